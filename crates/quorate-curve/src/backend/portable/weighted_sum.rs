@@ -1,0 +1,321 @@
+//! Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]).
+//!
+//! Short stretches: Straus. Each point gets a table of P, 2P and (1-ω)P, made affine with one inversion for the whole
+//! call; then two doublings and one addition of a turned, signed table entry for each digit and point:
+//! `2d` doublings a stretch, `15/16·d + 2` additions a point.
+//!
+//! Long stretches: buckets. For each pair of digits a point is added, turned and signed, to one of 57 buckets; the buckets
+//! fold into three for each digit place (for 1, 2 and 1 - ω), and the places are joined by doublings:
+//! `255/256·d/2` additions a point and about `54·d` a stretch.
+
+use alloc::vec::Vec;
+
+use super::Curve;
+use crate::{
+    group::Group,
+    weight::{DIGITS, Digit, Kind, Weight},
+};
+
+pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[usize]) -> Vec<G> {
+    if weights.iter().all(|w| *w == Weight::ONE) {
+        return super::sum::sums(points, ends);
+    }
+    let points = G::slice(points);
+    let mut tables = Tables::new(points, ends);
+    let mut start = 0;
+    let sums: Vec<_> = ends
+        .iter()
+        .map(|&end| {
+            let range = core::mem::replace(&mut start, end)..end;
+            let weights = &weights[range.clone()];
+            if range.len() < BUCKETS_FROM {
+                straus(tables.next(range.len()), weights)
+            } else {
+                buckets(&points[range], weights)
+            }
+        })
+        .collect();
+    G::Affine::to_affine(&sums).into_iter().map(G::wrap).collect()
+}
+
+/// Stretches from this length on are summed by buckets. Measured: the two cross between 60 and 100 points in both groups.
+const BUCKETS_FROM: usize = 80;
+
+/// P, 2P and (1-ω)P for the points of all short stretches.
+struct Tables<C> {
+    entries: Vec<[C; 3]>,
+    taken: usize,
+}
+
+impl<C: Curve> Tables<C> {
+    fn new(points: &[C], ends: &[usize]) -> Self {
+        let mut start = 0;
+        let short = ends.iter().flat_map(|&end| {
+            let stretch = &points[core::mem::replace(&mut start, end)..end];
+            if stretch.len() < BUCKETS_FROM { stretch } else { &[] }
+        });
+        let short: Vec<C> = short.copied().collect();
+        let multiples: Vec<_> = short
+            .iter()
+            .flat_map(|p| {
+                let jacobian = p.to_jacobian();
+                [C::double(&jacobian), C::add_affine(&jacobian, &p.turned(1).signed(true))]
+            })
+            .collect();
+        let multiples = C::to_affine(&multiples);
+        let entries = short.iter().zip(multiples.chunks_exact(2)).map(|(p, m)| [*p, m[0], m[1]]).collect();
+        Self { entries, taken: 0 }
+    }
+
+    fn next(&mut self, n: usize) -> &[[C; 3]] {
+        let start = self.taken;
+        self.taken += n;
+        &self.entries[start..self.taken]
+    }
+}
+
+fn straus<C: Curve>(tables: &[[C; 3]], weights: &[Weight]) -> C::Jacobian {
+    let mut sum = C::IDENTITY.to_jacobian();
+    for i in (0..longest(weights)).rev() {
+        sum = C::double(&C::double(&sum));
+        for (table, weight) in tables.iter().zip(weights) {
+            let digit = weight.digit(i);
+            if let Some(entry) = digit.kind.index() {
+                sum = C::add_affine(&sum, &table[entry].turned(digit.turn).signed(digit.negative));
+            }
+        }
+    }
+    sum
+}
+
+fn buckets<C: Curve>(points: &[C], weights: &[Weight]) -> C::Jacobian {
+    let identity = C::IDENTITY.to_jacobian();
+    // ωP and ω²P once a point: every place of the weight turns it again.
+    let turned: Vec<[C; 3]> = points.iter().map(|p| [*p, p.turned(1), p.turned(2)]).collect();
+    let mut sum = identity;
+    for pair in (0..longest(weights).div_ceil(2)).rev() {
+        let mut bucket = [identity; BUCKETS];
+        for (point, weight) in turned.iter().zip(weights) {
+            let Some(slot) = SLOTS.of_byte[weight.byte(pair)] else { continue };
+            let place = &mut bucket[slot.bucket as usize];
+            *place = C::add_affine(place, &point[slot.turn as usize].signed(slot.negative));
+        }
+        for place in [1, 0] {
+            let mut kinds = [identity; 3];
+            for (content, digits) in bucket.iter().zip(&SLOTS.digits) {
+                let Some(kind) = digits[place].kind.index() else { continue };
+                kinds[kind] = C::add(&kinds[kind], &moved::<C>(content, digits[place]));
+            }
+            let [ones, twos, thetas] = kinds;
+            let theta = C::add(&thetas, &C::negate_jacobian(&C::turn_jacobian(&thetas, 1)));
+            // 4·sum + ones + 2·twos + (1-ω)·thetas, as 2·(2·sum + twos) + ones + theta.
+            sum = C::double(&C::add(&C::double(&sum), &twos));
+            sum = C::add(&sum, &C::add(&ones, &theta));
+        }
+    }
+    sum
+}
+
+/// `(-1)^negative · ω^turn · point` for the unit of a digit.
+fn moved<C: Curve>(point: &C::Jacobian, digit: Digit) -> C::Jacobian {
+    let turned = C::turn_jacobian(point, digit.turn);
+    if digit.negative { C::negate_jacobian(&turned) } else { turned }
+}
+
+fn longest(weights: &[Weight]) -> usize {
+    weights.iter().map(|w| w.digits()).max().unwrap_or(0)
+}
+
+impl Kind {
+    /// Place in a table of 1, 2, 1 - ω.
+    fn index(self) -> Option<usize> {
+        match self {
+            Self::Zero => None,
+            Self::One => Some(0),
+            Self::Two => Some(1),
+            Self::Theta => Some(2),
+        }
+    }
+}
+
+/// Where a pair of digits goes: unit · point is added to the bucket of the pair divided by that unit.
+#[derive(Clone, Copy)]
+struct Slot {
+    bucket: u8,
+    turn: u8,
+    negative: bool,
+}
+
+/// The slot of each of the 256 pairs of digits, and what each bucket stands for.
+struct Slots {
+    of_byte: [Option<Slot>; 256],
+    digits: [[Digit; 2]; BUCKETS],
+}
+
+/// Pairs of digits up to a unit.
+const BUCKETS: usize = 57;
+
+const SLOTS: Slots = {
+    const ZERO: Digit = DIGITS[0];
+    let mut of_byte = [None; 256];
+    let mut digits = [[ZERO; 2]; BUCKETS];
+    let mut used = 0;
+    let mut byte = 1;
+    while byte < 256 {
+        let (low, high) = (DIGITS[byte & 15], DIGITS[byte >> 4]);
+        // Divide by the unit of the lower digit, or of the upper where the lower is zero.
+        let unit = if matches!(low.kind, Kind::Zero) { high } else { low };
+        let quotient = [divide(low, unit), divide(high, unit)];
+        let mut bucket = 0;
+        while bucket < used && !(same(digits[bucket][0], quotient[0]) && same(digits[bucket][1], quotient[1])) {
+            bucket += 1;
+        }
+        if bucket == used {
+            digits[used] = quotient;
+            used += 1;
+        }
+        of_byte[byte] = Some(Slot { bucket: bucket as u8, turn: unit.turn, negative: unit.negative });
+        byte += 1;
+    }
+    assert!(used == BUCKETS);
+    Slots { of_byte, digits }
+};
+
+/// `digit` divided by the unit of `by`.
+const fn divide(digit: Digit, by: Digit) -> Digit {
+    match digit.kind {
+        Kind::Zero => digit,
+        kind => Digit { kind, turn: (digit.turn + 3 - by.turn) % 3, negative: digit.negative != by.negative },
+    }
+}
+
+const fn same(a: Digit, b: Digit) -> bool {
+    a.kind as u8 == b.kind as u8 && a.turn == b.turn && a.negative == b.negative
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::{
+        Backend, G1, G2,
+        weight::tests::{Eisenstein, value},
+    };
+
+    /// Double-and-add over a + b·ω, written from the definition.
+    fn naive<G: Group>(point: G, weight: Weight) -> G {
+        let (mut a, mut b): Eisenstein = (0, 0);
+        for i in (0..32).rev() {
+            let (da, db) = value(weight.digit(i));
+            (a, b) = (4 * a + da, 4 * b + db);
+        }
+        let times = |p: G, n: i128| {
+            let mut sum = G::IDENTITY;
+            for bit in (0..128).rev() {
+                sum = Backend::Portable.sum(&[sum, sum]);
+                if n.unsigned_abs() >> bit & 1 == 1 {
+                    sum = Backend::Portable.sum(&[sum, p]);
+                }
+            }
+            if n < 0 { sum.negate() } else { sum }
+        };
+        let omega = G::wrap(point.inner().turned(1));
+        Backend::Portable.sum(&[times(point, a), times(omega, b)])
+    }
+
+    fn hashed<G: Group>(n: usize) -> Vec<G> {
+        let names: Vec<_> = (0..n).map(|i| i.to_le_bytes()).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        Backend::Portable.hash_to_curve(b"weighted sums", &messages)
+    }
+
+    /// Weights that look random and include the extremes: all digits the same, one digit, 64 and 128 bits.
+    fn weights(n: usize) -> Vec<Weight> {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u128;
+        (0..n)
+            .map(|i| {
+                state = state.wrapping_mul(0x2545_f491_4f6c_dd1d_1234_5678_9abc_def1).wrapping_add(0xdead_beef);
+                let bits = match i % 5 {
+                    0 => state,
+                    1 => state >> 64,
+                    2 => 1 << (state % 128),
+                    3 => u128::MAX / 15 * (state % 15 + 1),
+                    _ => state & 0xff,
+                };
+                Weight::from_bits(bits).unwrap_or(Weight::ONE)
+            })
+            .collect()
+    }
+
+    fn agrees_with_naive<G: Group>() {
+        for n in [0, 1, 2, 7, 8, 9, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
+            let (points, weights) = (hashed::<G>(n), weights(n));
+            let terms: Vec<_> = points.iter().zip(&weights).map(|(p, w)| naive(*p, *w)).collect();
+            assert_eq!(
+                Backend::Portable.weighted_sums(&points, &weights, &[n]),
+                vec![Backend::Portable.sum(&terms)],
+                "{} n = {n}",
+                G::NAME
+            );
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_definition() {
+        agrees_with_naive::<G1>();
+        agrees_with_naive::<G2>();
+    }
+
+    #[test]
+    fn every_byte_of_a_weight() {
+        let point = hashed::<G1>(1)[0];
+        for byte in 1..256u128 {
+            let weight = Weight::from_bits(byte).unwrap();
+            let mut padded = vec![point];
+            padded.resize(BUCKETS_FROM, G1::IDENTITY);
+            let by_buckets = Backend::Portable.weighted_sums(&padded, &vec![weight; padded.len()], &[padded.len()]);
+            assert_eq!(by_buckets, vec![naive(point, weight)], "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn stretches_short_long_and_empty() {
+        let n = 3 * BUCKETS_FROM;
+        let (points, weights) = (hashed::<G2>(n), weights(n));
+        let ends = [0, 1, 1, 5, 5 + BUCKETS_FROM, n - 2, n];
+        let got = Backend::Portable.weighted_sums(&points, &weights, &ends);
+        let mut start = 0;
+        for (sum, end) in got.into_iter().zip(ends) {
+            let expected = Backend::Portable.weighted_sums(&points[start..end], &weights[start..end], &[end - start]);
+            assert_eq!(vec![sum], expected, "{start}..{end}");
+            start = end;
+        }
+    }
+
+    #[test]
+    fn equal_points_equal_digits_and_cancellation() {
+        let point = hashed::<G1>(1)[0];
+        let w = weights(1)[0];
+        for n in [2, 9, BUCKETS_FROM + 4] {
+            let points: Vec<_> = (0..n).map(|i| if i % 2 == 0 { point } else { point.negate() }).collect();
+            let sum = Backend::Portable.weighted_sums(&points, &vec![w; n], &[n])[0];
+            assert_eq!(sum, if n % 2 == 0 { G1::IDENTITY } else { naive(point, w) }, "{n} cancelling");
+            let equal = Backend::Portable.weighted_sums(&vec![point; n], &vec![w; n], &[n])[0];
+            assert_eq!(equal, Backend::Portable.sum(&vec![naive(point, w); n]), "{n} equal");
+        }
+    }
+
+    /// ω is the same number on both groups: e(ω·g1, g2) = e(g1, ω·g2), and ω² + ω + 1 = 0.
+    #[test]
+    fn omega_agrees_on_both_groups() {
+        fn turned<G: Group>(turn: u8) -> G {
+            G::wrap(G::generator().inner().turned(turn))
+        }
+        let b = Backend::Portable;
+        let product = b.miller_product(&[(turned::<G1>(1), G2::generator()), (G1::generator().negate(), turned(1))]);
+        assert!(b.final_exponentiation(product).is_one());
+        assert!(b.sum::<G1>(&[turned(0), turned(1), turned(2)]).is_identity());
+        assert!(b.sum::<G2>(&[turned(0), turned(1), turned(2)]).is_identity());
+    }
+}

@@ -1,0 +1,120 @@
+//! Values of the Miller loop and of the target group.
+
+use core::ops::Mul;
+
+use blst::{blst_fp, blst_fp2, blst_fp6, blst_fp12};
+
+use crate::backend::portable::pairing::{conjugate, multiply};
+
+/// A product of Miller loops, before the final exponentiation. Multiplicative; 576 bytes.
+///
+/// Two values can mean the same pairing and differ here: compare them as [`Gt`].
+#[derive(Clone, Copy, Debug)]
+pub struct MillerValue(pub(crate) blst_fp12);
+
+impl MillerValue {
+    /// The empty product.
+    pub const ONE: Self = Self(FP12_ONE);
+}
+
+impl Mul for MillerValue {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self(multiply(&self.0, &other.0))
+    }
+}
+
+impl core::iter::Product for MillerValue {
+    fn product<I: Iterator<Item = Self>>(values: I) -> Self {
+        values.reduce(Mul::mul).unwrap_or(Self::ONE)
+    }
+}
+
+/// An element of the target group, of order r.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gt(pub(crate) blst_fp12);
+
+impl Gt {
+    /// The neutral element.
+    pub const ONE: Self = Self(FP12_ONE);
+
+    /// Whether this is the neutral element: whether the product of pairings that it came from is one.
+    pub fn is_one(&self) -> bool {
+        *self == Self::ONE
+    }
+
+    /// The inverse: in the target group it is the conjugate, which costs next to nothing.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self(conjugate(&self.0))
+    }
+}
+
+impl Mul for Gt {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self(multiply(&self.0, &other.0))
+    }
+}
+
+const FP12_ONE: blst_fp12 = {
+    const ZERO: blst_fp = blst_fp { l: [0; 6] };
+    const ZERO_FP2: blst_fp2 = blst_fp2 { fp: [ZERO, ZERO] };
+    const ZERO_FP6: blst_fp6 = blst_fp6 { fp2: [ZERO_FP2; 3] };
+    // 2^384 mod p: one in Montgomery form.
+    const ONE: blst_fp = blst_fp {
+        l: [
+            0x7609_0000_0002_fffd,
+            0xebf4_000b_c40c_0002,
+            0x5f48_9857_53c7_58ba,
+            0x77ce_5853_7052_5745,
+            0x5c07_1a97_a256_ec6d,
+            0x15f6_5ec3_fa80_e493,
+        ],
+    };
+    blst_fp12 { fp6: [blst_fp6 { fp2: [blst_fp2 { fp: [ONE, ZERO] }, ZERO_FP2, ZERO_FP2] }, ZERO_FP6] }
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, G1, G2, Group};
+
+    #[test]
+    fn one_is_blst_one() {
+        assert_eq!(MillerValue::ONE.0, blst_fp12::default());
+        assert!(Backend::Portable.final_exponentiation(MillerValue::ONE).is_one());
+    }
+
+    #[test]
+    fn empty_product_and_identity_pairs_are_one() {
+        let b = Backend::Portable;
+        for pairs in [&[][..], &[(G1::IDENTITY, G2::generator())], &[(G1::generator(), G2::IDENTITY)]] {
+            assert!(b.final_exponentiation(b.miller_product(pairs)).is_one());
+        }
+    }
+
+    #[test]
+    fn identity_pairs_among_others_change_nothing() {
+        let b = Backend::Portable;
+        let (g1, g2) = (G1::generator(), G2::generator());
+        let plain = b.final_exponentiation(b.miller_product(&[(g1, g2)]));
+        let mixed = b.miller_product(&[(G1::IDENTITY, g2), (g1, g2), (g1, G2::IDENTITY)]);
+        assert_eq!(b.final_exponentiation(mixed), plain);
+        assert!(!plain.is_one());
+    }
+
+    #[test]
+    fn bilinear_over_every_stride() {
+        let b = Backend::Portable;
+        let (g1, g2) = (G1::generator(), G2::generator());
+        let one = b.final_exponentiation(b.miller_product(&[(g1, g2)]));
+        let mut power = Gt::ONE;
+        for n in 1..=35 {
+            power = power * one;
+            let pairs = alloc::vec![(g1, g2); n];
+            assert_eq!(b.final_exponentiation(b.miller_product(&pairs)), power, "{n} pairs");
+        }
+        assert!((power * power.inverse()).is_one());
+    }
+}

@@ -1,0 +1,162 @@
+//! Weights: the random multipliers that keep a batch from cancelling.
+//!
+//! A weight is an element of Z\[ω\], ω² + ω + 1 = 0, written with d digits in base 4:
+//!
+//! ```text
+//! w = Σ_{i<d} δ_i · 4^i,    δ_i in D = {0} ∪ {±ω^j} ∪ {2·ω^j} ∪ {±(1-ω)·ω^j},  j = 0, 1, 2
+//! ```
+//!
+//! D is a complete set of residues of Z\[ω\] modulo 4 (16 of them), so the 16^d digit strings are 16^d different weights.
+//! On a curve ω is the automorphism (x, y) → (βx, y), which costs one field multiplication; on the subgroup of order r it
+//! acts as the root λ = -z² of λ² + λ + 1 modulo r, the same on G1 and on G2. A weight of d digits therefore costs 2d
+//! doublings and d additions where an integer of the same entropy costs 4d doublings and more additions.
+//!
+//! **Different weights are different modulo r.** Z\[ω\] → Z/r, ω → λ has a kernel all of whose non-zero elements have a
+//! norm of at least r. Every |δ| is at most 2, so |w| < 2·4^d/3 and |w - w'| < 4^(d+1)/3: for d = 32 the norm of a
+//! difference is below 2^129, and r has 255 bits. Hence a false batch passes for at most one of the 16^d - 1 weights that
+//! one of its claims may get: the soundness error is 1/(2^64 - 1) for d = 16 and 1/(2^128 - 1) for d = 32.
+
+/// How unlikely it must be that a false claim passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Soundness {
+    /// 2^-64, as Ethereum's clients use. The weights are fresh and unknown to whoever made the claims, so an attacker
+    /// cannot search offline.
+    #[default]
+    Bits64,
+    /// 2^-128, for about half as much again of the cost of weighing.
+    Bits128,
+}
+
+impl Soundness {
+    /// 64 or 128.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bits64 => 64,
+            Self::Bits128 => 128,
+        }
+    }
+}
+
+/// A non-zero multiplier of 16 or 32 base-4 digits in Z\[ω\], four bits a digit, the lowest digit first.
+///
+/// Not a secret after the fact, but it must be unpredictable to whoever made the claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight(u128);
+
+impl Weight {
+    /// The weight of a claim that stands alone.
+    pub const ONE: Self = Self(1);
+
+    /// The weight whose digits are the nibbles of `bits`, or `None` for zero, which would let its claim pass unchecked.
+    pub const fn from_bits(bits: u128) -> Option<Self> {
+        if bits == 0 { None } else { Some(Self(bits)) }
+    }
+
+    /// The digit at place `i`.
+    pub(crate) fn digit(self, i: usize) -> Digit {
+        DIGITS[(self.0 >> (4 * i)) as usize & 15]
+    }
+
+    /// Two digits at places `2i` and `2i + 1`, as one byte.
+    pub(crate) fn byte(self, i: usize) -> usize {
+        (self.0 >> (8 * i)) as usize & 255
+    }
+
+    /// Digits up to and including the highest that is not zero.
+    pub(crate) fn digits(self) -> usize {
+        (128 - self.0.leading_zeros() as usize).div_ceil(4)
+    }
+}
+
+/// A digit: `kind · (-1)^negative · ω^turn`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Digit {
+    pub(crate) kind: Kind,
+    pub(crate) turn: u8,
+    pub(crate) negative: bool,
+}
+
+/// What a digit is up to a unit of Z\[ω\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Zero,
+    One,
+    Two,
+    /// 1 - ω, of norm 3.
+    Theta,
+}
+
+/// The sixteen digits, by nibble.
+pub(crate) const DIGITS: [Digit; 16] = {
+    const fn digit(kind: Kind, turn: u8, negative: bool) -> Digit {
+        Digit { kind, turn, negative }
+    }
+    [
+        digit(Kind::Zero, 0, false),
+        digit(Kind::One, 0, false),
+        digit(Kind::One, 1, false),
+        digit(Kind::One, 2, false),
+        digit(Kind::One, 0, true),
+        digit(Kind::One, 1, true),
+        digit(Kind::One, 2, true),
+        digit(Kind::Two, 0, false),
+        digit(Kind::Two, 1, false),
+        digit(Kind::Two, 2, false),
+        digit(Kind::Theta, 0, false),
+        digit(Kind::Theta, 1, false),
+        digit(Kind::Theta, 2, false),
+        digit(Kind::Theta, 0, true),
+        digit(Kind::Theta, 1, true),
+        digit(Kind::Theta, 2, true),
+    ]
+};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// a + b·ω.
+    pub(crate) type Eisenstein = (i128, i128);
+
+    fn times_omega((a, b): Eisenstein) -> Eisenstein {
+        (-b, a - b)
+    }
+
+    pub(crate) fn value(digit: Digit) -> Eisenstein {
+        let mut v = match digit.kind {
+            Kind::Zero => (0, 0),
+            Kind::One => (1, 0),
+            Kind::Two => (2, 0),
+            Kind::Theta => (1, -1),
+        };
+        for _ in 0..digit.turn {
+            v = times_omega(v);
+        }
+        if digit.negative { (-v.0, -v.1) } else { v }
+    }
+
+    #[test]
+    fn digits_are_a_complete_residue_set_modulo_four() {
+        let residues: HashSet<_> =
+            DIGITS.iter().map(|d| value(*d)).map(|(a, b)| (a.rem_euclid(4), b.rem_euclid(4))).collect();
+        assert_eq!(residues.len(), 16);
+    }
+
+    #[test]
+    fn digits_are_small_enough_for_the_norm_bound() {
+        for d in DIGITS {
+            let (a, b) = value(d);
+            assert!(a * a - a * b + b * b <= 4, "|δ| <= 2 fails for {d:?}");
+        }
+    }
+
+    #[test]
+    fn zero_weight_is_refused() {
+        assert_eq!(Weight::from_bits(0), None);
+        assert_eq!(Weight::from_bits(1), Some(Weight::ONE));
+        assert_eq!(Weight::from_bits(u128::MAX).map(Weight::digits), Some(32));
+        assert_eq!(Weight::from_bits(1 << 60).map(Weight::digits), Some(16));
+    }
+}
