@@ -1,0 +1,82 @@
+//! Sums and differences of signatures and of keys.
+//!
+//! ```
+//! use quorate::{MinPk, SecretKey, aggregate::{aggregate, subtract}};
+//! let secrets = [1, 2].map(|i| SecretKey::<MinPk>::key_gen(MinPk::Basic, &[i; 32], b"").expect("32 bytes"));
+//! let [a, b] = [secrets[0].sign(MinPk::Basic, b"a"), secrets[1].sign(MinPk::Basic, b"b")];
+//! assert_eq!(subtract(aggregate(&[a, b])?, &[a]), b);
+//! # Ok::<(), quorate::aggregate::MisuseError>(())
+//! ```
+
+use quorate_curve::{Backend, Group};
+
+use crate::{key::PublicKey, signature::Signature, suite::Suite};
+
+/// A caller's mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MisuseError {
+    /// `Aggregate` is not defined for nothing (section 2.8).
+    #[error("there is nothing to aggregate")]
+    NothingToAggregate,
+    /// The keys cancel.
+    #[error("the keys add up to the identity, which is not a public key")]
+    IdentitySum,
+    /// A bitmap names a member that the key set does not have.
+    #[error("the bitmap names member {index} of a set of {members}")]
+    NoSuchMember {
+        /// The index in the bitmap.
+        index: usize,
+        /// Keys in the set.
+        members: usize,
+    },
+    /// A key whose possession is not proven would take part in an aggregate over one message.
+    #[error("member {index} has not proven possession of its key")]
+    PossessionUnproven {
+        /// The index in the key set.
+        index: usize,
+    },
+    /// A multi-signature in a scheme whose messages must differ or carry the key.
+    #[error("keys of the suite {0} cannot be summed over one message: its scheme is not POP")]
+    NotPossessionScheme(&'static str),
+}
+
+/// `Aggregate` (section 2.8). The result says nothing of whether any of the signatures is true.
+///
+/// # Errors
+/// [`MisuseError::NothingToAggregate`].
+///
+/// Cost: an addition a signature.
+pub fn aggregate<S: Suite>(signatures: &[Signature<S>]) -> Result<Signature<S>, MisuseError> {
+    if signatures.is_empty() {
+        return Err(MisuseError::NothingToAggregate);
+    }
+    let points: Vec<_> = signatures.iter().map(Signature::point).collect();
+    Ok(Signature::from_member(Backend::auto().sum(&points)))
+}
+
+/// The aggregate without some of its parts. That they are parts is the caller's word.
+///
+/// Cost: an addition a signature.
+#[must_use]
+pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>]) -> Signature<S> {
+    let mut points: Vec<_> = parts.iter().map(|s| s.point().negate()).collect();
+    points.push(aggregate.point());
+    Signature::from_member(Backend::auto().sum(&points))
+}
+
+/// The sum of keys, under which a multi-signature over one message verifies (section 3.3.4; `eth_aggregate_pubkeys`).
+///
+/// Whoever relies on it has checked that each key's owner possesses its secret.
+///
+/// # Errors
+/// [`MisuseError::NothingToAggregate`], [`MisuseError::IdentitySum`].
+///
+/// Cost: an addition a key.
+pub fn aggregate_public_keys<S: Suite>(keys: &[PublicKey<S>]) -> Result<PublicKey<S>, MisuseError> {
+    if keys.is_empty() {
+        return Err(MisuseError::NothingToAggregate);
+    }
+    let points: Vec<_> = keys.iter().map(PublicKey::point).collect();
+    PublicKey::from_sum(Backend::auto().sum(&points)).ok_or(MisuseError::IdentitySum)
+}

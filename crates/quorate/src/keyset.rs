@@ -1,0 +1,197 @@
+//! A committee's keys: checked once, kept affine, summed by bitmap.
+//!
+//! Committees change little from one signature to the next, so a set keeps its last sum and adds who came and subtracts
+//! who left where that is less than adding everyone up.
+//!
+//! ```
+//! use quorate::{Bitmap, KeySet, MinPk, SecretKey, aggregate::aggregate, keyset::Possession, naive};
+//! let suite = MinPk::Eth2;
+//! let secrets = [1, 2, 3].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").expect("32 bytes"));
+//! let mut set = KeySet::new(suite);
+//! secrets.iter().for_each(|secret| set.push(secret.public_key(), Possession::Assumed));
+//! let signed = aggregate(&[secrets[0].sign(suite, b"vote"), secrets[2].sign(suite, b"vote")])?;
+//! let claim = set.claim(&Bitmap::from_indices([0, 2]), &b"vote"[..], signed)?;
+//! assert!(naive::verify(&claim).is_valid());
+//! # Ok::<(), quorate::aggregate::MisuseError>(())
+//! ```
+
+use std::sync::Arc;
+
+use quorate_curve::{Backend, Group};
+
+use crate::{
+    aggregate::MisuseError,
+    claim::{Claim, ClaimSignature},
+    key::PublicKey,
+    signature::Signature,
+    suite::{Scheme, Suite},
+    verdict::Verdict,
+};
+
+/// Which members of a [`KeySet`] take part.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bitmap(Vec<u64>);
+
+impl Bitmap {
+    /// From SSZ's bits: the first member is the lowest bit of the first byte.
+    pub fn from_le_bytes(bytes: &[u8]) -> Self {
+        let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        Self(bytes.chunks(8).map(word).collect())
+    }
+
+    /// From members' indices, in any order.
+    pub fn from_indices(indices: impl IntoIterator<Item = usize>) -> Self {
+        let mut map = Self::default();
+        for index in indices {
+            if map.0.len() <= index / 64 {
+                map.0.resize(index / 64 + 1, 0);
+            }
+            map.0[index / 64] |= 1 << (index % 64);
+        }
+        map
+    }
+
+    /// The members' indices, ascending.
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        let bits = |(i, word): (usize, &u64)| {
+            let word = *word;
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * i + bit)
+        };
+        self.0.iter().enumerate().flat_map(bits)
+    }
+
+    /// How many take part.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Members of this bitmap that are not in the other.
+    fn minus(&self, other: &Self) -> Self {
+        let beside = |i: usize| other.0.get(i).copied().unwrap_or(0);
+        Self(self.0.iter().enumerate().map(|(i, word)| word & !beside(i)).collect())
+    }
+}
+
+/// Whether a key's owner has shown that it holds the secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Possession {
+    /// Not shown: the key takes part in no multi-signature.
+    Unproven,
+    /// Shown elsewhere, on the caller's word: an Ethereum validator's deposit is such a proof.
+    Assumed,
+    /// A proof was verified here: [`KeySet::prove`].
+    Proven,
+}
+
+/// Keys by index. A key may occur more than once, as in Ethereum's sync committees. An index is never reused.
+#[derive(Clone, Debug)]
+pub struct KeySet<S: Suite> {
+    suite: S,
+    keys: Vec<PublicKey<S>>,
+    possession: Vec<Possession>,
+    last: (Bitmap, S::Key),
+}
+
+impl<S: Suite> KeySet<S> {
+    /// An empty set under a suite.
+    pub fn new(suite: S) -> Self {
+        Self { suite, keys: Vec::new(), possession: Vec::new(), last: (Bitmap::default(), S::Key::IDENTITY) }
+    }
+
+    /// Adds a member behind the others.
+    pub fn push(&mut self, key: PublicKey<S>, possession: Possession) {
+        self.keys.push(key);
+        self.possession.push(possession);
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The keys, by index.
+    pub fn keys(&self) -> &[PublicKey<S>] {
+        &self.keys
+    }
+
+    /// What is known of a member's possession.
+    ///
+    /// # Errors
+    /// [`MisuseError::NoSuchMember`].
+    pub fn possession(&self, index: usize) -> Result<Possession, MisuseError> {
+        self.possession.get(index).copied().ok_or(MisuseError::NoSuchMember { index, members: self.len() })
+    }
+
+    /// Verifies a member's proof of possession, and records it if it is true.
+    ///
+    /// # Errors
+    /// [`MisuseError::NoSuchMember`], [`MisuseError::NotPossessionScheme`].
+    ///
+    /// Cost: a hash, two pairings and a final exponentiation.
+    pub fn prove(&mut self, index: usize, proof: Signature<S>) -> Result<Verdict, MisuseError> {
+        self.possession(index)?;
+        let claim = Claim::possession(self.suite, self.keys[index], proof)
+            .ok_or(MisuseError::NotPossessionScheme(self.suite.name()))?;
+        let verdict = crate::naive::verify(&claim);
+        if verdict.is_valid() {
+            self.possession[index] = Possession::Proven;
+        }
+        Ok(verdict)
+    }
+
+    /// The sum of the members' keys; the identity for none.
+    ///
+    /// # Errors
+    /// [`MisuseError::NoSuchMember`].
+    ///
+    /// Cost: an addition a member, or one a member that came or left since the last sum, whichever is less.
+    pub fn sum(&mut self, members: &Bitmap) -> Result<S::Key, MisuseError> {
+        if let Some(index) = members.indices().find(|index| *index >= self.len()) {
+            return Err(MisuseError::NoSuchMember { index, members: self.len() });
+        }
+        let (came, left) = (members.minus(&self.last.0), self.last.0.minus(members));
+        let points: Vec<_> = if came.count() + left.count() < members.count() {
+            let came = came.indices().map(|i| self.keys[i].point());
+            let left = left.indices().map(|i| self.keys[i].point().negate());
+            came.chain(left).chain([self.last.1]).collect()
+        } else {
+            members.indices().map(|i| self.keys[i].point()).collect()
+        };
+        self.last = (members.clone(), Backend::auto().sum(&points));
+        Ok(self.last.1)
+    }
+
+    /// The claim that these members signed one message. It makes one statement, under the sum of their keys.
+    ///
+    /// # Errors
+    /// [`MisuseError::NotPossessionScheme`] where the suite is not a POP one, [`MisuseError::NoSuchMember`],
+    /// [`MisuseError::PossessionUnproven`], [`MisuseError::NothingToAggregate`] for no members,
+    /// [`MisuseError::IdentitySum`] where their keys cancel.
+    ///
+    /// Cost: that of [`sum`](Self::sum).
+    pub fn claim(
+        &mut self,
+        members: &Bitmap,
+        message: impl Into<Arc<[u8]>>,
+        signature: impl Into<ClaimSignature<S>>,
+    ) -> Result<Claim<S>, MisuseError> {
+        if self.suite.scheme() != Scheme::Possession {
+            return Err(MisuseError::NotPossessionScheme(self.suite.name()));
+        }
+        let sum = self.sum(members)?;
+        if let Some(index) = members.indices().find(|index| self.possession[*index] == Possession::Unproven) {
+            return Err(MisuseError::PossessionUnproven { index });
+        }
+        if members.count() == 0 {
+            return Err(MisuseError::NothingToAggregate);
+        }
+        let key = PublicKey::from_sum(sum).ok_or(MisuseError::IdentitySum)?;
+        Ok(Claim::single(self.suite, key, message, signature))
+    }
+}

@@ -1,0 +1,55 @@
+//! What operations cost, in nanoseconds: the weights of the vertex cover.
+//!
+//! Medians of `quorate-bench curve`, engine `quorate/portable`, on the machine named in `docs/bench`. Only ratios
+//! matter, and they differ little between CPUs.
+
+use quorate_curve::Group;
+
+use crate::suite::Suite;
+
+/// Costs of one variant, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// A Miller loop, its share of the common squarings included.
+    pub pairing: u64,
+    /// A final exponentiation.
+    pub final_exponentiation: u64,
+    /// A message hashed to the signatures' group.
+    pub hash: u64,
+    /// The membership check of a signature.
+    pub subgroup_check: u64,
+    /// A key times a weight of 64 bits, in a short sum.
+    pub weighted_key: u64,
+    /// A signature or a hash times a weight of 64 bits, in a long sum.
+    pub weighted_signature: u64,
+}
+
+impl Costs {
+    /// The costs of a variant.
+    pub fn of<S: Suite>() -> Self {
+        let (key, signature) = (GroupCosts::of::<S::Key>(), GroupCosts::of::<S::Signature>());
+        Self {
+            pairing: 180_000,
+            final_exponentiation: 345_000,
+            hash: signature.hash,
+            subgroup_check: signature.subgroup_check,
+            weighted_key: key.weighted,
+            weighted_signature: signature.weighted,
+        }
+    }
+}
+
+struct GroupCosts {
+    hash: u64,
+    subgroup_check: u64,
+    weighted: u64,
+}
+
+impl GroupCosts {
+    fn of<G: Group>() -> Self {
+        match G::NAME {
+            "G1" => Self { hash: 61_000, subgroup_check: 44_000, weighted: 8_000 },
+            _ => Self { hash: 181_000, subgroup_check: 51_000, weighted: 20_000 },
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A plan in words.
+
+use std::fmt;
+
+use super::{Plan, Vertex, cost::Costs};
+use crate::suite::Suite;
+
+impl<S: Suite> fmt::Display for Plan<S> {
+    /// What is hashed, summed and paired, and what it would have cost without.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let costs = Costs::of::<S>();
+        let by_message = self.terms.iter().filter(|term| matches!(term.vertex, Vertex::Message(_))).count();
+        let parts = |message: bool| -> usize {
+            let side = self.terms.iter().filter(|term| matches!(term.vertex, Vertex::Message(_)) == message);
+            side.map(|term| term.parts.len()).sum()
+        };
+        let (weighted_keys, weighted_hashes) = (parts(true), parts(false));
+        let summed: usize = self.sums.iter().map(|sum| sum.keys.len()).sum();
+        let live = self.claims.len();
+        let finals = usize::from(live > 0);
+
+        writeln!(f, "plan for {}", plural(self.len(), "claim"))?;
+        if !self.defects.is_empty() {
+            writeln!(f, "  set aside    {}, false without arithmetic", plural(self.defects.len(), "claim"))?;
+        }
+        writeln!(
+            f,
+            "  statements   {}: {}, {}",
+            self.statements,
+            plural(self.keys.len(), "key"),
+            plural(self.messages.len(), "message")
+        )?;
+        writeln!(f, "  hash         {}", plural(self.messages.len(), "message"))?;
+        writeln!(f, "  check        the subgroup of up to {}", plural(live, "signature"))?;
+        if !self.sums.is_empty() {
+            writeln!(f, "  add          {} into {}", plural(summed, "key"), plural(self.sums.len(), "sum"))?;
+        }
+        if live > 1 {
+            writeln!(
+                f,
+                "  weigh        {}, {}, {}",
+                plural(weighted_keys, "key"),
+                plural_of(weighted_hashes, "hash", "hashes"),
+                plural(live, "signature")
+            )?;
+        }
+        writeln!(
+            f,
+            "  pair         {}: {by_message} by message, {} by key, {finals} for the signatures",
+            self.pairings(),
+            self.terms.len() - by_message,
+        )?;
+        writeln!(f, "  finish       {}", plural(finals, "final exponentiation"))?;
+
+        let (live, messages) = (live as u64, self.messages.len() as u64);
+        let weighing = if live > 1 {
+            weighted_keys as u64 * costs.weighted_key + (weighted_hashes as u64 + live) * costs.weighted_signature
+        } else {
+            0
+        };
+        let planned = messages * costs.hash
+            + live * costs.subgroup_check
+            + weighing
+            + self.pairings() as u64 * costs.pairing
+            + finals as u64 * costs.final_exponentiation;
+        let naive_pairings = self.naive_pairings as u64;
+        let naive = naive_pairings.saturating_sub(live) * costs.hash
+            + live * (costs.subgroup_check + costs.final_exponentiation)
+            + naive_pairings * costs.pairing;
+        writeln!(f, "  estimated    {:.1} ms of one core", planned as f64 / 1e6)?;
+        write!(
+            f,
+            "  one by one   {:.1} ms: {}, {}",
+            naive as f64 / 1e6,
+            plural(self.naive_pairings, "pairing"),
+            plural(live as usize, "final exponentiation")
+        )
+    }
+}
+
+/// "1 claim", "2 claims", "1,024 claims".
+fn plural(n: usize, noun: &str) -> String {
+    plural_of(n, noun, &format!("{noun}s"))
+}
+
+fn plural_of(n: usize, one: &str, many: &str) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {}", if n == 1 { one } else { many })
+}

@@ -1,0 +1,386 @@
+//! Plans: the fewest pairings that prove a set of claims, as data.
+//!
+//! Write the claims as a bipartite graph: a vertex for every distinct key and every distinct message, an edge for every
+//! statement. With a weight wᵢ for each claim i (min-pk; min-sig swaps the groups), all claims hold if
+//!
+//! ```text
+//! ∏ over statements (pk, m) of claim i:  e(wᵢ·pk, H(m))  ·  e(-g, Σ wᵢ·signatureᵢ)  =  1
+//! ```
+//!
+//! and by bilinearity the pairings of all edges at one vertex are one: `e(Σ wᵢ·pk, H(m))` serves every edge of the message
+//! m, `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a set of pairings that
+//! proves every statement, so the plan takes a vertex cover of the least weight ([`cover`]), which in a bipartite graph
+//! is a minimum cut. Weights are measured costs ([`cost`]).
+//!
+//! A plan holds no arithmetic and can be looked at: it prints itself.
+//!
+//! ```
+//! # use quorate::*;
+//! # let suite = MinPk::Eth2;
+//! # let secrets = [1, 2].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").expect("32 bytes"));
+//! // Two signers, fifty messages each: two pairings for the keys and one for the signatures.
+//! let claims: Vec<_> = (0..100u8)
+//!     .map(|i| (&secrets[i as usize % 2], [i]))
+//!     .map(|(secret, m)| Claim::single(suite, secret.public_key(), m, secret.sign(suite, &m)))
+//!     .collect();
+//! let plan = Plan::new(&claims);
+//! assert_eq!(plan.pairings(), 3);
+//! assert!(plan.to_string().contains("100 messages"));
+//! ```
+
+pub mod cost;
+mod cover;
+mod explain;
+
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use crate::{
+    claim::{Claim, ClaimSignature, SourceId},
+    key::PublicKey,
+    suite::Suite,
+    verdict::Reason,
+};
+use cost::Costs;
+
+/// Which points are hashed, summed, weighed and paired to prove a set of claims.
+///
+/// Claims are renumbered: a *position* is a place in the order of the search for false claims, in which claims of one
+/// source, and within it claims of one pairing, follow each other.
+#[derive(Clone, Debug)]
+pub struct Plan<S: Suite> {
+    /// Claims that are false without arithmetic.
+    pub(crate) defects: Vec<Defective>,
+    /// The other claims, by position.
+    pub(crate) claims: Vec<Planned<S>>,
+    /// Distinct keys.
+    pub(crate) keys: Vec<PublicKey<S>>,
+    /// Distinct messages, each hashed once.
+    pub(crate) messages: Vec<Message<S>>,
+    /// Plain sums of keys that one claim puts over one message.
+    pub(crate) sums: Vec<KeySum>,
+    /// One pairing each, beside that of the signatures, ordered by their first position.
+    pub(crate) terms: Vec<Term>,
+    /// Runs of terms that share their squarings, and whose product is kept for the search.
+    pub(crate) blocks: Vec<Range<usize>>,
+    statements: usize,
+    naive_pairings: usize,
+}
+
+/// A claim as the plan sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned<S: Suite> {
+    /// Its index in the input.
+    pub(crate) index: usize,
+    pub(crate) source: Option<SourceId>,
+    pub(crate) signature: ClaimSignature<S>,
+}
+
+/// A claim that is false without arithmetic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defective {
+    pub(crate) index: usize,
+    pub(crate) source: Option<SourceId>,
+    pub(crate) reason: Reason,
+}
+
+/// A message as it is hashed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Message<S: Suite> {
+    pub(crate) tag: &'static str,
+    /// The key that an AUG suite hashes before the body.
+    pub(crate) prefix: Option<PublicKey<S>>,
+    pub(crate) body: Arc<[u8]>,
+}
+
+/// A sum of the keys that the claim at `position` puts over one message.
+#[derive(Clone, Debug)]
+pub(crate) struct KeySum {
+    pub(crate) position: usize,
+    /// Indices into the plan's keys; repeats count.
+    pub(crate) keys: Vec<usize>,
+    /// The identity makes the claim false.
+    pub(crate) must_not_vanish: bool,
+}
+
+/// A pairing: one point as it is, the other a weighted sum.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub(crate) vertex: Vertex,
+    /// What is summed on the other side, by position.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// The vertex of the cover that a term stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Vertex {
+    /// `e(Σ w·pk, H(m))`
+    Message(usize),
+    /// `e(pk, Σ w·H(m))`
+    Key(usize),
+}
+
+/// An operand of a weighted sum, weighed by the weight of the claim at `position`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) position: usize,
+    pub(crate) operand: Operand,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operand {
+    Key(usize),
+    Sum(usize),
+    Message(usize),
+}
+
+impl Term {
+    /// The positions it speaks of: from its first part's to its last part's.
+    pub(crate) fn span(&self) -> Range<usize> {
+        match (self.parts.first(), self.parts.last()) {
+            (Some(first), Some(last)) => first.position..last.position + 1,
+            _ => 0..0,
+        }
+    }
+}
+
+impl<S: Suite> Plan<S> {
+    /// Plans the claims. No arithmetic; near-linear time but for the minimum cut of the part of the graph where keys
+    /// and messages really mix.
+    pub fn new(claims: &[Claim<S>]) -> Self {
+        let graph = Graph::new(claims);
+        let covered = cover::messages_covered(&graph.pairs, graph.keys.len(), graph.messages.len(), Costs::of::<S>());
+        let terms_of = TermIndex::new(&graph, &covered);
+
+        // Positions: by source, then by the first pairing that the claim takes part in, then by input order.
+        let mut order: Vec<usize> = (0..graph.live.len()).collect();
+        order.sort_by_key(|&i| {
+            let first_edge = graph.edges[graph.live[i].edges.clone()].first();
+            (claims[graph.live[i].index].source(), first_edge.map(|edge| terms_of.index(edge)), i)
+        });
+
+        let mut terms: Vec<Term> =
+            terms_of.vertices.iter().map(|vertex| Term { vertex: *vertex, parts: Vec::new() }).collect();
+        let mut sums = Vec::new();
+        let mut planned = Vec::with_capacity(order.len());
+        for (position, live) in order.into_iter().map(|i| &graph.live[i]).enumerate() {
+            let claim = &claims[live.index];
+            planned.push(Planned { index: live.index, source: claim.source(), signature: claim.signature() });
+            place_statements(position, claim, &graph.edges[live.edges.clone()], &terms_of, &mut terms, &mut sums);
+        }
+        terms.sort_by_key(|term| term.span().start);
+
+        let together = if planned.len() > 1 { BLOCK } else { LONE_BLOCK };
+        let blocks = (0..terms.len()).step_by(together).map(|i| i..(i + together).min(terms.len())).collect();
+        let naive_pairings = claims.iter().map(|claim| naive_pairings(claim)).sum();
+        Self {
+            defects: graph.defects,
+            claims: planned,
+            keys: graph.keys,
+            messages: graph.messages,
+            sums,
+            terms,
+            blocks,
+            statements: graph.edges.len(),
+            naive_pairings,
+        }
+    }
+
+    /// Pairings, that of the signatures included; none for no claims.
+    pub fn pairings(&self) -> usize {
+        if self.claims.is_empty() { 0 } else { self.terms.len() + 1 }
+    }
+
+    /// Claims planned.
+    pub fn len(&self) -> usize {
+        self.defects.len() + self.claims.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How the work is cut for `threads` threads: ranges that any thread can take.
+    pub(crate) fn shares(&self, threads: usize) -> Shares {
+        let cut = |n: usize, least: usize, most: usize| -> Vec<Range<usize>> {
+            // Four shares a thread even out threads of different speed; too small shares waste their inversions.
+            let size = n.div_ceil(4 * threads).clamp(least, most);
+            (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
+        };
+        let signatures = self.claims.len().div_ceil(threads).max(64);
+        Shares {
+            messages: cut(self.messages.len(), 4, 64),
+            members: cut(self.claims.len(), 8, 256),
+            sums: cut(self.sums.len(), 1, 64),
+            blocks: cut(self.blocks.len(), 1, 8),
+            signatures: cut(self.claims.len(), signatures, signatures),
+        }
+    }
+}
+
+/// Ranges of work, by kind.
+pub(crate) struct Shares {
+    pub(crate) messages: Vec<Range<usize>>,
+    pub(crate) members: Vec<Range<usize>>,
+    pub(crate) sums: Vec<Range<usize>>,
+    pub(crate) blocks: Vec<Range<usize>>,
+    pub(crate) signatures: Vec<Range<usize>>,
+}
+
+/// Terms of a block where several claims share a plan: a smaller block costs more squarings, a larger one costs a search
+/// more pairings that it cannot take from the batch.
+const BLOCK: usize = 8;
+/// Terms of a block where there is one claim, and so nothing to search: what blst pairs with one set of squarings.
+const LONE_BLOCK: usize = 16;
+
+/// The claims as a graph of keys and messages.
+struct Graph<S: Suite> {
+    defects: Vec<Defective>,
+    live: Vec<Live>,
+    keys: Vec<PublicKey<S>>,
+    messages: Vec<Message<S>>,
+    /// One a statement, in the order of the claims.
+    edges: Vec<Edge>,
+    /// The edges without repeats.
+    pairs: Vec<Edge>,
+}
+
+struct Live {
+    index: usize,
+    edges: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Edge {
+    pub(crate) message: usize,
+    pub(crate) key: usize,
+}
+
+impl<S: Suite> Graph<S> {
+    fn new(claims: &[Claim<S>]) -> Self {
+        let mut key_index = HashMap::new();
+        let mut message_index = HashMap::new();
+        let mut graph = Self {
+            defects: Vec::new(),
+            live: Vec::with_capacity(claims.len()),
+            keys: Vec::new(),
+            messages: Vec::new(),
+            edges: Vec::new(),
+            pairs: Vec::new(),
+        };
+        for (index, claim) in claims.iter().enumerate() {
+            if let Some(defect) = claim.defect() {
+                graph.defects.push(Defective { index, source: claim.source(), reason: defect.into() });
+                continue;
+            }
+            let start = graph.edges.len();
+            let mut last: Option<(&Arc<[u8]>, usize)> = None;
+            for (key, body) in claim.statements() {
+                let key_vertex = *key_index.entry(key).or_insert_with(|| {
+                    graph.keys.push(key);
+                    graph.keys.len() - 1
+                });
+                let prefix = claim.is_augmented().then_some(key);
+                // Keys over one message share its allocation: look the message up once.
+                let message = match last {
+                    Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
+                    _ => {
+                        let message = Message { tag: claim.tag(), prefix, body: body.clone() };
+                        *message_index.entry(message).or_insert_with_key(|message| {
+                            graph.messages.push(message.clone());
+                            graph.messages.len() - 1
+                        })
+                    }
+                };
+                last = Some((body, message));
+                graph.edges.push(Edge { message, key: key_vertex });
+            }
+            graph.live.push(Live { index, edges: start..graph.edges.len() });
+        }
+        graph.pairs = graph.edges.clone();
+        graph.pairs.sort_unstable();
+        graph.pairs.dedup();
+        graph
+    }
+}
+
+/// Which term each edge belongs to: that of its message where the cover has it, else that of its key.
+struct TermIndex<'a> {
+    covered: &'a [bool],
+    of_message: Vec<usize>,
+    of_key: Vec<usize>,
+    vertices: Vec<Vertex>,
+}
+
+impl<'a> TermIndex<'a> {
+    fn new<S: Suite>(graph: &Graph<S>, covered: &'a [bool]) -> Self {
+        const NONE: usize = usize::MAX;
+        let mut index = Self {
+            covered,
+            of_message: vec![NONE; graph.messages.len()],
+            of_key: vec![NONE; graph.keys.len()],
+            vertices: Vec::new(),
+        };
+        for edge in &graph.edges {
+            let (slot, vertex) = if covered[edge.message] {
+                (&mut index.of_message[edge.message], Vertex::Message(edge.message))
+            } else {
+                (&mut index.of_key[edge.key], Vertex::Key(edge.key))
+            };
+            if *slot == NONE {
+                *slot = index.vertices.len();
+                index.vertices.push(vertex);
+            }
+        }
+        index
+    }
+
+    fn index(&self, edge: &Edge) -> usize {
+        if self.covered[edge.message] { self.of_message[edge.message] } else { self.of_key[edge.key] }
+    }
+}
+
+/// Adds one claim's statements to the terms that serve them, and the sums of keys that they need.
+fn place_statements<S: Suite>(
+    position: usize,
+    claim: &Claim<S>,
+    edges: &[Edge],
+    terms_of: &TermIndex<'_>,
+    terms: &mut [Term],
+    sums: &mut Vec<KeySum>,
+) {
+    let mut sorted = edges.to_vec();
+    sorted.sort_by_key(|edge| edge.message);
+    for run in sorted.chunk_by(|a, b| a.message == b.message) {
+        let message = run[0].message;
+        let covered = terms_of.covered[message];
+        let term = |edge: &Edge| terms_of.index(edge);
+        if !covered {
+            for edge in run {
+                terms[term(edge)].parts.push(Part { position, operand: Operand::Message(message) });
+            }
+        }
+        if let [edge] = run {
+            if covered {
+                terms[term(edge)].parts.push(Part { position, operand: Operand::Key(edge.key) });
+            }
+        } else if covered || claim.is_shared() {
+            let keys = run.iter().map(|edge| edge.key).collect();
+            sums.push(KeySum { position, keys, must_not_vanish: claim.is_shared() });
+            if covered {
+                terms[term(&run[0])].parts.push(Part { position, operand: Operand::Sum(sums.len() - 1) });
+            }
+        }
+    }
+}
+
+/// Pairings that the claim takes by itself, as the specification writes it.
+fn naive_pairings<S: Suite>(claim: &Claim<S>) -> usize {
+    if claim.defect().is_some() {
+        0
+    } else if claim.is_shared() {
+        2
+    } else {
+        claim.len() + 1
+    }
+}
