@@ -126,6 +126,21 @@ mod tests {
         assert_eq!(decode::<G1>(&bytes), Err(DecodeError::CompressionFlag { set: false }));
     }
 
+    /// (0, ±2) are on the curve, of order 3. blst alone calls them undecodable.
+    #[test]
+    fn points_with_x_zero_decode_and_are_not_members() {
+        for first in [0x80, 0xa0] {
+            let mut bytes = [0u8; 48];
+            bytes[0] = first;
+            let point = decode::<G1>(&bytes).unwrap();
+            assert!(!point.is_identity() && !Backend::Portable.in_subgroup(&[point])[0]);
+            assert_eq!(point.compress(), bytes);
+            assert_eq!(Backend::Portable.decode_uncompressed::<G1>(&point.serialize()), Ok(point));
+            assert!(Backend::Portable.sum(&[point, point, point]).is_identity());
+            assert_eq!(Backend::Portable.sum(&[point, G1::IDENTITY]), point);
+        }
+    }
+
     #[test]
     fn lengths() {
         for n in [0, 1, 47, 49, 96, 97] {

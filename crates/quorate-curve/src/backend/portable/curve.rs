@@ -147,7 +147,7 @@ macro_rules! curve {
                 let mut point = Self::IDENTITY;
                 // SAFETY: the length was just checked.
                 let result = unsafe { $uncompress(&mut point, bytes.as_ptr()) };
-                (result == BLST_ERROR::BLST_SUCCESS).then_some(point)
+                on_curve(result).then_some(point)
             }
 
             fn deserialize(bytes: &[u8]) -> Option<Self> {
@@ -155,7 +155,7 @@ macro_rules! curve {
                 let mut point = Self::IDENTITY;
                 // SAFETY: the length was just checked.
                 let result = unsafe { $deserialize(&mut point, bytes.as_ptr()) };
-                (result == BLST_ERROR::BLST_SUCCESS).then_some(point)
+                on_curve(result).then_some(point)
             }
 
             fn in_subgroup(&self) -> bool {
@@ -249,6 +249,12 @@ macro_rules! curve {
             }
         }
     };
+}
+
+/// blst makes the points with x = 0 and says of them at once that they are outside the subgroup, as they are; here that
+/// is the subgroup check's to say.
+fn on_curve(result: BLST_ERROR) -> bool {
+    matches!(result, BLST_ERROR::BLST_SUCCESS | BLST_ERROR::BLST_POINT_NOT_IN_GROUP)
 }
 
 const ZERO: blst_fp = blst_fp { l: [0; 6] };

@@ -1,0 +1,314 @@
+//! Random graphs of keys and messages, with false claims of every kind: whatever the plan, the verdicts are the oracle's.
+
+#[path = "graphs/forge.rs"]
+mod forge;
+
+use std::num::NonZeroUsize;
+
+use forge::{Forge, Lie, Recipe, Shape, claims, recipe, secret};
+use proptest::prelude::*;
+use quorate::{
+    Backend, Bitmap, Claim, KeySet, Known, MinPk, MinSig, Options, Plan, PublicKey, Reason, Soundness, SourceId, Suite,
+    UncheckedSignature, Verdict,
+    aggregate::{aggregate, aggregate_public_keys, subtract},
+    keyset::Possession,
+    naive, verify, verify_and_remember,
+};
+use quorate_curve::Group;
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+fn rng() -> ChaCha20Rng {
+    ChaCha20Rng::from_seed([42; 32])
+}
+
+fn options(threads: usize, soundness: Soundness, backend: Backend) -> Options {
+    Options { threads: NonZeroUsize::new(threads).unwrap(), soundness, backend }
+}
+
+/// The batch agrees with the oracle on every back end, thread count and soundness.
+fn agrees<S: Forge>(recipes: &[Recipe]) {
+    let claims = claims::<S>(recipes);
+    let expected: Vec<_> = claims.iter().map(naive::verify).collect();
+    for backend in Backend::available() {
+        for (threads, soundness) in [(1, Soundness::Bits64), (2, Soundness::Bits128), (5, Soundness::Bits64)] {
+            let outcome = verify(&claims, &options(threads, soundness, *backend), &mut rng());
+            assert_eq!(outcome.verdicts, expected, "{backend}, {threads} threads, {soundness:?}");
+            let by_source: usize = outcome.false_by_source.values().map(Vec::len).sum();
+            let with_source = outcome.invalid().filter(|i| claims[*i].source().is_some()).count();
+            assert_eq!(by_source, with_source);
+            for (source, indices) in &outcome.false_by_source {
+                assert!(indices.iter().all(|i| claims[*i].source() == Some(*source) && !expected[*i].is_valid()));
+            }
+        }
+    }
+}
+
+/// What is left after subtracting what is known has the verdict of the whole.
+fn agrees_with_known<S: Forge>(recipes: &[Recipe], gossip: &[Recipe]) {
+    let mut known = Known::new();
+    let gossip = claims::<S>(gossip);
+    let first = verify_and_remember(&gossip, &mut known, &Options::default(), &mut rng());
+    assert_eq!(first.verdicts, gossip.iter().map(naive::verify).collect::<Vec<_>>());
+    let claims = claims::<S>(recipes);
+    let expected: Vec<_> = claims.iter().map(naive::verify).collect();
+    let second = verify_and_remember(&claims, &mut known, &Options::default(), &mut rng());
+    let validity = |verdicts: &[Verdict]| verdicts.iter().map(|v| v.is_valid()).collect::<Vec<_>>();
+    assert_eq!(validity(&second.verdicts), validity(&expected));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn batch_agrees_with_naive_min_pk(recipes in proptest::collection::vec(recipe(), 0..20)) {
+        agrees::<MinPk>(&recipes);
+    }
+
+    #[test]
+    fn batch_agrees_with_naive_min_sig(recipes in proptest::collection::vec(recipe(), 0..20)) {
+        agrees::<MinSig>(&recipes);
+    }
+
+    #[test]
+    fn known_agrees_with_naive(
+        gossip in proptest::collection::vec(recipe(), 0..12),
+        recipes in proptest::collection::vec(recipe(), 0..8),
+    ) {
+        agrees_with_known::<MinPk>(&recipes, &gossip);
+        agrees_with_known::<MinSig>(&recipes, &gossip);
+    }
+
+    #[test]
+    fn key_set_sums_by_difference(bitmaps in proptest::collection::vec(proptest::collection::vec(0usize..70, 0..70), 1..6)) {
+        let keys: Vec<_> = (0..70).map(|i| secret(MinPk::Eth2, i).public_key()).collect();
+        let mut set = KeySet::new(MinPk::Eth2);
+        keys.iter().for_each(|key| set.push(*key, Possession::Assumed));
+        for members in bitmaps {
+            let map = Bitmap::from_indices(members);
+            let points: Vec<_> = map.indices().map(|i| keys[i].point()).collect();
+            prop_assert_eq!(set.sum(&map).unwrap(), Backend::Portable.sum(&points));
+        }
+    }
+}
+
+/// The bad claim at every place of batches around every width that the plan and the back ends know.
+#[test]
+fn one_false_claim_at_every_place() {
+    for n in [1usize, 2, 7, 8, 9, 15, 16, 17] {
+        let all: Vec<_> = (0..n).map(|i| recipe_of(Shape::Single(i as u8, i as u8), Lie::None)).collect();
+        for bad in 0..n {
+            let mut recipes = all.clone();
+            recipes[bad].lie = Lie::WrongMessage;
+            let outcome = verify(&claims::<MinPk>(&recipes), &Options::default(), &mut rng());
+            assert_eq!(outcome.invalid().collect::<Vec<_>>(), [bad], "{n} claims");
+        }
+    }
+}
+
+#[test]
+fn lane_edges_all_true_and_all_false() {
+    for n in [0usize, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65] {
+        for lie in [Lie::None, Lie::WrongKey] {
+            let recipes: Vec<_> = (0..n).map(|i| recipe_of(Shape::Single(i as u8 % 9, i as u8 % 100), lie)).collect();
+            let outcome = verify(&claims::<MinSig>(&recipes), &Options::default(), &mut rng());
+            assert_eq!(outcome.verdicts.len(), n);
+            assert_eq!(outcome.invalid().count(), if lie == Lie::None { 0 } else { n }, "{n} {lie:?}");
+        }
+    }
+}
+
+#[test]
+fn empty_batch_has_no_verdicts() {
+    let outcome = verify::<MinPk>(&[], &Options::default(), &mut rng());
+    assert!(outcome.verdicts.is_empty() && outcome.all_valid());
+    assert_eq!(outcome.work.final_exponentiations, 0);
+}
+
+#[test]
+fn empty_claim_is_false_except_for_eth2_with_the_identity() {
+    let identity = UncheckedSignature::from_point(quorate_curve::G2::IDENTITY);
+    let other = secret(MinPk::Eth2, 1).sign(MinPk::Eth2, b"m");
+    for (claim, expected) in [
+        (Claim::shared(MinPk::Eth2, vec![], *b"m", identity), Verdict::Valid),
+        (Claim::shared(MinPk::Eth2, vec![], *b"m", other), Verdict::Invalid(Reason::Mismatch)),
+        (Claim::shared(MinPk::Possession, vec![], *b"m", identity), Verdict::Invalid(Reason::NoStatements)),
+        (Claim::each(MinPk::Eth2, vec![], identity), Verdict::Invalid(Reason::NoStatements)),
+    ] {
+        assert_eq!(naive::verify(&claim), expected, "{claim:?}");
+        assert_eq!(verify(&[claim.clone(), claim], &Options::default(), &mut rng()).verdicts, [expected; 2]);
+    }
+}
+
+#[test]
+fn identity_signature_of_true_statements_is_false() {
+    let key = secret(MinPk::Eth2, 1).public_key();
+    let claim = Claim::single(MinPk::Eth2, key, *b"m", UncheckedSignature::from_point(quorate_curve::G2::IDENTITY));
+    let outcome = verify(&[claim.clone(), claim], &Options::default(), &mut rng());
+    assert_eq!(outcome.verdicts, [Verdict::Invalid(Reason::Mismatch); 2]);
+}
+
+#[test]
+fn identity_key_is_refused() {
+    assert_eq!(PublicKey::<MinPk>::from_point(quorate_curve::G1::IDENTITY), Err(quorate::ParseError::IdentityKey));
+    let mut bytes = [0; 48];
+    bytes[0] = 0xc0;
+    assert_eq!(PublicKey::<MinPk>::from_bytes(&bytes), Err(quorate::ParseError::IdentityKey));
+}
+
+/// Keys a and -a over one message: their sum is the identity, and the identity "signs" for it.
+#[test]
+fn cancelling_keys_over_one_message() {
+    let key = secret(MinPk::Eth2, 1).public_key();
+    let opposite = PublicKey::from_point(key.point().negate()).unwrap();
+    let identity = UncheckedSignature::from_point(quorate_curve::G2::IDENTITY);
+    let claim = Claim::shared(MinPk::Eth2, vec![key, opposite], *b"m", identity);
+    let expected = Verdict::Invalid(Reason::IdentityAggregateKey);
+    assert_eq!(naive::verify(&claim), expected);
+    assert_eq!(verify(std::slice::from_ref(&claim), &Options::default(), &mut rng()).verdicts, [expected]);
+    assert!(aggregate_public_keys(&[key, opposite]).is_err());
+    // Knowing one of the two statements does not change the verdict on both.
+    let mut known = Known::new();
+    known.trust(MinPk::Eth2, key, *b"m", secret(MinPk::Eth2, 1).sign(MinPk::Eth2, b"m"));
+    assert!(!verify(&[claim.without(&known)], &Options::default(), &mut rng()).all_valid());
+}
+
+/// A rogue key x·g - pk forges a multi-signature with pk's owner under POP, whose caller must check possession; NUL and
+/// AUG suites refuse it by themselves.
+#[test]
+fn rogue_key() {
+    fn forged<S: Suite>(suite: S) -> Verdict {
+        let (victim, attacker) = (secret(suite, 1).public_key(), secret(suite, 2));
+        let rogue = Backend::Portable.sum(&[attacker.public_key().point(), victim.point().negate()]);
+        let keys = vec![victim, PublicKey::from_point(rogue).unwrap()];
+        let signature = attacker.sign(suite, b"pay the attacker");
+        verify(&[Claim::shared(suite, keys, &b"pay the attacker"[..], signature)], &Options::default(), &mut rng())
+            .verdicts[0]
+    }
+    assert_eq!(forged(MinPk::Basic), Verdict::Invalid(Reason::RepeatedMessage));
+    assert_eq!(forged(MinPk::Augmented), Verdict::Invalid(Reason::Mismatch));
+    assert_eq!(forged(MinPk::Possession), Verdict::Valid, "POP relies on proofs of possession");
+    // The attacker cannot prove possession, so a key set keeps the rogue key out.
+    let (victim, attacker) = (secret(MinPk::Possession, 1), secret(MinPk::Possession, 2));
+    let rogue = Backend::Portable.sum(&[attacker.public_key().point(), victim.public_key().point().negate()]);
+    let mut set = KeySet::new(MinPk::Possession);
+    set.push(victim.public_key(), Possession::Unproven);
+    set.push(PublicKey::from_point(rogue).unwrap(), Possession::Unproven);
+    let proof = quorate::possession::prove(MinPk::Possession, &victim).unwrap();
+    assert_eq!(set.prove(0, proof), Ok(Verdict::Valid));
+    let false_proof = quorate::possession::prove(MinPk::Possession, &attacker).unwrap();
+    assert!(!set.prove(1, false_proof).unwrap().is_valid());
+    let both = Bitmap::from_indices([0, 1]);
+    assert!(set.claim(&both, *b"m", proof).is_err());
+    assert!(set.claim(&Bitmap::from_indices([0]), *b"m", proof).is_ok());
+}
+
+/// s1 + D and s2 - D pass every unweighted sum.
+#[test]
+fn cancelling_pair() {
+    let recipes = [0, 1].map(|i| recipe_of(Shape::Single(i, i), Lie::CancellingPair));
+    let outcome = verify(&claims::<MinPk>(&recipes), &Options::default(), &mut rng());
+    assert_eq!(outcome.verdicts, [Verdict::Invalid(Reason::Mismatch); 2]);
+}
+
+/// Two signatures of the same false claim cannot cancel either.
+#[test]
+fn duplicate_claims_get_a_verdict_each() {
+    let good = recipe_of(Shape::Single(0, 0), Lie::None);
+    let bad = recipe_of(Shape::Single(0, 0), Lie::WrongKey);
+    let recipes = [good.clone(), bad.clone(), good, bad];
+    let outcome = verify(&claims::<MinPk>(&recipes), &Options::default(), &mut rng());
+    assert_eq!(outcome.invalid().collect::<Vec<_>>(), [1, 3]);
+}
+
+#[test]
+fn small_subgroup() {
+    let mut recipes: Vec<_> = (0..9).map(|i| recipe_of(Shape::Single(i, i), Lie::None)).collect();
+    recipes[4].lie = Lie::Torsion;
+    for verdicts in [
+        verify(&claims::<MinPk>(&recipes), &Options::default(), &mut rng()).verdicts,
+        verify(&claims::<MinSig>(&recipes), &Options::default(), &mut rng()).verdicts,
+    ] {
+        assert_eq!(verdicts[4], Verdict::Invalid(Reason::SignatureNotInSubgroup));
+        assert_eq!(verdicts.iter().filter(|v| v.is_valid()).count(), 8);
+    }
+}
+
+#[test]
+fn false_claims_are_reported_by_source() {
+    let recipes: Vec<_> = (0..30u8)
+        .map(|i| Recipe {
+            source: Some(u64::from(i % 5)),
+            lie: if i % 5 == 3 { Lie::WrongMessage } else { Lie::None },
+            ..recipe_of(Shape::Single(i, i), Lie::None)
+        })
+        .collect();
+    let outcome = verify(&claims::<MinPk>(&recipes), &Options::default(), &mut rng());
+    assert_eq!(outcome.false_by_source.keys().copied().collect::<Vec<_>>(), [SourceId(3)]);
+    assert_eq!(outcome.false_by_source[&SourceId(3)], [3, 8, 13, 18, 23, 28]);
+}
+
+#[test]
+fn few_signers_are_paired_by_key_and_one_message_by_message() {
+    let by_key: Vec<_> = (0..40).map(|i| recipe_of(Shape::Single(i % 4, i), Lie::None)).collect();
+    assert_eq!(Plan::new(&claims::<MinPk>(&by_key)).pairings(), 5);
+    let by_message: Vec<_> = (0..40).map(|i| recipe_of(Shape::Single(i, 7), Lie::None)).collect();
+    assert_eq!(Plan::new(&claims::<MinPk>(&by_message)).pairings(), 2);
+    // A star of each kind, side by side: one pairing for the busy key, one for the busy message, one for the signatures.
+    let mixed: Vec<_> = (0..20)
+        .flat_map(|i| [recipe_of(Shape::Single(90, i), Lie::None), recipe_of(Shape::Single(i, 90), Lie::None)])
+        .collect();
+    let claims = claims::<MinPk>(&mixed);
+    assert_eq!(Plan::new(&claims).pairings(), 3);
+    assert!(verify(&claims, &Options::default(), &mut rng()).all_valid());
+}
+
+#[test]
+fn all_known_costs_no_pairing_to_state() {
+    let recipes: Vec<_> = (0..20).map(|i| recipe_of(Shape::Single(i, i), Lie::None)).collect();
+    let mut known = Known::new();
+    assert!(verify_and_remember(&claims::<MinPk>(&recipes), &mut known, &Options::default(), &mut rng()).all_valid());
+    assert_eq!(known.len(), 20);
+    let block = recipe_of(Shape::Each((0..20).map(|i| (i, i)).collect()), Lie::None);
+    let [block] = &claims::<MinPk>(&[block])[..] else { unreachable!() };
+    let rest = block.without(&known);
+    assert!(rest.is_empty() && !block.is_empty());
+    assert!(verify(&[rest], &Options::default(), &mut rng()).all_valid());
+    // The same block with one signature too many is false although every statement is known.
+    let extra = secret(MinPk::Basic, 50).sign(MinPk::Basic, b"x");
+    let signature = block.signature().point();
+    let wrong = UncheckedSignature::from_point(Backend::Portable.sum(&[signature, extra.point()]));
+    let statements = block.statements().map(|(k, m)| (k, m.clone())).collect();
+    let wrong = Claim::each(MinPk::Basic, statements, wrong);
+    assert!(!verify(&[wrong.without(&known)], &Options::default(), &mut rng()).all_valid());
+}
+
+/// A statement that a block makes twice is subtracted twice.
+#[test]
+fn known_statements_are_subtracted_as_often_as_they_occur() {
+    let suite = MinPk::Eth2;
+    let (key, signature) = (secret(suite, 1).public_key(), secret(suite, 1).sign(suite, b"m"));
+    let twice = aggregate(&[signature, signature]).unwrap();
+    assert_eq!(subtract(twice, &[signature]), signature);
+    let claim = Claim::each(suite, vec![(key, b"m"[..].into()), (key, b"m"[..].into())], twice);
+    assert!(naive::verify(&claim).is_valid());
+    let mut known = Known::new();
+    known.trust(suite, key, *b"m", signature);
+    let rest = claim.without(&known);
+    assert!(rest.is_empty());
+    assert!(verify(&[rest], &Options::default(), &mut rng()).all_valid());
+}
+
+/// Known under one tag is not known under another, and a proof of possession is not a signature.
+#[test]
+fn known_under_one_tag_only() {
+    let signer = secret(MinPk::Basic, 1);
+    let mut known = Known::new();
+    known.trust(MinPk::Basic, signer.public_key(), *b"m", signer.sign(MinPk::Basic, b"m"));
+    let signature = secret(MinPk::Eth2, 1).sign(MinPk::Eth2, b"m");
+    let other = Claim::single(MinPk::Eth2, signer.public_key(), *b"m", signature);
+    assert_eq!(other.without(&known).len(), 1);
+}
+
+fn recipe_of(shape: Shape, lie: Lie) -> Recipe {
+    Recipe { suite: 0, shape, lie, source: None }
+}

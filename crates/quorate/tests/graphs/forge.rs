@@ -1,0 +1,187 @@
+//! Claims, true and false in every way that a test wants, from small pools of keys and messages.
+
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use quorate::{
+    Backend, Claim, MinPk, MinSig, SecretKey, Signature, SourceId, Suite, UncheckedSignature, aggregate::aggregate,
+};
+use quorate_curve::{G1, G2, Group};
+
+/// How a claim is made.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    pub suite: usize,
+    pub shape: Shape,
+    pub lie: Lie,
+    pub source: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Shape {
+    Single(u8, u8),
+    Shared(Vec<u8>, u8),
+    Each(Vec<(u8, u8)>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    None,
+    WrongKey,
+    WrongMessage,
+    /// A point of small order added to a true signature.
+    Torsion,
+    /// The identity in place of the signature.
+    Identity,
+    /// A true signature plus another point; the next claim that lies so gets it subtracted, and the two cancel.
+    CancellingPair,
+    /// The signature of the next claim that lies so, and the other way round.
+    Swapped,
+}
+
+/// A recipe with few keys and messages, so that they mix.
+pub fn recipe() -> impl Strategy<Value = Recipe> {
+    let pool = 0u8..5;
+    let shape = prop_oneof![
+        4 => (pool.clone(), 0u8..6).prop_map(|(k, m)| Shape::Single(k, m)),
+        2 => (proptest::collection::vec(pool.clone(), 0..5), 0u8..6).prop_map(|(k, m)| Shape::Shared(k, m)),
+        2 => proptest::collection::vec((pool, 0u8..6), 0..6).prop_map(Shape::Each),
+    ];
+    let lie = prop_oneof![
+        12 => Just(Lie::None),
+        1 => Just(Lie::WrongKey),
+        1 => Just(Lie::WrongMessage),
+        1 => Just(Lie::Torsion),
+        1 => Just(Lie::Identity),
+        2 => Just(Lie::CancellingPair),
+        2 => Just(Lie::Swapped),
+    ];
+    (0usize..12, shape, lie, proptest::option::of(0u64..3)).prop_map(|(suite, shape, lie, source)| Recipe {
+        suite,
+        shape,
+        lie,
+        source,
+    })
+}
+
+/// The secret key number `i`.
+pub fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+    SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
+}
+
+/// Makes the claims of the recipes, in order.
+pub fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
+    let mut second_of_pair = false;
+    let mut swapped: Option<usize> = None;
+    let mut parts: Vec<(Recipe, S::Signature)> =
+        recipes.iter().map(|recipe| (recipe.clone(), true_signature::<S>(recipe))).collect();
+    let backend = Backend::Portable;
+    for i in 0..parts.len() {
+        let suite = S::all()[parts[i].0.suite % S::all().len()];
+        match parts[i].0.lie {
+            Lie::None | Lie::WrongKey | Lie::WrongMessage => {}
+            Lie::Torsion => parts[i].1 = backend.sum(&[parts[i].1, S::small_order()]),
+            Lie::Identity => parts[i].1 = S::Signature::IDENTITY,
+            Lie::CancellingPair => {
+                let delta = secret(suite, 99).sign(S::all()[0], b"delta").point();
+                parts[i].1 = backend.sum(&[parts[i].1, if second_of_pair { delta.negate() } else { delta }]);
+                second_of_pair = !second_of_pair;
+            }
+            Lie::Swapped => match swapped.take() {
+                Some(other) => {
+                    let mine = parts[i].1;
+                    parts[i].1 = parts[other].1;
+                    parts[other].1 = mine;
+                }
+                None => swapped = Some(i),
+            },
+        }
+    }
+    parts.iter().map(|(recipe, signature)| claim(recipe, *signature)).collect()
+}
+
+fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
+    let suite = S::all()[recipe.suite % S::all().len()];
+    let shift = if recipe.lie == Lie::WrongKey { 10 } else { 0 };
+    let suffix = if recipe.lie == Lie::WrongMessage { 100 } else { 0 };
+    let key = |k: u8| secret(suite, k + shift).public_key();
+    let signature = UncheckedSignature::from_point(signature);
+    let claim = match &recipe.shape {
+        Shape::Single(k, m) => Claim::single(suite, key(*k), [m + suffix], signature),
+        Shape::Shared(keys, m) => Claim::shared(suite, keys.iter().map(|k| key(*k)).collect(), [m + suffix], signature),
+        Shape::Each(list) => {
+            let statements = list.iter().map(|(k, m)| (key(*k), [m + suffix][..].into())).collect();
+            Claim::each(suite, statements, signature)
+        }
+    };
+    match recipe.source {
+        Some(source) => claim.from_source(SourceId(source)),
+        None => claim,
+    }
+}
+
+fn true_signature<S: Suite>(recipe: &Recipe) -> S::Signature {
+    let suite = S::all()[recipe.suite % S::all().len()];
+    let pairs: Vec<(u8, u8)> = match &recipe.shape {
+        Shape::Single(k, m) => vec![(*k, *m)],
+        Shape::Shared(keys, m) => keys.iter().map(|k| (*k, *m)).collect(),
+        Shape::Each(list) => list.clone(),
+    };
+    let signatures: Vec<Signature<S>> = pairs.iter().map(|(k, m)| secret(suite, *k).sign(suite, &[*m])).collect();
+    aggregate(&signatures).map_or(S::Signature::IDENTITY, |s| s.point())
+}
+
+/// What a test must know of a variant to forge in it.
+pub trait Forge: Suite {
+    /// A point of the curve of signatures whose order is the smallest prime factor of its cofactor.
+    fn small_order() -> Self::Signature;
+}
+
+impl Forge for MinPk {
+    /// Order 13.
+    fn small_order() -> Self::Signature {
+        static POINT: OnceLock<G2> = OnceLock::new();
+        *POINT.get_or_init(|| {
+            // Half of all x are on the twist, and of the points there most have a part of order 13.
+            let parts = (1u8..).filter_map(|x| {
+                let mut bytes = [0; 96];
+                (bytes[0], bytes[95]) = (0x80, x);
+                let point: G2 = Backend::Portable.decode(&bytes).ok()?;
+                Some(times(point, R_TIMES_H_OVER_169))
+            });
+            let part = parts.filter(|part| !part.is_identity()).next().unwrap();
+            assert!(times(part, "0d").is_identity());
+            part
+        })
+    }
+}
+
+impl Forge for MinSig {
+    /// Order 3: (0, 2).
+    fn small_order() -> Self::Signature {
+        static POINT: OnceLock<G1> = OnceLock::new();
+        *POINT.get_or_init(|| {
+            let mut bytes = [0; 48];
+            bytes[0] = 0x80;
+            Backend::Portable.decode(&bytes).unwrap()
+        })
+    }
+}
+
+/// Double-and-add by an integer in hex.
+pub fn times<G: Group>(point: G, multiplier: &str) -> G {
+    let mut sum = G::IDENTITY;
+    let nibbles = multiplier.chars().map(|c| c.to_digit(16).unwrap());
+    for bit in nibbles.flat_map(|nibble| (0..4).rev().map(move |i| nibble >> i & 1)) {
+        sum = Backend::Portable.sum(&[sum, sum]);
+        if bit == 1 {
+            sum = Backend::Portable.sum(&[sum, point]);
+        }
+    }
+    sum
+}
+
+/// r·h/169 for the cofactor h of the twist, in which 13 occurs twice.
+const R_TIMES_H_OVER_169: &str = "0004005449cda731a7136c440a0c65b728ba1c1fa6b6708356f3b9bdc84396cab33907d71557a7d33677f5d45f7c\
+                                  edb8cfdac10ff1fc5b48d6461e907737d78e96568f2d18c750b4b3ca5c33c3fd8ff8a70629888281914529f4e338\
+                                  0941cfdd";
