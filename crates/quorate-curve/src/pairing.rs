@@ -2,9 +2,12 @@
 
 use core::ops::Mul;
 
-use blst::{blst_fp, blst_fp2, blst_fp6, blst_fp12};
+use blst::{blst_fp2, blst_fp6, blst_fp12};
 
-use crate::backend::portable::pairing::{conjugate, multiply};
+use crate::backend::portable::{
+    curve::{ONE, ZERO},
+    pairing::{conjugate, multiply},
+};
 
 /// A product of Miller loops, before the final exponentiation. Multiplicative; 576 bytes.
 ///
@@ -58,20 +61,8 @@ impl Mul for Gt {
 }
 
 const FP12_ONE: blst_fp12 = {
-    const ZERO: blst_fp = blst_fp { l: [0; 6] };
     const ZERO_FP2: blst_fp2 = blst_fp2 { fp: [ZERO, ZERO] };
     const ZERO_FP6: blst_fp6 = blst_fp6 { fp2: [ZERO_FP2; 3] };
-    // 2^384 mod p: one in Montgomery form.
-    const ONE: blst_fp = blst_fp {
-        l: [
-            0x7609_0000_0002_fffd,
-            0xebf4_000b_c40c_0002,
-            0x5f48_9857_53c7_58ba,
-            0x77ce_5853_7052_5745,
-            0x5c07_1a97_a256_ec6d,
-            0x15f6_5ec3_fa80_e493,
-        ],
-    };
     blst_fp12 { fp6: [blst_fp6 { fp2: [blst_fp2 { fp: [ONE, ZERO] }, ZERO_FP2, ZERO_FP2] }, ZERO_FP6] }
 };
 

@@ -8,18 +8,23 @@ use core::ptr;
 
 use blst::*;
 
+use super::field::Field;
+
 /// An affine point of one of the two curves, (0, 0) standing for the identity.
 pub trait Curve: Copy + Eq + 'static {
     /// The same point with X/Z², Y/Z³.
     type Jacobian: Copy + Default;
     /// An element of the coordinate field.
-    type Field: Copy;
+    type Field: Field;
 
     const IDENTITY: Self;
 
     fn generator() -> Self;
+    fn at(x: Self::Field, y: Self::Field) -> Self;
     fn x(&self) -> Self::Field;
-    fn with_x(self, x: Self::Field) -> Self;
+    fn y(&self) -> Self::Field;
+    /// One, of the coordinate field.
+    fn one() -> Self::Field;
     fn first_limb(&self) -> u64;
     fn compress_into(&self, bytes: &mut [u8]);
     fn serialize_into(&self, bytes: &mut [u8]);
@@ -45,35 +50,20 @@ pub trait Curve: Copy + Eq + 'static {
     /// (x, -y) if `negative`.
     fn signed(self, negative: bool) -> Self;
 
+    /// Whether this is (0, 0).
+    fn is_identity(&self) -> bool {
+        self.x().is_zero() && self.y().is_zero()
+    }
+
     /// ω^turn · self.
     fn turned(self, turn: u8) -> Self {
-        if turn == 0 { self } else { self.with_x(Self::turn_field(self.x(), turn)) }
+        if turn == 0 { self } else { Self::at(Self::turn_field(self.x(), turn), self.y()) }
     }
 }
 
 /// -P.
 pub(crate) fn negate<C: Curve>(point: C) -> C {
     point.signed(true)
-}
-
-/// The multiplication of a field element by a constant of Fp.
-trait ByConstant {
-    fn by(&self, constant: &blst_fp) -> Self;
-}
-
-impl ByConstant for blst_fp {
-    fn by(&self, constant: &blst_fp) -> Self {
-        let mut out = Self::default();
-        // SAFETY: see the head of this file.
-        unsafe { blst_fp_mul(&mut out, self, constant) };
-        out
-    }
-}
-
-impl ByConstant for blst_fp2 {
-    fn by(&self, constant: &blst_fp) -> Self {
-        Self { fp: [self.fp[0].by(constant), self.fp[1].by(constant)] }
-    }
 }
 
 /// The two cube roots of one in Fp other than one, in Montgomery form.
@@ -102,7 +92,7 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 ];
 
 macro_rules! curve {
-    ($affine:ident, $jacobian:ident, $field:ident, $zero:expr, $first_limb:expr, $beta:literal, $generator:ident, $compress:ident,
+    ($affine:ident, $jacobian:ident, $field:ident, $zero:expr, $one:expr, $first_limb:expr, $beta:literal, $generator:ident, $compress:ident,
      $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
      $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate:ident, $negate_field:ident, $sum:ident) => {
         // SAFETY, for every block below: see the head of this file.
@@ -121,8 +111,18 @@ macro_rules! curve {
                 self.x
             }
 
-            fn with_x(self, x: $field) -> Self {
-                Self { x, ..self }
+            #[inline]
+            fn at(x: $field, y: $field) -> Self {
+                Self { x, y }
+            }
+
+            #[inline]
+            fn y(&self) -> $field {
+                self.y
+            }
+
+            fn one() -> $field {
+                $one
             }
 
             fn first_limb(&self) -> u64 {
@@ -181,7 +181,7 @@ macro_rules! curve {
             }
 
             fn turn_field(x: $field, turn: u8) -> $field {
-                if turn == 0 { x } else { x.by(&CUBE_ROOTS[(turn as usize - 1) ^ $beta]) }
+                if turn == 0 { x } else { x.times_fp(&CUBE_ROOTS[(turn as usize - 1) ^ $beta]) }
             }
 
             fn to_jacobian(&self) -> $jacobian {
@@ -257,13 +257,25 @@ fn on_curve(result: BLST_ERROR) -> bool {
     matches!(result, BLST_ERROR::BLST_SUCCESS | BLST_ERROR::BLST_POINT_NOT_IN_GROUP)
 }
 
-const ZERO: blst_fp = blst_fp { l: [0; 6] };
+/// 2^384 mod p: one in Montgomery form.
+pub(crate) const ONE: blst_fp = blst_fp {
+    l: [
+        0x7609_0000_0002_fffd,
+        0xebf4_000b_c40c_0002,
+        0x5f48_9857_53c7_58ba,
+        0x77ce_5853_7052_5745,
+        0x5c07_1a97_a256_ec6d,
+        0x15f6_5ec3_fa80_e493,
+    ],
+};
+pub(crate) const ZERO: blst_fp = blst_fp { l: [0; 6] };
 
 curve!(
     blst_p1_affine,
     blst_p1,
     blst_fp,
     ZERO,
+    ONE,
     |x| x.l[0],
     0,
     blst_p1_affine_generator,
@@ -287,6 +299,7 @@ curve!(
     blst_p2,
     blst_fp2,
     blst_fp2 { fp: [ZERO, ZERO] },
+    blst_fp2 { fp: [ONE, ZERO] },
     |x| x.fp[0].l[0],
     1,
     blst_p2_affine_generator,

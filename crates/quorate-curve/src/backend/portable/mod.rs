@@ -1,9 +1,11 @@
 //! The portable back end: blst, one item at a time.
 //!
-//! [`curve`] is the only file here with `unsafe`: it makes blst's functions safe and gives both curves one face.
+//! [`field`], [`curve`] and [`pairing`] make blst's functions safe and give both groups one face; only they are `unsafe`.
 
+pub(crate) mod affine;
 pub(crate) mod curve;
 pub(crate) mod encoding;
+pub(crate) mod field;
 pub(crate) mod hash_to_curve;
 pub(crate) mod pairing;
 pub(crate) mod subgroup;

@@ -1,16 +1,17 @@
-//! Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]).
+//! Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]), by three methods for three sizes.
 //!
-//! Short stretches: Straus. Each point gets a table of P, 2P and (1-ω)P, made affine with one inversion for the whole
-//! call; then two doublings and one addition of a turned, signed table entry for each digit and point:
-//! `2d` doublings a stretch, `15/16·d + 2` additions a point.
+//! Few points: Straus. Each point gets a table of P, 2P and (1-ω)P; then two doublings and one addition of a turned,
+//! signed table entry for each digit and point, in Jacobian coordinates.
+//!
+//! Many short stretches: the same, all stretches in step, in affine coordinates with one inversion a step for all.
 //!
 //! Long stretches: buckets. For each pair of digits a point is added, turned and signed, to one of 57 buckets; the buckets
-//! fold into three for each digit place (for 1, 2 and 1 - ω), and the places are joined by doublings:
-//! `255/256·d/2` additions a point and about `54·d` a stretch.
+//! fold into three for each digit place (for 1, 2 and 1 - ω), and the places are joined by doublings. All but the last is
+//! affine: for d digits about `255/256·d/2` additions a point and `28·d` a stretch.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
-use super::Curve;
+use super::{Curve, affine};
 use crate::{
     group::Group,
     weight::{DIGITS, Digit, Kind, Weight},
@@ -21,105 +22,171 @@ pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[
         return super::sum::sums(points, ends);
     }
     let points = G::slice(points);
-    let mut tables = Tables::new(points, ends);
-    let mut start = 0;
-    let sums: Vec<_> = ends
-        .iter()
-        .map(|&end| {
-            let range = core::mem::replace(&mut start, end)..end;
-            let weights = &weights[range.clone()];
-            if range.len() < BUCKETS_FROM {
-                straus(tables.next(range.len()), weights)
-            } else {
-                buckets(&points[range], weights)
-            }
-        })
-        .collect();
-    G::Affine::to_affine(&sums).into_iter().map(G::wrap).collect()
-}
-
-/// Stretches from this length on are summed by buckets. Measured: the two cross between 60 and 100 points in both groups.
-const BUCKETS_FROM: usize = 80;
-
-/// P, 2P and (1-ω)P for the points of all short stretches.
-struct Tables<C> {
-    entries: Vec<[C; 3]>,
-    taken: usize,
-}
-
-impl<C: Curve> Tables<C> {
-    fn new(points: &[C], ends: &[usize]) -> Self {
-        let mut start = 0;
-        let short = ends.iter().flat_map(|&end| {
-            let stretch = &points[core::mem::replace(&mut start, end)..end];
-            if stretch.len() < BUCKETS_FROM { stretch } else { &[] }
-        });
-        let short: Vec<C> = short.copied().collect();
-        let multiples: Vec<_> = short
-            .iter()
-            .flat_map(|p| {
-                let jacobian = p.to_jacobian();
-                [C::double(&jacobian), C::add_affine(&jacobian, &p.turned(1).signed(true))]
-            })
-            .collect();
-        let multiples = C::to_affine(&multiples);
-        let entries = short.iter().zip(multiples.chunks_exact(2)).map(|(p, m)| [*p, m[0], m[1]]).collect();
-        Self { entries, taken: 0 }
-    }
-
-    fn next(&mut self, n: usize) -> &[[C; 3]] {
-        let start = self.taken;
-        self.taken += n;
-        &self.entries[start..self.taken]
-    }
-}
-
-fn straus<C: Curve>(tables: &[[C; 3]], weights: &[Weight]) -> C::Jacobian {
-    let mut sum = C::IDENTITY.to_jacobian();
-    for i in (0..longest(weights)).rev() {
-        sum = C::double(&C::double(&sum));
-        for (table, weight) in tables.iter().zip(weights) {
-            let digit = weight.digit(i);
-            if let Some(entry) = digit.kind.index() {
-                sum = C::add_affine(&sum, &table[entry].turned(digit.turn).signed(digit.negative));
-            }
+    let mut sums = vec![G::Affine::IDENTITY; ends.len()];
+    let (mut short, mut start) = (Short::default(), 0);
+    for (i, &end) in ends.iter().enumerate() {
+        let range = core::mem::replace(&mut start, end)..end;
+        if range.len() < BUCKETS_FROM {
+            short.push(i, &points[range.clone()], &weights[range]);
+        } else {
+            sums[i] = buckets(&points[range.clone()], &weights[range]);
         }
     }
-    sum
+    for (i, sum) in short.indices.iter().zip(short.sums()) {
+        sums[*i] = sum;
+    }
+    sums.into_iter().map(G::wrap).collect()
 }
 
-fn buckets<C: Curve>(points: &[C], weights: &[Weight]) -> C::Jacobian {
-    let identity = C::IDENTITY.to_jacobian();
+/// Stretches from this length on are summed by buckets.
+const BUCKETS_FROM: usize = 48;
+/// From this many points on, short stretches are summed in step.
+const IN_STEP_FROM: usize = 16;
+
+/// The short stretches of a call.
+struct Short<C> {
+    indices: Vec<usize>,
+    points: Vec<C>,
+    weights: Vec<Weight>,
+    ends: Vec<usize>,
+}
+
+impl<C> Default for Short<C> {
+    fn default() -> Self {
+        Self { indices: Vec::new(), points: Vec::new(), weights: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<C: Curve> Short<C> {
+    fn push(&mut self, index: usize, points: &[C], weights: &[Weight]) {
+        self.indices.push(index);
+        self.points.extend_from_slice(points);
+        self.weights.extend_from_slice(weights);
+        self.ends.push(self.points.len());
+    }
+
+    fn sums(&self) -> Vec<C> {
+        let tables = tables(&self.points);
+        if self.points.len() < IN_STEP_FROM { self.straus(&tables) } else { self.in_step(&tables) }
+    }
+
+    fn straus(&self, tables: &[[C; 3]]) -> Vec<C> {
+        let mut start = 0;
+        let sums = self.ends.iter().map(|&end| {
+            let range = core::mem::replace(&mut start, end)..end;
+            let (tables, weights) = (&tables[range.clone()], &self.weights[range]);
+            let mut sum = C::IDENTITY.to_jacobian();
+            for place in (0..longest(weights)).rev() {
+                sum = C::double(&C::double(&sum));
+                for (table, weight) in tables.iter().zip(weights) {
+                    if let Some(entry) = entry(table, weight.digit(place)) {
+                        sum = C::add_affine(&sum, &entry);
+                    }
+                }
+            }
+            sum
+        });
+        C::to_affine(&sums.collect::<Vec<_>>())
+    }
+
+    fn in_step(&self, tables: &[[C; 3]]) -> Vec<C> {
+        let mut sums = vec![C::IDENTITY; self.ends.len()];
+        let mut summands = Vec::with_capacity(self.points.len() + sums.len());
+        let mut ends = Vec::with_capacity(sums.len());
+        for place in (0..longest(&self.weights)).rev() {
+            affine::double_all(&mut sums);
+            affine::double_all(&mut sums);
+            let mut start = 0;
+            for (sum, &end) in sums.iter().zip(&self.ends) {
+                let range = core::mem::replace(&mut start, end)..end;
+                let entries = tables[range.clone()].iter().zip(&self.weights[range]);
+                summands.push(*sum);
+                summands.extend(entries.filter_map(|(table, weight)| entry(table, weight.digit(place))));
+                ends.push(summands.len());
+            }
+            sums = affine::sums(core::mem::take(&mut summands), &ends);
+            ends.clear();
+        }
+        sums
+    }
+}
+
+/// P, 2P and (1-ω)P of each point.
+fn tables<C: Curve>(points: &[C]) -> Vec<[C; 3]> {
+    let summands = points.iter().flat_map(|p| [*p, *p, *p, p.turned(1).signed(true)]).collect();
+    let ends: Vec<_> = (1..=2 * points.len()).map(|i| 2 * i).collect();
+    let multiples = affine::sums(summands, &ends);
+    points.iter().zip(multiples.chunks_exact(2)).map(|(p, m)| [*p, m[0], m[1]]).collect()
+}
+
+/// digit · P from the table of P; `None` for the digit zero.
+fn entry<C: Curve>(table: &[C; 3], digit: Digit) -> Option<C> {
+    digit.kind.index().map(|kind| table[kind].turned(digit.turn).signed(digit.negative))
+}
+
+fn buckets<C: Curve>(points: &[C], weights: &[Weight]) -> C {
     // ωP and ω²P once a point: every place of the weight turns it again.
     let turned: Vec<[C; 3]> = points.iter().map(|p| [*p, p.turned(1), p.turned(2)]).collect();
-    let mut sum = identity;
-    for pair in (0..longest(weights).div_ceil(2)).rev() {
-        let mut bucket = [identity; BUCKETS];
-        for (point, weight) in turned.iter().zip(weights) {
-            let Some(slot) = SLOTS.of_byte[weight.byte(pair)] else { continue };
-            let place = &mut bucket[slot.bucket as usize];
-            *place = C::add_affine(place, &point[slot.turn as usize].signed(slot.negative));
-        }
-        for place in [1, 0] {
-            let mut kinds = [identity; 3];
-            for (content, digits) in bucket.iter().zip(&SLOTS.digits) {
-                let Some(kind) = digits[place].kind.index() else { continue };
-                kinds[kind] = C::add(&kinds[kind], &moved::<C>(content, digits[place]));
+    let pairs = longest(weights).div_ceil(2);
+    let contents = fill_buckets(&turned, weights, pairs);
+
+    // Fold the 57 buckets of each pair of places into the three kinds of each place.
+    let (mut summands, mut ends) = (Vec::new(), Vec::new());
+    for bucket in contents.chunks_exact(BUCKETS) {
+        for place in 0..2 {
+            for kind in 0..3 {
+                for (content, digits) in bucket.iter().zip(&SLOTS.digits) {
+                    let digit = digits[place];
+                    if digit.kind.index() == Some(kind) && *content != C::IDENTITY {
+                        summands.push(content.turned(digit.turn).signed(digit.negative));
+                    }
+                }
+                ends.push(summands.len());
             }
-            let [ones, twos, thetas] = kinds;
-            let theta = C::add(&thetas, &C::negate_jacobian(&C::turn_jacobian(&thetas, 1)));
-            // 4·sum + ones + 2·twos + (1-ω)·thetas, as 2·(2·sum + twos) + ones + theta.
-            sum = C::double(&C::add(&C::double(&sum), &twos));
-            sum = C::add(&sum, &C::add(&ones, &theta));
         }
     }
-    sum
+    let kinds = affine::sums(summands, &ends);
+
+    let mut sum = C::IDENTITY.to_jacobian();
+    for place in kinds.chunks_exact(3).rev() {
+        // 4·sum + ones + 2·twos + (1-ω)·thetas, as 2·(2·sum + twos) + ones + thetas - ω·thetas.
+        let [ones, twos, thetas] = [place[0], place[1], place[2]];
+        sum = C::double(&C::add_affine(&C::double(&sum), &twos));
+        for term in [ones, thetas, thetas.turned(1).signed(true)] {
+            sum = C::add_affine(&sum, &term);
+        }
+    }
+    C::to_affine(&[sum])[0]
 }
 
-/// `(-1)^negative · ω^turn · point` for the unit of a digit.
-fn moved<C: Curve>(point: &C::Jacobian, digit: Digit) -> C::Jacobian {
-    let turned = C::turn_jacobian(point, digit.turn);
-    if digit.negative { C::negate_jacobian(&turned) } else { turned }
+/// The contents of the buckets of each pair of places: a counting sort of the points, then one sum for each bucket.
+fn fill_buckets<C: Curve>(turned: &[[C; 3]], weights: &[Weight], pairs: usize) -> Vec<C> {
+    let slots = || (0..pairs).flat_map(|pair| weights.iter().map(move |w| (pair, SLOTS.of_byte[w.byte(pair)])));
+    let mut ends = vec![0; pairs * BUCKETS];
+    for (pair, slot) in slots() {
+        if let Some(slot) = slot {
+            ends[pair * BUCKETS + slot.bucket as usize] += 1;
+        }
+    }
+    let mut total = 0;
+    let mut next: Vec<usize> = ends
+        .iter_mut()
+        .map(|end| {
+            total += *end;
+            let start = total - *end;
+            *end = total;
+            start
+        })
+        .collect();
+    let mut sorted = vec![C::IDENTITY; total];
+    for ((pair, slot), point) in slots().zip(turned.iter().cycle()) {
+        if let Some(slot) = slot {
+            let place = &mut next[pair * BUCKETS + slot.bucket as usize];
+            sorted[*place] = point[slot.turn as usize].signed(slot.negative);
+            *place += 1;
+        }
+    }
+    affine::sums(sorted, &ends)
 }
 
 fn longest(weights: &[Weight]) -> usize {
@@ -127,7 +194,7 @@ fn longest(weights: &[Weight]) -> usize {
 }
 
 impl Kind {
-    /// Place in a table of 1, 2, 1 - ω.
+    /// Place in a table of the multiples by 1, 2 and 1 - ω.
     fn index(self) -> Option<usize> {
         match self {
             Self::Zero => None,
@@ -249,7 +316,7 @@ mod tests {
     }
 
     fn agrees_with_naive<G: Group>() {
-        for n in [0, 1, 2, 7, 8, 9, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
+        for n in [0, 1, 2, 7, 8, 9, IN_STEP_FROM - 1, IN_STEP_FROM, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
             let (points, weights) = (hashed::<G>(n), weights(n));
             let terms: Vec<_> = points.iter().zip(&weights).map(|(p, w)| naive(*p, *w)).collect();
             assert_eq!(

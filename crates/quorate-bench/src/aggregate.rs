@@ -1,0 +1,79 @@
+//! `aggregate/*`: the three rows of "aggregation speed" (Safe Network forum): 100 signatures by five keys verified singly,
+//! the same aggregated, and one message signed by 100 keys. Aggregation is inside.
+
+use quorate::{Claim, MinPk, Suite, UncheckedSignature, aggregate, verify};
+
+use crate::{
+    batch::Blst,
+    block::published,
+    data::{self, Signed, signed},
+    measure::{Effort, Engine, measure},
+    row::Row,
+};
+
+pub(crate) fn run(effort: Effort) -> Vec<Row> {
+    let n = 100;
+    let suite = MinPk::Eth2;
+    let few = signed(suite, n, |i| i % 5, |i| i);
+    let same = signed(suite, n, |i| i, |_| 0);
+    let (blst_few, blst_same) = (Blst::new(&few), Blst::new(&same));
+    let rounds = effort.choose(2, 21);
+
+    let singles: Vec<_> = few.iter().map(|s| s.unchecked(suite)).collect();
+    let mut rows = measure(
+        "aggregate/single",
+        n,
+        "100",
+        1,
+        rounds,
+        vec![
+            Engine::new("blst", 1, || assert!(blst_few.verify_each().into_iter().all(|valid| valid))),
+            Engine::new("quorate/portable", 1, || singles.iter().for_each(|claim| hold(claim))),
+        ],
+    );
+    rows.extend(measure(
+        "aggregate/messages",
+        n,
+        "100",
+        1,
+        rounds,
+        vec![
+            Engine::new("blst", 1, || assert!(blst_few.aggregate_verify())),
+            Engine::new("quorate/portable", 1, || {
+                let statements = few.iter().map(|s| (s.key, s.message.clone().into())).collect();
+                hold(&Claim::each(suite, statements, sum(&few)));
+            }),
+        ],
+    ));
+    rows.extend(measure(
+        "aggregate/signers",
+        n,
+        "100",
+        1,
+        rounds,
+        vec![
+            Engine::new("blst", 1, || assert!(blst_same.fast_aggregate_verify())),
+            Engine::new("quorate/portable", 1, || {
+                let keys = same.iter().map(|s| s.key).collect();
+                hold(&Claim::shared(suite, keys, same[0].message.clone(), sum(&same)));
+            }),
+        ],
+    ));
+    let note = "noble-bls12-381 in a browser, 2021";
+    for (bench, ms) in [("aggregate/single", 6445.0), ("aggregate/messages", 3606.0), ("aggregate/signers", 586.0)] {
+        let row = Row { per: "100".into(), ..published(bench, n, "published/noble", ms * 1e3, note) };
+        let place = rows.iter().rposition(|r| r.bench == bench).map_or(rows.len(), |i| i + 1);
+        rows.insert(place, row);
+    }
+    rows
+}
+
+fn hold<S: Suite>(claim: &Claim<S>) {
+    assert!(verify(std::slice::from_ref(claim), &data::threads(1), &mut data::rng()).all_valid());
+}
+
+/// The aggregate, unchecked: its membership is checked in the verification, as blst does.
+fn sum(signed: &[Signed<MinPk>]) -> UncheckedSignature<MinPk> {
+    let signatures: Vec<_> = signed.iter().map(|s| s.signature).collect();
+    UncheckedSignature::from_point(aggregate::aggregate(&signatures).expect("signatures to add").point())
+}

@@ -1,0 +1,44 @@
+//! `culprits/bad=k`: k false claims among 128 of distinct messages; the time beyond the batch that failed.
+//!
+//! blst has no search: its row is checking all one by one.
+
+use quorate::{Claim, MinPk, Plan, culprit, execute::Execution};
+
+use crate::{
+    batch::Blst,
+    data::{self, signed},
+    measure::{Effort, Engine, measure},
+    row::Row,
+};
+
+pub(crate) fn run(effort: Effort) -> Vec<Row> {
+    let n = 128;
+    let suite = MinPk::Eth2;
+    let mut rows = Vec::new();
+    for bad in effort.choose(&[1, 16][..], &[1, 2, 4, 8, 16, 32]) {
+        let mut transactions = signed(suite, n, |i| i, |i| i);
+        // Spread out, which is the worst case: no two in one half of a small set.
+        let wrong: Vec<usize> = (0..*bad).map(|k| (k * n + n / 3) / bad).collect();
+        for i in &wrong {
+            transactions[*i].signature = transactions[(i + 1) % n].signature;
+        }
+        let claims: Vec<Claim<MinPk>> = transactions.iter().map(|s| s.unchecked(suite)).collect();
+        let plan = Plan::new(&claims);
+        let failed = Execution::new(&plan, data::threads(1), &mut data::rng());
+        let failed_on_two = Execution::new(&plan, data::threads(2), &mut data::rng());
+        let blst = Blst::new(&transactions);
+        let search = |failed: &Execution<'_, MinPk>| assert_eq!(culprit::search(failed).positions, wrong);
+        let engines = vec![
+            Engine::new("blst", 1, || {
+                let verdicts = blst.verify_each();
+                let found: Vec<_> = (0..n).filter(|i| !verdicts[*i]).collect();
+                assert_eq!(found, wrong);
+            })
+            .note("each one by one"),
+            Engine::new("quorate/portable", 1, || search(&failed)),
+            Engine::new("quorate/portable", 2, || search(&failed_on_two)),
+        ];
+        rows.extend(measure(&format!("culprits/bad={bad}"), n, "search", 1, effort.choose(2, 15), engines));
+    }
+    rows
+}

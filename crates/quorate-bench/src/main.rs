@@ -1,0 +1,114 @@
+//! quorate's benchmarks: definitions × engines → rows → report.
+//!
+//! Engines of one benchmark are measured in turn in one process (A B A B …), each answer is asserted, and a row carries
+//! the least, the median and the greatest time. See `BENCHMARKING.md`.
+
+#![forbid(unsafe_code)]
+
+mod aggregate;
+mod batch;
+mod block;
+mod culprits;
+mod curve;
+mod data;
+mod measure;
+mod report;
+mod row;
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use anyhow::{Context, Result};
+use clap::{Parser, ValueEnum};
+
+use measure::Effort;
+use row::{Machine, Row};
+
+/// Measure quorate beside other libraries, or write the tables of the documents from recorded rows.
+#[derive(Parser)]
+#[command(after_help = "Examples:
+  quorate-bench batch --quick           a table in a few seconds
+  quorate-bench culprits --json c.json  the rows as well
+  quorate-bench all --record            every benchmark, recorded under benchmarks/
+  quorate-bench report                  README and BENCHMARKING tables from the newest record")]
+struct Arguments {
+    /// What to run
+    name: Name,
+    /// Write an array of rows to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Fewer sizes and rounds: all benchmarks within a minute
+    #[arg(long)]
+    quick: bool,
+    /// Write the rows and this machine's description into benchmarks/<date>-<cpu>/
+    #[arg(long)]
+    record: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Independent claims: distinct messages, one message, few signers
+    Batch,
+    /// A block of 1,000 signed transactions of which some are known; ECDSA beside it
+    Block,
+    /// 100 signatures singly, 100 messages aggregated, one message by 100 signers
+    Aggregate,
+    /// False claims among 128: the search beyond the failed batch
+    Culprits,
+    /// The curve's verbs, whose costs the plan weighs
+    Curve,
+    /// All of the above
+    All,
+    /// No measurement: rewrite the generated tables of the documents
+    Report,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.name == Name::Report {
+        return report::write();
+    }
+    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
+    let all: [(Name, &str, fn(Effort) -> Vec<Row>); 5] = [
+        (Name::Curve, "curve", curve::run),
+        (Name::Batch, "batch", batch::run),
+        (Name::Block, "block", block::run),
+        (Name::Aggregate, "aggregate", aggregate::run),
+        (Name::Culprits, "culprits", culprits::run),
+    ];
+    let machine = Machine::here()?;
+    println!("{machine}\n");
+    let mut rows = Vec::new();
+    for (name, file, bench) in all {
+        if arguments.name != name && arguments.name != Name::All {
+            continue;
+        }
+        let made = bench(effort);
+        println!("{}", row::table(&made));
+        if arguments.record {
+            let folder = machine.folder();
+            fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            write_json(&folder.join(format!("{file}.json")), &made)?;
+            write_json(&folder.join("machine.json"), &machine)?;
+        }
+        rows.extend(made);
+    }
+    if let Some(path) = &arguments.json {
+        write_json(path, &rows)?;
+    }
+    Ok(())
+}
+
+fn write_json(path: &std::path::Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,78 @@
+//! Measuring engines in turn.
+
+use std::time::Instant;
+
+use crate::row::{Row, Times};
+
+/// How much time a measurement may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Few sizes, few rounds.
+    Quick,
+    /// All sizes, many rounds.
+    Full,
+}
+
+impl Effort {
+    /// The first in a quick run, the second in a full one.
+    pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
+}
+
+/// An engine with its work, which asserts its own answer.
+pub(crate) struct Engine<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) threads: usize,
+    pub(crate) note: &'static str,
+    pub(crate) work: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> Engine<'a> {
+    pub(crate) fn new(name: &'static str, threads: usize, work: impl FnMut() + 'a) -> Self {
+        Self { name, threads, note: "", work: Box::new(work) }
+    }
+
+    pub(crate) fn note(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+}
+
+/// Runs every engine once to warm up and then in turn, round by round. Times are divided by `items`.
+pub(crate) fn measure(
+    bench: &str,
+    n: usize,
+    per: &str,
+    items: usize,
+    rounds: usize,
+    engines: Vec<Engine<'_>>,
+) -> Vec<Row> {
+    let mut engines = engines;
+    let mut times = vec![Vec::with_capacity(rounds); engines.len()];
+    for round in 0..=rounds {
+        for (engine, times) in engines.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            (engine.work)();
+            if round > 0 {
+                times.push(start.elapsed().as_secs_f64() * 1e6 / items as f64);
+            }
+        }
+    }
+    let rows = engines.iter().zip(times).map(|(engine, mut times)| {
+        times.sort_by(f64::total_cmp);
+        let us = Times { min: times[0], median: times[times.len() / 2], max: times[times.len() - 1] };
+        Row {
+            bench: bench.into(),
+            engine: engine.name.into(),
+            threads: engine.threads,
+            n,
+            per: per.into(),
+            us,
+            note: engine.note.into(),
+        }
+    });
+    rows.collect()
+}

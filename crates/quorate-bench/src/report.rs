@@ -1,0 +1,107 @@
+//! The tables of the documents, from the newest record: whatever stands between the markers is written by this file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::row::{Machine, Row, folder_of_records, short};
+
+/// Rewrites the generated tables of `README.md` and `BENCHMARKING.md`.
+pub(crate) fn write() -> Result<()> {
+    let record = newest()?;
+    let machine: Machine = read(&record.join("machine.json"))?;
+    let mut rows: Vec<Row> = Vec::new();
+    for name in ["batch", "block", "aggregate", "culprits", "curve"] {
+        rows.extend(read::<Vec<Row>>(&record.join(format!("{name}.json")))?);
+    }
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let from = format!(
+        "Measured {} on one core of: {} ({}), {}, commit {}. Rows: `benchmarks/{}`.\n",
+        machine.date,
+        machine.cpu,
+        machine.features.join(", "),
+        machine.compiler,
+        machine.commit,
+        record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+    );
+    replace(&root.join("README.md"), &format!("{from}\n{}", headline(&rows)))?;
+    replace(&root.join("BENCHMARKING.md"), &format!("{from}\n{}", full(&rows)))
+}
+
+/// The comparisons with blst that a reader of the README looks for.
+fn headline(rows: &[Row]) -> String {
+    let wanted = [
+        ("batch/distinct", 1024, "1,024 claims, distinct messages"),
+        ("batch/few-signers", 100, "100 claims by 5 signers"),
+        ("batch/same-message", 128, "128 claims, one message"),
+        ("batch/same-message-checked", 128, "the same, membership known"),
+        ("aggregate/signers", 100, "one message, 100 signers"),
+        ("block/known=0", 1000, "a block of 1,000, nothing known"),
+        ("block/known=90", 1000, "the same, 90 % known"),
+        ("block/known=100", 1000, "the same, all known"),
+        ("culprits/bad=1", 128, "one false claim among 128, beyond the failed batch"),
+        ("culprits/bad=16", 128, "16 false among 128"),
+    ];
+    let mut text = String::from("| | blst | quorate | two threads | |\n|---|---|---|---|---|\n");
+    for (bench, n, what) in wanted {
+        let time = |engine: &str, threads: usize| {
+            let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
+            row.map(|row| row.us.median * if row.per == "claim" { n as f64 } else { 1.0 })
+        };
+        let milliseconds = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)));
+        let (blst, one, two) = (time("blst", 1), time("quorate/portable", 1), time("quorate/portable", 2));
+        let ratio = blst.zip(one).map_or(String::new(), |(blst, one)| format!("{:.1}×", blst / one));
+        text +=
+            &format!("| {what} | {} | {} | {} | {ratio} |\n", milliseconds(blst), milliseconds(one), milliseconds(two));
+    }
+    text
+}
+
+/// Every row.
+fn full(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| bench | n | engine | threads | median µs | min – max | per | note |\n|---|--:|---|--:|--:|--:|---|---|\n",
+    );
+    for row in rows {
+        text += &format!(
+            "| `{}` | {} | {} | {} | {} | {} – {} | {} | {} |\n",
+            row.bench,
+            row.n,
+            row.engine,
+            row.threads,
+            short(row.us.median),
+            short(row.us.min),
+            short(row.us.max),
+            row.per,
+            row.note,
+        );
+    }
+    text
+}
+
+const BEGIN: &str = "<!-- begin: quorate-bench report -->\n";
+const END: &str = "<!-- end: quorate-bench report -->\n";
+
+fn replace(path: &Path, table: &str) -> Result<()> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let missing = || format!("{} has no markers for the tables", path.display());
+    let (before, rest) = text.split_once(BEGIN).with_context(missing)?;
+    let (_, after) = rest.split_once(END).with_context(missing)?;
+    fs::write(path, format!("{before}{BEGIN}{table}{END}{after}"))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn newest() -> Result<PathBuf> {
+    let folder = folder_of_records();
+    let entries = fs::read_dir(&folder).with_context(|| format!("no records in {}", folder.display()))?;
+    let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.is_dir());
+    folders.max().with_context(|| format!("no records in {}: run `quorate-bench all --record`", folder.display()))
+}
+
+fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a record", path.display()))
+}

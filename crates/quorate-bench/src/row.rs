@@ -1,0 +1,118 @@
+//! Rows: what a benchmark says, and about which machine.
+
+use std::{fmt, path::PathBuf, process::Command};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+/// One engine's time for one benchmark.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) bench: String,
+    pub(crate) engine: String,
+    pub(crate) threads: usize,
+    pub(crate) n: usize,
+    /// What a time is for: "claim", "block", "search".
+    pub(crate) per: String,
+    pub(crate) us: Times,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) note: String,
+}
+
+/// Microseconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Times {
+    pub(crate) min: f64,
+    pub(crate) median: f64,
+    pub(crate) max: f64,
+}
+
+/// Where rows were measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub(crate) date: String,
+    pub(crate) cpu: String,
+    /// CPU features that the engines choose by.
+    pub(crate) features: Vec<String>,
+    pub(crate) compiler: String,
+    /// RUSTFLAGS and the profile.
+    pub(crate) flags: String,
+    pub(crate) commit: String,
+}
+
+impl Machine {
+    pub(crate) fn here() -> Result<Self> {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            let line = info.lines().find(|line| line.starts_with(name));
+            line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
+        };
+        let present = field("flags");
+        let wanted = ["adx", "bmi2", "avx2", "avx512f", "avx512ifma"];
+        let has = |feature: &&&str| present.split_whitespace().any(|flag| flag == **feature);
+        let rustflags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        Ok(Self {
+            date: output("date", &["-u", "+%Y-%m-%d"])?,
+            cpu: Some(field("model name")).filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown CPU".into()),
+            features: wanted.iter().filter(has).map(|f| (*f).to_owned()).collect(),
+            compiler: output("rustc", &["--version"])?,
+            flags: format!("release, thin LTO; RUSTFLAGS={rustflags:?}"),
+            commit: output("git", &["describe", "--always", "--dirty"]).unwrap_or_else(|_| "unknown".into()),
+        })
+    }
+
+    /// `benchmarks/<date>-<cpu>`.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let cpu: String =
+            self.cpu.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        folder_of_records().join(format!("{}-{}", self.date, cpu.trim_matches('-')))
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}), {}, commit {}", self.cpu, self.features.join(" "), self.compiler, self.commit)
+    }
+}
+
+/// Where records live in the repository.
+pub(crate) fn folder_of_records() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks"))
+}
+
+/// Rows as text, 80 columns; the ratio is the first engine's median of the same benchmark over this one's.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<24} {:<18} {:>2} {:>5} {:>11} {:>13} {:>5}\n",
+        "bench", "engine", "t", "n", "median µs", "spread", "ratio"
+    );
+    for row in rows {
+        let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
+        text += &format!(
+            "{:<24} {:<18} {:>2} {:>5} {:>11} {:>13} {:>5.2}\n",
+            row.bench,
+            row.engine,
+            row.threads,
+            row.n,
+            short(row.us.median),
+            format!("{}..{}", short(row.us.min), short(row.us.max)),
+            first.us.median / row.us.median,
+        );
+    }
+    text
+}
+
+/// Three significant digits or whole microseconds.
+pub(crate) fn short(us: f64) -> String {
+    match us {
+        us if us >= 100.0 => format!("{us:.0}"),
+        us if us >= 10.0 => format!("{us:.1}"),
+        us => format!("{us:.2}"),
+    }
+}
+
+fn output(program: &str, arguments: &[&str]) -> Result<String> {
+    let output = Command::new(program).args(arguments).output().with_context(|| format!("cannot run {program}"))?;
+    anyhow::ensure!(output.status.success(), "{program} failed");
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
