@@ -1,0 +1,369 @@
+//! The keystore as JSON: EIP-2335's schema on one side, checked bytes on the other.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::kdf::KEY_LENGTH;
+use super::{Kdf, KdfError, Keystore, KeystoreError, Pbkdf2, Scrypt};
+use crate::secrets::hex;
+
+/// Reads and checks everything that can be checked without a passphrase.
+pub(super) fn parse(bytes: &[u8]) -> Result<Keystore, KeystoreError> {
+    // The version comes first: other versions have other fields, and "missing field" would mislead.
+    let Versioned { version } = serde_json::from_slice(bytes)?;
+    if version != VERSION {
+        return Err(KeystoreError::Version { version });
+    }
+    let File { crypto, description, pubkey, path, uuid, .. } = serde_json::from_slice(bytes)?;
+    let Crypto { kdf, checksum, cipher } = crypto;
+    let (kdf, salt) = kdf_from(kdf)?;
+    expect_function("checksum", &checksum, SHA256)?;
+    expect_function("cipher", &cipher, AES_128_CTR)?;
+    let CipherParams { iv } = params("cipher", cipher.params)?;
+    Ok(Keystore {
+        kdf,
+        salt,
+        checksum: array("crypto.checksum.message", &checksum.message)?,
+        iv: array("crypto.cipher.params.iv", &iv)?,
+        ciphertext: array("crypto.cipher.message", &cipher.message)?,
+        description,
+        public_key: bytes_of("pubkey", &pubkey.unwrap_or_default())?,
+        path,
+        uuid: Uuid::try_parse(&uuid).map_err(|_| KeystoreError::Uuid { uuid })?,
+    })
+}
+
+/// Indented, in the order of the standard's examples, with a newline at the end.
+pub(super) fn write(keystore: &Keystore) -> String {
+    let Keystore { kdf, salt, checksum, iv, ciphertext, description, public_key, path, uuid } = keystore;
+    let file = File {
+        crypto: Crypto {
+            kdf: kdf_module(kdf, salt),
+            checksum: Module { function: SHA256.to_owned(), params: json!({}), message: hex::encode(checksum) },
+            cipher: Module {
+                function: AES_128_CTR.to_owned(),
+                params: json!({ "iv": hex::encode(iv) }),
+                message: hex::encode(ciphertext),
+            },
+        },
+        description: description.clone(),
+        pubkey: (!public_key.is_empty()).then(|| hex::encode(public_key)),
+        path: path.clone(),
+        uuid: uuid.to_string(),
+        version: VERSION,
+    };
+    let mut text = serde_json::to_string_pretty(&file).expect("strings and integers under string keys are always JSON");
+    text.push('\n');
+    text
+}
+
+fn kdf_from(module: Module) -> Result<(Kdf, Vec<u8>), KeystoreError> {
+    let (kdf, dklen, salt) = match module.function.as_str() {
+        SCRYPT => {
+            let ScryptParams { dklen, n, r, p, salt } = params("kdf", module.params)?;
+            (Kdf::Scrypt(Scrypt::new(n, r, p)?), dklen, salt)
+        }
+        PBKDF2 => {
+            let Pbkdf2Params { dklen, c, prf, salt } = params("kdf", module.params)?;
+            if prf != HMAC_SHA256 {
+                return Err(KdfError::Pbkdf2Prf { prf }.into());
+            }
+            (Kdf::Pbkdf2(Pbkdf2::new(c)?), dklen, salt)
+        }
+        _ => return Err(unknown("kdf", module.function, "'scrypt' and 'pbkdf2'")),
+    };
+    if dklen != KEY_LENGTH as u64 {
+        return Err(KdfError::DerivedKeyLength { dklen }.into());
+    }
+    Ok((kdf, bytes_of("crypto.kdf.params.salt", &salt)?))
+}
+
+fn kdf_module(kdf: &Kdf, salt: &[u8]) -> Module {
+    let salt = hex::encode(salt);
+    let (function, params) = match kdf {
+        Kdf::Scrypt(cost) => {
+            let (n, p, r) = (cost.n(), cost.p(), cost.r());
+            let params = json!({ "dklen": KEY_LENGTH, "n": n, "p": p, "r": r, "salt": salt });
+            (SCRYPT, params)
+        }
+        Kdf::Pbkdf2(cost) => {
+            let (c, prf) = (cost.iterations(), HMAC_SHA256);
+            let params = json!({ "dklen": KEY_LENGTH, "c": c, "prf": prf, "salt": salt });
+            (PBKDF2, params)
+        }
+    };
+    Module { function: function.to_owned(), params, message: String::new() }
+}
+
+fn expect_function(module: &'static str, found: &Module, known: &'static str) -> Result<(), KeystoreError> {
+    if found.function == known {
+        return Ok(());
+    }
+    Err(unknown(module, found.function.clone(), known))
+}
+
+fn unknown(module: &'static str, function: String, known: &'static str) -> KeystoreError {
+    KeystoreError::UnknownFunction { module, function, known }
+}
+
+fn params<T: DeserializeOwned>(module: &'static str, params: Value) -> Result<T, KeystoreError> {
+    serde_json::from_value(params).map_err(|source| KeystoreError::Params { module, source })
+}
+
+fn bytes_of(field: &'static str, text: &str) -> Result<Vec<u8>, KeystoreError> {
+    hex::decode(text).map_err(|source| KeystoreError::Hex { field, source })
+}
+
+fn array<const N: usize>(field: &'static str, text: &str) -> Result<[u8; N], KeystoreError> {
+    let mut bytes = [0; N];
+    hex::decode_into(text.as_bytes(), &mut bytes).map_err(|source| KeystoreError::Hex { field, source })?;
+    Ok(bytes)
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u64,
+}
+
+/// The whole file. Fields beyond the schema are ignored: several tools add their own.
+#[derive(Serialize, Deserialize)]
+struct File {
+    crypto: Crypto,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pubkey: Option<String>,
+    path: String,
+    uuid: String,
+    version: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Crypto {
+    kdf: Module,
+    checksum: Module,
+    cipher: Module,
+}
+
+/// A construction, its parameters (which depend on the function) and its primary input.
+#[derive(Serialize, Deserialize)]
+struct Module {
+    function: String,
+    params: Value,
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct ScryptParams {
+    dklen: u64,
+    n: u64,
+    p: u64,
+    r: u64,
+    salt: String,
+}
+
+#[derive(Deserialize)]
+struct Pbkdf2Params {
+    dklen: u64,
+    c: u64,
+    prf: String,
+    salt: String,
+}
+
+#[derive(Deserialize)]
+struct CipherParams {
+    iv: String,
+}
+
+/// EIP-2335 begins at 4, so as not to collide with Ethereum's older keystores.
+const VERSION: u64 = 4;
+
+const SCRYPT: &str = "scrypt";
+const PBKDF2: &str = "pbkdf2";
+const HMAC_SHA256: &str = "hmac-sha256";
+const SHA256: &str = "sha256";
+const AES_128_CTR: &str = "aes-128-ctr";
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+    use crate::secrets::hex::HexError;
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        let mut file = example();
+        file["crypto"]["kdf"]["params"]["salt"] = json!("0xD4E5");
+        let keystore = parse_value(&file).expect("0x and capitals are read");
+        file["crypto"]["kdf"]["params"]["salt"] = json!("d4e5");
+        let written = keystore.to_json();
+        assert_eq!(serde_json::from_str::<Value>(&written).expect("JSON"), file);
+        assert!(written.ends_with("}\n"));
+        assert_eq!(Keystore::parse(written.as_bytes()).expect("reads its own"), keystore);
+    }
+
+    #[test]
+    fn optional_fields_may_be_absent_empty_or_null() {
+        for value in [None, Some(json!("")), Some(Value::Null)] {
+            let mut file = example();
+            match value {
+                Some(value) => file["pubkey"] = value,
+                None => drop(file.as_object_mut().expect("an object").remove("pubkey")),
+            }
+            let keystore = parse_value(&file).expect("a keystore without public key");
+            assert_eq!(keystore.public_key(), None);
+            assert!(!keystore.to_json().contains("pubkey"));
+        }
+        let mut file = example();
+        file.as_object_mut().expect("an object").remove("description");
+        assert_eq!(parse_value(&file).expect("no description").description(), None);
+    }
+
+    #[test]
+    fn required_fields_are_missed_by_name() {
+        for field in ["crypto", "path", "uuid", "version"] {
+            let mut file = example();
+            file.as_object_mut().expect("an object").remove(field);
+            let error = parse_value(&file).expect_err("a field is missing");
+            assert!(matches!(error, KeystoreError::Json(_)), "{error:?}");
+            assert!(reason(&error).contains(field), "{error:?}");
+        }
+        for module in ["kdf", "cipher", "checksum"] {
+            let mut file = example();
+            file["crypto"].as_object_mut().expect("an object").remove(module);
+            let error = parse_value(&file).expect_err("missing");
+            assert!(reason(&error).contains(module), "{error:?}");
+        }
+        let error = changed("/crypto/cipher/params", json!({}));
+        assert!(matches!(error, KeystoreError::Params { module: "cipher", .. }), "{error:?}");
+        assert!(reason(&error).contains("iv"), "{error:?}");
+        let error = changed("/crypto/kdf/params", json!({ "dklen": 32 }));
+        assert!(matches!(error, KeystoreError::Params { module: "kdf", .. }), "{error:?}");
+    }
+
+    #[test]
+    fn another_version_is_named_before_its_fields_are_missed() {
+        let error = parse_value(&json!({ "version": 3, "Crypto": {} })).expect_err("version 3");
+        assert!(matches!(error, KeystoreError::Version { version: 3 }), "{error:?}");
+        assert!(error.to_string().contains("version 3"), "{error}");
+    }
+
+    #[test]
+    fn unknown_functions() {
+        for (module, known) in [("kdf", "scrypt"), ("checksum", "sha256"), ("cipher", "aes-128-ctr")] {
+            let error = changed(&format!("/crypto/{module}/function"), json!("rot13"));
+            assert!(
+                matches!(&error, KeystoreError::UnknownFunction { module: m, function, .. }
+                    if *m == module && function == "rot13"),
+                "{error:?}"
+            );
+            assert!(error.to_string().contains(known), "{error}");
+        }
+    }
+
+    #[test]
+    fn hostile_costs() {
+        let cost = |field: &str, value| match changed(&format!("/crypto/kdf/params/{field}"), value) {
+            KeystoreError::Kdf(error) => error,
+            other => panic!("{other:?}"),
+        };
+        let n = 1 << 40;
+        assert_eq!(cost("n", json!(n)), KdfError::ScryptTooLarge { n, r: 8, p: 1 });
+        assert_eq!(cost("n", json!(12)), KdfError::ScryptN { n: 12 });
+        assert_eq!(cost("r", json!(0)), KdfError::ScryptZero);
+        for dklen in [0, 16, 31, 33, 1 << 40] {
+            assert_eq!(cost("dklen", json!(dklen)), KdfError::DerivedKeyLength { dklen });
+        }
+        for value in [json!(-8), json!(8.5), json!("8"), json!(1e300), json!(null)] {
+            let error = changed("/crypto/kdf/params/n", value);
+            assert!(matches!(error, KeystoreError::Params { module: "kdf", .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn hostile_pbkdf2() {
+        let pbkdf2 = |c: u64, prf: &str| {
+            let params = json!({ "dklen": 32, "c": c, "prf": prf, "salt": "d4e5" });
+            let mut file = example();
+            file["crypto"]["kdf"] = json!({ "function": "pbkdf2", "params": params, "message": "" });
+            parse_value(&file)
+        };
+        assert!(pbkdf2(1, "hmac-sha256").is_ok());
+        assert!(matches!(pbkdf2(1 << 40, "hmac-sha256"), Err(KeystoreError::Kdf(KdfError::Pbkdf2Iterations { .. }))));
+        assert!(matches!(
+            pbkdf2(1, "hmac-md5"),
+            Err(KeystoreError::Kdf(KdfError::Pbkdf2Prf { prf })) if prf == "hmac-md5"
+        ));
+    }
+
+    #[test]
+    fn wrong_lengths_and_bad_hexadecimal_name_the_field() {
+        for (pointer, field) in [
+            ("/crypto/checksum/message", "crypto.checksum.message"),
+            ("/crypto/cipher/message", "crypto.cipher.message"),
+            ("/crypto/cipher/params/iv", "crypto.cipher.params.iv"),
+        ] {
+            for text in ["", "ab", &"ab".repeat(33)] {
+                let error = changed(pointer, json!(text));
+                let KeystoreError::Hex { field: found, source } = error else { panic!("{error:?}") };
+                assert_eq!(found, field);
+                assert!(matches!(source, HexError::Length { .. }), "{source:?}");
+            }
+        }
+        for (pointer, field) in [("/crypto/kdf/params/salt", "crypto.kdf.params.salt"), ("/pubkey", "pubkey")] {
+            let error = changed(pointer, json!("xyz0"));
+            let KeystoreError::Hex { field: found, source } = error else { panic!("{error:?}") };
+            assert_eq!((found, source), (field, HexError::Digit));
+        }
+    }
+
+    #[test]
+    fn not_a_uuid() {
+        let error = changed("/uuid", json!("1d85ae20"));
+        assert!(matches!(error, KeystoreError::Uuid { uuid } if uuid == "1d85ae20"));
+    }
+
+    #[test]
+    fn not_json() {
+        for bytes in [&b""[..], b"[]", b"{", b"\xff", b"4"] {
+            assert!(matches!(Keystore::parse(bytes), Err(KeystoreError::Json(_))));
+        }
+    }
+
+    fn reason(error: &KeystoreError) -> String {
+        error.source().expect("an error with a reason").to_string()
+    }
+
+    fn changed(pointer: &str, value: Value) -> KeystoreError {
+        let mut file = example();
+        *file.pointer_mut(pointer).expect("the example has this field") = value;
+        parse_value(&file).expect_err("the changed field is refused")
+    }
+
+    fn parse_value(file: &Value) -> Result<Keystore, KeystoreError> {
+        Keystore::parse(file.to_string().as_bytes())
+    }
+
+    fn example() -> Value {
+        let params = json!({ "dklen": 32, "n": 2, "p": 1, "r": 8, "salt": "d4e5" });
+        json!({
+            "crypto": {
+                "kdf": { "function": "scrypt", "params": params, "message": "" },
+                "checksum": { "function": "sha256", "params": {}, "message": "d2".repeat(32) },
+                "cipher": {
+                    "function": "aes-128-ctr",
+                    "params": { "iv": "26".repeat(16) },
+                    "message": "06".repeat(32),
+                },
+            },
+            "description": "an example",
+            "pubkey": "96".repeat(48),
+            "path": "m/12381/60/0/0",
+            "uuid": "1d85ae20-35c5-4611-98e8-aa14a633906f",
+            "version": 4,
+        })
+    }
+}

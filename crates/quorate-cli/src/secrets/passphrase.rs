@@ -1,0 +1,373 @@
+//! Where a passphrase comes from: a file, a file descriptor or the terminal.
+//!
+//! Never a flag's value or the environment, which other processes and shell histories can see.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use crate::secrets::secret_file::{ModeWarning, mode_warning};
+
+/// A passphrase as it was given: wiped when dropped, redacted in `Debug`.
+///
+/// Not normalised and not stripped: each format says itself what it does with the characters.
+pub struct Passphrase(Zeroizing<String>);
+
+impl Passphrase {
+    /// Takes over `text`.
+    pub fn new(text: Zeroizing<String>) -> Self {
+        Self(text)
+    }
+
+    /// The text. The name is there to be searched for.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether nothing remains once control codes are stripped, as EIP-2335 does.
+    pub fn is_blank(&self) -> bool {
+        self.0.chars().all(char::is_control)
+    }
+}
+
+impl fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Passphrase(redacted)")
+    }
+}
+
+/// What the passphrase is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Opening what exists: asked once, and empty if the file was made so.
+    Unlock,
+    /// Protecting something new: asked twice, and never empty.
+    Create,
+}
+
+/// One place to get a passphrase from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PassphraseSource {
+    /// `--passphrase-file`: the first line of a file, without its line end.
+    File(PathBuf),
+    /// `--passphrase-fd`: one line from a descriptor that the caller opened.
+    Descriptor(u32),
+    /// The terminal, without echo.
+    Terminal,
+}
+
+impl PassphraseSource {
+    /// The source that the two flags name; the terminal if neither is there.
+    ///
+    /// # Errors
+    /// [`PassphraseError::TwoSources`], and [`PassphraseError::Dash`] for a file called `-`:
+    /// standard input is `--passphrase-fd 0`, so that it cannot be asked for twice by accident.
+    pub fn from_flags(file: Option<PathBuf>, fd: Option<u32>) -> Result<Self, PassphraseError> {
+        match (file, fd) {
+            (Some(_), Some(_)) => Err(PassphraseError::TwoSources),
+            (Some(path), None) if path == Path::new("-") => Err(PassphraseError::Dash),
+            (Some(path), None) => Ok(Self::File(path)),
+            (None, Some(fd)) => Ok(Self::Descriptor(fd)),
+            (None, None) => Ok(Self::Terminal),
+        }
+    }
+
+    /// Gets the passphrase. `what` ends the question on the terminal: "Passphrase for {what}: ".
+    ///
+    /// A file or descriptor is read byte by byte up to the end of the first line, so what follows
+    /// stays for the next reader. Only the terminal is asked twice.
+    ///
+    /// # Errors
+    /// [`PassphraseError`], by source: unreadable, not UTF-8, too long; no terminal, two
+    /// different answers, interrupted. [`PassphraseError::Empty`] when creating.
+    pub fn read(&self, purpose: Purpose, what: &str) -> Result<Answer, PassphraseError> {
+        let (passphrase, warning) = match self {
+            Self::File(path) => {
+                let origin = path.display().to_string();
+                let file = open(path, &origin)?;
+                let warning = mode_warning(path, &file);
+                (first_line(file, origin)?, warning)
+            }
+            Self::Descriptor(fd) => (descriptor_line(*fd)?, None),
+            Self::Terminal => (ask(purpose, what, |prompt| rpassword::prompt_password(prompt))?, None),
+        };
+        if purpose == Purpose::Create && passphrase.is_blank() {
+            return Err(PassphraseError::Empty);
+        }
+        Ok(Answer { passphrase, warning })
+    }
+}
+
+/// A passphrase, and what its user should be told.
+#[derive(Debug)]
+pub struct Answer {
+    /// The passphrase.
+    pub passphrase: Passphrase,
+    /// Others can use the file that it came from.
+    pub warning: Option<ModeWarning>,
+}
+
+/// Why there is no passphrase. Never quotes one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PassphraseError {
+    /// Both flags were given.
+    #[error("--passphrase-file and --passphrase-fd exclude each other")]
+    TwoSources,
+    /// `--passphrase-file -`.
+    #[error("--passphrase-file takes a path; for standard input use --passphrase-fd 0")]
+    Dash,
+    /// The file or descriptor cannot be opened or read.
+    #[error("cannot read the passphrase from {origin}")]
+    Unreadable {
+        /// The path, or "file descriptor N".
+        origin: String,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The first line is not text.
+    #[error("the passphrase from {origin} is not UTF-8")]
+    NotUtf8 {
+        /// The path, or "file descriptor N".
+        origin: String,
+    },
+    /// The first line does not end: most likely the wrong file.
+    #[error("the first line of {origin} is longer than {MAX_LENGTH} bytes")]
+    TooLong {
+        /// The path, or "file descriptor N".
+        origin: String,
+    },
+    /// A terminal behind `--passphrase-fd` would show what is typed.
+    #[error("file descriptor {fd} is a terminal and would show the passphrase; leave the flag out")]
+    Echo {
+        /// The descriptor.
+        fd: u32,
+    },
+    /// Nobody to ask.
+    #[error("no terminal to ask for a passphrase; use --passphrase-file PATH or --passphrase-fd N")]
+    NoTerminal(#[source] io::Error),
+    /// Ctrl-C at the question.
+    #[error("interrupted while asking for a passphrase")]
+    Interrupted,
+    /// The two answers differ.
+    #[error("the two passphrases differ")]
+    Differ,
+    /// An empty passphrase protects nothing.
+    #[error("the passphrase is empty, which would protect nothing")]
+    Empty,
+}
+
+fn descriptor_line(fd: u32) -> Result<Passphrase, PassphraseError> {
+    let origin = format!("file descriptor {fd}");
+    let path = format!("/dev/fd/{fd}");
+    let file = open(Path::new(&path), &origin)?;
+    if file.is_terminal() {
+        return Err(PassphraseError::Echo { fd });
+    }
+    first_line(file, origin)
+}
+
+fn open(path: &Path, origin: &str) -> Result<File, PassphraseError> {
+    File::open(path).map_err(|source| PassphraseError::Unreadable { origin: origin.to_owned(), source })
+}
+
+fn first_line(mut reader: impl Read, origin: String) -> Result<Passphrase, PassphraseError> {
+    // Room for the longest line at once: growing would leave the beginning behind, unwiped.
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LENGTH));
+    let mut byte = Zeroizing::new([0]);
+    loop {
+        match reader.read_exact(byte.as_mut()) {
+            Ok(()) if byte[0] == b'\n' => break,
+            Ok(()) if line.len() == MAX_LENGTH => return Err(PassphraseError::TooLong { origin }),
+            Ok(()) => line.push(byte[0]),
+            Err(end) if end.kind() == ErrorKind::UnexpectedEof => break,
+            Err(source) => return Err(PassphraseError::Unreadable { origin, source }),
+        }
+    }
+    let line = line.strip_suffix(b"\r").unwrap_or(&line);
+    let text = str::from_utf8(line).map_err(|_| PassphraseError::NotUtf8 { origin })?;
+    Ok(Passphrase::new(Zeroizing::new(text.to_owned())))
+}
+
+/// Asks through `prompt`, which is the terminal everywhere but in tests.
+fn ask(
+    purpose: Purpose,
+    what: &str,
+    mut prompt: impl FnMut(&str) -> io::Result<String>,
+) -> Result<Passphrase, PassphraseError> {
+    let mut answer = |question: &str| match prompt(question) {
+        Ok(text) => Ok(Passphrase::new(Zeroizing::new(text))),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Err(PassphraseError::Interrupted),
+        Err(error) => Err(PassphraseError::NoTerminal(error)),
+    };
+    match purpose {
+        Purpose::Unlock => answer(&format!("Passphrase for {what}: ")),
+        Purpose::Create => {
+            let first = answer(&format!("New passphrase for {what}: "))?;
+            // Before the second question, so that nobody confirms what will be refused.
+            if first.is_blank() {
+                return Err(PassphraseError::Empty);
+            }
+            let second = answer("Once more: ")?;
+            if first.expose() != second.expose() {
+                return Err(PassphraseError::Differ);
+            }
+            Ok(first)
+        }
+    }
+}
+
+/// Bytes in the longest passphrase taken from a file; beyond it the file is taken for another one.
+const MAX_LENGTH: usize = 4096;
+
+#[cfg(test)]
+impl From<&str> for Passphrase {
+    fn from(text: &str) -> Self {
+        Self::new(Zeroizing::new(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn from_file(content: &[u8], purpose: Purpose) -> Result<String, PassphraseError> {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("passphrase");
+        fs::write(&path, content).expect("writes");
+        let answer = PassphraseSource::File(path).read(purpose, "the key")?;
+        Ok(answer.passphrase.expose().to_owned())
+    }
+
+    #[test]
+    fn the_first_line_without_its_end() {
+        for (content, line) in [
+            (&b"correct horse"[..], "correct horse"),
+            (b"correct horse\n", "correct horse"),
+            (b"correct horse\r\n", "correct horse"),
+            (b"correct horse\nbattery staple\n", "correct horse"),
+            (b" spaces stay \n", " spaces stay "),
+            ("🔑\n".as_bytes(), "🔑"),
+        ] {
+            for purpose in [Purpose::Unlock, Purpose::Create] {
+                assert_eq!(from_file(content, purpose).expect("a line"), line);
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_line_unlocks_but_does_not_create() {
+        for content in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+            assert_eq!(from_file(content, Purpose::Unlock).expect("empty"), "");
+            assert!(matches!(from_file(content, Purpose::Create), Err(PassphraseError::Empty)));
+        }
+    }
+
+    #[test]
+    fn files_that_hold_no_passphrase() {
+        let unlock = |content: &[u8]| from_file(content, Purpose::Unlock);
+        assert!(matches!(unlock(b"\xff\xfe"), Err(PassphraseError::NotUtf8 { .. })));
+        assert!(unlock(&[b'a'; MAX_LENGTH]).is_ok());
+        assert!(unlock(&[&[b'a'; MAX_LENGTH][..], b"\n"].concat()).is_ok());
+        assert!(matches!(unlock(&[b'a'; MAX_LENGTH + 1]), Err(PassphraseError::TooLong { .. })));
+        let absent = PassphraseSource::File("/nonexistent/passphrase".into());
+        let error = absent.read(Purpose::Unlock, "the key").expect_err("no such file");
+        assert!(error.to_string().contains("/nonexistent/passphrase"), "{error}");
+    }
+
+    #[test]
+    fn flags_to_source() {
+        let from = PassphraseSource::from_flags;
+        assert_eq!(from(Some("p".into()), None).expect("a file"), PassphraseSource::File("p".into()));
+        assert_eq!(from(None, Some(3)).expect("a descriptor"), PassphraseSource::Descriptor(3));
+        assert_eq!(from(None, None).expect("the terminal"), PassphraseSource::Terminal);
+        assert!(matches!(from(Some("p".into()), Some(3)), Err(PassphraseError::TwoSources)));
+        assert!(matches!(from(Some("-".into()), None), Err(PassphraseError::Dash)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_descriptor_gives_a_line_at_a_time() {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        // The writing end stays open: the end of the line must do.
+        writer.write_all("first\nsecond\n".as_bytes()).expect("writes");
+        let fd = u32::try_from(reader.as_raw_fd()).expect("descriptors are not negative");
+        for line in ["first", "second"] {
+            let answer = PassphraseSource::Descriptor(fd).read(Purpose::Create, "the key");
+            assert_eq!(answer.expect("a line").passphrase.expose(), line);
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_nobody_opened() {
+        let error = PassphraseSource::Descriptor(u32::MAX).read(Purpose::Unlock, "the key");
+        assert!(matches!(error, Err(PassphraseError::Unreadable { .. })), "{error:?}");
+    }
+
+    #[test]
+    fn the_terminal_asks_once_to_unlock_and_twice_to_create() {
+        let asked = |purpose, answers: &[&str]| {
+            let mut answers = answers.iter();
+            let mut questions = Vec::new();
+            let answer = ask(purpose, "key.json", |question| {
+                questions.push(question.to_owned());
+                Ok((*answers.next().expect("no more questions than answers")).to_owned())
+            });
+            (answer.map(|answer| answer.expose().to_owned()), questions)
+        };
+        let (answer, questions) = asked(Purpose::Unlock, &[""]);
+        assert_eq!(answer.expect("may be empty"), "");
+        assert_eq!(questions, ["Passphrase for key.json: "]);
+
+        let (answer, questions) = asked(Purpose::Create, &["a", "a"]);
+        assert_eq!(answer.expect("the same twice"), "a");
+        assert_eq!(questions, ["New passphrase for key.json: ", "Once more: "]);
+
+        let (answer, _) = asked(Purpose::Create, &["a", "b"]);
+        assert!(matches!(answer, Err(PassphraseError::Differ)));
+        let (answer, questions) = asked(Purpose::Create, &[""]);
+        assert!(matches!(answer, Err(PassphraseError::Empty)));
+        assert_eq!(questions.len(), 1);
+    }
+
+    #[test]
+    fn no_terminal_names_the_flags() {
+        let failing = |kind: ErrorKind| ask(Purpose::Unlock, "the key", move |_| Err(kind.into()));
+        let error = failing(ErrorKind::NotFound).expect_err("nobody to ask");
+        for flag in ["--passphrase-file", "--passphrase-fd"] {
+            assert!(error.to_string().contains(flag), "{error}");
+        }
+        assert!(matches!(failing(ErrorKind::Interrupted), Err(PassphraseError::Interrupted)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_can_read_is_reported() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("passphrase");
+        fs::write(&path, "a").expect("writes");
+        for (mode, warned) in [(0o600, false), (0o640, true)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("chmod");
+            let answer = PassphraseSource::File(path.clone()).read(Purpose::Unlock, "the key");
+            assert_eq!(answer.expect("reads").warning.is_some(), warned);
+        }
+    }
+
+    #[test]
+    fn debug_is_redacted() {
+        let answer = Answer { passphrase: Passphrase::from("hunter2"), warning: None };
+        assert_eq!(format!("{answer:?}"), "Answer { passphrase: Passphrase(redacted), warning: None }");
+    }
+}

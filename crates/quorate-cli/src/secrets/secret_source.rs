@@ -1,0 +1,242 @@
+//! Every format that a secret key may come in, told apart by its content.
+
+use crate::secrets::hex::HexError;
+use crate::secrets::jwk::{Jwk, JwkError};
+use crate::secrets::keystore::{Keystore, KeystoreError};
+use crate::secrets::passphrase::{Passphrase, PassphraseError};
+use crate::secrets::secret::{Secret, SecretError};
+
+/// A secret key as its file holds it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SecretSource {
+    /// The secret in hexadecimal, unprotected, with no public key beside it.
+    Plain(Secret),
+    /// Encrypted with a passphrase (EIP-2335).
+    Keystore(Box<Keystore>),
+    /// A JSON Web Key, unprotected.
+    Jwk(Jwk),
+}
+
+impl SecretSource {
+    /// The secret, compared with the public key in the file where there is one.
+    ///
+    /// `passphrase` is called for a keystore only. `derive` returns the encoded public key of a
+    /// secret, or `None` if the bytes are not a secret key.
+    ///
+    /// # Errors
+    /// [`UnlockError`]: no passphrase, the wrong one, or another key than the file states.
+    ///
+    /// Cost: one key derivation for a keystore, nothing otherwise.
+    pub fn unlock(
+        self,
+        passphrase: impl FnOnce() -> Result<Passphrase, PassphraseError>,
+        derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
+    ) -> Result<Secret, UnlockError> {
+        Ok(match self {
+            Self::Plain(secret) => secret.checked(None, derive)?,
+            Self::Keystore(keystore) => keystore.decrypt(&passphrase()?, derive)?,
+            Self::Jwk(jwk) => jwk.into_secret(derive)?,
+        })
+    }
+}
+
+/// Reads a key file: a JSON object is a keystore or a JSON Web Key, anything else is 64
+/// hexadecimal digits in one line, with or without `0x`. White space around it does not matter.
+///
+/// # Errors
+/// [`ReadSecretError`], which never quotes the bytes.
+pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
+    let text = bytes.trim_ascii();
+    if text.is_empty() {
+        return Err(ReadSecretError::Empty);
+    }
+    if !text.starts_with(b"{") {
+        return Ok(SecretSource::Plain(Secret::from_hex(text)?));
+    }
+    // From here on untrimmed, so that errors count the file's own lines.
+    let members: Members = serde_json::from_slice(bytes)
+        .map_err(|error| ReadSecretError::Json { line: error.line(), column: error.column() })?;
+    match members {
+        Members { kty: Some(_), .. } => Ok(SecretSource::Jwk(Jwk::parse(bytes)?)),
+        Members { version: Some(_), .. } | Members { crypto: Some(_), .. } => {
+            Ok(SecretSource::Keystore(Box::new(Keystore::parse(bytes)?)))
+        }
+        _ => Err(ReadSecretError::UnknownObject),
+    }
+}
+
+/// Why a key file was not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadSecretError {
+    /// Nothing in it but white space.
+    #[error("the key file is empty")]
+    Empty,
+    /// Not JSON, and not a plain key either.
+    #[error("a plain key file holds one secret in hexadecimal")]
+    Hex(#[from] HexError),
+    /// It begins like JSON and is not.
+    #[error("the key file begins with '{{' but is not JSON: line {line}, column {column}")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// A JSON object of another kind.
+    #[error("the key file is JSON, but neither a keystore ('crypto') nor a JSON Web Key ('kty')")]
+    UnknownObject,
+    /// A keystore with something wrong.
+    #[error(transparent)]
+    Keystore(#[from] KeystoreError),
+    /// A JSON Web Key with something wrong.
+    #[error(transparent)]
+    Jwk(#[from] JwkError),
+}
+
+/// Why the secret in a key file was not given out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnlockError {
+    /// There is no passphrase.
+    #[error(transparent)]
+    Passphrase(#[from] PassphraseError),
+    /// The keystore does not open.
+    #[error(transparent)]
+    Keystore(#[from] KeystoreError),
+    /// Not a key, or another key than the file states.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+}
+
+/// Which members there are; their values are skipped unread.
+#[derive(serde::Deserialize)]
+struct Members {
+    kty: Option<serde::de::IgnoredAny>,
+    version: Option<serde::de::IgnoredAny>,
+    crypto: Option<serde::de::IgnoredAny>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::secrets::keystore::{Kdf, KeystoreOptions, Pbkdf2};
+
+    #[test]
+    fn plain_keys() {
+        let digits = "0A".repeat(32);
+        for text in [
+            digits.clone(),
+            digits.to_lowercase(),
+            format!("0x{digits}"),
+            format!("  {digits}\r\n"),
+            secret(10).to_hex_line().to_string(),
+        ] {
+            let source = read_secret(text.as_bytes()).expect("a plain key");
+            assert!(matches!(&source, SecretSource::Plain(found) if *found == secret(10)));
+            assert_eq!(source.unlock(nobody, derive).expect("unprotected"), secret(10));
+        }
+    }
+
+    #[test]
+    fn keystores() {
+        let passphrase = Passphrase::from("right");
+        let kdf = Kdf::Pbkdf2(Pbkdf2::new(1).expect("cheap"));
+        let options = KeystoreOptions { kdf, ..KeystoreOptions::default() };
+        let keystore = Keystore::encrypt(&secret(10), &[10; 32], &passphrase, options);
+        let json = format!("\n{}", keystore.expect("encrypts").to_json());
+        let source = || read_secret(json.as_bytes()).expect("a keystore");
+        assert!(matches!(source(), SecretSource::Keystore(_)));
+        assert_eq!(source().unlock(|| Ok(passphrase), derive).expect("right"), secret(10));
+        assert!(matches!(
+            source().unlock(|| Ok(Passphrase::from("wrong")), derive),
+            Err(UnlockError::Keystore(KeystoreError::WrongPassphrase))
+        ));
+        assert!(matches!(
+            source().unlock(|| Err(PassphraseError::Interrupted), derive),
+            Err(UnlockError::Passphrase(PassphraseError::Interrupted))
+        ));
+    }
+
+    #[test]
+    fn json_web_keys() {
+        let json = format!(r#"{{"kty":"OKP","crv":"BLS12381G1","d":"{}"}}"#, "A".repeat(43));
+        let source = read_secret(json.as_bytes()).expect("a JSON Web Key");
+        assert!(matches!(source, SecretSource::Jwk(_)));
+        assert_eq!(source.unlock(nobody, derive).expect("unprotected"), secret(0));
+    }
+
+    #[test]
+    fn bytes_that_are_no_key() {
+        let source = read_secret("00".repeat(32).as_bytes()).expect("64 digits");
+        let error = source.unlock(nobody, |_| None);
+        assert!(matches!(error, Err(UnlockError::Secret(SecretError::NotASecretKey))));
+    }
+
+    #[test]
+    fn each_error_by_name() {
+        assert!(matches!(read(""), ReadSecretError::Empty));
+        assert!(matches!(read(" \n\t"), ReadSecretError::Empty));
+        let length = |text: &str, found| match read(text) {
+            ReadSecretError::Hex(HexError::Length { expected: 64, digits }) => {
+                assert_eq!(digits, found);
+            }
+            other => panic!("{other:?}"),
+        };
+        length(&"0".repeat(63), 63);
+        length(&"0".repeat(65), 65);
+        length(&format!("{0}\n{0}", "0".repeat(64)), 129);
+        assert!(matches!(read(&"g".repeat(64)), ReadSecretError::Hex(HexError::Digit)));
+        let middle = format!("{}\n{}", "0".repeat(31), "0".repeat(32));
+        assert!(matches!(read(&middle), ReadSecretError::Hex(HexError::Digit)));
+        assert!(matches!(read("\n{\n!"), ReadSecretError::Json { line: 3, .. }));
+        assert!(matches!(read("{}"), ReadSecretError::UnknownObject));
+        assert!(matches!(read(r#"{"d":"secret"}"#), ReadSecretError::UnknownObject));
+        assert!(matches!(read(r#"{"kty":"RSA","crv":""}"#), ReadSecretError::Jwk(_)));
+        for text in [r#"{"version":3}"#, r#"{"crypto":{}}"#] {
+            assert!(matches!(read(text), ReadSecretError::Keystore(_)));
+        }
+    }
+
+    #[test]
+    fn debug_is_redacted() {
+        let source = read_secret("0a".repeat(32).as_bytes()).expect("a plain key");
+        assert_eq!(format!("{source:?}"), "Plain(Secret(redacted))");
+    }
+
+    proptest! {
+        #[test]
+        fn secrets_there_and_back(bytes: [u8; 32]) {
+            let secret = Secret::new(Zeroizing::new(bytes));
+            let source = read_secret(secret.to_hex_line().as_bytes()).expect("a plain key");
+            prop_assert_eq!(source.unlock(nobody, derive).expect("unprotected"), secret);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>, text in "\\{[\"a-z:,0-9{}]{0,48}") {
+            let _ = read_secret(&bytes);
+            let _ = read_secret(text.as_bytes());
+        }
+    }
+
+    fn read(text: &str) -> ReadSecretError {
+        read_secret(text.as_bytes()).expect_err("not a key")
+    }
+
+    fn secret(byte: u8) -> Secret {
+        Secret::new(Zeroizing::new([byte; 32]))
+    }
+
+    /// Stands in for the curve.
+    fn derive(secret: &Secret) -> Option<Vec<u8>> {
+        Some(secret.expose().to_vec())
+    }
+
+    fn nobody() -> Result<Passphrase, PassphraseError> {
+        unreachable!("nothing here is encrypted")
+    }
+}
