@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::exit::Result;
+use crate::{commands::verify, exit::Result};
 
 /// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession.
 #[derive(Debug, Parser)]
@@ -13,7 +13,9 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Verify(Box<verify::Arguments>),
+}
 
 impl Cli {
     /// Does what was asked.
@@ -21,6 +23,8 @@ impl Cli {
     /// # Errors
     /// Whatever stops the command, with the exit code it ends in.
     pub fn run(self) -> Result {
-        match self.command {}
+        match self.command {
+            Command::Verify(arguments) => arguments.run(),
+        }
     }
 }

@@ -11,4 +11,5 @@
 pub mod cli;
 pub mod commands;
 pub mod exit;
+pub mod input;
 pub mod secrets;

@@ -1,1 +1,3 @@
-//! One file a command: its arguments, and what it does.
+//! One file or folder a command: its arguments, and what it does.
+
+pub mod verify;

@@ -1,0 +1,351 @@
+//! What a person and a program see: verdicts and a summary on standard output, everything else on standard error.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+use quorate::{Plan, Suite, Work};
+use serde::Serialize;
+
+use super::{Ended, arguments::Arguments, judge::Judged, memory::Memory};
+use crate::{
+    exit::{Exit, Failure},
+    input::{
+        Id, InputError, Malformed,
+        light_client::{Lesson, Teaching},
+    },
+};
+
+/// Counts, and the writers of both streams.
+pub(super) struct Report {
+    style: Style,
+    out: BufWriter<StdoutLock<'static>>,
+    progress: Option<ProgressBar>,
+    begun: Instant,
+    exit: Exit,
+    entries: usize,
+    valid: usize,
+    invalid: usize,
+    malformed: usize,
+    listed: usize,
+    subtracted: usize,
+    work: Work,
+    suites: BTreeSet<&'static str>,
+    failures: Vec<FailedClaim>,
+    sources: HashMap<String, u64>,
+    false_by_source: BTreeMap<String, usize>,
+    backend: String,
+    threads: usize,
+}
+
+/// What was asked for.
+struct Style {
+    verdicts: bool,
+    json: bool,
+    explain: bool,
+    quiet: bool,
+}
+
+impl Report {
+    pub(super) fn new(arguments: &Arguments) -> Self {
+        let style = Style {
+            verdicts: arguments.verdicts,
+            json: arguments.json,
+            explain: arguments.explain,
+            quiet: arguments.quiet,
+        };
+        Self {
+            progress: (!style.quiet && io::stderr().is_terminal()).then(progress),
+            style,
+            out: BufWriter::new(io::stdout().lock()),
+            begun: Instant::now(),
+            exit: Exit::Success,
+            entries: 0,
+            valid: 0,
+            invalid: 0,
+            malformed: 0,
+            listed: 0,
+            subtracted: 0,
+            work: Work::default(),
+            suites: BTreeSet::new(),
+            failures: Vec::new(),
+            sources: HashMap::new(),
+            false_by_source: BTreeMap::new(),
+            backend: arguments.backend.to_string(),
+            threads: arguments.threads().get(),
+        }
+    }
+
+    /// A number for a source.
+    pub(super) fn source(&mut self, name: &str) -> u64 {
+        let next = self.sources.len() as u64;
+        *self.sources.entry(name.to_owned()).or_insert(next)
+    }
+
+    /// A claim and its verdict.
+    pub(super) fn claim(&mut self, judged: &Judged) -> Result<(), Failure> {
+        let index = self.entries;
+        self.entries += 1;
+        self.suites.insert(judged.suite.name());
+        match &judged.reason {
+            None => self.valid += 1,
+            Some(reason) => {
+                self.invalid += 1;
+                self.exit = self.exit.or_worse(Exit::Invalid);
+                if let Some(source) = &judged.source {
+                    *self.false_by_source.entry(source.clone()).or_default() += 1;
+                }
+                if self.failures.len() < FAILURES_KEPT {
+                    self.failures.push(FailedClaim { index, id: judged.id.clone(), message: reason.clone() });
+                }
+            }
+        }
+        if self.style.explain && !judged.checks.is_empty() {
+            self.say(&format!("{}", judged.origin))?;
+            for check in &judged.checks {
+                self.say(&format!("  {:<12} {}: {}", check.outcome.to_string(), check.name, check.detail))?;
+            }
+        }
+        self.progress();
+        if self.style.verdicts {
+            let line = VerdictLine {
+                index,
+                id: judged.id.as_ref(),
+                valid: judged.is_valid(),
+                reason: judged.reason.as_deref(),
+            };
+            serde_json::to_writer(&mut self.out, &line).map_err(|error| Failure::io(io::Error::from(error)))?;
+            self.out.write_all(b"\n")?;
+        } else if !self.style.json && !self.style.quiet {
+            self.list(index, judged)?;
+        }
+        Ok(())
+    }
+
+    /// An entry that makes no claim.
+    pub(super) fn malformed(&mut self, file: &str, malformed: &Malformed) -> Result<(), Failure> {
+        self.entries += 1;
+        self.malformed += 1;
+        self.exit = self.exit.or_worse(Exit::Usage);
+        self.complain(&format!("{file}, {malformed}"))
+    }
+
+    /// A file that cannot be read on.
+    pub(super) fn unreadable(&mut self, file: &str, error: InputError) -> Result<(), Failure> {
+        let exit = if matches!(error, InputError::Read(_)) { Exit::Io } else { Exit::Usage };
+        self.exit = self.exit.or_worse(exit);
+        self.complain(&format!("{file}: {error}"))
+    }
+
+    /// What a light-client document taught about a committee.
+    pub(super) fn lesson(&mut self, lesson: &Lesson) -> Result<(), Failure> {
+        let Lesson { origin, period, .. } = lesson;
+        let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
+        if refused {
+            self.exit = self.exit.or_worse(Exit::Invalid);
+            let why = lesson.checks.iter().find(|check| check.outcome == crate::input::Outcome::Failed);
+            let why = why
+                .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
+            self.complain(&format!("{origin}: its committee of period {period} is not believed: {why}"))?;
+        }
+        if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
+            let root = const_hex::encode_prefixed(root);
+            self.say(&format!("{origin}: trusting the committee of period {period} by block root"))?;
+            self.say(&format!("  {root}"))?;
+        }
+        if self.style.explain {
+            for check in &lesson.checks {
+                self.say(&format!("  {:<12} {}: {}", check.outcome.to_string(), check.name, check.detail))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan of a window.
+    pub(super) fn plan<S: Suite>(&mut self, plan: &Plan<S>, subtracted: usize) -> Result<(), Failure> {
+        if self.style.explain {
+            if subtracted > 0 {
+                self.say(&format!("known: {subtracted} statements subtracted"))?;
+            }
+            self.say(&plan.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// What a window took.
+    pub(super) fn work(&mut self, work: Work, subtracted: usize) {
+        self.work += work;
+        self.subtracted += subtracted;
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+
+    /// The summary; the code to end with.
+    pub(super) fn finish(mut self, ended: Ended, memory: &Memory) -> crate::exit::Result {
+        if let Some(bar) = self.progress.take() {
+            bar.finish_and_clear();
+        }
+        if ended == Ended::Interrupted {
+            self.exit = self.exit.or_worse(Exit::Interrupted);
+        }
+        let elapsed = self.begun.elapsed();
+        if self.style.json {
+            let summary = Summary {
+                claims: self.valid + self.invalid,
+                valid: self.valid,
+                invalid: self.invalid,
+                malformed: self.malformed,
+                interrupted: ended == Ended::Interrupted,
+                known: memory.known(),
+                subtracted: self.subtracted,
+                remembered: memory.remembered,
+                failures: &self.failures,
+                failures_omitted: self.invalid - self.failures.len(),
+                false_by_source: &self.false_by_source,
+                suites: &self.suites,
+                backend: &self.backend,
+                threads: self.threads,
+                seconds: elapsed.as_secs_f64(),
+                hashes: self.work.hashes,
+                pairings: self.work.pairings,
+                final_exponentiations: self.work.final_exponentiations,
+                search_nodes: self.work.search_nodes,
+            };
+            serde_json::to_writer(&mut self.out, &summary).map_err(|error| Failure::io(io::Error::from(error)))?;
+            self.out.write_all(b"\n")?;
+        } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.valid > LISTED {
+            writeln!(self.out, "  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all")?;
+        }
+        self.out.flush().context("cannot write to standard output").map_err(Failure::io)?;
+        if !self.style.quiet {
+            for (source, n) in &self.false_by_source {
+                self.say(&format!("source {source}: {n} false"))?;
+            }
+            self.say(&self.summary(ended, elapsed, memory))?;
+        }
+        Ok(self.exit)
+    }
+
+    fn summary(&self, ended: Ended, elapsed: Duration, memory: &Memory) -> String {
+        let claims = self.valid + self.invalid;
+        let mut text = match (claims, self.malformed, ended) {
+            (0, 0, Ended::AllRead) if self.exit == Exit::Success => return "no claims: the input is empty".to_owned(),
+            (0, ..) => "no claims judged".to_owned(),
+            (1, ..) => format!("1 claim: {}", if self.valid == 1 { "valid" } else { "invalid" }),
+            _ => format!("{claims} claims: {} valid, {} invalid", self.valid, self.invalid),
+        };
+        if self.malformed > 0 {
+            text += &format!(", {} malformed", self.malformed);
+        }
+        if self.subtracted > 0 {
+            text += &format!(", {} statements known", self.subtracted);
+        }
+        if memory.remembered > 0 {
+            text += &format!(", {} remembered", memory.remembered);
+        }
+        if ended == Ended::Interrupted {
+            text += "; interrupted";
+        }
+        let seconds = elapsed.as_secs_f64();
+        let time = if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") };
+        let threads = if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) };
+        format!("{text} ({time}, {}, {threads})", self.backend)
+    }
+
+    /// A line for a person: every claim while they are few, then the invalid ones.
+    fn list(&mut self, index: usize, judged: &Judged) -> Result<(), Failure> {
+        if judged.is_valid() && self.listed >= LISTED {
+            return Ok(());
+        }
+        self.listed += 1;
+        let id = judged.id.as_ref().map(|id| format!("  id {id}")).unwrap_or_default();
+        match &judged.reason {
+            None => writeln!(self.out, "{index:>5}  valid  {id}")?,
+            Some(reason) => writeln!(self.out, "{index:>5}  INVALID{id}  {reason}")?,
+        }
+        Ok(())
+    }
+
+    fn progress(&self) {
+        if let Some(bar) = &self.progress {
+            bar.set_position(self.entries as u64);
+            if self.invalid > 0 {
+                bar.set_message(format!("{} invalid", self.invalid));
+            }
+        }
+    }
+
+    /// A line on standard error.
+    fn say(&self, line: &str) -> Result<(), Failure> {
+        let write = || writeln!(io::stderr(), "{line}");
+        // Nobody reads standard error any more: the verdicts on standard output still count.
+        let _ = self.progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
+        Ok(())
+    }
+
+    /// Something wrong with the input, which is said even where little else is.
+    fn complain(&self, line: &str) -> Result<(), Failure> {
+        self.say(line)
+    }
+}
+
+/// Claims listed one by one for a person.
+const LISTED: usize = 20;
+/// False claims kept for the summary object; beyond it they are counted.
+const FAILURES_KEPT: usize = 1000;
+
+fn progress() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {pos} claims, {per_sec}, {elapsed} {msg}");
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar
+}
+
+#[derive(Serialize)]
+struct VerdictLine<'a> {
+    index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Id>,
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FailedClaim {
+    index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Id>,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    claims: usize,
+    valid: usize,
+    invalid: usize,
+    malformed: usize,
+    interrupted: bool,
+    known: usize,
+    subtracted: usize,
+    remembered: usize,
+    failures: &'a [FailedClaim],
+    failures_omitted: usize,
+    false_by_source: &'a BTreeMap<String, usize>,
+    suites: &'a BTreeSet<&'static str>,
+    backend: &'a str,
+    threads: usize,
+    seconds: f64,
+    hashes: usize,
+    pairings: usize,
+    final_exponentiations: usize,
+    search_nodes: usize,
+}

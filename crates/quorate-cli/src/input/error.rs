@@ -1,0 +1,172 @@
+//! Two kinds of trouble: an entry that makes no claim, and an input that cannot be read on.
+
+use std::io;
+
+use thiserror::Error;
+
+use super::Format;
+use super::document::DOCUMENT_LIMIT;
+use super::record::Place;
+
+/// An entry that makes no claim. The entries around it are not affected.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: {reason}")]
+pub struct Malformed {
+    /// Where it stands in its file.
+    pub place: Place,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Malformed {
+    /// An entry and what is wrong with it.
+    #[must_use]
+    pub fn new(place: Place, reason: impl Into<String>) -> Self {
+        Self { place, reason: reason.into() }
+    }
+}
+
+/// The input cannot be read, or not any further.
+///
+/// The caller knows the file's name and puts it in front.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The system could not give more bytes.
+    #[error("reading failed: {0}")]
+    Read(#[from] io::Error),
+
+    /// A whole-document format longer than its limit.
+    #[error("the {format} document is longer than {} MiB; split it into several files", DOCUMENT_LIMIT >> 20)]
+    TooLong {
+        /// The format that was read.
+        format: Format,
+    },
+
+    /// A document that stops in the middle.
+    #[error("the {format} document ends in the middle, at line {line} column {column}; fetch it again")]
+    Truncated {
+        /// The format that was read.
+        format: Format,
+        /// The line at which it ends, from 1.
+        line: usize,
+        /// The column at which it ends.
+        column: usize,
+    },
+
+    /// A document that is not JSON, or not UTF-8.
+    #[error("this is no {format} document: {reason}")]
+    NotJson {
+        /// The format that was read.
+        format: Format,
+        /// The parser's complaint with its line and column.
+        reason: String,
+    },
+
+    /// Parquet from a pipe.
+    #[error("Parquet keeps its index at the end of the file, so it cannot come from a pipe; save it and name the file")]
+    ParquetNeedsFile,
+
+    /// A file without Parquet's marks.
+    #[error("this is no Parquet file: {reason}")]
+    NotParquet {
+        /// What was expected and what stood there.
+        reason: String,
+    },
+
+    /// Parquet without its end.
+    #[error("this Parquet file is cut off: it lacks the closing \"PAR1\"; fetch or write it again")]
+    ParquetTruncated,
+
+    /// A column that every claim needs.
+    #[error("this Parquet file has no column {name}; it has: {found}")]
+    ParquetColumn {
+        /// The column, with its alternative.
+        name: &'static str,
+        /// The columns that are there.
+        found: String,
+    },
+
+    /// A column of a type that cannot hold what its name says.
+    #[error("the Parquet column \"{name}\" has the type {found}; expected {expected}")]
+    ParquetType {
+        /// The column.
+        name: &'static str,
+        /// Its type.
+        found: String,
+        /// What would do.
+        expected: &'static str,
+    },
+
+    /// Damaged pages, or a codec that is not built in.
+    #[error("reading Parquet failed after row {row}: {reason}")]
+    Parquet {
+        /// Rows read before.
+        row: u64,
+        /// The reader's complaint.
+        reason: String,
+    },
+
+    /// Rounds without a key to verify them.
+    #[error(
+        "{place}: no chain is known for this round; name one with --chain NAME (default, quicknet, fastnet) or --chain-info FILE"
+    )]
+    ChainUnknown {
+        /// The first such round.
+        place: Place,
+    },
+
+    /// A chain name that is not built in.
+    #[error(
+        "no chain {name:?} is built in (default, quicknet and fastnet are); give its /info document with --chain-info FILE"
+    )]
+    ChainName {
+        /// The name or hash.
+        name: String,
+    },
+
+    /// A chain info document that does not hold together.
+    #[error("the chain info is not usable: {reason}")]
+    ChainInfo {
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// The caller's chain is not the document's.
+    #[error(
+        "{place}: the document's chain has the public key {found}, the chosen chain has {chosen}; one of the two is the wrong chain"
+    )]
+    ChainMismatch {
+        /// The element that states another chain.
+        place: Place,
+        /// The document's key.
+        found: String,
+        /// The caller's key.
+        chosen: String,
+    },
+
+    /// A drand scheme outside BLS12-381.
+    #[error("unsupported scheme {scheme:?}: {reason}")]
+    UnsupportedScheme {
+        /// The scheme as written.
+        scheme: String,
+        /// Why it is not supported.
+        reason: &'static str,
+    },
+
+    /// A profile that does not tell how drand messages are formed.
+    #[error(
+        "the suite {suite:?} does not say whether rounds are chained; choose drand-chained, drand-unchained, drand-quicknet or drand-g1-legacy, or give the chain's schemeID"
+    )]
+    SuiteNotDrand {
+        /// The suite as given.
+        suite: String,
+    },
+
+    /// A sync committee file that does not hold together.
+    #[error("the sync committee is not usable: {reason}")]
+    Committee {
+        /// What is wrong with it.
+        reason: String,
+    },
+}

@@ -1,0 +1,284 @@
+//! What a line, a row or an element of the input says, before any byte of it is decoded to a point.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// One claim as it stood in the input: bytes not decoded to points yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The input's own name for the claim; the round for drand, the signature slot for light-client updates.
+    pub id: Option<Id>,
+    /// Suite id or profile name, as written or as the format implies ("drand-quicknet", "eth2"). Not resolved yet.
+    pub suite: Option<String>,
+    /// Encoded keys in the input's order. May be empty: what that means is the suite's business.
+    pub public_keys: Vec<Vec<u8>>,
+    /// What they signed.
+    pub messages: Messages,
+    /// The encoded (aggregate) signature.
+    pub signature: Vec<u8>,
+    /// Who sent it (a peer id, say), so that false claims can be counted by sender.
+    pub source: Option<String>,
+    /// Where in its file it stands.
+    pub place: Place,
+    /// What the format itself could check without a pairing. A failed one makes the claim invalid whatever its signature says.
+    pub checks: Vec<Check>,
+    /// The claim that vouches for these keys. Unless that one is valid, this one shows nothing.
+    pub rests_on: Option<Origin>,
+}
+
+impl Record {
+    /// The first check that failed: the reason for an invalid verdict before any arithmetic.
+    #[must_use]
+    pub fn failed_check(&self) -> Option<&Check> {
+        self.checks.iter().find(|check| check.outcome == Outcome::Failed)
+    }
+}
+
+/// Messages of one claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Messages {
+    /// Every key signed this one.
+    Shared(Vec<u8>),
+    /// Message i was signed by key i; as many messages as keys.
+    Each(Vec<Vec<u8>>),
+}
+
+/// The input's own name for a claim: any JSON scalar, kept as it was written.
+///
+/// A number keeps its digits, so an id above 2^64 or with trailing zeros comes back as it went in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Id {
+    json: String,
+}
+
+impl Id {
+    /// An id that is a number.
+    #[must_use]
+    pub fn number(number: u64) -> Self {
+        Self { json: number.to_string() }
+    }
+
+    /// An id that is text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self { json: serde_json::Value::from(text).to_string() }
+    }
+
+    /// An id as JSON wrote it; none for `null`.
+    ///
+    /// # Errors
+    /// A reason when it is an object or an array, which cannot name a claim on one line of a report.
+    pub fn from_json(raw: &RawValue) -> Result<Option<Self>, String> {
+        match raw.get().as_bytes().first() {
+            Some(b'{' | b'[') => Err("\"id\" must be a string, a number or a boolean".to_owned()),
+            Some(b'n') => Ok(None),
+            _ => Ok(Some(Self { json: raw.get().to_owned() })),
+        }
+    }
+
+    /// The id as JSON: quotes around text, digits as written.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.json
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.json)
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.json).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+/// Where in its file something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// A line, counted from 1.
+    Line(u64),
+    /// A row, counted from 1.
+    Row(u64),
+    /// An element of a document, counted from 0 as in `jq '.[3]'`.
+    Element(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row}"),
+            Self::Element(index) => write!(f, "element [{index}]"),
+        }
+    }
+}
+
+/// A place in a named file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The file, as the caller named it.
+    pub document: String,
+    /// Where in it.
+    pub place: Place,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.document, self.place)
+    }
+}
+
+/// Something a format can decide without a pairing, for `--explain`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// A stable name: `finality_branch`.
+    pub name: &'static str,
+    /// How it went.
+    pub outcome: Outcome,
+    /// One line with the numbers: "511 of 512 keys took part".
+    pub detail: String,
+}
+
+impl Check {
+    /// A check that held or did not.
+    #[must_use]
+    pub fn decided(name: &'static str, outcome: Outcome, detail: impl Into<String>) -> Self {
+        Self { name, outcome, detail: detail.into() }
+    }
+}
+
+/// How a check went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds.
+    Passed,
+    /// It does not: the claim is invalid.
+    Failed,
+    /// The input does not say enough to decide; the detail tells what is missing. Not a reason to reject.
+    NotPossible,
+}
+
+impl Outcome {
+    /// Passed when the condition holds.
+    #[must_use]
+    pub fn of(condition: bool) -> Self {
+        if condition { Self::Passed } else { Self::Failed }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::NotPossible => "not possible",
+        })
+    }
+}
+
+/// The columns of one claim as JSON Lines and Parquet share them; either form of a column may be absent.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    pub id: Option<Id>,
+    pub suite: Option<String>,
+    pub public_key: Option<Vec<u8>>,
+    pub public_keys: Option<Vec<Vec<u8>>>,
+    pub message: Option<Vec<u8>>,
+    pub messages: Option<Vec<Vec<u8>>>,
+    pub signature: Option<Vec<u8>>,
+    pub source: Option<String>,
+}
+
+impl Columns {
+    /// The record they make, or the reason why they make none.
+    pub(super) fn into_record(self, place: Place) -> Result<Record, String> {
+        let public_keys = match (self.public_key, self.public_keys) {
+            (Some(key), None) => vec![key],
+            (None, Some(keys)) => keys,
+            (Some(_), Some(_)) => return Err("has both \"public_key\" and \"public_keys\"".to_owned()),
+            (None, None) => return Err("lacks \"public_key\" (or \"public_keys\")".to_owned()),
+        };
+        let messages = match (self.message, self.messages) {
+            (Some(message), None) => Messages::Shared(message),
+            (None, Some(messages)) if messages.len() == public_keys.len() => Messages::Each(messages),
+            (None, Some(messages)) => {
+                return Err(format!(
+                    "has {} public keys but {} messages; \"messages\" goes pairwise, \"message\" is for all keys",
+                    public_keys.len(),
+                    messages.len()
+                ));
+            }
+            (Some(_), Some(_)) => return Err("has both \"message\" and \"messages\"".to_owned()),
+            (None, None) => return Err("lacks \"message\" (or \"messages\")".to_owned()),
+        };
+        let signature = self.signature.ok_or("lacks \"signature\"")?;
+        Ok(Record {
+            id: self.id,
+            suite: self.suite,
+            public_keys,
+            messages,
+            signature,
+            source: self.source,
+            place,
+            checks: Vec::new(),
+            rests_on: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Columns {
+        Columns { public_key: Some(vec![1]), message: Some(vec![2]), signature: Some(vec![3]), ..Columns::default() }
+    }
+
+    fn reason(columns: Columns) -> String {
+        columns.into_record(Place::Line(1)).unwrap_err()
+    }
+
+    #[test]
+    fn one_key_and_one_message_is_shared() {
+        let record = columns().into_record(Place::Line(4)).unwrap();
+        assert_eq!(record.public_keys, [[1]]);
+        assert_eq!(record.messages, Messages::Shared(vec![2]));
+        assert_eq!(record.place, Place::Line(4));
+    }
+
+    #[test]
+    fn no_keys_at_all_is_left_to_the_suite() {
+        let record = Columns { public_key: None, public_keys: Some(vec![]), ..columns() };
+        assert!(record.into_record(Place::Line(1)).unwrap().public_keys.is_empty());
+    }
+
+    #[test]
+    fn missing_doubled_and_unequal_columns() {
+        assert!(reason(Columns { public_key: None, ..columns() }).contains("lacks \"public_key\""));
+        assert!(reason(Columns { message: None, ..columns() }).contains("lacks \"message\""));
+        assert!(reason(Columns { signature: None, ..columns() }).contains("lacks \"signature\""));
+        assert!(reason(Columns { public_keys: Some(vec![]), ..columns() }).contains("both \"public_key\""));
+        assert!(reason(Columns { messages: Some(vec![]), ..columns() }).contains("both \"message\""));
+        let unequal = Columns { message: None, messages: Some(vec![vec![1], vec![2]]), ..columns() };
+        assert!(reason(unequal).contains("1 public keys but 2 messages"));
+    }
+
+    #[test]
+    fn ids_come_back_as_written() {
+        for json in ["\"a\\u0062\"", "18446744073709551616000", "1.50", "true"] {
+            let raw: &RawValue = serde_json::from_str(json).unwrap();
+            let id = Id::from_json(raw).unwrap().unwrap();
+            assert_eq!(id.as_json(), json);
+            assert_eq!(serde_json::to_string(&id).unwrap(), json);
+        }
+        assert_eq!(Id::text("a\"b").as_json(), r#""a\"b""#);
+        assert_eq!(Id::from_json(serde_json::from_str("null").unwrap()).unwrap(), None);
+        assert!(Id::from_json(serde_json::from_str("[1]").unwrap()).is_err());
+    }
+}
