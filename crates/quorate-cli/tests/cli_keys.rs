@@ -1,0 +1,752 @@
+//! The binary itself: keys, signatures, proofs of possession, sums; what it prints, where, and how it ends.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    ffi::OsStr,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use quorate::{AnySuite, Claim, MinPk, PublicKey, Signature, Suite, naive};
+use serde_json::Value;
+use tempfile::TempDir;
+
+// ---- Known answers ----
+
+/// Every signing case of ethereum/bls12-381-tests, and that the zero key is refused.
+#[test]
+fn ethereum_signatures() {
+    let Some(folder) = vectors("01_eth_bls12381_tests/sign") else { return };
+    let room = Room::new();
+    let mut cases = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let case = json(&fs::read(entry.unwrap().path()).unwrap());
+        room.file("key", text(&case["input"]["privkey"]));
+        let args = ["sign", "--suite", "eth2", "--key", "key", "--message", text(&case["input"]["message"])];
+        let output = room.run(args);
+        match case["output"].as_str() {
+            Some(signature) => assert_eq!(stdout(&output), format!("{signature}\n")),
+            None => assert_failure(&output, 2, "not a secret key"),
+        }
+        cases += 1;
+    }
+    assert!(cases >= 7, "{cases}");
+}
+
+/// Test case 1 of EIP-2333. Its master key is also KeyGen of the IETF draft from the same bytes.
+#[test]
+fn eip_2333() {
+    let room = Room::new();
+    room.file("seed", "0x3141592653589793238462643383279502884197169399375105820974944592\n");
+    let master = "41c9e07822b092a93fd6797396338c3ada4170cc81829fdfce6b5d34bd5e7ec7\n";
+    let child = "384843fad5f3d777ea39de3e47a8f999ae91f89e42bffa993d91d9782d152a0f\n";
+
+    let derive = ["key", "derive", "--suite", "eth2", "--out", "-"];
+    assert_eq!(stdout(&room.run([&derive[..], &["--seed-file", "seed", "--path", "m"]].concat())), master);
+    assert_eq!(stdout(&room.run([&derive[..], &["--seed-file", "seed", "--path", "m/3141592653"]].concat())), child);
+    room.file("master", master);
+    assert_eq!(stdout(&room.run([&derive[..], &["--from", "master", "--path", "3141592653"]].concat())), child);
+    let from_stdin = [&derive[..], &["--from", "-", "--path", "3141592653"]].concat();
+    assert_eq!(stdout(&room.run_with(from_stdin, master)), child);
+    assert_eq!(stdout(&room.run(["key", "new", "--suite", "eth2", "--ikm-file", "seed", "--out", "-"])), master);
+}
+
+/// Test vectors 1 of Chia-Network/bls-signatures (src/test.cpp): keys as in draft 3; and AUG of test_pyecc_vectors.
+#[test]
+fn chia() {
+    let room = Room::new();
+    room.file("seed", &"00".repeat(32));
+    let output = room.run(["key", "new", "--suite", "chia", "--ikm-file", "seed", "--out", "-"]);
+    assert_eq!(stdout(&output), "4a353be3dac091a0a7e640620372f5e1e2e4401717c1e79cac6ffba8f6905604\n");
+
+    room.file("key", &"01".repeat(32));
+    let output = room.run(["sign", "--suite", "chia", "--key", "key", "--message", "030104010509"]);
+    assert_eq!(
+        stdout(&output),
+        "8180f02ccb72e922b152fcedbe0e1d195210354f70703658e8e08cbebf11d4970eab6ac3ccf715f3fb876df9a9797abd\
+         0c1af61aaeadc92c2cfe5c0a56c146cc8c3f7151a073cf5f16df38246724c4aed73ff30ef5daa6aacaed1a26ecaa336b\n"
+    );
+    let output = room.run(["key", "derive", "--suite", "chia", "--from", "key", "--path", "0", "--out", "-"]);
+    assert_failure(&output, 2, "older EIP-2333");
+}
+
+/// The standard's own keystores, opened; and shown without a passphrase.
+#[test]
+fn published_keystores() {
+    let Some(folder) = vectors("05_keys") else { return };
+    let room = Room::new();
+    room.file("passphrase", "𝔱𝔢𝔰𝔱𝔭𝔞𝔰𝔰𝔴𝔬𝔯𝔡🔑\n");
+    for name in ["erc2335_keystore_1.json", "erc2335_keystore_2.json"] {
+        let path = folder.join(name);
+        let show = ["key", "show", "--suite", "eth2", "--json", path.to_str().unwrap()];
+        let shown = json(room.run(show).stdout.as_slice());
+        let public_key = "0x9612d7a727c9d0a22e185a1c768478dfe919cada9266988cb32359c11f2b7b27\
+                          f4ae4040902382ae2910c15e2b420d07";
+        assert_eq!((text(&shown["public_key"]), &shown["checked"]), (public_key, &Value::Bool(false)));
+        assert!(text(&shown["path"]).starts_with("m/12381/60/"));
+        assert!(shown.get("secret").is_none());
+    }
+    let path = folder.join("erc2335_keystore_2.json");
+    let path = path.to_str().unwrap();
+    let args = ["key", "show", "--suite", "eth2", "--json", "--passphrase-file", "passphrase", "--reveal-secret", path];
+    let shown = json(room.run(args).stdout.as_slice());
+    assert_eq!(shown["checked"], true);
+    assert_eq!(shown["secret"], "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f");
+}
+
+/// The COSE draft's JSON Web Keys, in both groups.
+#[test]
+fn published_json_web_keys() {
+    let Some(folder) = vectors("05_keys") else { return };
+    let room = Room::new();
+    let file = json(&fs::read(folder.join("cose_bls_jwk_examples.json")).unwrap());
+    for case in file["cases"].as_array().unwrap() {
+        room.file("key.jwk", &case.to_string());
+        let (suite, other) = match text(&case["crv"]) {
+            "BLS12381G1" => ("eth2", "drand-quicknet"),
+            _ => ("drand-quicknet", "eth2"),
+        };
+        let shown = json(room.run(["key", "show", "--suite", suite, "--json", "key.jwk"]).stdout.as_slice());
+        assert_eq!((&shown["checked"], &shown["format"]), (&Value::Bool(true), &Value::from("jwk")));
+        let output = room.run(["key", "import", "--suite", suite, "key.jwk", "--plain", "--force", "--out", "key"]);
+        assert_eq!(stdout(&output).trim_end(), text(&shown["public_key"]));
+        assert_failure(&room.run(["key", "show", "--suite", other, "key.jwk"]), 2, "choose the --suite");
+    }
+}
+
+/// Three signatures over one message and their sum, of ethereum/bls12-381-tests (aggregate_0xabab…).
+#[test]
+fn aggregate_and_subtract() {
+    let room = Room::new();
+    let sum = |args: &[&str], lines: &str| {
+        let output = room.run_with([args, &["--suite", "eth2"]].concat(), lines);
+        stdout(&output).trim_end().to_owned()
+    };
+    assert_eq!(sum(&["aggregate"], &PARTS.join("\n")), WHOLE);
+    assert_eq!(sum(&["aggregate", "-"], &format!("\u{feff}{}\r\n\r\n", PARTS.join("\r\n"))), WHOLE);
+    let objects = PARTS.map(|part| format!(r#"{{"suite":"eth2","id":7,"signature":"{part}"}}"#));
+    room.file("claims.jsonl", &objects.join("\n"));
+    assert_eq!(sum(&["aggregate", "claims.jsonl"], ""), WHOLE);
+    let summary = json(sum(&["aggregate", "--json", "claims.jsonl"], "").as_bytes());
+    assert_eq!((&summary["signature"], &summary["count"]), (&Value::from(WHOLE), &Value::from(3)));
+
+    assert_eq!(sum(&["subtract", "--from", WHOLE], &PARTS[1..].join("\n")), PARTS[0]);
+    let nothing = sum(&["subtract", "--from", WHOLE], &PARTS.join("\n"));
+    assert_eq!(nothing, format!("0xc0{}", "00".repeat(95)));
+    assert_eq!(sum(&["subtract", "--from", WHOLE], ""), WHOLE);
+}
+
+/// Every bad line is told with its number, and nothing comes of the good ones.
+#[test]
+fn aggregate_refuses_bad_lines() {
+    let room = Room::new();
+    let other_suite = format!(r#"{{"suite":"chia","signature":"{}"}}"#, PARTS[0]);
+    let lines = [PARTS[0], "zz", "", r#"{"public_key":"00"}"#, "{", "0x1234", &other_suite].join("\n");
+    let output = room.run_with(["aggregate", "--suite", "eth2"], &lines);
+    assert_failure(&output, 2, "5 of 6 lines");
+    for line in [2, 4, 5, 6, 7] {
+        assert!(stderr(&output).contains(&format!("standard input, line {line}: ")), "{}", stderr(&output));
+    }
+    assert_failure(&room.run_with(["aggregate", "--suite", "eth2"], "\n"), 2, "nothing to aggregate");
+    assert_failure(&room.run(["aggregate", "--suite", "eth2", "absent"]), 3, "absent");
+}
+
+#[test]
+fn public_keys_add_up() {
+    let room = Room::new();
+    let key = room.new_key("eth2", "key");
+    let keys = format!("{key}\n{key}\n");
+    let sum = room.run_with(["aggregate", "--suite", "eth2", "--public-keys"], &keys);
+    let expected = PublicKey::<MinPk>::from_bytes(&bytes(&key)).unwrap();
+    let expected = quorate::aggregate::aggregate_public_keys(&[expected, expected]).unwrap();
+    assert_eq!(bytes(stdout(&sum).trim_end()), expected.to_bytes());
+    // The same key with its sign flipped cancels it.
+    let mut negative = bytes(&key);
+    negative[0] ^= 0x20;
+    let output = room.run_with(
+        ["aggregate", "--suite", "eth2", "--public-keys"],
+        &format!("{key}\n{}\n", const_hex::encode(negative)),
+    );
+    assert_failure(&output, 2, "identity");
+}
+
+// ---- Round trips ----
+
+/// A new key signs, in every suite, and the library agrees. Hex has `0x` in eth2 alone.
+#[test]
+fn every_suite_signs() {
+    fn check<S: Suite>(suite: S, room: &Room) {
+        let file = format!("{suite}.key");
+        let key = room.new_key(suite.name(), &file);
+        assert_eq!(key.starts_with("0x"), suite.name() == "eth2");
+        let shown = stdout(&room.run(["key", "show", "--suite", suite.name(), &file]));
+        assert!(shown.contains(&format!("{key} (checked)")), "{shown}");
+
+        let message = "0x".to_owned() + &"5a".repeat(32);
+        let args = ["sign", "--suite", suite.name(), "--key", &file, "--message", &message];
+        let signature = stdout(&room.run(args)).trim_end().to_owned();
+        let claim = Claim::single(
+            suite,
+            PublicKey::from_bytes(&bytes(&key)).unwrap(),
+            [0x5a; 32],
+            Signature::from_bytes(&bytes(&signature)).unwrap(),
+        );
+        assert!(naive::verify(&claim).is_valid(), "{suite}");
+
+        let line = json(&room.run([&args[..], &["--claim"]].concat()).stdout);
+        assert_eq!((text(&line["suite"]), text(&line["public_key"])), (suite.name(), key.as_str()));
+        assert_eq!(text(&line["signature"]), signature);
+        assert_eq!(bytes(text(&line["message"])), [0x5a; 32]);
+    }
+    let room = Room::new();
+    for suite in AnySuite::all() {
+        match suite {
+            AnySuite::MinPk(suite) => check(suite, &room),
+            AnySuite::MinSig(suite) => check(suite, &room),
+        }
+    }
+}
+
+/// Whichever way it is given, the message is the same bytes.
+#[test]
+fn three_ways_to_a_message() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    room.file("message", "hello\n");
+    let sign = ["sign", "--suite", "eth2", "--key", "key"];
+    let signatures = [
+        room.run([&sign[..], &["--message", "68656C6C6F0a"]].concat()),
+        room.run([&sign[..], &["--message-file", "message"]].concat()),
+        room.run_with([&sign[..], &["--message-file", "-"]].concat(), "hello\n"),
+        room.run_with([&sign[..], &["-"]].concat(), "hello\n"),
+    ]
+    .map(|output| stdout(&output));
+    assert!(signatures.iter().all(|signature| *signature == signatures[0]), "{signatures:?}");
+    let secret = fs::read_to_string(room.path("key")).unwrap();
+    let output = room.run_with(["sign", "--suite", "eth2", "--key", "-", "--message", "0x68656c6c6f0a"], &secret);
+    assert_eq!(stdout(&output), signatures[0]);
+
+    assert_failure(&room.run([&sign[..], &["--message", "hello"]].concat()), 2, "--message-file");
+    assert_failure(&room.run(sign), 2, "--message");
+    assert_failure(&room.run([&sign[..], &["-", "--message", "00"]].concat()), 2, "cannot be used with");
+    assert_failure(&room.run(["sign", "--suite", "eth2", "--key", "-", "-"]), 2, "both the key and the message");
+}
+
+/// Beacons sign digests: anything else is said to be unusual, and signed.
+#[test]
+fn drand_signs_digests() {
+    let room = Room::new();
+    room.new_key("drand-quicknet", "key");
+    let sign = |message: &str| {
+        let output = room.run(["sign", "--suite", "drand-quicknet", "--key", "key", "--message", message]);
+        assert_eq!(stdout(&output).trim_end().len(), 96);
+        stderr(&output)
+    };
+    assert_eq!(sign(&"00".repeat(32)), "");
+    assert!(sign("00").contains("digests of 32 bytes"));
+}
+
+/// Hexadecimal, keystore and back; the keystore remembers path and description, and takes a new passphrase.
+#[test]
+fn formats_there_and_back() {
+    let room = Room::new();
+    room.file("seed", &"7e".repeat(32));
+    room.file("old", "correct horse\n");
+    room.file("new", "battery staple\n");
+    let derive = ["key", "derive", "--suite", "eth2", "--seed-file", "seed", "--path", "m/12381/3600/0"];
+    let cheap = ["--keystore", "--kdf", "pbkdf2"];
+    let to = ["--passphrase-file", "old", "--description", "withdrawal", "--out", "a.json", "--json"];
+    let stored = json(&room.run([&derive[..], &cheap, &to].concat()).stdout);
+    assert_eq!((text(&stored["format"]), text(&stored["path"])), ("keystore", "m/12381/3600/0"));
+
+    let from = ["key", "import", "--suite", "eth2", "a.json", "--from-passphrase-file", "old"];
+    let output = room.run([&from[..], &cheap, &["--passphrase-file", "new", "--out", "b.json"]].concat());
+    assert_eq!(stdout(&output).trim_end(), text(&stored["public_key"]));
+    let shown = json(&room.run(["key", "show", "--suite", "eth2", "--json", "b.json"]).stdout);
+    assert_eq!((text(&shown["path"]), text(&shown["description"])), ("m/12381/3600/0", "withdrawal"));
+    assert_ne!(shown["uuid"], stored["uuid"]);
+
+    // Passphrases through descriptor 0; a child of the child has the whole path.
+    let open = ["--from-passphrase-fd", "0", "--out", "c.hex", "--plain"];
+    let output =
+        room.run_with([&["key", "import", "--suite", "eth2", "b.json"][..], &open].concat(), "battery staple\n");
+    assert_eq!(stdout(&output).trim_end(), text(&stored["public_key"]));
+    let below =
+        ["key", "derive", "--suite", "eth2", "--from", "b.json", "--from-passphrase-file", "new", "--path", "0"];
+    let output = room.run([&below[..], &cheap, &["--passphrase-file", "new", "--out", "d.json", "--json"]].concat());
+    assert_eq!(json(&output.stdout)["path"], "m/12381/3600/0/0");
+    let whole = ["key", "derive", "--suite", "eth2", "--seed-file", "seed", "--path", "m/12381/3600/0/0", "--out", "e"];
+    assert_eq!(stdout(&room.run(whole)).trim_end(), text(&json(&output.stdout)["public_key"]));
+}
+
+/// The default keystore, whose scrypt takes its time: made, opened, signed with.
+#[test]
+fn a_keystore_signs() {
+    let room = Room::new();
+    room.file("passphrase", "correct horse\n");
+    let new =
+        ["key", "new", "--suite", "eth2", "--keystore", "--passphrase-file", "passphrase", "--path", "m/12381/3600/7"];
+    let key = stdout(&room.run([&new[..], &["--out", "key.json"]].concat())).trim_end().to_owned();
+    let keystore = json(&fs::read(room.path("key.json")).unwrap());
+    assert_eq!(keystore["crypto"]["kdf"]["function"], "scrypt");
+    assert_eq!((text(&keystore["pubkey"]), text(&keystore["path"])), (&key[2..], "m/12381/3600/7"));
+    let sign = ["sign", "--suite", "eth2", "--key", "key.json", "--message", "00", "--claim"];
+    let claim = json(&room.run([&sign[..], &["--passphrase-file", "passphrase"]].concat()).stdout);
+    assert_eq!(text(&claim["public_key"]), key);
+}
+
+// ---- Proofs of possession ----
+
+#[test]
+fn proofs_one_at_a_time() {
+    let room = Room::new();
+    // ava-labs/avalanchego, genesis_local.json.
+    let key = "900c9b119b5c82d781d4b49be78c3fc7ae65f2b435b7ed9e3a8b9a03e475edff86d8a64827fec8db23a6f236afbf127d";
+    let proof = "8bfd6d4d2086b2b8115d8f72f94095fefe5a6c07876b2accf51a811adf520f389e74a3d2152a6d90b521e2be58ffe468\
+                 043dc5ea68b4c44410eb67f8dc24f13ed4f194000764c0e922cd254a3588a4962b1cb4db7de4bb9cda9d9d4d6b03f3d2";
+    let check = |suite: &str, key: &str, proof: &str| {
+        room.run(["pop", "verify", "--suite", suite, "--public-key", key, "--proof", proof])
+    };
+    let output = check("eth2", key, proof);
+    assert_eq!((stdout(&output).as_str(), output.status.code()), ("valid\n", Some(0)));
+
+    for (key, proof, reason) in [
+        (key, WHOLE, "does not match"),
+        (key, "00", "1 bytes where a G2 point has 96"),
+        (&*format!("c0{}", "00".repeat(47)), proof, "identity"),
+        (&*format!("81{}", &"23456789abcdef01".repeat(6)[..94]), proof, "public key"),
+    ] {
+        let output = check("eth2", key, proof);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stdout(&output).starts_with("invalid: ") && stdout(&output).contains(reason), "{}", stdout(&output));
+    }
+    assert_failure(&check("eth2", "zz", proof), 2, "--public-key is not hexadecimal");
+    assert_failure(&check("chia", key, proof), 2, "no proofs of possession");
+    assert_failure(&room.run(["pop", "verify", "--suite", "eth2", "--proof", proof]), 2, "--public-key");
+}
+
+/// A batch with a swapped proof, bytes that are no point, and lines that are no proof.
+#[test]
+fn proofs_in_a_batch() {
+    let room = Room::new();
+    for suite in ["eth2", "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_"] {
+        let proofs: Vec<_> = (0..3)
+            .map(|i| {
+                let file = format!("{suite}{i}");
+                room.new_key(suite, &file);
+                json(&room.run(["pop", "prove", "--suite", suite, "--key", &file, "--json"]).stdout)
+            })
+            .collect();
+        let lines = |proofs: &[Value]| proofs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+        let verify = |lines: &str, flags: &[&str]| {
+            room.run_with([&["pop", "verify", "--suite", suite, "-"][..], flags].concat(), lines)
+        };
+        let output = verify(&lines(&proofs), &[]);
+        assert_eq!((stdout(&output).as_str(), output.status.code()), ("1: valid\n2: valid\n3: valid\n", Some(0)));
+        assert!(stderr(&output).contains("3 proofs: 3 valid, 0 invalid, 0 unreadable"));
+
+        let mut bad = proofs.clone();
+        bad[1]["proof"] = proofs[0]["proof"].clone();
+        bad[1]["id"] = Value::from("mallory");
+        bad[2]["public_key"] = Value::from("00");
+        let output = verify(&lines(&bad), &["--json"]);
+        assert_eq!(output.status.code(), Some(1));
+        let verdicts: Vec<_> = stdout(&output).lines().map(|line| json(line.as_bytes())).collect();
+        assert_eq!(verdicts[0].to_string(), r#"{"index":0,"valid":true}"#);
+        assert_eq!((&verdicts[1]["id"], &verdicts[1]["valid"]), (&Value::from("mallory"), &Value::Bool(false)));
+        assert!(text(&verdicts[2]["reason"]).contains("public key"));
+
+        let output = verify(&format!("{{}}\n\n{}\nnonsense\n", lines(&bad)), &[]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stdout(&output).starts_with("3: valid\n4: invalid: "), "{}", stdout(&output));
+        assert!(stderr(&output).contains("line 1: lacks \"public_key\"") && stderr(&output).contains("line 6: "));
+        assert_failure(&verify("", &[]), 2, "empty");
+    }
+}
+
+/// A signature over the key's bytes is no proof of possession, nor the other way about: the tags differ.
+#[test]
+fn a_signature_is_no_proof() {
+    let room = Room::new();
+    let key = room.new_key("eth2", "key");
+    let signature = stdout(&room.run(["sign", "--suite", "eth2", "--key", "key", "--message", &key]));
+    let proof = stdout(&room.run(["pop", "prove", "--suite", "eth2", "--key", "key"]));
+    assert_ne!(signature, proof);
+    let args = ["pop", "verify", "--suite", "eth2", "--public-key", &key, "--proof", signature.trim_end()];
+    assert_eq!(room.run(args).status.code(), Some(1));
+}
+
+// ---- Files and secrets ----
+
+#[test]
+fn existing_files_stay() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    let before = fs::read(room.path("key")).unwrap();
+    // Noticed before anyone is asked for a passphrase.
+    for flags in [&[][..], &["--keystore"]] {
+        let output = room.run([&["key", "new", "--suite", "eth2", "--out", "key"][..], flags].concat());
+        assert_failure(&output, 2, "--force");
+        assert_eq!(fs::read(room.path("key")).unwrap(), before);
+    }
+    let output = room.run(["key", "new", "--suite", "eth2", "--out", "key", "--force"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_ne!(fs::read(room.path("key")).unwrap(), before);
+    assert_failure(&room.run(["key", "new", "--suite", "eth2", "--out", "no/such/folder"]), 3, "no/such/folder");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let room = Room::new();
+    room.file("passphrase", "p\n");
+    room.new_key("eth2", "key");
+    let import = ["key", "import", "--suite", "eth2", "key", "--keystore", "--kdf", "pbkdf2"];
+    assert!(
+        room.run([&import[..], &["--passphrase-file", "passphrase", "--out", "key.json"]].concat()).status.success()
+    );
+    for file in ["key", "key.json"] {
+        assert_eq!(fs::metadata(room.path(file)).unwrap().permissions().mode() & 0o7777, 0o600);
+    }
+    fs::set_permissions(room.path("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    let output = room.run(["key", "show", "--suite", "eth2", "key"]);
+    assert!(output.status.success() && stderr(&output).contains("mode 0644"), "{}", stderr(&output));
+}
+
+#[test]
+fn wrong_passphrases_and_wrong_flags() {
+    let room = Room::new();
+    room.file("right", "right\n");
+    room.file("wrong", "wrong\n");
+    room.file("empty", "\n");
+    room.new_key("eth2", "key");
+    let import = |flags: &[&str]| room.run([&["key", "import", "--suite", "eth2"][..], flags].concat());
+    let cheap = ["key", "--keystore", "--kdf", "pbkdf2", "--out", "key.json", "--passphrase-file"];
+    assert_failure(&import(&[&cheap[..], &["empty"]].concat()), 2, "empty");
+    assert!(import(&[&cheap[..], &["right"]].concat()).status.success());
+
+    let sign = ["sign", "--suite", "eth2", "--key", "key.json", "--message", "00"];
+    let output = room.run([&sign[..], &["--passphrase-file", "wrong"]].concat());
+    assert_failure(&output, 2, "key.json: wrong passphrase or damaged file");
+    assert_failure(&room.run([&sign[..], &["--passphrase-file", "absent"]].concat()), 3, "absent");
+    let output = room.run([&sign[..], &["--passphrase-file", "-"]].concat());
+    assert_failure(&output, 2, "--passphrase-fd 0");
+    let both = ["--passphrase-file", "right", "--passphrase-fd", "0"];
+    assert_failure(&room.run([&sign[..], &both].concat()), 2, "cannot be used with");
+    let from_stdin = ["sign", "--suite", "eth2", "--key", "-", "--message", "00", "--passphrase-fd", "0"];
+    let keystore = fs::read_to_string(room.path("key.json")).unwrap();
+    assert_failure(&room.run_with(from_stdin, &keystore), 2, "both the keystore and its passphrase");
+
+    assert_failure(
+        &import(&["key.json", "--plain", "--out", "x", "--passphrase-file", "right"]),
+        2,
+        "--from-passphrase",
+    );
+    assert_failure(&import(&["key.json", "--out", "x"]), 2, "<--keystore|--plain>");
+    assert_failure(&import(&["key", "--plain", "--out", "-", "--json"]), 2, "both want standard output");
+    assert!(!room.path("x").exists());
+    let output = room.run(["key", "show", "--suite", "drand-quicknet", "key.json"]);
+    assert_failure(&output, 2, "choose the --suite");
+
+    // Another key's public key.
+    let mut forged = json(keystore.as_bytes());
+    forged["pubkey"] = Value::from(&room.new_key("eth2", "other")[2..]);
+    room.file("forged.json", &forged.to_string());
+    let output = room.run(["key", "show", "--suite", "eth2", "--passphrase-file", "right", "forged.json"]);
+    assert_failure(&output, 2, "its secret belongs to");
+}
+
+/// Derivation that cannot be meant as it is written.
+#[test]
+fn derivation_is_not_guessed() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    room.file("words", "legal winner thank year wave sausage worth useful legal winner thank yellow");
+    room.file("short", &"00".repeat(31));
+    let derive = |flags: &[&str]| room.run([&["key", "derive", "--suite", "eth2", "--out", "x"][..], flags].concat());
+    assert_failure(&derive(&["--from", "key", "--path", "m/0"]), 2, "without 'm'");
+    assert_failure(&derive(&["--from", "key", "--path", "0'"]), 2, "hardened");
+    assert_failure(&derive(&["--seed-file", "short", "--path", "0/0"]), 2, "begins with 'm'");
+    assert_failure(&derive(&["--seed-file", "short", "--path", "m/0"]), 2, "short: secret key: 31 bytes");
+    let output = derive(&["--seed-file", "words", "--path", "m/0"]);
+    assert_failure(&output, 2, "BIP-39 seed");
+    assert!(!stderr(&output).contains("sausage"));
+    assert_failure(&derive(&["--path", "m/0"]), 2, "--seed-file");
+    let with_passphrase = ["--seed-file", "short", "--path", "m/0", "--from-passphrase-file", "key"];
+    assert_failure(&derive(&with_passphrase), 2, "no passphrase");
+    assert!(!room.path("x").exists());
+}
+
+/// The secret is printed where it was asked for in so many words, and nowhere else; errors do not quote key files.
+#[test]
+fn secrets_stay_in_their_files() {
+    let room = Room::new();
+    let public_key = room.new_key("eth2", "key");
+    let secret = fs::read_to_string(room.path("key")).unwrap().trim_end().to_owned();
+    for args in [
+        &["key", "show", "--suite", "eth2", "key"][..],
+        &["key", "show", "--suite", "eth2", "--json", "key"],
+        &["sign", "--suite", "eth2", "--key", "key", "--message", "00", "--claim"],
+        &["pop", "prove", "--suite", "eth2", "--key", "key", "--json"],
+        &["key", "import", "--suite", "eth2", "key", "--plain", "--out", "copy", "--json"],
+        // Nothing to look for in a key file but what it holds.
+        &["aggregate", "--suite", "eth2", "key"],
+        &["pop", "verify", "--suite", "eth2", "key"],
+    ] {
+        let output = room.run(args);
+        assert!(!stdout(&output).contains(&secret) && !stderr(&output).contains(&secret), "{args:?}");
+    }
+    let output = room.run(["key", "show", "--suite", "eth2", "--reveal-secret", "key"]);
+    assert!(stdout(&output).contains(&secret));
+    let output = room.run(["key", "import", "--suite", "eth2", "key", "--plain", "--out", "-"]);
+    assert_eq!(stdout(&output), format!("{secret}\n"));
+    assert!(stderr(&output).contains(&public_key));
+
+    room.file("bad", &format!("{secret}zz"));
+    let output = room.run(["key", "show", "--suite", "eth2", "bad"]);
+    assert_failure(&output, 2, "66 hexadecimal digits, where 64 are needed");
+    assert!(!stderr(&output).contains(&secret[..16]));
+}
+
+// ---- The program as such ----
+
+/// 0, 1, 2 and 3. (4 is tested where a check can be made to fail; 130 needs a terminal.)
+#[test]
+fn exit_codes() {
+    let room = Room::new();
+    let key = room.new_key("eth2", "key");
+    let code = |args: &[&str]| room.run(args).status.code().unwrap();
+    assert_eq!(code(&["key", "show", "--suite", "eth2", "key"]), 0);
+    assert_eq!(code(&["pop", "verify", "--suite", "eth2", "--public-key", &key, "--proof", WHOLE]), 1);
+    for usage in [
+        &["key", "show", "key"][..],
+        &["key", "show", "--suite", "eth3", "key"],
+        &["key", "new", "--suite", "eth2"],
+        &["sign", "--suite", "eth2", "--key", "key", "--message", "0"],
+        &["no-such-command"],
+        &["man", "no-such-command"],
+        &[],
+    ] {
+        assert_eq!(code(usage), 2, "{usage:?}");
+    }
+    assert_eq!(code(&["key", "show", "--suite", "eth2", "absent"]), 3);
+    assert_eq!(code(&["sign", "--suite", "eth2", "--key", "key", "--message-file", "absent"]), 3);
+}
+
+#[test]
+fn the_suite_may_come_from_the_environment() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    let output = room.command(["key", "show", "key"]).env("QUORATE_SUITE", "eth2").output().unwrap();
+    assert!(stdout(&output).contains("0x"));
+    let output = room.command(["key", "show", "key"]).env("QUORATE_SUITE", "eth").output().unwrap();
+    assert_failure(&output, 2, "drand-quicknet");
+}
+
+#[test]
+fn selftest() {
+    let room = Room::new();
+    let output = room.run(["selftest"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).lines().count() > 10 && stdout(&output).lines().all(|line| line.starts_with("ok ")));
+    let report = json(&room.run(["selftest", "--json"]).stdout);
+    assert_eq!(report["ok"], true);
+    assert_eq!(report["checks"].as_array().unwrap().len(), stdout(&output).lines().count());
+}
+
+/// Every command's help begins with examples, and fits 80 columns.
+#[test]
+fn help_begins_with_examples_and_fits() {
+    let room = Room::new();
+    for command in COMMANDS {
+        for flag in ["-h", "--help"] {
+            let output = room.run([&command.split_whitespace().collect::<Vec<_>>()[..], &[flag]].concat());
+            let help = stdout(&output);
+            assert!(flag == "-h" || help.starts_with("Examples:\n  "), "{command}\n{help}");
+            assert!(flag == "-h" || help.lines().nth(1).unwrap().contains("quorate "), "{command}");
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "quorate {command} {flag}: {line}");
+            }
+        }
+    }
+}
+
+/// All suites are named where one is asked for.
+#[test]
+fn help_names_every_suite() {
+    let room = Room::new();
+    for command in [&["sign", "--help"][..], &["key", "new", "--help"], &["aggregate", "-h"]] {
+        let help = stdout(&room.run(command));
+        for suite in AnySuite::all() {
+            assert!(help.contains(suite.name()), "{command:?} {suite}");
+        }
+    }
+}
+
+#[test]
+fn completions_and_man_pages() {
+    let room = Room::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = stdout(&room.run(["completions", shell]));
+        assert!(script.contains("drand-quicknet") && script.contains("reveal-secret"), "{shell}");
+    }
+    for command in COMMANDS {
+        let page = stdout(&room.run([&["man"][..], &command.split_whitespace().collect::<Vec<_>>()].concat()));
+        let name = ["quorate", command].join(" ").trim_end().replace(' ', "-");
+        assert!(page.contains(&format!(".TH {name} 1")), "{name}\n{page}");
+        assert!(page.contains(".SH EXAMPLES\n.nf\n\\&  quorate "), "{name}");
+    }
+}
+
+/// `quorate … | head -0`: nobody reads, nobody is told.
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    for args in [
+        &["key", "show", "--suite", "eth2", "key"][..],
+        &["sign", "--suite", "eth2", "--key", "key", "--message", "00"],
+        &["completions", "bash"],
+        &["man"],
+        &["selftest"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = room.command(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(stderr(&output), "", "{args:?}");
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+    }
+}
+
+/// A full disk is trouble, and said.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let room = Room::new();
+    room.new_key("eth2", "key");
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = room.command(["key", "show", "--suite", "eth2", "key"]).stdout(full).output().unwrap();
+    assert_failure(&output, 3, "No space left");
+}
+
+// ---- What the tests share ----
+
+/// A folder that the program runs in.
+struct Room(TempDir);
+
+impl Room {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A file for its owner alone, so that nothing warns of it.
+    fn file(&self, name: &str, contents: &str) {
+        let path = self.path(name);
+        fs::write(&path, contents).unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+
+    /// A new key in a file; its public key.
+    fn new_key(&self, suite: &str, file: &str) -> String {
+        let output = self.run(["key", "new", "--suite", suite, "--out", file]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output).trim_end().to_owned()
+    }
+
+    fn command(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+        command.args(args).current_dir(self.0.path()).env_remove("QUORATE_SUITE").env_remove("QUORATE_BACKEND");
+        command
+    }
+
+    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+        self.run_with(args, "")
+    }
+
+    fn run_with(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>, input: &str) -> Output {
+        let mut command = self.command(args);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A program that does not read its input may be gone before it is written.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+}
+
+/// It ended with the code, said why on standard error alone, and printed nothing.
+#[track_caller]
+fn assert_failure(output: &Output, code: i32, reason: &str) {
+    assert!(stderr(output).contains(reason), "{}", stderr(output));
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+    assert_eq!(stdout(output), "");
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap()
+}
+
+#[track_caller]
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    const_hex::decode(hex).unwrap()
+}
+
+/// A folder of the published vectors, or none with a line that says so.
+fn vectors(name: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
+    let folder = std::env::var_os("QUORATE_VECTORS").map_or(beside, PathBuf::from).join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: 1 set, no {}", folder.display());
+    None
+}
+
+const COMMANDS: [&str; 15] = [
+    "",
+    "key",
+    "key new",
+    "key derive",
+    "key show",
+    "key import",
+    "sign",
+    "pop",
+    "pop prove",
+    "pop verify",
+    "aggregate",
+    "subtract",
+    "selftest",
+    "completions",
+    "man",
+];
+
+const PARTS: [&str; 3] = [
+    "0x91347bccf740d859038fcdcaf233eeceb2a436bcaaee9b2aa3bfb70efe29dfb2677562ccbea1c8e061fb9971b0753c24\
+     0622fab78489ce96768259fc01360346da5b9f579e5da0d941e4c6ba18a0e64906082375394f337fa1af2b7127b0d121",
+    "0x9674e2228034527f4c083206032b020310face156d4a4685e2fcaec2f6f3665aa635d90347b6ce124eb879266b1e801d\
+     185de36a0a289b85e9039662634f2eea1e02e670bc7ab849d006a70b2f93b84597558a05b879c8d445f387a5d5b653df",
+    "0xae82747ddeefe4fd64cf9cedb9b04ae3e8a43420cd255e3c7cd06a8d88b7c7f8638543719981c5d16fa3527c468c25f0\
+     026704a6951bde891360c7e8d12ddee0559004ccdbe6046b55bae1b257ee97f7cdb955773d7cf29adf3ccbb9975e4eb9",
+];
+const WHOLE: &str = "0x9712c3edd73a209c742b8250759db12549b3eaf43b5ca61376d9f30e2747dbcf842d8b2ac0901d2a093713e20284a767\
+                     0fcf6954e9ab93de991bb9b313e664785a075fc285806fa5224c82bde146561b446ccfc706a64b8579513cfc4ff1d930";
