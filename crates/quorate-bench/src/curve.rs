@@ -43,6 +43,8 @@ fn group<G: Group>(name: &str, effort: Effort) -> Vec<Row> {
             bytes.iter().for_each(|b| assert!(black_box(backend.decode::<G>(b.as_ref())).is_ok()));
         });
         add("hash", &mut || assert_eq!(backend.hash_to_curve::<G>(b"bench", &messages), points));
+        add("hash-for-sums", &mut || assert_eq!(backend.hash_for_sums::<G>(b"bench", &messages).len(), n));
+        add("clear-sums", &mut || assert_eq!(backend.clear_sums(&points).len(), n));
         add("subgroup", &mut || assert!(backend.in_subgroup(&points).into_iter().all(|member| member)));
         add("sum", &mut || assert!(!backend.sum(black_box(&points)).is_identity()));
         add("weigh-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &each).len(), n));

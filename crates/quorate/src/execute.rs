@@ -256,7 +256,9 @@ impl<'a, S: Suite> Execution<'a, S> {
             }
         }
         let weighted = keys.points.len() + hashes.points.len();
-        let (mut keys, mut hashes) = (keys.sums(self.options.backend), hashes.sums(self.options.backend));
+        let backend = self.options.backend;
+        let cleared: Vec<S::Signature> = backend.clear_sums(hashes.sums(backend).as_slice());
+        let (mut keys, mut hashes) = (keys.sums(backend), cleared.into_iter());
         let pairs = terms.iter().map(|term| match term.vertex {
             Vertex::Message(message) => S::pair(keys.next().expect("a sum a term"), self.hashes[message]),
             Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum a term")),
@@ -335,13 +337,21 @@ fn weights(n: usize, soundness: Soundness, rng: &mut impl CryptoRng) -> Vec<Weig
         .collect()
 }
 
+/// Whole hashes of the messages that are paired, hashes for sums of the others.
 fn hashes<S: Suite>(plan: &Plan<S>, backend: Backend, range: Range<usize>) -> Vec<S::Signature> {
-    let messages = &plan.messages[range];
+    let messages: Vec<_> = plan.messages[range.clone()].iter().zip(&plan.paired[range]).collect();
     let mut hashes = Vec::with_capacity(messages.len());
-    for run in messages.chunk_by(|a, b| a.tag == b.tag) {
-        let prefixes: Vec<_> = run.iter().map(|m| m.prefix.map(|key| key.to_bytes()).unwrap_or_default()).collect();
-        let parts: Vec<_> = run.iter().zip(&prefixes).map(|(m, prefix)| (&prefix[..], &m.body[..])).collect();
-        hashes.extend(backend.hash_to_curve::<S::Signature>(run[0].tag.as_bytes(), &parts));
+    for run in messages.chunk_by(|(a, a_paired), (b, b_paired)| a.tag == b.tag && a_paired == b_paired) {
+        let prefixes: Vec<_> =
+            run.iter().map(|(m, _)| m.prefix.map(|key| key.to_bytes()).unwrap_or_default()).collect();
+        let parts: Vec<_> = run.iter().zip(&prefixes).map(|((m, _), prefix)| (&prefix[..], &m.body[..])).collect();
+        let (first, paired) = run[0];
+        let tag = first.tag.as_bytes();
+        hashes.extend(if *paired {
+            backend.hash_to_curve::<S::Signature>(tag, &parts)
+        } else {
+            backend.hash_for_sums(tag, &parts)
+        });
     }
     hashes
 }

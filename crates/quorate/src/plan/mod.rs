@@ -56,6 +56,8 @@ pub struct Plan<S: Suite> {
     pub(crate) keys: Vec<PublicKey<S>>,
     /// Distinct messages, each hashed once.
     pub(crate) messages: Vec<Message<S>>,
+    /// By message: whether it is paired itself; if not, its hash is only ever summed.
+    pub(crate) paired: Vec<bool>,
     /// Plain sums of keys that one claim puts over one message.
     pub(crate) sums: Vec<KeySum>,
     /// One pairing each, beside that of the signatures, ordered by their first position.
@@ -177,6 +179,7 @@ impl<S: Suite> Plan<S> {
             claims: planned,
             keys: graph.keys,
             messages: graph.messages,
+            paired: covered,
             sums,
             terms,
             blocks,
