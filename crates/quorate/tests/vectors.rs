@@ -1,7 +1,7 @@
 //! Known-answer tests: every answer in the vectors folder that concerns BLS12-381.
 //!
-//! The data lies outside the repository, in `../shared/vectors` or where `QUORATE_VECTORS` says. Where it is absent each
-//! test says what it skips and passes; with `CI=true` it fails. Counts are visible with `--nocapture`.
+//! The data lies outside the repository, in `../shared/vectors` or where `QUORATE_VECTORS` says. Where it is absent
+//! each test says what it skips and passes; with `CI=true` it fails. Counts are visible with `--nocapture`.
 //!
 //! | file | what it checks |
 //! |---|---|

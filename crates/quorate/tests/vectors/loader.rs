@@ -4,7 +4,7 @@
 //! quorate, base64, hex, serde, serde_json, serde_yaml_ng and sha2.
 //!
 //! Files are found by their set (the folder) and their shape (the name), as [`catalogue`] lists them, never one by one.
-//! A file of a shape that is not in the catalogue, or that does not have the shape of its name, is an error that names it.
+//! A file that the catalogue does not list, or that does not have the shape of its name, is an error that names it.
 
 #![allow(dead_code, reason = "a test binary that includes this file uses a part of it")]
 
@@ -69,6 +69,8 @@ pub(crate) fn signature_cases() -> Vec<Case> {
     };
     let mut cases = stated_cases(&vectors);
     cases.iter_mut().filter(|case| is_overruled(case)).for_each(|case| case.expected = !case.expected);
+    let valid = cases.iter().filter(|case| case.expected).count();
+    println!("{} signature cases, of which {valid} are valid and {} invalid", cases.len(), cases.len() - valid);
     cases
 }
 
@@ -114,7 +116,12 @@ impl Vectors {
     pub(crate) fn open(test: &str, sets: &[&str]) -> Option<Self> {
         let root = root();
         if !root.is_dir() {
-            let line = format!("skipped: {} sets ({}) of {test}: no {}", sets.len(), sets.join(", "), root.display());
+            let line = format!(
+                "skipped: {} sets ({}) for {test}; there is no {}",
+                sets.len(),
+                sets.join(", "),
+                root.display()
+            );
             assert!(env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
             println!("{line}");
             return None;

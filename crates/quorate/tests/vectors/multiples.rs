@@ -10,7 +10,7 @@ use crate::loader::{
     catalogue::Kind,
 };
 
-/// k·G for k from 0 on: bytes to point and back, each point the one before it plus G, and k·G by blst's constant-time code.
+/// k·G for k from 0 on: bytes to point and back, each point the one before it plus G and the secret k times G.
 #[test]
 fn multiples_of_the_generators() {
     let Some(vectors) = Vectors::open("multiples of the generators", &["03"]) else { return };
