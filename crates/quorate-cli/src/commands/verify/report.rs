@@ -131,14 +131,14 @@ impl Report {
         self.entries += 1;
         self.malformed += 1;
         self.exit = self.exit.or_worse(Exit::Usage);
-        self.complain(&format!("{file}, {malformed}"))
+        self.say(&format!("{file}, {malformed}"))
     }
 
     /// A file that cannot be read on.
     pub(super) fn unreadable(&mut self, file: &str, error: InputError) -> Result<(), Failure> {
         let exit = if matches!(error, InputError::Read(_)) { Exit::Io } else { Exit::Usage };
         self.exit = self.exit.or_worse(exit);
-        self.complain(&format!("{file}: {error}"))
+        self.say(&format!("{file}: {error}"))
     }
 
     /// What a light-client document taught about a committee.
@@ -150,7 +150,7 @@ impl Report {
             let why = lesson.checks.iter().find(|check| check.outcome == crate::input::Outcome::Failed);
             let why = why
                 .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
-            self.complain(&format!("{origin}: its committee of period {period} is not believed: {why}"))?;
+            self.say(&format!("{origin}: its committee of period {period} is not believed: {why}"))?;
         }
         if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
             let root = const_hex::encode_prefixed(root);
@@ -264,10 +264,11 @@ impl Report {
             return Ok(());
         }
         self.listed += 1;
-        let id = judged.id.as_ref().map(|id| format!("  id {id}")).unwrap_or_default();
-        match &judged.reason {
-            None => writeln!(self.out, "{index:>5}  valid  {id}")?,
-            Some(reason) => writeln!(self.out, "{index:>5}  INVALID{id}  {reason}")?,
+        let verdict = if judged.is_valid() { "valid" } else { "INVALID" };
+        let name = judged.id.as_ref().map_or_else(|| judged.origin.place.to_string(), Id::plain);
+        writeln!(self.out, "{index:>6}  {verdict:<7}  {name}")?;
+        if let Some(reason) = &judged.reason {
+            writeln!(self.out, "{:17}{reason}", "")?;
         }
         Ok(())
     }
@@ -287,11 +288,6 @@ impl Report {
         // Nobody reads standard error any more: the verdicts on standard output still count.
         let _ = self.progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
         Ok(())
-    }
-
-    /// Something wrong with the input, which is said even where little else is.
-    fn complain(&self, line: &str) -> Result<(), Failure> {
-        self.say(line)
     }
 }
 
