@@ -18,7 +18,7 @@ mod report;
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 pub use arguments::Arguments;
@@ -28,7 +28,7 @@ use judge::{Judge, Judged, Pending};
 use memory::Memory;
 use report::Report;
 
-use crate::exit::{Exit, Failure, Result};
+use crate::exit::{Failure, Result};
 
 impl Arguments {
     /// Verifies every claim of the inputs.
@@ -75,7 +75,7 @@ fn judge_all(
             // What is read but not judged is not counted: its verdict is not known.
             return Ok(Ended::Interrupted);
         }
-        match arrivals.recv_timeout(LINGER) {
+        match arrivals.recv_timeout(window.patience()) {
             Ok(batch) => {
                 for arrival in batch {
                     window.push(arrival);
@@ -111,6 +111,8 @@ struct Window {
     order: Vec<Slot>,
     claims: Vec<Pending>,
     bytes: usize,
+    /// When the first of them came.
+    since: Option<Instant>,
 }
 
 /// A place in the order: the next claim of the window, or something that is reported as it is.
@@ -120,7 +122,13 @@ enum Slot {
 }
 
 impl Window {
+    /// How long to wait for more.
+    fn patience(&self) -> Duration {
+        self.since.map_or(LINGER, |since| LINGER.saturating_sub(since.elapsed()))
+    }
+
     fn push(&mut self, arrival: Arrival) {
+        self.since.get_or_insert_with(Instant::now);
         match arrival {
             Arrival::Claim(pending) => {
                 self.bytes += pending.bytes();
@@ -134,7 +142,7 @@ impl Window {
     /// Judges the claims and reports everything in order.
     fn settle(&mut self, judge: &mut Judge, report: &mut Report) -> std::result::Result<(), Failure> {
         let claims = std::mem::take(&mut self.claims);
-        self.bytes = 0;
+        (self.bytes, self.since) = (0, None);
         let mut judged = judge.judge(claims, report)?.into_iter();
         for slot in self.order.drain(..) {
             match slot {
@@ -155,17 +163,5 @@ impl Judged {
     /// Whether the claim is true.
     fn is_valid(&self) -> bool {
         self.reason.is_none()
-    }
-}
-
-impl Exit {
-    /// The more telling of two: trouble with the input hides an invalid claim, which hides success.
-    fn or_worse(self, other: Self) -> Self {
-        let rank = |exit: Self| {
-            [Self::Success, Self::Invalid, Self::Usage, Self::Io, Self::Interrupted, Self::Internal]
-                .iter()
-                .position(|e| *e == exit)
-        };
-        if rank(other) > rank(self) { other } else { self }
     }
 }

@@ -95,7 +95,7 @@ impl Report {
             None => self.valid += 1,
             Some(reason) => {
                 self.invalid += 1;
-                self.exit = self.exit.or_worse(Exit::Invalid);
+                self.exit = self.exit.max(Exit::Invalid);
                 if let Some(source) = &judged.source {
                     *self.false_by_source.entry(source.clone()).or_default() += 1;
                 }
@@ -130,14 +130,14 @@ impl Report {
     pub(super) fn malformed(&mut self, file: &str, malformed: &Malformed) -> Result<(), Failure> {
         self.entries += 1;
         self.malformed += 1;
-        self.exit = self.exit.or_worse(Exit::Usage);
+        self.exit = self.exit.max(Exit::Usage);
         self.say(&format!("{file}, {malformed}"))
     }
 
     /// A file that cannot be read on.
     pub(super) fn unreadable(&mut self, file: &str, error: InputError) -> Result<(), Failure> {
         let exit = if matches!(error, InputError::Read(_)) { Exit::Io } else { Exit::Usage };
-        self.exit = self.exit.or_worse(exit);
+        self.exit = self.exit.max(exit);
         self.say(&format!("{file}: {error}"))
     }
 
@@ -146,7 +146,7 @@ impl Report {
         let Lesson { origin, period, .. } = lesson;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
-            self.exit = self.exit.or_worse(Exit::Invalid);
+            self.exit = self.exit.max(Exit::Invalid);
             let why = lesson.checks.iter().find(|check| check.outcome == crate::input::Outcome::Failed);
             let why = why
                 .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
@@ -192,7 +192,7 @@ impl Report {
             bar.finish_and_clear();
         }
         if ended == Ended::Interrupted {
-            self.exit = self.exit.or_worse(Exit::Interrupted);
+            self.exit = self.exit.max(Exit::Interrupted);
         }
         let elapsed = self.begun.elapsed();
         if self.style.json {
