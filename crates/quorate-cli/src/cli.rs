@@ -6,7 +6,7 @@ use crate::{commands::verify, exit::Result};
 
 /// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession.
 #[derive(Debug, Parser)]
-#[command(name = "quorate", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "quorate", version, propagate_version = true, arg_required_else_help = true, max_term_width = 80)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

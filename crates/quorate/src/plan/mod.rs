@@ -207,7 +207,7 @@ impl<S: Suite> Plan<S> {
     pub(crate) fn shares(&self, threads: usize) -> Shares {
         let cut = |n: usize, least: usize, most: usize| -> Vec<Range<usize>> {
             // Four shares a thread even out threads of different speed; too small shares waste their inversions.
-            let size = n.div_ceil(4 * threads).clamp(least, most);
+            let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
             (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
         };
         let signatures = self.claims.len().div_ceil(threads).max(64);
@@ -215,7 +215,7 @@ impl<S: Suite> Plan<S> {
             messages: cut(self.messages.len(), 4, 64),
             members: cut(self.claims.len(), 8, 256),
             sums: cut(self.sums.len(), 1, 64),
-            blocks: cut(self.blocks.len(), 1, 8),
+            terms: cut(self.terms.len(), 1, 256),
             signatures: cut(self.claims.len(), signatures, signatures),
         }
     }
@@ -226,7 +226,7 @@ pub(crate) struct Shares {
     pub(crate) messages: Vec<Range<usize>>,
     pub(crate) members: Vec<Range<usize>>,
     pub(crate) sums: Vec<Range<usize>>,
-    pub(crate) blocks: Vec<Range<usize>>,
+    pub(crate) terms: Vec<Range<usize>>,
     pub(crate) signatures: Vec<Range<usize>>,
 }
 

@@ -59,8 +59,8 @@ pub(super) struct Inputs {
 enum Source {
     /// A file to open when its turn comes.
     File(Arc<str>, PathBuf, Format),
-    /// Standard input, its first bytes looked at.
-    Standard(Format, Box<dyn BufRead + Send>),
+    /// Standard input or a pipe: what was looked at cannot be read twice.
+    Stream(Arc<str>, Format, Box<dyn BufRead + Send>),
     /// A light-client document, by its index.
     Document(usize),
 }
@@ -98,10 +98,10 @@ impl Inputs {
                     }
                     Err(error) => report.unreadable(&name, error)?,
                 }
-            } else if path.as_os_str() == "-" {
-                inputs.files.push(Source::Standard(format, reader));
-            } else {
+            } else if path.is_file() {
                 inputs.files.push(Source::File(name, path.clone(), format));
+            } else {
+                inputs.files.push(Source::Stream(name, format, reader));
             }
         }
         let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
@@ -130,35 +130,17 @@ impl Inputs {
     pub(super) fn send(self, to: &SyncSender<Vec<Arrival>>) {
         let mut batch = Batch { arrivals: Vec::new(), to };
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
-        for file in self.files {
-            let (name, format, reader): (Arc<str>, Format, io::Result<Box<dyn BufRead + Send>>) = match file {
-                Source::Document(i) => {
-                    let arrivals = judged[i].take().unwrap_or_default();
-                    if arrivals.into_iter().any(|arrival| batch.push(arrival).is_none()) {
-                        return;
-                    }
-                    continue;
+        for source in self.files {
+            let heard = match source {
+                Source::Document(i) => judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| batch.push(a)),
+                Source::File(name, path, format) => {
+                    batch.entries(&name, self.suite, read_file(&path, format, &self.drand))
                 }
-                Source::Standard(format, reader) => ("standard input".into(), format, Ok(reader)),
-                Source::File(name, path, Format::Parquet) => {
-                    let rows = File::open(path).map_err(InputError::from).and_then(ParquetRows::open);
-                    if batch.entries(&name, self.suite, flatten(rows)).is_none() {
-                        return;
-                    }
-                    continue;
+                Source::Stream(name, format, reader) => {
+                    batch.entries(&name, self.suite, read(reader, format, &self.drand))
                 }
-                Source::File(name, path, format) => (name, format, open(&path)),
             };
-            let entries: Box<dyn Iterator<Item = Result<Entry, InputError>>> = match (format, reader) {
-                (_, Err(error)) => Box::new(std::iter::once(Err(error.into()))),
-                (Format::Parquet, _) => Box::new(std::iter::once(Err(InputError::ParquetNeedsFile))),
-                (Format::Drand, Ok(reader)) => {
-                    let entries = drand::read(reader, &self.drand).map(|entries| entries.into_iter().map(Ok));
-                    flatten(entries)
-                }
-                (_, Ok(reader)) => Box::new(JsonLines::new(reader)),
-            };
-            if batch.entries(&name, self.suite, entries).is_none() {
+            if heard.is_none() {
                 return;
             }
         }
@@ -166,16 +148,32 @@ impl Inputs {
     }
 }
 
-/// An iterator, or the one error that stands in its place.
-fn flatten<'a, I>(entries: Result<I, InputError>) -> Box<dyn Iterator<Item = Result<Entry, InputError>> + 'a>
-where
-    I: Iterator<Item = Result<Entry, InputError>> + 'a,
-{
-    match entries {
-        Ok(entries) => Box::new(entries),
-        Err(error) => Box::new(std::iter::once(Err(error))),
+/// Entries of one input, or the errors that end it.
+type Entries = Box<dyn Iterator<Item = Result<Entry, InputError>>>;
+
+fn read_file(path: &Path, format: Format, drand: &drand::Options) -> Entries {
+    match File::open(path) {
+        Err(error) => Box::new(std::iter::once(Err(error.into()))),
+        Ok(file) if format == Format::Parquet => match ParquetRows::open(file) {
+            Ok(rows) => Box::new(rows),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        },
+        Ok(file) => read(Box::new(BufReader::with_capacity(READ_AHEAD, file)), format, drand),
     }
 }
+
+fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &drand::Options) -> Entries {
+    match format {
+        Format::Parquet => Box::new(std::iter::once(Err(InputError::ParquetNeedsFile))),
+        Format::Drand => match drand::read(reader, drand) {
+            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        },
+        Format::Jsonl | Format::LightClient => Box::new(JsonLines::new(reader)),
+    }
+}
+
+const READ_AHEAD: usize = 1 << 16;
 
 /// Arrivals on their way to the other thread. Answers `None` once nobody listens.
 struct Batch<'a> {
@@ -259,7 +257,7 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
+    Ok(Box::new(BufReader::with_capacity(READ_AHEAD, File::open(path)?)))
 }
 
 fn name(path: &Path) -> String {

@@ -47,7 +47,7 @@ impl Arguments {
         judge.light_client(&mut inputs, &mut report)?;
 
         // Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
-        let (sender, arrivals) = sync_channel(self.threads().get() * WINDOW_CLAIMS / BATCH);
+        let (sender, arrivals) = sync_channel((self.threads().get() * WINDOW_CLAIMS / BATCH).min(1024));
         thread::spawn(move || inputs.send(&sender));
         let ended = judge_all(&self, &arrivals, &interrupt, &mut judge, &mut report)?;
         report.finish(ended, judge.memory())
