@@ -16,13 +16,13 @@ use quorate::AnySuite;
 use super::{
     BATCH,
     arguments::Arguments,
-    judge::{Judged, Pending},
+    arrival::{Arrival, arrive},
     report::Report,
 };
 use crate::{
     exit::Failure,
     input::{
-        Entry, Format, InputError, Malformed, Record,
+        Entry, Format, InputError,
         drand::{self, ChainInfo},
         jsonl::JsonLines,
         light_client::{Committees, Document, Lesson},
@@ -30,18 +30,6 @@ use crate::{
         peek,
     },
 };
-
-/// Something that the inputs hold.
-pub(super) enum Arrival {
-    /// A claim to judge.
-    Claim(Box<Pending>),
-    /// A claim that was judged with the other light-client updates.
-    Judged(Judged),
-    /// An entry that makes no claim.
-    Malformed { file: Arc<str>, malformed: Malformed },
-    /// A file that cannot be read on.
-    Failed { file: Arc<str>, error: InputError },
-}
 
 /// All inputs of a run.
 pub(super) struct Inputs {
@@ -216,27 +204,6 @@ impl Batch<'_> {
                 Some(())
             }
             Err(std::sync::mpsc::TrySendError::Disconnected(_)) => None,
-        }
-    }
-}
-
-/// An entry with its suite found.
-pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -> Arrival {
-    let pending = entry.and_then(|record| {
-        let suite = suite_of(&record, default).map_err(|reason| Malformed::new(record.place, reason))?;
-        Ok(Pending { file: file.clone(), record, suite })
-    });
-    match pending {
-        Ok(pending) => Arrival::Claim(Box::new(pending)),
-        Err(malformed) => Arrival::Malformed { file: file.clone(), malformed },
-    }
-}
-
-fn suite_of(record: &Record, default: Option<AnySuite>) -> Result<AnySuite, String> {
-    match &record.suite {
-        Some(name) => name.parse().map_err(|error: quorate::suite::UnknownSuite| error.to_string()),
-        None => {
-            default.ok_or_else(|| "the claim names no suite; add a field \"suite\", or give --suite NAME".to_owned())
         }
     }
 }

@@ -9,6 +9,7 @@
 //! [`DOCUMENT_LIMIT`](crate::input::DOCUMENT_LIMIT).
 
 mod arguments;
+mod arrival;
 mod inputs;
 mod interrupt;
 mod judge;
@@ -22,9 +23,10 @@ use std::{
 };
 
 pub use arguments::Arguments;
-use inputs::{Arrival, Inputs};
+use arrival::{Arrival, Pending};
+use inputs::Inputs;
 use interrupt::Interrupt;
-use judge::{Judge, Judged, Pending};
+use judge::Judge;
 use memory::Memory;
 use report::Report;
 
@@ -44,7 +46,8 @@ impl Arguments {
         for lesson in inputs.lessons() {
             report.lesson(lesson)?;
         }
-        judge.light_client(&mut inputs, &mut report)?;
+        let judged = judge.light_client(inputs.take_updates(), &mut report)?;
+        inputs.put_judged(judged);
 
         // Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
         let (sender, arrivals) = sync_channel((self.threads().get() * WINDOW_CLAIMS / BATCH).min(1024));
@@ -156,12 +159,5 @@ impl Window {
             }
         }
         report.flush()
-    }
-}
-
-impl Judged {
-    /// Whether the claim is true.
-    fn is_valid(&self) -> bool {
-        self.reason.is_none()
     }
 }

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use quorate::{Plan, Suite, Work};
 use serde::Serialize;
 
-use super::{Ended, arguments::Arguments, judge::Judged, memory::Memory};
+use super::{Ended, arguments::Arguments, arrival::Judged, memory::Memory};
 use crate::{
     exit::{Exit, Failure},
     input::{

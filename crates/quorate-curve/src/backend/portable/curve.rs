@@ -8,7 +8,7 @@ use core::ptr;
 
 use blst::*;
 
-use super::{field::Field, map_to_g2};
+use super::field::Field;
 
 /// An affine point of one of the two curves, (0, 0) standing for the identity.
 pub trait Curve: Copy + Eq + 'static {
@@ -34,9 +34,6 @@ pub trait Curve: Copy + Eq + 'static {
     fn deserialize(bytes: &[u8]) -> Option<Self>;
     fn in_subgroup(&self) -> bool;
     fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
-    /// Hashes Q(m) such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
-    fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
-    fn clear_sums(sums: &[Self]) -> Vec<Self>;
 
     /// Multiplies by β^turn, with the β for which (βx, y) is λ·(x, y) on the subgroup of order r.
     fn turn_field(x: Self::Field, turn: u8) -> Self::Field;
@@ -96,7 +93,7 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 
 macro_rules! curve {
     ($affine:ident, $jacobian:ident, $field:ident, $zero:expr, $one:expr, $first_limb:expr, $beta:literal, $generator:ident, $compress:ident,
-     $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $hash_for_sums:expr, $clear_sums:expr, $from_affine:ident,
+     $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
      $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate:ident, $negate_field:ident, $sum:ident) => {
         // SAFETY, for every block below: see the head of this file.
         impl Curve for $affine {
@@ -181,16 +178,6 @@ macro_rules! curve {
                     )
                 };
                 out
-            }
-
-            fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
-                let hash: fn(&[u8], &[(&[u8], &[u8])]) -> Vec<$affine> = $hash_for_sums;
-                hash(dst, messages)
-            }
-
-            fn clear_sums(sums: &[Self]) -> Vec<Self> {
-                let clear: fn(&[$affine]) -> Vec<$affine> = $clear_sums;
-                clear(sums)
             }
 
             fn turn_field(x: $field, turn: u8) -> $field {
@@ -298,11 +285,6 @@ curve!(
     blst_p1_deserialize,
     blst_p1_affine_in_g1,
     blst_hash_to_g1,
-    |dst, messages| {
-        let points: Vec<_> = messages.iter().map(|(prefix, body)| Self::hash(body, dst, prefix)).collect();
-        Self::to_affine(&points)
-    },
-    |sums| sums.to_vec(),
     blst_p1_from_affine,
     blst_p1s_to_affine,
     blst_p1_double,
@@ -327,8 +309,6 @@ curve!(
     blst_p2_deserialize,
     blst_p2_affine_in_g2,
     blst_hash_to_g2,
-    map_to_g2::hash_uncleared,
-    map_to_g2::clear_cofactor,
     blst_p2_from_affine,
     blst_p2s_to_affine,
     blst_p2_double,
