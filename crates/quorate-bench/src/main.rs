@@ -39,7 +39,7 @@ struct Arguments {
     /// Fewer sizes and rounds: all benchmarks within a minute
     #[arg(long)]
     quick: bool,
-    /// Write the rows and this machine's description into benchmarks/<date>-<cpu>/
+    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU
     #[arg(long)]
     record: bool,
 }

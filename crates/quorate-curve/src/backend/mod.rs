@@ -183,3 +183,21 @@ impl FromStr for Backend {
         auto.or(named).ok_or_else(|| UnknownBackend { asked: name.into() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn names_parse_back_and_absent_ones_are_errors() {
+        for backend in Backend::available() {
+            assert_eq!(backend.name().parse(), Ok(*backend));
+        }
+        assert_eq!("auto".parse(), Ok(Backend::auto()));
+        for name in ["neon", "", "Portable"] {
+            let error = name.parse::<Backend>().unwrap_err().to_string();
+            assert!(error.contains("portable"), "{error}");
+        }
+    }
+}
