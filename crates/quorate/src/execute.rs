@@ -7,7 +7,7 @@
 //! 3. pair: a Miller value for each block of pairings, and one final exponentiation.
 //!
 //! After the first, the claims that turned out false drop out. What the others made is kept, so that the search for false
-//! claims starts from partial values: see [`Execution::values`].
+//! claims starts from partial values.
 
 use std::{
     num::NonZeroUsize,

@@ -9,7 +9,7 @@
 //!
 //! and by bilinearity the pairings of all edges at one vertex are one: `e(Σ wᵢ·pk, H(m))` serves every edge of the message
 //! m, `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a set of pairings that
-//! proves every statement, so the plan takes a vertex cover of the least weight ([`cover`]), which in a bipartite graph
+//! proves every statement, so the plan takes a vertex cover of the least weight (`plan/cover.rs`), which in a bipartite graph
 //! is a minimum cut. Weights are measured costs ([`cost`]).
 //!
 //! A plan holds no arithmetic and can be looked at: it prints itself.
