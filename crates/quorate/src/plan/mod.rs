@@ -171,7 +171,7 @@ impl<S: Suite> Plan<S> {
         }
         terms.sort_by_key(|term| term.span().start);
 
-        let together = if planned.len() > 1 { BLOCK } else { LONE_BLOCK };
+        let together = if planned.len() > 1 { (planned.len() / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK };
         let blocks = (0..terms.len()).step_by(together).map(|i| i..(i + together).min(terms.len())).collect();
         let naive_pairings = claims.iter().map(|claim| naive_pairings(claim)).sum();
         Self {
@@ -233,8 +233,9 @@ pub(crate) struct Shares {
 /// Terms of a block where several claims share a plan: a smaller block costs more squarings, a larger one costs a search
 /// more pairings that it cannot take from the batch.
 const BLOCK: usize = 8;
-/// Terms of a block where there is one claim, and so nothing to search: what blst pairs with one set of squarings.
-const LONE_BLOCK: usize = 16;
+/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
+/// one set of squarings.
+const WIDE_BLOCK: usize = 16;
 
 /// The claims as a graph of keys and messages.
 struct Graph<S: Suite> {
