@@ -2,11 +2,18 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{commands::verify, exit::Result};
+use crate::{
+    commands::{aggregate, completions, key, man, pop, selftest, sign, subtract, verify},
+    exit::Result,
+};
 
-/// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession.
+/// Verify BLS signatures in bulk and say which are false; make keys, signatures and proofs of possession
+///
+/// Results go to standard output, everything else to standard error; `-` is standard input. Exit code: 0 all valid, 1 at
+/// least one invalid, 2 usage or unreadable input, 3 I/O, 4 internal, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "quorate", version, propagate_version = true, arg_required_else_help = true, max_term_width = 80)]
+#[command(name = "quorate", version, propagate_version = true, arg_required_else_help = true)]
+#[command(max_term_width = 80, before_long_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -15,6 +22,14 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Verify(Box<verify::Arguments>),
+    Key(Box<key::Arguments>),
+    Sign(sign::Arguments),
+    Pop(pop::Arguments),
+    Aggregate(aggregate::Arguments),
+    Subtract(subtract::Arguments),
+    Selftest(selftest::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 impl Cli {
@@ -25,6 +40,21 @@ impl Cli {
     pub fn run(self) -> Result {
         match self.command {
             Command::Verify(arguments) => arguments.run(),
+            Command::Key(arguments) => arguments.run(),
+            Command::Sign(arguments) => arguments.run(),
+            Command::Pop(arguments) => arguments.run(),
+            Command::Aggregate(arguments) => arguments.run(),
+            Command::Subtract(arguments) => arguments.run(),
+            Command::Selftest(arguments) => arguments.run(),
+            Command::Completions(arguments) => arguments.run(),
+            Command::Man(arguments) => arguments.run(),
         }
     }
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate verify --suite eth2 claims.jsonl
+  quorate key new --suite eth2 --keystore --out key.json
+  quorate sign --suite eth2 --key key.json --message 0xabcd --claim
+  quorate selftest";

@@ -59,6 +59,11 @@ impl Failure {
         Self { exit: Exit::Io, error: error.into() }
     }
 
+    /// A fault of the program itself, or of the machine under it.
+    pub fn internal(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Internal, error: error.into() }
+    }
+
     /// The same failure, behind what was being done.
     #[must_use]
     pub fn context(self, what: impl fmt::Display + Send + Sync + 'static) -> Self {

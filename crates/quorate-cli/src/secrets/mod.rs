@@ -27,7 +27,7 @@ pub mod secret_source;
 pub mod secret_file;
 
 // Hexadecimal, with or without `0x`, either case.
-mod hex;
+pub(crate) mod hex;
 
 // The published keystores and keys, where they are present.
 #[cfg(test)]

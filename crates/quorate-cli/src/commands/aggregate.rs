@@ -1,0 +1,108 @@
+//! `quorate aggregate`.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::{ArgGroup, Args};
+use quorate::{
+    AnySuite, PublicKey, Signature, Suite,
+    aggregate::{MisuseError, aggregate, aggregate_public_keys},
+};
+use serde::Serialize;
+
+use super::{
+    lines::{Field, Lines, bytes},
+    print,
+    suite::SuiteArgument,
+};
+use crate::exit::{Exit, Failure, Result};
+
+/// Add signatures, or public keys, and print the sum
+///
+/// One item a line: hexadecimal, or a JSON object with a field "signature" ("public_key"), such as a claim. Every item must
+/// decode, or nothing is printed. The sum says nothing of whether the signatures are valid, nor whether the keys' owners
+/// hold their secrets: a sum of keys stands for its members only in POP suites, after `quorate pop verify`.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES, group = ArgGroup::new("kind"))]
+pub struct Arguments {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// Add signatures, as is done where neither flag is given
+    #[arg(long, group = "kind")]
+    signatures: bool,
+
+    /// Add public keys
+    #[arg(long, group = "kind")]
+    public_keys: bool,
+
+    /// One item a line; `-`, or none, is standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Print a JSON object with the sum and the count
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Sum {
+    suite: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<String>,
+    count: usize,
+}
+
+impl Arguments {
+    /// Adds.
+    ///
+    /// # Errors
+    /// Where an item cannot be understood, there is none, or reading or writing fails.
+    pub fn run(self) -> Result {
+        match self.suite.suite {
+            AnySuite::MinPk(suite) => self.sum(suite),
+            AnySuite::MinSig(suite) => self.sum(suite),
+        }
+    }
+
+    fn sum<S: Suite>(self, suite: S) -> Result {
+        let lines = Lines::open(self.file.as_deref())?;
+        let name = lines.name().to_owned();
+        let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
+        let (sum, count) = if self.public_keys {
+            let keys = lines.parse_all(|text| {
+                let bytes = bytes(text, Field::PublicKey, self.suite.suite)?;
+                PublicKey::<S>::from_bytes(&bytes).map_err(|error| error.to_string())
+            })?;
+            (aggregate_public_keys(&keys).map_err(empty)?.to_bytes(), keys.len())
+        } else {
+            let signatures = signatures::<S>(lines, self.suite.suite)?;
+            (aggregate(&signatures).map_err(empty)?.to_bytes(), signatures.len())
+        };
+        let sum = print::hex(suite, &sum);
+        if self.json {
+            let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };
+            print::json(&Sum { suite: suite.name(), signature, public_key, count })?;
+        } else {
+            print::line(sum)?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// Every line as a signature.
+pub(super) fn signatures<S: Suite>(lines: Lines, suite: AnySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
+    lines.parse_all(|text| {
+        let bytes = bytes(text, Field::Signature, suite)?;
+        Signature::from_bytes(&bytes).map_err(|error| error.to_string())
+    })
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate aggregate --suite eth2 signatures.txt
+  quorate aggregate --suite eth2 claims.jsonl
+  quorate aggregate --suite eth2 --public-keys - < keys.txt";

@@ -1,0 +1,38 @@
+//! `quorate completions`.
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+use super::print;
+use crate::{
+    cli::Cli,
+    exit::{Exit, Result},
+};
+
+/// Print the completions of a shell
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// Shell to complete in
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl Arguments {
+    /// Prints.
+    ///
+    /// # Errors
+    /// Where writing fails.
+    pub fn run(self) -> Result {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "quorate", &mut script);
+        print::all(&script)?;
+        Ok(Exit::Success)
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate completions bash > ~/.local/share/bash-completion/completions/quorate
+  quorate completions fish > ~/.config/fish/completions/quorate.fish
+  quorate completions zsh > ~/.zfunc/_quorate";

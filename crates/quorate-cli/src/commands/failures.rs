@@ -1,0 +1,56 @@
+//! The exit code of each trouble with keys: what the user gave (2), what the system refused (3), what is broken (4).
+
+use crate::{
+    exit::{Exit, Failure},
+    secrets::{
+        keystore::KeystoreError,
+        passphrase::PassphraseError,
+        secret_file::SecretFileError,
+        secret_source::{ReadSecretError, UnlockError},
+    },
+};
+
+impl From<SecretFileError> for Failure {
+    fn from(error: SecretFileError) -> Self {
+        match error {
+            SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Self::io(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<PassphraseError> for Failure {
+    fn from(error: PassphraseError) -> Self {
+        let exit = match error {
+            PassphraseError::Unreadable { .. } => Exit::Io,
+            PassphraseError::Interrupted => Exit::Interrupted,
+            _ => Exit::Usage,
+        };
+        Self { exit, error: error.into() }
+    }
+}
+
+impl From<KeystoreError> for Failure {
+    fn from(error: KeystoreError) -> Self {
+        match error {
+            KeystoreError::Random(_) => Self::internal(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<ReadSecretError> for Failure {
+    fn from(error: ReadSecretError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<UnlockError> for Failure {
+    fn from(error: UnlockError) -> Self {
+        match error {
+            UnlockError::Passphrase(error) => error.into(),
+            UnlockError::Keystore(error) => error.into(),
+            _ => Self::usage(error),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `quorate key derive`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow};
+use clap::{ArgGroup, Args};
+use quorate::{AnySuite, MinPk, SecretKey, Suite};
+
+use super::{
+    material,
+    store::{Destination, Provenance},
+};
+use crate::{
+    commands::{
+        suite::SuiteArgument,
+        unlock::{FromPassphraseArguments, KeyFile, name_of},
+    },
+    exit::{Failure, Result},
+    secrets::{key_path::KeyPath, secret_source::SecretSource},
+};
+
+/// Derive a key from a seed or from a parent key (EIP-2333) and print its public key
+///
+/// Mnemonics are not read: what is read is the seed that BIP-39 makes of one, 64 bytes in hexadecimal. Chia derives its
+/// keys in another way and is refused.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES, group = ArgGroup::new("root").required(true))]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// Seed of the key tree in hexadecimal, at least 32 bytes; `-` is standard input
+    #[arg(long, value_name = "FILE", group = "root")]
+    seed_file: Option<PathBuf>,
+
+    /// Parent key, in any format; `-` is standard input
+    #[arg(long, value_name = "KEYFILE", group = "root")]
+    from: Option<PathBuf>,
+
+    #[command(flatten)]
+    opens: FromPassphraseArguments,
+
+    /// From a seed: the whole path, m/12381/3600/0/0/0. From a parent: the path below it, 0/0
+    #[arg(long, value_name = "PATH")]
+    path: String,
+
+    #[command(flatten)]
+    destination: Destination,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        match self.suite.suite {
+            AnySuite::MinPk(MinPk::Chia) => Err(Failure::usage(anyhow!(
+                "chia derives keys as an older EIP-2333 did, which is not offered; derive them with a Chia wallet and \
+                 bring them in with `quorate key import`"
+            ))),
+            AnySuite::MinPk(suite) => self.derive(suite),
+            AnySuite::MinSig(suite) => self.derive(suite),
+        }
+    }
+
+    fn derive<S: Suite>(self, suite: S) -> Result {
+        let passphrase = self.destination.check()?;
+        let (key, path) = match (&self.seed_file, &self.from) {
+            (Some(file), _) => {
+                let path: KeyPath = self.path.parse().map_err(Failure::usage)?;
+                let master = SecretKey::<S>::derive_master(&material::read(file)?);
+                let master = master.with_context(|| name_of(file)).map_err(Failure::usage)?;
+                (master.derive(path.indices()), Some(path))
+            }
+            (None, Some(file)) => {
+                let below = below(&self.path)?;
+                let parent = KeyFile::read(file)?;
+                let above = stated_path(&parent.source)?;
+                let path =
+                    above.map(|above| above.indices().iter().chain(below.indices()).copied().collect::<KeyPath>());
+                (parent.unlock(suite, &self.opens.source()?)?.derive(below.indices()), path)
+            }
+            (None, None) => unreachable!("clap requires one of the two"),
+        };
+        self.destination.store(suite, &key, Provenance { path, description: None }, &passphrase)
+    }
+}
+
+/// A path below a parent. `m` is the master of the tree, which a parent is not.
+fn below(text: &str) -> std::result::Result<KeyPath, Failure> {
+    if text == "m" || text.starts_with("m/") {
+        return Err(Failure::usage(anyhow!(
+            "with --from the path is the one below the parent, without 'm': --path 0/0 is child 0 of child 0"
+        )));
+    }
+    format!("m/{text}").parse().map_err(Failure::usage)
+}
+
+/// The parent's own path, if its file states one.
+fn stated_path(source: &SecretSource) -> std::result::Result<Option<KeyPath>, Failure> {
+    match source {
+        SecretSource::Keystore(keystore) => keystore.key_path().map_err(Failure::usage),
+        _ => Ok(None),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate key derive --suite eth2 --seed-file seed.hex \\
+      --path m/12381/3600/0/0/0 --keystore --out signing.json
+  quorate key derive --suite eth2 --from withdrawal.json --path 0 \\
+      --keystore --out signing.json";

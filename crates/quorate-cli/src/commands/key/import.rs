@@ -1,0 +1,78 @@
+//! `quorate key import`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+use quorate::{AnySuite, Suite};
+
+use super::store::{Destination, Provenance};
+use crate::{
+    commands::{
+        print,
+        suite::SuiteArgument,
+        unlock::{FromPassphraseArguments, KeyFile},
+    },
+    exit::Result,
+    secrets::secret_source::SecretSource,
+};
+
+/// Convert a secret key to another format and print its public key
+///
+/// Reads hexadecimal, keystores (EIP-2335) and JSON Web Keys, told apart by their content. The secret must belong to the
+/// public key that the file states. A keystore made from a keystore keeps its path and description; its passphrase is the
+/// new one.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES, group = ArgGroup::new("format").args(["keystore", "plain"]).required(true))]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// Key file to read; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    opens: FromPassphraseArguments,
+
+    /// Write the secret as 64 hex digits, unprotected
+    #[arg(long)]
+    plain: bool,
+
+    #[command(flatten)]
+    destination: Destination,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        match self.suite.suite {
+            AnySuite::MinPk(suite) => self.convert(suite),
+            AnySuite::MinSig(suite) => self.convert(suite),
+        }
+    }
+
+    fn convert<S: Suite>(self, suite: S) -> Result {
+        debug_assert!(self.plain != self.destination.keystore, "clap requires one of the two");
+        let passphrase = self.destination.check()?;
+        let file = KeyFile::read(&self.file)?;
+        let provenance = provenance(&file.source);
+        let key = file.unlock(suite, &self.opens.source()?)?;
+        self.destination.store(suite, &key, provenance, &passphrase)
+    }
+}
+
+fn provenance(source: &SecretSource) -> Provenance {
+    let SecretSource::Keystore(keystore) = source else { return Provenance::default() };
+    let path = keystore.key_path().unwrap_or_else(|error| {
+        print::note(format_args!("warning: the keystore's path is left out: {error}"));
+        None
+    });
+    Provenance { path, description: keystore.description().map(str::to_owned) }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate key import --suite eth2 key.hex --keystore --out key.json
+  quorate key import --suite eth2 key.json --plain --out key.hex
+  quorate key import --suite drand-quicknet key.jwk --keystore --out key.json
+  quorate key import --suite eth2 old.json --from-passphrase-file old.txt \\
+      --keystore --passphrase-file new.txt --out new.json";

@@ -1,0 +1,78 @@
+//! `quorate key new`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use quorate::{AnySuite, SecretKey, Suite};
+
+use super::{
+    material,
+    store::{Destination, Provenance},
+};
+use crate::{
+    commands::{random, suite::SuiteArgument, unlock::name_of},
+    exit::{Failure, Result},
+    secrets::key_path::KeyPath,
+};
+
+/// Make a secret key and print its public key
+///
+/// KeyGen of the IETF draft (section 2.3) from 32 random bytes of the operating system; for chia that of draft 3.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    #[command(flatten)]
+    destination: Destination,
+
+    /// Keystore: a path to note (EIP-2334). The key is not derived from it: that is `quorate key derive`
+    #[arg(long, value_name = "PATH", requires = "keystore")]
+    path: Option<KeyPath>,
+
+    /// Make the key from FILE, at least 64 hex digits, in place of random bytes; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    ikm_file: Option<PathBuf>,
+
+    /// KeyGen's key_info; one key material makes as many keys as there are of these
+    #[arg(long, value_name = "HEX", requires = "ikm_file", value_parser = bytes)]
+    key_info: Option<Bytes>,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        match self.suite.suite {
+            AnySuite::MinPk(suite) => self.make(suite),
+            AnySuite::MinSig(suite) => self.make(suite),
+        }
+    }
+
+    fn make<S: Suite>(self, suite: S) -> Result {
+        let passphrase = self.destination.check()?;
+        let info = self.key_info.unwrap_or_default().0;
+        let key = match &self.ikm_file {
+            None => SecretKey::key_gen(suite, random::secret_bytes()?.as_slice(), b""),
+            Some(path) => SecretKey::key_gen(suite, &material::read(path)?, &info),
+        };
+        let key = key.with_context(|| self.ikm_file.as_deref().map_or_else(String::new, name_of));
+        let provenance = Provenance { path: self.path, description: None };
+        self.destination.store(suite, &key.map_err(Failure::usage)?, provenance, &passphrase)
+    }
+}
+
+/// Bytes of a flag. A type of its own, because clap takes a `Vec` for a flag that repeats.
+#[derive(Clone, Debug, Default)]
+struct Bytes(Vec<u8>);
+
+fn bytes(text: &str) -> std::result::Result<Bytes, const_hex::FromHexError> {
+    const_hex::decode(text).map(Bytes)
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate key new --suite eth2 --keystore --out key.json
+  quorate key new --suite drand-quicknet --out node.key
+  quorate key new --suite eth2 --keystore --passphrase-file p --out key.json
+  quorate key new --suite eth2 --ikm-file material.hex --out key.hex";

@@ -1,0 +1,165 @@
+//! Where a secret key is written to and how, and what is said of it.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use quorate::{SecretKey, Suite};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::{
+    commands::{print, unlock},
+    exit::{Exit, Failure, Result},
+    secrets::{
+        key_path::KeyPath,
+        keystore::{Kdf, Keystore, KeystoreOptions, Pbkdf2, Scrypt},
+        passphrase::{PassphraseSource, Purpose},
+        secret::Secret,
+        secret_file::{self, Overwrite, SecretFileError},
+    },
+};
+
+/// Where to, how, and what to print.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Destination {
+    /// File to write the secret to, for its owner alone (0600); `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+
+    /// Replace FILE where it exists
+    #[arg(long)]
+    force: bool,
+
+    /// Write a keystore (EIP-2335), encrypted with a passphrase
+    #[arg(long)]
+    pub(super) keystore: bool,
+
+    /// Protect the keystore with the first line of FILE; the terminal asks where neither flag is given
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
+    passphrase_file: Option<PathBuf>,
+
+    /// Protect the keystore with a line from file descriptor N (0 is standard input)
+    #[arg(long, value_name = "N")]
+    passphrase_fd: Option<u32>,
+
+    /// Keystore: how the passphrase becomes a key; scrypt where left out
+    #[arg(long, value_name = "NAME", requires = "keystore")]
+    kdf: Option<KdfName>,
+
+    /// Keystore: a note, not encrypted
+    #[arg(long, value_name = "TEXT", requires = "keystore")]
+    description: Option<String>,
+
+    /// Print a JSON object in place of the public key
+    #[arg(long)]
+    json: bool,
+}
+
+/// The key derivation functions of EIP-2335.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KdfName {
+    /// Slow and hard on memory (256 MiB): what to choose
+    Scrypt,
+    /// Slow only: where something cannot read scrypt
+    Pbkdf2,
+}
+
+/// What the file that a key came from says of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Provenance {
+    /// Where in the key tree it comes from.
+    pub(super) path: Option<KeyPath>,
+    /// A note.
+    pub(super) description: Option<String>,
+}
+
+impl Destination {
+    /// Finds what would fail at the end, before anyone is asked for a passphrase.
+    pub(super) fn check(&self) -> std::result::Result<PassphraseSource, Failure> {
+        let passphrase = PassphraseSource::from_flags(self.passphrase_file.clone(), self.passphrase_fd)?;
+        if !self.keystore && passphrase != PassphraseSource::Terminal {
+            return Err(Failure::usage(anyhow!(
+                "--passphrase-file and --passphrase-fd protect the file that is written, so they need --keystore; what \
+                 opens a file that is read is --from-passphrase-file or --from-passphrase-fd"
+            )));
+        }
+        if self.to_standard_output() {
+            if self.json {
+                return Err(Failure::usage(anyhow!("--out - and --json both want standard output: leave one out")));
+            }
+        } else if !self.force && fs::symlink_metadata(&self.out).is_ok() {
+            return Err(SecretFileError::Exists { path: self.out.clone() }.into());
+        }
+        Ok(passphrase)
+    }
+
+    /// Writes the secret, then prints the public key.
+    pub(super) fn store<S: Suite>(
+        &self,
+        suite: S,
+        key: &SecretKey<S>,
+        provenance: Provenance,
+        passphrase: &PassphraseSource,
+    ) -> Result {
+        let secret = Secret::new(key.to_bytes());
+        let public_key = key.public_key().to_bytes();
+        let description = self.description.clone().or(provenance.description);
+        let path = provenance.path.filter(|_| self.keystore);
+        let (contents, uuid) = if self.keystore {
+            let what = if self.to_standard_output() { "the keystore".into() } else { self.out.display().to_string() };
+            let passphrase = unlock::ask(passphrase, Purpose::Create, &what)?;
+            let options = KeystoreOptions { kdf: self.kdf(), path: path.clone(), description };
+            let keystore = Keystore::encrypt(&secret, &public_key, &passphrase, options)?;
+            (Zeroizing::new(keystore.to_json()), Some(keystore.uuid().to_string()))
+        } else {
+            (secret.to_hex_line(), None)
+        };
+
+        let public_key = print::hex(suite, &public_key);
+        if self.to_standard_output() {
+            print::all(contents.as_bytes())?;
+            print::note(format_args!("public key {public_key}"));
+            return Ok(Exit::Success);
+        }
+        let overwrite = if self.force { Overwrite::Replace } else { Overwrite::Refuse };
+        secret_file::write(&self.out, contents.as_bytes(), overwrite)?;
+        if self.json {
+            print::json(&Stored {
+                suite: suite.name(),
+                public_key,
+                format: if self.keystore { "keystore" } else { "plain" },
+                path: path.map(|path| path.to_string()),
+                uuid,
+                file: self.out.display().to_string(),
+            })?;
+        } else {
+            print::line(public_key)?;
+        }
+        Ok(Exit::Success)
+    }
+
+    fn kdf(&self) -> Kdf {
+        match self.kdf {
+            None | Some(KdfName::Scrypt) => Kdf::Scrypt(Scrypt::default()),
+            Some(KdfName::Pbkdf2) => Kdf::Pbkdf2(Pbkdf2::default()),
+        }
+    }
+
+    fn to_standard_output(&self) -> bool {
+        unlock::is_dash(&self.out)
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Stored {
+    suite: &'static str,
+    public_key: String,
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<String>,
+    file: String,
+}

@@ -1,0 +1,133 @@
+//! `quorate sign`.
+
+use std::{fs, io::Read, path::PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use clap::{ArgGroup, Args};
+use quorate::{AnySuite, Suite};
+use serde::Serialize;
+
+use super::{
+    print,
+    suite::SuiteArgument,
+    unlock::{KeyFile, PassphraseArguments, is_dash},
+};
+use crate::exit::{Exit, Failure, Result};
+
+/// Sign a message and print the signature
+///
+/// The message is signed as the suite hashes it, byte for byte. eth2 signs a signing root (32 bytes), not the object. The
+/// drand profiles sign a digest (32 bytes): sha256(previous signature || round) for drand-chained, sha256(round) for the
+/// others. Signing is not proving possession: that is `quorate pop prove`.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("what").required(true))]
+pub struct Arguments {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// Secret key: hexadecimal, keystore or JSON Web Key; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    #[command(flatten)]
+    passphrase: PassphraseArguments,
+
+    /// Sign the bytes of this hexadecimal, with or without 0x
+    #[arg(long, value_name = "HEX", group = "what")]
+    message: Option<String>,
+
+    /// Sign the bytes of FILE as they are, a newline at the end included
+    #[arg(long, value_name = "FILE", group = "what")]
+    message_file: Option<PathBuf>,
+
+    /// Sign the bytes of standard input as they are
+    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true, group = "what")]
+    standard_input: Option<String>,
+
+    /// Print a claim, one JSON object on a line, as `quorate verify` reads it
+    #[arg(long, visible_alias = "json")]
+    claim: bool,
+}
+
+/// A claim of one statement.
+#[derive(Serialize)]
+struct ClaimLine {
+    suite: &'static str,
+    public_key: String,
+    message: String,
+    signature: String,
+}
+
+impl Arguments {
+    /// Signs.
+    ///
+    /// # Errors
+    /// Where the command line, key or message cannot be understood, or reading or writing fails.
+    pub fn run(self) -> Result {
+        match self.suite.suite {
+            AnySuite::MinPk(suite) => self.sign(suite),
+            AnySuite::MinSig(suite) => self.sign(suite),
+        }
+    }
+
+    fn sign<S: Suite>(self, suite: S) -> Result {
+        let message = self.message()?;
+        if suite.name().starts_with("drand-") && message.len() != DIGEST {
+            print::note(format_args!(
+                "warning: {suite} signs digests of {DIGEST} bytes, and this message has {}: no beacon has such a \
+                 signature",
+                message.len()
+            ));
+        }
+        let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
+        let signature = print::hex(suite, &key.sign(suite, &message).to_bytes());
+        if self.claim {
+            print::json(&ClaimLine {
+                suite: suite.name(),
+                public_key: print::hex(suite, &key.public_key().to_bytes()),
+                message: print::hex(suite, &message),
+                signature,
+            })?;
+        } else {
+            print::line(signature)?;
+        }
+        Ok(Exit::Success)
+    }
+
+    fn message(&self) -> std::result::Result<Vec<u8>, Failure> {
+        if let Some(text) = &self.message {
+            let hint =
+                "--message takes hexadecimal; for the bytes of a text use --message-file, or - for standard input";
+            return const_hex::decode(text).context(hint).map_err(Failure::usage);
+        }
+        match &self.message_file {
+            Some(path) if !is_dash(path) => {
+                fs::read(path).with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)
+            }
+            _ if is_dash(&self.key) => Err(Failure::usage(anyhow!(
+                "standard input cannot be both the key and the message: name a file for one"
+            ))),
+            _ => {
+                let mut message = Vec::new();
+                std::io::stdin().lock().read_to_end(&mut message)?;
+                Ok(message)
+            }
+        }
+    }
+}
+
+/// Bytes that a drand node signs: a SHA-256 digest.
+const DIGEST: usize = 32;
+
+/// Clap's own is a line of 100 columns.
+const USAGE: &str = "\
+quorate sign [OPTIONS] --suite <NAME> --key <FILE>
+           <--message <HEX>|--message-file <FILE>|->";
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate sign --suite eth2 --key key.json --message 0xabab
+  quorate sign --suite eth2 --key key.json --message-file root.bin --claim
+  printf hello | quorate sign --suite chia --key key.hex -
+  quorate sign --suite eth2 --key key.json --message 0xabab --claim \\
+      | quorate verify -";

@@ -1,0 +1,168 @@
+//! A key file, and the passphrase that opens it.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate::{SecretKey, Suite};
+use quorate_curve::Group;
+use zeroize::Zeroizing;
+
+use super::print;
+use crate::{
+    exit::Failure,
+    secrets::{
+        jwk::JwkCurve,
+        passphrase::{Passphrase, PassphraseError, PassphraseSource, Purpose},
+        secret::Secret,
+        secret_file,
+        secret_source::{SecretSource, read_secret},
+    },
+};
+
+/// Where the passphrase of a keystore comes from, in a command that opens one.
+#[derive(Clone, Debug, Args)]
+pub(super) struct PassphraseArguments {
+    /// Open a keystore with the first line of FILE; the terminal asks where neither flag is given
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
+    passphrase_file: Option<PathBuf>,
+
+    /// Open a keystore with a line from file descriptor N (0 is standard input)
+    #[arg(long, value_name = "N")]
+    passphrase_fd: Option<u32>,
+}
+
+impl PassphraseArguments {
+    pub(super) fn source(&self) -> Result<PassphraseSource, Failure> {
+        Ok(PassphraseSource::from_flags(self.passphrase_file.clone(), self.passphrase_fd)?)
+    }
+
+    /// Whether either flag is there.
+    pub(super) fn is_given(&self) -> bool {
+        self.passphrase_file.is_some() || self.passphrase_fd.is_some()
+    }
+}
+
+/// The same in a command that also writes a keystore, whose flags have the shorter names.
+#[derive(Clone, Debug, Args)]
+pub(super) struct FromPassphraseArguments {
+    /// Open the keystore that is read with the first line of FILE; the terminal asks where neither flag is given
+    #[arg(long, value_name = "FILE", conflicts_with = "from_passphrase_fd")]
+    from_passphrase_file: Option<PathBuf>,
+
+    /// Open the keystore that is read with a line from file descriptor N (0 is standard input)
+    #[arg(long, value_name = "N")]
+    from_passphrase_fd: Option<u32>,
+}
+
+impl FromPassphraseArguments {
+    pub(super) fn source(&self) -> Result<PassphraseSource, Failure> {
+        Ok(PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?)
+    }
+}
+
+/// A key file that was read, and may be encrypted still.
+pub(super) struct KeyFile {
+    /// As messages call it.
+    name: String,
+    /// What it holds.
+    pub(super) source: SecretSource,
+}
+
+impl KeyFile {
+    /// Reads a file of any format; `-` is standard input.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = name_of(path);
+        let bytes = read_secret_bytes(path)?;
+        let source = read_secret(&bytes).map_err(|error| Failure::from(error).context(name.clone()))?;
+        Ok(Self { name, source })
+    }
+
+    /// The secret key, compared with the public key that the file states.
+    pub(super) fn unlock<S: Suite>(self, suite: S, passphrase: &PassphraseSource) -> Result<SecretKey<S>, Failure> {
+        self.refuse_other_variant(suite)?;
+        let Self { name, source } = self;
+        if matches!(source, SecretSource::Keystore(_)) && name == STANDARD_INPUT && is_standard_input(passphrase) {
+            return Err(Failure::usage(anyhow!(
+                "standard input cannot be both the keystore and its passphrase: use --passphrase-file or another \
+                 descriptor"
+            )));
+        }
+        let secret = source
+            .unlock(|| ask(passphrase, Purpose::Unlock, &name), public_key_bytes::<S>)
+            .map_err(|error| Failure::from(error).context(name.clone()))?;
+        SecretKey::from_bytes(secret.expose()).map_err(|error| Failure::usage(error).context(name))
+    }
+
+    /// The public key that the file states, encoded, if it states one.
+    pub(super) fn stated(&self) -> Option<&[u8]> {
+        match &self.source {
+            SecretSource::Plain(_) => None,
+            SecretSource::Keystore(keystore) => keystore.public_key(),
+            SecretSource::Jwk(jwk) => jwk.public_key(),
+        }
+    }
+
+    /// Says that a key is one of the other variant, where its length shows it: clearer than two keys that differ.
+    pub(super) fn refuse_other_variant<S: Suite>(&self, suite: S) -> Result<(), Failure> {
+        let found = match &self.source {
+            SecretSource::Jwk(jwk) => match jwk.curve() {
+                JwkCurve::G1 => 48,
+                JwkCurve::G2 => 96,
+            },
+            _ => self.stated().map_or(S::Key::COMPRESSED, <[u8]>::len),
+        };
+        if found == S::Key::COMPRESSED {
+            return Ok(());
+        }
+        Err(Failure::usage(anyhow!(
+            "{} states a public key of {found} bytes, and keys of {suite} have {}: choose the --suite that it was made for",
+            self.name,
+            S::Key::COMPRESSED
+        )))
+    }
+}
+
+/// The bytes of a file with a secret; `-` is standard input. Says so where others can use the file.
+pub(super) fn read_secret_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    if is_dash(path) {
+        let bytes = secret_file::read_bounded(io::stdin().lock())?;
+        return bytes.ok_or_else(|| Failure::usage(anyhow!("{STANDARD_INPUT} is too large to be a key")));
+    }
+    let file = secret_file::read(path)?;
+    if let Some(warning) = file.warning {
+        print::note(format_args!("warning: {warning}"));
+    }
+    Ok(file.contents)
+}
+
+/// Gets a passphrase, and passes on what its user should be told.
+pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Result<Passphrase, PassphraseError> {
+    let answer = source.read(purpose, what)?;
+    if let Some(warning) = answer.warning {
+        print::note(format_args!("warning: {warning}"));
+    }
+    Ok(answer.passphrase)
+}
+
+pub(super) fn is_dash(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// As messages call a file.
+pub(super) fn name_of(path: &Path) -> String {
+    if is_dash(path) { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
+}
+
+fn is_standard_input(source: &PassphraseSource) -> bool {
+    *source == PassphraseSource::Descriptor(0)
+}
+
+fn public_key_bytes<S: Suite>(secret: &Secret) -> Option<Vec<u8>> {
+    SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes())
+}
+
+const STANDARD_INPUT: &str = "standard input";
