@@ -7,16 +7,16 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
-    sync::{Arc, mpsc::SyncSender},
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use quorate::AnySuite;
 
 use super::{
-    BATCH,
     arguments::Arguments,
     judge::{Judged, Pending},
+    queue::Pusher,
     report::Report,
 };
 use crate::{
@@ -43,6 +43,17 @@ pub(super) enum Arrival {
     Failed { file: Arc<str>, error: InputError },
 }
 
+impl Arrival {
+    /// About how much memory it holds.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Claim(pending) => pending.bytes(),
+            Self::Malformed { malformed, .. } => malformed.reason.len(),
+            Self::Judged(_) | Self::Failed { .. } => 0,
+        }
+    }
+}
+
 /// All inputs of a run.
 pub(super) struct Inputs {
     files: Vec<Source>,
@@ -59,8 +70,8 @@ pub(super) struct Inputs {
 enum Source {
     /// A file to open when its turn comes.
     File(Arc<str>, PathBuf, Format),
-    /// Standard input, its first bytes looked at.
-    Standard(Format, Box<dyn BufRead + Send>),
+    /// Standard input or another pipe, its first bytes looked at: opened again it would go on after them.
+    Pipe(Arc<str>, Format, Box<dyn BufRead + Send>),
     /// A light-client document, by its index.
     Document(usize),
 }
@@ -98,10 +109,10 @@ impl Inputs {
                     }
                     Err(error) => report.unreadable(&name, error)?,
                 }
-            } else if path.as_os_str() == "-" {
-                inputs.files.push(Source::Standard(format, reader));
-            } else {
+            } else if path.is_file() {
                 inputs.files.push(Source::File(name, path.clone(), format));
+            } else {
+                inputs.files.push(Source::Pipe(name, format, reader));
             }
         }
         let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
@@ -127,22 +138,21 @@ impl Inputs {
     }
 
     /// Reads everything and sends it on, in the order of the inputs, until nobody listens.
-    pub(super) fn send(self, to: &SyncSender<Vec<Arrival>>) {
-        let mut batch = Batch { arrivals: Vec::new(), to };
+    pub(super) fn send(self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         for file in self.files {
             let (name, format, reader): (Arc<str>, Format, io::Result<Box<dyn BufRead + Send>>) = match file {
                 Source::Document(i) => {
                     let arrivals = judged[i].take().unwrap_or_default();
-                    if arrivals.into_iter().any(|arrival| batch.push(arrival).is_none()) {
+                    if arrivals.into_iter().any(|arrival| to.push(arrival).is_none()) {
                         return;
                     }
                     continue;
                 }
-                Source::Standard(format, reader) => ("standard input".into(), format, Ok(reader)),
+                Source::Pipe(name, format, reader) => (name, format, Ok(reader)),
                 Source::File(name, path, Format::Parquet) => {
                     let rows = File::open(path).map_err(InputError::from).and_then(ParquetRows::open);
-                    if batch.entries(&name, self.suite, flatten(rows)).is_none() {
+                    if send(to, &name, self.suite, flatten(rows)).is_none() {
                         return;
                     }
                     continue;
@@ -158,11 +168,10 @@ impl Inputs {
                 }
                 (_, Ok(reader)) => Box::new(JsonLines::new(reader)),
             };
-            if batch.entries(&name, self.suite, entries).is_none() {
+            if send(to, &name, self.suite, entries).is_none() {
                 return;
             }
         }
-        batch.send();
     }
 }
 
@@ -177,49 +186,19 @@ where
     }
 }
 
-/// Arrivals on their way to the other thread. Answers `None` once nobody listens.
-struct Batch<'a> {
-    arrivals: Vec<Arrival>,
-    to: &'a SyncSender<Vec<Arrival>>,
-}
-
-impl Batch<'_> {
-    fn entries(
-        &mut self,
-        file: &Arc<str>,
-        suite: Option<AnySuite>,
-        entries: impl Iterator<Item = Result<Entry, InputError>>,
-    ) -> Option<()> {
-        for entry in entries {
-            self.push(match entry {
-                Ok(entry) => arrive(file, entry, suite),
-                Err(error) => Arrival::Failed { file: file.clone(), error },
-            })?;
-        }
-        Some(())
-    }
-
-    fn push(&mut self, arrival: Arrival) -> Option<()> {
-        self.arrivals.push(arrival);
-        // A claim of many keys is worth a crossing of its own, and so is the first of a slow stream.
-        if self.arrivals.len() >= BATCH { self.send() } else { self.try_send() }
-    }
-
-    fn send(&mut self) -> Option<()> {
-        self.to.send(std::mem::take(&mut self.arrivals)).ok()
-    }
-
-    /// Sends what there is if the other side is waiting, so that a slow stream is not held up.
-    fn try_send(&mut self) -> Option<()> {
-        match self.to.try_send(std::mem::take(&mut self.arrivals)) {
-            Ok(()) => Some(()),
-            Err(std::sync::mpsc::TrySendError::Full(arrivals)) => {
-                self.arrivals = arrivals;
-                Some(())
-            }
-            Err(std::sync::mpsc::TrySendError::Disconnected(_)) => None,
-        }
-    }
+/// Sends a file's entries on. `None` once nobody listens.
+fn send(
+    to: &Pusher,
+    file: &Arc<str>,
+    suite: Option<AnySuite>,
+    mut entries: impl Iterator<Item = Result<Entry, InputError>>,
+) -> Option<()> {
+    entries.try_for_each(|entry| {
+        to.push(match entry {
+            Ok(entry) => arrive(file, entry, suite),
+            Err(error) => Arrival::Failed { file: file.clone(), error },
+        })
+    })
 }
 
 /// An entry with its suite found.
