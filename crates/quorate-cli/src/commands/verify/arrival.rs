@@ -18,6 +18,17 @@ pub(super) enum Arrival {
     Failed { file: Arc<str>, error: InputError },
 }
 
+impl Arrival {
+    /// About how much memory it holds.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Claim(pending) => pending.bytes(),
+            Self::Malformed { malformed, .. } => malformed.reason.len(),
+            Self::Judged(_) | Self::Failed { .. } => 0,
+        }
+    }
+}
+
 /// A claim whose suite is known.
 pub(super) struct Pending {
     pub(super) file: Arc<str>,
@@ -26,8 +37,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// About how much memory it holds.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         let messages = match &self.record.messages {
             Messages::Shared(message) => message.len(),
             Messages::Each(messages) => messages.iter().map(Vec::len).sum(),
