@@ -1,7 +1,7 @@
 //! `quorate man`.
 
 use anyhow::anyhow;
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _, builder::Resettable};
 use clap_mangen::Man;
 
 use super::print;
@@ -34,11 +34,28 @@ impl Arguments {
                 .find_subcommand(name)
                 .ok_or_else(|| Failure::usage(anyhow!("there is no command '{name}'; see quorate --help")))?;
         }
-        let mut page = Vec::new();
-        Man::new(command.clone()).render(&mut page)?;
-        print::all(&page)?;
+        print::all(&page(command)?)?;
         Ok(Exit::Success)
     }
+}
+
+/// The page, its examples and notes as they stand in the help: clap_mangen leaves the ones out and fills the others.
+fn page(command: &Command) -> std::result::Result<Vec<u8>, Failure> {
+    let version = format!("quorate {}", command.get_version().unwrap_or_default());
+    let mut page = Vec::new();
+    Man::new(command.clone().after_long_help(Resettable::Reset)).source(version).render(&mut page)?;
+    let verbatim = [("EXAMPLES", command.get_before_long_help()), ("NOTES", command.get_after_long_help())];
+    for (title, text) in verbatim {
+        let Some(text) = text else { continue };
+        page.extend_from_slice(format!(".SH {title}\n.nf\n").as_bytes());
+        for line in text.to_string().lines().filter(|line| *line != "Examples:") {
+            // A leading dot or quote would be a request; a bare hyphen is typeset as another character.
+            let line = line.replace('\\', "\\e").replace('-', "\\-");
+            page.extend_from_slice(format!("\\&{line}\n").as_bytes());
+        }
+        page.extend_from_slice(b".fi\n");
+    }
+    Ok(page)
 }
 
 const EXAMPLES: &str = "\

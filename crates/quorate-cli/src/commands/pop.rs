@@ -60,7 +60,7 @@ struct Prove {
 /// "id" and "suite" as you like; prints a verdict a line behind the line's number. Exit code: 0 all valid, 1 at least one
 /// invalid, 2 a line that cannot be understood.
 #[derive(Debug, Args)]
-#[command(before_long_help = VERIFY_EXAMPLES)]
+#[command(before_long_help = VERIFY_EXAMPLES, override_usage = VERIFY_USAGE)]
 struct Verify {
     #[command(flatten)]
     suite: SuiteArgument,
@@ -199,10 +199,9 @@ impl Count {
         if self.judged() + unreadable == 0 {
             return Err(Failure::usage(anyhow!("{name} is empty: there is no proof to verify")));
         }
-        print::note(format_args!(
-            "{} proofs: {valid} valid, {invalid} invalid, {unreadable} unreadable",
-            self.judged() + unreadable
-        ));
+        let total = self.judged() + unreadable;
+        let proofs = if total == 1 { "proof" } else { "proofs" };
+        print::note(format_args!("{total} {proofs}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
         Ok(match (unreadable, invalid) {
             (0, 0) => Exit::Success,
             (0, _) => Exit::Invalid,
@@ -301,6 +300,11 @@ fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> 
 
 /// Proofs in a batch.
 const WINDOW: usize = 4096;
+
+/// Clap's own does not tell the two uses apart.
+const VERIFY_USAGE: &str = "\
+quorate pop verify --suite <NAME> --public-key <HEX> --proof <HEX>
+       quorate pop verify [OPTIONS] --suite <NAME> [FILE]";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -59,8 +59,22 @@ pub(super) struct FromPassphraseArguments {
 }
 
 impl FromPassphraseArguments {
-    pub(super) fn source(&self) -> Result<PassphraseSource, Failure> {
-        Ok(PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?)
+    /// Unlocks the file that is read.
+    pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
+        let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
+        file.unlock(suite, &source).map_err(|failure| match failure.error.downcast_ref() {
+            // It names the flags that this command has for the file that it writes.
+            Some(PassphraseError::NoTerminal(_)) => Failure::usage(anyhow!(
+                "no terminal to ask for the passphrase of the keystore that is read; use --from-passphrase-file PATH or \
+                 --from-passphrase-fd N"
+            )),
+            _ => failure,
+        })
+    }
+
+    /// Whether either flag is there.
+    pub(super) fn is_given(&self) -> bool {
+        self.from_passphrase_file.is_some() || self.from_passphrase_fd.is_some()
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
 /// Mnemonics are not read: what is read is the seed that BIP-39 makes of one, 64 bytes in hexadecimal. Chia derives its
 /// keys in another way and is refused.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLES, group = ArgGroup::new("root").required(true))]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("root").required(true))]
 pub(super) struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
@@ -63,6 +63,11 @@ impl Arguments {
     fn derive<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let (key, path) = match (&self.seed_file, &self.from) {
+            (Some(_), _) if self.opens.is_given() => {
+                return Err(Failure::usage(anyhow!(
+                    "--from-passphrase-file and --from-passphrase-fd open the key of --from; a seed file has no passphrase"
+                )));
+            }
             (Some(file), _) => {
                 let path: KeyPath = self.path.parse().map_err(Failure::usage)?;
                 let master = SecretKey::<S>::derive_master(&material::read(file)?);
@@ -75,7 +80,7 @@ impl Arguments {
                 let above = stated_path(&parent.source)?;
                 let path =
                     above.map(|above| above.indices().iter().chain(below.indices()).copied().collect::<KeyPath>());
-                (parent.unlock(suite, &self.opens.source()?)?.derive(below.indices()), path)
+                (self.opens.unlock(suite, parent)?.derive(below.indices()), path)
             }
             (None, None) => unreachable!("clap requires one of the two"),
         };
@@ -100,6 +105,11 @@ fn stated_path(source: &SecretSource) -> std::result::Result<Option<KeyPath>, Fa
         _ => Ok(None),
     }
 }
+
+/// Clap's own is a line of 115 columns.
+const USAGE: &str = "\
+quorate key derive [OPTIONS] --suite <NAME>
+           <--seed-file <FILE>|--from <KEYFILE>> --path <PATH> --out <FILE>";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -22,7 +22,7 @@ use crate::{
 /// public key that the file states. A keystore made from a keystore keeps its path and description; its passphrase is the
 /// new one.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLES, group = ArgGroup::new("format").args(["keystore", "plain"]).required(true))]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("format").args(["keystore", "plain"]).required(true))]
 pub(super) struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
@@ -55,7 +55,7 @@ impl Arguments {
         let passphrase = self.destination.check()?;
         let file = KeyFile::read(&self.file)?;
         let provenance = provenance(&file.source);
-        let key = file.unlock(suite, &self.opens.source()?)?;
+        let key = self.opens.unlock(suite, file)?;
         self.destination.store(suite, &key, provenance, &passphrase)
     }
 }
@@ -68,6 +68,11 @@ fn provenance(source: &SecretSource) -> Provenance {
     });
     Provenance { path, description: keystore.description().map(str::to_owned) }
 }
+
+/// Clap's own is a line of 91 columns.
+const USAGE: &str = "\
+quorate key import [OPTIONS] --suite <NAME> <FILE>
+           <--keystore|--plain> --out <FILE>";
 
 const EXAMPLES: &str = "\
 Examples:

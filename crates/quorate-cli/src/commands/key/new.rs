@@ -53,12 +53,14 @@ impl Arguments {
         let passphrase = self.destination.check()?;
         let info = self.key_info.unwrap_or_default().0;
         let key = match &self.ikm_file {
-            None => SecretKey::key_gen(suite, random::secret_bytes()?.as_slice(), b""),
-            Some(path) => SecretKey::key_gen(suite, &material::read(path)?, &info),
+            None => SecretKey::key_gen(suite, random::secret_bytes()?.as_slice(), b"").map_err(Failure::internal)?,
+            Some(path) => {
+                let key = SecretKey::key_gen(suite, &material::read(path)?, &info);
+                key.with_context(|| name_of(path)).map_err(Failure::usage)?
+            }
         };
-        let key = key.with_context(|| self.ikm_file.as_deref().map_or_else(String::new, name_of));
         let provenance = Provenance { path: self.path, description: None };
-        self.destination.store(suite, &key.map_err(Failure::usage)?, provenance, &passphrase)
+        self.destination.store(suite, &key, provenance, &passphrase)
     }
 }
 
