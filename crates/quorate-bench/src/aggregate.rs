@@ -28,7 +28,7 @@ pub(crate) fn run(effort: Effort) -> Vec<Row> {
         rounds,
         vec![
             Engine::new("blst", 1, || assert!(blst_few.verify_each().into_iter().all(|valid| valid))),
-            Engine::new("quorate/portable", 1, || singles.iter().for_each(|claim| hold(claim))),
+            Engine::new("quorate/portable", 1, || singles.iter().for_each(hold)),
         ],
     );
     rows.extend(measure(

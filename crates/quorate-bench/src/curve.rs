@@ -32,6 +32,7 @@ fn group<G: Group>(name: &str, effort: Effort) -> Vec<Row> {
     };
     let (weights, wide) = (draw(64), draw(128));
     let each: Vec<usize> = (1..=n).collect();
+    let sixteens: Vec<usize> = (1..=n / 16).map(|i| 16 * i).collect();
 
     let mut rows = Vec::new();
     for backend in Backend::available() {
@@ -43,10 +44,13 @@ fn group<G: Group>(name: &str, effort: Effort) -> Vec<Row> {
             bytes.iter().for_each(|b| assert!(black_box(backend.decode::<G>(b.as_ref())).is_ok()));
         });
         add("hash", &mut || assert_eq!(backend.hash_to_curve::<G>(b"bench", &messages), points));
+        add("hash-for-sums", &mut || assert_eq!(backend.hash_for_sums::<G>(b"bench", &messages).len(), n));
+        add("clear-sums", &mut || assert_eq!(backend.clear_sums(&points).len(), n));
         add("subgroup", &mut || assert!(backend.in_subgroup(&points).into_iter().all(|member| member)));
         add("sum", &mut || assert!(!backend.sum(black_box(&points)).is_identity()));
         add("weigh-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &each).len(), n));
         add("weigh-128", &mut || assert_eq!(backend.weighted_sums(&points, &wide, &each).len(), n));
+        add("weighted-16-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &sixteens).len(), n / 16));
         add("weighted-sum-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &[n]).len(), 1));
         add("weighted-sum-128", &mut || assert_eq!(backend.weighted_sums(&points, &wide, &[n]).len(), 1));
     }

@@ -39,7 +39,7 @@ struct Arguments {
     /// Fewer sizes and rounds: all benchmarks within a minute
     #[arg(long)]
     quick: bool,
-    /// Write the rows and this machine's description into benchmarks/<date>-<cpu>/
+    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU
     #[arg(long)]
     record: bool,
 }
@@ -77,7 +77,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         return report::write();
     }
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
-    let all: [(Name, &str, fn(Effort) -> Vec<Row>); 5] = [
+    type Bench = fn(Effort) -> Vec<Row>;
+    let all: [(Name, &str, Bench); 5] = [
         (Name::Curve, "curve", curve::run),
         (Name::Batch, "batch", batch::run),
         (Name::Block, "block", block::run),

@@ -2,8 +2,8 @@
 
 use std::{fmt, io, process::ExitCode};
 
-/// The exit codes, everywhere in the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The exit codes, everywhere in the command line. Where several apply, the greatest is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything asked for was done, and every claim is valid.
     Success,

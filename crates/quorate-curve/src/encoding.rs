@@ -5,7 +5,7 @@
 //! first, and three flags in the top bits of the first byte: 0x80 compressed, 0x40 infinity, 0x20 the larger y.
 //! Every point has exactly one compressed and one uncompressed encoding here; whatever else decodes elsewhere is refused.
 //!
-//! [`check`] finds every flaw that needs no arithmetic, so that each back end only has to solve for y.
+//! One check finds every flaw that needs no arithmetic, so that each back end only has to solve for y.
 
 use crate::group::Group;
 

@@ -7,6 +7,24 @@
 //! With k false claims among n, at most k·⌈log₂ n⌉ sets are looked at. A set that holds a false claim is taken for true
 //! with probability 2^-64 (or 2^-128), and one claim alone never is: its weight is not zero.
 
+//!
+//! ```
+//! # use quorate::{*, culprit, execute::Execution};
+//! # use rand_core::SeedableRng;
+//! # let mut rng = rand_chacha::ChaCha20Rng::from_seed([7; 32]);
+//! # let secret = SecretKey::key_gen(MinPk::Basic, &[1; 32], b"").expect("32 bytes");
+//! let claims: Vec<_> = (0..16u8)
+//!     .map(|i| (i, if i == 11 { 0 } else { i }))
+//!     .map(|(i, signed)| Claim::single(MinPk::Basic, secret.public_key(), [i], secret.sign(MinPk::Basic, &[signed])))
+//!     .collect();
+//! let plan = Plan::new(&claims);
+//! let execution = Execution::new(&plan, Options::default(), &mut rng);
+//! assert!(!execution.holds());
+//! let found = culprit::search(&execution);
+//! assert_eq!(found.positions, [11]);
+//! assert_eq!(found.work.search_nodes, 4); // 16 = 2^4: half of what is left each time
+//! ```
+
 use std::ops::Range;
 
 use quorate_curve::Gt;

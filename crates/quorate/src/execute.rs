@@ -1,12 +1,13 @@
 //! The arithmetic of a plan, and nothing else does any.
 //!
-//! Two phases, each cut into shares that any thread can take:
+//! Three phases, each cut into shares that any thread can take:
 //!
-//! 1. hash every message, check every signature's membership, add up the keys that a claim puts over one message;
-//! 2. weigh and add what each pairing needs, pair, and add up the weighted signatures.
+//! 1. prepare: hash every message, check every signature's membership, add up the keys that a claim puts over one message;
+//! 2. weigh: the weighted sum that each pairing needs, and that of the signatures;
+//! 3. pair: a Miller value for each block of pairings, and one final exponentiation.
 //!
-//! Between them the claims that turned out false drop out. What the second phase made is kept, so that the search for
-//! false claims starts from partial values: see [`Execution::value`].
+//! After the first, the claims that turned out false drop out. What the others made is kept, so that the search for false
+//! claims starts from partial values.
 
 use std::{
     num::NonZeroUsize,
@@ -77,7 +78,10 @@ impl<'a, S: Suite> Execution<'a, S> {
             work: Work::default(),
         };
         execution.prepare();
-        execution.pair();
+        if execution.dropped.iter().any(Option::is_none) {
+            let signatures = execution.weigh();
+            execution.pair(signatures);
+        }
         execution
     }
 
@@ -184,52 +188,47 @@ impl<'a, S: Suite> Execution<'a, S> {
         self.work.hashes += self.hashes.len();
     }
 
-    /// Phase two.
-    fn pair(&mut self) {
-        let (plan, backend) = (self.plan, self.options.backend);
-        let all = 0..plan.claims.len();
-        if self.dropped.iter().all(Option::is_some) {
-            return;
-        }
-        let shares = plan.shares(self.options.threads.get());
-        let b = shares.blocks.len();
+    /// Phase two; answers with the weighted sum of the signatures.
+    fn weigh(&mut self) -> S::Signature {
+        let (plan, shares) = (self.plan, self.plan.shares(self.options.threads.get()));
+        let (all, t) = (0..plan.claims.len(), shares.terms.len());
         let this = &*self;
-        let made = parallel(this.options.threads, b + shares.signatures.len(), |job| -> Paired<S> {
-            if job >= b {
-                return Paired::Signatures(this.signature_sum(shares.signatures[job - b].clone()));
+        let made = parallel(this.options.threads, t + shares.signatures.len(), |job| -> Weighed<S> {
+            if job < t {
+                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().collect();
+                Weighed::Pairs(this.term_pairs(&terms, &all))
+            } else {
+                Weighed::Signatures(this.signature_sum(shares.signatures[job - t].clone()))
             }
-            let blocks = &plan.blocks[shares.blocks[job].clone()];
-            let terms: Vec<&Term> = blocks.iter().flat_map(|block| &plan.terms[block.clone()]).collect();
-            let (pairs, weighted) = this.term_pairs(&terms, &all);
-            let mut rest = &pairs[..];
-            let values = blocks.iter().map(|block| {
-                let (block, after) = rest.split_at(block.len());
-                rest = after;
-                block
-            });
-            // A lone claim's last block is paired together with its signature, below.
-            let kept = if all.len() == 1 && job + 1 == b { blocks.len() - 1 } else { blocks.len() };
-            let values = values.take(kept).map(|block| backend.miller_product(block)).collect();
-            Paired::Blocks { pairs, values, weighted }
         });
         let mut signatures = Vec::new();
         for part in made {
-            match part {
-                Paired::Signatures((sum, n)) => {
-                    signatures.push(sum);
-                    self.work.weighted += n;
-                }
-                Paired::Blocks { pairs, values, weighted } => {
+            self.work.weighted += match part {
+                Weighed::Pairs((pairs, weighted)) => {
                     self.pairs.extend(pairs);
-                    self.blocks.extend(values);
-                    self.work.weighted += weighted;
+                    weighted
                 }
-            }
+                Weighed::Signatures((sum, weighted)) => {
+                    signatures.push(sum);
+                    weighted
+                }
+            };
         }
-        let mut last =
-            plan.blocks.get(self.blocks.len()).map_or(Vec::new(), |block| self.pairs[block.clone()].to_vec());
-        last.push(S::pair(S::Key::generator().negate(), backend.sum(&signatures)));
-        let product = backend.miller_product(&last) * self.blocks.iter().copied().product();
+        self.options.backend.sum(&signatures)
+    }
+
+    /// Phase three.
+    fn pair(&mut self, signatures: S::Signature) {
+        let (plan, backend) = (self.plan, self.options.backend);
+        // A lone claim has nothing to search: its last block shares its squarings with the pair of its signature.
+        let alone = plan.claims.len() == 1 && !plan.blocks.is_empty();
+        let (blocks, last) = plan.blocks.split_at(plan.blocks.len() - usize::from(alone));
+        self.blocks =
+            parallel(self.options.threads, blocks.len(), |i| backend.miller_product(&self.pairs[blocks[i].clone()]));
+
+        let mut pairs = last.first().map_or(Vec::new(), |block| self.pairs[block.clone()].to_vec());
+        pairs.push(S::pair(S::Key::generator().negate(), signatures));
+        let product = backend.miller_product(&pairs) * self.blocks.iter().copied().product();
         self.total = backend.final_exponentiation(product);
         self.work.pairings += self.pairs.len() + 1;
         self.work.final_exponentiations += 1;
@@ -256,7 +255,9 @@ impl<'a, S: Suite> Execution<'a, S> {
             }
         }
         let weighted = keys.points.len() + hashes.points.len();
-        let (mut keys, mut hashes) = (keys.sums(self.options.backend), hashes.sums(self.options.backend));
+        let backend = self.options.backend;
+        let cleared: Vec<S::Signature> = backend.clear_sums(hashes.sums(backend).as_slice());
+        let (mut keys, mut hashes) = (keys.sums(backend), cleared.into_iter());
         let pairs = terms.iter().map(|term| match term.vertex {
             Vertex::Message(message) => S::pair(keys.next().expect("a sum a term"), self.hashes[message]),
             Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum a term")),
@@ -283,9 +284,9 @@ enum Prepared<S: Suite> {
     Sums(Vec<S::Key>),
 }
 
-/// What a share of phase two makes.
-enum Paired<S: Suite> {
-    Blocks { pairs: Vec<(G1, G2)>, values: Vec<MillerValue>, weighted: usize },
+/// What a share of phase two makes, and how many points it weighed.
+enum Weighed<S: Suite> {
+    Pairs((Vec<(G1, G2)>, usize)),
     Signatures((S::Signature, usize)),
 }
 
@@ -335,13 +336,21 @@ fn weights(n: usize, soundness: Soundness, rng: &mut impl CryptoRng) -> Vec<Weig
         .collect()
 }
 
+/// Whole hashes of the messages that are paired, hashes for sums of the others.
 fn hashes<S: Suite>(plan: &Plan<S>, backend: Backend, range: Range<usize>) -> Vec<S::Signature> {
-    let messages = &plan.messages[range];
+    let messages: Vec<_> = plan.messages[range.clone()].iter().zip(&plan.paired[range]).collect();
     let mut hashes = Vec::with_capacity(messages.len());
-    for run in messages.chunk_by(|a, b| a.tag == b.tag) {
-        let prefixes: Vec<_> = run.iter().map(|m| m.prefix.map(|key| key.to_bytes()).unwrap_or_default()).collect();
-        let parts: Vec<_> = run.iter().zip(&prefixes).map(|(m, prefix)| (&prefix[..], &m.body[..])).collect();
-        hashes.extend(backend.hash_to_curve::<S::Signature>(run[0].tag.as_bytes(), &parts));
+    for run in messages.chunk_by(|(a, a_paired), (b, b_paired)| a.tag == b.tag && a_paired == b_paired) {
+        let prefixes: Vec<_> =
+            run.iter().map(|(m, _)| m.prefix.map(|key| key.to_bytes()).unwrap_or_default()).collect();
+        let parts: Vec<_> = run.iter().zip(&prefixes).map(|((m, _), prefix)| (&prefix[..], &m.body[..])).collect();
+        let (first, paired) = run[0];
+        let tag = first.tag.as_bytes();
+        hashes.extend(if *paired {
+            backend.hash_to_curve::<S::Signature>(tag, &parts)
+        } else {
+            backend.hash_for_sums(tag, &parts)
+        });
     }
     hashes
 }

@@ -15,10 +15,7 @@ use quorate_curve::{Backend, DecodeError, Group, SecretScalar, scalar::SecretErr
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::{
-    signature::Signature,
-    suite::{Scheme, Suite},
-};
+use crate::suite::Suite;
 
 /// Why bytes are not what they are read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -151,16 +148,8 @@ impl<S: Suite> SecretKey<S> {
         PublicKey(S::public_key(&self.0))
     }
 
-    /// `Sign` (sections 2.6 and 3.2.1) under the suite's tag.
-    pub fn sign(&self, suite: S, message: &[u8]) -> Signature<S> {
-        let key = self.public_key().0.compress();
-        let prefix = if suite.scheme() == Scheme::Augmented { key.as_ref() } else { &[] };
-        self.sign_under(suite.id(), prefix, message)
-    }
-
-    pub(crate) fn sign_under(&self, tag: &str, prefix: &[u8], message: &[u8]) -> Signature<S> {
-        let hash: S::Signature = Backend::auto().hash_to_curve(tag.as_bytes(), &[(prefix, message)])[0];
-        Signature::from_member(S::sign(&self.0, &hash))
+    pub(crate) fn scalar(&self) -> &SecretScalar {
+        &self.0
     }
 
     fn new(scalar: SecretScalar) -> Self {

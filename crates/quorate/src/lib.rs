@@ -12,16 +12,18 @@
 //! | [`key`] | [`PublicKey`], checked once; [`SecretKey`], wiped and redacted |
 //! | [`signature`] | [`Signature`], in the subgroup; [`UncheckedSignature`], on the curve so far |
 //! | [`possession`] | proofs that a key's owner holds its secret |
+//! | [`mod@aggregate`] | sums and differences of signatures and of keys |
 //! | [`claim`] | [`Claim`]: "these keys signed these messages, and this is the sum of their signatures" |
 //! | [`known`] | [`Known`]: statements verified earlier, subtracted from a later claim |
 //! | [`verdict`] | [`Verdict`], [`Reason`], and the [`Outcome`] of a batch |
+//! | [`naive`] | each claim by its own pairings: the oracle everything else must agree with |
+//! | [`keyset`] | [`KeySet`]: a committee's keys, with sums by bitmap |
 //! | [`plan`] | [`Plan`]: the fewest pairings that prove a set of claims, as data |
 //! | [`mod@execute`] | the arithmetic of a plan, its partial values kept |
 //! | [`culprit`] | the search for the false claims of a batch that failed |
 //! | [`mod@verify`] | all of it: [`verify`](verify()) |
-//! | [`aggregate`] | sums and differences of signatures and of keys |
-//! | [`keyset`] | [`KeySet`]: a committee's keys, with sums by bitmap |
-//! | [`naive`] | each claim by its own pairings: the oracle everything else must agree with |
+//!
+//! A module imports only modules above it.
 //!
 //! ```
 //! use quorate::{Claim, MinPk, Options, SecretKey, Verdict, verify};
@@ -47,27 +49,19 @@
 #![forbid(unsafe_code)]
 
 pub mod suite;
-
 pub mod key;
 pub mod signature;
-
 pub mod possession;
-
+pub mod aggregate;
 pub mod claim;
 pub mod known;
 pub mod verdict;
-
-pub mod plan;
-
-pub mod execute;
-
-pub mod culprit;
-
-pub mod verify;
-
-pub mod aggregate;
-pub mod keyset;
 pub mod naive;
+pub mod keyset;
+pub mod plan;
+pub mod execute;
+pub mod culprit;
+pub mod verify;
 
 pub use claim::{Claim, SourceId};
 pub use key::{ParseError, PublicKey, SecretKey};

@@ -14,7 +14,10 @@ use std::fmt::{self, Debug};
 
 use quorate_curve::{Backend, Group};
 
-use crate::{key::ParseError, suite::Suite};
+use crate::{
+    key::{ParseError, SecretKey},
+    suite::{Scheme, Suite},
+};
 
 /// A signature in the subgroup of order r. It may be the identity, which an aggregate of cancelling keys can be.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,6 +53,20 @@ impl<S: Suite> Signature<S> {
 impl<S: Suite> Debug for Signature<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Signature({:?})", self.0)
+    }
+}
+
+impl<S: Suite> SecretKey<S> {
+    /// `Sign` (sections 2.6 and 3.2.1) under the suite's tag.
+    pub fn sign(&self, suite: S, message: &[u8]) -> Signature<S> {
+        let key = self.public_key().point().compress();
+        let prefix = if suite.scheme() == Scheme::Augmented { key.as_ref() } else { &[] };
+        self.sign_under(suite.id(), prefix, message)
+    }
+
+    pub(crate) fn sign_under(&self, tag: &str, prefix: &[u8], message: &[u8]) -> Signature<S> {
+        let hash: S::Signature = Backend::auto().hash_to_curve(tag.as_bytes(), &[(prefix, message)])[0];
+        Signature::from_member(S::sign(self.scalar(), &hash))
     }
 }
 

@@ -1,4 +1,19 @@
 //! Verdicts, and what a batch comes to.
+//!
+//! ```
+//! # use quorate::*;
+//! # use rand_core::SeedableRng;
+//! # let mut rng = rand_chacha::ChaCha20Rng::from_seed([7; 32]);
+//! # let secret = SecretKey::key_gen(MinPk::Basic, &[1; 32], b"").expect("32 bytes");
+//! // Two peers send a claim each; the second one lies.
+//! let claim = |message: &[u8], peer| {
+//!     Claim::single(MinPk::Basic, secret.public_key(), message, secret.sign(MinPk::Basic, b"block"))
+//!         .from_source(SourceId(peer))
+//! };
+//! let outcome = verify(&[claim(b"block", 4), claim(b"lie", 9)], &Options::default(), &mut rng);
+//! assert_eq!(outcome.verdicts, [Verdict::Valid, Verdict::Invalid(Reason::Mismatch)]);
+//! assert_eq!(outcome.false_by_source.keys().collect::<Vec<_>>(), [&SourceId(9)]); // whom to ban
+//! ```
 
 use std::{collections::BTreeMap, fmt};
 

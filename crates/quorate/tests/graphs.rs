@@ -1,4 +1,5 @@
 //! Random graphs of keys and messages, with false claims of every kind: whatever the plan, the verdicts are the oracle's.
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 #[path = "graphs/forge.rs"]
 mod forge;

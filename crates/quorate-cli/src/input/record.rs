@@ -78,6 +78,12 @@ impl Id {
         }
     }
 
+    /// The id for a person: text without its quotes.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        serde_json::from_str(&self.json).unwrap_or_else(|_| self.json.clone())
+    }
+
     /// The id as JSON: quotes around text, digits as written.
     #[must_use]
     pub fn as_json(&self) -> &str {

@@ -27,8 +27,8 @@ pub(super) fn messages_covered(pairs: &[Edge], keys: usize, messages: usize, cos
         key_degree[edge.key] += 1;
     }
     let graph = Weighted {
-        message: message_degree.iter().map(|d| costs.pairing + d * costs.weighted_key).collect(),
-        key: key_degree.iter().map(|d| costs.pairing + d * costs.weighted_signature).collect(),
+        message: message_degree.iter().map(|d| costs.message(*d)).collect(),
+        key: key_degree.iter().map(|d| costs.key(*d)).collect(),
     };
 
     let mut covered = vec![false; messages];
@@ -147,13 +147,11 @@ mod tests {
 
     fn cost_of(covered: &[bool], pairs: &[Edge], keys: usize, costs: Costs) -> u64 {
         let degree = |test: &dyn Fn(&Edge) -> bool| pairs.iter().filter(|e| test(e)).count() as u64;
-        let messages: u64 = (0..covered.len())
-            .filter(|m| covered[*m])
-            .map(|m| costs.pairing + degree(&|e| e.message == m) * costs.weighted_key)
-            .sum();
+        let messages: u64 =
+            (0..covered.len()).filter(|m| covered[*m]).map(|m| costs.message(degree(&|e| e.message == m))).sum();
         let keys: u64 = (0..keys)
             .filter(|k| pairs.iter().any(|e| e.key == *k && !covered[e.message]))
-            .map(|k| costs.pairing + degree(&|e| e.key == k) * costs.weighted_signature)
+            .map(|k| costs.key(degree(&|e| e.key == k)))
             .sum();
         messages + keys
     }

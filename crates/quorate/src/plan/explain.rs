@@ -58,7 +58,10 @@ impl<S: Suite> fmt::Display for Plan<S> {
         } else {
             0
         };
-        let planned = messages * costs.hash
+        let only_summed = self.paired.iter().filter(|paired| !**paired).count() as u64;
+        let by_key = (self.terms.len() - by_message) as u64;
+        let planned = messages * costs.hash - only_summed * costs.saved_by_sum
+            + by_key * costs.clear_sum
             + live * costs.subgroup_check
             + weighing
             + self.pairings() as u64 * costs.pairing

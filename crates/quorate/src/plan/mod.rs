@@ -9,7 +9,7 @@
 //!
 //! and by bilinearity the pairings of all edges at one vertex are one: `e(Σ wᵢ·pk, H(m))` serves every edge of the message
 //! m, `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a set of pairings that
-//! proves every statement, so the plan takes a vertex cover of the least weight ([`cover`]), which in a bipartite graph
+//! proves every statement, so the plan takes a vertex cover of the least weight (`plan/cover.rs`), which in a bipartite graph
 //! is a minimum cut. Weights are measured costs ([`cost`]).
 //!
 //! A plan holds no arithmetic and can be looked at: it prints itself.
@@ -56,6 +56,8 @@ pub struct Plan<S: Suite> {
     pub(crate) keys: Vec<PublicKey<S>>,
     /// Distinct messages, each hashed once.
     pub(crate) messages: Vec<Message<S>>,
+    /// By message: whether it is paired itself; if not, its hash is only ever summed.
+    pub(crate) paired: Vec<bool>,
     /// Plain sums of keys that one claim puts over one message.
     pub(crate) sums: Vec<KeySum>,
     /// One pairing each, beside that of the signatures, ordered by their first position.
@@ -169,7 +171,7 @@ impl<S: Suite> Plan<S> {
         }
         terms.sort_by_key(|term| term.span().start);
 
-        let together = if planned.len() > 1 { BLOCK } else { LONE_BLOCK };
+        let together = if planned.len() > 1 { (planned.len() / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK };
         let blocks = (0..terms.len()).step_by(together).map(|i| i..(i + together).min(terms.len())).collect();
         let naive_pairings = claims.iter().map(|claim| naive_pairings(claim)).sum();
         Self {
@@ -177,6 +179,7 @@ impl<S: Suite> Plan<S> {
             claims: planned,
             keys: graph.keys,
             messages: graph.messages,
+            paired: covered,
             sums,
             terms,
             blocks,
@@ -204,7 +207,7 @@ impl<S: Suite> Plan<S> {
     pub(crate) fn shares(&self, threads: usize) -> Shares {
         let cut = |n: usize, least: usize, most: usize| -> Vec<Range<usize>> {
             // Four shares a thread even out threads of different speed; too small shares waste their inversions.
-            let size = n.div_ceil(4 * threads).clamp(least, most);
+            let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
             (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
         };
         let signatures = self.claims.len().div_ceil(threads).max(64);
@@ -212,7 +215,7 @@ impl<S: Suite> Plan<S> {
             messages: cut(self.messages.len(), 4, 64),
             members: cut(self.claims.len(), 8, 256),
             sums: cut(self.sums.len(), 1, 64),
-            blocks: cut(self.blocks.len(), 1, 8),
+            terms: cut(self.terms.len(), 1, 256),
             signatures: cut(self.claims.len(), signatures, signatures),
         }
     }
@@ -223,15 +226,16 @@ pub(crate) struct Shares {
     pub(crate) messages: Vec<Range<usize>>,
     pub(crate) members: Vec<Range<usize>>,
     pub(crate) sums: Vec<Range<usize>>,
-    pub(crate) blocks: Vec<Range<usize>>,
+    pub(crate) terms: Vec<Range<usize>>,
     pub(crate) signatures: Vec<Range<usize>>,
 }
 
 /// Terms of a block where several claims share a plan: a smaller block costs more squarings, a larger one costs a search
 /// more pairings that it cannot take from the batch.
 const BLOCK: usize = 8;
-/// Terms of a block where there is one claim, and so nothing to search: what blst pairs with one set of squarings.
-const LONE_BLOCK: usize = 16;
+/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
+/// one set of squarings.
+const WIDE_BLOCK: usize = 16;
 
 /// The claims as a graph of keys and messages.
 struct Graph<S: Suite> {

@@ -1,4 +1,5 @@
 //! Claims, true and false in every way that a test wants, from small pools of keys and messages.
+#![allow(clippy::unwrap_used, reason = "what a test cannot forge fails it")]
 
 use std::sync::OnceLock;
 
@@ -10,22 +11,22 @@ use quorate_curve::{G1, G2, Group};
 
 /// How a claim is made.
 #[derive(Clone, Debug)]
-pub struct Recipe {
-    pub suite: usize,
-    pub shape: Shape,
-    pub lie: Lie,
-    pub source: Option<u64>,
+pub(crate) struct Recipe {
+    pub(crate) suite: usize,
+    pub(crate) shape: Shape,
+    pub(crate) lie: Lie,
+    pub(crate) source: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub(crate) enum Shape {
     Single(u8, u8),
     Shared(Vec<u8>, u8),
     Each(Vec<(u8, u8)>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lie {
+pub(crate) enum Lie {
     None,
     WrongKey,
     WrongMessage,
@@ -40,7 +41,7 @@ pub enum Lie {
 }
 
 /// A recipe with few keys and messages, so that they mix.
-pub fn recipe() -> impl Strategy<Value = Recipe> {
+pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
     let pool = 0u8..5;
     let shape = prop_oneof![
         4 => (pool.clone(), 0u8..6).prop_map(|(k, m)| Shape::Single(k, m)),
@@ -65,12 +66,12 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
 }
 
 /// The secret key number `i`.
-pub fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
 }
 
 /// Makes the claims of the recipes, in order.
-pub fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
+pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
     let mut second_of_pair = false;
     let mut swapped: Option<usize> = None;
     let mut parts: Vec<(Recipe, S::Signature)> =
@@ -132,7 +133,7 @@ fn true_signature<S: Suite>(recipe: &Recipe) -> S::Signature {
 }
 
 /// What a test must know of a variant to forge in it.
-pub trait Forge: Suite {
+pub(crate) trait Forge: Suite {
     /// A point of the curve of signatures whose order is the smallest prime factor of its cofactor.
     fn small_order() -> Self::Signature;
 }
@@ -143,13 +144,13 @@ impl Forge for MinPk {
         static POINT: OnceLock<G2> = OnceLock::new();
         *POINT.get_or_init(|| {
             // Half of all x are on the twist, and of the points there most have a part of order 13.
-            let parts = (1u8..).filter_map(|x| {
+            let mut parts = (1u8..).filter_map(|x| {
                 let mut bytes = [0; 96];
                 (bytes[0], bytes[95]) = (0x80, x);
                 let point: G2 = Backend::Portable.decode(&bytes).ok()?;
                 Some(times(point, R_TIMES_H_OVER_169))
             });
-            let part = parts.filter(|part| !part.is_identity()).next().unwrap();
+            let part = parts.find(|part| !part.is_identity()).unwrap();
             assert!(times(part, "0d").is_identity());
             part
         })
@@ -169,7 +170,7 @@ impl Forge for MinSig {
 }
 
 /// Double-and-add by an integer in hex.
-pub fn times<G: Group>(point: G, multiplier: &str) -> G {
+pub(crate) fn times<G: Group>(point: G, multiplier: &str) -> G {
     let mut sum = G::IDENTITY;
     let nibbles = multiplier.chars().map(|c| c.to_digit(16).unwrap());
     for bit in nibbles.flat_map(|nibble| (0..4).rev().map(move |i| nibble >> i & 1)) {

@@ -7,22 +7,22 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
-    sync::{Arc, mpsc::SyncSender},
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use quorate::AnySuite;
 
 use super::{
-    BATCH,
     arguments::Arguments,
-    judge::{Judged, Pending},
+    arrival::{Arrival, arrive},
+    queue::Pusher,
     report::Report,
 };
 use crate::{
     exit::Failure,
     input::{
-        Entry, Format, InputError, Malformed, Record,
+        Entry, Format, InputError,
         drand::{self, ChainInfo},
         jsonl::JsonLines,
         light_client::{Committees, Document, Lesson},
@@ -30,18 +30,6 @@ use crate::{
         peek,
     },
 };
-
-/// Something that the inputs hold.
-pub(super) enum Arrival {
-    /// A claim to judge.
-    Claim(Box<Pending>),
-    /// A claim that was judged with the other light-client updates.
-    Judged(Judged),
-    /// An entry that makes no claim.
-    Malformed { file: Arc<str>, malformed: Malformed },
-    /// A file that cannot be read on.
-    Failed { file: Arc<str>, error: InputError },
-}
 
 /// All inputs of a run.
 pub(super) struct Inputs {
@@ -59,8 +47,8 @@ pub(super) struct Inputs {
 enum Source {
     /// A file to open when its turn comes.
     File(Arc<str>, PathBuf, Format),
-    /// Standard input, its first bytes looked at.
-    Standard(Format, Box<dyn BufRead + Send>),
+    /// Standard input or a pipe: what was looked at cannot be read twice.
+    Stream(Arc<str>, Format, Box<dyn BufRead + Send>),
     /// A light-client document, by its index.
     Document(usize),
 }
@@ -98,10 +86,10 @@ impl Inputs {
                     }
                     Err(error) => report.unreadable(&name, error)?,
                 }
-            } else if path.as_os_str() == "-" {
-                inputs.files.push(Source::Standard(format, reader));
-            } else {
+            } else if path.is_file() {
                 inputs.files.push(Source::File(name, path.clone(), format));
+            } else {
+                inputs.files.push(Source::Stream(name, format, reader));
             }
         }
         let (names, documents): (Vec<_>, Vec<_>) = documents.into_iter().unzip();
@@ -127,121 +115,57 @@ impl Inputs {
     }
 
     /// Reads everything and sends it on, in the order of the inputs, until nobody listens.
-    pub(super) fn send(self, to: &SyncSender<Vec<Arrival>>) {
-        let mut batch = Batch { arrivals: Vec::new(), to };
+    pub(super) fn send(self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
-        for file in self.files {
-            let (name, format, reader): (Arc<str>, Format, io::Result<Box<dyn BufRead + Send>>) = match file {
-                Source::Document(i) => {
-                    let arrivals = judged[i].take().unwrap_or_default();
-                    if arrivals.into_iter().any(|arrival| batch.push(arrival).is_none()) {
-                        return;
-                    }
-                    continue;
-                }
-                Source::Standard(format, reader) => ("standard input".into(), format, Ok(reader)),
-                Source::File(name, path, Format::Parquet) => {
-                    let rows = File::open(path).map_err(InputError::from).and_then(ParquetRows::open);
-                    if batch.entries(&name, self.suite, flatten(rows)).is_none() {
-                        return;
-                    }
-                    continue;
-                }
-                Source::File(name, path, format) => (name, format, open(&path)),
+        for source in self.files {
+            let heard = match source {
+                Source::Document(i) => judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| to.push(a)),
+                Source::File(name, path, format) => send(to, &name, self.suite, read_file(&path, format, &self.drand)),
+                Source::Stream(name, format, reader) => send(to, &name, self.suite, read(reader, format, &self.drand)),
             };
-            let entries: Box<dyn Iterator<Item = Result<Entry, InputError>>> = match (format, reader) {
-                (_, Err(error)) => Box::new(std::iter::once(Err(error.into()))),
-                (Format::Parquet, _) => Box::new(std::iter::once(Err(InputError::ParquetNeedsFile))),
-                (Format::Drand, Ok(reader)) => {
-                    let entries = drand::read(reader, &self.drand).map(|entries| entries.into_iter().map(Ok));
-                    flatten(entries)
-                }
-                (_, Ok(reader)) => Box::new(JsonLines::new(reader)),
-            };
-            if batch.entries(&name, self.suite, entries).is_none() {
+            if heard.is_none() {
                 return;
             }
         }
-        batch.send();
     }
 }
 
-/// An iterator, or the one error that stands in its place.
-fn flatten<'a, I>(entries: Result<I, InputError>) -> Box<dyn Iterator<Item = Result<Entry, InputError>> + 'a>
-where
-    I: Iterator<Item = Result<Entry, InputError>> + 'a,
-{
-    match entries {
-        Ok(entries) => Box::new(entries),
-        Err(error) => Box::new(std::iter::once(Err(error))),
+/// Sends the entries of one input on. `None` once nobody listens.
+fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
+    entries.try_for_each(|entry| {
+        to.push(match entry {
+            Ok(entry) => arrive(file, entry, suite),
+            Err(error) => Arrival::Failed { file: file.clone(), error },
+        })
+    })
+}
+
+/// Entries of one input, or the errors that end it.
+type Entries = Box<dyn Iterator<Item = Result<Entry, InputError>>>;
+
+fn read_file(path: &Path, format: Format, drand: &drand::Options) -> Entries {
+    match File::open(path) {
+        Err(error) => Box::new(std::iter::once(Err(error.into()))),
+        Ok(file) if format == Format::Parquet => match ParquetRows::open(file) {
+            Ok(rows) => Box::new(rows),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        },
+        Ok(file) => read(Box::new(BufReader::with_capacity(READ_AHEAD, file)), format, drand),
     }
 }
 
-/// Arrivals on their way to the other thread. Answers `None` once nobody listens.
-struct Batch<'a> {
-    arrivals: Vec<Arrival>,
-    to: &'a SyncSender<Vec<Arrival>>,
-}
-
-impl Batch<'_> {
-    fn entries(
-        &mut self,
-        file: &Arc<str>,
-        suite: Option<AnySuite>,
-        entries: impl Iterator<Item = Result<Entry, InputError>>,
-    ) -> Option<()> {
-        for entry in entries {
-            self.push(match entry {
-                Ok(entry) => arrive(file, entry, suite),
-                Err(error) => Arrival::Failed { file: file.clone(), error },
-            })?;
-        }
-        Some(())
-    }
-
-    fn push(&mut self, arrival: Arrival) -> Option<()> {
-        self.arrivals.push(arrival);
-        // A claim of many keys is worth a crossing of its own, and so is the first of a slow stream.
-        if self.arrivals.len() >= BATCH { self.send() } else { self.try_send() }
-    }
-
-    fn send(&mut self) -> Option<()> {
-        self.to.send(std::mem::take(&mut self.arrivals)).ok()
-    }
-
-    /// Sends what there is if the other side is waiting, so that a slow stream is not held up.
-    fn try_send(&mut self) -> Option<()> {
-        match self.to.try_send(std::mem::take(&mut self.arrivals)) {
-            Ok(()) => Some(()),
-            Err(std::sync::mpsc::TrySendError::Full(arrivals)) => {
-                self.arrivals = arrivals;
-                Some(())
-            }
-            Err(std::sync::mpsc::TrySendError::Disconnected(_)) => None,
-        }
+fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &drand::Options) -> Entries {
+    match format {
+        Format::Parquet => Box::new(std::iter::once(Err(InputError::ParquetNeedsFile))),
+        Format::Drand => match drand::read(reader, drand) {
+            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        },
+        Format::Jsonl | Format::LightClient => Box::new(JsonLines::new(reader)),
     }
 }
 
-/// An entry with its suite found.
-pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -> Arrival {
-    let pending = entry.and_then(|record| {
-        let suite = suite_of(&record, default).map_err(|reason| Malformed::new(record.place, reason))?;
-        Ok(Pending { file: file.clone(), record, suite })
-    });
-    match pending {
-        Ok(pending) => Arrival::Claim(Box::new(pending)),
-        Err(malformed) => Arrival::Malformed { file: file.clone(), malformed },
-    }
-}
-
-fn suite_of(record: &Record, default: Option<AnySuite>) -> Result<AnySuite, String> {
-    match &record.suite {
-        Some(name) => name.parse().map_err(|error: quorate::suite::UnknownSuite| error.to_string()),
-        None => {
-            default.ok_or_else(|| "the claim names no suite; add a field \"suite\", or give --suite NAME".to_owned())
-        }
-    }
-}
+const READ_AHEAD: usize = 1 << 16;
 
 /// The first bytes of an input, and so its format.
 fn look(path: &Path, format: Option<Format>) -> Result<(Format, Box<dyn BufRead + Send>), Failure> {
@@ -259,7 +183,7 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
+    Ok(Box::new(BufReader::with_capacity(READ_AHEAD, File::open(path)?)))
 }
 
 fn name(path: &Path) -> String {

@@ -3,52 +3,20 @@
 use std::{collections::HashMap, num::NonZeroUsize, sync::Arc};
 
 use quorate::{
-    AnySuite, Claim, MinPk, MinSig, Options, ParseError, Plan, PublicKey, SourceId, Suite, UncheckedSignature, Verdict,
+    Claim, MinPk, MinSig, Options, ParseError, Plan, PublicKey, SourceId, Suite, UncheckedSignature, Verdict,
     verify::settle,
 };
 
 use super::{
     arguments::Arguments,
-    inputs::{Arrival, Inputs, arrive},
-    memory::{Memory, Remembered},
+    arrival::{Arrival, Judged, Pending, arrive},
+    memory::{Chosen, Memory},
     report::Report,
 };
 use crate::{
     exit::{Exit, Failure},
-    input::{Check, Id, Messages, Origin, Record},
+    input::{Entry, Messages, Origin, Record},
 };
-
-/// A claim whose suite is known.
-pub(super) struct Pending {
-    pub(super) file: Arc<str>,
-    pub(super) record: Record,
-    pub(super) suite: AnySuite,
-}
-
-impl Pending {
-    /// About how much memory it holds.
-    pub(super) fn bytes(&self) -> usize {
-        let messages = match &self.record.messages {
-            Messages::Shared(message) => message.len(),
-            Messages::Each(messages) => messages.iter().map(Vec::len).sum(),
-        };
-        self.record.public_keys.iter().map(Vec::len).sum::<usize>() + messages + self.record.signature.len()
-    }
-}
-
-/// A claim with its verdict.
-pub(super) struct Judged {
-    pub(super) id: Option<Id>,
-    pub(super) suite: AnySuite,
-    pub(super) source: Option<String>,
-    /// Why it is invalid; none where it is valid.
-    pub(super) reason: Option<String>,
-    /// Where it stands.
-    pub(super) origin: Origin,
-    /// What its format could check by itself.
-    pub(super) checks: Vec<Check>,
-    rests_on: Option<Origin>,
-}
 
 /// What judges a run: options, known statements, keys decoded before.
 pub(super) struct Judge {
@@ -68,10 +36,14 @@ impl Judge {
     }
 
     /// Judges the light-client updates of all documents together, and then lets fall those whose committee rests on an
-    /// update that is not valid.
-    pub(super) fn light_client(&mut self, inputs: &mut Inputs, report: &mut Report) -> Result<(), Failure> {
+    /// update that is not valid. What becomes of each entry, by document.
+    pub(super) fn light_client(
+        &mut self,
+        updates: Vec<(Arc<str>, Vec<Entry>)>,
+        report: &mut Report,
+    ) -> Result<Vec<Vec<Arrival>>, Failure> {
         let mut claims = Vec::new();
-        let documents = inputs.take_updates().into_iter().map(|(file, entries)| {
+        let documents = updates.into_iter().map(|(file, entries)| {
             let arrivals = entries.into_iter().map(|entry| match arrive(&file, entry, None) {
                 Arrival::Claim(pending) => {
                     claims.push(*pending);
@@ -97,9 +69,7 @@ impl Judge {
         let mut place = |arrival: Option<Arrival>| {
             arrival.unwrap_or_else(|| Arrival::Judged(judged.next().expect("a verdict for each claim")))
         };
-        let documents = documents.into_iter().map(|document| document.into_iter().map(&mut place).collect());
-        inputs.put_judged(documents.collect());
-        Ok(())
+        Ok(documents.into_iter().map(|document| document.into_iter().map(&mut place).collect()).collect())
     }
 
     /// A verdict for each claim, in order.
@@ -144,12 +114,16 @@ fn judge_variant<S: Chosen>(
     let decoded = in_parallel(&chosen, options.threads, |(_, suite, record)| keys.claim(*suite, record));
     let mut indices = Vec::with_capacity(chosen.len());
     let mut batch: Vec<Claim<S>> = Vec::with_capacity(chosen.len());
+    let mut sources = HashMap::new();
     for ((i, ..), claim) in chosen.iter().zip(decoded) {
         match claim {
             Ok(claim) => {
                 indices.push(*i);
                 batch.push(match &claims[*i].record.source {
-                    Some(source) => claim.from_source(SourceId(report.source(source))),
+                    Some(source) => {
+                        let next = sources.len() as u64;
+                        claim.from_source(SourceId(*sources.entry(source).or_insert(next)))
+                    }
                     None => claim,
                 });
             }
@@ -173,30 +147,6 @@ fn judge_variant<S: Chosen>(
         }
     }
     memory.flush()
-}
-
-/// A variant that a suite chosen at run time may be of.
-pub(super) trait Chosen: Suite {
-    fn chosen(suite: AnySuite) -> Option<Self>;
-    fn remembered(memory: &mut Memory) -> &mut Remembered<Self>;
-}
-
-impl Chosen for MinPk {
-    fn chosen(suite: AnySuite) -> Option<Self> {
-        if let AnySuite::MinPk(suite) = suite { Some(suite) } else { None }
-    }
-    fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
-        &mut memory.min_pk
-    }
-}
-
-impl Chosen for MinSig {
-    fn chosen(suite: AnySuite) -> Option<Self> {
-        if let AnySuite::MinSig(suite) = suite { Some(suite) } else { None }
-    }
-    fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
-        &mut memory.min_sig
-    }
 }
 
 /// Keys decoded before: committees and gossip repeat them. Forgotten all at once when there are too many.

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use quorate::{AnySuite, Claim, Known, MinPk, MinSig, PublicKey, Signature, Suite};
 
-use super::{arguments::Arguments, judge::Chosen};
+use super::arguments::Arguments;
 use crate::{
     exit::Failure,
     input::{Messages, Record, jsonl::JsonLines},
@@ -74,7 +74,8 @@ impl Memory {
 
     fn read(&mut self, path: &Path, default: Option<AnySuite>) -> Result<(), Failure> {
         for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
-            let record = entry.map_err(Failure::usage)?.map_err(Failure::usage)?;
+            let entry = entry.map_err(|error| Failure { exit: error.exit(), error: error.into() })?;
+            let record = entry.map_err(Failure::usage)?;
             let place = record.place;
             self.trust(record, default).map_err(|error| Failure::usage(error).context(place))?;
         }
@@ -88,6 +89,30 @@ impl Memory {
             AnySuite::MinPk(suite) => self.min_pk.trust(suite, &record),
             AnySuite::MinSig(suite) => self.min_sig.trust(suite, &record),
         }
+    }
+}
+
+/// A variant that a suite chosen at run time may be of.
+pub(super) trait Chosen: Suite {
+    fn chosen(suite: AnySuite) -> Option<Self>;
+    fn remembered(memory: &mut Memory) -> &mut Remembered<Self>;
+}
+
+impl Chosen for MinPk {
+    fn chosen(suite: AnySuite) -> Option<Self> {
+        if let AnySuite::MinPk(suite) = suite { Some(suite) } else { None }
+    }
+    fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
+        &mut memory.min_pk
+    }
+}
+
+impl Chosen for MinSig {
+    fn chosen(suite: AnySuite) -> Option<Self> {
+        if let AnySuite::MinSig(suite) = suite { Some(suite) } else { None }
+    }
+    fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
+        &mut memory.min_sig
     }
 }
 

@@ -4,31 +4,38 @@
 //! inputs (a thread of its own) -> windows of claims -> judge (decode, subtract, verify) -> report
 //! ```
 //!
-//! Memory is bounded by the window: 1,024 claims a thread or 16 MiB of their bytes, whichever is reached first, and as
-//! much again while the next window is read. Whole documents (drand, light-client) are held while they are read, up to
+//! Memory is bounded by the window: 1,024 entries a thread or 16 MiB of their bytes, whichever is reached first; twice as
+//! much again waits while a window is judged. Whole documents (drand, light-client) are held while they are read, up to
 //! [`DOCUMENT_LIMIT`](crate::input::DOCUMENT_LIMIT).
 
 mod arguments;
+mod arrival;
 mod inputs;
 mod interrupt;
 mod judge;
 mod memory;
+mod queue;
 mod report;
 
 use std::{
-    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use anyhow::anyhow;
 pub use arguments::Arguments;
-use inputs::{Arrival, Inputs};
+use arrival::{Arrival, Pending};
+use inputs::Inputs;
 use interrupt::Interrupt;
-use judge::{Judge, Judged, Pending};
+use judge::Judge;
 use memory::Memory;
+use queue::{Taken, Taker, queue};
 use report::Report;
 
-use crate::exit::{Exit, Failure, Result};
+use crate::{
+    exit::{Exit, Failure, Result},
+    input::InputError,
+};
 
 impl Arguments {
     /// Verifies every claim of the inputs.
@@ -44,12 +51,19 @@ impl Arguments {
         for lesson in inputs.lessons() {
             report.lesson(lesson)?;
         }
-        judge.light_client(&mut inputs, &mut report)?;
+        let judged = judge.light_client(inputs.take_updates(), &mut report)?;
+        inputs.put_judged(judged);
 
         // Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
-        let (sender, arrivals) = sync_channel(self.threads().get() * WINDOW_CLAIMS / BATCH);
-        thread::spawn(move || inputs.send(&sender));
-        let ended = judge_all(&self, &arrivals, &interrupt, &mut judge, &mut report)?;
+        let most = WINDOW_ENTRIES * self.threads().get();
+        let (to, arrivals) = queue(most, WINDOW_BYTES);
+        let reader = thread::spawn(move || inputs.send(&to));
+        let ended = judge_all(most, &arrivals, &interrupt, &mut judge, &mut report)?;
+        // One that is interrupted may block for ever.
+        if ended == Ended::AllRead && reader.join().is_err() {
+            let error = anyhow!("the input is not read to its end: its reader panicked, which is a fault of quorate");
+            return Err(Failure { exit: Exit::Internal, error });
+        }
         report.finish(ended, judge.memory())
     }
 }
@@ -62,33 +76,36 @@ enum Ended {
 }
 
 fn judge_all(
-    arguments: &Arguments,
-    arrivals: &Receiver<Vec<Arrival>>,
+    most: usize,
+    arrivals: &Taker,
     interrupt: &Interrupt,
     judge: &mut Judge,
     report: &mut Report,
 ) -> std::result::Result<Ended, Failure> {
+    interrupt.watch();
     let mut window = Window::default();
-    let most = WINDOW_CLAIMS * arguments.threads().get();
     loop {
         if interrupt.is_set() {
             // What is read but not judged is not counted: its verdict is not known.
             return Ok(Ended::Interrupted);
         }
-        match arrivals.recv_timeout(LINGER) {
-            Ok(batch) => {
+        match arrivals.take(window.due()) {
+            Taken::Some(batch) => {
                 for arrival in batch {
                     window.push(arrival);
-                    if window.claims.len() >= most || window.bytes >= WINDOW_BYTES {
+                    if window.order.len() >= most || window.bytes >= WINDOW_BYTES {
                         window.settle(judge, report)?;
                         if interrupt.is_set() {
                             return Ok(Ended::Interrupted);
                         }
                     }
                 }
+                if window.due() <= Instant::now() {
+                    window.settle(judge, report)?;
+                }
             }
-            Err(RecvTimeoutError::Timeout) => window.settle(judge, report)?,
-            Err(RecvTimeoutError::Disconnected) => {
+            Taken::Late => window.settle(judge, report)?,
+            Taken::Ended => {
                 window.settle(judge, report)?;
                 return Ok(Ended::AllRead);
             }
@@ -96,13 +113,11 @@ fn judge_all(
     }
 }
 
-/// Claims of a window, a thread.
-const WINDOW_CLAIMS: usize = 1024;
+/// Entries of a window, a thread.
+const WINDOW_ENTRIES: usize = 1024;
 /// Bytes of a window.
 const WINDOW_BYTES: usize = 16 << 20;
-/// Arrivals that cross threads together.
-const BATCH: usize = 64;
-/// How long a half-full window waits for more, as a node's gossip does.
+/// How long the first claim of a half-full window waits for more, as a node's gossip does.
 const LINGER: Duration = Duration::from_millis(100);
 
 /// Arrivals that are judged and reported together, in their order.
@@ -111,6 +126,8 @@ struct Window {
     order: Vec<Slot>,
     claims: Vec<Pending>,
     bytes: usize,
+    /// When its first entry came.
+    begun: Option<Instant>,
 }
 
 /// A place in the order: the next claim of the window, or something that is reported as it is.
@@ -120,10 +137,16 @@ enum Slot {
 }
 
 impl Window {
+    /// When it is to be settled, full or not.
+    fn due(&self) -> Instant {
+        self.begun.unwrap_or_else(Instant::now) + LINGER
+    }
+
     fn push(&mut self, arrival: Arrival) {
+        self.begun.get_or_insert_with(Instant::now);
+        self.bytes += arrival.bytes();
         match arrival {
             Arrival::Claim(pending) => {
-                self.bytes += pending.bytes();
                 self.claims.push(*pending);
                 self.order.push(Slot::Claim);
             }
@@ -135,6 +158,7 @@ impl Window {
     fn settle(&mut self, judge: &mut Judge, report: &mut Report) -> std::result::Result<(), Failure> {
         let claims = std::mem::take(&mut self.claims);
         self.bytes = 0;
+        self.begun = None;
         let mut judged = judge.judge(claims, report)?.into_iter();
         for slot in self.order.drain(..) {
             match slot {
@@ -151,21 +175,9 @@ impl Window {
     }
 }
 
-impl Judged {
-    /// Whether the claim is true.
-    fn is_valid(&self) -> bool {
-        self.reason.is_none()
-    }
-}
-
-impl Exit {
-    /// The more telling of two: trouble with the input hides an invalid claim, which hides success.
-    fn or_worse(self, other: Self) -> Self {
-        let rank = |exit: Self| {
-            [Self::Success, Self::Invalid, Self::Usage, Self::Io, Self::Interrupted, Self::Internal]
-                .iter()
-                .position(|e| *e == exit)
-        };
-        if rank(other) > rank(self) { other } else { self }
+impl InputError {
+    /// How a run ends that met it.
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::Read(_)) { Exit::Io } else { Exit::Usage }
     }
 }

@@ -1,7 +1,7 @@
 //! What a person and a program see: verdicts and a summary on standard output, everything else on standard error.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     io::{self, BufWriter, IsTerminal, StdoutLock, Write},
     time::{Duration, Instant},
 };
@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use quorate::{Plan, Suite, Work};
 use serde::Serialize;
 
-use super::{Ended, arguments::Arguments, judge::Judged, memory::Memory};
+use super::{Ended, arguments::Arguments, arrival::Judged, memory::Memory};
 use crate::{
     exit::{Exit, Failure},
     input::{
@@ -36,7 +36,6 @@ pub(super) struct Report {
     work: Work,
     suites: BTreeSet<&'static str>,
     failures: Vec<FailedClaim>,
-    sources: HashMap<String, u64>,
     false_by_source: BTreeMap<String, usize>,
     backend: String,
     threads: usize,
@@ -73,17 +72,10 @@ impl Report {
             work: Work::default(),
             suites: BTreeSet::new(),
             failures: Vec::new(),
-            sources: HashMap::new(),
             false_by_source: BTreeMap::new(),
             backend: arguments.backend.to_string(),
             threads: arguments.threads().get(),
         }
-    }
-
-    /// A number for a source.
-    pub(super) fn source(&mut self, name: &str) -> u64 {
-        let next = self.sources.len() as u64;
-        *self.sources.entry(name.to_owned()).or_insert(next)
     }
 
     /// A claim and its verdict.
@@ -95,7 +87,7 @@ impl Report {
             None => self.valid += 1,
             Some(reason) => {
                 self.invalid += 1;
-                self.exit = self.exit.or_worse(Exit::Invalid);
+                self.exit = self.exit.max(Exit::Invalid);
                 if let Some(source) = &judged.source {
                     *self.false_by_source.entry(source.clone()).or_default() += 1;
                 }
@@ -118,10 +110,10 @@ impl Report {
                 valid: judged.is_valid(),
                 reason: judged.reason.as_deref(),
             };
-            serde_json::to_writer(&mut self.out, &line).map_err(|error| Failure::io(io::Error::from(error)))?;
-            self.out.write_all(b"\n")?;
+            written(serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from))?;
+            written(self.out.write_all(b"\n"))?;
         } else if !self.style.json && !self.style.quiet {
-            self.list(index, judged)?;
+            written(self.list(index, judged))?;
         }
         Ok(())
     }
@@ -130,15 +122,14 @@ impl Report {
     pub(super) fn malformed(&mut self, file: &str, malformed: &Malformed) -> Result<(), Failure> {
         self.entries += 1;
         self.malformed += 1;
-        self.exit = self.exit.or_worse(Exit::Usage);
-        self.complain(&format!("{file}, {malformed}"))
+        self.exit = self.exit.max(Exit::Usage);
+        self.say(&format!("{file}, {malformed}"))
     }
 
     /// A file that cannot be read on.
     pub(super) fn unreadable(&mut self, file: &str, error: InputError) -> Result<(), Failure> {
-        let exit = if matches!(error, InputError::Read(_)) { Exit::Io } else { Exit::Usage };
-        self.exit = self.exit.or_worse(exit);
-        self.complain(&format!("{file}: {error}"))
+        self.exit = self.exit.max(error.exit());
+        self.say(&format!("{file}: {error}"))
     }
 
     /// What a light-client document taught about a committee.
@@ -146,11 +137,11 @@ impl Report {
         let Lesson { origin, period, .. } = lesson;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
-            self.exit = self.exit.or_worse(Exit::Invalid);
+            self.exit = self.exit.max(Exit::Invalid);
             let why = lesson.checks.iter().find(|check| check.outcome == crate::input::Outcome::Failed);
             let why = why
                 .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
-            self.complain(&format!("{origin}: its committee of period {period} is not believed: {why}"))?;
+            self.say(&format!("{origin}: its committee of period {period} is not believed: {why}"))?;
         }
         if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
             let root = const_hex::encode_prefixed(root);
@@ -183,7 +174,7 @@ impl Report {
     }
 
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+        written(self.out.flush())
     }
 
     /// The summary; the code to end with.
@@ -192,7 +183,7 @@ impl Report {
             bar.finish_and_clear();
         }
         if ended == Ended::Interrupted {
-            self.exit = self.exit.or_worse(Exit::Interrupted);
+            self.exit = self.exit.max(Exit::Interrupted);
         }
         let elapsed = self.begun.elapsed();
         if self.style.json {
@@ -217,12 +208,13 @@ impl Report {
                 final_exponentiations: self.work.final_exponentiations,
                 search_nodes: self.work.search_nodes,
             };
-            serde_json::to_writer(&mut self.out, &summary).map_err(|error| Failure::io(io::Error::from(error)))?;
-            self.out.write_all(b"\n")?;
+            written(serde_json::to_writer(&mut self.out, &summary).map_err(io::Error::from))?;
+            written(self.out.write_all(b"\n"))?;
         } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.valid > LISTED {
-            writeln!(self.out, "  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all")?;
+            let more = format_args!("  … valid claims beyond the first {LISTED} are not listed");
+            written(writeln!(self.out, "{more}; --verdicts lists all"))?;
         }
-        self.out.flush().context("cannot write to standard output").map_err(Failure::io)?;
+        self.flush()?;
         if !self.style.quiet {
             for (source, n) in &self.false_by_source {
                 self.say(&format!("source {source}: {n} false"))?;
@@ -259,17 +251,15 @@ impl Report {
     }
 
     /// A line for a person: every claim while they are few, then the invalid ones.
-    fn list(&mut self, index: usize, judged: &Judged) -> Result<(), Failure> {
+    fn list(&mut self, index: usize, judged: &Judged) -> io::Result<()> {
         if judged.is_valid() && self.listed >= LISTED {
             return Ok(());
         }
         self.listed += 1;
-        let id = judged.id.as_ref().map(|id| format!("  id {id}")).unwrap_or_default();
-        match &judged.reason {
-            None => writeln!(self.out, "{index:>5}  valid  {id}")?,
-            Some(reason) => writeln!(self.out, "{index:>5}  INVALID{id}  {reason}")?,
-        }
-        Ok(())
+        let verdict = if judged.is_valid() { "valid" } else { "INVALID" };
+        let name = judged.id.as_ref().map_or_else(|| judged.origin.place.to_string(), Id::plain);
+        writeln!(self.out, "{index:>6}  {verdict:<7}  {name}")?;
+        judged.reason.iter().try_for_each(|reason| writeln!(self.out, "{:17}{reason}", ""))
     }
 
     fn progress(&self) {
@@ -288,11 +278,11 @@ impl Report {
         let _ = self.progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
         Ok(())
     }
+}
 
-    /// Something wrong with the input, which is said even where little else is.
-    fn complain(&self, line: &str) -> Result<(), Failure> {
-        self.say(line)
-    }
+/// What became of a line on standard output.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.context("cannot write to standard output").map_err(Failure::io)
 }
 
 /// Claims listed one by one for a person.

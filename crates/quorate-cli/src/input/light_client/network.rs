@@ -174,8 +174,8 @@ const fn root(high: u128, low: u128) -> Root {
 
 /// Versions and epochs are those of `metadata/config.yaml` in eth-clients/mainnet, /sepolia, /holesky and /hoodi, and of
 /// `prater/config.yaml` in eth-clients/goerli; the genesis validators roots are those that `/eth/v1/beacon/genesis` gives.
-/// The Fulu epochs of mainnet, holesky and hoodi are those of the network definitions in sigp/lighthouse and
-/// status-im/nimbus-eth2.
+/// The Fulu epochs of mainnet, holesky and hoodi come from clients' network definitions; as times they are the announced
+/// ones of the Fusaka upgrade (2025-12-03 21:49, 2025-10-01 08:48, 2025-10-28 18:53 UTC).
 const BUILT_IN: [BuiltIn; 5] = [
     BuiltIn {
         names: &["mainnet"],

@@ -101,9 +101,10 @@ fn add<C: Curve>(a: &C, b: &C, inverse: &C::Field) -> C {
 }
 
 /// Elements to invert together.
-struct Chain<F> {
+pub(crate) struct Chain<F> {
     values: Vec<F>,
-    inverses: Vec<F>,
+    /// After [`invert`](Self::invert): the inverses, in the order of the pushes.
+    pub(crate) inverses: Vec<F>,
 }
 
 impl<F> Default for Chain<F> {
@@ -113,12 +114,12 @@ impl<F> Default for Chain<F> {
 }
 
 impl<F: Field> Chain<F> {
-    fn push(&mut self, value: F) {
+    pub(crate) fn push(&mut self, value: F) {
         self.values.push(value);
     }
 
     /// Inverts the values, which must not be zero, into `inverses`, and forgets them.
-    fn invert(&mut self) {
+    pub(crate) fn invert(&mut self) {
         let Self { values, inverses } = self;
         inverses.clear();
         // inverses[i] holds the product of all values before i, until the walk back.

@@ -2,10 +2,51 @@
 
 use alloc::vec::Vec;
 
-use super::Curve;
+use blst::{blst_p1_affine, blst_p2_affine};
+
+use super::{Curve, map_to_g2};
 use crate::group::Group;
 
 pub(crate) fn hash_to_curve<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-    let points: Vec<_> = messages.iter().map(|(prefix, body)| G::Affine::hash(body, dst, prefix)).collect();
-    G::Affine::to_affine(&points).into_iter().map(G::wrap).collect()
+    whole::<G::Affine>(dst, messages).into_iter().map(G::wrap).collect()
+}
+
+pub(crate) fn hash_for_sums<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    G::Affine::hash_for_sums(dst, messages).into_iter().map(G::wrap).collect()
+}
+
+pub(crate) fn clear_sums<G: Group>(sums: &[G]) -> Vec<G> {
+    G::Affine::clear_sums(G::slice(sums)).into_iter().map(G::wrap).collect()
+}
+
+/// What is hashed for sums: Q(m) such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
+pub trait HashForSums: Curve {
+    fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
+    fn clear_sums(sums: &[Self]) -> Vec<Self>;
+}
+
+impl HashForSums for blst_p1_affine {
+    /// Whole: in G1 clearing is a third of the work, and blst does not expose a hash without it.
+    fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+        whole(dst, messages)
+    }
+
+    fn clear_sums(sums: &[Self]) -> Vec<Self> {
+        sums.to_vec()
+    }
+}
+
+impl HashForSums for blst_p2_affine {
+    fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+        map_to_g2::hash_uncleared(dst, messages)
+    }
+
+    fn clear_sums(sums: &[Self]) -> Vec<Self> {
+        map_to_g2::clear_cofactor(sums)
+    }
+}
+
+fn whole<C: Curve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+    let points: Vec<_> = messages.iter().map(|(prefix, body)| C::hash(body, dst, prefix)).collect();
+    C::to_affine(&points)
 }

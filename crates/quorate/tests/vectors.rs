@@ -1,0 +1,36 @@
+//! Known-answer tests: every answer in the vectors folder that concerns BLS12-381.
+//!
+//! The data lies outside the repository, in `../shared/vectors` or where `QUORATE_VECTORS` says. Where it is absent
+//! each test says what it skips and passes; with `CI=true` it fails. Counts are visible with `--nocapture`.
+//!
+//! | file | what it checks |
+//! |---|---|
+//! | [`loader`] | where the data lies, what each file is, and every signature in it as a neutral `Case` |
+//! | [`signatures`] | each case alone, and all of a variant in one batch |
+//! | [`signing`] | secret and message to signature |
+//! | [`aggregates`] | sums of signatures and of keys |
+//! | [`hashing`] | messages to points |
+//! | [`encodings`] | bytes that are a point, and the flaw of those that are none |
+//! | [`multiples`] | multiples of generators and of other points |
+//! | [`derivation`] | seeds to secret keys, secret keys to public keys |
+//! | [`disagreements`] | where sources contradict each other or quorate, and why |
+
+#[path = "vectors/loader.rs"]
+mod loader;
+
+#[path = "vectors/aggregates.rs"]
+mod aggregates;
+#[path = "vectors/derivation.rs"]
+mod derivation;
+#[path = "vectors/disagreements.rs"]
+mod disagreements;
+#[path = "vectors/encodings.rs"]
+mod encodings;
+#[path = "vectors/hashing.rs"]
+mod hashing;
+#[path = "vectors/multiples.rs"]
+mod multiples;
+#[path = "vectors/signatures.rs"]
+mod signatures;
+#[path = "vectors/signing.rs"]
+mod signing;

@@ -1,0 +1,93 @@
+//! Sums of signatures and of keys, byte for byte.
+
+use quorate::{
+    MinPk, PublicKey, Signature,
+    aggregate::{aggregate, aggregate_public_keys},
+};
+use serde::Deserialize;
+
+use crate::loader::{
+    File, Vectors,
+    bytes::{Hex, hex_bytes, plain},
+    catalogue::Kind,
+    ethereum::{Aggregate, Framed, header_aggregate, sync_aggregates},
+    herumi,
+    schemes::chia,
+};
+
+#[test]
+fn sums_of_signatures() {
+    let Some(vectors) = Vectors::open("sums of signatures", &["01", "03"]) else { return };
+    let sums = vectors.collect("sums of signatures", |file| match file.kind {
+        Kind::EthAggregate => Some(vec![framed(file)]),
+        Kind::Herumi => summed_by_herumi(file),
+        Kind::ChiaSchemes => Some(summed_by_chia(file)),
+        _ => None,
+    });
+    for Sum { id, parts, sum } in sums {
+        let parts: Result<Vec<_>, _> = parts.iter().map(|part| Signature::<MinPk>::from_bytes(part)).collect();
+        let found = parts.ok().and_then(|parts| aggregate(&parts).ok());
+        assert_eq!(found.map(|signature| signature.to_bytes()), sum, "{id}");
+    }
+}
+
+#[test]
+fn sums_of_keys() {
+    let Some(vectors) = Vectors::open("sums of keys", &["01", "07"]) else { return };
+    let sums = vectors.collect("sums of keys", |file| match file.kind {
+        Kind::AltairAggregateKeys => Some(vec![framed(file)]),
+        Kind::SyncAggregates => Some(sync_aggregates(file).into_iter().map(Sum::from).collect()),
+        Kind::HeaderAggregate => Some(vec![header_aggregate(file).into()]),
+        Kind::CommitteeSum => Some(vec![committee(file)]),
+        _ => None,
+    });
+    for Sum { id, parts, sum } in sums {
+        let parts: Result<Vec<_>, _> = parts.iter().map(|part| PublicKey::<MinPk>::from_bytes(part)).collect();
+        let found = parts.ok().and_then(|parts| aggregate_public_keys(&parts).ok());
+        assert_eq!(found.map(|key| key.to_bytes()), sum, "{id}");
+    }
+}
+
+/// Points and what they add up to; `None` where the source refuses them.
+struct Sum {
+    id: String,
+    parts: Vec<Vec<u8>>,
+    sum: Option<Vec<u8>>,
+}
+
+impl From<Aggregate> for Sum {
+    fn from(aggregate: Aggregate) -> Self {
+        Self { id: aggregate.case.id, parts: aggregate.case.keys, sum: Some(aggregate.key) }
+    }
+}
+
+fn framed(file: &File) -> Sum {
+    let Framed::<Vec<Hex>, Option<Hex>> { input, output } = file.parse();
+    Sum { id: file.name.clone(), parts: plain(input), sum: output.map(|sum| sum.0) }
+}
+
+fn summed_by_herumi(file: &File) -> Option<Vec<Sum>> {
+    let records = herumi::records(file).into_iter();
+    let sums = records.filter(|r| r.keys.is_empty() && r.secrets.is_empty()).map(|r| Sum {
+        sum: Some(hex_bytes(&r.out).unwrap_or_else(|e| panic!("{}: {e}", r.id))),
+        id: r.id,
+        parts: r.signatures,
+    });
+    let sums: Vec<_> = sums.collect();
+    (!sums.is_empty()).then_some(sums)
+}
+
+fn summed_by_chia(file: &File) -> Vec<Sum> {
+    let schemes = chia(file).into_iter().enumerate();
+    schemes.map(|(i, c)| Sum { id: file.id(i), parts: plain(c.sig), sum: Some(c.aggregate.0) }).collect()
+}
+
+fn committee(file: &File) -> Sum {
+    #[derive(Deserialize)]
+    struct Content {
+        pubkeys: Vec<Hex>,
+        aggregate_pubkey: Hex,
+    }
+    let content: Content = file.parse();
+    Sum { id: file.name.clone(), parts: plain(content.pubkeys), sum: Some(content.aggregate_pubkey.0) }
+}

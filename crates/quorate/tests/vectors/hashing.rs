@@ -1,0 +1,156 @@
+//! Messages to points: RFC 9380 and the sets that follow it.
+
+use quorate::{Backend, MinPk, MinSig, Suite};
+use quorate_curve::{G1, G2, Group};
+use serde::Deserialize;
+
+use crate::loader::{
+    File, Vectors,
+    bytes::{Field, Hex, hex_bytes},
+    catalogue::Kind,
+    ethereum::Framed,
+    secrets::compatible,
+    wycheproof::Content,
+};
+
+#[test]
+fn message_to_point() {
+    let Some(vectors) = Vectors::open("hashing to the curve", &["01", "02", "03", "09"]) else { return };
+    let hashes = vectors.collect("hashes to the curve", |file| match file.kind {
+        Kind::HashToCurve => Some(rfc9380(file)),
+        Kind::EthHashToG2 => Some(vec![ethereum(file)]),
+        Kind::Compatibility => Some(compatibility(file)),
+        Kind::WycheproofHash => Some(wycheproof(file)),
+        _ => None,
+    });
+    for hash in &hashes {
+        match hash.point.len() {
+            48 | 96 if hash.in_g1 => check::<G1>(hash),
+            96 | 192 if !hash.in_g1 => check::<G2>(hash),
+            length => panic!("{}: a point of {length} bytes", hash.id),
+        }
+    }
+}
+
+/// A message and the point it hashes to, compressed or not.
+struct Hash {
+    id: String,
+    in_g1: bool,
+    tag: String,
+    message: Vec<u8>,
+    point: Vec<u8>,
+}
+
+/// The message whole, and cut in two as an AUG suite hands it over.
+fn check<G: Group>(hash: &Hash) {
+    let (head, tail) = hash.message.split_at(hash.message.len() / 2);
+    for &backend in Backend::available() {
+        let points = backend.hash_to_curve::<G>(hash.tag.as_bytes(), &[(&[], &hash.message), (head, tail)]);
+        for point in points {
+            let (short, long) = (point.compress(), point.serialize());
+            let found = if hash.point.len() == G::COMPRESSED { short.as_ref() } else { long.as_ref() };
+            assert_eq!(found, hash.point, "{} on {backend}", hash.id);
+        }
+    }
+}
+
+/// A point by its coordinates, of which one in G2 is `c0,c1`.
+#[derive(Deserialize)]
+struct Coordinates {
+    x: String,
+    y: String,
+}
+
+impl Coordinates {
+    /// The uncompressed encoding, which has c1 before c0.
+    fn bytes(&self, id: &str) -> Vec<u8> {
+        let parts = [&self.x, &self.y].into_iter().flat_map(|coordinate| coordinate.split(',').rev());
+        let parts =
+            parts.map(|part| serde_json::from_value::<Field>(part.into()).unwrap_or_else(|e| panic!("{id}: {e}")));
+        parts.flat_map(|field| field.0).collect()
+    }
+}
+
+fn rfc9380(file: &File) -> Vec<Hash> {
+    #[derive(Deserialize)]
+    struct Ciphersuite {
+        curve: String,
+        dst: String,
+        vectors: Vec<Vector>,
+    }
+    #[derive(Deserialize)]
+    struct Vector {
+        msg: String,
+        #[serde(rename = "P")]
+        point: Coordinates,
+    }
+    let suite: Ciphersuite = file.parse();
+    let hash = |(index, vector): (usize, Vector)| Hash {
+        id: file.id(index),
+        in_g1: suite.curve == "BLS12-381 G1",
+        tag: suite.dst.clone(),
+        message: vector.msg.into_bytes(),
+        point: vector.point.bytes(&file.name),
+    };
+    suite.vectors.into_iter().enumerate().map(hash).collect()
+}
+
+fn ethereum(file: &File) -> Hash {
+    #[derive(Deserialize)]
+    struct Input {
+        msg: String,
+    }
+    let Framed::<Input, Coordinates> { input, output } = file.parse();
+    Hash {
+        id: file.name.clone(),
+        in_g1: false,
+        // The set names no tag: its messages and points are those of the RFC.
+        tag: "QUUX-V01-CS02-with-BLS12381G2_XMD:SHA-256_SSWU_RO_".to_owned(),
+        message: input.msg.into_bytes(),
+        point: output.bytes(&file.name),
+    }
+}
+
+/// The set in which no tag means the default one of each group, not the empty one.
+pub(crate) const DEFAULT_TAGS: &str = "03_kyber_bls12381";
+
+/// One tag for both groups, which is the tag of only one of them.
+fn compatibility(file: &File) -> Vec<Hash> {
+    let records = compatible(file).into_iter().enumerate();
+    let hashes = records.flat_map(|(index, record)| {
+        [(true, record.g1.0), (false, record.g2.0)].map(|(in_g1, point)| {
+            let tag = match record.ciphersuite.as_str() {
+                "" if file.set == DEFAULT_TAGS && in_g1 => MinSig::Basic.id(),
+                "" if file.set == DEFAULT_TAGS => MinPk::Basic.id(),
+                tag => tag,
+            };
+            let (id, message) = (file.id(index), record.msg.clone().into_bytes());
+            Hash { id, in_g1, tag: tag.to_owned(), message, point }
+        })
+    });
+    hashes.collect()
+}
+
+fn wycheproof(file: &File) -> Vec<Hash> {
+    #[derive(Deserialize)]
+    struct Group {
+        dst: String,
+        tests: Vec<Test>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Test {
+        tc_id: u32,
+        msg: String,
+        expected: Hex,
+    }
+    let groups = file.parse::<Content<Group>>().test_groups.into_iter();
+    let hashes = groups.flat_map(|Group { dst, tests }| {
+        tests.into_iter().map(move |test| {
+            let id = format!("{}#tcId {}", file.name, test.tc_id);
+            let message = hex_bytes(&test.msg).unwrap_or_else(|e| panic!("{id}: {e}"));
+            Hash { id, in_g1: false, tag: dst.clone(), message, point: test.expected.0 }
+        })
+    });
+    hashes.collect()
+}

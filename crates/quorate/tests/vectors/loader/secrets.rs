@@ -1,0 +1,201 @@
+//! Signatures with the secret keys that made them.
+
+use quorate::{AnySuite, MinPk, MinSig, SecretKey};
+use serde::Deserialize;
+
+use super::{
+    Case, File, Messages, Vectors,
+    bytes::{Base64, Hex, Scalar, hex_bytes},
+    catalogue::Kind,
+    ethereum::{Framed, POSSESSION},
+    herumi,
+    schemes::{chia, suite_of},
+};
+
+/// "This secret key signs this message so."
+pub(crate) struct Signing {
+    pub(crate) set: String,
+    pub(crate) id: String,
+    pub(crate) suite: AnySuite,
+    /// As the source has it: it may be zero, or not below the group order.
+    pub(crate) secret: [u8; 32],
+    pub(crate) public_key: Option<Vec<u8>>,
+    pub(crate) message: Vec<u8>,
+    /// `None` where the source refuses to sign.
+    pub(crate) signature: Option<Vec<u8>>,
+}
+
+pub(crate) fn signings(vectors: &Vectors) -> Vec<Signing> {
+    vectors.collect("signatures with their secret key", |file| match file.kind {
+        Kind::EthSign => Some(vec![ethereum(file)]),
+        Kind::Herumi => signed_by_herumi(file),
+        Kind::Compatibility => Some(compatibility(file)),
+        Kind::NobleMinPk => Some(noble(file, AnySuite::MinPk(MinPk::Basic))),
+        Kind::NobleMinSig => Some(noble(file, AnySuite::MinSig(MinSig::Basic))),
+        Kind::SignedUnderTag => with_key(file),
+        Kind::ChiaSchemes => Some(signed_by_chia(file)),
+        _ => None,
+    })
+}
+
+impl Signing {
+    /// The same signature to be verified. Its key is that of the secret modulo the group order.
+    pub(crate) fn case(self) -> Option<Case> {
+        let secret = reduced(self.secret);
+        let key = match self.suite {
+            AnySuite::MinPk(_) => SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes()),
+            AnySuite::MinSig(_) => {
+                SecretKey::<MinSig>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes())
+            }
+        };
+        let (set, id, suite, messages) = (self.set, self.id, self.suite, Messages::Shared(self.message));
+        Some(Case { set, id, suite, keys: vec![key.ok()?], messages, signature: self.signature?, expected: true })
+    }
+}
+
+/// The order r of the groups, big-endian.
+const ORDER: [u8; 32] = [
+    0x73, 0xed, 0xa7, 0x53, 0x29, 0x9d, 0x7d, 0x48, 0x33, 0x39, 0xd8, 0x08, 0x09, 0xa1, 0xd8, 0x05, 0x53, 0xbd, 0xa4,
+    0x02, 0xff, 0xfe, 0x5b, 0xfe, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x01,
+];
+
+/// A scalar modulo r.
+pub(crate) fn reduced(mut scalar: [u8; 32]) -> [u8; 32] {
+    while scalar >= ORDER {
+        let mut borrow = false;
+        for (byte, order) in scalar.iter_mut().zip(ORDER).rev() {
+            let (once, first) = byte.overflowing_sub(order);
+            let (twice, second) = once.overflowing_sub(u8::from(borrow));
+            (*byte, borrow) = (twice, first | second);
+        }
+    }
+    scalar
+}
+
+fn ethereum(file: &File) -> Signing {
+    #[derive(Deserialize)]
+    struct Input {
+        privkey: Hex,
+        message: Hex,
+    }
+    let Framed::<Input, Option<Hex>> { input, output } = file.parse();
+    let secret = secret(&input.privkey.0, &file.name);
+    signing(file, 0, POSSESSION, secret, None, input.message.0, output.map(|signature| signature.0))
+}
+
+fn signed_by_herumi(file: &File) -> Option<Vec<Signing>> {
+    let records: Vec<_> = herumi::records(file).into_iter().filter(|record| !record.secrets.is_empty()).collect();
+    let signings = records.into_iter().enumerate().map(|(index, record)| {
+        let signature = hex_bytes(&record.out).unwrap_or_else(|e| panic!("{}: {e}", record.id));
+        let message = record.messages.concat();
+        signing(file, index, POSSESSION, secret(&record.secrets[0], &record.id), None, message, Some(signature))
+    });
+    let signings: Vec<_> = signings.collect();
+    (!signings.is_empty()).then_some(signings)
+}
+
+/// A record of Filecoin and of drand: hashes to both groups, and a signature where it has a secret key.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Compatible {
+    pub(crate) msg: String,
+    pub(crate) ciphersuite: String,
+    #[serde(rename = "G1Compressed")]
+    pub(crate) g1: Base64,
+    #[serde(rename = "G2Compressed")]
+    pub(crate) g2: Base64,
+    /// Decimal, or empty.
+    #[serde(rename = "BLSPrivKey")]
+    secret: String,
+    #[serde(rename = "BLSPubKey")]
+    key: Option<Base64>,
+    #[serde(rename = "BLSSigG2")]
+    signature: Option<Base64>,
+}
+
+pub(crate) fn compatible(file: &File) -> Vec<Compatible> {
+    #[derive(Deserialize)]
+    struct Content {
+        cases: Vec<Compatible>,
+    }
+    // drand's file is the bare list.
+    if file.text().trim_start().starts_with('[') { file.parse() } else { file.parse::<Content>().cases }
+}
+
+fn compatibility(file: &File) -> Vec<Signing> {
+    let records = compatible(file).into_iter().enumerate().filter(|(_, record)| !record.secret.is_empty());
+    let signing = |(index, record): (usize, Compatible)| {
+        let id = file.id(index);
+        let Scalar(secret) = serde_json::from_value(record.secret.into()).unwrap_or_else(|e| panic!("{id}: {e}"));
+        let key = record.key.unwrap_or_else(|| panic!("{id}: a secret key without its public key")).0;
+        let suite = suite_of(&record.ciphersuite, &key).unwrap_or_else(|| panic!("{id}: {}", record.ciphersuite));
+        let signature = record.signature.map(|signature| signature.0);
+        signing(file, index, suite, secret, Some(key), record.msg.into_bytes(), signature)
+    };
+    records.map(signing).collect()
+}
+
+fn noble(file: &File, suite: AnySuite) -> Vec<Signing> {
+    let signing = |(index, line): (usize, &str)| {
+        let fields: Vec<_> = line.trim().split(':').map(|field| hex_bytes(field).ok()).collect();
+        let [Some(key), Some(message), Some(signature)] = &fields[..] else {
+            panic!("{}, line {}: not three hexadecimal fields", file.name, index + 1);
+        };
+        let secret = secret(key, &file.id(index));
+        signing(file, index, suite, secret, None, message.clone(), Some(signature.clone()))
+    };
+    file.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(signing).collect()
+}
+
+/// Signatures under a tag each, those that come with their secret key.
+fn with_key(file: &File) -> Option<Vec<Signing>> {
+    #[derive(Deserialize)]
+    struct Content {
+        cases: Vec<Item>,
+    }
+    #[derive(Deserialize)]
+    struct Item {
+        dst: String,
+        sk: Option<Hex>,
+        pk: Option<Hex>,
+        msg: Option<Hex>,
+        sig: Option<Hex>,
+    }
+    let signing = |(index, item): (usize, Item)| {
+        let (Some(sk), Some(pk), Some(msg)) = (item.sk, item.pk, item.msg) else { return None };
+        let suite = suite_of(&item.dst, &pk.0).unwrap_or_else(|| panic!("{}: {}", file.id(index), item.dst));
+        let secret = secret(&sk.0, &file.id(index));
+        Some(signing(file, index, suite, secret, Some(pk.0), msg.0, item.sig.map(|signature| signature.0)))
+    };
+    let signings: Vec<_> = file.parse::<Content>().cases.into_iter().enumerate().filter_map(signing).collect();
+    (!signings.is_empty()).then_some(signings)
+}
+
+fn signed_by_chia(file: &File) -> Vec<Signing> {
+    let mut signings = Vec::new();
+    for scheme in chia(file) {
+        let suite = scheme.suite();
+        for ((sk, pk), sig) in scheme.sk.iter().zip(&scheme.pk).zip(&scheme.sig) {
+            let secret = secret(&sk.0, &file.name);
+            let (key, message, signature) = (Some(pk.0.clone()), scheme.message.0.clone(), Some(sig.0.clone()));
+            signings.push(signing(file, signings.len(), suite, secret, key, message, signature));
+        }
+    }
+    signings
+}
+
+fn signing(
+    file: &File,
+    index: usize,
+    suite: AnySuite,
+    secret: [u8; 32],
+    public_key: Option<Vec<u8>>,
+    message: Vec<u8>,
+    signature: Option<Vec<u8>>,
+) -> Signing {
+    Signing { set: file.set.clone(), id: file.id(index), suite, secret, public_key, message, signature }
+}
+
+fn secret(bytes: &[u8], id: &str) -> [u8; 32] {
+    bytes.try_into().unwrap_or_else(|_| panic!("{id}: a secret key of {} bytes", bytes.len()))
+}

@@ -1,0 +1,33 @@
+//! Secret key and message to signature, byte for byte.
+
+use quorate::{AnySuite, SecretKey, Suite};
+
+use crate::loader::{
+    Vectors,
+    secrets::{Signing, reduced, signings},
+};
+
+#[test]
+fn secret_and_message_to_signature() {
+    let Some(vectors) = Vectors::open("signing", &["01", "03"]) else { return };
+    for signing in signings(&vectors) {
+        match signing.suite {
+            AnySuite::MinPk(suite) => check(suite, &signing),
+            AnySuite::MinSig(suite) => check(suite, &signing),
+        }
+    }
+}
+
+/// A secret key outside 1..r is refused. What a source signs with one not below r is the signature by its residue.
+fn check<S: Suite>(suite: S, signing: &Signing) {
+    let id = &signing.id;
+    let residue = reduced(signing.secret);
+    let read = SecretKey::<S>::from_bytes(&signing.secret);
+    assert_eq!(read.is_ok(), residue == signing.secret && residue != [0; 32], "{id}: a secret key is in 1..r");
+
+    let secret = SecretKey::<S>::from_bytes(&residue).ok();
+    assert_eq!(secret.as_ref().map(|s| s.sign(suite, &signing.message).to_bytes()), signing.signature, "{id}");
+    if let (Some(secret), Some(key)) = (secret, &signing.public_key) {
+        assert_eq!(secret.public_key().to_bytes(), *key, "{id}: public key");
+    }
+}
