@@ -1,0 +1,92 @@
+//! Rounds of drand's mainnet: one, an array, a bundle, with the chain named or given.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::run::{Folder, example, verify, verify_input, with, without};
+
+/// The bundle of an example.
+fn bundle(name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(example(name)).unwrap()).unwrap()
+}
+
+/// A round of quicknet.
+fn round() -> Value {
+    bundle("drand-quicknet.json")["beacons"][0].clone()
+}
+
+/// The round with another number, and without the message that the file may state.
+fn another_round() -> Value {
+    let number = round()["round"].as_u64().unwrap();
+    with(round(), "round", number + 1)
+}
+
+#[test]
+fn a_round_of_a_named_chain() {
+    let ran = verify_input(&["--verdicts", "--chain", "quicknet"], round().to_string()).exits(0);
+    assert_eq!(ran.object(), json!({"index": 0, "id": round()["round"], "valid": true}));
+    let hash = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971";
+    verify_input(&["--chain", hash], round().to_string()).exits(0);
+    verify_input(&["--chain", "quicknet"], another_round().to_string()).exits(1);
+    // The wrong chain has keys of another length or simply another key.
+    verify_input(&["--chain", "fastnet"], round().to_string()).exits(1);
+    verify_input(&["--chain", "nonesuch"], round().to_string()).exits(2).says("no chain \"nonesuch\" is built in");
+    verify_input(&["--chain", "evmnet"], round().to_string()).exits(2).says("BN254");
+}
+
+#[test]
+fn a_round_without_a_chain_is_an_error_that_says_what_to_add() {
+    verify_input(&[], round().to_string()).exits(2).says("element [0]").says("--chain NAME");
+}
+
+#[test]
+fn an_array_of_rounds_names_the_false_one() {
+    let array = json!([round(), another_round(), {"round": 0, "signature": "00"}, round()]).to_string();
+    let ran = verify_input(&["--verdicts", "--chain", "quicknet"], array).exits(2).says("element [2]: round 0");
+    assert_eq!(ran.valid(), [true, false, true]);
+}
+
+#[test]
+fn bundles_carry_their_chain() {
+    for name in ["drand-default.json", "drand-quicknet.json"] {
+        let beacons = bundle(name)["beacons"].as_array().unwrap().len();
+        let ran = verify(&["--json", &example(name)]).exits(0);
+        assert_eq!(ran.object()["valid"], beacons);
+    }
+    // A caller who names the chain is told of a document of another.
+    verify(&["--chain", "default", &example("drand-quicknet.json")]).exits(2).says("one of the two is the wrong chain");
+    verify(&["--chain", "quicknet", &example("drand-quicknet.json")]).exits(0);
+}
+
+#[test]
+fn a_chain_info_document_stands_in() {
+    let folder = Folder::new();
+    let info = folder.file("info.json", bundle("drand-quicknet.json")["chain_info"].to_string());
+    let ran = verify_input(&["--verdicts", "--chain-info", &info], round().to_string()).exits(0);
+    assert_eq!(ran.valid(), [true]);
+    let broken = folder.file("broken.json", "{}");
+    verify_input(&["--chain-info", &broken], round().to_string()).exits(2).says(&broken).says("not usable");
+}
+
+#[test]
+fn a_chained_round_needs_the_one_before() {
+    let chained = bundle("drand-default.json")["beacons"][1].clone();
+    verify_input(&["--chain", "default"], chained.to_string()).exits(0);
+    let alone = without(chained.clone(), "previous_signature");
+    verify_input(&["--chain", "default"], alone.to_string()).exits(2).says("lacks \"previous_signature\"");
+    let other = bundle("drand-default.json")["beacons"][2]["previous_signature"].clone();
+    verify_input(&["--chain", "default"], with(chained, "previous_signature", other).to_string()).exits(1);
+}
+
+#[test]
+fn false_randomness_is_named() {
+    let ran = verify_input(
+        &["--verdicts", "--explain", "--chain", "quicknet"],
+        with(round(), "randomness", "00".repeat(32)).to_string(),
+    )
+    .exits(1)
+    .says("failed")
+    .says("randomness");
+    assert!(ran.object()["reason"].as_str().unwrap().starts_with("randomness: "));
+}

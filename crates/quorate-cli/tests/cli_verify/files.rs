@@ -1,0 +1,185 @@
+//! Several files, pipes in place of files, Parquet, and what cannot be read.
+
+use std::{
+    fs::File,
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use arrow_array::{
+    ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray,
+    builder::{ListBuilder, StringBuilder},
+};
+use arrow_schema::{Field, Schema};
+use parquet::arrow::ArrowWriter;
+use quorate::MinPk;
+use serde_json::{Value, json};
+
+use crate::run::{Folder, claim, example, false_claim, lines, quorate, shared, verify, verify_input, with};
+
+#[test]
+fn several_files_are_one_run_in_their_order() {
+    let folder = Folder::new();
+    let first = folder.file("first", lines(&[claim(1), false_claim(2)]));
+    let second = folder.file("second", format!("bad\n{}", claim(3)));
+    let ran = verify_input(&["--verdicts", &first, "-", &second], lines(&[claim(4)])).exits(2);
+    let seen: Vec<_> =
+        ran.objects().iter().map(|o| (o["index"].clone(), o["id"].clone(), o["valid"].clone())).collect();
+    let expected = [(0, "c1", true), (1, "c2", false), (2, "c4", true), (4, "c3", true)]
+        .map(|(i, id, v)| (json!(i), json!(id), json!(v)));
+    assert_eq!(seen, expected);
+    assert!(ran.err.contains(&format!("{second}, line 1: not a JSON object")), "{}", ran.err);
+}
+
+#[test]
+fn examples_are_what_they_say() {
+    verify(&[&example("claims.jsonl")]).exits(0);
+    verify(&[&example("one-false.jsonl")]).exits(1).says("1 invalid");
+    verify(&[&example("drand-default.json"), &example("drand-quicknet.json")]).exits(0);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let folder = Folder::new();
+    let good = folder.file("good", lines(&[claim(1)]));
+    let missing = folder.path("missing.jsonl");
+    verify(&[&good, &missing]).exits(3).says(&missing).says("No such file");
+    verify(&["--known", &missing, &good]).exits(3).says(&missing);
+    verify(&["--committee", &missing, &good]).exits(3).says(&missing);
+    verify(&["--chain-info", &missing, &good]).exits(3).says(&missing);
+    verify(&["--remember", &folder.path("no/such/folder"), &good]).exits(3).says("no/such/folder");
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let folder = Folder::new();
+    verify(&[&folder.path("")]).exits(3).says("directory");
+}
+
+#[test]
+fn an_array_of_claims_is_read_and_a_truncated_one_reported() {
+    let array = json!([claim(1), 5, false_claim(2)]).to_string();
+    let ran = verify_input(&["--verdicts"], &array).exits(2).says("standard input, element [1]: not a JSON object");
+    assert_eq!(ran.valid(), [true, false]);
+    verify_input(&[], &array[..array.len() / 2]).exits(2).says("standard input: the jsonl document ends in the middle");
+}
+
+/// A pipe that is named as a file, as the shell's `<(…)` does it: its first bytes are gone once they are looked at.
+#[test]
+fn a_named_pipe_loses_nothing() {
+    let folder = Folder::new();
+    let claims = folder.file("claims", lines(&[claim(1), false_claim(2), claim(3)]));
+    let parquet = folder.file("parquet", parquet(&[claim(1)]));
+    let verify_pipe = |file: &str| {
+        let pipe = folder.path("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut writer = Command::new("sh")
+            .args(["-c", "exec cat \"$0\" > \"$1\"", file, &pipe])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let ran = verify(&["--verdicts", &pipe]);
+        writer.wait().unwrap();
+        std::fs::remove_file(pipe).unwrap();
+        ran
+    };
+    assert_eq!(verify_pipe(&claims).exits(1).valid(), [true, false, true]);
+    verify_pipe(&parquet).exits(2).says("cannot come from a pipe");
+}
+
+#[test]
+fn parquet_rows_are_claims() {
+    let folder = Folder::new();
+    let path =
+        folder.file("claims.parquet", parquet(&[claim(1), false_claim(2), with(claim(3), "suite", Value::Null)]));
+    let ran = verify(&["--verdicts", &path]).exits(2).says(&format!("{path}, row 3: ")).says("--suite NAME");
+    assert_eq!(ran.valid(), [true, false]);
+    assert_eq!(verify(&["--verdicts", "--suite", "eth2", &path]).exits(1).valid(), [true, false, true]);
+}
+
+#[test]
+fn parquet_with_lists_binary_columns_and_numbers() {
+    let claims = [shared(MinPk::Eth2, &[1, 2, 3], b"m"), shared(MinPk::Eth2, &[4], b"n")];
+    let mut keys = ListBuilder::new(StringBuilder::new());
+    for claim in &claims {
+        for key in claim["public_keys"].as_array().unwrap() {
+            keys.values().append_value(key.as_str().unwrap());
+        }
+        keys.append(true);
+    }
+    let bytes = |field: &str| -> Vec<_> {
+        claims.iter().map(|claim| const_hex::decode(claim[field].as_str().unwrap()).unwrap()).collect()
+    };
+    let binary = |field: &str| -> ArrayRef { Arc::new(BinaryArray::from_iter_values(bytes(field))) };
+    let content = parquet_of(vec![
+        ("id", Arc::new(Int64Array::from(vec![7, -8]))),
+        ("public_keys", Arc::new(keys.finish())),
+        ("message", binary("message")),
+        ("signature", binary("signature")),
+        ("remark", binary("message")),
+    ]);
+    let folder = Folder::new();
+    let ran = verify(&["--suite", "eth2", "--verdicts", &folder.file("claims", content)]).exits(0);
+    assert_eq!(ran.objects().iter().map(|o| o["id"].clone()).collect::<Vec<_>>(), [7, -8]);
+}
+
+#[test]
+fn parquet_from_standard_input_is_refused() {
+    for arguments in [&["--verdicts"][..], &["--format", "parquet", "-"]] {
+        let ran = verify_input(arguments, parquet(&[claim(1)])).exits(2).says("cannot come from a pipe");
+        assert_eq!(ran.out, "");
+    }
+}
+
+#[test]
+fn damaged_parquet_is_reported_and_the_other_files_are_read() {
+    let folder = Folder::new();
+    let whole = parquet(&[claim(1)]);
+    let good = folder.file("good", lines(&[claim(1)]));
+    let cut = folder.file("cut", &whole[..whole.len() - 20]);
+    let ran = verify(&["--verdicts", &cut, &good]).exits(2).says(&format!("{cut}: this Parquet file is cut off"));
+    assert_eq!(ran.valid(), [true]);
+    let lacks = folder.file("lacks", parquet_of(vec![("signature", Arc::new(StringArray::from(vec!["00"])))]));
+    verify(&[&lacks]).exits(2).says("no column \"public_key\"");
+    verify(&["--format", "parquet", &good]).exits(2).says("no Parquet file");
+}
+
+#[test]
+fn a_format_that_the_file_is_not_is_reported() {
+    let folder = Folder::new();
+    let good = folder.file("good", lines(&[claim(1)]));
+    let text = folder.file("text", "some prose\n");
+    verify(&["--format", "drand", &text]).exits(2).says(&format!("{text}: this is no drand document"));
+    verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: this is no light-client document"));
+    verify(&["--format", "csv", &good]).exits(2).says("expected jsonl, parquet, drand or light-client");
+    assert_eq!(verify(&["--format", "jsonl", "--verdicts", &good]).exits(0).valid(), [true]);
+}
+
+/// Claims of one key as text columns.
+fn parquet(claims: &[Value]) -> Vec<u8> {
+    let column = |name: &'static str| -> (&'static str, ArrayRef) {
+        (name, Arc::new(claims.iter().map(|claim| claim[name].as_str()).collect::<StringArray>()))
+    };
+    parquet_of(["id", "suite", "public_key", "message", "signature"].map(column).into())
+}
+
+fn parquet_of(columns: Vec<(&'static str, ArrayRef)>) -> Vec<u8> {
+    let fields: Vec<_> =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, schema, None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn standard_input_may_be_a_file() {
+    let folder = Folder::new();
+    let path = folder.file("claims", lines(&[claim(1), false_claim(2)]));
+    let mut command = quorate();
+    let output = command.args(["verify", "--verdicts"]).stdin(File::open(path).unwrap()).output().unwrap();
+    assert_eq!(crate::run::Ran::from(output).exits(1).valid(), [true, false]);
+}

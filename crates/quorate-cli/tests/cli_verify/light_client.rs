@@ -1,0 +1,166 @@
+//! Ethereum mainnet's light-client objects: true as they are, and false for the right reason with a bit flipped.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use crate::run::{Folder, Ran, vectors, verify};
+
+const FILES: [&str; 4] = ["bootstrap.json", "updates.json", "finality.json", "optimistic.json"];
+
+fn paths(folder: &Path) -> Vec<String> {
+    FILES.iter().map(|name| folder.join(name).to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn bootstraps_and_updates_of_mainnet() {
+    for set in ["07_eth_helios", "07_eth_trin"] {
+        let Some(folder) = vectors(set) else { return };
+        let paths = paths(&folder);
+        let mut arguments = vec!["--json", "--explain"];
+        arguments.extend(paths.iter().map(String::as_str));
+        let ran = verify(&arguments).exits(0).says("trusting the committee of period");
+        let summary = ran.object();
+        println!("{set}: {} updates", summary["claims"]);
+        assert!(summary["valid"].as_u64() >= Some(3) && summary["invalid"] == 0 && summary["malformed"] == 0);
+        assert!(ran.err.contains("next_sync_committee_branch") && !ran.err.contains("  failed "), "{}", ran.err);
+    }
+}
+
+#[test]
+fn documents_in_any_order() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let mut paths = paths(&folder);
+    paths.reverse();
+    let arguments: Vec<_> = paths.iter().map(String::as_str).collect();
+    verify(&arguments).exits(0);
+}
+
+#[test]
+fn updates_without_their_committee_say_what_to_add() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let finality = folder.join("finality.json");
+    let ran = verify(&["--json", finality.to_str().unwrap()]).exits(2).says("add a bootstrap").says("--committee FILE");
+    assert_eq!(ran.object()["claims"], 0);
+}
+
+#[test]
+fn a_flipped_bit_fails_the_check_of_its_field() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let updates: Value = serde_json::from_str(&fs::read_to_string(folder.join("updates.json")).unwrap()).unwrap();
+    let flips = [
+        ("/data/finality_branch/3", "finality_branch"),
+        ("/data/finalized_header/beacon/body_root", "finality_branch"),
+        ("/data/finalized_header/execution/extra_data", "finalized_execution_branch"),
+        ("/data/next_sync_committee_branch/0", "next_sync_committee_branch"),
+        ("/data/next_sync_committee/pubkeys/17", "next_sync_committee_branch"),
+        ("/data/next_sync_committee/aggregate_pubkey", "next_sync_committee_branch"),
+        ("/data/attested_header/execution/state_root", "attested_execution_branch"),
+        ("/data/attested_header/execution/logs_bloom", "attested_execution_branch"),
+        ("/data/attested_header/execution_branch/2", "attested_execution_branch"),
+        ("/data/attested_header/beacon/state_root", "finality_branch"),
+    ];
+    for (pointer, check) in flips {
+        let ran = with_update(&folder, &flipped(&updates[0], pointer), &[]).exits(1);
+        let reason = ran.object()["reason"].as_str().unwrap().to_owned();
+        assert!(reason.starts_with(&format!("{check}: ")), "{pointer}: {reason}");
+        let failed = ran.err.lines().find(|line| line.trim_start().starts_with("failed"));
+        assert!(failed.is_some_and(|line| line.contains(&format!("{check}: "))), "{pointer}: {}", ran.err);
+    }
+}
+
+/// What no branch covers is covered by the signature.
+#[test]
+fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let text = fs::read_to_string(folder.join("optimistic.json")).unwrap();
+    let update: Value = serde_json::from_str(&text).unwrap();
+    for pointer in [
+        "/data/attested_header/beacon/parent_root",
+        "/data/attested_header/beacon/state_root",
+        "/data/sync_aggregate/sync_committee_bits",
+    ] {
+        let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
+        assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages", "{pointer}");
+    }
+    // A signature with a bit flipped is no point, or one off the subgroup.
+    let ran = with_update(&folder, &flipped(&update, "/data/sync_aggregate/sync_committee_signature"), &[]).exits(1);
+    assert!(ran.object()["reason"].as_str().unwrap().starts_with("signature: "), "{ran:?}");
+    let mut early = update.clone();
+    early["data"]["signature_slot"] = early["data"]["attested_header"]["beacon"]["slot"].clone();
+    assert!(
+        with_update(&folder, &early, &[]).exits(1).object()["reason"].as_str().unwrap().starts_with("slot_order: ")
+    );
+}
+
+#[test]
+fn too_few_participants_for_the_caller() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let update: Value = serde_json::from_str(&fs::read_to_string(folder.join("optimistic.json")).unwrap()).unwrap();
+    let ran = with_update(&folder, &update, &["--min-participants", "512"]);
+    let few = ran.object()["reason"].as_str().is_some_and(|reason| reason.starts_with("participants: "));
+    assert!(few || ran.code == 0, "{ran:?}");
+    let ran = with_update(&folder, &update, &["--min-participants", "513"]).exits(1);
+    assert!(ran.object()["reason"].as_str().unwrap().starts_with("participants: "));
+}
+
+#[test]
+fn another_network_signs_other_roots() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let update: Value = serde_json::from_str(&fs::read_to_string(folder.join("optimistic.json")).unwrap()).unwrap();
+    let root = "11".repeat(32);
+    let ran = with_update(&folder, &update, &["--genesis-validators-root", &root]).exits(1);
+    assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages");
+}
+
+#[test]
+fn a_forged_bootstrap_is_not_believed() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let bootstrap: Value = serde_json::from_str(&fs::read_to_string(folder.join("bootstrap.json")).unwrap()).unwrap();
+    let files = Folder::new();
+    for pointer in ["/data/current_sync_committee/pubkeys/3", "/data/current_sync_committee_branch/1"] {
+        let forged = files.file("forged.json", flipped(&bootstrap, pointer).to_string());
+        verify(&[&forged]).exits(1).says("is not believed").says("current_sync_committee_branch");
+    }
+}
+
+/// Whoever rests on an update that is false falls with it.
+#[test]
+fn what_rests_on_a_false_update_is_false() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let mut updates: Value = serde_json::from_str(&fs::read_to_string(folder.join("updates.json")).unwrap()).unwrap();
+    updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
+    let ran = with_update(&folder, &updates, &[]).exits(1);
+    let reasons: Vec<_> =
+        ran.objects().iter().map(|line| line["reason"].as_str().unwrap_or("valid").to_owned()).collect();
+    assert_eq!(reasons[0], "the signature does not match the keys and messages");
+    assert!(reasons[1].contains("rests on") && reasons[2].contains("rests on"), "{reasons:?}");
+}
+
+#[test]
+fn an_update_from_standard_input() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let bootstrap = folder.join("bootstrap.json");
+    let update = fs::read_to_string(folder.join("optimistic.json")).unwrap();
+    crate::run::verify_input(&[bootstrap.to_str().unwrap(), "-"], update).exits(0).says("1 claim: valid");
+}
+
+/// The bootstrap of the set and this update, with their verdicts and checks.
+fn with_update(folder: &Path, update: &Value, options: &[&str]) -> Ran {
+    let files = Folder::new();
+    let bootstrap = folder.join("bootstrap.json");
+    let update = files.file("update.json", update.to_string());
+    let arguments = [&["--verdicts", "--explain"], options, &[bootstrap.to_str().unwrap(), &update]].concat();
+    verify(&arguments)
+}
+
+/// The lowest bit of a field's last digit flipped.
+fn flipped(document: &Value, pointer: &str) -> Value {
+    let mut document = document.clone();
+    let field = document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+    let text = field.as_str().unwrap();
+    let (rest, last) = text.split_at(text.len() - 1);
+    let last = u8::from_str_radix(last, 16).unwrap() ^ 1;
+    *field = format!("{rest}{last:x}").into();
+    document
+}

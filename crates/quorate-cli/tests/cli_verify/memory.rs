@@ -1,0 +1,141 @@
+//! `--known` and `--remember`: what was verified once is subtracted, and believed only as it was written.
+
+use std::fs;
+
+use quorate::MinPk;
+use serde_json::{Value, json};
+
+use crate::run::{
+    Folder, claim, each, false_claim, lines, shared, short_claim, single, verify, verify_input, with, without,
+};
+
+/// The counts of a run: valid, invalid, known, subtracted, remembered.
+fn counts(summary: &Value) -> [u64; 5] {
+    ["valid", "invalid", "known", "subtracted", "remembered"].map(|field| summary[field].as_u64().unwrap())
+}
+
+#[test]
+fn a_second_run_knows_everything() {
+    let folder = Folder::new();
+    let (known, gossip) = (folder.path("known"), lines(&[claim(1), false_claim(2), short_claim(3), claim(4)]));
+    let arguments = ["--json", "--known", &known, "--remember", &known];
+    let first = verify_input(&arguments, &gossip).exits(1).object();
+    assert_eq!(counts(&first), [3, 1, 0, 0, 3]);
+    let written = fs::read_to_string(&known).unwrap();
+    assert_eq!(written.lines().count(), 3);
+    for line in written.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let fields: Vec<_> = line.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(fields, ["message", "public_key", "signature", "suite"]);
+    }
+    // The lines are claims like any others.
+    verify(&[&known]).exits(0).says("3 claims: 3 valid");
+
+    let second = verify_input(&arguments, &gossip).exits(1).object();
+    assert_eq!(counts(&second), [3, 1, 3, 3, 0]);
+    assert_eq!(fs::read_to_string(&known).unwrap(), written, "nothing is appended twice");
+    assert!(second["hashes"].as_u64() < first["hashes"].as_u64());
+    verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 statements known");
+}
+
+#[test]
+fn what_is_remembered_is_appended() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    for (i, lines_) in [(1, 1), (2, 2), (3, 3)] {
+        verify_input(&["--remember", &known], lines(&[claim(i)])).exits(0).says("1 remembered");
+        assert_eq!(fs::read_to_string(&known).unwrap().lines().count(), lines_);
+    }
+}
+
+#[test]
+fn a_block_claim_is_reduced_by_what_is_known_of_it() {
+    let folder = Folder::new();
+    let suite = MinPk::Eth2;
+    let gossip: Vec<_> = (1..=3).map(|i| single(suite, i, b"vote", b"vote")).collect();
+    let known = folder.file("known", lines(&gossip));
+    let pairs: [(u8, &[u8]); 4] = [(1, b"vote"), (2, b"vote"), (4, b"vote"), (5, b"other")];
+    let block = each(suite, &pairs);
+    let quorum = shared(suite, &[1, 2, 3], b"vote");
+    let ran = verify_input(&["--json", "--known", &known], lines(&[block.clone(), quorum.clone()])).exits(0);
+    assert_eq!(counts(&ran.object()), [2, 0, 3, 5, 0]);
+    // The same with a signature of something else: knowing its statements does not make it valid.
+    let forged = [
+        with(block, "signature", gossip[0]["signature"].clone()),
+        with(quorum, "signature", gossip[0]["signature"].clone()),
+    ];
+    let ran = verify_input(&["--verdicts", "--known", &known], lines(&forged)).exits(1);
+    assert_eq!(ran.valid(), [false, false]);
+}
+
+#[test]
+fn aggregates_and_false_claims_are_not_remembered() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    let claims = [shared(MinPk::Eth2, &[1, 2], b"m"), each(MinPk::Eth2, &[(1, b"a"), (2, b"b")]), false_claim(3)];
+    verify_input(&["--remember", &known], lines(&claims)).exits(1);
+    assert_eq!(fs::read_to_string(&known).unwrap(), "");
+    // An aggregate of one is a single claim.
+    verify_input(&["--remember", &known], lines(&[shared(MinPk::Eth2, &[1], b"m")])).exits(0).says("1 remembered");
+}
+
+#[test]
+fn known_under_one_suite_is_not_known_under_another() {
+    let folder = Folder::new();
+    let known = folder.file("known", lines(&[single(MinPk::Basic, 1, b"m", b"m"), short_claim(1)]));
+    let ran = verify_input(&["--json", "--known", &known], lines(&[single(MinPk::Eth2, 1, b"m", b"m")])).exits(0);
+    assert_eq!(counts(&ran.object()), [1, 0, 2, 0, 0]);
+    // Suites of one tag share their signatures.
+    let profile = single(MinPk::DrandUnchained, 1, b"m", b"m");
+    assert_eq!(counts(&verify_input(&["--json", "--known", &known], lines(&[profile])).object()), [1, 0, 2, 1, 0]);
+}
+
+/// A known statement is believed: with a wrong signature a true claim of it is false, whatever its own signature says.
+#[test]
+fn a_false_known_signature_makes_no_other_claim_valid() {
+    let folder = Folder::new();
+    let known = folder.file("known", lines(&[with(claim(1), "signature", claim(2)["signature"].clone())]));
+    let ran = verify_input(&["--verdicts", "--known", &known], lines(&[claim(1), claim(2)])).exits(1);
+    assert_eq!(ran.valid(), [false, true]);
+}
+
+#[test]
+fn a_tampered_known_file_is_an_error_with_its_line() {
+    let folder = Folder::new();
+    let bad = [
+        ("hello".to_owned(), "not a JSON object"),
+        (without(claim(2), "signature").to_string(), "lacks \"signature\""),
+        (with(claim(2), "signature", "00").to_string(), "signature: "),
+        (with(claim(2), "public_key", "c0".to_owned() + &"00".repeat(47)).to_string(), "identity"),
+        (with(claim(2), "suite", "eth3").to_string(), "there is no suite"),
+        (without(claim(2), "suite").to_string(), "give --suite NAME"),
+        (shared(MinPk::Eth2, &[1, 2], b"m").to_string(), "makes one statement, this one makes 2"),
+        (with(shared(MinPk::Eth2, &[1], b"m"), "public_keys", json!([])).to_string(), "makes one statement"),
+    ];
+    for (line, reason) in bad {
+        let known = folder.file("known", format!("{}{line}\n{}", lines(&[claim(1)]), claim(3)));
+        let ran =
+            verify_input(&["--known", &known], lines(&[claim(1)])).exits(2).says(&known).says("line 2").says(reason);
+        assert_eq!(ran.out, "", "{reason}");
+    }
+}
+
+#[test]
+fn a_known_file_that_is_not_there_is_an_error_unless_this_run_makes_it() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    verify_input(&["--known", &known], lines(&[claim(1)])).exits(3).says(&known);
+    verify_input(&["--known", &known, "--remember", &folder.path("other")], lines(&[claim(1)])).exits(3);
+    verify_input(&["--known", &known, "--remember", &known], lines(&[claim(1)])).exits(0).says("1 remembered");
+    verify_input(&["--known", &folder.path("")], "").exits(3).says("directory");
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    verify_input(&["--remember", "/dev/full"], lines(&[claim(1)]))
+        .exits(3)
+        .says("cannot append to --remember /dev/full")
+        .says("No space left");
+    // Nothing to remember, nothing to write.
+    verify_input(&["--remember", "/dev/full"], lines(&[false_claim(1)])).exits(1);
+}

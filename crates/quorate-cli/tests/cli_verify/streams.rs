@@ -1,0 +1,257 @@
+//! Streams that stall, break, fill up or never end.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::run::{Folder, Ran, claim, false_claim, lines, quorate};
+
+/// Longer than anything waits here, shorter than a person does.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A run whose standard input stays open.
+struct Running {
+    child: Child,
+    /// Until it is closed.
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = quorate();
+        command.arg("verify").args(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let input = child.stdin.take();
+        let lines = read_lines(child.stdout.take().unwrap());
+        Self { child, input, lines }
+    }
+
+    fn write(&mut self, text: &str) {
+        self.input.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Ends standard input.
+    fn close(&mut self) {
+        self.input = None;
+    }
+
+    /// The next line of standard output, which must come by itself.
+    #[track_caller]
+    fn line(&self) -> Value {
+        serde_json::from_str(&self.lines.recv_timeout(PATIENCE).expect("a line in time")).unwrap()
+    }
+
+    fn interrupt(&self) {
+        let status = Command::new("sh").args(["-c", &format!("kill -INT {}", self.child.id())]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for the end without closing standard input; the lines that were not taken and standard error.
+    fn end(mut self) -> (i32, Vec<Value>, String) {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                self.child.kill().unwrap();
+                panic!("it does not end");
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let rest = self.lines.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+        let mut err = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        drop(self.input);
+        (status.code().expect("it ends by itself"), rest, err)
+    }
+}
+
+fn read_lines(out: ChildStdout) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(out).lines() {
+            if sender.send(line.unwrap()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+#[test]
+fn ctrl_c_flushes_and_counts_what_is_judged() {
+    let mut run = Running::start(&["--verdicts", "--json"]);
+    run.write(&lines(&[claim(1), false_claim(2), claim(3)]));
+    assert_eq!([run.line(), run.line(), run.line()].map(|line| line["valid"] == true), [true, false, true]);
+    run.interrupt();
+    let (code, rest, err) = run.end();
+    assert_eq!(code, 130);
+    let [summary] = &rest[..] else { panic!("{rest:?}") };
+    assert_eq!(summary["interrupted"], true);
+    assert_eq!(["claims", "valid", "invalid"].map(|field| summary[field].clone()), [json!(3), json!(2), json!(1)]);
+    assert!(err.contains("3 claims: 2 valid, 1 invalid; interrupted"), "{err}");
+}
+
+/// Nothing is judged yet, and the first read blocks.
+#[test]
+fn ctrl_c_before_the_first_claim_ends_it() {
+    for arguments in [&["--json"][..], &["--json", "--format", "light-client"]] {
+        let run = Running::start(arguments);
+        thread::sleep(Duration::from_millis(300));
+        run.interrupt();
+        let (code, _, _) = run.end();
+        assert_eq!(code, 130, "{arguments:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_remembered() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    let mut run = Running::start(&["--verdicts", "--remember", &known]);
+    run.write(&lines(&[claim(1), claim(2)]));
+    (run.line(), run.line());
+    run.interrupt();
+    assert_eq!(run.end().0, 130);
+    assert_eq!(std::fs::read_to_string(known).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn a_slow_pipe_is_not_waited_for() {
+    let mut run = Running::start(&["--verdicts"]);
+    for i in 0..3 {
+        run.write(&lines(&[claim(i)]));
+        assert_eq!(run.line(), json!({"index": i, "id": format!("c{i}"), "valid": true}));
+    }
+    run.close();
+    assert_eq!(run.end().0, 0);
+}
+
+/// A claim every few milliseconds: the verdict of the first does not wait for a pause.
+#[test]
+fn a_steady_trickle_does_not_hold_back_the_first_verdict() {
+    let mut run = Running::start(&["--verdicts", "--threads", "1"]);
+    let line = lines(&[claim(1)]);
+    let begun = Instant::now();
+    let first = loop {
+        run.write(&line);
+        if let Ok(line) = run.lines.recv_timeout(Duration::from_millis(20)) {
+            break line;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "no verdict while claims keep coming");
+    };
+    assert!(first.starts_with("{\"index\":0,"), "{first}");
+    run.close();
+    assert_eq!(run.end().0, 0);
+}
+
+/// Bursts while the verifier is at work: none of their claims waits for the next burst.
+#[test]
+fn a_burst_is_judged_whole_while_the_pipe_stays_open() {
+    let mut run = Running::start(&["--verdicts", "--threads", "1"]);
+    let burst: String = (0..200).map(|i| lines(&[claim(i)])).collect();
+    let mut seen = 0;
+    for _ in 0..4 {
+        run.write(&burst);
+        for _ in 0..200 {
+            assert_eq!(run.line()["index"], seen);
+            seen += 1;
+        }
+    }
+    run.close();
+    assert_eq!(run.end().0, 0);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_trouble_worth_a_message() {
+    for arguments in [&["--verdicts"][..], &["--json"], &[]] {
+        let mut command = quorate();
+        let mut child = command
+            .arg("verify")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(lines(&[claim(1), claim(2)]).as_bytes()).unwrap();
+        drop(input);
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        assert_eq!((ran.exits(3).err.as_str(), ""), ("", ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_an_error() {
+    for (arguments, claims) in [(&["--verdicts"][..], 2), (&["--verdicts"], 1000), (&["--json"], 2), (&[], 2)] {
+        let folder = Folder::new();
+        let path = folder.file("claims", lines(&[claim(1)]).repeat(claims));
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output =
+            quorate().arg("verify").args(arguments).arg(path).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        Ran::from(output).exits(3).says("standard output").says("No space left");
+    }
+}
+
+#[test]
+fn standard_error_may_be_closed() {
+    let folder = Folder::new();
+    let path = folder.file("claims", format!("bad\n{}", claim(1)));
+    let script = "exec \"$0\" verify --verdicts \"$1\" 2>&-";
+    let output = Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_quorate"), &path]).output().unwrap();
+    assert_eq!(Ran::from(output).exits(2).valid(), [true]);
+}
+
+/// The most memory a run held, in KiB, while it read many copies of some bytes and was then given the end.
+fn peak_memory(arguments: &[&str], piece: &str, copies: usize) -> (u64, Value) {
+    let mut run = Running::start(arguments);
+    thread::scope(|scope| {
+        let input = run.input.as_mut().unwrap();
+        scope.spawn(move || (0..copies).for_each(|_| input.write_all(piece.as_bytes()).unwrap()));
+    });
+    // Everything is written, so all but the last of it is read; the end is still to come.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", run.child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    run.close();
+    let (code, mut rest, _) = run.end();
+    assert!(code <= 2, "exit code {code}");
+    (peak, rest.pop().unwrap())
+}
+
+/// Claims of 2,000 keys each: the window and the queue before it are bounded by bytes, too.
+#[test]
+fn large_claims_do_not_pile_up() {
+    let key = claim(1)["public_key"].clone();
+    let large =
+        json!({"suite": "eth2", "public_keys": vec![key; 2000], "message": "00", "signature": claim(1)["signature"]});
+    let (peak, summary) = peak_memory(&["--json", "-q", "--threads", "1"], &lines(&[large]), 1500);
+    println!("{peak} KiB for 1,500 claims of 2,000 keys");
+    assert_eq!(summary["invalid"], 1500);
+    assert!(peak < 200 << 10, "{peak} KiB");
+}
+
+/// Lines that make no claim fill no window, but must not pile up either.
+#[test]
+fn malformed_lines_do_not_pile_up() {
+    let (peak, summary) = peak_memory(&["--json", "-q", "--threads", "1"], &"{}\n".repeat(10_000), 60);
+    println!("{peak} KiB for 600,000 malformed lines");
+    assert_eq!(summary["malformed"], 600_000);
+    assert!(peak < 100 << 10, "{peak} KiB");
+}
