@@ -18,6 +18,17 @@ pub(super) enum Arrival {
     Failed { file: Arc<str>, error: InputError },
 }
 
+impl Arrival {
+    /// About how much memory it holds.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Claim(pending) => pending.bytes(),
+            Self::Malformed { malformed, .. } => malformed.reason.len(),
+            Self::Judged(_) | Self::Failed { .. } => 0,
+        }
+    }
+}
+
 /// A claim whose suite is known.
 pub(super) struct Pending {
     pub(super) file: Arc<str>,
@@ -28,11 +39,13 @@ pub(super) struct Pending {
 impl Pending {
     /// About how much memory it holds.
     pub(super) fn bytes(&self) -> usize {
-        let messages = match &self.record.messages {
+        let Record { id, source, public_keys, messages, signature, .. } = &self.record;
+        let names = id.as_ref().map_or(0, |id| id.as_json().len()) + source.as_ref().map_or(0, String::len);
+        let messages = match messages {
             Messages::Shared(message) => message.len(),
             Messages::Each(messages) => messages.iter().map(Vec::len).sum(),
         };
-        self.record.public_keys.iter().map(Vec::len).sum::<usize>() + messages + self.record.signature.len()
+        names + public_keys.iter().map(Vec::len).sum::<usize>() + messages + signature.len()
     }
 }
 

@@ -7,16 +7,16 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
-    sync::{Arc, mpsc::SyncSender},
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use quorate::AnySuite;
 
 use super::{
-    BATCH,
     arguments::Arguments,
     arrival::{Arrival, arrive},
+    queue::Pusher,
     report::Report,
 };
 use crate::{
@@ -115,25 +115,29 @@ impl Inputs {
     }
 
     /// Reads everything and sends it on, in the order of the inputs, until nobody listens.
-    pub(super) fn send(self, to: &SyncSender<Vec<Arrival>>) {
-        let mut batch = Batch { arrivals: Vec::new(), to };
+    pub(super) fn send(self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         for source in self.files {
             let heard = match source {
-                Source::Document(i) => judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| batch.push(a)),
-                Source::File(name, path, format) => {
-                    batch.entries(&name, self.suite, read_file(&path, format, &self.drand))
-                }
-                Source::Stream(name, format, reader) => {
-                    batch.entries(&name, self.suite, read(reader, format, &self.drand))
-                }
+                Source::Document(i) => judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| to.push(a)),
+                Source::File(name, path, format) => send(to, &name, self.suite, read_file(&path, format, &self.drand)),
+                Source::Stream(name, format, reader) => send(to, &name, self.suite, read(reader, format, &self.drand)),
             };
             if heard.is_none() {
                 return;
             }
         }
-        batch.send();
     }
+}
+
+/// Sends a file's entries on. `None` once nobody listens.
+fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
+    entries.try_for_each(|entry| {
+        to.push(match entry {
+            Ok(entry) => arrive(file, entry, suite),
+            Err(error) => Arrival::Failed { file: file.clone(), error },
+        })
+    })
 }
 
 /// Entries of one input, or the errors that end it.
@@ -162,51 +166,6 @@ fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &drand::Options)
 }
 
 const READ_AHEAD: usize = 1 << 16;
-
-/// Arrivals on their way to the other thread. Answers `None` once nobody listens.
-struct Batch<'a> {
-    arrivals: Vec<Arrival>,
-    to: &'a SyncSender<Vec<Arrival>>,
-}
-
-impl Batch<'_> {
-    fn entries(
-        &mut self,
-        file: &Arc<str>,
-        suite: Option<AnySuite>,
-        entries: impl Iterator<Item = Result<Entry, InputError>>,
-    ) -> Option<()> {
-        for entry in entries {
-            self.push(match entry {
-                Ok(entry) => arrive(file, entry, suite),
-                Err(error) => Arrival::Failed { file: file.clone(), error },
-            })?;
-        }
-        Some(())
-    }
-
-    fn push(&mut self, arrival: Arrival) -> Option<()> {
-        self.arrivals.push(arrival);
-        // A claim of many keys is worth a crossing of its own, and so is the first of a slow stream.
-        if self.arrivals.len() >= BATCH { self.send() } else { self.try_send() }
-    }
-
-    fn send(&mut self) -> Option<()> {
-        self.to.send(std::mem::take(&mut self.arrivals)).ok()
-    }
-
-    /// Sends what there is if the other side is waiting, so that a slow stream is not held up.
-    fn try_send(&mut self) -> Option<()> {
-        match self.to.try_send(std::mem::take(&mut self.arrivals)) {
-            Ok(()) => Some(()),
-            Err(std::sync::mpsc::TrySendError::Full(arrivals)) => {
-                self.arrivals = arrivals;
-                Some(())
-            }
-            Err(std::sync::mpsc::TrySendError::Disconnected(_)) => None,
-        }
-    }
-}
 
 /// The first bytes of an input, and so its format.
 fn look(path: &Path, format: Option<Format>) -> Result<(Format, Box<dyn BufRead + Send>), Failure> {

@@ -1,4 +1,6 @@
 //! Ctrl-C: the first one ends the work after the window in hand, the second one ends the program.
+//!
+//! Before the first window there is no work to end: a read that blocks would not see the flag, so the program ends.
 
 use std::sync::{
     Arc,
@@ -8,23 +10,32 @@ use std::sync::{
 use crate::exit::{Exit, Failure};
 
 /// Whether Ctrl-C was pressed.
-#[derive(Clone, Debug)]
-pub(super) struct Interrupt(Arc<AtomicBool>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Interrupt {
+    /// Whether somebody looks at `pressed`.
+    watched: Arc<AtomicBool>,
+    pressed: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     pub(super) fn install() -> Result<Self, Failure> {
-        let flag = Arc::new(AtomicBool::new(false));
-        let set = flag.clone();
+        let interrupt = Self::default();
+        let Self { watched, pressed } = interrupt.clone();
         ctrlc::set_handler(move || {
-            if set.swap(true, Ordering::SeqCst) {
+            if pressed.swap(true, Ordering::SeqCst) || !watched.load(Ordering::SeqCst) {
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }
         })
-        .map_err(|error| Failure { exit: Exit::Internal, error: error.into() })?;
-        Ok(Self(flag))
+        .map_err(Failure::internal)?;
+        Ok(interrupt)
+    }
+
+    /// From here on somebody asks [`is_set`](Self::is_set) again and again.
+    pub(super) fn watch(&self) {
+        self.watched.store(true, Ordering::SeqCst);
     }
 
     pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.pressed.load(Ordering::SeqCst)
     }
 }

@@ -114,12 +114,16 @@ fn judge_variant<S: Chosen>(
     let decoded = in_parallel(&chosen, options.threads, |(_, suite, record)| keys.claim(*suite, record));
     let mut indices = Vec::with_capacity(chosen.len());
     let mut batch: Vec<Claim<S>> = Vec::with_capacity(chosen.len());
+    let mut sources = HashMap::new();
     for ((i, ..), claim) in chosen.iter().zip(decoded) {
         match claim {
             Ok(claim) => {
                 indices.push(*i);
                 batch.push(match &claims[*i].record.source {
-                    Some(source) => claim.from_source(SourceId(report.source(source))),
+                    Some(source) => {
+                        let next = sources.len() as u64;
+                        claim.from_source(SourceId(*sources.entry(source).or_insert(next)))
+                    }
                     None => claim,
                 });
             }

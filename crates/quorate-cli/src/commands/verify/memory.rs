@@ -74,7 +74,8 @@ impl Memory {
 
     fn read(&mut self, path: &Path, default: Option<AnySuite>) -> Result<(), Failure> {
         for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
-            let record = entry.map_err(Failure::usage)?.map_err(Failure::usage)?;
+            let entry = entry.map_err(|error| Failure { exit: error.exit(), error: error.into() })?;
+            let record = entry.map_err(Failure::usage)?;
             let place = record.place;
             self.trust(record, default).map_err(|error| Failure::usage(error).context(place))?;
         }

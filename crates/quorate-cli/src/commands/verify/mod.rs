@@ -4,8 +4,8 @@
 //! inputs (a thread of its own) -> windows of claims -> judge (decode, subtract, verify) -> report
 //! ```
 //!
-//! Memory is bounded by the window: 1,024 claims a thread or 16 MiB of their bytes, whichever is reached first, and as
-//! much again while the next window is read. Whole documents (drand, light-client) are held while they are read, up to
+//! Memory is bounded by the window: 1,024 entries a thread or 16 MiB of their bytes, whichever is reached first; twice as
+//! much again waits while a window is judged. Whole documents (drand, light-client) are held while they are read, up to
 //! [`DOCUMENT_LIMIT`](crate::input::DOCUMENT_LIMIT).
 
 mod arguments;
@@ -14,23 +14,28 @@ mod inputs;
 mod interrupt;
 mod judge;
 mod memory;
+mod queue;
 mod report;
 
 use std::{
-    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::{Duration, Instant},
 };
 
+use anyhow::anyhow;
 pub use arguments::Arguments;
 use arrival::{Arrival, Pending};
 use inputs::Inputs;
 use interrupt::Interrupt;
 use judge::Judge;
 use memory::Memory;
+use queue::{Taken, Taker, queue};
 use report::Report;
 
-use crate::exit::{Failure, Result};
+use crate::{
+    exit::{Exit, Failure, Result},
+    input::InputError,
+};
 
 impl Arguments {
     /// Verifies every claim of the inputs.
@@ -50,9 +55,14 @@ impl Arguments {
         inputs.put_judged(judged);
 
         // Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
-        let (sender, arrivals) = sync_channel((self.threads().get() * WINDOW_CLAIMS / BATCH).min(1024));
-        thread::spawn(move || inputs.send(&sender));
-        let ended = judge_all(&self, &arrivals, &interrupt, &mut judge, &mut report)?;
+        let most = WINDOW_ENTRIES * self.threads().get();
+        let (to, arrivals) = queue(most, WINDOW_BYTES);
+        let reader = thread::spawn(move || inputs.send(&to));
+        let ended = judge_all(most, &arrivals, &interrupt, &mut judge, &mut report)?;
+        // The reader of a run that was interrupted may block for ever.
+        if ended == Ended::AllRead && reader.join().is_err() {
+            return Err(Failure::internal(anyhow!("the reader of the input panicked; what follows is not read")));
+        }
         report.finish(ended, judge.memory())
     }
 }
@@ -65,33 +75,36 @@ enum Ended {
 }
 
 fn judge_all(
-    arguments: &Arguments,
-    arrivals: &Receiver<Vec<Arrival>>,
+    most: usize,
+    arrivals: &Taker,
     interrupt: &Interrupt,
     judge: &mut Judge,
     report: &mut Report,
 ) -> std::result::Result<Ended, Failure> {
+    interrupt.watch();
     let mut window = Window::default();
-    let most = WINDOW_CLAIMS * arguments.threads().get();
     loop {
         if interrupt.is_set() {
             // What is read but not judged is not counted: its verdict is not known.
             return Ok(Ended::Interrupted);
         }
-        match arrivals.recv_timeout(window.patience()) {
-            Ok(batch) => {
+        match arrivals.take(window.patience()) {
+            Taken::Some(batch) => {
                 for arrival in batch {
                     window.push(arrival);
-                    if window.claims.len() >= most || window.bytes >= WINDOW_BYTES {
+                    if window.order.len() >= most || window.bytes >= WINDOW_BYTES {
                         window.settle(judge, report)?;
                         if interrupt.is_set() {
                             return Ok(Ended::Interrupted);
                         }
                     }
                 }
+                if window.patience().is_zero() {
+                    window.settle(judge, report)?;
+                }
             }
-            Err(RecvTimeoutError::Timeout) => window.settle(judge, report)?,
-            Err(RecvTimeoutError::Disconnected) => {
+            Taken::Late => window.settle(judge, report)?,
+            Taken::Ended => {
                 window.settle(judge, report)?;
                 return Ok(Ended::AllRead);
             }
@@ -99,13 +112,11 @@ fn judge_all(
     }
 }
 
-/// Claims of a window, a thread.
-const WINDOW_CLAIMS: usize = 1024;
+/// Entries of a window, a thread.
+const WINDOW_ENTRIES: usize = 1024;
 /// Bytes of a window.
 const WINDOW_BYTES: usize = 16 << 20;
-/// Arrivals that cross threads together.
-const BATCH: usize = 64;
-/// How long a half-full window waits for more, as a node's gossip does.
+/// How long the first claim of a half-full window waits for more, as a node's gossip does.
 const LINGER: Duration = Duration::from_millis(100);
 
 /// Arrivals that are judged and reported together, in their order.
@@ -132,9 +143,9 @@ impl Window {
 
     fn push(&mut self, arrival: Arrival) {
         self.since.get_or_insert_with(Instant::now);
+        self.bytes += arrival.bytes();
         match arrival {
             Arrival::Claim(pending) => {
-                self.bytes += pending.bytes();
                 self.claims.push(*pending);
                 self.order.push(Slot::Claim);
             }
@@ -159,5 +170,12 @@ impl Window {
             }
         }
         report.flush()
+    }
+}
+
+impl InputError {
+    /// How a run ends that met it.
+    fn exit(&self) -> Exit {
+        if matches!(self, Self::Read(_)) { Exit::Io } else { Exit::Usage }
     }
 }

@@ -1,7 +1,7 @@
 //! What a person and a program see: verdicts and a summary on standard output, everything else on standard error.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     io::{self, BufWriter, IsTerminal, StdoutLock, Write},
     time::{Duration, Instant},
 };
@@ -36,7 +36,6 @@ pub(super) struct Report {
     work: Work,
     suites: BTreeSet<&'static str>,
     failures: Vec<FailedClaim>,
-    sources: HashMap<String, u64>,
     false_by_source: BTreeMap<String, usize>,
     backend: String,
     threads: usize,
@@ -73,17 +72,10 @@ impl Report {
             work: Work::default(),
             suites: BTreeSet::new(),
             failures: Vec::new(),
-            sources: HashMap::new(),
             false_by_source: BTreeMap::new(),
             backend: arguments.backend.to_string(),
             threads: arguments.threads().get(),
         }
-    }
-
-    /// A number for a source.
-    pub(super) fn source(&mut self, name: &str) -> u64 {
-        let next = self.sources.len() as u64;
-        *self.sources.entry(name.to_owned()).or_insert(next)
     }
 
     /// A claim and its verdict.
@@ -118,10 +110,10 @@ impl Report {
                 valid: judged.is_valid(),
                 reason: judged.reason.as_deref(),
             };
-            serde_json::to_writer(&mut self.out, &line).map_err(|error| Failure::io(io::Error::from(error)))?;
-            self.out.write_all(b"\n")?;
+            written(serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from))?;
+            written(self.out.write_all(b"\n"))?;
         } else if !self.style.json && !self.style.quiet {
-            self.list(index, judged)?;
+            written(self.list(index, judged))?;
         }
         Ok(())
     }
@@ -136,8 +128,7 @@ impl Report {
 
     /// A file that cannot be read on.
     pub(super) fn unreadable(&mut self, file: &str, error: InputError) -> Result<(), Failure> {
-        let exit = if matches!(error, InputError::Read(_)) { Exit::Io } else { Exit::Usage };
-        self.exit = self.exit.max(exit);
+        self.exit = self.exit.max(error.exit());
         self.say(&format!("{file}: {error}"))
     }
 
@@ -183,7 +174,7 @@ impl Report {
     }
 
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+        written(self.out.flush())
     }
 
     /// The summary; the code to end with.
@@ -217,12 +208,13 @@ impl Report {
                 final_exponentiations: self.work.final_exponentiations,
                 search_nodes: self.work.search_nodes,
             };
-            serde_json::to_writer(&mut self.out, &summary).map_err(|error| Failure::io(io::Error::from(error)))?;
-            self.out.write_all(b"\n")?;
+            written(serde_json::to_writer(&mut self.out, &summary).map_err(io::Error::from))?;
+            written(self.out.write_all(b"\n"))?;
         } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.valid > LISTED {
-            writeln!(self.out, "  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all")?;
+            let more = format_args!("  … valid claims beyond the first {LISTED} are not listed");
+            written(writeln!(self.out, "{more}; --verdicts lists all"))?;
         }
-        self.out.flush().context("cannot write to standard output").map_err(Failure::io)?;
+        self.flush()?;
         if !self.style.quiet {
             for (source, n) in &self.false_by_source {
                 self.say(&format!("source {source}: {n} false"))?;
@@ -259,7 +251,7 @@ impl Report {
     }
 
     /// A line for a person: every claim while they are few, then the invalid ones.
-    fn list(&mut self, index: usize, judged: &Judged) -> Result<(), Failure> {
+    fn list(&mut self, index: usize, judged: &Judged) -> io::Result<()> {
         if judged.is_valid() && self.listed >= LISTED {
             return Ok(());
         }
@@ -289,6 +281,11 @@ impl Report {
         let _ = self.progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
         Ok(())
     }
+}
+
+/// What became of a line on standard output.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.context("cannot write to standard output").map_err(Failure::io)
 }
 
 /// Claims listed one by one for a person.
