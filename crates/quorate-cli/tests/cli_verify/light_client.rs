@@ -47,7 +47,7 @@ fn updates_without_their_committee_say_what_to_add() {
 #[test]
 fn a_flipped_bit_fails_the_check_of_its_field() {
     let Some(folder) = vectors("07_eth_helios") else { return };
-    let updates: Value = serde_json::from_str(&fs::read_to_string(folder.join("updates.json")).unwrap()).unwrap();
+    let update = first_update(&folder);
     let flips = [
         ("/data/finality_branch/3", "finality_branch"),
         ("/data/finalized_header/beacon/body_root", "finality_branch"),
@@ -61,11 +61,11 @@ fn a_flipped_bit_fails_the_check_of_its_field() {
         ("/data/attested_header/beacon/state_root", "finality_branch"),
     ];
     for (pointer, check) in flips {
-        let ran = with_update(&folder, &flipped(&updates[0], pointer), &[]).exits(1);
+        let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
         let reason = ran.object()["reason"].as_str().unwrap().to_owned();
         assert!(reason.starts_with(&format!("{check}: ")), "{pointer}: {reason}");
-        let failed = ran.err.lines().find(|line| line.trim_start().starts_with("failed"));
-        assert!(failed.is_some_and(|line| line.contains(&format!("{check}: "))), "{pointer}: {}", ran.err);
+        let mut failed = ran.err.lines().filter(|line| line.trim_start().starts_with("failed"));
+        assert!(failed.any(|line| line.contains(&format!("{check}: "))), "{pointer}: {}", ran.err);
     }
 }
 
@@ -73,13 +73,8 @@ fn a_flipped_bit_fails_the_check_of_its_field() {
 #[test]
 fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
     let Some(folder) = vectors("07_eth_helios") else { return };
-    let text = fs::read_to_string(folder.join("optimistic.json")).unwrap();
-    let update: Value = serde_json::from_str(&text).unwrap();
-    for pointer in [
-        "/data/attested_header/beacon/parent_root",
-        "/data/attested_header/beacon/state_root",
-        "/data/sync_aggregate/sync_committee_bits",
-    ] {
+    let update = first_update(&folder);
+    for pointer in ["/data/attested_header/beacon/parent_root", "/data/sync_aggregate/sync_committee_bits"] {
         let ran = with_update(&folder, &flipped(&update, pointer), &[]).exits(1);
         assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages", "{pointer}");
     }
@@ -96,7 +91,7 @@ fn a_flipped_bit_of_what_is_signed_fails_the_signature() {
 #[test]
 fn too_few_participants_for_the_caller() {
     let Some(folder) = vectors("07_eth_helios") else { return };
-    let update: Value = serde_json::from_str(&fs::read_to_string(folder.join("optimistic.json")).unwrap()).unwrap();
+    let update = first_update(&folder);
     let ran = with_update(&folder, &update, &["--min-participants", "512"]);
     let few = ran.object()["reason"].as_str().is_some_and(|reason| reason.starts_with("participants: "));
     assert!(few || ran.code == 0, "{ran:?}");
@@ -107,7 +102,7 @@ fn too_few_participants_for_the_caller() {
 #[test]
 fn another_network_signs_other_roots() {
     let Some(folder) = vectors("07_eth_helios") else { return };
-    let update: Value = serde_json::from_str(&fs::read_to_string(folder.join("optimistic.json")).unwrap()).unwrap();
+    let update = first_update(&folder);
     let root = "11".repeat(32);
     let ran = with_update(&folder, &update, &["--genesis-validators-root", &root]).exits(1);
     assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages");
@@ -116,7 +111,7 @@ fn another_network_signs_other_roots() {
 #[test]
 fn a_forged_bootstrap_is_not_believed() {
     let Some(folder) = vectors("07_eth_helios") else { return };
-    let bootstrap: Value = serde_json::from_str(&fs::read_to_string(folder.join("bootstrap.json")).unwrap()).unwrap();
+    let bootstrap = read(&folder, "bootstrap.json");
     let files = Folder::new();
     for pointer in ["/data/current_sync_committee/pubkeys/3", "/data/current_sync_committee_branch/1"] {
         let forged = files.file("forged.json", flipped(&bootstrap, pointer).to_string());
@@ -128,7 +123,7 @@ fn a_forged_bootstrap_is_not_believed() {
 #[test]
 fn what_rests_on_a_false_update_is_false() {
     let Some(folder) = vectors("07_eth_helios") else { return };
-    let mut updates: Value = serde_json::from_str(&fs::read_to_string(folder.join("updates.json")).unwrap()).unwrap();
+    let mut updates = read(&folder, "updates.json");
     updates[0] = flipped(&updates[0], "/data/sync_aggregate/sync_committee_bits");
     let ran = with_update(&folder, &updates, &[]).exits(1);
     let reasons: Vec<_> =
@@ -141,8 +136,17 @@ fn what_rests_on_a_false_update_is_false() {
 fn an_update_from_standard_input() {
     let Some(folder) = vectors("07_eth_helios") else { return };
     let bootstrap = folder.join("bootstrap.json");
-    let update = fs::read_to_string(folder.join("optimistic.json")).unwrap();
+    let update = first_update(&folder).to_string();
     crate::run::verify_input(&[bootstrap.to_str().unwrap(), "-"], update).exits(0).says("1 claim: valid");
+}
+
+fn read(folder: &Path, name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
+}
+
+/// An update that the bootstrap's own committee signed.
+fn first_update(folder: &Path) -> Value {
+    read(folder, "updates.json")[0].clone()
 }
 
 /// The bootstrap of the set and this update, with their verdicts and checks.

@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{Receiver, channel},
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -22,6 +22,7 @@ struct Running {
     /// Until it is closed.
     input: Option<ChildStdin>,
     lines: Receiver<String>,
+    err: JoinHandle<String>,
 }
 
 impl Running {
@@ -36,7 +37,13 @@ impl Running {
             .expect("the binary starts");
         let input = child.stdin.take();
         let lines = read_lines(child.stdout.take().unwrap());
-        Self { child, input, lines }
+        let mut stderr = child.stderr.take().unwrap();
+        let err = thread::spawn(move || {
+            let mut err = String::new();
+            stderr.read_to_string(&mut err).unwrap();
+            err
+        });
+        Self { child, input, lines, err }
     }
 
     fn write(&mut self, text: &str) {
@@ -73,8 +80,7 @@ impl Running {
             thread::sleep(Duration::from_millis(5));
         };
         let rest = self.lines.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
-        let mut err = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        let err = self.err.join().unwrap();
         drop(self.input);
         (status.code().expect("it ends by itself"), rest, err)
     }
