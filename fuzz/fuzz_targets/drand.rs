@@ -1,0 +1,17 @@
+//! No document makes the reader of drand rounds panic, with a chain named or not.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quorate_cli::input::drand::{self, ChainInfo, Options};
+
+fuzz_target!(|bytes: &[u8]| {
+    let quicknet = ChainInfo::well_known("quicknet").expect("it is built in");
+    for chain in [None, Some(quicknet)] {
+        let _ = drand::read(bytes, &Options { chain, suite: None });
+    }
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(info) = ChainInfo::from_json(text)
+    {
+        let _ = info.scheme();
+    }
+});

@@ -1,0 +1,25 @@
+//! Lines are read alike however they arrive, and the guess of the format loses none of their bytes.
+#![no_main]
+
+use std::io::{BufReader, Read};
+
+use libfuzzer_sys::fuzz_target;
+use quorate_cli::input::{guess, jsonl::JsonLines, peek};
+
+fuzz_target!(|bytes: &[u8]| {
+    let read = |capacity| -> Vec<_> {
+        JsonLines::new(BufReader::with_capacity(capacity, bytes))
+            .map(|entry| entry.map_err(|e| e.to_string()))
+            .collect()
+    };
+    // A byte order mark is looked for in one buffer, so that may not cut it.
+    if !bytes.windows(3).skip(1).any(|bytes| bytes == "\u{feff}".as_bytes()) {
+        assert_eq!(read(3), read(1 << 16));
+    }
+
+    let (format, mut whole) = peek(BufReader::with_capacity(5, bytes)).expect("memory does not fail");
+    let mut again = Vec::new();
+    whole.read_to_end(&mut again).expect("memory does not fail");
+    assert_eq!(again, bytes);
+    let _ = (format, guess(bytes));
+});

@@ -1,0 +1,15 @@
+//! No key file makes the reader panic, and no error quotes it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quorate_cli::secrets::secret_source::read_secret;
+
+fuzz_target!(|bytes: &[u8]| {
+    let said = format!("{:?}", read_secret(bytes).map_err(|error| error.to_string()));
+    // Sixteen digits in a row that stand in the file have no business in what is printed.
+    let digits = bytes.split(|byte| !byte.is_ascii_hexdigit()).filter(|run| run.len() >= 16);
+    for run in digits {
+        let run = std::str::from_utf8(&run[..16]).expect("hexadecimal digits");
+        assert!(!said.contains(run), "{said}");
+    }
+});

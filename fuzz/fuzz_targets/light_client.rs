@@ -1,0 +1,20 @@
+//! No document makes the light client panic, be it told a committee, taught one or asked for claims.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quorate_cli::input::light_client::{Committees, Document, MIN_PARTICIPANTS, Network};
+
+fuzz_target!(|bytes: &[u8]| {
+    for network in ["mainnet", "sepolia"] {
+        let network: Network = network.parse().expect("it is built in");
+        let mut committees = Committees::default();
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            let _ = committees.add_file(text, "told", Some(1), &network);
+        }
+        if let Ok(document) = Document::read(bytes, "fuzzed") {
+            let documents = [document];
+            let _ = committees.learn(&documents, &network);
+            documents[0].records(&committees, &network, MIN_PARTICIPANTS).for_each(drop);
+        }
+    }
+});
