@@ -130,7 +130,8 @@ fn ctrl_c_keeps_what_was_remembered() {
     let known = folder.path("known");
     let mut run = Running::start(&["--verdicts", "--remember", &known]);
     run.write(&lines(&[claim(1), claim(2)]));
-    (run.line(), run.line());
+    run.line();
+    run.line();
     run.interrupt();
     assert_eq!(run.end().0, 130);
     assert_eq!(std::fs::read_to_string(known).unwrap().lines().count(), 2);

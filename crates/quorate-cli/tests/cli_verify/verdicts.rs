@@ -217,14 +217,11 @@ fn a_record_names_its_suite_and_the_option_stands_in() {
     let summary = verify_input(&["--suite", "eth2", "--json"], lines(&[bare.clone(), short_claim(2)])).object();
     assert_eq!(summary["suites"], json!([MinSig::Basic.name(), "eth2"]));
     // Another suite of the same sizes is another question.
-    assert_eq!(verify_input(&["--suite", "chia", "--verdicts"], lines(&[bare.clone()])).exits(1).valid(), [false]);
+    let bare = lines(&[bare]);
+    assert_eq!(verify_input(&["--suite", "chia", "--verdicts"], &bare).exits(1).valid(), [false]);
     let mut command = quorate();
     command.args(["verify", "--verdicts"]).env("QUORATE_SUITE", "eth2");
-    assert_eq!(ran_with(command, &lines(&[bare])), [true]);
-}
-
-fn ran_with(command: std::process::Command, input: &str) -> Vec<bool> {
-    ran(command, input).exits(0).valid()
+    assert_eq!(ran(command, bare).exits(0).valid(), [true]);
 }
 
 #[test]
