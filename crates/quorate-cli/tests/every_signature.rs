@@ -1,6 +1,4 @@
 //! Every signature with a known answer, through the command line: no case that the library verifies is out of its reach.
-//!
-//! Proofs of possession are not claims of the file format: they have a command of their own, and its tests.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 #[path = "../../quorate/tests/vectors/loader.rs"]
@@ -15,9 +13,9 @@ use loader::{
 };
 use serde_json::{Value, json};
 
-/// Runs `quorate verify`: the exit code, the objects on standard output, standard error.
-fn verify(arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_quorate")).arg("verify").args(arguments).output().unwrap();
+/// Runs `quorate`: the exit code, the objects on standard output, standard error.
+fn quorate(arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_quorate")).args(arguments).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     let objects = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     (output.status.code(), objects, String::from_utf8(output.stderr).unwrap())
@@ -25,12 +23,11 @@ fn verify(arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
 
 #[test]
 fn every_case_as_a_line() {
-    let (possession, claims): (Vec<_>, Vec<_>) =
-        signature_cases().into_iter().partition(|case| matches!(case.messages, Messages::Possession));
+    let claims: Vec<_> = signature_cases().into_iter().filter(|case| !is_possession(case)).collect();
     if claims.is_empty() {
         return;
     }
-    println!("{} cases, and {} proofs of possession left to their own command", claims.len(), possession.len());
+    println!("{} claims", claims.len());
     let mut file = tempfile::NamedTempFile::new().unwrap();
     for case in &claims {
         writeln!(file, "{}", line(case)).unwrap();
@@ -38,8 +35,8 @@ fn every_case_as_a_line() {
     file.flush().unwrap();
 
     for options in [&["--threads", "1"][..], &["--threads", "3", "--soundness", "128"]] {
-        let arguments = [&["--verdicts", "-q"], options, &[file.path().to_str().unwrap()]].concat();
-        let (code, verdicts, err) = verify(&arguments);
+        let arguments = [&["verify", "--verdicts", "-q"], options, &[file.path().to_str().unwrap()]].concat();
+        let (code, verdicts, err) = quorate(&arguments);
         assert_eq!((code, err.as_str(), verdicts.len()), (Some(1), "", claims.len()));
         let mut counts = BTreeMap::<&str, usize>::new();
         for (case, verdict) in claims.iter().zip(&verdicts) {
@@ -61,9 +58,38 @@ fn line(case: &Case) -> Value {
     match &case.messages {
         Messages::Shared(message) => line["message"] = hex::encode(message).into(),
         Messages::Each(messages) => line["messages"] = hexes(messages).into(),
-        Messages::Possession => unreachable!("partitioned off"),
+        Messages::Possession => unreachable!("these are for another command"),
     }
     line
+}
+
+fn is_possession(case: &Case) -> bool {
+    matches!(case.messages, Messages::Possession)
+}
+
+/// Proofs of possession have a command of their own, one suite a run.
+#[test]
+fn every_proof_of_possession() {
+    let mut by_suite = BTreeMap::<&str, Vec<Case>>::new();
+    for case in signature_cases().into_iter().filter(is_possession) {
+        by_suite.entry(case.suite.name()).or_default().push(case);
+    }
+    for (suite, cases) in by_suite {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        for case in &cases {
+            let [key] = &case.keys[..] else { panic!("{}: a proof is of one key", case.id) };
+            let (key, proof) = (hex::encode(key), hex::encode(&case.signature));
+            writeln!(file, "{}", json!({"id": case.id, "public_key": key, "proof": proof})).unwrap();
+        }
+        let (code, verdicts, err) =
+            quorate(&["pop", "verify", "--suite", suite, "--json", file.path().to_str().unwrap()]);
+        let all_valid = cases.iter().all(|case| case.expected);
+        assert_eq!((code, verdicts.len()), (Some(i32::from(!all_valid)), cases.len()), "{suite}: {err}");
+        for (case, verdict) in cases.iter().zip(&verdicts) {
+            assert_eq!((&verdict["id"], &verdict["valid"]), (&json!(case.id), &json!(case.expected)), "{verdict}");
+        }
+        println!("{suite}: {} proofs of possession", cases.len());
+    }
 }
 
 /// drand's bundles as they are, and not the claims that the loader makes of them.
@@ -72,7 +98,7 @@ fn every_drand_bundle_as_it_is() {
     let Some(vectors) = Vectors::open("drand bundles", &["06"]) else { return };
     let (mut files, mut rounds) = (0, 0);
     for file in vectors.files.iter().filter(|file| matches!(file.kind, Kind::Beacons)) {
-        let (code, objects, err) = verify(&["--json", "-q", path(&file.name).to_str().unwrap()]);
+        let (code, objects, err) = quorate(&["verify", "--json", "-q", path(&file.name).to_str().unwrap()]);
         assert_eq!((code, err.as_str()), (Some(0), ""), "{}", file.name);
         let beacons = file.parse::<Value>()["beacons"].as_array().unwrap().len();
         assert_eq!(objects[0]["valid"], beacons, "{}", file.name);
@@ -101,7 +127,7 @@ fn every_light_client_object_as_it_is() {
 
 /// Verifies documents of which all updates are valid; how many there are.
 fn valid_updates(arguments: &[&str]) -> u64 {
-    let (code, objects, err) = verify(&[&["--json", "-q"], arguments].concat());
+    let (code, objects, err) = quorate(&[&["verify", "--json", "-q"], arguments].concat());
     assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
     let valid = objects[0]["valid"].as_u64().unwrap();
     assert!(valid > 0, "{arguments:?}");

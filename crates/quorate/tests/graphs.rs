@@ -299,6 +299,16 @@ fn known_statements_are_subtracted_as_often_as_they_occur() {
     assert!(verify(&[rest], &Options::default(), &mut rng()).all_valid());
 }
 
+/// A valid aggregate does not make its parts' signatures known, and its own must not stand for any of them.
+#[test]
+fn aggregates_are_not_remembered() {
+    let recipes = [Shape::Shared(vec![1, 2], 3), Shape::Each(vec![(1, 4), (2, 5)])]
+        .map(|s| Recipe { suite: 3, ..recipe_of(s, Lie::None) });
+    let mut known = Known::new();
+    assert!(verify_and_remember(&claims::<MinPk>(&recipes), &mut known, &Options::default(), &mut rng()).all_valid());
+    assert!(known.is_empty());
+}
+
 /// Known under one tag is not known under another, and a proof of possession is not a signature.
 #[test]
 fn known_under_one_tag_only() {

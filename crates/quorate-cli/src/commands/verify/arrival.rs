@@ -37,12 +37,15 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    fn bytes(&self) -> usize {
-        let messages = match &self.record.messages {
+    /// About how much memory it holds.
+    pub(super) fn bytes(&self) -> usize {
+        let Record { id, source, public_keys, messages, signature, .. } = &self.record;
+        let names = id.as_ref().map_or(0, |id| id.as_json().len()) + source.as_ref().map_or(0, String::len);
+        let messages = match messages {
             Messages::Shared(message) => message.len(),
             Messages::Each(messages) => messages.iter().map(Vec::len).sum(),
         };
-        self.record.public_keys.iter().map(Vec::len).sum::<usize>() + messages + self.record.signature.len()
+        names + public_keys.iter().map(Vec::len).sum::<usize>() + messages + signature.len()
     }
 }
 

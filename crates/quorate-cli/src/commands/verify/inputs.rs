@@ -130,7 +130,7 @@ impl Inputs {
     }
 }
 
-/// Sends the entries of one input on. `None` once nobody listens.
+/// Sends a file's entries on. `None` once nobody listens.
 fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
     entries.try_for_each(|entry| {
         to.push(match entry {

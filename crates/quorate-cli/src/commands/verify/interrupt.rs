@@ -26,7 +26,7 @@ impl Interrupt {
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }
         })
-        .map_err(|error| Failure { exit: Exit::Internal, error: error.into() })?;
+        .map_err(Failure::internal)?;
         Ok(interrupt)
     }
 

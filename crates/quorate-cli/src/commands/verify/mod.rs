@@ -59,10 +59,9 @@ impl Arguments {
         let (to, arrivals) = queue(most, WINDOW_BYTES);
         let reader = thread::spawn(move || inputs.send(&to));
         let ended = judge_all(most, &arrivals, &interrupt, &mut judge, &mut report)?;
-        // One that is interrupted may block for ever.
+        // The reader of a run that was interrupted may block for ever.
         if ended == Ended::AllRead && reader.join().is_err() {
-            let error = anyhow!("the input is not read to its end: its reader panicked, which is a fault of quorate");
-            return Err(Failure { exit: Exit::Internal, error });
+            return Err(Failure::internal(anyhow!("the reader of the input panicked; what follows is not read")));
         }
         report.finish(ended, judge.memory())
     }
@@ -89,7 +88,7 @@ fn judge_all(
             // What is read but not judged is not counted: its verdict is not known.
             return Ok(Ended::Interrupted);
         }
-        match arrivals.take(window.due()) {
+        match arrivals.take(window.patience()) {
             Taken::Some(batch) => {
                 for arrival in batch {
                     window.push(arrival);
@@ -100,7 +99,7 @@ fn judge_all(
                         }
                     }
                 }
-                if window.due() <= Instant::now() {
+                if window.patience().is_zero() {
                     window.settle(judge, report)?;
                 }
             }
@@ -126,8 +125,8 @@ struct Window {
     order: Vec<Slot>,
     claims: Vec<Pending>,
     bytes: usize,
-    /// When its first entry came.
-    begun: Option<Instant>,
+    /// When the first of them came.
+    since: Option<Instant>,
 }
 
 /// A place in the order: the next claim of the window, or something that is reported as it is.
@@ -137,13 +136,13 @@ enum Slot {
 }
 
 impl Window {
-    /// When it is to be settled, full or not.
-    fn due(&self) -> Instant {
-        self.begun.unwrap_or_else(Instant::now) + LINGER
+    /// How long to wait for more.
+    fn patience(&self) -> Duration {
+        self.since.map_or(LINGER, |since| LINGER.saturating_sub(since.elapsed()))
     }
 
     fn push(&mut self, arrival: Arrival) {
-        self.begun.get_or_insert_with(Instant::now);
+        self.since.get_or_insert_with(Instant::now);
         self.bytes += arrival.bytes();
         match arrival {
             Arrival::Claim(pending) => {
@@ -157,8 +156,7 @@ impl Window {
     /// Judges the claims and reports everything in order.
     fn settle(&mut self, judge: &mut Judge, report: &mut Report) -> std::result::Result<(), Failure> {
         let claims = std::mem::take(&mut self.claims);
-        self.bytes = 0;
-        self.begun = None;
+        (self.bytes, self.since) = (0, None);
         let mut judged = judge.judge(claims, report)?.into_iter();
         for slot in self.order.drain(..) {
             match slot {

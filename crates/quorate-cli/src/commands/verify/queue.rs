@@ -5,7 +5,7 @@
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::arrival::Arrival;
@@ -58,10 +58,9 @@ pub(super) enum Taken {
 }
 
 impl Taker {
-    /// Takes everything in the queue; waits until a moment for something to be in it.
-    pub(super) fn take(&self, until: Instant) -> Taken {
+    /// Takes everything in the queue; waits so long for something to be in it.
+    pub(super) fn take(&self, wait: Duration) -> Taken {
         let queue = &*self.0;
-        let wait = until.saturating_duration_since(Instant::now()).max(Duration::from_nanos(1));
         let nothing = |state: &mut State| state.arrivals.is_empty() && !state.ended;
         let waited = queue.changed.wait_timeout_while(queue.lock(), wait, nothing);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
