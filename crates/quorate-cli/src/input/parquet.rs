@@ -6,6 +6,8 @@
 //! The types are those of the Parquet schema. An Arrow schema stored beside it is ignored: it could only ask for other
 //! in-memory forms (large, dictionary, view) of the same bytes.
 
+mod whole_file;
+
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -21,6 +23,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use serde_json::value::RawValue;
 
+use self::whole_file::WholeFile;
 use super::error::{InputError, Malformed};
 use super::record::{Columns, Id, Place, Record};
 use super::{Entry, hex};
@@ -46,7 +49,7 @@ impl ParquetRows {
     pub fn open(mut file: File) -> Result<Self, InputError> {
         check_marks(&mut file)?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = contained(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))
+        let builder = contained(|| ParquetRecordBatchReaderBuilder::try_new_with_options(WholeFile(file), options))
             .map_err(|reason| InputError::NotParquet { reason })?;
         check_columns(builder.schema())?;
         let columns = builder.parquet_schema();

@@ -229,6 +229,14 @@ fn a_directory_is_an_error() {
     assert!(ParquetRows::open(fs::File::open(folder.path()).unwrap()).is_err());
 }
 
+/// A page header with a list of 2^31 - 1 numbers to skip, in a file of some hundred bytes.
+#[test]
+fn a_header_that_skips_beyond_the_end_is_an_error() {
+    let mut bytes = write(minimal());
+    bytes[4..11].copy_from_slice(&[0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
+    assert!(matches!(open(&bytes).unwrap().last(), Some(Err(InputError::Parquet { row: 0, .. }))));
+}
+
 /// Opens and reads to the end, whatever comes.
 fn exhaust(bytes: &[u8]) {
     if let Ok(rows) = open(bytes) {
