@@ -125,6 +125,8 @@ impl<S: Suite> SecretKey<S> {
     }
 
     /// The key at a path of EIP-2333 indices below this one.
+    ///
+    /// Not the derivation of Chia's wallets, whose `KeyGen` is that of draft 3 at every step.
     #[must_use]
     pub fn derive(&self, path: &[u32]) -> Self {
         Self::new(path.iter().fold(self.0.clone(), |parent, index| parent.derive_child_eip2333(*index)))

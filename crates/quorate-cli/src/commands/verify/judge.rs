@@ -14,7 +14,8 @@ use super::{
     report::Report,
 };
 use crate::{
-    exit::{Exit, Failure},
+    commands::random,
+    exit::Failure,
     input::{Entry, Messages, Origin, Record},
 };
 
@@ -136,8 +137,7 @@ fn judge_variant<S: Chosen>(
     let subtracted = batch.iter().zip(&rest).map(|(claim, rest)| claim.len() - rest.len()).sum();
     let plan = Plan::new(&rest);
     report.plan(&plan, subtracted)?;
-    let mut rng = SystemRng::new()?;
-    let outcome = settle(&plan, options, &mut rng.0);
+    let outcome = settle(&plan, options, &mut random::generator()?);
     report.work(outcome.work, subtracted);
     for ((i, verdict), (claim, rest)) in indices.iter().zip(&outcome.verdicts).zip(batch.iter().zip(&rest)) {
         match verdict {
@@ -207,17 +207,4 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], threads: NonZeroUsize, f: impl Fn(
         }
         made
     })
-}
-
-/// The system's random numbers, asked once before they are needed so that a failure is an error and not a panic.
-struct SystemRng(rand_core::UnwrapErr<getrandom::SysRng>);
-
-impl SystemRng {
-    fn new() -> Result<Self, Failure> {
-        getrandom::fill(&mut [0; 8]).map_err(|error| Failure {
-            exit: Exit::Internal,
-            error: anyhow::Error::new(error).context("the system gives no random numbers for the weights"),
-        })?;
-        Ok(Self(rand_core::UnwrapErr(getrandom::SysRng)))
-    }
 }
