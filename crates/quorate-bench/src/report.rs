@@ -38,6 +38,7 @@ fn headline(rows: &[Row]) -> String {
         ("batch/few-signers", 100, "100 claims by 5 signers"),
         ("batch/same-message", 128, "128 claims, one message"),
         ("batch/same-message-checked", 128, "the same, membership known"),
+        ("aggregate/messages", 100, "an aggregate of 100 messages by 5 signers"),
         ("aggregate/signers", 100, "one message, 100 signers"),
         ("block/known=0", 1000, "a block of 1,000, nothing known"),
         ("block/known=90", 1000, "the same, 90 % known"),
@@ -45,7 +46,7 @@ fn headline(rows: &[Row]) -> String {
         ("culprits/bad=1", 128, "one false claim among 128, beyond the failed batch"),
         ("culprits/bad=16", 128, "16 false among 128"),
     ];
-    let mut text = String::from("| | blst | quorate | two threads | |\n|---|---|---|---|---|\n");
+    let mut text = String::from("| | blst | quorate | on two threads | one thread to blst |\n|---|--:|--:|--:|--:|\n");
     for (bench, n, what) in wanted {
         let time = |engine: &str, threads: usize| {
             let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
