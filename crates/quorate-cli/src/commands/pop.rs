@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     lines::{Line, Lines, hex, refuse_other},
-    print, random,
+    print::{self, VerdictLine},
+    random,
     suite::SuiteArgument,
     unlock::{KeyFile, PassphraseArguments},
 };
@@ -139,7 +140,7 @@ impl Verify {
         let entry = Entry { id: None, claim: claim(suite, &field("--public-key", key)?, &field("--proof", proof)?) };
         let verdict = judge(&[entry])?.remove(0);
         if self.json {
-            print::json(&VerdictLine::new(0, None, &verdict))?;
+            print::json(&VerdictLine::new(0, None, verdict.as_ref().err()))?;
         } else {
             print::line(words(&verdict))?;
         }
@@ -170,7 +171,7 @@ impl Verify {
             }
             for ((number, entry), verdict) in numbers.iter().zip(&entries).zip(judge(&entries)?) {
                 if self.json {
-                    print::json(&VerdictLine::new(count.judged(), entry.id.as_ref(), &verdict))?;
+                    print::json(&VerdictLine::new(count.judged(), entry.id.as_ref(), verdict.as_ref().err()))?;
                 } else {
                     print::line(format_args!("{number}: {}", words(&verdict)))?;
                 }
@@ -266,23 +267,6 @@ fn words(verdict: &std::result::Result<(), String>) -> String {
     match verdict {
         Ok(()) => "valid".to_owned(),
         Err(reason) => format!("invalid: {reason}"),
-    }
-}
-
-/// What `verify --json` prints, as `quorate verify --verdicts` does.
-#[derive(Serialize)]
-struct VerdictLine<'a> {
-    index: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Id>,
-    valid: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-}
-
-impl<'a> VerdictLine<'a> {
-    fn new(index: usize, id: Option<&'a Id>, verdict: &'a std::result::Result<(), String>) -> Self {
-        Self { index, id, valid: verdict.is_ok(), reason: verdict.as_ref().err().map(String::as_str) }
     }
 }
 

@@ -8,11 +8,29 @@ use std::{
 use quorate::Suite;
 use serde::Serialize;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, input::Id};
 
 /// Lower-case hex; with `0x` in the profile `eth2`, as Ethereum writes it, without elsewhere.
 pub(super) fn hex<S: Suite>(suite: S, bytes: &[u8]) -> String {
     if suite.name() == "eth2" { const_hex::encode_prefixed(bytes) } else { const_hex::encode(bytes) }
+}
+
+/// A verdict as one JSON object: `{"index":1,"id":"…","valid":false,"reason":"…"}`.
+#[derive(Serialize)]
+pub(super) struct VerdictLine<'a> {
+    index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Id>,
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a String>,
+}
+
+impl<'a> VerdictLine<'a> {
+    /// Without a reason it is valid.
+    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<&'a String>) -> Self {
+        Self { index, id, valid: reason.is_none(), reason }
+    }
 }
 
 /// A line of the result.

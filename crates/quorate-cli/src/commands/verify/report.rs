@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::{Ended, arguments::Arguments, arrival::Judged, memory::Memory};
 use crate::{
+    commands::print::VerdictLine,
     exit::{Exit, Failure},
     input::{
         Id, InputError, Malformed,
@@ -104,12 +105,7 @@ impl Report {
         }
         self.progress();
         if self.style.verdicts {
-            let line = VerdictLine {
-                index,
-                id: judged.id.as_ref(),
-                valid: judged.is_valid(),
-                reason: judged.reason.as_deref(),
-            };
+            let line = VerdictLine::new(index, judged.id.as_ref(), judged.reason.as_ref());
             written(serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from))?;
             written(self.out.write_all(b"\n"))?;
         } else if !self.style.json && !self.style.quiet {
@@ -297,16 +293,6 @@ fn progress() -> ProgressBar {
         bar.set_style(style);
     }
     bar
-}
-
-#[derive(Serialize)]
-struct VerdictLine<'a> {
-    index: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Id>,
-    valid: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
