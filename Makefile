@@ -39,6 +39,7 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	done
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
+	$(CARGO) build --release --locked -p quorate-cli
 	scripts/stream-memory.sh
 
 clean: ## Remove what was built

@@ -1,4 +1,6 @@
 //! The binary itself: keys, signatures, proofs of possession, sums; what it prints, where, and how it ends.
+//!
+//! Long because every command is run with every kind of trouble, and they share one way to run the program.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::{
