@@ -83,13 +83,11 @@ impl<S: Suite> Known<S> {
     }
 
     /// Remembers a claim that was found valid, if it makes one statement; otherwise its parts' signatures are not known.
-    ///
-    /// `true` if it was new.
-    pub(crate) fn remember(&mut self, claim: &Claim<S>) -> bool {
+    pub(crate) fn remember(&mut self, claim: &Claim<S>) {
         let mut statements = claim.statements();
-        let (Some((key, message)), None) = (statements.next(), statements.next()) else { return false };
+        let (Some((key, message)), None) = (statements.next(), statements.next()) else { return };
         let entry = Entry { tag: claim.tag(), key, message: message.clone() };
-        self.signatures.insert(entry, Signature::from_member(claim.signature().point())).is_none()
+        self.signatures.insert(entry, Signature::from_member(claim.signature().point()));
     }
 
     fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &Arc<[u8]>) -> Option<Signature<S>> {

@@ -45,7 +45,7 @@ impl SecretSource {
 /// hexadecimal digits in one line, with or without `0x`. White space around it does not matter.
 ///
 /// # Errors
-/// [`ReadSecretError`], which never quotes the bytes.
+/// [`ReadSecretError`], which quotes no secret: of the bytes at most the name of an unknown function in a keystore.
 pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
     let text = bytes.trim_ascii();
     if text.is_empty() {
