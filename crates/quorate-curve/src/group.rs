@@ -11,7 +11,7 @@ use core::{
     hash::{Hash, Hasher},
 };
 
-use blst::{blst_p1_affine, blst_p2_affine};
+use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
 use crate::backend::portable::{self, Curve, hash_to_curve::HashForSums};
 
@@ -142,3 +142,76 @@ group!(
     96,
     ["x.c1", "x.c0", "y.c1", "y.c0"]
 );
+
+impl G1 {
+    /// [1/h]·g1, where [h] clears the cofactor of G2 (h is h_eff of RFC 9380, section 8.8.2) and 1/h is its inverse modulo r.
+    ///
+    /// For Q that is to be cleared, e([1/h]·g1, [h]·Q) takes the place of e(g1, Q): beside hashes that stand uncleared in
+    /// a product of [`Pairing::TwistedAte`], this is the generator beside the signatures.
+    ///
+    /// [`Pairing::TwistedAte`]: crate::Pairing::TwistedAte
+    pub fn generator_over_cofactor() -> Self {
+        Self(GENERATOR_OVER_COFACTOR)
+    }
+}
+
+/// In Montgomery form. Compressed: 0x93f8a03c…6da6330591b7033fbe70e43fed25305d2b0a09bb8.
+const GENERATOR_OVER_COFACTOR: blst_p1_affine = blst_p1_affine {
+    x: blst_fp {
+        l: [
+            0xce6e_c6a9_88e5_709f,
+            0x725a_e6b1_6235_d4da,
+            0x0741_130b_5eb5_b051,
+            0x9221_0fb4_1b12_fc94,
+            0x47dd_abb7_8ed7_e63a,
+            0x1429_92d0_2bc6_f546,
+        ],
+    },
+    y: blst_fp {
+        l: [
+            0x2bd0_45b7_1127_f37f,
+            0x718a_c631_111b_2a8a,
+            0xc665_bd07_5e2b_6c5e,
+            0xebea_1f47_cafd_143c,
+            0x230b_823e_9c05_8bb8,
+            0x0ae9_7a13_76b0_da6c,
+        ],
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Backend;
+
+    /// h_eff, big-endian.
+    const CLEARING: &str = "bc69f08f2ee75b3584c6a0ea91b352888e2a8e9145ad7689986ff031508ffe1329c2f178731db956d82bf015d121\
+         2b02ec0ec69d7477c1ae954cbc06689f6a359894c0adebbf6b4e8020005aaa95551";
+
+    fn cleared<G: Group>(point: G) -> G {
+        CLEARING.chars().fold(G::IDENTITY, |sum, digit| {
+            let sixteen = (0..4).fold(sum, |sum, _| Backend::Portable.sum(&[sum, sum]));
+            let digit = digit.to_digit(16).unwrap() as usize;
+            Backend::Portable.sum(&[alloc::vec![point; digit], alloc::vec![sixteen]].concat())
+        })
+    }
+
+    #[test]
+    fn clearing_the_generator_over_the_cofactor_gives_the_generator() {
+        assert!(Backend::Portable.in_subgroup(&[G1::generator_over_cofactor()])[0]);
+        assert_eq!(cleared(G1::generator_over_cofactor()), G1::generator());
+    }
+
+    /// e([1/h]·g1, [h]·Q) = e(g1, clear(Q)/h·h): the constant goes with what `clear_sums` does to hashes.
+    #[test]
+    fn generator_over_cofactor_belongs_to_clear_sums() {
+        let b = Backend::Portable;
+        let uncleared: G2 = b.hash_for_sums(b"group", &[(b"", b"m")])[0];
+        assert!(!b.in_subgroup(&[uncleared])[0]);
+        let hash = b.clear_sums(&[uncleared])[0];
+        assert_eq!(cleared(uncleared), hash);
+        let twice = b.clear_sums(&[hash])[0];
+        let product = b.miller_product(&[(G1::generator_over_cofactor().negate(), twice), (G1::generator(), hash)]);
+        assert!(b.final_exponentiation(product).is_one());
+    }
+}

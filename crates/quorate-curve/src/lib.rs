@@ -8,7 +8,7 @@
 //! - [`encoding`]: the canonical bytes of points, and what can be wrong with them.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
 //! - [`weight`]: the random multipliers of a batch, in a form that the curve's automorphism makes cheap.
-//! - [`pairing`]: values of the Miller loop and of the target group.
+//! - [`pairing`]: two pairings, values of the Miller loop and of the target group.
 //! - [`scalar`]: secrets. They go through blst's constant-time code and through no back end.
 //! - [`backend`]: who does the arithmetic.
 //!
@@ -42,6 +42,6 @@ pub mod weight;
 pub use backend::Backend;
 pub use encoding::DecodeError;
 pub use group::{G1, G2, Group};
-pub use pairing::{Gt, MillerValue};
+pub use pairing::{Gt, MillerValue, Pairing};
 pub use scalar::SecretScalar;
 pub use weight::{Soundness, Weight};

@@ -1,4 +1,4 @@
-//! Values of the Miller loop and of the target group.
+//! Pairings, values of the Miller loop and of the target group.
 
 use core::ops::Mul;
 
@@ -9,21 +9,47 @@ use crate::backend::portable::{
     pairing::{conjugate, multiply},
 };
 
-/// A product of Miller loops, before the final exponentiation. Multiplicative; 576 bytes.
+/// Which bilinear map a product is made of. Every pairing is a fixed power of every other on G1 × G2, so each tells whether
+/// a product is one, but their values must not be mixed: [`MillerValue`] remembers its pairing and refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Pairing {
+    /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), z being the curve's parameter. Both points are of order r.
+    Ate,
+    /// The twisted ate pairing t(P, Q) = f_{z²,P}(Q). P is of order r, Q any point of the twist: t(P, Q) does not see the
+    /// part of Q whose order divides the cofactor, and so is bilinear in hashes whose cofactor was never cleared.
+    TwistedAte,
+}
+
+/// A product of Miller loops of one pairing, before the final exponentiation. Multiplicative; 576 bytes and its pairing.
 ///
 /// Two values can mean the same pairing and differ here: compare them as [`Gt`].
 #[derive(Clone, Copy, Debug)]
-pub struct MillerValue(pub(crate) blst_fp12);
+pub struct MillerValue {
+    pub(crate) value: blst_fp12,
+    /// None for the empty product, which is one in every pairing.
+    pairing: Option<Pairing>,
+}
 
 impl MillerValue {
     /// The empty product.
-    pub const ONE: Self = Self(FP12_ONE);
+    pub const ONE: Self = Self { value: FP12_ONE, pairing: None };
+
+    pub(crate) fn new(pairing: Pairing, value: blst_fp12) -> Self {
+        Self { value, pairing: Some(pairing) }
+    }
 }
 
 impl Mul for MillerValue {
     type Output = Self;
+
+    /// # Panics
+    /// If the values are of different pairings: their product means nothing.
     fn mul(self, other: Self) -> Self {
-        Self(multiply(&self.0, &other.0))
+        if let (Some(one), Some(another)) = (self.pairing, other.pairing) {
+            assert_eq!(one, another, "a product of Miller values is of one pairing");
+        }
+        Self { value: multiply(&self.value, &other.value), pairing: self.pairing.or(other.pairing) }
     }
 }
 
@@ -33,7 +59,8 @@ impl core::iter::Product for MillerValue {
     }
 }
 
-/// An element of the target group, of order r.
+/// An element of the target group, of order r. Values of different [`Pairing`]s are powers of each other: compare and
+/// multiply those of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gt(pub(crate) blst_fp12);
 
@@ -73,7 +100,7 @@ mod tests {
 
     #[test]
     fn one_is_blst_one() {
-        assert_eq!(MillerValue::ONE.0, blst_fp12::default());
+        assert_eq!(MillerValue::ONE.value, blst_fp12::default());
         assert!(Backend::Portable.final_exponentiation(MillerValue::ONE).is_one());
     }
 
@@ -93,6 +120,25 @@ mod tests {
         let mixed = b.miller_product(&[(G1::IDENTITY, g2), (g1, g2), (g1, G2::IDENTITY)]);
         assert_eq!(b.final_exponentiation(mixed), plain);
         assert!(!plain.is_one());
+    }
+
+    #[test]
+    fn stretches_are_products_of_their_own() {
+        let b = Backend::Portable;
+        let pair = (G1::generator(), G2::generator());
+        let one = b.final_exponentiation(b.miller_product(&[pair]));
+        for pairing in b.pairings() {
+            let values = b.miller_products(*pairing, &[pair; 6], &[0, 1, 1, 3, 6]);
+            let powers = b.final_exponentiations(&values);
+            assert_eq!(powers, [Gt::ONE, powers[1], Gt::ONE, powers[1] * powers[1], powers[3] * powers[1]]);
+            assert_eq!(powers[1] == one, *pairing == Pairing::Ate);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "one pairing")]
+    fn values_of_two_pairings_are_not_multiplied() {
+        let _ = MillerValue::new(Pairing::Ate, FP12_ONE) * MillerValue::new(Pairing::TwistedAte, FP12_ONE);
     }
 
     #[test]

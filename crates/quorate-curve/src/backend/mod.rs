@@ -2,14 +2,21 @@
 //!
 //! | verb | in | out |
 //! |---|---|---|
-//! | [`decode`](Backend::decode) | bytes | a point on the curve |
+//! | [`decode_each`](Backend::decode_each), [`decode_uncompressed_each`](Backend::decode_uncompressed_each) | encodings | points on the curve |
 //! | [`hash_to_curve`](Backend::hash_to_curve) | messages under one tag | points of order r |
 //! | [`hash_for_sums`](Backend::hash_for_sums), [`clear_sums`](Backend::clear_sums) | messages of which only sums are wanted | the same for less |
 //! | [`in_subgroup`](Backend::in_subgroup) | points | one answer each |
 //! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each stretch |
 //! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each stretch |
-//! | [`miller_product`](Backend::miller_product) | pairs | ∏ f(P, Q) before the final exponentiation |
-//! | [`final_exponentiation`](Backend::final_exponentiation) | a Miller value | an element of the target group |
+//! | [`weighted_sum_of_members`](Backend::weighted_sum_of_members) | points and weights | Σ w·P if all points are in the subgroup |
+//! | [`multi_scalar_sum`](Backend::multi_scalar_sum) | points and public scalars | Σ n·P |
+//! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each stretch, before the final exponentiation |
+//! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
+//!
+//! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
+//! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these verbs
+//! on one item. Besides, a back end says how it likes its work cut: [`lanes`](Backend::lanes),
+//! [`pairings`](Backend::pairings), [`sums_members_from`](Backend::sums_members_from).
 
 pub(crate) mod portable;
 
@@ -19,8 +26,8 @@ use core::{fmt, str::FromStr};
 use crate::{
     encoding::DecodeError,
     group::{G1, G2, Group},
-    pairing::{Gt, MillerValue},
-    weight::Weight,
+    pairing::{Gt, MillerValue, Pairing},
+    weight::{Soundness, Weight},
 };
 
 /// The implementation that executes a plan.
@@ -49,26 +56,64 @@ impl Backend {
         }
     }
 
-    /// Decodes a compressed point: canonical, on the curve, not necessarily in the subgroup.
-    ///
-    /// # Errors
-    /// [`DecodeError`], which names the flaw.
-    ///
-    /// Cost: one square root.
-    pub fn decode<G: Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
+    /// How many items it works on at a time. Work in multiples of it, of equal sizes, wastes nothing.
+    pub const fn lanes(self) -> usize {
         match self {
-            Self::Portable => portable::encoding::decode(bytes),
+            Self::Portable => 1,
         }
     }
 
-    /// Decodes an uncompressed point: canonical, on the curve, not necessarily in the subgroup.
+    /// The pairings that [`miller_products`](Self::miller_products) takes. Every back end has [`Pairing::Ate`].
+    pub const fn pairings(self) -> &'static [Pairing] {
+        match self {
+            Self::Portable => &[Pairing::Ate],
+        }
+    }
+
+    /// From how many points on [`weighted_sum_of_members`](Self::weighted_sum_of_members) costs less than a check of each
+    /// point and a sum; `None` where it is no more than these.
+    pub fn sums_members_from<G: Group>(self) -> Option<usize> {
+        match self {
+            Self::Portable => None,
+        }
+    }
+
+    /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
+    ///
+    /// # Errors
+    /// For each encoding [`DecodeError`], which names the flaw.
+    ///
+    /// Cost: a square root each.
+    pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+        match self {
+            Self::Portable => portable::encoding::decode_each(encodings),
+        }
+    }
+
+    /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
+    ///
+    /// # Errors
+    /// For each encoding [`DecodeError`], which names the flaw.
+    pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+        match self {
+            Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
+        }
+    }
+
+    /// Decodes one compressed point: [`decode_each`](Self::decode_each).
+    ///
+    /// # Errors
+    /// [`DecodeError`], which names the flaw.
+    pub fn decode<G: Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
+        self.decode_each(&[bytes])[0]
+    }
+
+    /// Decodes one uncompressed point: [`decode_uncompressed_each`](Self::decode_uncompressed_each).
     ///
     /// # Errors
     /// [`DecodeError`], which names the flaw.
     pub fn decode_uncompressed<G: Group>(self, bytes: &[u8]) -> Result<G, DecodeError> {
-        match self {
-            Self::Portable => portable::encoding::decode_uncompressed(bytes),
-        }
+        self.decode_uncompressed_each(&[bytes])[0]
     }
 
     /// `hash_to_curve` of RFC 9380 (section 8.8, the `_RO_` suites with SHA-256) for each message under one tag.
@@ -132,20 +177,75 @@ impl Backend {
         }
     }
 
-    /// ∏ f(Pᵢ, Qᵢ), the Miller loop of the optimal ate pairing; one for no pairs. A pair with an identity counts as one.
+    /// Σ wᵢ·Pᵢ if every point is in the subgroup of order r, else `None`.
     ///
-    /// All points must be in the subgroup of order r.
-    pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
-        match self {
-            Self::Portable => portable::pairing::miller_product(pairs),
+    /// A point outside may be missed, with probability at most 2^-64 or 2^-128 as `soundness` says, over the weights and
+    /// `further`: a word of fresh random bits for each point, from which a back end may take further digits for a check
+    /// of random sums in place of the points (`docs/soundness.md`). The weights must be random too, of 64 or 128 bits as
+    /// `soundness` says.
+    ///
+    /// # Panics
+    /// If there are not as many weights and words as points.
+    pub fn weighted_sum_of_members<G: Group>(
+        self,
+        points: &[G],
+        weights: &[Weight],
+        further: &[u64],
+        soundness: Soundness,
+    ) -> Option<G> {
+        assert_eq!(points.len(), weights.len(), "a weight for each point");
+        assert_eq!(points.len(), further.len(), "a word of further bits for each point");
+        match (self, soundness) {
+            // Each point by itself: exact, and no random bits are needed.
+            (Self::Portable, _) => {
+                let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
+                members.then(|| portable::weighted_sum::weighted_sums(points, weights, &[points.len()])[0])
+            }
         }
     }
 
-    /// Raises to (p¹² - 1)/r (to a fixed power of it, as usual), after which values can be compared.
-    pub fn final_exponentiation(self, value: MillerValue) -> Gt {
+    /// Σ nᵢ·Pᵢ for public scalars of 256 bits, little-endian, which need not be below r; the identity for none.
+    ///
+    /// All points must be in the subgroup of order r.
+    ///
+    /// # Panics
+    /// If there are not as many scalars as points.
+    pub fn multi_scalar_sum<G: Group>(self, points: &[G], scalars: &[[u8; 32]]) -> G {
+        assert_eq!(points.len(), scalars.len(), "a scalar for each point");
         match self {
-            Self::Portable => portable::pairing::final_exponentiation(value),
+            Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
         }
+    }
+
+    /// ∏ f(Pᵢ, Qᵢ) over each stretch, as [`sums`](Self::sums) cuts them, f being the Miller loop of `pairing`; one for no
+    /// pairs. A pair with an identity counts as one.
+    ///
+    /// All points must be in the subgroup of order r, but those of G2 in [`Pairing::TwistedAte`].
+    ///
+    /// # Panics
+    /// If the back end does not offer the pairing, or `ends` is not ascending or goes beyond the slice.
+    pub fn miller_products(self, pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
+        assert!(self.pairings().contains(&pairing), "the back end {self} does not offer {pairing:?}");
+        match self {
+            Self::Portable => portable::pairing::miller_products(pairs, ends),
+        }
+    }
+
+    /// Raises each to (p¹² - 1)/r (to a fixed power of it, as usual), after which values can be compared.
+    pub fn final_exponentiations(self, values: &[MillerValue]) -> Vec<Gt> {
+        match self {
+            Self::Portable => portable::pairing::final_exponentiations(values),
+        }
+    }
+
+    /// One product of the ate pairing: [`miller_products`](Self::miller_products).
+    pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
+        self.miller_products(Pairing::Ate, pairs, &[pairs.len()])[0]
+    }
+
+    /// One value: [`final_exponentiations`](Self::final_exponentiations).
+    pub fn final_exponentiation(self, value: MillerValue) -> Gt {
+        self.final_exponentiations(&[value])[0]
     }
 }
 
@@ -187,7 +287,42 @@ impl FromStr for Backend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
+    use alloc::{string::ToString, vec};
+
+    /// A point that is not a member, at every place of sums around every width: found, and only then.
+    fn weighted_sum_of_members<G: Group>(outside: G) {
+        for backend in Backend::available() {
+            for (n, soundness) in
+                [0, 1, 2, 7, 8, 9, 64, 130].into_iter().zip([Soundness::Bits64, Soundness::Bits128].repeat(4))
+            {
+                let mut points = vec![G::generator(); n];
+                let word = |i: usize| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * i as u64 + 1);
+                let wide = |i| u128::from(word(i)) << (soundness.bits() - 64) | u128::from(word(i + n));
+                let weights: Vec<_> = (0..n).map(|i| Weight::from_bits(wide(i)).expect("not zero")).collect();
+                let further: Vec<_> = (0..n).map(|i| word(i).rotate_left(32)).collect();
+                let sum = backend.weighted_sum_of_members(&points, &weights, &further, soundness);
+                assert_eq!(sum, Some(backend.weighted_sums(&points, &weights, &[n])[0]), "{backend}, {n} members");
+                for place in 0..n {
+                    points[place] = outside;
+                    let sum = backend.weighted_sum_of_members(&points, &weights, &further, soundness);
+                    assert_eq!(sum, None, "{backend}, at {place} of {n}");
+                    points[place] = G::generator();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weighted_sum_of_members_g1() {
+        let mut bytes = [0; G1::COMPRESSED];
+        bytes[0] = 0x80;
+        weighted_sum_of_members::<G1>(Backend::Portable.decode(&bytes).expect("(0, 2), of order 3"));
+    }
+
+    #[test]
+    fn weighted_sum_of_members_g2() {
+        weighted_sum_of_members::<G2>(Backend::Portable.hash_for_sums(b"members", &[(b"", b"outside")])[0]);
+    }
 
     #[test]
     fn names_parse_back_and_absent_ones_are_errors() {

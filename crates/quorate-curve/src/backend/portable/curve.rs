@@ -47,6 +47,8 @@ pub trait Curve: Copy + Eq + 'static {
     fn turn_jacobian(point: &Self::Jacobian, turn: u8) -> Self::Jacobian;
     /// The sum of finite points.
     fn sum(points: &[*const Self]) -> Self::Jacobian;
+    /// Σ scalar·P over finite points, by blst's Pippenger; little-endian scalars of 256 bits, at least one.
+    fn multi_scalar_sum(points: &[Self], scalars: &[[u8; 32]]) -> Self::Jacobian;
     /// (x, -y) if `negative`.
     fn signed(self, negative: bool) -> Self;
 
@@ -94,7 +96,8 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 macro_rules! curve {
     ($affine:ident, $jacobian:ident, $field:ident, $zero:expr, $one:expr, $first_limb:expr, $beta:literal, $generator:ident, $compress:ident,
      $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
-     $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate:ident, $negate_field:ident, $sum:ident) => {
+     $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate:ident, $negate_field:ident, $sum:ident,
+     $pippenger:ident, $pippenger_scratch:ident) => {
         // SAFETY, for every block below: see the head of this file.
         impl Curve for $affine {
             type Jacobian = $jacobian;
@@ -241,6 +244,27 @@ macro_rules! curve {
                 out
             }
 
+            fn multi_scalar_sum(points: &[Self], scalars: &[[u8; 32]]) -> $jacobian {
+                assert!(points.len() == scalars.len() && !points.is_empty());
+                // A null pointer after the first says that the items follow each other.
+                let point_pointers = [points.as_ptr(), ptr::null()];
+                let scalar_pointers = [scalars.as_ptr().cast::<u8>(), ptr::null()];
+                let mut out = $jacobian::default();
+                // SAFETY: as many points as scalars, which was just checked; the scratch space is as long as blst asks.
+                unsafe {
+                    let mut scratch = alloc::vec![0u64; $pippenger_scratch(points.len()).div_ceil(8)];
+                    $pippenger(
+                        &mut out,
+                        point_pointers.as_ptr(),
+                        points.len(),
+                        scalar_pointers.as_ptr(),
+                        256,
+                        scratch.as_mut_ptr(),
+                    );
+                }
+                out
+            }
+
             fn signed(self, negative: bool) -> Self {
                 let mut out = self;
                 // SAFETY: valid references; the function allows its output to be its input.
@@ -292,7 +316,9 @@ curve!(
     blst_p1_add_or_double_affine,
     blst_p1_cneg,
     blst_fp_cneg,
-    blst_p1s_add
+    blst_p1s_add,
+    blst_p1s_mult_pippenger,
+    blst_p1s_mult_pippenger_scratch_sizeof
 );
 curve!(
     blst_p2_affine,
@@ -316,5 +342,7 @@ curve!(
     blst_p2_add_or_double_affine,
     blst_p2_cneg,
     blst_fp2_cneg,
-    blst_p2s_add
+    blst_p2s_add,
+    blst_p2s_mult_pippenger,
+    blst_p2s_mult_pippenger_scratch_sizeof
 );

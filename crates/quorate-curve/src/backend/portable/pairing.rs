@@ -1,4 +1,5 @@
-//! Miller loops with shared squarings (16 pairs at a time, blst's own stride) and the final exponentiation.
+//! Miller loops of the ate pairing with shared squarings (16 pairs at a time, blst's own stride) and the final
+//! exponentiation.
 
 use alloc::vec::Vec;
 
@@ -6,10 +7,19 @@ use blst::{blst_final_exp, blst_fp12, blst_fp12_conjugate, blst_fp12_mul, blst_m
 
 use crate::{
     group::{G1, G2, Group, sealed::Sealed},
-    pairing::{Gt, MillerValue},
+    pairing::{Gt, MillerValue, Pairing},
 };
 
-pub(crate) fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
+pub(crate) fn miller_products(pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
+    let mut start = 0;
+    ends.iter().map(|&end| miller_product(&pairs[core::mem::replace(&mut start, end)..end])).collect()
+}
+
+pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
+    values.iter().map(final_exponentiation).collect()
+}
+
+fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
     let finite = pairs.iter().filter(|(p, q)| !p.is_identity() && !q.is_identity());
     let (p, q): (Vec<_>, Vec<_>) = finite.map(|(p, q)| (p.inner(), q.inner())).unzip();
     if p.is_empty() {
@@ -19,13 +29,13 @@ pub(crate) fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
     let mut out = blst_fp12::default();
     // SAFETY: two arrays of the same length; a null pointer after the first says that the points follow each other.
     unsafe { blst_miller_loop_n(&mut out, q_pointers.as_ptr(), p_pointers.as_ptr(), p.len()) };
-    MillerValue(out)
+    MillerValue::new(Pairing::Ate, out)
 }
 
-pub(crate) fn final_exponentiation(value: MillerValue) -> Gt {
+fn final_exponentiation(value: &MillerValue) -> Gt {
     let mut out = blst_fp12::default();
     // SAFETY: valid references.
-    unsafe { blst_final_exp(&mut out, &value.0) };
+    unsafe { blst_final_exp(&mut out, &value.value) };
     Gt(out)
 }
 
