@@ -23,9 +23,8 @@ pub(crate) fn run(effort: Effort) -> Vec<Row> {
             transactions[*i].signature = transactions[(i + 1) % n].signature;
         }
         let claims: Vec<Claim<MinPk>> = transactions.iter().map(|s| s.unchecked(suite)).collect();
-        let plan = Plan::new(&claims);
-        let failed = Execution::new(&plan, data::threads(1), &mut data::rng());
-        let failed_on_two = Execution::new(&plan, data::threads(2), &mut data::rng());
+        let plans = [1, 2].map(|threads| Plan::new(&claims, &data::threads(threads)));
+        let [failed, failed_on_two] = plans.each_ref().map(|plan| Execution::new(plan, &mut data::rng()));
         let blst = Blst::new(&transactions);
         let search = |failed: &Execution<'_, MinPk>| assert_eq!(culprit::search(failed).positions, wrong);
         let engines = vec![

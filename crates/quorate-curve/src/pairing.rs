@@ -12,7 +12,7 @@ use crate::backend::portable::{
 /// Which bilinear map a product is made of. Every pairing is a fixed power of every other on G1 × G2, so each tells whether
 /// a product is one, but their values must not be mixed: [`MillerValue`] remembers its pairing and refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_enums, reason = "the engine has a generator for each")]
 pub enum Pairing {
     /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), z being the curve's parameter. Both points are of order r.
     Ate,

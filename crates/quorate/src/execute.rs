@@ -8,6 +8,9 @@
 //!
 //! After the first, the claims that turned out false drop out. What the others made is kept, so that the search for false
 //! claims starts from partial values.
+//!
+//! Where the plan says so, it is the weighted sum of the signatures that tells their membership. If it finds one outside,
+//! each is checked by itself after all, and the second phase is done again without the false ones.
 
 use std::{
     num::NonZeroUsize,
@@ -15,71 +18,55 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Soundness, Weight};
+use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Pairing, Soundness, Weight};
 use rand_core::CryptoRng;
 
 use crate::{
     claim::ClaimSignature,
-    plan::{Operand, Part, Plan, Term, Vertex},
+    plan::{Operand, Options, Part, Plan, Term, Vertex},
     suite::Suite,
     verdict::{Reason, Work},
 };
-
-/// How to execute a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Threads to use, this one included. They are started for the call and end with it.
-    pub threads: NonZeroUsize,
-    /// How unlikely it must be that a false claim passes.
-    pub soundness: Soundness,
-    /// Who does the arithmetic.
-    pub backend: Backend,
-}
-
-impl Default for Options {
-    /// One thread, 64 bits, the fastest back end.
-    fn default() -> Self {
-        Self { threads: NonZeroUsize::MIN, soundness: Soundness::default(), backend: Backend::auto() }
-    }
-}
 
 /// An executed plan with its partial values.
 #[derive(Debug)]
 pub struct Execution<'a, S: Suite> {
     plan: &'a Plan<S>,
-    options: Options,
     /// By position: the claim's weight.
     weights: Vec<Weight>,
+    /// By position: random bits beside the weight, where the weighted sum tells membership.
+    further: Vec<u64>,
     /// By position: why the claim is false, where that is known.
     dropped: Vec<Option<Reason>>,
     hashes: Vec<S::Signature>,
     sums: Vec<S::Key>,
-    /// By term.
+    /// By term, and behind them that of the signatures.
     pairs: Vec<(G1, G2)>,
-    /// By block of terms.
-    blocks: Vec<MillerValue>,
+    /// The values of [`Plan::products`]: by block of terms, and that of the signatures.
+    products: Vec<MillerValue>,
     total: Gt,
     work: Work,
 }
 
 impl<'a, S: Suite> Execution<'a, S> {
     /// Executes a plan under fresh weights, which must come from a CSPRNG: whoever can foretell them can forge.
-    pub fn new(plan: &'a Plan<S>, options: Options, rng: &mut impl CryptoRng) -> Self {
+    pub fn new(plan: &'a Plan<S>, rng: &mut impl CryptoRng) -> Self {
+        let n = plan.claims.len();
         let mut execution = Self {
             plan,
-            options,
-            weights: weights(plan.claims.len(), options.soundness, rng),
-            dropped: vec![None; plan.claims.len()],
+            weights: weights(n, plan.options.soundness, rng),
+            further: if plan.members_by_sum { (0..n).map(|_| rng.next_u64()).collect() } else { Vec::new() },
+            dropped: vec![None; n],
             hashes: Vec::new(),
             sums: Vec::new(),
             pairs: Vec::new(),
-            blocks: Vec::new(),
+            products: Vec::new(),
             total: Gt::ONE,
             work: Work::default(),
         };
         execution.prepare();
         if execution.dropped.iter().any(Option::is_none) {
-            let signatures = execution.weigh();
+            let signatures = execution.weigh_and_check();
             execution.pair(signatures);
         }
         execution
@@ -115,69 +102,86 @@ impl<'a, S: Suite> Execution<'a, S> {
     /// Cost, a range: a pairing and a final exponentiation, the weighted sum of its signatures, and less than a block's
     /// pairings at each of its ends.
     pub(crate) fn values(&self, ranges: &[Range<usize>]) -> (Vec<Gt>, Work) {
-        let values = parallel(self.options.threads, ranges.len(), |i| self.value(ranges[i].clone()));
+        let lanes = self.plan.options.backend.lanes();
+        let share = |job: usize| &ranges[job * lanes..((job + 1) * lanes).min(ranges.len())];
+        let made = self.parallel(ranges.len().div_ceil(lanes), |job| self.values_together(share(job)));
         let mut work = Work::default();
-        let values = values.into_iter().map(|(value, w)| {
+        let values = made.into_iter().flat_map(|(values, w)| {
             work += w;
-            value
+            values
         });
         (values.collect(), work)
     }
 
-    fn value(&self, range: Range<usize>) -> (Gt, Work) {
-        let mut work = Work { search_nodes: 1, final_exponentiations: 1, ..Work::default() };
-        let mut product = Vec::new();
-        let (mut pairs, mut cut) = (Vec::new(), Vec::new());
-        for (block, terms) in self.plan.blocks.iter().enumerate() {
-            let spans = || terms.clone().map(|t| self.plan.terms[t].span());
-            if spans().all(|span| within(&span, &range)) {
-                product.push(self.blocks[block]);
-                continue;
-            }
-            for term in terms.clone() {
-                let span = self.plan.terms[term].span();
-                if within(&span, &range) {
-                    pairs.push(self.pairs[term]);
-                } else if span.start < range.end && range.start < span.end {
-                    cut.push(&self.plan.terms[term]);
+    /// How many ranges [`values`](Self::values) computes at a time, on all threads.
+    pub(crate) fn width(&self) -> usize {
+        self.plan.options.threads.get() * self.plan.options.backend.lanes()
+    }
+
+    fn values_together(&self, ranges: &[Range<usize>]) -> (Vec<Gt>, Work) {
+        let (backend, n) = (self.plan.options.backend, ranges.len());
+        // What the batch left: by range the product of the blocks in it, the pairs of other terms in it, the terms it cuts.
+        let (mut kept, mut whole, mut cut) = (vec![MillerValue::ONE; n], vec![Vec::new(); n], Vec::new());
+        for (i, range) in ranges.iter().enumerate() {
+            for (block, value) in self.plan.blocks.iter().zip(&self.products) {
+                let terms = &self.plan.terms[block.clone()];
+                if terms.iter().all(|term| within(&term.span(), range)) {
+                    kept[i] = kept[i] * *value;
+                    continue;
+                }
+                for (term, pair) in terms.iter().zip(&self.pairs[block.clone()]) {
+                    let span = term.span();
+                    if within(&span, range) {
+                        whole[i].push(*pair);
+                    } else if span.start < range.end && range.start < span.end {
+                        cut.push((i, term));
+                    }
                 }
             }
         }
-        let (cut_pairs, weighted) = self.term_pairs(&cut, &range);
-        pairs.extend(cut_pairs);
-        let (signatures, n) = self.signature_sum(range);
-        pairs.push(S::pair(S::Key::generator().negate(), signatures));
-        work.weighted += weighted + n;
-        work.pairings += pairs.len();
-        product.push(self.options.backend.miller_product(&pairs));
-        (self.options.backend.final_exponentiation(product.into_iter().product()), work)
+        let restricted: Vec<_> = cut.iter().map(|(i, term)| (*term, &ranges[*i])).collect();
+        let (cut_pairs, weighted_in_terms) = self.term_pairs(&restricted);
+        for ((i, _), pair) in cut.iter().zip(cut_pairs) {
+            whole[*i].push(pair);
+        }
+        let (signatures, weighted) = self.signature_sums(ranges);
+        let (mut pairs, mut ends) = (Vec::new(), Vec::new());
+        for (whole, sum) in whole.into_iter().zip(signatures) {
+            pairs.extend(whole);
+            pairs.push(self.signature_pair(sum));
+            ends.push(pairs.len());
+        }
+        let products = backend.miller_products(self.plan.pairing, &pairs, &ends);
+        let products: Vec<_> = products.into_iter().zip(kept).map(|(product, kept)| product * kept).collect();
+        let work = Work {
+            search_nodes: n,
+            final_exponentiations: n,
+            pairings: pairs.len(),
+            weighted: weighted_in_terms + weighted,
+            ..Work::default()
+        };
+        (backend.final_exponentiations(&products), work)
     }
 
     /// Phase one.
     fn prepare(&mut self) {
-        let (plan, backend) = (self.plan, self.options.backend);
-        let shares = plan.shares(self.options.threads.get());
-        let (m, c) = (shares.messages.len(), shares.members.len());
-        let jobs = m + c + shares.sums.len();
-        let made = parallel(self.options.threads, jobs, |job| -> Prepared<S> {
+        let (plan, shares) = (self.plan, self.plan.shares());
+        let members = if plan.members_by_sum { &[][..] } else { &shares.members[..] };
+        let (m, c) = (shares.messages.len(), members.len());
+        let made = self.parallel(m + c + shares.sums.len(), |job| -> Prepared<S> {
             if job < m {
-                Prepared::Hashes(hashes(plan, backend, shares.messages[job].clone()))
+                Prepared::Hashes(hashes(plan, shares.messages[job].clone()))
             } else if job < m + c {
-                Prepared::NotMembers(not_members(plan, backend, shares.members[job - m].clone()))
+                Prepared::NotMembers(not_members(plan, members[job - m].clone()))
             } else {
-                Prepared::Sums(key_sums(plan, backend, shares.sums[job - m - c].clone()))
+                Prepared::Sums(key_sums(plan, shares.sums[job - m - c].clone()))
             }
         });
         for part in made {
             match part {
                 Prepared::Hashes(hashes) => self.hashes.extend(hashes),
                 Prepared::Sums(sums) => self.sums.extend(sums),
-                Prepared::NotMembers((checked, positions)) => {
-                    self.work.subgroup_checks += checked;
-                    for position in positions {
-                        self.dropped[position] = Some(Reason::SignatureNotInSubgroup);
-                    }
-                }
+                Prepared::NotMembers(positions) => self.drop_not_members(positions),
             }
         }
         for (sum, point) in plan.sums.iter().zip(&self.sums) {
@@ -186,58 +190,88 @@ impl<'a, S: Suite> Execution<'a, S> {
             }
         }
         self.work.hashes += self.hashes.len();
+        let unchecked = plan.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_)));
+        self.work.subgroup_checks += unchecked.count();
     }
 
-    /// Phase two; answers with the weighted sum of the signatures.
-    fn weigh(&mut self) -> S::Signature {
-        let (plan, shares) = (self.plan, self.plan.shares(self.options.threads.get()));
+    fn drop_not_members(&mut self, positions: Vec<usize>) {
+        for position in positions {
+            self.dropped[position] = Some(Reason::SignatureNotInSubgroup);
+        }
+    }
+
+    /// Phase two, and what phase one left to it; answers with the weighted sum of the signatures.
+    fn weigh_and_check(&mut self) -> S::Signature {
+        let plan = self.plan;
+        if !plan.members_by_sum {
+            return self.weigh(Self::share_of_signatures).expect("nothing was asked of the signatures");
+        }
+        if let Some(sum) = self.weigh(Self::share_of_members) {
+            return sum;
+        }
+        let shares = plan.shares().members;
+        let not_members = self.parallel(shares.len(), |job| not_members(plan, shares[job].clone()));
+        self.drop_not_members(not_members.concat());
+        self.weigh(Self::share_of_signatures).expect("nothing was asked of the signatures")
+    }
+
+    /// Phase two; answers with the weighted sum of the signatures, or `None` if that of a share is `None`.
+    fn weigh(
+        &mut self,
+        signatures: impl Fn(&Self, Range<usize>) -> Option<(S::Signature, usize)> + Sync,
+    ) -> Option<S::Signature> {
+        let (plan, shares) = (self.plan, self.plan.shares());
         let (all, t) = (0..plan.claims.len(), shares.terms.len());
         let this = &*self;
-        let made = parallel(this.options.threads, t + shares.signatures.len(), |job| -> Weighed<S> {
+        let made = this.parallel(t + shares.signatures.len(), |job| -> Weighed<S> {
             if job < t {
-                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().collect();
-                Weighed::Pairs(this.term_pairs(&terms, &all))
+                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, &all)).collect();
+                Weighed::Pairs(this.term_pairs(&terms))
             } else {
-                Weighed::Signatures(this.signature_sum(shares.signatures[job - t].clone()))
+                Weighed::Signatures(signatures(this, shares.signatures[job - t].clone()))
             }
         });
-        let mut signatures = Vec::new();
+        self.pairs.clear();
+        let mut sums = Vec::new();
         for part in made {
-            self.work.weighted += match part {
+            match part {
                 Weighed::Pairs((pairs, weighted)) => {
                     self.pairs.extend(pairs);
-                    weighted
+                    self.work.weighted += weighted;
                 }
-                Weighed::Signatures((sum, weighted)) => {
-                    signatures.push(sum);
-                    weighted
+                Weighed::Signatures(None) => sums.push(None),
+                Weighed::Signatures(Some((sum, weighted))) => {
+                    sums.push(Some(sum));
+                    self.work.weighted += weighted;
                 }
-            };
+            }
         }
-        self.options.backend.sum(&signatures)
+        let sums: Vec<_> = sums.into_iter().collect::<Option<_>>()?;
+        Some(plan.options.backend.sum(&sums))
     }
 
     /// Phase three.
     fn pair(&mut self, signatures: S::Signature) {
-        let (plan, backend) = (self.plan, self.options.backend);
-        // A lone claim has nothing to search: its last block shares its squarings with the pair of its signature.
-        let alone = plan.claims.len() == 1 && !plan.blocks.is_empty();
-        let (blocks, last) = plan.blocks.split_at(plan.blocks.len() - usize::from(alone));
-        self.blocks =
-            parallel(self.options.threads, blocks.len(), |i| backend.miller_product(&self.pairs[blocks[i].clone()]));
-
-        let mut pairs = last.first().map_or(Vec::new(), |block| self.pairs[block.clone()].to_vec());
-        pairs.push(S::pair(S::Key::generator().negate(), signatures));
-        let product = backend.miller_product(&pairs) * self.blocks.iter().copied().product();
-        self.total = backend.final_exponentiation(product);
-        self.work.pairings += self.pairs.len() + 1;
+        let (plan, backend) = (self.plan, self.plan.options.backend);
+        self.pairs.push(self.signature_pair(signatures));
+        let (ends, shares) = (plan.products(), plan.shares().products);
+        let products = self.parallel(shares.len(), |job| {
+            let share = shares[job].clone();
+            let start = if share.start == 0 { 0 } else { ends[share.start - 1] };
+            let ends: Vec<_> = ends[share].iter().map(|end| end - start).collect();
+            let end = ends.last().map_or(start, |end| start + end);
+            backend.miller_products(plan.pairing, &self.pairs[start..end], &ends)
+        });
+        self.products = products.concat();
+        self.total = backend.final_exponentiation(self.products.iter().copied().product());
+        self.work.pairings += self.pairs.len();
         self.work.final_exponentiations += 1;
     }
 
-    /// The pairs of terms, restricted to the claims at `range`, and how many points were weighed for them.
-    fn term_pairs(&self, terms: &[&Term], range: &Range<usize>) -> (Vec<(G1, G2)>, usize) {
+    /// The pairs of terms, each restricted to the claims at a range, and how many points were weighed for them.
+    fn term_pairs(&self, terms: &[(&Term, &Range<usize>)]) -> (Vec<(G1, G2)>, usize) {
         let (mut keys, mut hashes) = (Summands::new(), Summands::new());
-        for term in terms {
+        for (term, range) in terms {
             for Part { position, operand } in &term.parts {
                 if !range.contains(position) || self.dropped[*position].is_some() {
                     continue;
@@ -255,39 +289,85 @@ impl<'a, S: Suite> Execution<'a, S> {
             }
         }
         let weighted = keys.points.len() + hashes.points.len();
-        let backend = self.options.backend;
-        let cleared: Vec<S::Signature> = backend.clear_sums(hashes.sums(backend).as_slice());
-        let (mut keys, mut hashes) = (keys.sums(backend), cleared.into_iter());
-        let pairs = terms.iter().map(|term| match term.vertex {
+        let backend = self.plan.options.backend;
+        let mut hash_sums = hashes.sums(backend);
+        if self.plan.pairing == Pairing::Ate {
+            hash_sums = backend.clear_sums(&hash_sums);
+        }
+        let (mut keys, mut hashes) = (keys.sums(backend).into_iter(), hash_sums.into_iter());
+        let pairs = terms.iter().map(|(term, _)| match term.vertex {
             Vertex::Message(message) => S::pair(keys.next().expect("a sum a term"), self.hashes[message]),
             Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum a term")),
         });
         (pairs.collect(), if self.weights.len() > 1 { weighted } else { 0 })
     }
 
-    /// Σ w·signature over the claims at `range`, and how many points were weighed.
-    fn signature_sum(&self, range: Range<usize>) -> (S::Signature, usize) {
-        let mut sum = Summands::new();
-        for position in range.filter(|p| self.dropped[*p].is_none()) {
-            sum.push(self.plan.claims[position].signature.point(), self.weights[position]);
+    /// Σ w·signature over the claims at each range, and how many points were weighed.
+    fn signature_sums(&self, ranges: &[Range<usize>]) -> (Vec<S::Signature>, usize) {
+        let mut sums = Summands::new();
+        for range in ranges {
+            for position in self.live(range.clone()) {
+                sums.push(self.plan.claims[position].signature.point(), self.weights[position]);
+            }
+            sums.close();
         }
-        sum.close();
-        let weighted = if self.weights.len() > 1 { sum.points.len() } else { 0 };
-        (sum.sums(self.options.backend).next().expect("one stretch"), weighted)
+        let weighted = if self.weights.len() > 1 { sums.points.len() } else { 0 };
+        (sums.sums(self.plan.options.backend), weighted)
+    }
+
+    /// Σ w·signature over a share of the claims.
+    fn share_of_signatures(&self, range: Range<usize>) -> Option<(S::Signature, usize)> {
+        let (sums, weighted) = self.signature_sums(&[range]);
+        Some((sums[0], weighted))
+    }
+
+    /// Σ w·signature over a share of the claims; `None` if a signature whose membership was not known is not a member.
+    fn share_of_members(&self, range: Range<usize>) -> Option<(S::Signature, usize)> {
+        let Options { soundness, backend, .. } = self.plan.options;
+        let (mut members, mut unknown, mut further) = (Summands::new(), Summands::new(), Vec::new());
+        for position in self.live(range) {
+            let weight = self.weights[position];
+            match self.plan.claims[position].signature {
+                ClaimSignature::Checked(signature) => members.push(signature.point(), weight),
+                ClaimSignature::Unchecked(signature) => {
+                    unknown.push(signature.point(), weight);
+                    further.push(self.further[position]);
+                }
+            }
+        }
+        members.close();
+        let weighted = members.points.len() + unknown.points.len();
+        let sum = backend.weighted_sum_of_members(&unknown.points, &unknown.weights, &further, soundness)?;
+        Some((backend.sum(&[members.sums(backend)[0], sum]), weighted))
+    }
+
+    /// The positions of a range that were not dropped.
+    fn live(&self, range: Range<usize>) -> impl Iterator<Item = usize> {
+        range.filter(|position| self.dropped[*position].is_none())
+    }
+
+    /// The pair that a weighted sum of signatures stands in.
+    fn signature_pair(&self, sum: S::Signature) -> (G1, G2) {
+        let generator = S::generator(self.plan.pairing).expect("the plan chose a pairing of the variant");
+        S::pair(generator.negate(), sum)
+    }
+
+    fn parallel<T: Send>(&self, jobs: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        parallel(self.plan.options.threads, jobs, job)
     }
 }
 
 /// What a share of phase one makes.
 enum Prepared<S: Suite> {
     Hashes(Vec<S::Signature>),
-    NotMembers((usize, Vec<usize>)),
+    NotMembers(Vec<usize>),
     Sums(Vec<S::Key>),
 }
 
 /// What a share of phase two makes, and how many points it weighed.
 enum Weighed<S: Suite> {
     Pairs((Vec<(G1, G2)>, usize)),
-    Signatures((S::Signature, usize)),
+    Signatures(Option<(S::Signature, usize)>),
 }
 
 /// Points with weights, in stretches: the operands of [`Backend::weighted_sums`].
@@ -311,8 +391,8 @@ impl<G: Group> Summands<G> {
         self.ends.push(self.points.len());
     }
 
-    fn sums(&self, backend: Backend) -> std::vec::IntoIter<G> {
-        backend.weighted_sums(&self.points, &self.weights, &self.ends).into_iter()
+    fn sums(&self, backend: Backend) -> Vec<G> {
+        backend.weighted_sums(&self.points, &self.weights, &self.ends)
     }
 }
 
@@ -336,17 +416,18 @@ fn weights(n: usize, soundness: Soundness, rng: &mut impl CryptoRng) -> Vec<Weig
         .collect()
 }
 
-/// Whole hashes of the messages that are paired, hashes for sums of the others.
-fn hashes<S: Suite>(plan: &Plan<S>, backend: Backend, range: Range<usize>) -> Vec<S::Signature> {
-    let messages: Vec<_> = plan.messages[range.clone()].iter().zip(&plan.paired[range]).collect();
+/// Whole hashes where the plan says so, hashes for sums elsewhere.
+fn hashes<S: Suite>(plan: &Plan<S>, range: Range<usize>) -> Vec<S::Signature> {
+    let backend = plan.options.backend;
+    let messages: Vec<_> = plan.messages[range.clone()].iter().zip(&plan.whole[range]).collect();
     let mut hashes = Vec::with_capacity(messages.len());
-    for run in messages.chunk_by(|(a, a_paired), (b, b_paired)| a.tag == b.tag && a_paired == b_paired) {
+    for run in messages.chunk_by(|(a, a_whole), (b, b_whole)| a.tag == b.tag && a_whole == b_whole) {
         let prefixes: Vec<_> =
             run.iter().map(|(m, _)| m.prefix.map(|key| key.to_bytes()).unwrap_or_default()).collect();
         let parts: Vec<_> = run.iter().zip(&prefixes).map(|((m, _), prefix)| (&prefix[..], &m.body[..])).collect();
-        let (first, paired) = run[0];
+        let (first, whole) = run[0];
         let tag = first.tag.as_bytes();
-        hashes.extend(if *paired {
+        hashes.extend(if *whole {
             backend.hash_to_curve::<S::Signature>(tag, &parts)
         } else {
             backend.hash_for_sums(tag, &parts)
@@ -355,25 +436,24 @@ fn hashes<S: Suite>(plan: &Plan<S>, backend: Backend, range: Range<usize>) -> Ve
     hashes
 }
 
-/// How many signatures were unchecked, and the positions of those that are not in the subgroup.
-fn not_members<S: Suite>(plan: &Plan<S>, backend: Backend, range: Range<usize>) -> (usize, Vec<usize>) {
+/// The positions of the unchecked signatures that are not in the subgroup.
+fn not_members<S: Suite>(plan: &Plan<S>, range: Range<usize>) -> Vec<usize> {
     let unchecked = range.filter_map(|position| match plan.claims[position].signature {
         ClaimSignature::Checked(_) => None,
         ClaimSignature::Unchecked(signature) => Some((position, signature.point())),
     });
     let (positions, points): (Vec<_>, Vec<_>) = unchecked.unzip();
-    let members = backend.in_subgroup(&points);
-    let outside = positions.iter().zip(members).filter(|(_, member)| !member).map(|(position, _)| *position);
-    (positions.len(), outside.collect())
+    let members = plan.options.backend.in_subgroup(&points);
+    positions.into_iter().zip(members).filter(|(_, member)| !member).map(|(position, _)| position).collect()
 }
 
-fn key_sums<S: Suite>(plan: &Plan<S>, backend: Backend, range: Range<usize>) -> Vec<S::Key> {
+fn key_sums<S: Suite>(plan: &Plan<S>, range: Range<usize>) -> Vec<S::Key> {
     let (mut points, mut ends) = (Vec::new(), Vec::new());
     for sum in &plan.sums[range] {
         points.extend(sum.keys.iter().map(|key| plan.keys[*key].point()));
         ends.push(points.len());
     }
-    backend.sums(&points, &ends)
+    plan.options.backend.sums(&points, &ends)
 }
 
 fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {

@@ -12,7 +12,7 @@ use crate::{
     verdict::{Outcome, Reason, Verdict},
 };
 
-pub use crate::execute::Options;
+pub use crate::plan::Options;
 
 /// Verifies every claim and says which are false: one verdict a claim, in input order; none for no claims.
 ///
@@ -29,7 +29,7 @@ pub use crate::execute::Options;
 /// Specification: draft-irtf-cfrg-bls-signature-05, sections 2.7, 2.9, 3. Does not check possession of keys: see
 /// [`possession`](crate::possession).
 pub fn verify<S: Suite>(claims: &[Claim<S>], options: &Options, rng: &mut impl CryptoRng) -> Outcome {
-    settle(&Plan::new(claims), options, rng)
+    settle(&Plan::new(claims, options), rng)
 }
 
 /// Verifies what is not known of the claims, and remembers the claims of one statement that are true.
@@ -52,8 +52,8 @@ pub fn verify_and_remember<S: Suite>(
 }
 
 /// Executes a plan and settles its verdicts, for a caller that has looked at the plan first.
-pub fn settle<S: Suite>(plan: &Plan<S>, options: &Options, rng: &mut impl CryptoRng) -> Outcome {
-    let execution = Execution::new(plan, *options, rng);
+pub fn settle<S: Suite>(plan: &Plan<S>, rng: &mut impl CryptoRng) -> Outcome {
+    let execution = Execution::new(plan, rng);
     let found = culprit::search(&execution);
     let mut outcome =
         Outcome { verdicts: vec![Verdict::Valid; plan.len()], work: execution.work(), ..Outcome::default() };

@@ -251,15 +251,15 @@ fn false_claims_are_reported_by_source() {
 #[test]
 fn few_signers_are_paired_by_key_and_one_message_by_message() {
     let by_key: Vec<_> = (0..40).map(|i| recipe_of(Shape::Single(i % 4, i), Lie::None)).collect();
-    assert_eq!(Plan::new(&claims::<MinPk>(&by_key)).pairings(), 5);
+    assert_eq!(Plan::new(&claims::<MinPk>(&by_key), &Options::default()).pairings(), 5);
     let by_message: Vec<_> = (0..40).map(|i| recipe_of(Shape::Single(i, 7), Lie::None)).collect();
-    assert_eq!(Plan::new(&claims::<MinPk>(&by_message)).pairings(), 2);
+    assert_eq!(Plan::new(&claims::<MinPk>(&by_message), &Options::default()).pairings(), 2);
     // A star of each kind, side by side: one pairing for the busy key, one for the busy message, one for the signatures.
     let mixed: Vec<_> = (0..20)
         .flat_map(|i| [recipe_of(Shape::Single(90, i), Lie::None), recipe_of(Shape::Single(i, 90), Lie::None)])
         .collect();
     let claims = claims::<MinPk>(&mixed);
-    assert_eq!(Plan::new(&claims).pairings(), 3);
+    assert_eq!(Plan::new(&claims, &Options::default()).pairings(), 3);
     assert!(verify(&claims, &Options::default(), &mut rng()).all_valid());
 }
 

@@ -1,28 +1,32 @@
-//! What operations cost, in nanoseconds: the weights of the vertex cover.
+//! What operations cost, in nanoseconds: the weights of the vertex cover, and what the plan chooses a pairing by.
 //!
-//! Medians of `quorate-bench curve`, engine `quorate/portable`: `miller` at 8, `final-exponentiation`, and for each group
-//! `hash`, `hash` less `hash-for-sums`, `clear-sums`, `subgroup` and `weighted-16-64`. Only ratios matter, and they differ
-//! little between CPUs.
+//! Medians of `quorate-bench curve`, a table for each back end: `miller` (its slope over the number of pairs, and what is
+//! left at none), `final-exponentiation`, and for each group `hash`, `hash` less `hash-for-sums`, `clear-sums`, `subgroup`
+//! and `weighted-16-64`. Only ratios matter, and they differ little between CPUs.
 
-use quorate_curve::Group;
+use quorate_curve::{Backend, Group, Pairing};
 
 use crate::suite::Suite;
 
-/// Costs of one variant, in nanoseconds.
+/// Costs of one variant on one back end in products of one pairing, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// A Miller loop, its share of the common squarings included.
+    /// A product of Miller loops, beside its pairs: squarings, inversions.
+    pub product: u64,
+    /// A pair of a product.
     pub pairing: u64,
     /// A final exponentiation.
     pub final_exponentiation: u64,
-    /// A message hashed to the signatures' group.
+    /// A message hashed to the signatures' group, as the pairing needs it.
     pub hash: u64,
-    /// What that is less where the hash is only summed.
+    /// What that is less where the hash is only summed; nothing where the pairing takes every hash uncleared.
     pub saved_by_sum: u64,
-    /// What a sum of such hashes costs to clear.
+    /// What a sum of such hashes costs to clear; nothing where the pairing takes it uncleared.
     pub clear_sum: u64,
     /// The membership check of a signature.
     pub subgroup_check: u64,
+    /// The same through the weighted sum of the signatures.
+    pub subgroup_check_in_sum: u64,
     /// A key times a weight of 64 bits, in a sum of 16.
     pub weighted_key: u64,
     /// A signature or a hash times a weight of 64 bits, in a sum of 16.
@@ -31,22 +35,36 @@ pub struct Costs {
 
 impl Costs {
     /// The costs of a variant.
-    pub fn of<S: Suite>() -> Self {
-        let (key, signature) = (GroupCosts::of::<S::Key>(), GroupCosts::of::<S::Signature>());
-        Self {
-            pairing: 182_000,
-            final_exponentiation: 343_000,
+    ///
+    /// # Panics
+    /// If the back end does not offer the pairing.
+    pub fn of<S: Suite>(backend: Backend, pairing: Pairing) -> Self {
+        let table = match backend {
+            Backend::Portable => PORTABLE,
+        };
+        let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
+        let cleared = Self {
+            product: table.ate.product,
+            pairing: table.ate.pairing,
+            final_exponentiation: table.final_exponentiation,
             hash: signature.hash,
             saved_by_sum: signature.saved_by_sum,
             clear_sum: signature.clear_sum,
             subgroup_check: signature.subgroup_check,
+            subgroup_check_in_sum: signature.subgroup_check_in_sum,
             weighted_key: key.weighted,
             weighted_signature: signature.weighted,
+        };
+        match pairing {
+            Pairing::Ate => cleared,
+            Pairing::TwistedAte => {
+                let LoopCosts { product, pairing } = table.twisted_ate.expect("the back end offers the pairing");
+                let hash = signature.hash - signature.saved_by_sum;
+                Self { product, pairing, hash, saved_by_sum: 0, clear_sum: 0, ..cleared }
+            }
         }
     }
-}
 
-impl Costs {
     /// What a message of so many edges costs in a cover: its pairing, a whole hash, a weighted key an edge.
     pub(super) fn message(&self, edges: u64) -> u64 {
         self.pairing + self.saved_by_sum + edges * self.weighted_key
@@ -58,25 +76,61 @@ impl Costs {
     }
 }
 
+/// The measured costs of a back end.
+#[derive(Clone, Copy)]
+struct Table {
+    ate: LoopCosts,
+    /// None where it does not offer it.
+    twisted_ate: Option<LoopCosts>,
+    final_exponentiation: u64,
+    g1: GroupCosts,
+    g2: GroupCosts,
+}
+
+/// A Miller loop: so much a product and so much a pair.
+#[derive(Clone, Copy)]
+struct LoopCosts {
+    product: u64,
+    pairing: u64,
+}
+
+#[derive(Clone, Copy)]
 struct GroupCosts {
     hash: u64,
     saved_by_sum: u64,
     clear_sum: u64,
     subgroup_check: u64,
+    subgroup_check_in_sum: u64,
     weighted: u64,
 }
 
-impl GroupCosts {
-    fn of<G: Group>() -> Self {
+impl Table {
+    fn group<G: Group>(self) -> GroupCosts {
         match G::NAME {
-            "G1" => Self { hash: 60_000, saved_by_sum: 0, clear_sum: 0, subgroup_check: 44_300, weighted: 9_200 },
-            _ => Self {
-                hash: 182_000,
-                saved_by_sum: 115_000,
-                clear_sum: 113_000,
-                subgroup_check: 51_700,
-                weighted: 17_200,
-            },
+            "G1" => self.g1,
+            _ => self.g2,
         }
     }
 }
+
+const PORTABLE: Table = Table {
+    ate: LoopCosts { product: 80_000, pairing: 170_000 },
+    twisted_ate: None,
+    final_exponentiation: 343_000,
+    g1: GroupCosts {
+        hash: 60_000,
+        saved_by_sum: 0,
+        clear_sum: 0,
+        subgroup_check: 44_300,
+        subgroup_check_in_sum: 44_300,
+        weighted: 9_200,
+    },
+    g2: GroupCosts {
+        hash: 182_000,
+        saved_by_sum: 115_000,
+        clear_sum: 113_000,
+        subgroup_check: 51_700,
+        subgroup_check_in_sum: 51_700,
+        weighted: 17_200,
+    },
+};

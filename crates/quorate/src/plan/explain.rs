@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use quorate_curve::Pairing;
+
 use super::{Plan, Vertex, cost::Costs};
 use crate::suite::Suite;
 
 impl<S: Suite> fmt::Display for Plan<S> {
     /// What is hashed, summed and paired, and what it would have cost without.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let costs = Costs::of::<S>();
+        let costs = Costs::of::<S>(self.options.backend, self.pairing);
+        let alone = Costs::of::<S>(self.options.backend, Pairing::Ate);
         let by_message = self.terms.iter().filter(|term| matches!(term.vertex, Vertex::Message(_))).count();
         let parts = |message: bool| -> usize {
             let side = self.terms.iter().filter(|term| matches!(term.vertex, Vertex::Message(_)) == message);
@@ -31,7 +34,8 @@ impl<S: Suite> fmt::Display for Plan<S> {
             plural(self.messages.len(), "message")
         )?;
         writeln!(f, "  hash         {}", plural(self.messages.len(), "message"))?;
-        writeln!(f, "  check        the subgroup of up to {}", plural(live, "signature"))?;
+        let how = if self.members_by_sum { ", by their weighted sum" } else { "" };
+        writeln!(f, "  check        the subgroup of up to {}{how}", plural(live, "signature"))?;
         if !self.sums.is_empty() {
             writeln!(f, "  add          {} into {}", plural(summed, "key"), plural(self.sums.len(), "sum"))?;
         }
@@ -50,6 +54,11 @@ impl<S: Suite> fmt::Display for Plan<S> {
             self.pairings(),
             self.terms.len() - by_message,
         )?;
+        let pairing = match self.pairing {
+            Pairing::Ate => "ate",
+            Pairing::TwistedAte => "twisted ate, whose hashes need no clearing",
+        };
+        writeln!(f, "  pairing      {pairing}; back end {}", self.options.backend)?;
         writeln!(f, "  finish       {}", plural(finals, "final exponentiation"))?;
 
         let (live, messages) = (live as u64, self.messages.len() as u64);
@@ -58,18 +67,19 @@ impl<S: Suite> fmt::Display for Plan<S> {
         } else {
             0
         };
-        let only_summed = self.paired.iter().filter(|paired| !**paired).count() as u64;
+        let only_summed = self.whole.iter().filter(|whole| !**whole).count() as u64;
         let by_key = (self.terms.len() - by_message) as u64;
         let planned = messages * costs.hash - only_summed * costs.saved_by_sum
             + by_key * costs.clear_sum
-            + live * costs.subgroup_check
+            + live * if self.members_by_sum { costs.subgroup_check_in_sum } else { costs.subgroup_check }
             + weighing
+            + (finals * self.products().len()) as u64 * costs.product
             + self.pairings() as u64 * costs.pairing
             + finals as u64 * costs.final_exponentiation;
         let naive_pairings = self.naive_pairings as u64;
-        let naive = naive_pairings.saturating_sub(live) * costs.hash
-            + live * (costs.subgroup_check + costs.final_exponentiation)
-            + naive_pairings * costs.pairing;
+        let naive = naive_pairings.saturating_sub(live) * alone.hash
+            + live * (alone.subgroup_check + alone.product + alone.final_exponentiation)
+            + naive_pairings * alone.pairing;
         writeln!(f, "  estimated    {:.1} ms of one core", planned as f64 / 1e6)?;
         write!(
             f,

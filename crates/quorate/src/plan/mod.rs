@@ -12,6 +12,10 @@
 //! proves every statement, so the plan takes a vertex cover of the least weight (`plan/cover.rs`), which in a bipartite graph
 //! is a minimum cut. Weights are measured costs ([`cost`]).
 //!
+//! A back end can offer two pairings. The twisted one takes hashes whose cofactor was never cleared, which saves their clearing
+//! but costs more a pair: the plan takes the one whose cover costs less, beside `e(-g, Σ wᵢ·signatureᵢ)` the generator that
+//! belongs to it.
+//!
 //! A plan holds no arithmetic and can be looked at: it prints itself.
 //!
 //! ```
@@ -23,7 +27,7 @@
 //!     .map(|i| (&secrets[i as usize % 2], [i]))
 //!     .map(|(secret, m)| Claim::single(suite, secret.public_key(), m, secret.sign(suite, &m)))
 //!     .collect();
-//! let plan = Plan::new(&claims);
+//! let plan = Plan::new(&claims, &Options::default());
 //! assert_eq!(plan.pairings(), 3);
 //! assert!(plan.to_string().contains("100 messages"));
 //! ```
@@ -31,8 +35,12 @@
 pub mod cost;
 mod cover;
 mod explain;
+mod options;
+mod shares;
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use quorate_curve::Pairing;
 
 use crate::{
     claim::{Claim, ClaimSignature, SourceId},
@@ -42,12 +50,19 @@ use crate::{
 };
 use cost::Costs;
 
+pub use options::Options;
+
 /// Which points are hashed, summed, weighed and paired to prove a set of claims.
 ///
 /// Claims are renumbered: a *position* is a place in the order of the search for false claims, in which claims of one
 /// source, and within it claims of one pairing, follow each other.
 #[derive(Clone, Debug)]
 pub struct Plan<S: Suite> {
+    pub(crate) options: Options,
+    /// What the products are made of.
+    pub(crate) pairing: Pairing,
+    /// Whether the weighted sum of the signatures tells their membership, in place of a check each.
+    pub(crate) members_by_sum: bool,
     /// Claims that are false without arithmetic.
     pub(crate) defects: Vec<Defective>,
     /// The other claims, by position.
@@ -56,8 +71,8 @@ pub struct Plan<S: Suite> {
     pub(crate) keys: Vec<PublicKey<S>>,
     /// Distinct messages, each hashed once.
     pub(crate) messages: Vec<Message<S>>,
-    /// By message: whether it is paired itself; if not, its hash is only ever summed.
-    pub(crate) paired: Vec<bool>,
+    /// By message: whether it is hashed whole, to be paired; else its cofactor is not cleared.
+    pub(crate) whole: Vec<bool>,
     /// Plain sums of keys that one claim puts over one message.
     pub(crate) sums: Vec<KeySum>,
     /// One pairing each, beside that of the signatures, ordered by their first position.
@@ -146,11 +161,11 @@ impl Term {
 }
 
 impl<S: Suite> Plan<S> {
-    /// Plans the claims. No arithmetic; near-linear time but for the minimum cut of the part of the graph where keys
-    /// and messages really mix.
-    pub fn new(claims: &[Claim<S>]) -> Self {
+    /// Plans the claims for a back end, threads and soundness. No arithmetic; near-linear time but for the minimum cut of
+    /// the part of the graph where keys and messages really mix.
+    pub fn new(claims: &[Claim<S>], options: &Options) -> Self {
         let graph = Graph::new(claims);
-        let covered = cover::messages_covered(&graph.pairs, graph.keys.len(), graph.messages.len(), Costs::of::<S>());
+        let (pairing, covered) = choose_pairing::<S>(&graph, options);
         let terms_of = TermIndex::new(&graph, &covered);
 
         // Positions: by source, then by the first pairing that the claim takes part in, then by input order.
@@ -171,20 +186,20 @@ impl<S: Suite> Plan<S> {
         }
         terms.sort_by_key(|term| term.span().start);
 
-        let together = if planned.len() > 1 { (planned.len() / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK };
-        let blocks = (0..terms.len()).step_by(together).map(|i| i..(i + together).min(terms.len())).collect();
-        let naive_pairings = claims.iter().map(|claim| naive_pairings(claim)).sum();
         Self {
+            options: *options,
+            pairing,
+            members_by_sum: members_by_sum(&planned, options),
+            blocks: shares::blocks(terms.len(), planned.len(), options),
+            naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
+            statements: graph.edges.len(),
+            whole: covered.into_iter().map(|covered| covered && pairing == Pairing::Ate).collect(),
             defects: graph.defects,
             claims: planned,
             keys: graph.keys,
             messages: graph.messages,
-            paired: covered,
             sums,
             terms,
-            blocks,
-            statements: graph.edges.len(),
-            naive_pairings,
         }
     }
 
@@ -202,40 +217,26 @@ impl<S: Suite> Plan<S> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// How the work is cut for `threads` threads: ranges that any thread can take.
-    pub(crate) fn shares(&self, threads: usize) -> Shares {
-        let cut = |n: usize, least: usize, most: usize| -> Vec<Range<usize>> {
-            // Four shares a thread even out threads of different speed; too small shares waste their inversions.
-            let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
-            (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
-        };
-        let signatures = self.claims.len().div_ceil(threads).max(64);
-        Shares {
-            messages: cut(self.messages.len(), 4, 64),
-            members: cut(self.claims.len(), 8, 256),
-            sums: cut(self.sums.len(), 1, 64),
-            terms: cut(self.terms.len(), 1, 256),
-            signatures: cut(self.claims.len(), signatures, signatures),
-        }
-    }
 }
 
-/// Ranges of work, by kind.
-pub(crate) struct Shares {
-    pub(crate) messages: Vec<Range<usize>>,
-    pub(crate) members: Vec<Range<usize>>,
-    pub(crate) sums: Vec<Range<usize>>,
-    pub(crate) terms: Vec<Range<usize>>,
-    pub(crate) signatures: Vec<Range<usize>>,
+/// The pairing whose cheapest cover costs the least, and the messages of that cover.
+fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options) -> (Pairing, Vec<bool>) {
+    let offered = options.backend.pairings().iter().filter(|pairing| S::generator(**pairing).is_some());
+    let planned = offered.map(|pairing| {
+        let costs = Costs::of::<S>(options.backend, *pairing);
+        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), costs);
+        (cover.cost + costs.product + costs.pairing, *pairing, cover.messages)
+    });
+    let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every back end offers the ate pairing");
+    (pairing, covered)
 }
 
-/// Terms of a block where several claims share a plan: a smaller block costs more squarings, a larger one costs a search
-/// more pairings that it cannot take from the batch.
-const BLOCK: usize = 8;
-/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
-/// one set of squarings.
-const WIDE_BLOCK: usize = 16;
+/// Whether enough signatures of each thread's sum are unchecked.
+fn members_by_sum<S: Suite>(claims: &[Planned<S>], options: &Options) -> bool {
+    let unchecked = claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
+    let least = options.backend.sums_members_from::<S::Signature>();
+    claims.len() > 1 && least.is_some_and(|least| unchecked >= least * options.threads.get())
+}
 
 /// The claims as a graph of keys and messages.
 struct Graph<S: Suite> {

@@ -135,9 +135,9 @@ fn judge_variant<S: Chosen>(
     let known = S::remembered(memory);
     let rest: Vec<_> = batch.iter().map(|claim| claim.without(&known.known)).collect();
     let subtracted = batch.iter().zip(&rest).map(|(claim, rest)| claim.len() - rest.len()).sum();
-    let plan = Plan::new(&rest);
+    let plan = Plan::new(&rest, options);
     report.plan(&plan, subtracted)?;
-    let outcome = settle(&plan, options, &mut random::generator()?);
+    let outcome = settle(&plan, &mut random::generator()?);
     report.work(outcome.work, subtracted);
     for ((i, verdict), (claim, rest)) in indices.iter().zip(&outcome.verdicts).zip(batch.iter().zip(&rest)) {
         match verdict {

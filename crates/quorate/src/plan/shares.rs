@@ -1,0 +1,112 @@
+//! How a plan's work is cut: into blocks of pairings whose values the search keeps, and into shares that any thread takes.
+
+use std::ops::Range;
+
+use super::{Options, Plan};
+use crate::suite::Suite;
+
+/// Ranges of work, by kind.
+pub(crate) struct Shares {
+    pub(crate) messages: Vec<Range<usize>>,
+    pub(crate) members: Vec<Range<usize>>,
+    pub(crate) sums: Vec<Range<usize>>,
+    pub(crate) terms: Vec<Range<usize>>,
+    pub(crate) signatures: Vec<Range<usize>>,
+    pub(crate) products: Vec<Range<usize>>,
+}
+
+impl<S: Suite> Plan<S> {
+    /// How the work is cut for the plan's threads.
+    pub(crate) fn shares(&self) -> Shares {
+        let (threads, lanes) = (self.options.threads.get(), self.options.backend.lanes());
+        let cut = |n: usize, least: usize, most: usize| {
+            // Four shares a thread even out threads of different speed; too small shares waste their inversions.
+            let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
+            ranges(n, size.next_multiple_of(lanes))
+        };
+        Shares {
+            messages: cut(self.messages.len(), 4, 64),
+            members: cut(self.claims.len(), 8, 256),
+            sums: cut(self.sums.len(), 1, 64),
+            terms: cut(self.terms.len(), 1, 256),
+            signatures: ranges(self.claims.len(), self.claims.len().div_ceil(threads).max(64)),
+            products: self.shares_of_products(threads, lanes),
+        }
+    }
+
+    /// Where each product of pairings ends among the terms and, behind them, the pair of the signatures: one product for
+    /// each block, and one for the signatures. A lone claim has nothing to search: its last block takes the signatures in.
+    pub(crate) fn products(&self) -> Vec<usize> {
+        let mut ends: Vec<_> = self.blocks.iter().map(|block| block.end).collect();
+        let all = self.terms.len() + 1;
+        match ends.last_mut() {
+            Some(last) if self.claims.len() == 1 => *last = all,
+            _ => ends.push(all),
+        }
+        ends
+    }
+
+    /// As many blocks a share as the back end has lanes, or all of one thread's; the last share has the signatures.
+    fn shares_of_products(&self, threads: usize, lanes: usize) -> Vec<Range<usize>> {
+        let size = if lanes == 1 { 1 } else { self.blocks.len().div_ceil(threads).next_multiple_of(lanes) };
+        let mut shares = ranges(self.blocks.len(), size);
+        match shares.last_mut() {
+            Some(last) => last.end = self.products().len(),
+            None => shares.push(0..1),
+        }
+        shares
+    }
+}
+
+/// Cuts so many terms of so many claims into blocks.
+///
+/// A smaller block costs more squarings, a larger one costs a search more pairings that it cannot take from the batch.
+pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Range<usize>> {
+    let (threads, lanes) = (options.threads.get(), options.backend.lanes());
+    if lanes == 1 {
+        return ranges(terms, if claims > 1 { (claims / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK });
+    }
+    in_lanes(terms, threads, lanes)
+}
+
+/// A block a lane, of equal sizes, for each thread; more where blocks would grow long, fewer where they would be short.
+fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
+    let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
+    let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
+    (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
+}
+
+/// Terms of a block where several claims share a plan.
+const BLOCK: usize = 8;
+/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
+/// one set of squarings.
+const WIDE_BLOCK: usize = 16;
+/// Terms of a block in a lane: from here on its share of a product's fixed costs hardly falls.
+const LONGEST_IN_LANES: usize = 128;
+/// Terms of a block in a lane below which a second thread gains nothing.
+const SHORTEST_IN_LANES: usize = 4;
+
+fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
+    (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_in_lanes_are_equal_whole_and_a_multiple_of_the_lanes() {
+        for threads in [1, 2, 3, 16] {
+            for terms in (0..300).chain([1023, 1024, 1025, 10_000]) {
+                let blocks = in_lanes(terms, threads, 8);
+                let joined = blocks.iter().try_fold(0, |end, block| (block.start == end).then_some(block.end));
+                assert_eq!(joined, Some(terms), "{blocks:?}");
+                let sizes = || blocks.iter().map(ExactSizeIterator::len);
+                assert!(sizes().max().unwrap_or(0) <= LONGEST_IN_LANES.min(sizes().min().unwrap_or(0) + 1));
+                assert!(blocks.len() == terms.min(8) || blocks.len().is_multiple_of(8));
+            }
+        }
+        assert_eq!([1024, 128, 16].map(|terms| in_lanes(terms, 1, 8).len()), [8; 3]);
+        assert_eq!(in_lanes(1024, 2, 8).len(), 16);
+    }
+}
