@@ -115,7 +115,7 @@ pub(crate) const DIGITS: [Digit; 16] = {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::{collections::HashSet, vec::Vec};
 
     /// a + b·ω.
     pub(crate) type Eisenstein = (i128, i128);
@@ -150,6 +150,30 @@ pub(crate) mod tests {
             let (a, b) = value(d);
             assert!(a * a - a * b + b * b <= 4, "|δ| <= 2 fails for {d:?}");
         }
+    }
+
+    /// How many digits are the same where ω is taken for a root of x² + x + 1 modulo q, or modulo q where there is none.
+    fn most_equal_digits(q: i128) -> usize {
+        let most = |residue: &dyn Fn(Eisenstein) -> Eisenstein| {
+            let residues: Vec<_> = DIGITS.iter().map(|digit| residue(value(*digit))).collect();
+            residues.iter().map(|one| residues.iter().filter(|other| *other == one).count()).max().unwrap()
+        };
+        let roots = (0..q).filter(|root| (root * root + root + 1) % q == 0);
+        let by_root = roots.map(|root| most(&|(a, b)| ((a + b * root).rem_euclid(q), 0))).max();
+        by_root.unwrap_or_else(|| most(&|(a, b)| (a.rem_euclid(q), b.rem_euclid(q))))
+    }
+
+    /// What `docs/soundness.md` says of membership through sums, for each prime of the cofactors.
+    #[test]
+    fn digits_modulo_the_primes_of_the_cofactors() {
+        let g1 = [3, 11, 10_177, 859_267];
+        assert_eq!(g1.map(most_equal_digits), [7, 1, 1, 1]);
+        let g2 = [13, 23, 2713, 11_953, 262_069];
+        assert_eq!(g2.map(most_equal_digits), [2, 1, 1, 1, 1]);
+        // No difference of digits is in an ideal of a greater norm, such as those above the greatest primes.
+        let values = DIGITS.map(value);
+        let differences = values.iter().flat_map(|(a, b)| values.iter().map(move |(c, d)| (a - c, b - d)));
+        assert_eq!(differences.map(|(a, b)| a * a - a * b + b * b).max(), Some(13));
     }
 
     #[test]

@@ -234,6 +234,41 @@ fn small_subgroup() {
     }
 }
 
+/// Blocks of every back end, and sums long enough to tell membership: with and without signatures outside the subgroup.
+#[test]
+fn large_batch() {
+    fn verdicts<S: Forge>(outside: &[usize]) {
+        let wrong = [5, 6, 200, 399];
+        let recipes = (0..400).map(|i| {
+            let lie = match i {
+                _ if outside.contains(&i) => Lie::Torsion,
+                _ if wrong.contains(&i) => Lie::WrongMessage,
+                _ => Lie::None,
+            };
+            recipe_of(Shape::Single((i % 240) as u8, (i % 150) as u8), lie)
+        });
+        let claims = claims::<S>(&recipes.collect::<Vec<_>>());
+        for backend in Backend::available() {
+            for (threads, soundness) in [(1, Soundness::Bits64), (3, Soundness::Bits128)] {
+                let outcome = verify(&claims, &options(threads, soundness, *backend), &mut rng());
+                for (i, verdict) in outcome.verdicts.into_iter().enumerate() {
+                    let expected = match i {
+                        _ if outside.contains(&i) => Verdict::Invalid(Reason::SignatureNotInSubgroup),
+                        _ if wrong.contains(&i) => Verdict::Invalid(Reason::Mismatch),
+                        _ => Verdict::Valid,
+                    };
+                    assert_eq!(verdict, expected, "{backend}, {threads} threads, at {i}");
+                }
+                assert_eq!(outcome.work.subgroup_checks, 400);
+            }
+        }
+    }
+    for outside in [&[][..], &[37, 300]] {
+        verdicts::<MinPk>(outside);
+        verdicts::<MinSig>(outside);
+    }
+}
+
 #[test]
 fn false_claims_are_reported_by_source() {
     let recipes: Vec<_> = (0..30u8)

@@ -48,7 +48,7 @@ impl<S: Suite> Plan<S> {
 
     /// As many blocks a share as the back end has lanes, or all of one thread's; the last share has the signatures.
     fn shares_of_products(&self, threads: usize, lanes: usize) -> Vec<Range<usize>> {
-        let size = if lanes == 1 { 1 } else { self.blocks.len().div_ceil(threads).next_multiple_of(lanes) };
+        let size = if lanes == 1 { 1 } else { self.blocks.len().div_ceil(threads).max(1).next_multiple_of(lanes) };
         let mut shares = ranges(self.blocks.len(), size);
         match shares.last_mut() {
             Some(last) => last.end = self.products().len(),
