@@ -165,7 +165,7 @@ impl<S: Suite> Plan<S> {
     /// the part of the graph where keys and messages really mix.
     pub fn new(claims: &[Claim<S>], options: &Options) -> Self {
         let graph = Graph::new(claims);
-        let (pairing, covered) = choose_pairing::<S>(&graph, options);
+        let (pairing, covered) = choose_pairing(&graph, &offered::<S>(options));
         let terms_of = TermIndex::new(&graph, &covered);
 
         // Positions: by source, then by the first pairing that the claim takes part in, then by input order.
@@ -219,12 +219,16 @@ impl<S: Suite> Plan<S> {
     }
 }
 
+/// The pairings that the back end offers and the variant gains from, with what they cost.
+fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
+    let pairings = options.backend.pairings().iter().filter(|pairing| S::generator(**pairing).is_some());
+    pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
+}
+
 /// The pairing whose cheapest cover costs the least, and the messages of that cover.
-fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options) -> (Pairing, Vec<bool>) {
-    let offered = options.backend.pairings().iter().filter(|pairing| S::generator(**pairing).is_some());
-    let planned = offered.map(|pairing| {
-        let costs = Costs::of::<S>(options.backend, *pairing);
-        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), costs);
+fn choose_pairing<S: Suite>(graph: &Graph<S>, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
+    let planned = offered.iter().map(|(pairing, costs)| {
+        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
         (cover.cost + costs.product + costs.pairing, *pairing, cover.messages)
     });
     let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every back end offers the ate pairing");
@@ -387,5 +391,48 @@ fn naive_pairings<S: Suite>(claim: &Claim<S>) -> usize {
         2
     } else {
         claim.len() + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_curve::Backend;
+
+    use super::*;
+    use crate::{key::SecretKey, suite::MinPk};
+
+    /// The twisted pairing where it saves the clearing of many hashes, the other where there is little to save.
+    #[test]
+    fn pairing_by_what_it_saves() {
+        let ate = Costs {
+            product: 100,
+            pairing: 37,
+            saved_by_sum: 24,
+            clear_sum: 24,
+            weighted_key: 4,
+            weighted_signature: 8,
+            ..Costs::of::<MinPk>(Backend::Portable, Pairing::Ate)
+        };
+        let twisted = Costs { product: 300, pairing: 42, saved_by_sum: 0, clear_sum: 0, ..ate };
+        let chosen = |n: u8, keys: u8, messages: u8| {
+            let claims: Vec<_> = (0..n)
+                .map(|i| (SecretKey::key_gen(MinPk::Eth2, &[i % keys; 32], b"").unwrap(), [i % messages]))
+                .map(|(secret, m)| Claim::single(MinPk::Eth2, secret.public_key(), m, secret.sign(MinPk::Eth2, &m)))
+                .collect();
+            choose_pairing(&Graph::new(&claims), &[(Pairing::Ate, ate), (Pairing::TwistedAte, twisted)]).0
+        };
+        assert_eq!(chosen(100, 100, 100), Pairing::TwistedAte);
+        assert_eq!(chosen(5, 5, 5), Pairing::Ate);
+        assert_eq!(chosen(100, 100, 1), Pairing::Ate);
+        assert_eq!(chosen(100, 2, 100), Pairing::Ate);
+    }
+
+    #[test]
+    fn every_back_end_plans_every_variant() {
+        for backend in Backend::available() {
+            let options = Options { backend: *backend, ..Options::default() };
+            assert_eq!(offered::<MinPk>(&options).len(), backend.pairings().len());
+            assert_eq!(offered::<crate::suite::MinSig>(&options).len(), 1);
+        }
     }
 }

@@ -110,9 +110,14 @@ fn judge_variant<S: Chosen>(
     if chosen.is_empty() {
         return Ok(());
     }
-    keys.decode(chosen.iter().flat_map(|(_, _, record)| &record.public_keys), options.threads);
+    keys.decode(chosen.iter().flat_map(|(_, _, record)| &record.public_keys), options);
     let keys = &*keys;
-    let decoded = in_parallel(&chosen, options.threads, |(_, suite, record)| keys.claim(*suite, record));
+    let decoded = in_parallel(&chosen, options.threads, |chosen| {
+        let bytes: Vec<_> = chosen.iter().map(|(_, _, record)| &record.signature[..]).collect();
+        let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend).into_iter();
+        let claims = chosen.iter().zip(signatures);
+        claims.map(|((_, suite, record), signature)| keys.claim(*suite, record, signature)).collect()
+    });
     let mut indices = Vec::with_capacity(chosen.len());
     let mut batch: Vec<Claim<S>> = Vec::with_capacity(chosen.len());
     let mut sources = HashMap::new();
@@ -162,18 +167,26 @@ impl<S: Suite> Keys<S> {
     /// About 16 MiB of keys.
     const MOST: usize = 1 << 16;
 
-    fn decode<'a>(&mut self, keys: impl Iterator<Item = &'a Vec<u8>>, threads: NonZeroUsize) {
+    fn decode<'a>(&mut self, keys: impl Iterator<Item = &'a Vec<u8>>, options: &Options) {
         if self.0.len() > Self::MOST {
             self.0.clear();
         }
         let mut new: Vec<&Vec<u8>> = keys.filter(|bytes| !self.0.contains_key(*bytes)).collect();
         new.sort_unstable();
         new.dedup();
-        let decoded = in_parallel(&new, threads, |bytes| PublicKey::from_bytes(bytes));
+        let decoded = in_parallel(&new, options.threads, |new| {
+            let bytes: Vec<_> = new.iter().map(|bytes| &bytes[..]).collect();
+            PublicKey::from_bytes_each(&bytes, options.backend)
+        });
         self.0.extend(new.into_iter().cloned().zip(decoded));
     }
 
-    fn claim(&self, suite: S, record: &Record) -> Result<Claim<S>, String> {
+    fn claim(
+        &self,
+        suite: S,
+        record: &Record,
+        signature: Result<UncheckedSignature<S>, ParseError>,
+    ) -> Result<Claim<S>, String> {
         let keys = record.public_keys.iter().enumerate().map(|(i, bytes)| {
             self.0[bytes].map_err(|error| match record.public_keys.len() {
                 1 => error.to_string(),
@@ -181,7 +194,7 @@ impl<S: Suite> Keys<S> {
             })
         });
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        let signature = UncheckedSignature::<S>::from_bytes(&record.signature).map_err(|error| error.to_string())?;
+        let signature = signature.map_err(|error| error.to_string())?;
         Ok(match &record.messages {
             Messages::Shared(message) => Claim::shared(suite, keys, message.clone(), signature),
             Messages::Each(messages) => {
@@ -192,16 +205,16 @@ impl<S: Suite> Keys<S> {
     }
 }
 
-/// `f` of each item, the items cut into one stretch a thread.
-fn in_parallel<T: Sync, R: Send>(items: &[T], threads: NonZeroUsize, f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// `f` of the items cut into one stretch a thread: an answer for each item.
+fn in_parallel<T: Sync, R: Send>(items: &[T], threads: NonZeroUsize, f: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
     let size = items.len().div_ceil(threads.get()).max(16);
     let f = &f;
     std::thread::scope(|scope| {
         let mut stretches = items.chunks(size);
         let first = stretches.next().unwrap_or_default();
-        let others = stretches.map(|items| scope.spawn(move || items.iter().map(f).collect::<Vec<_>>()));
+        let others = stretches.map(|items| scope.spawn(move || f(items)));
         let others: Vec<_> = others.collect();
-        let mut made: Vec<R> = first.iter().map(f).collect();
+        let mut made = f(first);
         for other in others {
             made.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
