@@ -1,64 +1,42 @@
 //! `aggregate/*`: the three rows of "aggregation speed" (Safe Network forum): 100 signatures by five keys verified singly,
 //! the same aggregated, and one message signed by 100 keys. Aggregation is inside.
 
-use quorate::{Claim, MinPk, Suite, UncheckedSignature, aggregate, verify};
+use quorate::{Backend, Claim, MinPk, Suite, UncheckedSignature, aggregate, verify};
 
 use crate::{
     batch::Blst,
     block::published,
     data::{self, Signed, signed},
-    measure::{Effort, Engine, measure},
+    measure::{Engine, Run, measure},
     row::Row,
 };
 
-pub(crate) fn run(effort: Effort) -> Vec<Row> {
+pub(crate) fn run(run: &Run) -> Vec<Row> {
     let n = 100;
     let suite = MinPk::Eth2;
     let few = signed(suite, n, |i| i % 5, |i| i);
     let same = signed(suite, n, |i| i, |_| 0);
     let (blst_few, blst_same) = (Blst::new(&few), Blst::new(&same));
-    let rounds = effort.choose(2, 21);
+    let rounds = run.choose(2, 21);
 
     let singles: Vec<_> = few.iter().map(|s| s.unchecked(suite)).collect();
-    let mut rows = measure(
-        "aggregate/single",
-        n,
-        "100",
-        1,
-        rounds,
-        vec![
-            Engine::new("blst", 1, || assert!(blst_few.verify_each().into_iter().all(|valid| valid))),
-            Engine::new("quorate/portable", 1, || singles.iter().for_each(hold)),
-        ],
-    );
-    rows.extend(measure(
-        "aggregate/messages",
-        n,
-        "100",
-        1,
-        rounds,
-        vec![
-            Engine::new("blst", 1, || assert!(blst_few.aggregate_verify())),
-            Engine::new("quorate/portable", 1, || {
-                let statements = few.iter().map(|s| (s.key, s.message.clone().into())).collect();
-                hold(&Claim::each(suite, statements, sum(&few)));
-            }),
-        ],
-    ));
-    rows.extend(measure(
-        "aggregate/signers",
-        n,
-        "100",
-        1,
-        rounds,
-        vec![
-            Engine::new("blst", 1, || assert!(blst_same.fast_aggregate_verify())),
-            Engine::new("quorate/portable", 1, || {
-                let keys = same.iter().map(|s| s.key).collect();
-                hold(&Claim::shared(suite, keys, same[0].message.clone(), sum(&same)));
-            }),
-        ],
-    ));
+    let mut rows = Vec::new();
+    let mut add = |bench, blst: &dyn Fn() -> bool, work: &dyn Fn(Backend)| {
+        let mut engines = vec![Engine::new("blst", 1, || assert!(blst()))];
+        engines.extend(run.each(&[1]).map(|(backend, threads)| Engine::of(backend, threads, move || work(backend))));
+        rows.extend(measure(bench, n, "100", 1, rounds, engines));
+    };
+    add("aggregate/single", &|| blst_few.verify_each().into_iter().all(|valid| valid), &|backend| {
+        singles.iter().for_each(|claim| hold(claim, backend));
+    });
+    add("aggregate/messages", &|| blst_few.aggregate_verify(), &|backend| {
+        let statements = few.iter().map(|s| (s.key, s.message.clone().into())).collect();
+        hold(&Claim::each(suite, statements, sum(&few)), backend);
+    });
+    add("aggregate/signers", &|| blst_same.fast_aggregate_verify(), &|backend| {
+        let keys = same.iter().map(|s| s.key).collect();
+        hold(&Claim::shared(suite, keys, same[0].message.clone(), sum(&same)), backend);
+    });
     let note = "noble-bls12-381 in a browser, 2021";
     for (bench, ms) in [("aggregate/single", 6445.0), ("aggregate/messages", 3606.0), ("aggregate/signers", 586.0)] {
         let row = Row { per: "100".into(), ..published(bench, n, "published/noble", ms * 1e3, note) };
@@ -68,8 +46,8 @@ pub(crate) fn run(effort: Effort) -> Vec<Row> {
     rows
 }
 
-fn hold<S: Suite>(claim: &Claim<S>) {
-    assert!(verify(std::slice::from_ref(claim), &data::threads(1), &mut data::rng()).all_valid());
+fn hold<S: Suite>(claim: &Claim<S>, backend: Backend) {
+    assert!(verify(std::slice::from_ref(claim), &data::options(backend, 1), &mut data::rng()).all_valid());
 }
 
 /// The aggregate, unchecked: its membership is checked in the verification, as blst does.

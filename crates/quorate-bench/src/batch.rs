@@ -3,114 +3,142 @@
 use std::hint::black_box;
 
 use blst::{BLST_ERROR, blst_scalar, min_pk, min_sig};
-use quorate::{Claim, MinPk, MinSig, Suite, UncheckedSignature, verify};
+use quorate::{Backend, Claim, MinPk, MinSig, PublicKey, Suite, UncheckedSignature, verify};
 use rand_core::Rng;
 
 use crate::{
     data::{self, Signed, signed},
-    measure::{Effort, Engine, measure},
+    measure::{Engine, Run, measure},
     row::Row,
 };
 
-pub(crate) fn run(effort: Effort) -> Vec<Row> {
+pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
     let suite = MinPk::Eth2;
-    for n in effort.choose(&[1, 16, 128][..], &[1, 2, 4, 8, 16, 64, 128, 1024]) {
-        rows.extend(distinct(*n, effort));
+    for n in run.choose(&[1, 16, 128][..], &[1, 2, 4, 8, 16, 32, 64, 128, 256, 1024]) {
+        rows.extend(with_checks(run, "batch/distinct", &signed(suite, *n, |i| i, |i| i)));
     }
-    rows.extend(from_bytes(effort.choose(64, 1024), effort));
+    let distinct = signed(suite, run.choose(64, 1024), |i| i, |i| i);
+    rows.extend(from_bytes(run, &distinct));
+    rows.extend(with_keys_from_bytes(run, &distinct));
     let same = signed(suite, 128, |i| i, |_| 0);
-    rows.extend(with_checks("batch/same-message", &same, effort));
-    rows.extend(already_checked("batch/same-message-checked", &same, effort));
-    rows.extend(with_checks("batch/few-signers", &signed(suite, 100, |i| i % 5, |i| i), effort));
-    rows.extend(min_sig_distinct(effort.choose(64, 1024), effort));
+    rows.extend(with_checks(run, "batch/same-message", &same));
+    rows.extend(already_checked(run, "batch/same-message-checked", &same));
+    rows.extend(with_checks(run, "batch/few-signers", &signed(suite, 100, |i| i % 5, |i| i)));
+    rows.extend(min_sig_distinct(run, run.choose(64, 1024)));
     rows
 }
 
-fn rounds(n: usize, effort: Effort) -> usize {
-    effort.choose(3, (6000 / n).clamp(7, 101))
-}
-
-fn distinct(n: usize, effort: Effort) -> Vec<Row> {
-    with_checks("batch/distinct", &signed(MinPk::Eth2, n, |i| i, |i| i), effort)
+fn rounds(run: &Run, n: usize) -> usize {
+    run.choose(3, (6000 / n).clamp(7, 101))
 }
 
 /// Decoded points, the signatures' subgroup checks inside.
-fn with_checks(bench: &'static str, signed: &[Signed<MinPk>], effort: Effort) -> Vec<Row> {
+fn with_checks(run: &Run, bench: &str, signed: &[Signed<MinPk>]) -> Vec<Row> {
     let claims: Vec<_> = signed.iter().map(|s| s.unchecked(MinPk::Eth2)).collect();
     let blst = Blst::new(signed);
-    let mut engines = vec![
-        Engine::new("blst", 1, || assert!(blst.verify(true))),
-        Engine::new("quorate/portable", 1, || quorate(&claims, 1)),
-    ];
-    if signed.len() >= 100 {
-        engines.push(Engine::new("quorate/portable", 2, || quorate(&claims, 2)));
-    }
-    measure(bench, signed.len(), "claim", signed.len(), rounds(signed.len(), effort), engines)
+    let mut engines = vec![Engine::new("blst", 1, || assert!(blst.verify(true)))];
+    engines.extend(each(run, claims.len()).map(|(backend, threads)| {
+        let claims = &claims;
+        Engine::of(backend, threads, move || quorate(claims, backend, threads))
+    }));
+    measure(bench, signed.len(), "claim", signed.len(), rounds(run, signed.len()), engines)
+}
+
+/// Every back end on one thread, and on two where there is work for two.
+fn each(run: &Run, n: usize) -> impl Iterator<Item = (Backend, usize)> {
+    run.each(if n >= 100 { &[1, 2] } else { &[1] })
 }
 
 /// Decoded points whose membership is known.
-fn already_checked(bench: &'static str, signed: &[Signed<MinPk>], effort: Effort) -> Vec<Row> {
+fn already_checked(run: &Run, bench: &str, signed: &[Signed<MinPk>]) -> Vec<Row> {
     let claims: Vec<_> = signed.iter().map(|s| s.checked(MinPk::Eth2)).collect();
     let blst = Blst::new(signed);
-    let engines = vec![
-        Engine::new("blst", 1, || assert!(blst.verify(false))),
-        Engine::new("quorate/portable", 1, || quorate(&claims, 1)),
-    ];
-    measure(bench, signed.len(), "claim", signed.len(), rounds(signed.len(), effort), engines)
+    let mut engines = vec![Engine::new("blst", 1, || assert!(blst.verify(false)))];
+    engines.extend(each(run, claims.len()).map(|(backend, threads)| {
+        let claims = &claims;
+        Engine::of(backend, threads, move || quorate(claims, backend, threads))
+    }));
+    measure(bench, signed.len(), "claim", signed.len(), rounds(run, signed.len()), engines)
 }
 
-/// Signatures decoded inside.
-fn from_bytes(n: usize, effort: Effort) -> Vec<Row> {
-    let signed = signed(MinPk::Eth2, n, |i| i, |i| i);
+/// Signatures decoded inside, on one thread.
+fn from_bytes(run: &Run, signed: &[Signed<MinPk>]) -> Vec<Row> {
+    let n = signed.len();
     let bytes: Vec<_> = signed.iter().map(|s| s.signature.to_bytes()).collect();
-    let blst = Blst::new(&signed);
-    let engines = vec![
-        Engine::new("blst", 1, || {
-            let decode = |bytes: &Vec<u8>| min_pk::Signature::uncompress(bytes).expect("a signature");
-            let signatures = bytes.iter().map(decode).collect();
-            assert!(Blst { signatures, ..blst.clone() }.verify(true));
-        }),
-        Engine::new("quorate/portable", 1, || {
-            let claim = |(s, bytes): (&Signed<MinPk>, &Vec<u8>)| {
-                let signature = UncheckedSignature::from_bytes(bytes).expect("a signature");
-                Claim::single(MinPk::Eth2, s.key, s.message.clone(), signature)
-            };
-            quorate(&signed.iter().zip(&bytes).map(claim).collect::<Vec<_>>(), 1);
-        }),
-    ];
-    measure("batch/distinct-from-bytes", n, "claim", n, rounds(n, effort), engines)
+    let blst = Blst::new(signed);
+    let mut engines = vec![Engine::new("blst", 1, || {
+        let decode = |bytes: &Vec<u8>| min_pk::Signature::uncompress(bytes).expect("a signature");
+        let signatures = bytes.iter().map(decode).collect();
+        assert!(Blst { signatures, ..blst.clone() }.verify(true));
+    })];
+    engines.extend(run.each(&[1]).map(|(backend, threads)| {
+        let bytes = &bytes;
+        Engine::of(backend, threads, move || {
+            let keys = signed.iter().map(|s| s.key);
+            quorate(&claims(signed, keys, &slices(bytes), backend), backend, threads);
+        })
+    }));
+    let engines = engines.into_iter().map(|engine| engine.note("keys cached")).collect();
+    measure("batch/distinct-from-bytes", n, "claim", n, rounds(run, n), engines)
 }
 
-fn min_sig_distinct(n: usize, effort: Effort) -> Vec<Row> {
+/// Signatures and keys decoded inside, and the keys checked, on one thread.
+fn with_keys_from_bytes(run: &Run, signed: &[Signed<MinPk>]) -> Vec<Row> {
+    let n = signed.len();
+    let bytes: Vec<_> = signed.iter().map(|s| s.signature.to_bytes()).collect();
+    let key_bytes: Vec<_> = signed.iter().map(|s| s.key.to_bytes()).collect();
+    let blst = Blst::new(signed);
+    let mut engines = vec![Engine::new("blst", 1, || {
+        let signature = |bytes: &Vec<u8>| min_pk::Signature::uncompress(bytes).expect("a signature");
+        let key = |bytes: &Vec<u8>| min_pk::PublicKey::key_validate(bytes).expect("a key");
+        let (signatures, keys) = (bytes.iter().map(signature).collect(), key_bytes.iter().map(key).collect());
+        assert!(Blst { signatures, keys, ..blst.clone() }.verify(true));
+    })];
+    engines.extend(run.each(&[1]).map(|(backend, threads)| {
+        let (bytes, key_bytes) = (&bytes, &key_bytes);
+        Engine::of(backend, threads, move || {
+            let keys = PublicKey::from_bytes_each(&slices(key_bytes), backend);
+            let keys = keys.into_iter().map(|key| key.expect("a key"));
+            quorate(&claims(signed, keys, &slices(bytes), backend), backend, threads);
+        })
+    }));
+    let engines = engines.into_iter().map(|engine| engine.note("keys decoded and checked too")).collect();
+    measure("batch/distinct-with-keys", n, "claim", n, rounds(run, n), engines)
+}
+
+fn slices(bytes: &[Vec<u8>]) -> Vec<&[u8]> {
+    bytes.iter().map(|bytes| &bytes[..]).collect()
+}
+
+fn claims(
+    signed: &[Signed<MinPk>],
+    keys: impl Iterator<Item = PublicKey<MinPk>>,
+    signatures: &[&[u8]],
+    backend: Backend,
+) -> Vec<Claim<MinPk>> {
+    let signatures = UncheckedSignature::from_bytes_each(signatures, backend).into_iter();
+    let claims = signed.iter().zip(keys).zip(signatures);
+    let claim = |((s, key), signature): ((&Signed<MinPk>, _), Result<UncheckedSignature<MinPk>, _>)| {
+        Claim::single(MinPk::Eth2, key, s.message.clone(), signature.expect("a signature"))
+    };
+    claims.map(claim).collect()
+}
+
+fn min_sig_distinct(run: &Run, n: usize) -> Vec<Row> {
     let signed = signed(MinSig::Possession, n, |i| i, |i| i);
     let claims: Vec<_> = signed.iter().map(|s| s.unchecked(MinSig::Possession)).collect();
-    let keys: Vec<_> =
-        signed.iter().map(|s| min_sig::PublicKey::from_bytes(&s.key.to_bytes()).expect("a key")).collect();
-    let signatures: Vec<_> =
-        signed.iter().map(|s| min_sig::Signature::from_bytes(&s.signature.to_bytes()).expect("a signature")).collect();
-    let engines = vec![
-        Engine::new("blst", 1, || {
-            let messages: Vec<_> = signed.iter().map(|s| &s.message[..]).collect();
-            let result = min_sig::Signature::verify_multiple_aggregate_signatures(
-                &messages,
-                MinSig::Possession.id().as_bytes(),
-                &keys.iter().collect::<Vec<_>>(),
-                false,
-                &signatures.iter().collect::<Vec<_>>(),
-                true,
-                &weights(n),
-                64,
-            );
-            assert_eq!(result, BLST_ERROR::BLST_SUCCESS);
-        }),
-        Engine::new("quorate/portable", 1, || quorate(&claims, 1)),
-    ];
-    measure("batch/min-sig", n, "claim", n, rounds(n, effort), engines)
+    let blst = BlstMinSig::new(&signed);
+    let mut engines = vec![Engine::new("blst", 1, || assert!(blst.verify()))];
+    engines.extend(each(run, n).map(|(backend, threads)| {
+        let claims = &claims;
+        Engine::of(backend, threads, move || quorate(claims, backend, threads))
+    }));
+    measure("batch/min-sig", n, "claim", n, rounds(run, n), engines)
 }
 
-fn quorate<S: Suite>(claims: &[Claim<S>], threads: usize) {
-    let outcome = verify(black_box(claims), &data::threads(threads), &mut data::rng());
+fn quorate<S: Suite>(claims: &[Claim<S>], backend: Backend, threads: usize) {
+    let outcome = verify(black_box(claims), &data::options(backend, threads), &mut data::rng());
     assert!(outcome.all_valid() && outcome.verdicts.len() == claims.len());
 }
 
@@ -172,6 +200,47 @@ impl Blst {
     fn sum(&self) -> min_pk::Signature {
         let signatures: Vec<_> = self.signatures.iter().collect();
         min_pk::AggregateSignature::aggregate(&signatures, false).expect("signatures to add").to_signature()
+    }
+}
+
+/// The same for keys in G2.
+pub(crate) struct BlstMinSig {
+    keys: Vec<min_sig::PublicKey>,
+    messages: Vec<Vec<u8>>,
+    signatures: Vec<min_sig::Signature>,
+}
+
+impl BlstMinSig {
+    pub(crate) fn new(signed: &[Signed<MinSig>]) -> Self {
+        let key = |s: &Signed<MinSig>| min_sig::PublicKey::from_bytes(&s.key.to_bytes()).expect("a key");
+        let signature =
+            |s: &Signed<MinSig>| min_sig::Signature::from_bytes(&s.signature.to_bytes()).expect("a signature");
+        Self {
+            keys: signed.iter().map(key).collect(),
+            messages: signed.iter().map(|s| s.message.clone()).collect(),
+            signatures: signed.iter().map(signature).collect(),
+        }
+    }
+
+    /// The weighted batch, 64 bits, group checks inside; keys validated beforehand.
+    fn verify(&self) -> bool {
+        let result = min_sig::Signature::verify_multiple_aggregate_signatures(
+            &self.messages.iter().map(|m| &m[..]).collect::<Vec<_>>(),
+            MinSig::Possession.id().as_bytes(),
+            &self.keys.iter().collect::<Vec<_>>(),
+            false,
+            &self.signatures.iter().collect::<Vec<_>>(),
+            true,
+            &weights(self.keys.len()),
+            64,
+        );
+        result == BLST_ERROR::BLST_SUCCESS
+    }
+
+    /// The first signature by itself, its group check inside.
+    pub(crate) fn verify_one(&self) -> bool {
+        let tag = MinSig::Possession.id().as_bytes();
+        self.signatures[0].verify(true, &self.messages[0], tag, &[], &self.keys[0], false) == BLST_ERROR::BLST_SUCCESS
     }
 }
 

@@ -9,11 +9,11 @@ use secp256k1::{Message, SecretKey, ecdsa};
 use crate::{
     batch::Blst,
     data::{self, signed},
-    measure::{Effort, Engine, measure},
+    measure::{Engine, Run, measure},
     row::{Row, Times},
 };
 
-pub(crate) fn run(effort: Effort) -> Vec<Row> {
+pub(crate) fn run(run: &Run) -> Vec<Row> {
     let n = 1000;
     let suite = MinPk::Eth2;
     let transactions = signed(suite, n, |i| i, |i| i);
@@ -35,19 +35,19 @@ pub(crate) fn run(effort: Effort) -> Vec<Row> {
             let work = || assert!(blst.aggregate_verify());
             engines.push(Engine::new("blst", 1, work).note("aggregates 1,000 signatures as well, about 1 ms"));
         }
-        for threads in [1, 2] {
+        engines.extend(run.each(&[1, 2]).map(|(backend, threads)| {
             let (block, known) = (&block, &known);
-            engines.push(Engine::new("quorate/portable", threads, move || {
+            Engine::of(backend, threads, move || {
                 let rest = block.without(known);
-                assert!(verify(&[rest], &data::threads(threads), &mut data::rng()).all_valid());
-            }));
-        }
+                assert!(verify(&[rest], &data::options(backend, threads), &mut data::rng()).all_valid());
+            })
+        }));
         if percent < 100 {
             engines
                 .push(Engine::new("secp256k1", 1, || ecdsa.verify(n - n * percent / 100)).note("libsecp256k1, ECDSA"));
         }
         let bench = format!("block/known={percent}");
-        rows.extend(measure(&bench, n, "block", 1, effort.choose(2, 11), engines));
+        rows.extend(measure(&bench, n, "block", 1, run.choose(2, 11), engines));
         if let Some((bls, ecdsa)) = PUBLISHED.iter().find(|p| p.0 == percent).map(|p| (p.1, p.2)) {
             rows.push(published(&bench, n, "published/dash", bls * 1e3, "A. Block, 2018, Dash core benchmark"));
             rows.push(published(

@@ -7,15 +7,15 @@ use quorate::{Claim, MinPk, Plan, culprit, execute::Execution};
 use crate::{
     batch::Blst,
     data::{self, signed},
-    measure::{Effort, Engine, measure},
+    measure::{Engine, Run, measure},
     row::Row,
 };
 
-pub(crate) fn run(effort: Effort) -> Vec<Row> {
+pub(crate) fn run(run: &Run) -> Vec<Row> {
     let n = 128;
     let suite = MinPk::Eth2;
     let mut rows = Vec::new();
-    for bad in effort.choose(&[1, 16][..], &[1, 2, 4, 8, 16, 32]) {
+    for bad in run.choose(&[1, 16][..], &[1, 2, 4, 8, 16, 32]) {
         let mut transactions = signed(suite, n, |i| i, |i| i);
         // Spread out, which is the worst case: no two in one half of a small set.
         let wrong: Vec<usize> = (0..*bad).map(|k| (k * n + n / 3) / bad).collect();
@@ -23,21 +23,22 @@ pub(crate) fn run(effort: Effort) -> Vec<Row> {
             transactions[*i].signature = transactions[(i + 1) % n].signature;
         }
         let claims: Vec<Claim<MinPk>> = transactions.iter().map(|s| s.unchecked(suite)).collect();
-        let plans = [1, 2].map(|threads| Plan::new(&claims, &data::threads(threads)));
-        let [failed, failed_on_two] = plans.each_ref().map(|plan| Execution::new(plan, &mut data::rng()));
         let blst = Blst::new(&transactions);
-        let search = |failed: &Execution<'_, MinPk>| assert_eq!(culprit::search(failed).positions, wrong);
-        let engines = vec![
+        let plan = |(backend, threads)| (backend, threads, Plan::new(&claims, &data::options(backend, threads)));
+        let plans: Vec<_> = run.each(&[1, 2]).map(plan).collect();
+        let mut engines = vec![
             Engine::new("blst", 1, || {
                 let verdicts = blst.verify_each();
                 let found: Vec<_> = (0..n).filter(|i| !verdicts[*i]).collect();
                 assert_eq!(found, wrong);
             })
             .note("each one by one"),
-            Engine::new("quorate/portable", 1, || search(&failed)),
-            Engine::new("quorate/portable", 2, || search(&failed_on_two)),
         ];
-        rows.extend(measure(&format!("culprits/bad={bad}"), n, "search", 1, effort.choose(2, 15), engines));
+        engines.extend(plans.iter().map(|(backend, threads, plan)| {
+            let (failed, wrong) = (Execution::new(plan, &mut data::rng()), &wrong);
+            Engine::of(*backend, *threads, move || assert_eq!(culprit::search(&failed).positions, *wrong))
+        }));
+        rows.extend(measure(&format!("culprits/bad={bad}"), n, "search", 1, run.choose(2, 15), engines));
     }
     rows
 }

@@ -1,85 +1,165 @@
 //! `curve/*`: the curve's verbs, an item. The plan's costs are these medians.
+//!
+//! blst has a row where its crate offers the same without `unsafe`.
 
 use std::hint::black_box;
 
-use quorate_curve::{Backend, G1, G2, Group, Weight};
+use blst::{MultiPoint, blst_fp12, blst_p1_affine, blst_p2_affine, min_pk, min_sig};
+use quorate::Backend;
+use quorate_curve::{G1, G2, Group, Pairing, Soundness, Weight};
 use rand_core::Rng;
 
 use crate::{
     data,
-    measure::{Effort, Engine, measure},
+    measure::{Engine, Run, measure},
     row::Row,
 };
 
-pub(crate) fn run(effort: Effort) -> Vec<Row> {
-    let mut rows = group::<G1>("g1", effort);
-    rows.extend(group::<G2>("g2", effort));
-    rows.extend(pairing(effort));
+pub(crate) fn run(run: &Run) -> Vec<Row> {
+    let mut rows = group::<G1>(run, "g1");
+    rows.extend(group::<G2>(run, "g2"));
+    rows.extend(pairing(run));
     rows
 }
 
-fn group<G: Group>(name: &str, effort: Effort) -> Vec<Row> {
-    let (n, rounds) = (256, effort.choose(3, 21));
+fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
+    let (n, rounds) = (256, run.choose(3, 21));
     let names: Vec<_> = (0..n).map(|i: usize| i.to_le_bytes()).collect();
     let messages: Vec<_> = names.iter().map(|m| (&[][..], &m[..])).collect();
-    let points: Vec<G> = Backend::auto().hash_to_curve(b"bench", &messages);
-    let bytes: Vec<_> = points.iter().map(Group::compress).collect();
+    let points: Vec<G> = Backend::Portable.hash_to_curve(b"bench", &messages);
+    let compressed: Vec<_> = points.iter().map(Group::compress).collect();
+    let encodings: Vec<_> = compressed.iter().map(AsRef::as_ref).collect();
     let mut rng = data::rng();
+    let further: Vec<_> = (0..n).map(|_| rng.next_u64()).collect();
     let mut draw = |bits: u32| -> Vec<Weight> {
         let mut word = || u128::from(rng.next_u64());
         let mut weight = || if bits == 64 { word() } else { word() << 64 | word() };
         (0..n).map(|_| Weight::from_bits(weight() | 1).expect("odd")).collect()
     };
     let (weights, wide) = (draw(64), draw(128));
-    let each: Vec<usize> = (1..=n).collect();
-    let sixteens: Vec<usize> = (1..=n / 16).map(|i| 16 * i).collect();
+    let (each, sixteens, all): (Vec<_>, Vec<_>, _) = ((1..=n).collect(), (1..=n / 16).map(|i| 16 * i).collect(), [n]);
+    let rival = G::rival(&points);
+    let scalars = |bits: usize| vec![0xa5; n * bits / 8];
+    let (scalars_64, scalars_128) = (scalars(64), scalars(128));
 
     let mut rows = Vec::new();
-    for backend in Backend::available() {
-        let mut add = |verb: &str, work: &mut dyn FnMut()| {
-            let engine = Engine::new(engine_name(*backend), 1, work);
-            rows.extend(measure(&format!("curve/{name}-{verb}"), n, "point", n, rounds, vec![engine]));
-        };
-        add("decode", &mut || {
-            bytes.iter().for_each(|b| assert!(black_box(backend.decode::<G>(b.as_ref())).is_ok()));
-        });
-        add("hash", &mut || assert_eq!(backend.hash_to_curve::<G>(b"bench", &messages), points));
-        add("hash-for-sums", &mut || assert_eq!(backend.hash_for_sums::<G>(b"bench", &messages).len(), n));
-        add("clear-sums", &mut || assert_eq!(backend.clear_sums(&points).len(), n));
-        add("subgroup", &mut || assert!(backend.in_subgroup(&points).into_iter().all(|member| member)));
-        add("sum", &mut || assert!(!backend.sum(black_box(&points)).is_identity()));
-        add("weigh-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &each).len(), n));
-        add("weigh-128", &mut || assert_eq!(backend.weighted_sums(&points, &wide, &each).len(), n));
-        add("weighted-16-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &sixteens).len(), n / 16));
-        add("weighted-sum-64", &mut || assert_eq!(backend.weighted_sums(&points, &weights, &[n]).len(), 1));
-        add("weighted-sum-128", &mut || assert_eq!(backend.weighted_sums(&points, &wide, &[n]).len(), 1));
-    }
+    let mut add = |verb: &str, blst: Option<&dyn Fn()>, work: &dyn Fn(Backend)| {
+        let mut engines: Vec<_> = blst.into_iter().map(|blst| Engine::new("blst", 1, blst)).collect();
+        engines.extend(run.each(&[1]).map(|(backend, threads)| Engine::of(backend, threads, move || work(backend))));
+        rows.extend(measure(&format!("curve/{name}-{verb}"), n, "point", n, rounds, engines));
+    };
+    let blst_decode = || encodings.iter().for_each(|bytes| assert!(G::rival_decodes(bytes)));
+    add("decode", Some(&blst_decode), &|b| {
+        assert!(b.decode_each::<G>(black_box(&encodings)).iter().all(Result::is_ok));
+    });
+    add("hash", None, &|b| assert_eq!(b.hash_to_curve::<G>(b"bench", &messages), points));
+    add("hash-for-sums", None, &|b| assert_eq!(b.hash_for_sums::<G>(b"bench", &messages).len(), n));
+    add("clear-sums", None, &|b| assert_eq!(b.clear_sums(&points).len(), n));
+    let blst_subgroup = || assert!(G::rival_in_subgroup(&rival));
+    add("subgroup", Some(&blst_subgroup), &|b| assert!(b.in_subgroup(&points).into_iter().all(|member| member)));
+    add("sum", Some(&|| G::rival_sum(&rival)), &|b| assert!(!b.sum(black_box(&points)).is_identity()));
+    add("weigh-64", None, &|b| assert_eq!(b.weighted_sums(&points, &weights, &each).len(), n));
+    add("weigh-128", None, &|b| assert_eq!(b.weighted_sums(&points, &wide, &each).len(), n));
+    add("weighted-16-64", None, &|b| assert_eq!(b.weighted_sums(&points, &weights, &sixteens).len(), n / 16));
+    let blst_64 = || G::rival_multiples(&rival, &scalars_64, 64);
+    add("weighted-sum-64", Some(&blst_64), &|b| assert_eq!(b.weighted_sums(&points, &weights, &all).len(), 1));
+    let blst_128 = || G::rival_multiples(&rival, &scalars_128, 128);
+    add("weighted-sum-128", Some(&blst_128), &|b| assert_eq!(b.weighted_sums(&points, &wide, &all).len(), 1));
+    add("members-sum-64", None, &|b| {
+        assert!(b.weighted_sum_of_members(&points, &weights, &further, Soundness::Bits64).is_some());
+    });
+    add("members-sum-128", None, &|b| {
+        assert!(b.weighted_sum_of_members(&points, &wide, &further, Soundness::Bits128).is_some());
+    });
     rows
 }
 
-fn pairing(effort: Effort) -> Vec<Row> {
-    let rounds = effort.choose(5, 51);
-    let mut rows = Vec::new();
-    for backend in Backend::available() {
-        for n in [1, 2, 8, 16] {
-            let pairs = vec![(G1::generator(), G2::generator()); n];
-            let engine = Engine::new(engine_name(*backend), 1, || {
-                black_box(backend.miller_product(black_box(&pairs)));
-            });
-            rows.extend(measure("curve/miller", n, "pair", n, rounds, vec![engine]));
+/// The same by blst's crate.
+trait Rival: Group {
+    type Point: Clone;
+    fn rival(points: &[Self]) -> Vec<Self::Point>;
+    fn rival_decodes(bytes: &[u8]) -> bool;
+    fn rival_in_subgroup(points: &[Self::Point]) -> bool;
+    fn rival_sum(points: &[Self::Point]);
+    fn rival_multiples(points: &[Self::Point], scalars: &[u8], bits: usize);
+}
+
+macro_rules! rival {
+    ($group:ident, $affine:ident, $signature:ident) => {
+        impl Rival for $group {
+            type Point = $affine;
+            fn rival(points: &[Self]) -> Vec<$affine> {
+                let point = |point: &Self| $signature::Signature::deserialize(&point.serialize()).expect("a point");
+                points.iter().map(|p| point(p).into()).collect()
+            }
+            fn rival_decodes(bytes: &[u8]) -> bool {
+                black_box($signature::Signature::uncompress(bytes)).is_ok()
+            }
+            fn rival_in_subgroup(points: &[$affine]) -> bool {
+                points.iter().all(|point| $signature::Signature::from(*point).subgroup_check())
+            }
+            fn rival_sum(points: &[$affine]) {
+                black_box(black_box(points).add());
+            }
+            fn rival_multiples(points: &[$affine], scalars: &[u8], bits: usize) {
+                black_box(black_box(points).mult(scalars, bits));
+            }
         }
-        let value = backend.miller_product(&[(G1::generator(), G2::generator())]);
-        let engine = Engine::new(engine_name(*backend), 1, || {
-            assert!(!backend.final_exponentiation(black_box(value)).is_one());
+    };
+}
+
+rival!(G1, blst_p1_affine, min_sig);
+rival!(G2, blst_p2_affine, min_pk);
+
+fn pairing(run: &Run) -> Vec<Row> {
+    let rounds = run.choose(5, 51);
+    let mut rows = Vec::new();
+    let blst_g1: blst_p1_affine = G1::rival(&[G1::generator()])[0];
+    let blst_g2: blst_p2_affine = G2::rival(&[G2::generator()])[0];
+    for n in run.choose(&[1, 8, 128][..], &[1, 2, 8, 16, 64, 128, 1024]) {
+        let (p, q) = (vec![blst_g1; *n], vec![blst_g2; *n]);
+        let blst = Engine::new("blst", 1, || {
+            black_box(blst_fp12::miller_loop_n(black_box(&q), black_box(&p)));
         });
-        rows.extend(measure("curve/final-exponentiation", 1, "value", 1, rounds, vec![engine]));
+        rows.extend(loops(run, "curve/miller", *n, &[*n], Pairing::Ate, Some(blst)));
+        rows.extend(loops(run, "curve/twisted", *n, &[*n], Pairing::TwistedAte, None));
+    }
+    // As a batch has them: eight products at a time.
+    for n in run.choose(&[128][..], &[8, 64, 128, 1024]) {
+        let ends: Vec<_> = (1..=8).map(|i| i * n / 8).collect();
+        rows.extend(loops(run, "curve/miller-8", *n, &ends, Pairing::Ate, None));
+        rows.extend(loops(run, "curve/twisted-8", *n, &ends, Pairing::TwistedAte, None));
+    }
+    let value = Backend::Portable.miller_product(&[(G1::generator(), G2::generator())]);
+    let blst_value = blst_fp12::miller_loop(&blst_g2, &blst_g1);
+    for n in [1, 8] {
+        let values = vec![value; n];
+        let mut engines = vec![Engine::new("blst", 1, || {
+            (0..n).for_each(|_| {
+                black_box(black_box(&blst_value).final_exp());
+            })
+        })];
+        engines.extend(run.each(&[1]).map(|(backend, threads)| {
+            let values = &values;
+            Engine::of(backend, threads, move || {
+                assert!(!backend.final_exponentiations(black_box(values))[n - 1].is_one());
+            })
+        }));
+        rows.extend(measure("curve/final-exponentiation", n, "value", n, rounds, engines));
     }
     rows
 }
 
-fn engine_name(backend: Backend) -> &'static str {
-    match backend.name() {
-        "portable" => "quorate/portable",
-        other => other,
-    }
+/// Products of n pairs in all, on the back ends that offer the pairing.
+fn loops(run: &Run, bench: &str, n: usize, ends: &[usize], pairing: Pairing, rival: Option<Engine<'_>>) -> Vec<Row> {
+    let pairs = vec![(G1::generator(), G2::generator()); n];
+    let mut engines = Vec::from_iter(rival);
+    let offering = run.each(&[1]).filter(|(backend, _)| backend.pairings().contains(&pairing));
+    engines.extend(offering.map(|(backend, threads)| {
+        let pairs = &pairs;
+        Engine::of(backend, threads, move || {
+            black_box(backend.miller_products(pairing, black_box(pairs), ends));
+        })
+    }));
+    measure(bench, n, "pair", n, run.choose(5, (20_000 / n).clamp(7, 51)), engines)
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use quorate::{Claim, Options, PublicKey, SecretKey, Signature, Suite, UncheckedSignature};
+use quorate::{Backend, Claim, Options, PublicKey, SecretKey, Signature, Suite, UncheckedSignature};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 /// A statement with its own signature.
@@ -52,7 +52,7 @@ pub(crate) fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([9; 32])
 }
 
-/// Options for a number of threads.
-pub(crate) fn threads(threads: usize) -> Options {
-    Options { threads: NonZeroUsize::new(threads).expect("at least one thread"), ..Options::default() }
+/// Options for a back end and a number of threads.
+pub(crate) fn options(backend: Backend, threads: usize) -> Options {
+    Options { threads: NonZeroUsize::new(threads).expect("at least one thread"), backend, ..Options::default() }
 }

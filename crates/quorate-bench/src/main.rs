@@ -12,15 +12,18 @@ mod culprits;
 mod curve;
 mod data;
 mod measure;
+mod msm;
 mod report;
 mod row;
+mod single;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 
-use measure::Effort;
+use measure::{Effort, Run};
+use quorate::Backend;
 use row::{Machine, Row};
 
 /// Measure quorate beside other libraries, or write the tables of the documents from recorded rows.
@@ -39,6 +42,9 @@ struct Arguments {
     /// Fewer sizes and rounds: all benchmarks within a minute
     #[arg(long)]
     quick: bool,
+    /// Measure one back end beside the other libraries; every one that this machine has where left out
+    #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
+    backend: Option<Backend>,
     /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU
     #[arg(long)]
     record: bool,
@@ -46,6 +52,8 @@ struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
+    /// One claim by itself
+    Single,
     /// Independent claims: distinct messages, one message, few signers
     Batch,
     /// A block of 1,000 signed transactions of which some are known; ECDSA beside it
@@ -54,6 +62,8 @@ enum Name {
     Aggregate,
     /// False claims among 128: the search beyond the failed batch
     Culprits,
+    /// Multi-scalar sums over public scalars of 255 bits
+    Msm,
     /// The curve's verbs, whose costs the plan weighs
     Curve,
     /// All of the above
@@ -76,10 +86,15 @@ fn run(arguments: &Arguments) -> Result<()> {
     if arguments.name == Name::Report {
         return report::write();
     }
-    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
-    type Bench = fn(Effort) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 5] = [
+    let measured = Run {
+        effort: if arguments.quick { Effort::Quick } else { Effort::Full },
+        backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
+    };
+    type Bench = fn(&Run) -> Vec<Row>;
+    let all: [(Name, &str, Bench); 7] = [
         (Name::Curve, "curve", curve::run),
+        (Name::Msm, "msm", msm::run),
+        (Name::Single, "single", single::run),
         (Name::Batch, "batch", batch::run),
         (Name::Block, "block", block::run),
         (Name::Aggregate, "aggregate", aggregate::run),
@@ -92,7 +107,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         if arguments.name != name && arguments.name != Name::All {
             continue;
         }
-        let made = bench(effort);
+        let made = bench(&measured);
         println!("{}", row::table(&made));
         if arguments.record {
             let folder = machine.folder();

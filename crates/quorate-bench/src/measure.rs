@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use quorate::Backend;
+
 use crate::row::{Row, Times};
 
 /// How much time a measurement may take.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
     /// Few sizes, few rounds.
     Quick,
@@ -13,13 +15,35 @@ pub(crate) enum Effort {
     Full,
 }
 
-impl Effort {
+/// What a run measures.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) effort: Effort,
+    /// The back ends beside the rivals, each an engine.
+    pub(crate) backends: Vec<Backend>,
+}
+
+impl Run {
     /// The first in a quick run, the second in a full one.
-    pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
-        match self {
-            Self::Quick => quick,
-            Self::Full => full,
+    pub(crate) fn choose<T>(&self, quick: T, full: T) -> T {
+        match self.effort {
+            Effort::Quick => quick,
+            Effort::Full => full,
         }
+    }
+
+    /// Every back end with every number of threads.
+    pub(crate) fn each(&self, threads: &[usize]) -> impl Iterator<Item = (Backend, usize)> {
+        self.backends.iter().flat_map(move |backend| threads.iter().map(move |threads| (*backend, *threads)))
+    }
+}
+
+/// The engine that a back end is.
+fn name(backend: Backend) -> &'static str {
+    match backend.name() {
+        "portable" => "quorate/portable",
+        "ifma" => "quorate/ifma",
+        other => other,
     }
 }
 
@@ -34,6 +58,11 @@ pub(crate) struct Engine<'a> {
 impl<'a> Engine<'a> {
     pub(crate) fn new(name: &'static str, threads: usize, work: impl FnMut() + 'a) -> Self {
         Self { name, threads, note: "", work: Box::new(work) }
+    }
+
+    /// quorate on a back end.
+    pub(crate) fn of(backend: Backend, threads: usize, work: impl FnMut() + 'a) -> Self {
+        Self::new(name(backend), threads, work)
     }
 
     pub(crate) fn note(self, note: &'static str) -> Self {

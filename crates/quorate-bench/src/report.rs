@@ -14,8 +14,11 @@ pub(crate) fn write() -> Result<()> {
     let record = newest()?;
     let machine: Machine = read(&record.join("machine.json"))?;
     let mut rows: Vec<Row> = Vec::new();
-    for name in ["batch", "block", "aggregate", "culprits", "curve"] {
-        rows.extend(read::<Vec<Row>>(&record.join(format!("{name}.json")))?);
+    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve"] {
+        let file = record.join(format!("{name}.json"));
+        if file.exists() {
+            rows.extend(read::<Vec<Row>>(&file)?);
+        }
     }
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let from = format!(
@@ -34,7 +37,12 @@ pub(crate) fn write() -> Result<()> {
 /// The comparisons with blst that a reader of the README looks for.
 fn headline(rows: &[Row]) -> String {
     let wanted = [
+        ("single/verify", 1, "one claim"),
+        ("batch/distinct", 16, "16 claims, distinct messages"),
+        ("batch/distinct", 128, "128 claims, distinct messages"),
         ("batch/distinct", 1024, "1,024 claims, distinct messages"),
+        ("batch/distinct-with-keys", 1024, "the same from bytes, keys decoded and checked too"),
+        ("batch/min-sig", 1024, "1,024 claims, keys in G2"),
         ("batch/few-signers", 100, "100 claims by 5 signers"),
         ("batch/same-message", 128, "128 claims, one message"),
         ("batch/same-message-checked", 128, "the same, membership known"),
@@ -45,18 +53,23 @@ fn headline(rows: &[Row]) -> String {
         ("block/known=100", 1000, "the same, all known"),
         ("culprits/bad=1", 128, "one false claim among 128, beyond the failed batch"),
         ("culprits/bad=16", 128, "16 false among 128"),
+        ("msm/g1", 1 << 16, "a sum of 65,536 points of G1 times 255 bits"),
+        ("msm/g2", 1 << 16, "the same in G2"),
     ];
-    let mut text = String::from("| | blst | quorate | on two threads | one thread to blst |\n|---|--:|--:|--:|--:|\n");
+    let mut text = String::from(
+        "| | blst | portable | lanes | lanes, two threads | one thread to blst |\n|---|--:|--:|--:|--:|--:|\n",
+    );
     for (bench, n, what) in wanted {
         let time = |engine: &str, threads: usize| {
             let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
-            row.map(|row| row.us.median * if row.per == "claim" { n as f64 } else { 1.0 })
+            row.map(|row| row.us.median * if matches!(&row.per[..], "claim" | "point") { n as f64 } else { 1.0 })
         };
         let milliseconds = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)));
-        let (blst, one, two) = (time("blst", 1), time("quorate/portable", 1), time("quorate/portable", 2));
-        let ratio = blst.zip(one).map_or(String::new(), |(blst, one)| format!("{:.1}×", blst / one));
-        text +=
-            &format!("| {what} | {} | {} | {} | {ratio} |\n", milliseconds(blst), milliseconds(one), milliseconds(two));
+        let (blst, portable, lanes) = (time("blst", 1), time("quorate/portable", 1), time("quorate/ifma", 1));
+        let fastest = lanes.into_iter().chain(portable).reduce(f64::min);
+        let ratio = blst.zip(fastest).map_or(String::new(), |(blst, fastest)| format!("{:.1}×", blst / fastest));
+        let times = [blst, portable, lanes, time("quorate/ifma", 2)].map(milliseconds);
+        text += &format!("| {what} | {} | {ratio} |\n", times.join(" | "));
     }
     text
 }

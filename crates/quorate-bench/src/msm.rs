@@ -1,0 +1,65 @@
+//! `msm/*`: multi-scalar sums over public scalars of 255 bits, a point.
+
+use std::hint::black_box;
+
+use blst::{MultiPoint, blst_p1_affine, blst_p2_affine, min_pk};
+use quorate::Backend;
+use quorate_curve::{G1, G2, Group};
+use rand_core::Rng;
+
+use crate::{
+    data,
+    measure::{Engine, Run, measure},
+    row::Row,
+};
+
+pub(crate) fn run(run: &Run) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for log in run.choose(&[10][..], &[10, 14, 16]) {
+        rows.extend(group::<G1, blst_p1_affine, _>(run, "msm/g1", 1 << log, |bytes| {
+            min_pk::PublicKey::deserialize(bytes).expect("a point").into()
+        }));
+        rows.extend(group::<G2, blst_p2_affine, _>(run, "msm/g2", 1 << log, |bytes| {
+            min_pk::Signature::deserialize(bytes).expect("a point").into()
+        }));
+    }
+    rows
+}
+
+fn group<G: Group, A, J>(run: &Run, bench: &str, n: usize, into_blst: impl Fn(&[u8]) -> A) -> Vec<Row>
+where
+    [A]: MultiPoint<Output = J>,
+{
+    let points = points::<G>(n);
+    let blst_points: Vec<A> = points.iter().map(|point| into_blst(point.serialize().as_ref())).collect();
+    let mut rng = data::rng();
+    let scalar = |_| {
+        let mut bytes = [0; 32];
+        rng.fill_bytes(&mut bytes);
+        bytes[31] &= 0x7f;
+        bytes
+    };
+    let scalars: Vec<[u8; 32]> = (0..n).map(scalar).collect();
+    let expected: G = Backend::Portable.multi_scalar_sum(&points, &scalars);
+    let mut engines = vec![Engine::new("blst", 1, || {
+        black_box(blst_points.mult(scalars.as_flattened(), 255));
+    })];
+    engines.extend(run.each(&[1]).map(|(backend, threads)| {
+        let (points, scalars) = (&points, &scalars);
+        Engine::of(backend, threads, move || {
+            assert_eq!(backend.multi_scalar_sum(black_box(points), scalars), expected);
+        })
+    }));
+    measure(bench, n, "point", n, run.choose(3, 7), engines)
+}
+
+/// Points that differ: all sums of two hashes from two short lists.
+fn points<G: Group>(n: usize) -> Vec<G> {
+    let root = n.isqrt() + 1;
+    let names: Vec<_> = (0..2 * root).map(|i| i.to_le_bytes()).collect();
+    let messages: Vec<_> = names.iter().map(|m| (&[][..], &m[..])).collect();
+    let hashes: Vec<G> = Backend::Portable.hash_to_curve(b"bench", &messages);
+    let (rows, columns) = hashes.split_at(root);
+    let pairs: Vec<_> = (0..n).flat_map(|i| [rows[i / root], columns[i % root]]).collect();
+    Backend::Portable.sums(&pairs, &(1..=n).map(|i| 2 * i).collect::<Vec<_>>())
+}

@@ -1,0 +1,33 @@
+//! `single/*`: how long one claim takes by itself: what a node waits for before it relays a message.
+
+use std::{hint::black_box, slice::from_ref};
+
+use quorate::{MinPk, MinSig, Suite, verify};
+
+use crate::{
+    batch::{Blst, BlstMinSig},
+    data::{self, signed},
+    measure::{Engine, Run, measure},
+    row::Row,
+};
+
+pub(crate) fn run(run: &Run) -> Vec<Row> {
+    let min_pk = Blst::new(&signed(MinPk::Eth2, 1, |i| i, |i| i));
+    let mut rows = verified(run, "single/verify", MinPk::Eth2, &|| min_pk.verify_each()[0]);
+    let min_sig = BlstMinSig::new(&signed(MinSig::Possession, 1, |i| i, |i| i));
+    rows.extend(verified(run, "single/verify-min-sig", MinSig::Possession, &|| min_sig.verify_one()));
+    rows
+}
+
+/// From decoded points, the signature's subgroup check inside.
+fn verified<S: Suite>(run: &Run, bench: &str, suite: S, blst: &dyn Fn() -> bool) -> Vec<Row> {
+    let claim = signed(suite, 1, |i| i, |i| i)[0].unchecked(suite);
+    let mut engines = vec![Engine::new("blst", 1, || assert!(blst()))];
+    engines.extend(run.each(&[1]).map(|(backend, threads)| {
+        let (claim, options) = (&claim, data::options(backend, threads));
+        Engine::of(backend, threads, move || {
+            assert!(verify(from_ref(black_box(claim)), &options, &mut data::rng()).all_valid());
+        })
+    }));
+    measure(bench, 1, "claim", 1, run.choose(11, 301), engines)
+}
