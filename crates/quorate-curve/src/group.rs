@@ -144,9 +144,9 @@ group!(
 );
 
 impl G1 {
-    /// [1/h]·g1, where [h] clears the cofactor of G2 (h is h_eff of RFC 9380, section 8.8.2) and 1/h is its inverse modulo r.
+    /// (1/h)·g1, where h· clears the cofactor of G2 (h is h_eff of RFC 9380, section 8.8.2) and 1/h is its inverse modulo r.
     ///
-    /// For Q that is to be cleared, e([1/h]·g1, [h]·Q) takes the place of e(g1, Q): beside hashes that stand uncleared in
+    /// For Q that is to be cleared, e((1/h)·g1, h·Q) takes the place of e(g1, Q): beside hashes that stand uncleared in
     /// a product of [`Pairing::TwistedAte`], this is the generator beside the signatures.
     ///
     /// [`Pairing::TwistedAte`]: crate::Pairing::TwistedAte
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(cleared(G1::generator_over_cofactor()), G1::generator());
     }
 
-    /// e([1/h]·g1, [h]·Q) = e(g1, clear(Q)/h·h): the constant goes with what `clear_sums` does to hashes.
+    /// The constant goes with what `clear_sums` does to hashes.
     #[test]
     fn generator_over_cofactor_belongs_to_clear_sums() {
         let b = Backend::Portable;

@@ -21,6 +21,7 @@ impl<S: Suite> Plan<S> {
         let (threads, lanes) = (self.options.threads.get(), self.options.backend.lanes());
         let cut = |n: usize, least: usize, most: usize| {
             // Four shares a thread even out threads of different speed; too small shares waste their inversions.
+            let most = most * lanes;
             let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
             ranges(n, size.next_multiple_of(lanes))
         };
