@@ -18,6 +18,8 @@
 //! on one item. Besides, a back end says how it likes its work cut: [`lanes`](Backend::lanes),
 //! [`pairings`](Backend::pairings), [`sums_members_from`](Backend::sums_members_from).
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ifma;
 pub(crate) mod portable;
 
 use alloc::vec::Vec;

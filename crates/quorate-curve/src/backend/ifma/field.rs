@@ -1,0 +1,211 @@
+//! One face for eight elements of Fp and eight of Fp2, for the formulas that both curves share.
+//!
+//! Methods are always inlined: a formula over them becomes vector code where its function enables AVX-512.
+//! A formula states nothing of bounds; debug builds assert them on every path that a test runs.
+
+use alloc::vec::Vec;
+
+use blst::{blst_fp, blst_fp2};
+
+use super::{
+    LANES,
+    fp::{Fp, Mask},
+    fp2::Fp2,
+};
+use crate::backend::portable::field::Field as _;
+
+/// Eight elements of the coordinate field of a curve.
+pub(crate) trait Field: Copy {
+    /// One element as blst has it.
+    type Element: Copy;
+
+    fn zero() -> Self;
+    fn one() -> Self;
+    fn load(elements: &[&Self::Element; LANES]) -> Self;
+    fn store(&self) -> [Self::Element; LANES];
+    /// See [`Fp::plus`]; every other method of this trait likewise.
+    fn plus(&self, other: &Self) -> Self;
+    fn minus(&self, other: &Self) -> Self;
+    fn minus_sum(&self, other: &Self) -> Self;
+    fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self;
+    fn negated(&self) -> Self;
+    fn carried(&self) -> Self;
+    /// Of limbs below 2 units.
+    fn times(&self, other: &Self) -> Self;
+    /// Of limbs below one unit and values below 4p.
+    fn squared(&self) -> Self;
+    fn times_fp(&self, other: &Fp) -> Self;
+    fn or(&self, mask: Mask, other: &Self) -> Self;
+    fn is_zero(&self) -> Mask;
+    /// The inverses of the elements of a vector; zero for zero. One inversion in Fp, seven products and more, all scalar.
+    fn inverted(&self) -> Self;
+
+    #[inline(always)]
+    fn doubled(&self) -> Self {
+        self.plus(self)
+    }
+}
+
+macro_rules! field {
+    ($lanes:ident, $element:ident) => {
+        impl Field for $lanes {
+            type Element = $element;
+
+            #[inline(always)]
+            fn zero() -> Self {
+                Self::zero()
+            }
+            #[inline(always)]
+            fn one() -> Self {
+                Self::one()
+            }
+            #[inline(always)]
+            fn load(elements: &[&$element; LANES]) -> Self {
+                Self::load(elements)
+            }
+            #[inline(always)]
+            fn store(&self) -> [$element; LANES] {
+                self.store()
+            }
+            #[inline(always)]
+            fn plus(&self, other: &Self) -> Self {
+                self.plus(other)
+            }
+            #[inline(always)]
+            fn minus(&self, other: &Self) -> Self {
+                self.minus(other)
+            }
+            #[inline(always)]
+            fn minus_sum(&self, other: &Self) -> Self {
+                self.minus_sum(other)
+            }
+            #[inline(always)]
+            fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
+                self.subtract::<TIMES, UNITS>(other)
+            }
+            #[inline(always)]
+            fn negated(&self) -> Self {
+                self.negated()
+            }
+            #[inline(always)]
+            fn carried(&self) -> Self {
+                self.carried()
+            }
+            #[inline(always)]
+            fn times(&self, other: &Self) -> Self {
+                self.times(other)
+            }
+            #[inline(always)]
+            fn squared(&self) -> Self {
+                self.squared()
+            }
+            #[inline(always)]
+            fn or(&self, mask: Mask, other: &Self) -> Self {
+                self.or(mask, other)
+            }
+            #[inline(always)]
+            fn is_zero(&self) -> Mask {
+                self.is_zero()
+            }
+            #[inline(always)]
+            fn times_fp(&self, other: &Fp) -> Self {
+                Self::times_fp(self, other)
+            }
+            fn inverted(&self) -> Self {
+                let elements = self.store();
+                let inverses = inverses(&elements);
+                Self::load(&core::array::from_fn(|i| &inverses[i]))
+            }
+        }
+    };
+}
+
+field!(Fp, blst_fp);
+field!(Fp2, blst_fp2);
+
+/// Replaces each element by its inverse, zeros by zero: Montgomery's trick down the vectors, then across the lanes.
+/// Three products a vector and one inversion.
+pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
+    // SAFETY: see the head of `fp.rs`.
+    unsafe { invert_all_lanes(elements) }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn invert_all_lanes<F: Field>(elements: &mut [F]) {
+    // before[i] = the product of the elements before i, ones in place of zeros.
+    let mut before = Vec::with_capacity(elements.len());
+    let mut product = F::one();
+    for element in elements.iter_mut() {
+        before.push(product);
+        let zero = element.is_zero();
+        if zero != 0 {
+            *element = F::one().or(zero, element);
+        }
+        product = product.times(element);
+        // Marks the zeros for the way back.
+        if zero != 0 {
+            *element = F::zero().or(zero, element);
+        }
+    }
+    let mut inverse = product.inverted();
+    for (element, before) in elements.iter_mut().zip(before).rev() {
+        let zero = element.is_zero();
+        let inverted = inverse.times(&before);
+        if zero != 0 {
+            let with_ones = F::one().or(zero, element);
+            inverse = inverse.times(&with_ones);
+            *element = F::zero().or(zero, &inverted);
+        } else {
+            inverse = inverse.times(element);
+            *element = inverted;
+        }
+    }
+}
+
+/// The inverses of scalar elements, zero for zero.
+fn inverses<E: crate::backend::portable::field::Field>(elements: &[E; LANES]) -> [E; LANES] {
+    let zero = E::default();
+    let mut before = [zero; LANES];
+    let mut product: Option<E> = None;
+    for (element, before) in elements.iter().zip(&mut before) {
+        if !element.is_zero() {
+            *before = product.unwrap_or(zero);
+            product = Some(product.map_or(*element, |p| p.times(element)));
+        }
+    }
+    let mut out = [zero; LANES];
+    let Some(product) = product else { return out };
+    let mut inverse = product.inverse();
+    for i in (0..LANES).rev() {
+        if elements[i].is_zero() {
+            continue;
+        }
+        out[i] = if before[i].is_zero() { inverse } else { inverse.times(&before[i]) };
+        inverse = inverse.times(&elements[i]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::ifma::{fp::tests::elements, lanes_or_skip};
+
+    #[test]
+    fn inverses_of_many_with_zeros_among_them() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let elements = elements();
+        let mut vectors: Vec<Fp> =
+            elements.chunks_exact(8).map(|e| Fp::load(&core::array::from_fn(|i| &e[i]))).collect();
+        invert_all(&mut vectors);
+        let inverted: Vec<_> = vectors.iter().flat_map(|v| v.store()).collect();
+        for (a, inverse) in elements.iter().zip(inverted) {
+            assert_eq!(inverse, if a.is_zero() { *a } else { a.inverse() });
+        }
+        let mut zeros = [Fp::zero(); 2];
+        invert_all(&mut zeros);
+        assert!(zeros.iter().flat_map(|v| v.store()).all(|e| e.is_zero()));
+    }
+}

@@ -1,0 +1,477 @@
+//! Eight elements of Fp, one in each lane.
+//!
+//! An element a is kept as a·2^400 plus some multiple of p, in eight limbs of 50 bits or a little more: sums and
+//! differences carry nothing, and a product takes limbs of up to four units of 2^50 ([`Bound`] says it in debug builds).
+//!
+//! **Safety of the whole back end.** Every function that computes with lanes is reached through an [`Ifma`](super::Ifma),
+//! which can be had only where the CPU and the operating system have AVX-512 F and IFMA.
+
+use core::arch::x86_64::*;
+
+use blst::blst_fp;
+
+#[cfg(debug_assertions)]
+use super::bound::Bound;
+use super::{
+    kernel::{self, Limbs, P, limbs, multiple_of_p, unroll},
+    word::Word,
+};
+
+/// A bit for each lane.
+pub(crate) type Mask = u8;
+
+/// Eight elements of Fp.
+#[derive(Clone, Copy)]
+pub(crate) struct Fp {
+    pub(super) limbs: [__m512i; 8],
+    #[cfg(debug_assertions)]
+    pub(super) bound: Bound,
+}
+
+/// 2^400 mod p: one.
+const ONE: Limbs = limbs([
+    0x5635_0003_480e_6299,
+    0x8670_deb2_699e_b128,
+    0x0983_e84e_f669_7c98,
+    0xe3e8_a053_a4e6_fe97,
+    0x385c_20d3_23ec_f271,
+    0x156d_a47f_1286_6eb6,
+]);
+/// 2^416 mod p, by which blst's a·2^384 becomes a·2^400.
+const FROM_BLST: Limbs = limbs([
+    0x44f6_480e_a8e9_b9af,
+    0xa96f_7d65_766c_8fe4,
+    0xe82e_fd42_28b5_40fe,
+    0x6723_e5f0_ade5_3b2e,
+    0x25ff_6eb6_fdd4_230a,
+    0x14c8_ee06_ef23_c24a,
+]);
+/// 2^384 mod p, by which a·2^400 becomes a·2^384.
+const TO_BLST: Limbs = limbs([
+    0x7609_0000_0002_fffd,
+    0xebf4_000b_c40c_0002,
+    0x5f48_9857_53c7_58ba,
+    0x77ce_5853_7052_5745,
+    0x5c07_1a97_a256_ec6d,
+    0x15f6_5ec3_fa80_e493,
+]);
+
+/// 2^800 mod p, by which a number becomes its Montgomery form.
+const R2: Limbs = limbs([
+    0x3dc5_5103_9a1d_2c25,
+    0xe8da_66c8_57a9_8437,
+    0xb82e_8f65_1333_1128,
+    0xb197_b625_2a29_ba38,
+    0x5dcb_e4f4_e329_28cb,
+    0x0e91_f80e_f81f_158c,
+]);
+
+impl Fp {
+    #[inline(always)]
+    fn with(limbs: [__m512i; 8], #[cfg(debug_assertions)] bound: Bound) -> Self {
+        Self {
+            limbs,
+            #[cfg(debug_assertions)]
+            bound,
+        }
+    }
+
+    /// A canonical constant a·2^400 mod p in every lane.
+    #[inline(always)]
+    pub(crate) fn constant(limbs: &Limbs) -> Self {
+        Self::with(
+            core::array::from_fn(|i| Word::splat(limbs[i])),
+            #[cfg(debug_assertions)]
+            Bound::CANONICAL,
+        )
+    }
+
+    #[inline(always)]
+    pub(crate) fn zero() -> Self {
+        Self::constant(&[0; 8])
+    }
+
+    #[inline(always)]
+    pub(crate) fn one() -> Self {
+        Self::constant(&ONE)
+    }
+
+    /// blst's element in every lane. One multiplication.
+    #[inline(always)]
+    pub(crate) fn splat(element: &blst_fp) -> Self {
+        Self::load(&[element; 8])
+    }
+
+    /// blst's elements, one a lane. One multiplication.
+    #[inline(always)]
+    pub(crate) fn load(elements: &[&blst_fp; 8]) -> Self {
+        // SAFETY: see the head of this file.
+        unsafe { load(elements) }
+    }
+
+    /// The elements as blst has them, canonical. One multiplication.
+    #[inline(always)]
+    pub(crate) fn store(&self) -> [blst_fp; 8] {
+        // SAFETY: see the head of this file.
+        unsafe { store(self) }
+    }
+
+    /// A number below 2^384 in each lane, six words of 64 bits from the lowest, not in Montgomery form, to its element.
+    /// One multiplication.
+    #[inline(always)]
+    pub(crate) fn from_words(words: &[[u64; 8]; 6]) -> Self {
+        // SAFETY: see the head of this file.
+        unsafe { from_words(words, &R2) }
+    }
+
+    /// The canonical number of each lane, not in Montgomery form, in limbs of 50 bits. One multiplication.
+    #[inline(always)]
+    pub(crate) fn to_number(&self) -> Self {
+        // SAFETY: see the head of this file.
+        unsafe { canonical(&self.times(&Self::constant(&[1, 0, 0, 0, 0, 0, 0, 0]))) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self::with(
+            core::array::from_fn(|i| self.limbs[i].plus(other.limbs[i])),
+            #[cfg(debug_assertions)]
+            self.bound.plus(other.bound),
+        )
+    }
+
+    #[inline(always)]
+    pub(crate) fn doubled(&self) -> Self {
+        self.plus(self)
+    }
+
+    /// Less a number with limbs below one unit and a value below 4p. Adds 2 units and 4p.
+    #[inline(always)]
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        self.subtract::<4, 1>(other)
+    }
+
+    /// Less a sum of two such numbers. Adds 3 units and 8p.
+    #[inline(always)]
+    pub(crate) fn minus_sum(&self, other: &Self) -> Self {
+        self.subtract::<8, 2>(other)
+    }
+
+    /// Less a number with limbs below `UNITS` units and a value below `TIMES`·p. Adds `UNITS` + 1 units and `TIMES`·p.
+    #[inline(always)]
+    pub(crate) fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
+        struct Multiple<const TIMES: i64, const UNITS: i64>;
+        impl<const TIMES: i64, const UNITS: i64> Multiple<TIMES, UNITS> {
+            const LIMBS: Limbs = multiple_of_p(TIMES, UNITS);
+        }
+        let multiple = &Multiple::<TIMES, UNITS>::LIMBS;
+        #[cfg(debug_assertions)]
+        let bound = {
+            use super::bound::UNIT;
+            assert!(other.bound.limb <= UNITS as u64 * (UNIT - 1), "{:?} less than {UNITS} units", other.bound);
+            other.bound.assert_value(TIMES as f64 - 0.01);
+            self.bound.plus(Bound { limb: (UNITS as u64 + 1) * UNIT - 1, value: TIMES as f64 })
+        };
+        Self::with(
+            core::array::from_fn(|i| self.limbs[i].plus(Word::splat(multiple[i])).minus(other.limbs[i])),
+            #[cfg(debug_assertions)]
+            bound,
+        )
+    }
+
+    /// The negative of a number with limbs below one unit and a value below 4p: 2 units and 4p.
+    #[inline(always)]
+    pub(crate) fn negated(&self) -> Self {
+        Self::zero().minus(self)
+    }
+
+    /// The same number with limbs below one unit.
+    #[inline(always)]
+    pub(crate) fn carried(&self) -> Self {
+        Self::with(
+            kernel::carry(&self.limbs),
+            #[cfg(debug_assertions)]
+            self.bound.carried(),
+        )
+    }
+
+    /// The product of factors with limbs below 4 units: one unit, about 2p.
+    #[inline(always)]
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        #[cfg(debug_assertions)]
+        {
+            self.bound.assert_factor(4);
+            other.bound.assert_factor(4);
+        }
+        Self::with(
+            // SAFETY: see the head of this file.
+            unsafe { multiply(&self.limbs, &other.limbs) },
+            #[cfg(debug_assertions)]
+            Bound::reduced(self.bound.value * other.bound.value),
+        )
+    }
+
+    /// The square of a number with limbs below 2 units: one unit, about 2p.
+    #[inline(always)]
+    pub(crate) fn squared(&self) -> Self {
+        #[cfg(debug_assertions)]
+        self.bound.assert_factor(2);
+        Self::with(
+            // SAFETY: see the head of this file.
+            unsafe { square(&self.limbs) },
+            #[cfg(debug_assertions)]
+            Bound::reduced(self.bound.value * self.bound.value),
+        )
+    }
+
+    /// As [`times`](Self::times): the face that Fp2 has too.
+    #[inline(always)]
+    pub(crate) fn times_fp(&self, other: &Self) -> Self {
+        self.times(other)
+    }
+
+    /// `self` in the lanes of the mask, `other` elsewhere.
+    #[inline(always)]
+    pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
+        Self::with(
+            // SAFETY: see the head of this file.
+            core::array::from_fn(|i| unsafe { _mm512_mask_mov_epi64(other.limbs[i], mask, self.limbs[i]) }),
+            #[cfg(debug_assertions)]
+            self.bound.or(other.bound),
+        )
+    }
+
+    /// The lanes that are zero, of a number below 8p with limbs below 4 units. Cheap where no lane is.
+    #[inline(always)]
+    pub(crate) fn is_zero(&self) -> Mask {
+        // SAFETY: see the head of this file.
+        unsafe { is_zero(self) }
+    }
+
+    /// The lanes where both are the same.
+    #[inline(always)]
+    pub(crate) fn equals(&self, other: &Self) -> Mask {
+        self.minus(other).is_zero()
+    }
+
+    /// Permutes the lanes: lane i becomes what lane `from[i]` was.
+    #[inline(always)]
+    pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
+        // SAFETY: see the head of this file; an array of eight words is a vector.
+        let from: __m512i = unsafe { core::mem::transmute(from) };
+        Self::with(
+            // SAFETY: see the head of this file.
+            core::array::from_fn(|i| unsafe { _mm512_permutexvar_epi64(from, self.limbs[i]) }),
+            #[cfg(debug_assertions)]
+            self.bound,
+        )
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn multiply(a: &[__m512i; 8], b: &[__m512i; 8]) -> [__m512i; 8] {
+    kernel::reduce(&kernel::product(a, b))
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn square(a: &[__m512i; 8]) -> [__m512i; 8] {
+    kernel::reduce(&kernel::square(a))
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn load(elements: &[&blst_fp; 8]) -> Fp {
+    let mut words = [[0; 8]; 6];
+    for (lane, element) in elements.iter().enumerate() {
+        for (word, limb) in words.iter_mut().zip(element.l) {
+            word[lane] = limb;
+        }
+    }
+    from_words(&words, &FROM_BLST)
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn from_words(words: &[[u64; 8]; 6], factor: &Limbs) -> Fp {
+    // SAFETY: arrays of eight words are vectors.
+    let words: [__m512i; 6] = unsafe { core::mem::transmute(*words) };
+    let mut out = Fp::zero();
+    let mask = _mm512_set1_epi64((1 << 50) - 1);
+    unroll!(I < 8 {
+        const WORD: usize = 50 * I / 64;
+        const SHIFT: u32 = (50 * I % 64) as u32;
+        let mut bits = _mm512_srli_epi64::<SHIFT>(words[WORD]);
+        if SHIFT > 14 && WORD < 5 {
+            const UP: u32 = (64 - SHIFT) % 64;
+            bits = _mm512_or_si512(bits, _mm512_slli_epi64::<UP>(words[(WORD + 1) % 6]));
+        }
+        out.limbs[I] = _mm512_and_si512(bits, mask);
+    });
+    #[cfg(debug_assertions)]
+    {
+        // 2^384 is below 10p.
+        out.bound.value = 10.0;
+    }
+    out.times(&Fp::constant(factor))
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn store(a: &Fp) -> [blst_fp; 8] {
+    let words = to_words(&canonical(&a.times(&Fp::constant(&TO_BLST))));
+    core::array::from_fn(|lane| blst_fp { l: core::array::from_fn(|word| words[word][lane]) })
+}
+
+/// The limbs of canonical numbers as words of 64 bits.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn to_words(a: &Fp) -> [[u64; 8]; 6] {
+    let mut words = [_mm512_setzero_si512(); 6];
+    unroll!(I < 8 {
+        const WORD: usize = 50 * I / 64;
+        const SHIFT: u32 = (50 * I % 64) as u32;
+        words[WORD] = _mm512_or_si512(words[WORD], _mm512_slli_epi64::<SHIFT>(a.limbs[I]));
+        if SHIFT > 14 && WORD < 5 {
+            const DOWN: u32 = (64 - SHIFT) % 64;
+            words[(WORD + 1) % 6] = _mm512_srli_epi64::<DOWN>(a.limbs[I]);
+        }
+    });
+    // SAFETY: vectors are arrays of eight words.
+    unsafe { core::mem::transmute(words) }
+}
+
+/// The least representative of a product.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn canonical(a: &Fp) -> Fp {
+    #[cfg(debug_assertions)]
+    {
+        a.bound.assert_factor(1);
+        a.bound.assert_value(2.99);
+    }
+    let mut out = *a;
+    for _ in 0..2 {
+        let mut less = out.limbs;
+        unroll!(I < 8 {
+            less[I] = _mm512_sub_epi64(less[I], _mm512_set1_epi64(P[I]));
+        });
+        let less = kernel::carry(&less);
+        let negative = _mm512_cmplt_epi64_mask(less[7], _mm512_setzero_si512());
+        unroll!(I < 8 {
+            out.limbs[I] = _mm512_mask_mov_epi64(less[I], negative, out.limbs[I]);
+        });
+    }
+    #[cfg(debug_assertions)]
+    {
+        out.bound = Bound::CANONICAL;
+    }
+    out
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn is_zero(a: &Fp) -> Mask {
+    #[cfg(debug_assertions)]
+    a.bound.assert_value(7.99);
+    // The lowest limb of a zero is that of one of eight multiples of p.
+    let lowest = a.limbs[0].low_limb();
+    let mut perhaps: Mask = 0;
+    for multiple in const { lowest_limbs() } {
+        perhaps |= _mm512_cmpeq_epi64_mask(lowest, _mm512_set1_epi64(multiple));
+    }
+    if perhaps == 0 {
+        return 0;
+    }
+    // A product is 0, p or 2p, and has their digits, since its carries are done.
+    let product = a.times(&Fp::one());
+    let mut zero: Mask = 0;
+    for multiple in [[0; 8], multiple_of_p(1, 0), multiple_of_p(2, 0)] {
+        let mut same = perhaps;
+        for i in 0..8 {
+            same = _mm512_mask_cmpeq_epi64_mask(same, product.limbs[i], _mm512_set1_epi64(multiple[i]));
+        }
+        zero |= same;
+    }
+    zero
+}
+
+/// The lowest limbs of 0, p, …, 7p.
+const fn lowest_limbs() -> [i64; 8] {
+    let mut out = [0; 8];
+    let mut i = 0;
+    while i < 8 {
+        out[i] = multiple_of_p(i as i64, 0)[0];
+        i += 1;
+    }
+    out
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::backend::{ifma::lanes_or_skip, portable::field::Field};
+    use alloc::vec::Vec;
+
+    /// Elements at the edges of the limbs of both forms, and others.
+    pub(in crate::backend::ifma) fn elements() -> Vec<blst_fp> {
+        let small = |words: [u64; 6]| {
+            let mut out = blst_fp::default();
+            // SAFETY: six words in.
+            unsafe { blst::blst_fp_from_uint64(&mut out, words.as_ptr()) };
+            out
+        };
+        let one = small([1, 0, 0, 0, 0, 0]);
+        let mut elements = alloc::vec![blst_fp::default(), one, blst_fp::default().minus(&one)];
+        for bit in (0..380).step_by(25).chain([49, 51, 63, 64, 99, 380]) {
+            let mut words = [0; 6];
+            words[bit / 64] = 1 << (bit % 64);
+            let power = small(words);
+            // As a number, and as a Montgomery form.
+            elements.extend([power, power.minus(&one), blst_fp { l: words }]);
+        }
+        let mut random = small([3, 1, 4, 1, 5, 9]);
+        for _ in 0..64 {
+            random = random.squared().plus(&one);
+            elements.push(random);
+        }
+        while elements.len() % 8 != 0 {
+            elements.push(one);
+        }
+        elements
+    }
+
+    /// The same element with limbs of nearly four units and a value of more than 40p.
+    pub(in crate::backend::ifma) fn largest(a: &Fp) -> Fp {
+        let mut out = *a;
+        for _ in 0..4 {
+            out = out.minus_sum(&Fp::zero()).carried();
+        }
+        out.minus_sum(&Fp::zero())
+    }
+
+    #[test]
+    fn agrees_with_blst() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let elements = elements();
+        for a in elements.chunks_exact(8) {
+            let lanes_a = Fp::load(&core::array::from_fn(|i| &a[i]));
+            assert_eq!(lanes_a.store(), a);
+            assert_eq!(lanes_a.squared().store(), core::array::from_fn(|i| a[i].squared()));
+            for shift in 0..elements.len() / 3 {
+                let b: [blst_fp; 8] = core::array::from_fn(|i| elements[(shift * 3 + i) % elements.len()]);
+                let lanes_b = Fp::load(&core::array::from_fn(|i| &b[i]));
+                let each = |f: fn(&blst_fp, &blst_fp) -> blst_fp| -> [blst_fp; 8] {
+                    core::array::from_fn(|i| f(&a[i], &b[i]))
+                };
+                for (a, b) in [(lanes_a, lanes_b), (largest(&lanes_a), largest(&lanes_b))] {
+                    assert_eq!(a.times(&b).store(), each(|a, b| a.times(b)));
+                }
+                assert_eq!(lanes_a.plus(&lanes_b).store(), each(|a, b| a.plus(b)));
+                assert_eq!(lanes_a.minus(&lanes_b).store(), each(|a, b| a.minus(b)));
+                assert_eq!(lanes_a.minus_sum(&lanes_b.doubled()).store(), each(|a, b| a.minus(&b.plus(b))));
+                let equal = lanes_a.equals(&lanes_b);
+                for lane in 0..8 {
+                    assert_eq!(equal >> lane & 1 == 1, a[lane] == b[lane]);
+                }
+            }
+        }
+    }
+}

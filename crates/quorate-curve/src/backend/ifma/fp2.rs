@@ -1,0 +1,226 @@
+//! Eight elements of Fp2 = Fp(i), i² = -1.
+
+use core::arch::x86_64::*;
+
+use blst::blst_fp2;
+
+#[cfg(debug_assertions)]
+use super::bound::Bound;
+use super::{
+    fp::{Fp, Mask},
+    kernel::{self, Limbs, P},
+    word::Word,
+};
+
+/// c0 + c1·i in each lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Fp2 {
+    pub(crate) c0: Fp,
+    pub(crate) c1: Fp,
+}
+
+impl Fp2 {
+    #[inline(always)]
+    pub(crate) fn new(c0: Fp, c1: Fp) -> Self {
+        Self { c0, c1 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn zero() -> Self {
+        Self::new(Fp::zero(), Fp::zero())
+    }
+
+    #[inline(always)]
+    pub(crate) fn one() -> Self {
+        Self::new(Fp::one(), Fp::zero())
+    }
+
+    /// A canonical constant in every lane.
+    #[inline(always)]
+    pub(crate) fn constant(limbs: &[Limbs; 2]) -> Self {
+        Self::new(Fp::constant(&limbs[0]), Fp::constant(&limbs[1]))
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(elements: &[&blst_fp2; 8]) -> Self {
+        Self::new(Fp::load(&elements.map(|e| &e.fp[0])), Fp::load(&elements.map(|e| &e.fp[1])))
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat(element: &blst_fp2) -> Self {
+        Self::load(&[element; 8])
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(&self) -> [blst_fp2; 8] {
+        let (c0, c1) = (self.c0.store(), self.c1.store());
+        core::array::from_fn(|lane| blst_fp2 { fp: [c0[lane], c1[lane]] })
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self::new(self.c0.plus(&other.c0), self.c1.plus(&other.c1))
+    }
+
+    #[inline(always)]
+    pub(crate) fn doubled(&self) -> Self {
+        self.plus(self)
+    }
+
+    /// As [`Fp::minus`].
+    #[inline(always)]
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        self.subtract::<4, 1>(other)
+    }
+
+    /// As [`Fp::minus_sum`].
+    #[inline(always)]
+    pub(crate) fn minus_sum(&self, other: &Self) -> Self {
+        self.subtract::<8, 2>(other)
+    }
+
+    /// As [`Fp::subtract`].
+    #[inline(always)]
+    pub(crate) fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
+        Self::new(self.c0.subtract::<TIMES, UNITS>(&other.c0), self.c1.subtract::<TIMES, UNITS>(&other.c1))
+    }
+
+    /// As [`Fp::negated`].
+    #[inline(always)]
+    pub(crate) fn negated(&self) -> Self {
+        Self::new(self.c0.negated(), self.c1.negated())
+    }
+
+    /// c0 - c1·i.
+    #[inline(always)]
+    pub(crate) fn conjugated(&self) -> Self {
+        Self::new(self.c0, self.c1.negated())
+    }
+
+    #[inline(always)]
+    pub(crate) fn carried(&self) -> Self {
+        Self::new(self.c0.carried(), self.c1.carried())
+    }
+
+    /// The product of factors with limbs below 2 units: one unit, about 2p.
+    #[inline(always)]
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        #[cfg(debug_assertions)]
+        for part in [&self.c0, &self.c1, &other.c0, &other.c1] {
+            part.bound.assert_factor(2);
+            part.bound.assert_value(16.0);
+        }
+        // SAFETY: see the head of `fp.rs`.
+        let [c0, c1] = unsafe { multiply(&[&self.c0.limbs, &self.c1.limbs], &[&other.c0.limbs, &other.c1.limbs]) };
+        self.made_of(c0, c1)
+    }
+
+    /// The square of a number with limbs below one unit and values below 4p: one unit, about 2p.
+    #[inline(always)]
+    pub(crate) fn squared(&self) -> Self {
+        #[cfg(debug_assertions)]
+        for part in [&self.c0, &self.c1] {
+            part.bound.assert_factor(1);
+            part.bound.assert_value(3.99);
+        }
+        // SAFETY: see the head of `fp.rs`.
+        let [c0, c1] = unsafe { square(&self.c0.limbs, &self.c1.limbs) };
+        self.made_of(c0, c1)
+    }
+
+    /// An element of these limbs, made by a kernel from factors that were asserted.
+    #[inline(always)]
+    fn made_of(&self, c0: [__m512i; 8], c1: [__m512i; 8]) -> Self {
+        #[cfg(debug_assertions)]
+        let bound = Bound::reduced(32.0 * 32.0);
+        let of = |limbs| Fp {
+            limbs,
+            #[cfg(debug_assertions)]
+            bound,
+        };
+        Self::new(of(c0), of(c1))
+    }
+
+    /// The product with an element of Fp; limbs below 4 units.
+    #[inline(always)]
+    pub(crate) fn times_fp(&self, other: &Fp) -> Self {
+        Self::new(self.c0.times(other), self.c1.times(other))
+    }
+
+    /// The product with 1 + i: of limbs below one unit and values below 4p. Three units, 8p.
+    #[inline(always)]
+    pub(crate) fn times_one_plus_i(&self) -> Self {
+        Self::new(self.c0.minus(&self.c1), self.c0.plus(&self.c1))
+    }
+
+    /// c0² + c1², of limbs below 2 units.
+    #[inline(always)]
+    pub(crate) fn norm(&self) -> Fp {
+        self.c0.squared().plus(&self.c1.squared())
+    }
+
+    #[inline(always)]
+    pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
+        Self::new(self.c0.or(mask, &other.c0), self.c1.or(mask, &other.c1))
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_zero(&self) -> Mask {
+        self.c0.is_zero() & self.c1.is_zero()
+    }
+
+    #[inline(always)]
+    pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
+        Self::new(self.c0.permuted(from), self.c1.permuted(from))
+    }
+}
+
+/// p·2^389, which is more than the product of two sums that a difference of products takes away, in columns.
+const LIFT: [i64; 16] = {
+    let mut columns = [0; 16];
+    let mut i = 0;
+    while i < 8 {
+        // 389 = 7·50 + 39.
+        columns[7 + i] += (P[i] << 39) & ((1 << 50) - 1);
+        columns[8 + i] += P[i] >> 11;
+        i += 1;
+    }
+    columns
+};
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn multiply(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 8]; 2] {
+    let v0 = kernel::product(a[0], b[0]);
+    staged();
+    let v1 = kernel::product(a[1], b[1]);
+    staged();
+    let sum = |x: &[&[__m512i; 8]; 2]| -> [__m512i; 8] { core::array::from_fn(|i| x[0][i].plus(x[1][i])) };
+    let v2 = kernel::product(&sum(a), &sum(b));
+    staged();
+    let c0 = core::array::from_fn(|i| {
+        let difference = v0[i].minus(v1[i]);
+        if LIFT[i] == 0 { difference } else { difference.plus(Word::splat(LIFT[i])) }
+    });
+    let c1 = core::array::from_fn(|i| v2[i].minus(v0[i]).minus(v1[i]));
+    let c0 = kernel::reduce(&c0);
+    [c0, kernel::reduce(&c1)]
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 8]; 2] {
+    const FOUR_P: Limbs = kernel::multiple_of_p(4, 1);
+    let sum = core::array::from_fn(|i| c0[i].plus(c1[i]));
+    let difference = core::array::from_fn(|i| c0[i].plus(Word::splat(FOUR_P[i])).minus(c1[i]));
+    let real = kernel::reduce(&kernel::product(&sum, &difference));
+    let twice = core::array::from_fn(|i| c0[i].plus(c0[i]));
+    [real, kernel::reduce(&kernel::product(&twice, c1))]
+}
+
+/// Keeps the compiler from interleaving two products, whose columns then would not fit the registers.
+#[inline(always)]
+fn staged() {
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("", options(nostack, preserves_flags)) }
+}
