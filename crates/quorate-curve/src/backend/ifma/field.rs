@@ -30,6 +30,7 @@ pub(crate) trait Field: Copy {
     fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self;
     fn negated(&self) -> Self;
     fn carried(&self) -> Self;
+    fn shrunk(&self) -> Self;
     /// Of limbs below 2 units.
     fn times(&self, other: &Self) -> Self;
     /// Of limbs below one unit and values below 4p.
@@ -90,6 +91,10 @@ macro_rules! field {
             #[inline(always)]
             fn carried(&self) -> Self {
                 self.carried()
+            }
+            #[inline(always)]
+            fn shrunk(&self) -> Self {
+                self.shrunk()
             }
             #[inline(always)]
             fn times(&self, other: &Self) -> Self {

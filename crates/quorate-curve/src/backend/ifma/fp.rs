@@ -195,6 +195,22 @@ impl Fp {
         )
     }
 
+    /// The same element below 2.1p, with limbs below one unit, of a value below 32p.
+    ///
+    /// The eighth limb tells how often 2p can be taken away; a table of the multiples is a permutation.
+    #[inline(always)]
+    pub(crate) fn shrunk(&self) -> Self {
+        #[cfg(debug_assertions)]
+        self.bound.assert_value(31.9);
+        // SAFETY: see the head of this file.
+        let limbs = unsafe { shrink(&self.limbs) };
+        Self::with(
+            limbs,
+            #[cfg(debug_assertions)]
+            Bound { value: 2.1, ..Bound::CANONICAL },
+        )
+    }
+
     /// The product of factors with limbs below 4 units: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
@@ -336,6 +352,39 @@ pub(super) fn to_words(a: &Fp) -> [[u64; 8]; 6] {
     });
     // SAFETY: vectors are arrays of eight words.
     unsafe { core::mem::transmute(words) }
+}
+
+/// 0, 2p, 4p, … 30p: by limb.
+static EVEN_MULTIPLES: [[i64; 16]; 8] = {
+    let mut table = [[0; 16]; 8];
+    let mut i = 0;
+    while i < 16 {
+        let multiple = multiple_of_p(2 * i as i64, 0);
+        let mut limb = 0;
+        while limb < 8 {
+            table[limb][i] = multiple[limb];
+            limb += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn shrink(a: &[__m512i; 8]) -> [__m512i; 8] {
+    // The top limb counts 2^350; the lower ones are below 2^52 and add less than 4 to it. The quotient by 2p, rounded
+    // down, may be one too small, and is never too large.
+    const INVERSE: i64 = (1 << 52) / (2 * (P[7] + 1));
+    let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), a[7], _mm512_set1_epi64(INVERSE));
+    let mut out = *a;
+    unroll!(I < 8 {
+        let table: *const i64 = EVEN_MULTIPLES[I].as_ptr();
+        // SAFETY: the table has sixteen words.
+        let (low, high) = unsafe { (_mm512_loadu_si512(table.cast()), _mm512_loadu_si512(table.add(8).cast())) };
+        out[I] = _mm512_sub_epi64(out[I], _mm512_permutex2var_epi64(low, quotient, high));
+    });
+    kernel::carry(&out)
 }
 
 /// The least representative of a product.

@@ -102,13 +102,19 @@ impl Fp2 {
         Self::new(self.c0.carried(), self.c1.carried())
     }
 
+    /// As [`Fp::shrunk`].
+    #[inline(always)]
+    pub(crate) fn shrunk(&self) -> Self {
+        Self::new(self.c0.shrunk(), self.c1.shrunk())
+    }
+
     /// The product of factors with limbs below 2 units: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
         #[cfg(debug_assertions)]
         for part in [&self.c0, &self.c1, &other.c0, &other.c1] {
             part.bound.assert_factor(2);
-            part.bound.assert_value(16.0);
+            part.bound.assert_value(32.0);
         }
         // SAFETY: see the head of `fp.rs`.
         let [c0, c1] = unsafe { multiply(&[&self.c0.limbs, &self.c1.limbs], &[&other.c0.limbs, &other.c1.limbs]) };
@@ -132,7 +138,7 @@ impl Fp2 {
     #[inline(always)]
     fn made_of(&self, c0: [__m512i; 8], c1: [__m512i; 8]) -> Self {
         #[cfg(debug_assertions)]
-        let bound = Bound::reduced(32.0 * 32.0);
+        let bound = Bound::reduced(64.0 * 64.0);
         let of = |limbs| Fp {
             limbs,
             #[cfg(debug_assertions)]
@@ -175,36 +181,182 @@ impl Fp2 {
     }
 }
 
-/// p·2^389, which is more than the product of two sums that a difference of products takes away, in columns.
+/// p·2^392, more than what a difference of products may be below zero, in columns.
 const LIFT: [i64; 16] = {
     let mut columns = [0; 16];
     let mut i = 0;
     while i < 8 {
-        // 389 = 7·50 + 39.
-        columns[7 + i] += (P[i] << 39) & ((1 << 50) - 1);
-        columns[8 + i] += P[i] >> 11;
+        // 392 = 7·50 + 42.
+        columns[7 + i] += (P[i] << 42) & ((1 << 50) - 1);
+        columns[8 + i] += P[i] >> 8;
         i += 1;
     }
     columns
 };
+/// 2^392/p, rounded down: so many p² can be taken away.
+#[cfg(debug_assertions)]
+const MOST_BELOW_ZERO: f64 = 2500.0;
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn multiply(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 8]; 2] {
+    let [c0, c1] = columns(a, b);
+    let c0 = kernel::reduce(&lifted(&c0));
+    [c0, kernel::reduce(&c1)]
+}
+
+/// The columns of a0·b0 - a1·b1, which may be negative, and of a0·b1 + a1·b0. Three products of Fp.
+#[inline(always)]
+fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 2] {
     let v0 = kernel::product(a[0], b[0]);
     staged();
     let v1 = kernel::product(a[1], b[1]);
     staged();
-    let sum = |x: &[&[__m512i; 8]; 2]| -> [__m512i; 8] { core::array::from_fn(|i| x[0][i].plus(x[1][i])) };
+    let sum = |x: &[&[W; 8]; 2]| -> [W; 8] { core::array::from_fn(|i| x[0][i].plus(x[1][i])) };
     let v2 = kernel::product(&sum(a), &sum(b));
     staged();
-    let c0 = core::array::from_fn(|i| {
-        let difference = v0[i].minus(v1[i]);
-        if LIFT[i] == 0 { difference } else { difference.plus(Word::splat(LIFT[i])) }
-    });
-    let c1 = core::array::from_fn(|i| v2[i].minus(v0[i]).minus(v1[i]));
-    let c0 = kernel::reduce(&c0);
-    [c0, kernel::reduce(&c1)]
+    [core::array::from_fn(|i| v0[i].minus(v1[i])), core::array::from_fn(|i| v2[i].minus(v0[i]).minus(v1[i]))]
+}
+
+#[inline(always)]
+fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
+    core::array::from_fn(|i| if LIFT[i] == 0 { columns[i] } else { columns[i].plus(Word::splat(LIFT[i])) })
+}
+
+/// A product before its reduction, or a sum of some: two numbers of sixteen signed columns.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide {
+    c0: [__m512i; 16],
+    c1: [__m512i; 16],
+    #[cfg(debug_assertions)]
+    bound: WideBound,
+}
+
+/// Of both parts, in p²; and how many products' columns are summed.
+#[cfg(debug_assertions)]
+#[derive(Clone, Copy)]
+struct WideBound {
+    least: f64,
+    most: f64,
+    products: f64,
+}
+
+impl Wide {
+    /// The product of factors with limbs below 2 units.
+    #[inline(always)]
+    pub(crate) fn product(a: &Fp2, b: &Fp2) -> Self {
+        #[cfg(debug_assertions)]
+        let bound = {
+            [&a.c0, &a.c1, &b.c0, &b.c1].map(|part| part.bound.assert_factor(2));
+            let (a, b) = (a.c0.bound.or(a.c1.bound).value, b.c0.bound.or(b.c1.bound).value);
+            WideBound { least: -a * b, most: 2.0 * a * b, products: 2.0 }
+        };
+        // SAFETY: see the head of `fp.rs`.
+        let [c0, c1] = unsafe { wide(&[&a.c0.limbs, &a.c1.limbs], &[&b.c0.limbs, &b.c1.limbs]) };
+        Self {
+            c0,
+            c1,
+            #[cfg(debug_assertions)]
+            bound,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            c0: core::array::from_fn(|i| self.c0[i].plus(other.c0[i])),
+            c1: core::array::from_fn(|i| self.c1[i].plus(other.c1[i])),
+            #[cfg(debug_assertions)]
+            bound: WideBound {
+                least: self.bound.least + other.bound.least,
+                most: self.bound.most + other.bound.most,
+                products: self.bound.products + other.bound.products,
+            },
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn doubled(&self) -> Self {
+        self.plus(self)
+    }
+
+    #[inline(always)]
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        Self {
+            c0: core::array::from_fn(|i| self.c0[i].minus(other.c0[i])),
+            c1: core::array::from_fn(|i| self.c1[i].minus(other.c1[i])),
+            #[cfg(debug_assertions)]
+            bound: WideBound {
+                least: self.bound.least - other.bound.most,
+                most: self.bound.most - other.bound.least,
+                products: self.bound.products + other.bound.products,
+            },
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn times_one_plus_i(&self) -> Self {
+        Self {
+            c0: core::array::from_fn(|i| self.c0[i].minus(self.c1[i])),
+            c1: core::array::from_fn(|i| self.c0[i].plus(self.c1[i])),
+            #[cfg(debug_assertions)]
+            bound: {
+                let WideBound { least, most, products } = self.bound;
+                WideBound {
+                    least: (least - most).min(2.0 * least),
+                    most: (most - least).max(2.0 * most),
+                    products: 2.0 * products,
+                }
+            },
+        }
+    }
+
+    /// Divided by R modulo p: one unit, about 2p.
+    #[inline(always)]
+    pub(crate) fn reduced(&self) -> Fp2 {
+        self.plus_reduced(&Fp2::zero())
+    }
+
+    /// Divided by R modulo p, and another element added on the way: one unit, about 2p more than that.
+    #[inline(always)]
+    pub(crate) fn plus_reduced(&self, other: &Fp2) -> Fp2 {
+        #[cfg(debug_assertions)]
+        {
+            let WideBound { least, most, products } = self.bound;
+            assert!(least >= -MOST_BELOW_ZERO, "{least} p² where {MOST_BELOW_ZERO} can be made up for");
+            assert!(most <= 4.0 * MOST_BELOW_ZERO, "{most} p² before a reduction");
+            assert!(products <= 40.0, "the columns of {products} products");
+        }
+        // SAFETY: see the head of `fp.rs`.
+        let c0 = unsafe { lift_and_reduce(&self.c0, &other.c0.limbs) };
+        // SAFETY: see the head of `fp.rs`.
+        let c1 = unsafe { lift_and_reduce(&self.c1, &other.c1.limbs) };
+        let of = |limbs, _other: &Fp| Fp {
+            limbs,
+            #[cfg(debug_assertions)]
+            bound: {
+                let reduced = Bound::reduced(self.bound.most + 2.0 * MOST_BELOW_ZERO);
+                Bound { value: reduced.value + _other.bound.value, ..reduced }
+            },
+        };
+        Fp2::new(of(c0, &other.c0), of(c1, &other.c1))
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn wide(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 16]; 2] {
+    columns(a, b)
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn lift_and_reduce(a: &[__m512i; 16], other: &[__m512i; 8]) -> [__m512i; 8] {
+    let mut columns = lifted(a);
+    for i in 0..8 {
+        columns[8 + i] = columns[8 + i].plus(other[i]);
+    }
+    kernel::reduce(&columns)
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]

@@ -11,6 +11,7 @@
 pub(crate) mod bound;
 pub(crate) mod field;
 pub(crate) mod fp;
+pub(crate) mod fp12;
 pub(crate) mod fp2;
 pub(crate) mod kernel;
 pub(crate) mod word;

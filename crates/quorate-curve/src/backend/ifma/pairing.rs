@@ -1,0 +1,302 @@
+//! Miller loops of eight products at a time, and the final exponentiation of eight values.
+//!
+//! Each lane works on a product of its own. Steps on the curve are affine, with one inversion for all pairs and lanes of a
+//! step, and a line is scaled by factors that the final exponentiation removes, until it is 1 + (2a + 2b·v)·v^s·w: eight
+//! products in Fp2 multiply it into the value ([`Accumulator::times_line`]).
+//!
+//! **The ate pairing** steps along multiples of Q. E' is mapped to E by (x, y) → (x/w², y/w³), and the line through T with
+//! slope λ is, at P and divided by y_P,
+//!
+//! ```text
+//! 1 - λ·x_P/y_P · w⁻¹ + (λ·x_T - y_T)/y_P · w⁻³,    w⁻¹ = v²·w/(1 + i),    w⁻³ = v·w/(1 + i)
+//! ```
+//!
+//! **The twisted ate pairing** steps along multiples of P, whose coordinates are in Fp. The line at Q, times w³/y_Q, is
+//!
+//! ```text
+//! 1 - λ·x_Q/y_Q · w + (λ·x_T - y_T)/y_Q · w³
+//! ```
+//!
+//! and its loop is twice as long: f(x², P) = f(|x|, P)^|x| · f(|x|, [|x|]P). It is bilinear for P of order r and every Q of
+//! E'(Fp2); `docs/twisted-ate.md` has the proof.
+
+use alloc::vec::Vec;
+
+use blst::{blst_fp12, blst_p1_affine, blst_p2_affine};
+
+use super::{
+    LANES,
+    field::{Field, invert_all},
+    fp::Fp,
+    fp2::Fp2,
+    fp12::{Accumulator, Fp12},
+};
+use crate::{
+    backend::portable::{Curve, pairing::multiply},
+    group::{G1, G2, Group, sealed::Sealed},
+    pairing::{Gt, MillerValue, Pairing},
+};
+
+/// |x|, the absolute value of the curve's parameter.
+const PARAMETER: u64 = 0xd201_0000_0001_0000;
+
+/// A value for each stretch of pairs. Eight stretches at a time share a loop; fewer are cut so that every lane has work.
+pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
+    let mut start = 0;
+    let stretches: Vec<Vec<Pair>> = ends
+        .iter()
+        .map(|&end| {
+            let stretch = &pairs[core::mem::replace(&mut start, end)..end];
+            let finite = stretch.iter().filter(|(p, q)| !p.is_identity() && !q.is_identity());
+            finite.map(|(p, q)| (p.inner(), q.inner())).collect()
+        })
+        .collect();
+    let mut values = alloc::vec![MillerValue::ONE; stretches.len()];
+    for (first, group) in Groups::new(&stretches) {
+        let mut lanes: [&[Pair]; LANES] = [&[]; LANES];
+        let cut = LANES / group.len();
+        for (stretch, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
+            let size = stretch.len().div_ceil(cut).max(1);
+            lanes.iter_mut().zip(stretch.chunks(size)).for_each(|(lane, chunk)| *lane = chunk);
+        }
+        let made = products(pairing, lanes);
+        for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
+            let used = group[i].len().min(cut).max(1);
+            values[first + i] = MillerValue(made[1..used].iter().fold(made[0], |a, b| multiply(&a, b)));
+        }
+    }
+    values
+}
+
+type Pair = (blst_p1_affine, blst_p2_affine);
+
+/// Runs of eight stretches, and the rest in runs of four, two and one, which are cut in two, four and eight.
+struct Groups<'a> {
+    stretches: &'a [Vec<Pair>],
+    first: usize,
+}
+
+impl<'a> Groups<'a> {
+    fn new(stretches: &'a [Vec<Pair>]) -> Self {
+        Self { stretches, first: 0 }
+    }
+}
+
+impl<'a> Iterator for Groups<'a> {
+    type Item = (usize, &'a [Vec<Pair>]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let left = self.stretches.len() - self.first;
+        let size = match left {
+            0 => return None,
+            1 => 1,
+            2 => 2,
+            3..=4 => left,
+            _ => left.min(LANES),
+        };
+        let first = core::mem::replace(&mut self.first, self.first + size);
+        Some((first, &self.stretches[first..first + size]))
+    }
+}
+
+/// The product over the pairs of each lane.
+fn products(pairing: Pairing, lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+    // SAFETY: see the head of `fp.rs`.
+    match pairing {
+        Pairing::Ate => unsafe { ate(lanes) },
+        Pairing::TwistedAte => unsafe { twisted(lanes) },
+    }
+}
+
+/// Pairs of eight lanes as a loop sees them: the point that is multiplied, and what a line needs of the other point.
+struct Steps<F, C> {
+    base: Vec<(F, F)>,
+    point: Vec<(F, F)>,
+    constants: Vec<C>,
+    /// Denominators of a step.
+    inverses: Vec<F>,
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn ate(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+    let (p, q) = load(&lanes);
+    let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().carried().shrunk()).collect();
+    invert_all(&mut quarter_inverses);
+    let idle = idle(&lanes);
+    let constants = p.iter().zip(&quarter_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
+        let over_y = Fp::zero().or(*idle, inverse);
+        (x.negated().times(&over_y), over_y)
+    });
+    let constants: Vec<_> = constants.collect();
+    let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
+    // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
+    let line = |f: &mut Accumulator, slope: &Fp2, rest: &Fp2, (a, b): &(Fp, Fp)| {
+        let turned = |c: Fp2| Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried();
+        let (a, b) = (turned(slope.times_fp(a)), turned(rest.times_fp(b)));
+        f.times_line::<1>(&b.shrunk(), &a.shrunk());
+    };
+    let f = parameter_loop(&mut steps, Fp12::one(), None, line);
+    // The parameter is negative.
+    f.conjugated().store()
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn twisted(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+    let (p, q) = load(&lanes);
+    let mut half_inverses: Vec<_> = q.iter().map(|(_, y)| y.doubled()).collect();
+    invert_all(&mut half_inverses);
+    let idle = idle(&lanes);
+    let constants = q.iter().zip(&half_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
+        let over_y = Fp2::zero().or(*idle, inverse);
+        (x.negated().carried().times(&over_y), over_y)
+    });
+    let constants: Vec<_> = constants.collect();
+    let mut steps = Steps { point: p.clone(), base: p, constants, inverses: Vec::new() };
+    let line = |f: &mut Accumulator, slope: &Fp, rest: &Fp, (a, b): &(Fp2, Fp2)| {
+        f.times_line::<0>(&a.times_fp(slope), &b.times_fp(rest));
+    };
+    let first = parameter_loop(&mut steps, Fp12::one(), None, line);
+    steps.base.clone_from(&steps.point);
+    parameter_loop(&mut steps, first, Some(&first), line).store()
+}
+
+/// f^|x| · f(|x|, base), with the lines of all pairs multiplied into one value; leaves `point` at |x|·base.
+/// `power` is f, for the bits of |x| that are set.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn parameter_loop<F: Field, C>(
+    steps: &mut Steps<F, C>,
+    start: Fp12,
+    power: Option<&Fp12>,
+    line: impl Fn(&mut Accumulator, &F, &F, &C),
+) -> Fp12 {
+    let mut f = start;
+    for bit in (0..63).rev() {
+        // The first square of one is one.
+        if power.is_some() || bit < 62 {
+            f = f.squared();
+        }
+        let mut lines = Accumulator::new(f);
+        double(steps, &mut lines, &line);
+        f = lines.value();
+        if PARAMETER >> bit & 1 == 1 {
+            if let Some(power) = power {
+                f = f.times(power);
+            }
+            let mut lines = Accumulator::new(f);
+            add(steps, &mut lines, &line);
+            f = lines.value();
+        }
+    }
+    f
+}
+
+/// Doubles every point; the slope is 3x²/2y.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn double<F: Field, C>(
+    steps: &mut Steps<F, C>,
+    f: &mut Accumulator,
+    line: &impl Fn(&mut Accumulator, &F, &F, &C),
+) {
+    steps.inverses.clear();
+    steps.inverses.extend(steps.point.iter().map(|(_, y)| y.doubled()));
+    invert_all(&mut steps.inverses);
+    for (((x, y), inverse), constants) in steps.point.iter_mut().zip(&steps.inverses).zip(&steps.constants) {
+        let square = x.squared();
+        let slope = square.doubled().plus(&square).carried().times(inverse);
+        let x_of_base = *x;
+        step(x, y, &x_of_base, &slope, f, constants, line);
+    }
+}
+
+/// Adds its base to every point; the slope is (y - y_base)/(x - x_base).
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn add<F: Field, C>(steps: &mut Steps<F, C>, f: &mut Accumulator, line: &impl Fn(&mut Accumulator, &F, &F, &C)) {
+    steps.inverses.clear();
+    let differences = steps.point.iter().zip(&steps.base).map(|((x, _), (base, _))| x.minus(base).carried());
+    steps.inverses.extend(differences);
+    invert_all(&mut steps.inverses);
+    let bases = steps.base.iter().zip(&steps.constants);
+    for (((x, y), inverse), ((base_x, base_y), constants)) in steps.point.iter_mut().zip(&steps.inverses).zip(bases) {
+        let slope = y.minus(base_y).carried().times(inverse);
+        step(x, y, base_x, &slope, f, constants, line);
+    }
+}
+
+/// Multiplies the line through (x, y) into f and moves the point along it.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn step<F: Field, C>(
+    x: &mut F,
+    y: &mut F,
+    other_x: &F,
+    slope: &F,
+    f: &mut Accumulator,
+    constants: &C,
+    line: &impl Fn(&mut Accumulator, &F, &F, &C),
+) {
+    let rest = slope.times(x).minus(y);
+    line(f, slope, &rest, constants);
+    let next = slope.squared().minus_sum(&x.plus(other_x)).shrunk();
+    // λ·(x - next) - y = (λ·x - y) - λ·next
+    *y = rest.minus(&slope.times(&next)).carried().shrunk();
+    *x = next;
+}
+
+/// The points of all pairs in lanes; generators where a lane has no pair left.
+fn load(lanes: &[&[Pair]; LANES]) -> (Vec<(Fp, Fp)>, Vec<(Fp2, Fp2)>) {
+    let idle = (blst_p1_affine::generator(), blst_p2_affine::generator());
+    let n = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
+    let pairs = (0..n).map(|i| -> [&Pair; LANES] { core::array::from_fn(|lane| lanes[lane].get(i).unwrap_or(&idle)) });
+    pairs
+        .map(|at| {
+            let p = (Fp::load(&at.map(|(p, _)| &p.x)), Fp::load(&at.map(|(p, _)| &p.y)));
+            (p, (Fp2::load(&at.map(|(_, q)| &q.x)), Fp2::load(&at.map(|(_, q)| &q.y))))
+        })
+        .unzip()
+}
+
+/// The lanes that have no pair left, whose lines are one.
+fn idle(lanes: &[&[Pair]; LANES]) -> Vec<u8> {
+    let n = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
+    (0..n).map(|i| (0..LANES).map(|lane| u8::from(lanes[lane].len() <= i) << lane).sum()).collect()
+}
+
+/// Raises each value to 3(p¹² - 1)/r, eight at a time.
+pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
+    values
+        .chunks(LANES)
+        .flat_map(|chunk| {
+            let lanes = core::array::from_fn(|lane| chunk.get(lane).map_or(&MillerValue::ONE.0, |v| &v.0));
+            // SAFETY: see the head of `fp.rs`.
+            let out = unsafe { final_exponentiation(&Fp12::load(&lanes)) };
+            out.store().into_iter().take(chunk.len()).map(Gt)
+        })
+        .collect()
+}
+
+/// The easy part, and the hard part as (x - 1)²·(x + p)·(x² + p² - 1) + 3
+/// (D. Hayashida, K. Hayasaka and T. Teruya, <https://eprint.iacr.org/2020/875>).
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn final_exponentiation(value: &Fp12) -> Fp12 {
+    let unitary = value.conjugated().times(&value.inverted());
+    let f = unitary.frobenius().frobenius().times(&unitary);
+    // f^(x - 1) twice; x is negative.
+    let a = times_x(&f).times(&f.conjugated());
+    let a = times_x(&a).times(&a.conjugated());
+    let b = times_x(&a).times(&a.frobenius());
+    let c = times_x(&times_x(&b)).times(&b.frobenius().frobenius()).times(&b.conjugated());
+    c.times(&f.cyclotomic_squared()).times(&f)
+}
+
+/// f^x for f of the cyclotomic subgroup.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn times_x(f: &Fp12) -> Fp12 {
+    let mut power = *f;
+    for bit in (0..63).rev() {
+        power = power.cyclotomic_squared();
+        if PARAMETER >> bit & 1 == 1 {
+            power = power.times(f);
+        }
+    }
+    power.conjugated()
+}
