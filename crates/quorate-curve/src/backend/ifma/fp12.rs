@@ -22,7 +22,7 @@ pub(crate) struct Fp12 {
 }
 
 /// How many p a coefficient may reach between two reductions, as [`Fp12::times_line`] counts them.
-const LINES_BETWEEN_SHRINKS: usize = 12;
+const LINES_BETWEEN_SHRINKS: usize = 8;
 
 impl Fp12 {
     pub(crate) fn one() -> Self {
@@ -51,7 +51,8 @@ impl Fp12 {
 
     /// even - odd·w: the value raised to p⁶, and in the cyclotomic subgroup the inverse.
     pub(crate) fn conjugated(&self) -> Self {
-        Self { even: self.even, odd: self.odd.map(|c| c.negated().carried()) }
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { conjugated(self) }
     }
 
     /// The product: coefficients below 4p on both sides, about 2p out.
@@ -120,6 +121,11 @@ impl Accumulator {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
+fn conjugated(f: &Fp12) -> Fp12 {
+    Fp12 { even: f.even, odd: f.odd.map(|c| c.negated().shrunk()) }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
 fn shrink(f: &mut Fp12) {
     for c in f.even.iter_mut().chain(&mut f.odd) {
         *c = c.shrunk();
@@ -184,11 +190,7 @@ fn product6(a: &Fp6, b: &Fp6) -> [Wide; 3] {
         let sums = Wide::product(&a[i].plus(&a[j]).carried(), &b[i].plus(&b[j]).carried());
         sums.minus(&v[i]).minus(&v[j])
     };
-    [
-        cross(1, 2).times_one_plus_i().plus(&v[0]),
-        cross(0, 1).plus(&v[2].times_one_plus_i()),
-        cross(0, 2).plus(&v[1]),
-    ]
+    [cross(1, 2).times_one_plus_i().plus(&v[0]), cross(0, 1).plus(&v[2].times_one_plus_i()), cross(0, 2).plus(&v[1])]
 }
 
 /// a·v before its reduction.
@@ -253,18 +255,15 @@ fn cyclotomic_squared(f: &Fp12) -> Fp12 {
     // 3t - 2c and 3t + 2c.
     let less = |t: &Fp2, c: &Fp2| t.minus(c).shrunk().doubled().plus(t).shrunk();
     let more = |t: &Fp2, c: &Fp2| t.plus(c).doubled().plus(t).carried().shrunk();
-    Fp12 {
-        even: [less(&t0, e0), less(&t2, e1), less(&t4, e2)],
-        odd: [more(&t5, o0), more(&t1, o1), more(&t3, o2)],
-    }
+    Fp12 { even: [less(&t0, e0), less(&t2, e1), less(&t4, e2)], odd: [more(&t5, o0), more(&t1, o1), more(&t3, o2)] }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn frobenius(f: &Fp12) -> Fp12 {
     // The coefficient of w^i is conjugated and multiplied by (1 + i)^(i(p-1)/6).
-    let of = |c: &Fp2, i: usize| c.conjugated().carried().times(&Fp2::constant(&FROBENIUS[i]));
+    let of = |c: &Fp2, i: usize| c.conjugated().shrunk().times(&Fp2::constant(&FROBENIUS[i]));
     Fp12 {
-        even: [f.even[0].conjugated().carried(), of(&f.even[1], 2), of(&f.even[2], 4)],
+        even: [f.even[0].conjugated().shrunk(), of(&f.even[1], 2), of(&f.even[2], 4)],
         odd: [of(&f.odd[0], 1), of(&f.odd[1], 3), of(&f.odd[2], 5)],
     }
 }
@@ -278,7 +277,7 @@ fn inverted(f: &Fp12) -> Fp12 {
     let inverse = inverted6(&norm);
     Fp12 {
         even: reduced(product6(&f.even, &inverse)),
-        odd: reduced(product6(&f.odd, &inverse)).map(|c| c.negated().carried()),
+        odd: reduced(product6(&f.odd, &inverse)).map(|c| c.negated().shrunk()),
     }
 }
 
@@ -297,10 +296,91 @@ fn inverted6(a: &Fp6) -> Fp6 {
 
 /// (1 + i)^(i(p-1)/6), i = 0 … 5, in Montgomery form.
 const FROBENIUS: [[Limbs; 2]; 6] = [
-    [limbs([0x5635_0003_480e_6299, 0x8670_deb2_699e_b128, 0x0983_e84e_f669_7c98, 0xe3e8_a053_a4e6_fe97, 0x385c_20d3_23ec_f271, 0x156d_a47f_1286_6eb6]), [0; 8]],
-    [limbs([0x9363_b319_f1bf_e2a5, 0x3627_282b_dc7f_1f1d, 0x9a27_7f99_ec33_0378, 0x00e8_fb52_3fa6_8db9, 0x156d_936e_52dd_1e85, 0x09d4_fca9_9e27_c2d3]), limbs([0x269b_4ce6_0e3f_c806, 0xe884_d7d2_d4d4_e0e2, 0xcd09_5307_0a7d_f2ab, 0x638e_5032_b3de_8505, 0x35ae_1447_f06e_8e52, 0x102c_1540_9b58_23c7])],
-    [[0; 8], limbs([0xbf64_8672_4246_0380, 0x3047_60bf_97d3_1025, 0xf0b2_76f2_6789_ba41, 0xa7d2_0232_ae23_cafa, 0x7819_3a47_3e91_ffdd, 0x19b7_363f_5f9c_0cf2])],
-    [limbs([0xed21_5aa3_3e59_7c2b, 0x436d_e0ef_e9d0_a1f4, 0xda42_8782_4782_2385, 0x8358_3346_c474_f50c, 0x129e_6cd9_42ba_1f62, 0x03ab_ab92_8f29_004f]), limbs([0xed21_5aa3_3e59_7c2b, 0x436d_e0ef_e9d0_a1f4, 0xda42_8782_4782_2385, 0x8358_3346_c474_f50c, 0x129e_6cd9_42ba_1f62, 0x03ab_ab92_8f29_004f])],
-    [limbs([0x5b9a_8675_8a54_bb6e, 0x980c_3f73_501d_c14e, 0x9305_8ca0_6742_40b5, 0x2743_5701_5f85_b6d2, 0x6559_b364_1f33_4578, 0x1523_c8d4_38a2_950e]), [0; 8]],
-    [limbs([0x8085_0dbd_3019_5ed0, 0x7995_091b_c64f_c112, 0x746a_071c_33b5_26fd, 0x8441_2e99_041b_82c6, 0x280c_0047_9597_3de7, 0x0d80_a83c_2d50_c322]), limbs([0x3979_f242_cfe6_4bdb, 0xa516_f6e2_eb04_3eed, 0xf2c6_cb84_c2fb_cf26, 0xe036_1ceb_ef69_8ff8, 0x230f_a76e_adb4_6eef, 0x0c80_69ae_0c2f_2378])],
+    [
+        limbs([
+            0x5635_0003_480e_6299,
+            0x8670_deb2_699e_b128,
+            0x0983_e84e_f669_7c98,
+            0xe3e8_a053_a4e6_fe97,
+            0x385c_20d3_23ec_f271,
+            0x156d_a47f_1286_6eb6,
+        ]),
+        [0; 8],
+    ],
+    [
+        limbs([
+            0x9363_b319_f1bf_e2a5,
+            0x3627_282b_dc7f_1f1d,
+            0x9a27_7f99_ec33_0378,
+            0x00e8_fb52_3fa6_8db9,
+            0x156d_936e_52dd_1e85,
+            0x09d4_fca9_9e27_c2d3,
+        ]),
+        limbs([
+            0x269b_4ce6_0e3f_c806,
+            0xe884_d7d2_d4d4_e0e2,
+            0xcd09_5307_0a7d_f2ab,
+            0x638e_5032_b3de_8505,
+            0x35ae_1447_f06e_8e52,
+            0x102c_1540_9b58_23c7,
+        ]),
+    ],
+    [
+        [0; 8],
+        limbs([
+            0xbf64_8672_4246_0380,
+            0x3047_60bf_97d3_1025,
+            0xf0b2_76f2_6789_ba41,
+            0xa7d2_0232_ae23_cafa,
+            0x7819_3a47_3e91_ffdd,
+            0x19b7_363f_5f9c_0cf2,
+        ]),
+    ],
+    [
+        limbs([
+            0xed21_5aa3_3e59_7c2b,
+            0x436d_e0ef_e9d0_a1f4,
+            0xda42_8782_4782_2385,
+            0x8358_3346_c474_f50c,
+            0x129e_6cd9_42ba_1f62,
+            0x03ab_ab92_8f29_004f,
+        ]),
+        limbs([
+            0xed21_5aa3_3e59_7c2b,
+            0x436d_e0ef_e9d0_a1f4,
+            0xda42_8782_4782_2385,
+            0x8358_3346_c474_f50c,
+            0x129e_6cd9_42ba_1f62,
+            0x03ab_ab92_8f29_004f,
+        ]),
+    ],
+    [
+        limbs([
+            0x5b9a_8675_8a54_bb6e,
+            0x980c_3f73_501d_c14e,
+            0x9305_8ca0_6742_40b5,
+            0x2743_5701_5f85_b6d2,
+            0x6559_b364_1f33_4578,
+            0x1523_c8d4_38a2_950e,
+        ]),
+        [0; 8],
+    ],
+    [
+        limbs([
+            0x8085_0dbd_3019_5ed0,
+            0x7995_091b_c64f_c112,
+            0x746a_071c_33b5_26fd,
+            0x8441_2e99_041b_82c6,
+            0x280c_0047_9597_3de7,
+            0x0d80_a83c_2d50_c322,
+        ]),
+        limbs([
+            0x3979_f242_cfe6_4bdb,
+            0xa516_f6e2_eb04_3eed,
+            0xf2c6_cb84_c2fb_cf26,
+            0xe036_1ceb_ef69_8ff8,
+            0x230f_a76e_adb4_6eef,
+            0x0c80_69ae_0c2f_2378,
+        ]),
+    ],
 ];

@@ -14,6 +14,7 @@ pub(crate) mod fp;
 pub(crate) mod fp12;
 pub(crate) mod fp2;
 pub(crate) mod kernel;
+pub(crate) mod pairing;
 pub(crate) mod word;
 
 /// Lanes in a vector.

@@ -61,8 +61,11 @@ pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usiz
         }
         let made = products(pairing, lanes);
         for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
-            let used = group[i].len().min(cut).max(1);
-            values[first + i] = MillerValue(made[1..used].iter().fold(made[0], |a, b| multiply(&a, b)));
+            if !group[i].is_empty() {
+                let used = group[i].len().min(cut);
+                let value = made[1..used].iter().fold(made[0], |a, b| multiply(&a, b));
+                values[first + i] = MillerValue::new(pairing, value);
+            }
         }
     }
     values
@@ -94,7 +97,8 @@ impl<'a> Iterator for Groups<'a> {
             3..=4 => left,
             _ => left.min(LANES),
         };
-        let first = core::mem::replace(&mut self.first, self.first + size);
+        let first = self.first;
+        self.first += size;
         Some((first, &self.stretches[first..first + size]))
     }
 }
@@ -120,7 +124,7 @@ struct Steps<F, C> {
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn ate(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
     let (p, q) = load(&lanes);
-    let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().carried().shrunk()).collect();
+    let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().shrunk()).collect();
     invert_all(&mut quarter_inverses);
     let idle = idle(&lanes);
     let constants = p.iter().zip(&quarter_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
@@ -192,11 +196,7 @@ fn parameter_loop<F: Field, C>(
 
 /// Doubles every point; the slope is 3x²/2y.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn double<F: Field, C>(
-    steps: &mut Steps<F, C>,
-    f: &mut Accumulator,
-    line: &impl Fn(&mut Accumulator, &F, &F, &C),
-) {
+fn double<F: Field, C>(steps: &mut Steps<F, C>, f: &mut Accumulator, line: &impl Fn(&mut Accumulator, &F, &F, &C)) {
     steps.inverses.clear();
     steps.inverses.extend(steps.point.iter().map(|(_, y)| y.doubled()));
     invert_all(&mut steps.inverses);
@@ -238,7 +238,7 @@ fn step<F: Field, C>(
     line(f, slope, &rest, constants);
     let next = slope.squared().minus_sum(&x.plus(other_x)).shrunk();
     // λ·(x - next) - y = (λ·x - y) - λ·next
-    *y = rest.minus(&slope.times(&next)).carried().shrunk();
+    *y = rest.minus(&slope.times(&next)).shrunk();
     *x = next;
 }
 
@@ -266,7 +266,8 @@ pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
     values
         .chunks(LANES)
         .flat_map(|chunk| {
-            let lanes = core::array::from_fn(|lane| chunk.get(lane).map_or(&MillerValue::ONE.0, |v| &v.0));
+            const ONE: MillerValue = MillerValue::ONE;
+            let lanes = core::array::from_fn(|lane| chunk.get(lane).map_or(&ONE.value, |v| &v.value));
             // SAFETY: see the head of `fp.rs`.
             let out = unsafe { final_exponentiation(&Fp12::load(&lanes)) };
             out.store().into_iter().take(chunk.len()).map(Gt)
@@ -299,4 +300,57 @@ fn times_x(f: &Fp12) -> Fp12 {
         }
     }
     power.conjugated()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, backend::ifma::lanes_or_skip};
+    use alloc::vec;
+
+    /// n·g1 and m·g2 for a few n and m.
+    fn pairs(n: usize) -> Vec<(G1, G2)> {
+        let b = Backend::Portable;
+        let names: Vec<_> = (0..n).map(|i| i.to_le_bytes()).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        b.hash_to_curve::<G1>(b"p", &messages).into_iter().zip(b.hash_to_curve::<G2>(b"q", &messages)).collect()
+    }
+
+    #[test]
+    fn ate_products_and_final_exponentiations_are_the_portable_ones() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let b = Backend::Portable;
+        for n in [0, 1, 2, 7, 8, 9, 17, 65] {
+            let mut pairs = pairs(n);
+            if n > 7 {
+                pairs[3].0 = G1::IDENTITY;
+                pairs[n - 1].1 = G2::IDENTITY;
+            }
+            for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
+                let values = miller_products(Pairing::Ate, &pairs, &ends);
+                let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &pairs, &ends));
+                assert_eq!(b.final_exponentiations(&values), expected, "{n} pairs to {ends:?}");
+                assert_eq!(final_exponentiations(&values), expected, "{n} pairs to {ends:?}");
+            }
+        }
+    }
+
+    /// e(2P, Q) = e(P, 2Q) for the twisted pairing, whose values are no other pairing's.
+    #[test]
+    fn twisted_ate_is_bilinear_on_uncleared_points() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let b = Backend::Portable;
+        let p = b.hash_to_curve::<G1>(b"p", &[(b"", b"p")])[0];
+        let q = b.hash_for_sums::<G2>(b"q", &[(b"", b"q")])[0];
+        assert!(!b.in_subgroup(&[q])[0]);
+        let (p2, q2) = (b.sum(&[p, p]), b.sum(&[q, q]));
+        let values = miller_products(Pairing::TwistedAte, &[(p2, q), (p.negate(), q2), (p, q)], &[2, 3]);
+        let values = b.final_exponentiations(&values);
+        assert!(values[0].is_one());
+        assert!(!values[1].is_one());
+    }
 }
