@@ -12,7 +12,6 @@ use super::{
     fp::{Fp, Mask},
     fp2::Fp2,
 };
-use crate::backend::portable::field::Field as _;
 
 /// Eight elements of the coordinate field of a curve.
 pub(crate) trait Field: Copy {
@@ -33,12 +32,13 @@ pub(crate) trait Field: Copy {
     fn shrunk(&self) -> Self;
     /// Of limbs below 2 units.
     fn times(&self, other: &Self) -> Self;
-    /// Of limbs below one unit and values below 4p.
+    /// Of limbs below 2 units and values below 8p.
     fn squared(&self) -> Self;
     fn times_fp(&self, other: &Fp) -> Self;
     fn or(&self, mask: Mask, other: &Self) -> Self;
     fn is_zero(&self) -> Mask;
-    /// The inverses of the elements of a vector; zero for zero. One inversion in Fp, seven products and more, all scalar.
+    /// The inverses of a vector's elements, none of which is zero, of limbs below one unit and values below 4p. Six products
+    /// of Fp and one scalar inversion; an element of Fp2 goes by its norm.
     fn inverted(&self) -> Self;
 
     #[inline(always)]
@@ -116,10 +116,9 @@ macro_rules! field {
             fn times_fp(&self, other: &Fp) -> Self {
                 Self::times_fp(self, other)
             }
+            #[inline(always)]
             fn inverted(&self) -> Self {
-                let elements = self.store();
-                let inverses = inverses(&elements);
-                Self::load(&core::array::from_fn(|i| &inverses[i]))
+                Self::inverted(self)
             }
         }
     };
@@ -129,7 +128,7 @@ field!(Fp, blst_fp);
 field!(Fp2, blst_fp2);
 
 /// Replaces each element by its inverse, zeros by zero: Montgomery's trick down the vectors, then across the lanes.
-/// Three products a vector and one inversion.
+/// Elements of limbs below 2 units and values below 8p. Three products a vector, and one inversion.
 pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
     // SAFETY: see the head of `fp.rs`.
     unsafe { invert_all_lanes(elements) }
@@ -137,64 +136,38 @@ pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn invert_all_lanes<F: Field>(elements: &mut [F]) {
-    // before[i] = the product of the elements before i, ones in place of zeros.
+    // What comes before each element: its zeros, and the product so far, in which zeros count as ones.
     let mut before = Vec::with_capacity(elements.len());
-    let mut product = F::one();
+    let mut product: Option<F> = None;
     for element in elements.iter_mut() {
-        before.push(product);
-        let zero = element.is_zero();
-        if zero != 0 {
-            *element = F::one().or(zero, element);
+        let zeros = element.is_zero();
+        if zeros != 0 {
+            *element = F::one().or(zeros, element);
         }
-        product = product.times(element);
-        // Marks the zeros for the way back.
-        if zero != 0 {
-            *element = F::zero().or(zero, element);
-        }
+        before.push((zeros, product));
+        product = Some(product.map_or(*element, |product| product.times(element)));
     }
-    let mut inverse = product.inverted();
-    for (element, before) in elements.iter_mut().zip(before).rev() {
-        let zero = element.is_zero();
-        let inverted = inverse.times(&before);
-        if zero != 0 {
-            let with_ones = F::one().or(zero, element);
-            inverse = inverse.times(&with_ones);
-            *element = F::zero().or(zero, &inverted);
-        } else {
+    let Some(product) = product else { return };
+    let mut inverse = product.carried().shrunk().inverted();
+    for (element, (zeros, product)) in elements.iter_mut().zip(before).rev() {
+        let inverted = product.map_or(inverse, |product| inverse.times(&product));
+        if product.is_some() {
             inverse = inverse.times(element);
-            *element = inverted;
+        }
+        *element = inverted;
+        if zeros != 0 {
+            *element = F::zero().or(zeros, element);
         }
     }
-}
-
-/// The inverses of scalar elements, zero for zero.
-fn inverses<E: crate::backend::portable::field::Field>(elements: &[E; LANES]) -> [E; LANES] {
-    let zero = E::default();
-    let mut before = [zero; LANES];
-    let mut product: Option<E> = None;
-    for (element, before) in elements.iter().zip(&mut before) {
-        if !element.is_zero() {
-            *before = product.unwrap_or(zero);
-            product = Some(product.map_or(*element, |p| p.times(element)));
-        }
-    }
-    let mut out = [zero; LANES];
-    let Some(product) = product else { return out };
-    let mut inverse = product.inverse();
-    for i in (0..LANES).rev() {
-        if elements[i].is_zero() {
-            continue;
-        }
-        out[i] = if before[i].is_zero() { inverse } else { inverse.times(&before[i]) };
-        inverse = inverse.times(&elements[i]);
-    }
-    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::ifma::{fp::tests::elements, lanes_or_skip};
+    use crate::backend::{
+        ifma::{fp::tests::elements, lanes_or_skip},
+        portable::field::Field as _,
+    };
 
     #[test]
     fn inverses_of_many_with_zeros_among_them() {

@@ -13,9 +13,10 @@ use blst::blst_fp;
 #[cfg(debug_assertions)]
 use super::bound::Bound;
 use super::{
-    kernel::{self, Limbs, P, limbs, multiple_of_p, unroll},
+    kernel::{self, Limbs, P, limbs, limbs_of, multiple_of_p, unroll},
     word::Word,
 };
+use crate::backend::portable;
 
 /// A bit for each lane.
 pub(crate) type Mask = u8;
@@ -80,7 +81,7 @@ impl Fp {
     #[inline(always)]
     pub(crate) fn constant(limbs: &Limbs) -> Self {
         Self::with(
-            core::array::from_fn(|i| Word::splat(limbs[i])),
+            limbs_of!(I < 8 => Word::splat(limbs[I])),
             #[cfg(debug_assertions)]
             Bound::CANONICAL,
         )
@@ -134,7 +135,7 @@ impl Fp {
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self::with(
-            core::array::from_fn(|i| self.limbs[i].plus(other.limbs[i])),
+            limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])),
             #[cfg(debug_assertions)]
             self.bound.plus(other.bound),
         )
@@ -173,7 +174,7 @@ impl Fp {
             self.bound.plus(Bound { limb: (UNITS as u64 + 1) * UNIT - 1, value: TIMES as f64 })
         };
         Self::with(
-            core::array::from_fn(|i| self.limbs[i].plus(Word::splat(multiple[i])).minus(other.limbs[i])),
+            limbs_of!(I < 8 => self.limbs[I].plus(Word::splat(multiple[I])).minus(other.limbs[I])),
             #[cfg(debug_assertions)]
             bound,
         )
@@ -251,10 +252,17 @@ impl Fp {
     pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
         Self::with(
             // SAFETY: see the head of this file.
-            core::array::from_fn(|i| unsafe { _mm512_mask_mov_epi64(other.limbs[i], mask, self.limbs[i]) }),
+            limbs_of!(I < 8 => unsafe { _mm512_mask_mov_epi64(other.limbs[I], mask, self.limbs[I]) }),
             #[cfg(debug_assertions)]
             self.bound.or(other.bound),
         )
+    }
+
+    /// The inverses, none of the elements being zero. Six products and one scalar inversion.
+    #[inline(always)]
+    pub(crate) fn inverted(&self) -> Self {
+        // SAFETY: see the head of this file.
+        unsafe { invert(self) }
     }
 
     /// The lanes that are zero, of a number below 8p with limbs below 4 units. Cheap where no lane is.
@@ -277,7 +285,7 @@ impl Fp {
         let from: __m512i = unsafe { core::mem::transmute(from) };
         Self::with(
             // SAFETY: see the head of this file.
-            core::array::from_fn(|i| unsafe { _mm512_permutexvar_epi64(from, self.limbs[i]) }),
+            limbs_of!(I < 8 => unsafe { _mm512_permutexvar_epi64(from, self.limbs[I]) }),
             #[cfg(debug_assertions)]
             self.bound,
         )
@@ -352,6 +360,20 @@ pub(super) fn to_words(a: &Fp) -> [[u64; 8]; 6] {
     });
     // SAFETY: vectors are arrays of eight words.
     unsafe { core::mem::transmute(words) }
+}
+
+/// Each lane's inverse is the product of the other lanes, which are gathered by rotations, over that of all.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn invert(a: &Fp) -> Fp {
+    let across = a.permuted([4, 5, 6, 7, 0, 1, 2, 3]);
+    let pairs = a.times(&across);
+    let beside = pairs.permuted([2, 3, 0, 1, 6, 7, 4, 5]);
+    let fours = pairs.times(&beside);
+    let next = fours.permuted([1, 0, 3, 2, 5, 4, 7, 6]);
+    let product = fours.times(&next).store()[0];
+    let inverse = Fp::splat(&portable::field::Field::inverse(&product));
+    across.times(&beside).times(&next.times(&inverse))
 }
 
 /// 0, 2p, 4p, … 30p: by limb.

@@ -238,9 +238,8 @@ fn squared(a: &Fp12) -> Fp12 {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn square4(a: &Fp2, b: &Fp2) -> (Fp2, Fp2) {
-    let square = |x: &Fp2| Wide::product(x, x);
-    let (a2, b2) = (square(a), square(b));
-    let both = square(&a.plus(b));
+    let (a2, b2) = (Wide::square(a), Wide::square(b));
+    let both = Wide::square(&a.plus(b));
     (a2.plus(&b2.times_one_plus_i()).reduced(), both.minus(&a2).minus(&b2).reduced())
 }
 
@@ -284,13 +283,12 @@ fn inverted(f: &Fp12) -> Fp12 {
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn inverted6(a: &Fp6) -> Fp6 {
     let [a0, a1, a2] = a;
-    let square = |x: &Fp2| Wide::product(x, x);
-    let t0 = square(a0).minus(&Wide::product(a1, a2).times_one_plus_i()).reduced();
-    let t1 = square(a2).times_one_plus_i().minus(&Wide::product(a0, a1)).reduced();
-    let t2 = square(a1).minus(&Wide::product(a0, a2)).reduced();
+    let t0 = Wide::square(a0).minus(&Wide::product(a1, a2).times_one_plus_i()).reduced();
+    let t1 = Wide::square(a2).times_one_plus_i().minus(&Wide::product(a0, a1)).reduced();
+    let t2 = Wide::square(a1).minus(&Wide::product(a0, a2)).reduced();
     let cross = Wide::product(a1, &t2).plus(&Wide::product(a2, &t1)).times_one_plus_i();
     let norm = cross.plus(&Wide::product(a0, &t0)).reduced();
-    let inverse = super::field::Field::inverted(&norm);
+    let inverse = norm.inverted();
     [t0.times(&inverse), t1.times(&inverse), t2.times(&inverse)]
 }
 

@@ -8,7 +8,7 @@ use blst::blst_fp2;
 use super::bound::Bound;
 use super::{
     fp::{Fp, Mask},
-    kernel::{self, Limbs, P},
+    kernel::{self, Limbs, P, limbs_of},
     word::Word,
 };
 
@@ -121,13 +121,13 @@ impl Fp2 {
         self.made_of(c0, c1)
     }
 
-    /// The square of a number with limbs below one unit and values below 4p: one unit, about 2p.
+    /// The square of a number with limbs below 2 units and values below 8p: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn squared(&self) -> Self {
         #[cfg(debug_assertions)]
         for part in [&self.c0, &self.c1] {
-            part.bound.assert_factor(1);
-            part.bound.assert_value(3.99);
+            part.bound.assert_factor(2);
+            part.bound.assert_value(7.99);
         }
         // SAFETY: see the head of `fp.rs`.
         let [c0, c1] = unsafe { square(&self.c0.limbs, &self.c1.limbs) };
@@ -165,6 +165,13 @@ impl Fp2 {
         self.c0.squared().plus(&self.c1.squared())
     }
 
+    /// The inverses, none of the elements being zero, of limbs below one unit and values below 4p.
+    #[inline(always)]
+    pub(crate) fn inverted(&self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { invert(self) }
+    }
+
     #[inline(always)]
     pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
         Self::new(self.c0.or(mask, &other.c0), self.c1.or(mask, &other.c1))
@@ -179,6 +186,12 @@ impl Fp2 {
     pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
         Self::new(self.c0.permuted(from), self.c1.permuted(from))
     }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn invert(a: &Fp2) -> Fp2 {
+    let inverse = a.norm().inverted();
+    Fp2::new(a.c0.times(&inverse), a.c1.negated().times(&inverse))
 }
 
 /// p·2^392, more than what a difference of products may be below zero, in columns.
@@ -212,15 +225,15 @@ fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 2] {
     staged();
     let v1 = kernel::product(a[1], b[1]);
     staged();
-    let sum = |x: &[&[W; 8]; 2]| -> [W; 8] { core::array::from_fn(|i| x[0][i].plus(x[1][i])) };
-    let v2 = kernel::product(&sum(a), &sum(b));
+    let (a, b) = (limbs_of!(I < 8 => a[0][I].plus(a[1][I])), limbs_of!(I < 8 => b[0][I].plus(b[1][I])));
+    let v2 = kernel::product(&a, &b);
     staged();
-    [core::array::from_fn(|i| v0[i].minus(v1[i])), core::array::from_fn(|i| v2[i].minus(v0[i]).minus(v1[i]))]
+    [limbs_of!(I < 16 => v0[I].minus(v1[I])), limbs_of!(I < 16 => v2[I].minus(v0[I]).minus(v1[I]))]
 }
 
 #[inline(always)]
 fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
-    core::array::from_fn(|i| if LIFT[i] == 0 { columns[i] } else { columns[i].plus(Word::splat(LIFT[i])) })
+    limbs_of!(I < 16 => if LIFT[I] == 0 { columns[I] } else { columns[I].plus(Word::splat(LIFT[I])) })
 }
 
 /// A product before its reduction, or a sum of some: two numbers of sixteen signed columns.
@@ -261,11 +274,31 @@ impl Wide {
         }
     }
 
+    /// The square of a number with limbs below 2 units and values below 8p.
+    #[inline(always)]
+    pub(crate) fn square(a: &Fp2) -> Self {
+        #[cfg(debug_assertions)]
+        let bound = {
+            [&a.c0, &a.c1].map(|part| part.bound.assert_factor(2));
+            let value = a.c0.bound.or(a.c1.bound).value;
+            assert!(value < 8.0, "{value} p where less than 8 p are allowed");
+            WideBound { least: -value * value, most: 2.0 * value * (value + 8.0), products: 2.0 }
+        };
+        // SAFETY: see the head of `fp.rs`.
+        let [c0, c1] = unsafe { wide_square(&a.c0.limbs, &a.c1.limbs) };
+        Self {
+            c0,
+            c1,
+            #[cfg(debug_assertions)]
+            bound,
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self {
-            c0: core::array::from_fn(|i| self.c0[i].plus(other.c0[i])),
-            c1: core::array::from_fn(|i| self.c1[i].plus(other.c1[i])),
+            c0: limbs_of!(I < 16 => self.c0[I].plus(other.c0[I])),
+            c1: limbs_of!(I < 16 => self.c1[I].plus(other.c1[I])),
             #[cfg(debug_assertions)]
             bound: WideBound {
                 least: self.bound.least + other.bound.least,
@@ -283,8 +316,8 @@ impl Wide {
     #[inline(always)]
     pub(crate) fn minus(&self, other: &Self) -> Self {
         Self {
-            c0: core::array::from_fn(|i| self.c0[i].minus(other.c0[i])),
-            c1: core::array::from_fn(|i| self.c1[i].minus(other.c1[i])),
+            c0: limbs_of!(I < 16 => self.c0[I].minus(other.c0[I])),
+            c1: limbs_of!(I < 16 => self.c1[I].minus(other.c1[I])),
             #[cfg(debug_assertions)]
             bound: WideBound {
                 least: self.bound.least - other.bound.most,
@@ -297,8 +330,8 @@ impl Wide {
     #[inline(always)]
     pub(crate) fn times_one_plus_i(&self) -> Self {
         Self {
-            c0: core::array::from_fn(|i| self.c0[i].minus(self.c1[i])),
-            c1: core::array::from_fn(|i| self.c0[i].plus(self.c1[i])),
+            c0: limbs_of!(I < 16 => self.c0[I].minus(self.c1[I])),
+            c1: limbs_of!(I < 16 => self.c0[I].plus(self.c1[I])),
             #[cfg(debug_assertions)]
             bound: {
                 let WideBound { least, most, products } = self.bound;
@@ -363,12 +396,29 @@ fn lift_and_reduce(a: &[__m512i; 16], other: &[__m512i; 8]) -> [__m512i; 8] {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 8]; 2] {
-    const FOUR_P: Limbs = kernel::multiple_of_p(4, 1);
-    let sum = core::array::from_fn(|i| c0[i].plus(c1[i]));
-    let difference = core::array::from_fn(|i| c0[i].plus(Word::splat(FOUR_P[i])).minus(c1[i]));
-    let real = kernel::reduce(&kernel::product(&sum, &difference));
-    let twice = core::array::from_fn(|i| c0[i].plus(c0[i]));
-    [real, kernel::reduce(&kernel::product(&twice, c1))]
+    let [real, imaginary] = square_columns(c0, c1);
+    let real = kernel::reduce(&real);
+    [real, kernel::reduce(&imaginary)]
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn wide_square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 16]; 2] {
+    square_columns(c0, c1)
+}
+
+/// The columns of (c0 + c1)·(c0 - c1 + 8p) and of 2·c0·c1, of limbs below 2 units. Two products of Fp.
+///
+/// c0 - c1 has limbs of up to five units and is carried.
+#[inline(always)]
+fn square_columns<W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
+    const EIGHT_P: Limbs = kernel::multiple_of_p(8, 2);
+    let sum = limbs_of!(I < 8 => c0[I].plus(c1[I]));
+    let difference = kernel::carry(&limbs_of!(I < 8 => c0[I].plus(Word::splat(EIGHT_P[I])).minus(c1[I])));
+    let real = kernel::product(&sum, &difference);
+    staged();
+    let twice = limbs_of!(I < 8 => c0[I].plus(c0[I]));
+    [real, kernel::product(&twice, c1)]
 }
 
 /// Keeps the compiler from interleaving two products, whose columns then would not fit the registers.

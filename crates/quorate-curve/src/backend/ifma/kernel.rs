@@ -20,6 +20,17 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
+/// An array of eight or sixteen limbs, each an expression of its place. Not `array::from_fn`, whose closure is a function
+/// of its own, without the vector instructions.
+macro_rules! limbs_of {
+    ($i:ident < 8 => $limb:expr) => { $crate::backend::ifma::kernel::limbs_of!($i in [0 1 2 3 4 5 6 7] => $limb) };
+    ($i:ident < 16 => $limb:expr) => {
+        $crate::backend::ifma::kernel::limbs_of!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] => $limb)
+    };
+    ($i:ident in [$($n:literal)*] => $limb:expr) => { [$({ const $i: usize = $n; $limb }),*] };
+}
+pub(crate) use limbs_of;
+
 /// Bits of a limb.
 pub(crate) const BITS: u32 = 50;
 
