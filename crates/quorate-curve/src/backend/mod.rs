@@ -25,6 +25,9 @@ pub(crate) mod portable;
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
+#[cfg(target_arch = "x86_64")]
+pub use ifma::Ifma;
+
 use crate::{
     encoding::DecodeError,
     group::{G1, G2, Group},
@@ -38,11 +41,18 @@ use crate::{
 pub enum Backend {
     /// blst: assembly for one item at a time, on any CPU.
     Portable,
+    /// Eight items at a time, by the 52-bit multiplier of AVX-512 IFMA.
+    #[cfg(target_arch = "x86_64")]
+    Ifma(Ifma),
 }
 
 impl Backend {
     /// Every back end that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {
+        #[cfg(target_arch = "x86_64")]
+        if Ifma::detect().is_some() {
+            return &[Self::Ifma(Ifma::FOUND), Self::Portable];
+        }
         &[Self::Portable]
     }
 
@@ -51,10 +61,12 @@ impl Backend {
         Self::available()[0]
     }
 
-    /// Its name: "portable".
+    /// Its name: "portable" or "ifma".
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => "ifma",
         }
     }
 
@@ -62,6 +74,8 @@ impl Backend {
     pub const fn lanes(self) -> usize {
         match self {
             Self::Portable => 1,
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::LANES,
         }
     }
 
@@ -69,6 +83,8 @@ impl Backend {
     pub const fn pairings(self) -> &'static [Pairing] {
         match self {
             Self::Portable => &[Pairing::Ate],
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => &[Pairing::Ate, Pairing::TwistedAte],
         }
     }
 
@@ -77,6 +93,8 @@ impl Backend {
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
         match self {
             Self::Portable => None,
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => None,
         }
     }
 
@@ -89,6 +107,8 @@ impl Backend {
     pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         match self {
             Self::Portable => portable::encoding::decode_each(encodings),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::encoding::decode_each(encodings),
         }
     }
 
@@ -99,6 +119,8 @@ impl Backend {
     pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         match self {
             Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::encoding::decode_uncompressed_each(encodings),
         }
     }
 
@@ -125,6 +147,8 @@ impl Backend {
     pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::hash_to_curve::hash_to_curve(dst, messages),
         }
     }
 
@@ -134,6 +158,8 @@ impl Backend {
     pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         match self {
             Self::Portable => portable::hash_to_curve::hash_for_sums(dst, messages),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::hash_to_curve::hash_for_sums(dst, messages),
         }
     }
 
@@ -141,6 +167,8 @@ impl Backend {
     pub fn clear_sums<G: Group>(self, sums: &[G]) -> Vec<G> {
         match self {
             Self::Portable => portable::hash_to_curve::clear_sums(sums),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::hash_to_curve::clear_sums(sums),
         }
     }
 
@@ -148,6 +176,8 @@ impl Backend {
     pub fn in_subgroup<G: Group>(self, points: &[G]) -> Vec<bool> {
         match self {
             Self::Portable => portable::subgroup::in_subgroup(points),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::subgroup::in_subgroup(points),
         }
     }
 
@@ -163,6 +193,8 @@ impl Backend {
     pub fn sums<G: Group>(self, points: &[G], ends: &[usize]) -> Vec<G> {
         match self {
             Self::Portable => portable::sum::sums(points, ends),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::sum::sums(points, ends),
         }
     }
 
@@ -176,6 +208,8 @@ impl Backend {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         match self {
             Self::Portable => portable::weighted_sum::weighted_sums(points, weights, ends),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::weighted_sum::weighted_sums(points, weights, ends),
         }
     }
 
@@ -199,7 +233,7 @@ impl Backend {
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
         match (self, soundness) {
             // Each point by itself: exact, and no random bits are needed.
-            (Self::Portable, _) => {
+            (_, _) => {
                 let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
                 members.then(|| portable::weighted_sum::weighted_sums(points, weights, &[points.len()])[0])
             }
@@ -216,6 +250,8 @@ impl Backend {
         assert_eq!(points.len(), scalars.len(), "a scalar for each point");
         match self {
             Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
         }
     }
 
@@ -230,6 +266,8 @@ impl Backend {
         assert!(self.pairings().contains(&pairing), "the back end {self} does not offer {pairing:?}");
         match self {
             Self::Portable => portable::pairing::miller_products(pairs, ends),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::pairing::miller_products(pairing, pairs, ends),
         }
     }
 
@@ -237,6 +275,8 @@ impl Backend {
     pub fn final_exponentiations(self, values: &[MillerValue]) -> Vec<Gt> {
         match self {
             Self::Portable => portable::pairing::final_exponentiations(values),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::pairing::final_exponentiations(values),
         }
     }
 

@@ -27,9 +27,12 @@ pub struct Ifma(());
 cpufeatures::new!(lanes, "avx512f", "avx512ifma");
 
 impl Ifma {
+    /// What [`detect`](Self::detect) answers with, for constants.
+    pub(crate) const FOUND: Self = Self(());
+
     /// Looks at the CPU, once; `None` where AVX-512 F or IFMA are missing.
     pub fn detect() -> Option<Self> {
-        lanes::get().then_some(Self(()))
+        lanes::get().then_some(Self::FOUND)
     }
 }
 

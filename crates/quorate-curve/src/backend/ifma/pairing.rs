@@ -32,7 +32,7 @@ use super::{
     fp12::{Accumulator, Fp12},
 };
 use crate::{
-    backend::portable::{Curve, pairing::multiply},
+    backend::portable::{self, Curve, pairing::multiply},
     group::{G1, G2, Group, sealed::Sealed},
     pairing::{Gt, MillerValue, Pairing},
 };
@@ -40,8 +40,14 @@ use crate::{
 /// |x|, the absolute value of the curve's parameter.
 const PARAMETER: u64 = 0xd201_0000_0001_0000;
 
+/// Fewer pairs than this are quicker one by one.
+const PAIRS_FROM: usize = 5;
+
 /// A value for each stretch of pairs. Eight stretches at a time share a loop; fewer are cut so that every lane has work.
 pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
+    if pairing == Pairing::Ate && pairs.len() < PAIRS_FROM {
+        return portable::pairing::miller_products(pairs, ends);
+    }
     let mut start = 0;
     let stretches: Vec<Vec<Pair>> = ends
         .iter()
@@ -261,8 +267,14 @@ fn idle(lanes: &[&[Pair]; LANES]) -> Vec<u8> {
     (0..n).map(|i| (0..LANES).map(|lane| u8::from(lanes[lane].len() <= i) << lane).sum()).collect()
 }
 
+/// Fewer values than this are quicker one by one.
+const VALUES_FROM: usize = 3;
+
 /// Raises each value to 3(p¹² - 1)/r, eight at a time.
 pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
+    if values.len() < VALUES_FROM {
+        return portable::pairing::final_exponentiations(values);
+    }
     values
         .chunks(LANES)
         .flat_map(|chunk| {
