@@ -382,3 +382,95 @@ const FROBENIUS: [[Limbs; 2]; 6] = [
         ]),
     ],
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{
+        ifma::{
+            fp2::tests::{elements2, load},
+            lanes_or_skip,
+        },
+        portable::field::Field as _,
+    };
+    use alloc::vec::Vec;
+    use blst::*;
+
+    fn values() -> Vec<[blst_fp12; 8]> {
+        let elements: Vec<_> = elements2().concat();
+        let value = |i: usize| blst_fp12 {
+            fp6: core::array::from_fn(|half| blst_fp6 {
+                fp2: core::array::from_fn(|j| elements[(i * 5 + half * 17 + j * 29 + i / 7) % elements.len()]),
+            }),
+        };
+        (0..30).map(|v| core::array::from_fn(|lane| value(8 * v + lane))).collect()
+    }
+
+    fn lanes(values: &[blst_fp12; 8]) -> Fp12 {
+        Fp12::load(&core::array::from_fn(|lane| &values[lane]))
+    }
+
+    fn each(values: &[blst_fp12; 8], f: impl Fn(&blst_fp12, &mut blst_fp12)) -> [blst_fp12; 8] {
+        core::array::from_fn(|lane| {
+            let mut out = blst_fp12::default();
+            f(&values[lane], &mut out);
+            out
+        })
+    }
+
+    // SAFETY, for every block below: valid references.
+    #[test]
+    fn agrees_with_blst() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let vectors = values();
+        for (i, a) in vectors.iter().enumerate() {
+            let b = &vectors[(i + 11) % vectors.len()];
+            let (x, y) = (lanes(a), lanes(b));
+            assert_eq!(x.store(), *a);
+            let products: [_; 8] =
+                core::array::from_fn(|lane| crate::backend::portable::pairing::multiply(&a[lane], &b[lane]));
+            assert_eq!(x.times(&y).store(), products);
+            // SAFETY: see above.
+            assert_eq!(x.squared().store(), each(a, |a, out| unsafe { blst_fp12_sqr(out, a) }));
+            // SAFETY: see above.
+            assert_eq!(x.inverted().store(), each(a, |a, out| unsafe { blst_fp12_inverse(out, a) }));
+            // SAFETY: see above.
+            assert_eq!(x.frobenius().store(), each(a, |a, out| unsafe { blst_fp12_frobenius_map(out, a, 1) }));
+            let conjugate = each(a, |a, out| *out = crate::backend::portable::pairing::conjugate(a));
+            assert_eq!(x.conjugated().store(), conjugate);
+            // Into the cyclotomic subgroup, by the easy part of the final exponentiation.
+            let unitary = x.conjugated().times(&x.inverted());
+            let cyclotomic = unitary.frobenius().frobenius().times(&unitary);
+            assert_eq!(cyclotomic.cyclotomic_squared().store(), cyclotomic.squared().store());
+        }
+    }
+
+    /// Lines one after another, past several shrinks, are products with 1 + (2a + 2b·v)·v^SHIFT·w.
+    #[test]
+    fn lines_are_products() {
+        if !lanes_or_skip() {
+            return;
+        }
+        lines::<0>();
+        lines::<1>();
+    }
+
+    fn lines<const SHIFT: usize>() {
+        let elements = elements2();
+        let mut lines = Accumulator::new(lanes(&values()[0]));
+        let mut expected = values()[0];
+        for n in 0..3 * LINES_BETWEEN_SHRINKS + 1 {
+            let (a, b) = (&elements[n % elements.len()], &elements[(3 * n + 1) % elements.len()]);
+            lines.times_line::<SHIFT>(&load(a), &load(b));
+            for lane in 0..8 {
+                let mut line = blst_fp12::default();
+                line.fp6[1].fp2[SHIFT] = a[lane].doubled();
+                line.fp6[1].fp2[SHIFT + 1] = b[lane].doubled();
+                expected[lane] = crate::backend::portable::pairing::multiply(&expected[lane], &line);
+            }
+        }
+        assert_eq!(lines.value().store(), expected);
+    }
+}

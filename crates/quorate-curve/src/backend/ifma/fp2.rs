@@ -359,7 +359,7 @@ impl Wide {
             assert!(least >= -MOST_BELOW_ZERO, "{least} p² where {MOST_BELOW_ZERO} can be made up for");
             assert!(most <= 4.0 * MOST_BELOW_ZERO, "{most} p² before a reduction");
             // A column of a product of Fp is below 40·2^52, and the reduction adds another.
-            assert!(products <= 50.0, "the columns of {products} products");
+            assert!(products <= 48.0, "the columns of {products} products");
         }
         // SAFETY: see the head of `fp.rs`.
         let c0 = unsafe { lift_and_reduce(&self.c0, &other.c0.limbs) };
@@ -426,4 +426,116 @@ fn square_columns<W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
 fn staged() {
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("", options(nostack, preserves_flags)) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::backend::{
+        ifma::{
+            fp::tests::{elements, largest},
+            kernel::tests::{Range, assert_reduced, edges, modulo_p},
+            lanes_or_skip,
+        },
+        portable::field::Field as _,
+    };
+    use alloc::vec::Vec;
+
+    /// Eights of elements of Fp2 whose parts are at the edges of limbs, and others.
+    pub(in crate::backend::ifma) fn elements2() -> Vec<[blst_fp2; 8]> {
+        let parts = elements();
+        let element =
+            |i: usize| blst_fp2 { fp: [parts[i % parts.len()], parts[(7 * i + i / parts.len()) % parts.len()]] };
+        (0..2 * parts.len() / 8).map(|v| core::array::from_fn(|lane| element(8 * v + lane))).collect()
+    }
+
+    pub(in crate::backend::ifma) fn load(elements: &[blst_fp2; 8]) -> Fp2 {
+        Fp2::load(&core::array::from_fn(|lane| &elements[lane]))
+    }
+
+    #[test]
+    fn ranges_of_kernels() {
+        let two = &[Range::units(2); 8];
+        let [c0, c1] = columns(&[two, two], &[two, two]);
+        let sum = |c: [Range; 16]| c.map(|c| Range::new(24 * c.least, 24 * c.most));
+        kernel::reduce(&lifted(&sum(c0)));
+        kernel::reduce(&lifted(&sum(c1)));
+        // The upper limb of a value below 8p.
+        let mut below = [Range::units(2); 8];
+        below[7] = Range::new(0, i128::from(P[7]) * 799 / 100);
+        square_columns(&below, &below).map(|c| kernel::reduce(&c));
+    }
+
+    #[test]
+    fn columns_at_the_edges() {
+        let edges = edges(2);
+        for (i, a1) in edges.iter().enumerate() {
+            // Values below 2^388, 200p, which the lift makes up for.
+            let small = |a: &Limbs| core::array::from_fn(|i| if i == 7 { a[7] & ((1 << 38) - 1) } else { a[i] });
+            let (a0, a1) = (small(&edges[(i + 3) % edges.len()]), small(a1));
+            for b in &edges {
+                let (b0, b1) = (small(b), small(&edges[(i * 7) % edges.len()]));
+                let [c0, c1] = columns(&[&a0, &a1], &[&b0, &b1]);
+                let of = |x: &Limbs| modulo_p(x);
+                assert_eq!(modulo_p(&c0), of(&a0).times(&of(&b0)).minus(&of(&a1).times(&of(&b1))));
+                assert_eq!(modulo_p(&c1), of(&a0).times(&of(&b1)).plus(&of(&a1).times(&of(&b0))));
+                assert_eq!(modulo_p(&lifted(&c0)), modulo_p(&c0));
+            }
+        }
+        let most = kernel::multiple_of_p(32, 0);
+        let [c0, _] = columns(&[&[0; 8], &most], &[&[0; 8], &most]);
+        assert_reduced(&lifted(&c0));
+    }
+
+    #[test]
+    fn agrees_with_blst() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let vectors = elements2();
+        for (i, a) in vectors.iter().enumerate() {
+            let b = &vectors[(5 * i + 3) % vectors.len()];
+            let (x, y) = (load(a), load(b));
+            let each = |f: fn(&blst_fp2, &blst_fp2) -> blst_fp2| core::array::from_fn(|lane| f(&a[lane], &b[lane]));
+            assert_eq!(x.store(), *a);
+            assert_eq!(x.times(&y).store(), each(|a, b| a.times(b)));
+            assert_eq!(x.squared().store(), each(|a, _| a.squared()));
+            assert_eq!(x.plus(&y).store(), each(|a, b| a.plus(b)));
+            assert_eq!(x.minus(&y).store(), each(|a, b| a.minus(b)));
+            let (sum, difference) = (x.plus(&y), x.minus(&y).carried());
+            assert_eq!(sum.times(&difference).store(), each(|a, b| a.plus(b).times(&a.minus(b))));
+            assert_eq!(sum.squared().store(), each(|a, b| a.plus(b).squared()));
+            assert_eq!(Wide::product(&sum, &difference).reduced().store(), sum.times(&difference).store());
+            let wide = Wide::product(&x, &y).minus(&Wide::square(&x).times_one_plus_i());
+            let expected = each(|a, b| {
+                let one_plus_i = blst_fp2 { fp: [crate::backend::portable::curve::ONE; 2] };
+                a.times(b).minus(&a.squared().times(&one_plus_i)).plus(b)
+            });
+            assert_eq!(wide.plus_reduced(&y).store(), expected);
+            let large = Fp2::new(largest(&x.c0), largest(&x.c1)).carried();
+            assert!(large.c0.store() == x.c0.store());
+            assert_eq!(x.times_fp(&largest(&y.c0)).store(), each(|a, b| a.times_fp(&b.fp[0])));
+        }
+    }
+
+    /// Every multiple of p that can be added is taken away again.
+    #[test]
+    fn shrunk_is_small() {
+        if !lanes_or_skip() {
+            return;
+        }
+        for a in elements2() {
+            let x = load(&a).c0;
+            let mut large = x;
+            for _ in 0..3 {
+                large = large.subtract::<8, 1>(&Fp::zero()).carried();
+                let shrunk = large.shrunk();
+                assert_eq!(shrunk.store(), x.store());
+                // SAFETY: lanes were found; vectors are arrays of eight words.
+                let limbs: [[i64; 8]; 8] = unsafe { core::mem::transmute(shrunk.limbs) };
+                assert!(limbs[7].iter().all(|top| *top <= 2 * P[7] + P[7] / 10), "{limbs:?}");
+                assert!(limbs[..7].iter().flatten().all(|limb| (0..1 << 50).contains(limb)));
+            }
+        }
+    }
 }

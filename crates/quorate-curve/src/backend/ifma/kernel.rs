@@ -31,9 +31,6 @@ macro_rules! limbs_of {
 }
 pub(crate) use limbs_of;
 
-/// Bits of a limb.
-pub(crate) const BITS: u32 = 50;
-
 /// The limbs of a 400-bit number of eight 50-bit ones.
 pub(crate) type Limbs = [i64; 8];
 
@@ -137,7 +134,7 @@ pub(crate) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
         });
     });
     let column = low[7].plus(high[6].times_four());
-    let digit = W::splat(0).add_low(column, W::splat(MINUS_INVERSE)).low_limb();
+    let digit = W::splat(0).add_low(column.truncated(), W::splat(MINUS_INVERSE)).low_limb();
     low[7] = column;
     unroll!(J < 8 {
         low[7 + J] = low[7 + J].add_low(digit, W::splat(P[J]));
@@ -182,4 +179,231 @@ pub(crate) const fn multiple_of_p(times: i64, units: i64) -> Limbs {
         i += 1;
     }
     out
+}
+
+/// What a kernel can and does compute, without lanes and on any CPU.
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::backend::portable::field::Field;
+    use blst::blst_fp;
+
+    /// All values that a number of a lane can have: an operation that can overflow, or whose factor can be too large,
+    /// panics.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(in crate::backend::ifma) struct Range {
+        pub(in crate::backend::ifma) least: i128,
+        pub(in crate::backend::ifma) most: i128,
+    }
+
+    impl Range {
+        pub(in crate::backend::ifma) fn new(least: i128, most: i128) -> Self {
+            let signed = i128::from(i64::MIN)..=i128::from(i64::MAX);
+            assert!(signed.contains(&least) && signed.contains(&most), "{least}..={most} overflows");
+            Self { least, most }
+        }
+
+        /// A limb of so many units at most.
+        pub(in crate::backend::ifma) fn units(n: i128) -> Self {
+            Self::new(0, n * ((1 << 50) - 1))
+        }
+
+        fn assert_factor(self) {
+            assert!(self.least >= 0 && self.most < 1 << 52, "{self:?} is no factor");
+        }
+    }
+
+    impl Word for Range {
+        fn splat(n: i64) -> Self {
+            Self::new(n.into(), n.into())
+        }
+        fn plus(self, other: Self) -> Self {
+            Self::new(self.least + other.least, self.most + other.most)
+        }
+        fn minus(self, other: Self) -> Self {
+            Self::new(self.least - other.most, self.most - other.least)
+        }
+        fn add_low(self, a: Self, b: Self) -> Self {
+            a.assert_factor();
+            b.assert_factor();
+            self.plus(Self::new(0, (a.most * b.most).min((1 << 52) - 1)))
+        }
+        fn add_high(self, a: Self, b: Self) -> Self {
+            a.assert_factor();
+            b.assert_factor();
+            self.plus(Self::new((a.least * b.least) >> 52, (a.most * b.most) >> 52))
+        }
+        fn times_four(self) -> Self {
+            Self::new(4 * self.least, 4 * self.most)
+        }
+        fn low_limb(self) -> Self {
+            Self::new(0, (1 << 50) - 1)
+        }
+        fn truncated(self) -> Self {
+            Self::new(0, (1 << 52) - 1)
+        }
+        fn carry(self) -> Self {
+            Self::new(self.least >> 50, self.most >> 50)
+        }
+    }
+
+    /// One lane, with every overflow a panic.
+    impl Word for i64 {
+        fn splat(n: i64) -> Self {
+            n
+        }
+        fn plus(self, other: Self) -> Self {
+            self.checked_add(other).expect("a column overflows")
+        }
+        fn minus(self, other: Self) -> Self {
+            self.checked_sub(other).expect("a column overflows")
+        }
+        fn add_low(self, a: Self, b: Self) -> Self {
+            assert!((0..1 << 52).contains(&a) && (0..1 << 52).contains(&b), "{a} and {b} are no factors");
+            self.plus((i128::from(a) * i128::from(b) & ((1 << 52) - 1)) as i64)
+        }
+        fn add_high(self, a: Self, b: Self) -> Self {
+            assert!((0..1 << 52).contains(&a) && (0..1 << 52).contains(&b), "{a} and {b} are no factors");
+            self.plus((i128::from(a) * i128::from(b) >> 52) as i64)
+        }
+        fn times_four(self) -> Self {
+            self.checked_mul(4).expect("a column overflows")
+        }
+        fn low_limb(self) -> Self {
+            self & ((1 << 50) - 1)
+        }
+        fn truncated(self) -> Self {
+            self & ((1 << 52) - 1)
+        }
+        fn carry(self) -> Self {
+            self >> 50
+        }
+    }
+
+    /// Σ column · 2^(50·i) modulo p.
+    pub(in crate::backend::ifma) fn modulo_p(columns: &[i64]) -> blst_fp {
+        let small = |n: u64| {
+            let mut out = blst_fp::default();
+            // SAFETY: six words in.
+            unsafe { blst::blst_fp_from_uint64(&mut out, [n, 0, 0, 0, 0, 0].as_ptr()) };
+            out
+        };
+        columns.iter().rev().fold(blst_fp::default(), |sum, column| {
+            let column_p = small(column.unsigned_abs());
+            let up = sum.times(&small(1 << 50));
+            if *column < 0 { up.minus(&column_p) } else { up.plus(&column_p) }
+        })
+    }
+
+    fn r() -> blst_fp {
+        modulo_p(&[0, 0, 0, 0, 0, 0, 0, 0, 1])
+    }
+
+    /// Limbs at their edges: all least, all most, one of them, and what a few multiplications leave.
+    pub(in crate::backend::ifma) fn edges(units: i64) -> alloc::vec::Vec<Limbs> {
+        let most = units * ((1 << 50) - 1);
+        let mut out = alloc::vec![[0; 8], [most; 8], P, multiple_of_p(3, 0)];
+        // The value stays below 2^398.
+        out[1][7] = 1 << 46;
+        for place in 0..7 {
+            let mut one = [0; 8];
+            one[place] = most;
+            let mut all_but_one = out[1];
+            all_but_one[place] = 0;
+            out.extend([one, all_but_one]);
+        }
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..40 {
+            out.push(core::array::from_fn(|i| {
+                state = state.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(0x1234_5677);
+                let bits = (state >> 12) as i64 % (most + 1);
+                if i == 7 { bits >> 8 } else { bits }
+            }));
+        }
+        out
+    }
+
+    /// No column of any product or reduction overflows, whatever the factors.
+    #[test]
+    fn ranges_of_kernels() {
+        let of = |units| [Range::units(units); 8];
+        let largest = product(&of(4), &of(4));
+        let out = reduce(&largest);
+        assert!(out[..7].iter().all(|limb| *limb == Range::units(1)));
+        reduce(&square(&of(2)));
+        // What an `Fp2` adds up before a reduction, at most: see `Wide`.
+        let sum = largest.map(|column| Range::new(-48 * column.most, 48 * column.most));
+        reduce(&sum);
+        carry(&of(8));
+    }
+
+    #[test]
+    #[should_panic(expected = "is no factor")]
+    fn five_units_are_no_factor() {
+        product(&[Range::units(5); 8], &[Range::units(1); 8]);
+    }
+
+    #[test]
+    #[should_panic(expected = "overflows")]
+    fn too_many_products_overflow() {
+        let columns = product(&[Range::units(4); 8], &[Range::units(4); 8]);
+        reduce(&columns.map(|column| Range::new(-60 * column.most, 60 * column.most)));
+    }
+
+    #[test]
+    fn kernels_at_the_edges() {
+        for a in edges(4) {
+            for b in edges(4) {
+                let columns = product(&a, &b);
+                assert_eq!(modulo_p(&columns), modulo_p(&a).times(&modulo_p(&b)));
+                assert_reduced(&columns);
+            }
+        }
+        for a in edges(2) {
+            assert_eq!(modulo_p(&square(&a)), modulo_p(&a).squared());
+        }
+        for a in edges(4) {
+            let carried = carry(&a);
+            assert_eq!(modulo_p(&carried), modulo_p(&a));
+            assert!(carried[..7].iter().all(|limb| (0..1 << 50).contains(limb)));
+        }
+    }
+
+    /// T/R modulo p, in limbs below 2^50 and not above T/R + 2p.
+    pub(in crate::backend::ifma) fn assert_reduced(columns: &[i64; 16]) {
+        let reduced = reduce(columns);
+        assert_eq!(modulo_p(&reduced).times(&r()), modulo_p(columns));
+        assert!(reduced[..7].iter().all(|limb| (0..1 << 50).contains(limb)));
+        // Of the bound, the upper limb and what is carried into the 2^400s of T.
+        let mut carried = *columns;
+        for i in 0..15 {
+            carried[i + 1] += carried[i] >> 50;
+            carried[i] &= (1 << 50) - 1;
+        }
+        let least_above = i128::from(carried[15]) + 2 * i128::from(P[7]) + 3;
+        assert!((0..=least_above).contains(&i128::from(reduced[7])), "{} above {least_above}", reduced[7]);
+    }
+
+    #[test]
+    fn multiples_of_p_are_multiples_with_large_limbs() {
+        for times in [1, 2, 4, 8, 16, 32] {
+            for units in 0..=2 {
+                let multiple = multiple_of_p(times, units);
+                assert_eq!(modulo_p(&multiple), blst_fp::default());
+                assert!(multiple[..7].iter().all(|limb| (units * ((1 << 50) - 1)..(units + 1) << 50).contains(limb)));
+                assert!((multiple[7] - times * P[7]).abs() <= times + units);
+            }
+        }
+    }
+
+    #[test]
+    fn constants_are_what_they_are_called() {
+        assert_eq!(modulo_p(&P), blst_fp::default());
+        // N + 1 = 2^50·N_UPPER, and N is a multiple of p.
+        let mut n = [0; 9];
+        n[1..].copy_from_slice(&N_UPPER);
+        n[0] = -1;
+        assert_eq!(modulo_p(&n), blst_fp::default());
+        assert_eq!((P[0].wrapping_mul(MINUS_INVERSE) + 1) & ((1 << 50) - 1), 0);
+    }
 }

@@ -18,6 +18,9 @@ pub(crate) trait Word: Copy {
     fn times_four(self) -> Self;
     /// The number modulo 2^50.
     fn low_limb(self) -> Self;
+    /// The number modulo some power of two that is at least 2^52, for a factor of which only the low bits matter: the
+    /// multiplier reads no others.
+    fn truncated(self) -> Self;
     /// The number divided by 2^50, downwards; the number may be negative.
     fn carry(self) -> Self;
 }
@@ -64,6 +67,11 @@ impl Word for __m512i {
     fn low_limb(self) -> Self {
         // SAFETY: see above.
         unsafe { _mm512_and_si512(self, _mm512_set1_epi64((1 << 50) - 1)) }
+    }
+
+    #[inline(always)]
+    fn truncated(self) -> Self {
+        self
     }
 
     #[inline(always)]
