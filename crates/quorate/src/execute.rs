@@ -42,8 +42,10 @@ pub struct Execution<'a, S: Suite> {
     sums: Vec<S::Key>,
     /// By term, and behind them that of the signatures.
     pairs: Vec<(G1, G2)>,
-    /// The values of [`Plan::products`]: by block of terms, and that of the signatures.
+    /// The values of [`Plan::products`], by block of terms.
     products: Vec<MillerValue>,
+    /// Σ w·signature, whose pair is in the last product.
+    signatures: S::Signature,
     total: Gt,
     work: Work,
 }
@@ -61,6 +63,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             sums: Vec::new(),
             pairs: Vec::new(),
             products: Vec::new(),
+            signatures: S::Signature::IDENTITY,
             total: Gt::ONE,
             work: Work::default(),
         };
@@ -122,11 +125,13 @@ impl<'a, S: Suite> Execution<'a, S> {
         let (backend, n) = (self.plan.options.backend, ranges.len());
         // What the batch left: by range the product of the blocks in it, the pairs of other terms in it, the terms it cuts.
         let (mut kept, mut whole, mut cut) = (vec![MillerValue::ONE; n], vec![Vec::new(); n], Vec::new());
+        let mut took_last = vec![false; n];
         for (i, range) in ranges.iter().enumerate() {
             for (block, value) in self.plan.blocks.iter().zip(&self.products) {
                 let terms = &self.plan.terms[block.clone()];
                 if terms.iter().all(|term| within(&term.span(), range)) {
                     kept[i] = kept[i] * *value;
+                    took_last[i] |= block.end == self.plan.terms.len();
                     continue;
                 }
                 for (term, pair) in terms.iter().zip(&self.pairs[block.clone()]) {
@@ -144,7 +149,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         for ((i, _), pair) in cut.iter().zip(cut_pairs) {
             whole[*i].push(pair);
         }
-        let (signatures, weighted) = self.signature_sums(ranges);
+        let (mut signatures, weighted) = self.signature_sums(ranges);
+        for (sum, _) in signatures.iter_mut().zip(took_last).filter(|(_, took_last)| *took_last) {
+            // The last block's value has the pair of all signatures in it: this range's pair makes up for it.
+            *sum = backend.sum(&[*sum, self.signatures.negate()]);
+        }
         let (mut pairs, mut ends) = (Vec::new(), Vec::new());
         for (whole, sum) in whole.into_iter().zip(signatures) {
             pairs.extend(whole);
@@ -253,6 +262,7 @@ impl<'a, S: Suite> Execution<'a, S> {
     /// Phase three.
     fn pair(&mut self, signatures: S::Signature) {
         let (plan, backend) = (self.plan, self.plan.options.backend);
+        self.signatures = signatures;
         self.pairs.push(self.signature_pair(signatures));
         let (ends, shares) = (plan.products(), plan.shares().products);
         let products = self.parallel(shares.len(), |job| {

@@ -41,6 +41,8 @@ impl Costs {
     pub fn of<S: Suite>(backend: Backend, pairing: Pairing) -> Self {
         let table = match backend {
             Backend::Portable => PORTABLE,
+            #[cfg(target_arch = "x86_64")]
+            Backend::Ifma(_) => LANES,
         };
         let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
         let cleared = Self {
@@ -112,6 +114,29 @@ impl Table {
         }
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+const LANES: Table = Table {
+    ate: LoopCosts { product: 60_000, pairing: 29_000 },
+    twisted_ate: Some(LoopCosts { product: 115_000, pairing: 40_000 }),
+    final_exponentiation: 280_000,
+    g1: GroupCosts {
+        hash: 12_000,
+        saved_by_sum: 0,
+        clear_sum: 0,
+        subgroup_check: 8_000,
+        subgroup_check_in_sum: 8_000,
+        weighted: 4_000,
+    },
+    g2: GroupCosts {
+        hash: 32_000,
+        saved_by_sum: 18_000,
+        clear_sum: 18_000,
+        subgroup_check: 9_000,
+        subgroup_check_in_sum: 2_000,
+        weighted: 8_000,
+    },
+};
 
 const PORTABLE: Table = Table {
     ate: LoopCosts { product: 80_000, pairing: 170_000 },

@@ -36,13 +36,13 @@ impl<S: Suite> Plan<S> {
     }
 
     /// Where each product of pairings ends among the terms and, behind them, the pair of the signatures: one product for
-    /// each block, and one for the signatures. A lone claim has nothing to search: its last block takes the signatures in.
+    /// each block, the last of which takes the signatures in, since a product of one pair would cost as much as many.
     pub(crate) fn products(&self) -> Vec<usize> {
         let mut ends: Vec<_> = self.blocks.iter().map(|block| block.end).collect();
         let all = self.terms.len() + 1;
         match ends.last_mut() {
-            Some(last) if self.claims.len() == 1 => *last = all,
-            _ => ends.push(all),
+            Some(last) => *last = all,
+            None => ends.push(all),
         }
         ends
     }
