@@ -11,6 +11,7 @@ mod block;
 mod culprits;
 mod curve;
 mod data;
+mod field;
 mod measure;
 mod msm;
 mod report;
@@ -64,6 +65,8 @@ enum Name {
     Culprits,
     /// Multi-scalar sums over public scalars of 255 bits
     Msm,
+    /// Operations of the fields, in lanes and by blst
+    Field,
     /// The curve's verbs, whose costs the plan weighs
     Curve,
     /// All of the above
@@ -91,7 +94,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 7] = [
+    let all: [(Name, &str, Bench); 8] = [
+        (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
         (Name::Single, "single", single::run),

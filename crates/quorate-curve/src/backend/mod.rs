@@ -280,6 +280,16 @@ impl Backend {
         }
     }
 
+    /// Operations of its fields, for `quorate-bench field` and for nothing else; none where they are blst's.
+    #[doc(hidden)]
+    pub fn operations(self) -> Vec<Operation> {
+        match self {
+            Self::Portable => Vec::new(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::operations::operations(),
+        }
+    }
+
     /// One product of the ate pairing: [`miller_products`](Self::miller_products).
     pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
         self.miller_products(Pairing::Ate, pairs, &[pairs.len()])[0]
@@ -289,6 +299,18 @@ impl Backend {
     pub fn final_exponentiation(self, value: MillerValue) -> Gt {
         self.final_exponentiations(&[value])[0]
     }
+}
+
+/// An operation that is applied to its own result, as often as it is told, to eight items.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// As in `field/fp-multiply`.
+    pub name: &'static str,
+    /// In lanes; answers with what became of the first item.
+    pub lanes: fn(usize) -> blst::blst_fp12,
+    /// By blst, item by item, where blst has the operation; the same answer.
+    pub blst: Option<fn(usize) -> blst::blst_fp12>,
 }
 
 impl fmt::Display for Backend {

@@ -260,7 +260,7 @@ impl Wide {
     pub(crate) fn product(a: &Fp2, b: &Fp2) -> Self {
         #[cfg(debug_assertions)]
         let bound = {
-            [&a.c0, &a.c1, &b.c0, &b.c1].map(|part| part.bound.assert_factor(2));
+            [&a.c0, &a.c1, &b.c0, &b.c1].iter().for_each(|part| part.bound.assert_factor(2));
             let (a, b) = (a.c0.bound.or(a.c1.bound).value, b.c0.bound.or(b.c1.bound).value);
             WideBound { least: -a * b, most: 2.0 * a * b, products: 2.0 }
         };
@@ -279,7 +279,7 @@ impl Wide {
     pub(crate) fn square(a: &Fp2) -> Self {
         #[cfg(debug_assertions)]
         let bound = {
-            [&a.c0, &a.c1].map(|part| part.bound.assert_factor(2));
+            [&a.c0, &a.c1].iter().for_each(|part| part.bound.assert_factor(2));
             let value = a.c0.bound.or(a.c1.bound).value;
             assert!(value < 8.0, "{value} p where less than 8 p are allowed");
             WideBound { least: -value * value, most: 2.0 * value * (value + 8.0), products: 2.0 }
@@ -463,7 +463,9 @@ pub(super) mod tests {
         // The upper limb of a value below 8p.
         let mut below = [Range::units(2); 8];
         below[7] = Range::new(0, i128::from(P[7]) * 799 / 100);
-        square_columns(&below, &below).map(|c| kernel::reduce(&c));
+        for columns in square_columns(&below, &below) {
+            kernel::reduce(&columns);
+        }
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! `field/*`: operations of the fields, an item, as the lanes and as blst do them.
+
+use std::hint::black_box;
+
+use crate::{
+    measure::{Engine, Run, measure},
+    row::Row,
+};
+
+/// Times that an operation is applied to its own result; a lane's item each time.
+const TIMES: usize = 2_000;
+
+pub(crate) fn run(run: &Run) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for backend in run.backends.clone() {
+        for operation in backend.operations() {
+            let expected = (operation.lanes)(TIMES);
+            let work = |apply: fn(usize) -> _| move || assert_eq!(apply(black_box(TIMES)), expected);
+            let mut engines: Vec<_> =
+                operation.blst.map(|blst| Engine::new("blst", 1, work(blst))).into_iter().collect();
+            engines.push(Engine::of(backend, 1, work(operation.lanes)));
+            let items = TIMES * backend.lanes();
+            let name = format!("field/{}", operation.name);
+            rows.extend(measure(&name, backend.lanes(), "item", items, run.choose(5, 21), engines));
+        }
+    }
+    rows
+}
