@@ -3,7 +3,7 @@
 //! | layer | files |
 //! |---|---|
 //! | instructions, and the kernels made of them | [`word`], [`kernel`] |
-//! | eight elements of a field | [`fp`], [`fp2`], `fp6`, `fp12`, with [`bound`] beside them in debug builds; [`field`] is their common face |
+//! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
 //! | the verbs, named as in the portable back end | the rest |
 //!
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
@@ -16,6 +16,7 @@ pub(crate) mod fp2;
 pub(crate) mod kernel;
 pub(crate) mod operations;
 pub(crate) mod pairing;
+pub(crate) mod wide;
 pub(crate) mod word;
 
 /// Lanes in a vector.
