@@ -39,7 +39,7 @@ const ONE: Limbs = limbs([
     0x156d_a47f_1286_6eb6,
 ]);
 /// 2^416 mod p, by which blst's a·2^384 becomes a·2^400.
-const FROM_BLST: Limbs = limbs([
+pub(super) const FROM_BLST: Limbs = limbs([
     0x44f6_480e_a8e9_b9af,
     0xa96f_7d65_766c_8fe4,
     0xe82e_fd42_28b5_40fe,
@@ -48,7 +48,7 @@ const FROM_BLST: Limbs = limbs([
     0x14c8_ee06_ef23_c24a,
 ]);
 /// 2^384 mod p, by which a·2^400 becomes a·2^384.
-const TO_BLST: Limbs = limbs([
+pub(super) const TO_BLST: Limbs = limbs([
     0x7609_0000_0002_fffd,
     0xebf4_000b_c40c_0002,
     0x5f48_9857_53c7_58ba,

@@ -14,8 +14,10 @@ pub(crate) mod fp;
 pub(crate) mod fp12;
 pub(crate) mod fp2;
 pub(crate) mod kernel;
+mod kernel52;
 pub(crate) mod operations;
 pub(crate) mod pairing;
+pub(crate) mod power;
 pub(crate) mod word;
 
 /// Lanes in a vector.
