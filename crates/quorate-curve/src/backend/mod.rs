@@ -46,6 +46,12 @@ pub enum Backend {
     Ifma(Ifma),
 }
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ifma::subgroup::Subgroup as InBackends;
+/// A curve's part in every back end of this target.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use portable::hash_to_curve::HashForSums as InBackends;
+
 impl Backend {
     /// Every back end that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {

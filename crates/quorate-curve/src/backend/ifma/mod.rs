@@ -18,6 +18,10 @@ mod kernel52;
 pub(crate) mod operations;
 pub(crate) mod pairing;
 pub(crate) mod power;
+pub(crate) mod square_root;
+pub(crate) mod encoding;
+pub(crate) mod curve;
+pub(crate) mod subgroup;
 pub(crate) mod word;
 
 /// Lanes in a vector.
