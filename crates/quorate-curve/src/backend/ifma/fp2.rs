@@ -481,13 +481,9 @@ pub(super) mod tests {
         // The upper limb of a value below 8p.
         let mut below = [Range::units(2); 8];
         below[7] = Range::new(0, i128::from(P[7]) * 799 / 100);
-<<<<<<< HEAD
-        for columns in square_columns(&below, &below) {
+        for columns in square_columns::<16, _>(&below, &below) {
             kernel::reduce(&columns);
         }
-=======
-        square_columns::<16, _>(&below, &below).map(|c| kernel::reduce(&c));
->>>>>>> 7159741 (Lanes: decoding and membership of the subgroup)
     }
 
     #[test]

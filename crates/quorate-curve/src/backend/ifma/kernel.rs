@@ -251,6 +251,10 @@ pub(super) mod tests {
         fn carry(self) -> Self {
             Self::new(self.least >> 50, self.most >> 50)
         }
+        fn carry_52(self) -> Self {
+            assert!(self.least >= 0);
+            Self::new(self.least >> 52, self.most >> 52)
+        }
     }
 
     /// One lane, with every overflow a panic.
@@ -283,6 +287,10 @@ pub(super) mod tests {
         }
         fn carry(self) -> Self {
             self >> 50
+        }
+        fn carry_52(self) -> Self {
+            assert!(self >= 0);
+            self >> 52
         }
     }
 

@@ -12,7 +12,7 @@
 //! [`kernel::reduce`](super::kernel::reduce), and the last adds a multiple of p. The result is below T/R + 2p + 2^331.
 
 use super::{
-    kernel::{Limbs, P_WORDS, unroll},
+    kernel::{Limbs, P_WORDS, limbs_of, unroll},
     word::Word,
 };
 
@@ -75,6 +75,7 @@ const fn limbs(words: [u64; 6]) -> Limbs {
 /// The columns of a·b. 128 multiplications.
 #[inline(always)]
 pub(super) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
+    let (a, b) = (limbs_of!(I < 8 => a[I].truncated()), limbs_of!(I < 8 => b[I].truncated()));
     let mut columns = [W::splat(0); 16];
     unroll!(I < 8 {
         unroll!(J < 8 { columns[I + J] = columns[I + J].add_low(a[I], b[J]); });
@@ -86,6 +87,7 @@ pub(super) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
 /// The columns of a². 72 multiplications.
 #[inline(always)]
 pub(super) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
+    let a = limbs_of!(I < 8 => a[I].truncated());
     let mut columns = [W::splat(0); 16];
     unroll!(I < 8 {
         unroll!(J < 8 { if I < J { columns[I + J] = columns[I + J].add_low(a[I], a[J]); } });
@@ -107,21 +109,21 @@ pub(super) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
     let mut low = *columns;
     let mut high = [W::splat(0); 16];
     unroll!(I in [0 1 2 3 4 5] {
-        let digit = low[I];
-        low[I + 1] = low[I + 1].plus(digit.carry_52());
+        let digit = low[I].truncated();
+        low[I + 1] = low[I + 1].plus(low[I].carry_52());
         unroll!(J < 8 {
             low[6 + J] = low[6 + J].add_low(digit, W::splat(SHIFTED[5 - I][J]));
             high[7 + J] = high[7 + J].add_high(digit, W::splat(SHIFTED[5 - I][J]));
         });
     });
-    let digit = low[6];
-    low[7] = low[7].plus(digit.carry_52()).plus(high[7]);
+    let digit = low[6].truncated();
+    low[7] = low[7].plus(low[6].carry_52()).plus(high[7]);
     high[7] = W::splat(0);
     unroll!(J < 8 {
         low[7 + J] = low[7 + J].add_low(digit, W::splat(SHIFTED[0][J]));
         high[8 + J] = high[8 + J].add_high(digit, W::splat(SHIFTED[0][J]));
     });
-    let digit = W::splat(0).add_low(low[7], W::splat(MINUS_INVERSE));
+    let digit = W::splat(0).add_low(low[7].truncated(), W::splat(MINUS_INVERSE));
     unroll!(J < 8 {
         low[7 + J] = low[7 + J].add_low(digit, W::splat(P[J]));
         high[8 + J] = high[8 + J].add_high(digit, W::splat(P[J]));
@@ -138,47 +140,49 @@ pub(super) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The largest number that a lane can hold.
-    #[derive(Clone, Copy)]
-    struct Most(u64);
-
-    impl Word for Most {
-        fn splat(n: i64) -> Self {
-            Self(n as u64)
-        }
-        fn plus(self, other: Self) -> Self {
-            let sum = self.0 + other.0;
-            assert!(sum < 1 << 63);
-            Self(sum)
-        }
-        fn add_low(self, _: Self, _: Self) -> Self {
-            self.plus(Self((1 << 52) - 1))
-        }
-        fn add_high(self, _: Self, _: Self) -> Self {
-            self.plus(Self((1 << 52) - 1))
-        }
-        fn carry_52(self) -> Self {
-            Self(self.0 >> 52)
-        }
-        fn minus(self, _: Self) -> Self {
-            unreachable!("no kernel of this file")
-        }
-        fn times_four(self) -> Self {
-            unreachable!("no kernel of this file")
-        }
-        fn low_limb(self) -> Self {
-            unreachable!("no kernel of this file")
-        }
-        fn carry(self) -> Self {
-            unreachable!("no kernel of this file")
-        }
-    }
+    use crate::backend::{
+        ifma::kernel::tests::Range,
+        portable::{curve::ONE, field::Field},
+    };
+    use blst::blst_fp;
 
     #[test]
     fn no_column_overflows() {
-        let any = [Most(u64::MAX); 8];
+        let any = [Range::new(0, i64::MAX.into()); 8];
         reduce(&product(&any, &any));
         reduce(&square(&any));
+    }
+
+    /// Σ limb · 2^(52·i) modulo p, of which only the lower 52 bits of a limb count.
+    fn modulo_p(limbs: &[i64]) -> blst_fp {
+        let times_two_to_52 = |a: blst_fp| (0..52).fold(a, |a, _| a.doubled());
+        limbs.iter().rev().fold(blst_fp::default(), |sum, limb| {
+            let mut out = blst_fp::default();
+            // SAFETY: six words in.
+            unsafe { blst::blst_fp_from_uint64(&mut out, [(limb & ((1 << 52) - 1)) as u64, 0, 0, 0, 0, 0].as_ptr()) };
+            times_two_to_52(sum).plus(&out)
+        })
+    }
+
+    /// One lane, every sum checked, at the edges of the limbs, with and without what the multiplier does not read.
+    #[test]
+    fn products_at_the_edges() {
+        let r = (0..416).fold(ONE, |power, _| power.doubled());
+        let top = (1 << 52) - 1;
+        let mut numbers: [[i64; 8]; 8] = [[0; 8], [top; 8], P, SHIFTED[0], SHIFTED[5], [1; 8], [0; 8], [top; 8]];
+        numbers[6][7] = top;
+        numbers[7][0] = 0;
+        // The value is to stay below 2^384.
+        numbers.iter_mut().for_each(|number| number[7] &= (1 << 20) - 1);
+        for a in &numbers {
+            for b in &numbers {
+                for garbage in [0, 1 << 52, 0x7ff << 52] {
+                    let (a, b) = (a.map(|limb| limb | garbage), b.map(|limb| limb | garbage));
+                    let expected = modulo_p(&a).times(&modulo_p(&b));
+                    assert_eq!(modulo_p(&reduce(&product(&a, &b))).times(&r), expected);
+                    assert_eq!(reduce(&square(&a)), reduce(&product(&a, &a)));
+                }
+            }
+        }
     }
 }
