@@ -13,10 +13,13 @@ use core::{
 
 use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
-use crate::backend::portable::{self, Curve, hash_to_curve::HashForSums};
+use crate::backend::{
+    InBackends,
+    portable::{self, Curve},
+};
 
 /// A group of points that a back end can work on: [`G1`] or [`G2`]. Sealed.
-pub trait Group: Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Sealed<Affine: HashForSums> {
+pub trait Group: Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Sealed<Affine: InBackends> {
     /// "G1" or "G2".
     const NAME: &'static str;
     /// Bytes of a compressed point.

@@ -46,6 +46,12 @@ pub enum Backend {
     Ifma(Ifma),
 }
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ifma::subgroup::Subgroup as InBackends;
+/// A curve's part in every back end of this target.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use portable::hash_to_curve::HashForSums as InBackends;
+
 impl Backend {
     /// Every back end that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {
@@ -108,7 +114,7 @@ impl Backend {
         match self {
             Self::Portable => portable::encoding::decode_each(encodings),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::encoding::decode_each(encodings),
+            Self::Ifma(_) => ifma::encoding::decode_each(encodings),
         }
     }
 
@@ -120,7 +126,7 @@ impl Backend {
         match self {
             Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::encoding::decode_uncompressed_each(encodings),
+            Self::Ifma(_) => ifma::encoding::decode_uncompressed_each(encodings),
         }
     }
 
@@ -177,7 +183,7 @@ impl Backend {
         match self {
             Self::Portable => portable::subgroup::in_subgroup(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::subgroup::in_subgroup(points),
+            Self::Ifma(_) => ifma::subgroup::in_subgroup(points),
         }
     }
 

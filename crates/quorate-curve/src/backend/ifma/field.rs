@@ -11,10 +11,14 @@ use super::{
     LANES,
     fp::{Fp, Mask},
     fp2::Fp2,
+    square_root,
 };
 
+/// The words of the parts of eight elements; those of the second part do not count in Fp.
+pub type Words = [[[u64; LANES]; 6]; 2];
+
 /// Eight elements of the coordinate field of a curve.
-pub(crate) trait Field: Copy {
+pub trait Field: Copy {
     /// One element as blst has it.
     type Element: Copy;
 
@@ -30,13 +34,23 @@ pub(crate) trait Field: Copy {
     fn negated(&self) -> Self;
     fn carried(&self) -> Self;
     fn shrunk(&self) -> Self;
+    /// The same number as [`times`](Self::times) takes it, from limbs below 4 units: carried in Fp2, as it is in Fp.
+    fn factor(&self) -> Self;
     /// Of limbs below 2 units.
     fn times(&self, other: &Self) -> Self;
-    /// Of limbs below 2 units and values below 8p.
+    /// Of limbs below 2 units and values below 16p.
     fn squared(&self) -> Self;
     fn times_fp(&self, other: &Fp) -> Self;
     fn or(&self, mask: Mask, other: &Self) -> Self;
     fn is_zero(&self) -> Mask;
+    /// The lanes where both are the same.
+    fn equals(&self, other: &Self) -> Mask;
+    fn is_odd(&self) -> Mask;
+    fn is_larger(&self) -> Mask;
+    /// From the words of its parts: see [`Fp::from_words`].
+    fn from_words(words: &Words) -> Self;
+    /// The square roots of elements, and where they are that: see [`square_root`].
+    fn square_roots<const N: usize>(squares: &[Self; N]) -> [(Self, Mask); N];
     /// The inverses of a vector's elements, none of which is zero, of limbs below one unit and values below 4p. Six products
     /// of Fp and one scalar inversion; an element of Fp2 goes by its norm.
     fn inverted(&self) -> Self;
@@ -48,7 +62,7 @@ pub(crate) trait Field: Copy {
 }
 
 macro_rules! field {
-    ($lanes:ident, $element:ident) => {
+    ($lanes:ident, $element:ident, $factor:expr, $from_words:expr, $square_roots:ident) => {
         impl Field for $lanes {
             type Element = $element;
 
@@ -113,6 +127,31 @@ macro_rules! field {
                 self.is_zero()
             }
             #[inline(always)]
+            fn equals(&self, other: &Self) -> Mask {
+                self.equals(other)
+            }
+            #[inline(always)]
+            fn is_odd(&self) -> Mask {
+                self.is_odd()
+            }
+            #[inline(always)]
+            fn is_larger(&self) -> Mask {
+                self.is_larger()
+            }
+            #[inline(always)]
+            fn factor(&self) -> Self {
+                $factor(self)
+            }
+            #[inline(always)]
+            fn from_words(words: &Words) -> Self {
+                $from_words(words)
+            }
+            #[inline(always)]
+            fn square_roots<const N: usize>(squares: &[Self; N]) -> [(Self, Mask); N] {
+                // SAFETY: see the head of `fp.rs`.
+                unsafe { square_root::$square_roots(squares) }
+            }
+            #[inline(always)]
             fn times_fp(&self, other: &Fp) -> Self {
                 Self::times_fp(self, other)
             }
@@ -124,8 +163,14 @@ macro_rules! field {
     };
 }
 
-field!(Fp, blst_fp);
-field!(Fp2, blst_fp2);
+field!(Fp, blst_fp, |a: &Fp| *a, |words: &Words| Fp::from_words(&words[0]), in_fp);
+field!(
+    Fp2,
+    blst_fp2,
+    Fp2::carried,
+    |words: &Words| Fp2::new(Fp::from_words(&words[0]), Fp::from_words(&words[1])),
+    in_fp2
+);
 
 /// Replaces each element by its inverse, zeros by zero: Montgomery's trick down the vectors, then across the lanes.
 /// Elements of limbs below 2 units and values below 8p. Three products a vector, and one inversion.

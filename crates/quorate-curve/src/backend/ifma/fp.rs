@@ -19,11 +19,11 @@ use super::{
 use crate::backend::portable;
 
 /// A bit for each lane.
-pub(crate) type Mask = u8;
+pub type Mask = u8;
 
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
-pub(crate) struct Fp {
+pub struct Fp {
     pub(super) limbs: [__m512i; 8],
     #[cfg(debug_assertions)]
     pub(super) bound: Bound,
@@ -39,7 +39,7 @@ const ONE: Limbs = limbs([
     0x156d_a47f_1286_6eb6,
 ]);
 /// 2^416 mod p, by which blst's a·2^384 becomes a·2^400.
-const FROM_BLST: Limbs = limbs([
+pub(super) const FROM_BLST: Limbs = limbs([
     0x44f6_480e_a8e9_b9af,
     0xa96f_7d65_766c_8fe4,
     0xe82e_fd42_28b5_40fe,
@@ -48,7 +48,7 @@ const FROM_BLST: Limbs = limbs([
     0x14c8_ee06_ef23_c24a,
 ]);
 /// 2^384 mod p, by which a·2^400 becomes a·2^384.
-const TO_BLST: Limbs = limbs([
+pub(super) const TO_BLST: Limbs = limbs([
     0x7609_0000_0002_fffd,
     0xebf4_000b_c40c_0002,
     0x5f48_9857_53c7_58ba,
@@ -66,6 +66,21 @@ const R2: Limbs = limbs([
     0x5dcb_e4f4_e329_28cb,
     0x0e91_f80e_f81f_158c,
 ]);
+
+/// (p + 1)/2.
+const HALF_OF_P: Limbs = {
+    let mut out = P;
+    out[0] += 1;
+    let mut i = 0;
+    while i < 8 {
+        if i < 7 {
+            out[i] |= (out[i + 1] & 1) << 50;
+        }
+        out[i] >>= 1;
+        i += 1;
+    }
+    out
+};
 
 impl Fp {
     #[inline(always)]
@@ -130,6 +145,23 @@ impl Fp {
     pub(crate) fn to_number(&self) -> Self {
         // SAFETY: see the head of this file.
         unsafe { canonical(&self.times(&Self::constant(&[1, 0, 0, 0, 0, 0, 0, 0]))) }
+    }
+
+    /// The lanes whose number is odd: `sgn0` of RFC 9380, section 4.1. One multiplication.
+    #[inline(always)]
+    pub(crate) fn is_odd(&self) -> Mask {
+        let number = self.to_number();
+        // SAFETY: see the head of this file.
+        unsafe { _mm512_test_epi64_mask(number.limbs[0], Word::splat(1)) }
+    }
+
+    /// The lanes whose number is larger than that of its negative. One multiplication.
+    #[inline(always)]
+    pub(crate) fn is_larger(&self) -> Mask {
+        let number = self.to_number();
+        let less = limbs_of!(I < 8 => number.limbs[I].minus(Word::splat(HALF_OF_P[I])));
+        // SAFETY: see the head of this file.
+        unsafe { _mm512_cmpgt_epi64_mask(kernel::carry(&less)[7], Word::splat(-1)) }
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@ use super::{
 
 /// c0 + c1·i in each lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Fp2 {
+pub struct Fp2 {
     pub(crate) c0: Fp,
     pub(crate) c1: Fp,
 }
@@ -121,13 +121,13 @@ impl Fp2 {
         self.made_of(c0, c1)
     }
 
-    /// The square of a number with limbs below 2 units and values below 8p: one unit, about 2p.
+    /// The square of a number with limbs below 2 units and values below 16p: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn squared(&self) -> Self {
         #[cfg(debug_assertions)]
         for part in [&self.c0, &self.c1] {
             part.bound.assert_factor(2);
-            part.bound.assert_value(7.99);
+            part.bound.assert_value(15.99);
         }
         // SAFETY: see the head of `fp.rs`.
         let [c0, c1] = unsafe { square(&self.c0.limbs, &self.c1.limbs) };
@@ -180,6 +180,24 @@ impl Fp2 {
     #[inline(always)]
     pub(crate) fn is_zero(&self) -> Mask {
         self.c0.is_zero() & self.c1.is_zero()
+    }
+
+    /// The lanes where both are the same, of which the other has limbs below one unit and values below 4p.
+    #[inline(always)]
+    pub(crate) fn equals(&self, other: &Self) -> Mask {
+        self.c0.equals(&other.c0) & self.c1.equals(&other.c1)
+    }
+
+    /// `sgn0` of RFC 9380, section 4.1: the first part that is not zero is odd. Values below 8p.
+    #[inline(always)]
+    pub(crate) fn is_odd(&self) -> Mask {
+        self.c0.is_odd() | (self.c0.is_zero() & self.c1.is_odd())
+    }
+
+    /// Whether the number is larger than its negative, the imaginary part counting first. Values below 8p.
+    #[inline(always)]
+    pub(crate) fn is_larger(&self) -> Mask {
+        self.c1.is_larger() | (self.c1.is_zero() & self.c0.is_larger())
     }
 
     #[inline(always)]
@@ -235,19 +253,19 @@ pub(super) fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 8]; 2] {
-    let [real, imaginary] = square_columns(c0, c1);
+    let [real, imaginary] = square_columns::<16, _>(c0, c1);
     let real = kernel::reduce(&real);
     [real, kernel::reduce(&imaginary)]
 }
 
-/// The columns of (c0 + c1)·(c0 - c1 + 8p) and of 2·c0·c1, of limbs below 2 units. Two products of Fp.
+/// The columns of (c0 + c1)·(c0 - c1 + `TIMES`·p) and of 2·c0·c1, of limbs below 2 units. Two products of Fp.
 ///
 /// c0 - c1 has limbs of up to five units and is carried.
 #[inline(always)]
-pub(super) fn square_columns<W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
-    const EIGHT_P: Limbs = kernel::multiple_of_p(8, 2);
+pub(super) fn square_columns<const TIMES: i64, W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
+    let multiple = const { kernel::multiple_of_p(TIMES, 2) };
     let sum = limbs_of!(I < 8 => c0[I].plus(c1[I]));
-    let difference = kernel::carry(&limbs_of!(I < 8 => c0[I].plus(Word::splat(EIGHT_P[I])).minus(c1[I])));
+    let difference = kernel::carry(&limbs_of!(I < 8 => c0[I].plus(Word::splat(multiple[I])).minus(c1[I])));
     let real = kernel::product(&sum, &difference);
     staged();
     let twice = limbs_of!(I < 8 => c0[I].plus(c0[I]));
@@ -296,7 +314,7 @@ pub(super) mod tests {
         // The upper limb of a value below 8p.
         let mut below = [Range::units(2); 8];
         below[7] = Range::new(0, i128::from(P[7]) * 799 / 100);
-        for columns in square_columns(&below, &below) {
+        for columns in square_columns::<16, _>(&below, &below) {
             kernel::reduce(&columns);
         }
     }

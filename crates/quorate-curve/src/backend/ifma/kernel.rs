@@ -12,7 +12,10 @@ use super::word::Word;
 
 /// Pastes a block for each number of a list, as a constant: LLVM leaves nested loops rolled, which halves the speed.
 macro_rules! unroll {
-    ($i:ident in [$($n:literal)*] $body:block) => { $({ const $i: usize = $n; $body })* };
+    ($i:ident in [$($n:literal)*] $body:block) => { $(
+        #[allow(clippy::absurd_extreme_comparisons)]
+        { const $i: usize = $n; $body }
+    )* };
     ($i:ident < 7 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6] $body) };
     ($i:ident < 8 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6 7] $body) };
     ($i:ident < 15 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14] $body) };
@@ -35,14 +38,17 @@ pub(crate) use limbs_of;
 pub(crate) type Limbs = [i64; 8];
 
 /// p.
-pub(crate) const P: Limbs = limbs([
+pub(crate) const P: Limbs = limbs(P_WORDS);
+
+/// p in words of 64 bits.
+pub(crate) const P_WORDS: [u64; 6] = [
     0xb9fe_ffff_ffff_aaab,
     0x1eab_fffe_b153_ffff,
     0x6730_d2a0_f6b0_f624,
     0x6477_4b84_f385_12bf,
     0x4b1b_a7b6_434b_acd7,
     0x1a01_11ea_397f_e69a,
-]);
+];
 
 /// -1/p mod 2^50.
 const MINUS_INVERSE: i64 = 0x3_fffc_fffc_fffd;
@@ -245,6 +251,10 @@ pub(super) mod tests {
         fn carry(self) -> Self {
             Self::new(self.least >> 50, self.most >> 50)
         }
+        fn carry_52(self) -> Self {
+            assert!(self.least >= 0);
+            Self::new(self.least >> 52, self.most >> 52)
+        }
     }
 
     /// One lane, with every overflow a panic.
@@ -277,6 +287,10 @@ pub(super) mod tests {
         }
         fn carry(self) -> Self {
             self >> 50
+        }
+        fn carry_52(self) -> Self {
+            assert!(self >= 0);
+            self >> 52
         }
     }
 

@@ -9,13 +9,19 @@
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
 
 pub(crate) mod bound;
+pub(crate) mod curve;
+pub(crate) mod encoding;
 pub(crate) mod field;
-pub(crate) mod fp;
 pub(crate) mod fp12;
 pub(crate) mod fp2;
+pub(crate) mod fp;
+mod kernel52;
 pub(crate) mod kernel;
 pub(crate) mod operations;
 pub(crate) mod pairing;
+pub(crate) mod power;
+pub(crate) mod square_root;
+pub(crate) mod subgroup;
 pub(crate) mod wide;
 pub(crate) mod word;
 

@@ -165,7 +165,7 @@ fn product(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> Wide {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> Wide {
-    Wide::of_columns(fp2::square_columns(c0, c1))
+    Wide::of_columns(fp2::square_columns::<8, _>(c0, c1))
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]

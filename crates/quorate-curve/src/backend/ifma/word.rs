@@ -23,6 +23,8 @@ pub(crate) trait Word: Copy {
     fn truncated(self) -> Self;
     /// The number divided by 2^50, downwards; the number may be negative.
     fn carry(self) -> Self;
+    /// The number divided by 2^52, downwards; the number is not negative.
+    fn carry_52(self) -> Self;
 }
 
 // SAFETY, for every block below: lanes exist only where `Ifma::detect` found the instructions (see `Fp`).
@@ -78,5 +80,11 @@ impl Word for __m512i {
     fn carry(self) -> Self {
         // SAFETY: see above.
         unsafe { _mm512_srai_epi64(self, 50) }
+    }
+
+    #[inline(always)]
+    fn carry_52(self) -> Self {
+        // SAFETY: see above.
+        unsafe { _mm512_srli_epi64(self, 52) }
     }
 }

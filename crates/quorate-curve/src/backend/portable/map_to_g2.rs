@@ -229,7 +229,7 @@ fn fp2(a: i32, b: i32) -> blst_fp2 {
 
 // Constants in Montgomery form. The tests recompute each from its definition.
 
-const TWO_TO_256: blst_fp = fp([
+pub(crate) const TWO_TO_256: blst_fp = fp([
     0x075b_3cd7_c5ce_820f,
     0x3ec6_ba62_1c3e_db0b,
     0x168a_13d8_2bff_6bce,
@@ -237,7 +237,7 @@ const TWO_TO_256: blst_fp = fp([
     0x15f3_4c83_ddc8_d830,
     0x0f96_28b4_9caa_2e85,
 ]);
-const HALF: blst_fp = fp([
+pub(crate) const HALF: blst_fp = fp([
     0x1804_0000_0001_5554,
     0x8550_0005_3ab0_0001,
     0x633c_b57c_253c_276f,
@@ -245,7 +245,7 @@ const HALF: blst_fp = fp([
     0xd391_6126_f2d1_4ca2,
     0x17fb_b857_1a00_6596,
 ]);
-const NINTH: blst_fp = fp([
+pub(crate) const NINTH: blst_fp = fp([
     0x40aa_c71c_71c7_25ed,
     0x1909_5555_7a84_e38e,
     0xd817_050a_8f41_abc3,
@@ -253,7 +253,7 @@ const NINTH: blst_fp = fp([
     0x696e_b479_f885_d059,
     0x198e_1a74_3280_02d2,
 ]);
-const MINUS_27TH: blst_fp = fp([
+pub(crate) const MINUS_27TH: blst_fp = fp([
     0xa470_bda1_2f67_f35c,
     0xc0fe_38e2_3327_b425,
     0xc9d3_d0f2_c6f0_678d,
@@ -261,7 +261,7 @@ const MINUS_27TH: blst_fp = fp([
     0x27f6_c0e2_f074_6764,
     0x117c_5e6e_28aa_9054,
 ]);
-const ROOT_OF_MINUS_125: blst_fp = fp([
+pub(crate) const ROOT_OF_MINUS_125: blst_fp = fp([
     0xe413_2bbd_838c_f70a,
     0x01d7_69ac_8377_2c19,
     0xa83d_d6e9_74c2_2e45,
@@ -269,7 +269,7 @@ const ROOT_OF_MINUS_125: blst_fp = fp([
     0xc035_c204_2ecf_5da3,
     0x0739_29e9_7f08_50bf,
 ]);
-const MINUS_B_OVER_A: blst_fp2 = blst_fp2 {
+pub(crate) const MINUS_B_OVER_A: blst_fp2 = blst_fp2 {
     fp: [
         fp([
             0x903c_5555_5547_4fb3,
@@ -289,7 +289,7 @@ const MINUS_B_OVER_A: blst_fp2 = blst_fp2 {
         ]),
     ],
 };
-const B_OVER_Z_A: blst_fp2 = blst_fp2 {
+pub(crate) const B_OVER_Z_A: blst_fp2 = blst_fp2 {
     fp: [
         fp([
             0xf2d8_4444_4441_4324,
@@ -309,7 +309,7 @@ const B_OVER_Z_A: blst_fp2 = blst_fp2 {
         ]),
     ],
 };
-const PSI_X: blst_fp2 = blst_fp2 {
+pub(crate) const PSI_X: blst_fp2 = blst_fp2 {
     fp: [
         ZERO,
         fp([
@@ -322,7 +322,7 @@ const PSI_X: blst_fp2 = blst_fp2 {
         ]),
     ],
 };
-const PSI_Y: blst_fp2 = blst_fp2 {
+pub(crate) const PSI_Y: blst_fp2 = blst_fp2 {
     fp: [
         fp([
             0x3e2f_585d_a55c_9ad1,

@@ -1,0 +1,359 @@
+//! Eight points of a curve y² = x³ + b, for both curves: in Jacobian coordinates X/Z², Y/Z³.
+//!
+//! The formulas are not complete, but where one does not hold Z becomes zero, and from a zero Z comes another with every
+//! formula: whoever finds a zero at the end decides that lane otherwise, and the other lanes are right.
+//!
+//! Coordinates have limbs below one unit; X and Y stay below 11p, Z below 3p.
+
+use alloc::vec::Vec;
+
+use blst::{blst_fp2, blst_p1_affine, blst_p2_affine};
+
+use super::{
+    LANES,
+    field::{Field, invert_all},
+    fp::{Fp, Mask},
+    fp2::Fp2,
+    kernel::{Limbs, limbs},
+};
+use crate::backend::portable::{
+    Curve,
+    curve::ONE,
+    map_to_g2::{PSI_X, PSI_Y},
+};
+
+/// 4·2^400 mod p: four.
+const FOUR: Limbs = limbs([
+    0x2ad7_000d_203a_8a63,
+    0xbdbf_7acd_927e_c4a2,
+    0xf07d_2958_f593_0ff5,
+    0x623c_9ebf_b90c_c21d,
+    0x001d_8c29_c5d0_c341,
+    0x07b3_5c3d_9d9a_070a,
+]);
+
+/// What the lanes know of a curve.
+pub trait InLanes: Curve {
+    /// Eight elements of the coordinate field.
+    type Lanes: Field<Element = Self::Field>;
+
+    /// The constant of the curve equation.
+    fn b() -> Self::Lanes;
+}
+
+impl InLanes for blst_p1_affine {
+    type Lanes = Fp;
+
+    #[inline(always)]
+    fn b() -> Fp {
+        Fp::constant(&FOUR)
+    }
+}
+
+impl InLanes for blst_p2_affine {
+    type Lanes = Fp2;
+
+    #[inline(always)]
+    fn b() -> Fp2 {
+        Fp2::constant(&[FOUR; 2])
+    }
+}
+
+/// Eight finite points.
+#[derive(Clone, Copy)]
+pub(crate) struct Affine<F> {
+    pub(crate) x: F,
+    pub(crate) y: F,
+}
+
+/// Eight points as X/Z², Y/Z³.
+#[derive(Clone, Copy)]
+pub(crate) struct Jacobian<F> {
+    pub(crate) x: F,
+    pub(crate) y: F,
+    pub(crate) z: F,
+}
+
+impl<F: Field> Affine<F> {
+    /// Up to eight finite points; the first fills the lanes that are left.
+    #[inline(always)]
+    pub(crate) fn load<C: Curve<Field = F::Element>>(points: &[C]) -> Self {
+        let at = |lane: usize| points.get(lane).unwrap_or(&points[0]);
+        let x: [_; LANES] = core::array::from_fn(|lane| at(lane).x());
+        let y: [_; LANES] = core::array::from_fn(|lane| at(lane).y());
+        Self { x: F::load(&x.each_ref()), y: F::load(&y.each_ref()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn to_jacobian(self) -> Jacobian<F> {
+        Jacobian { x: self.x, y: self.y, z: F::one() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn negated(&self) -> Self {
+        Self { x: self.x, y: self.y.negated().carried() }
+    }
+}
+
+/// 2P. Three products and four squarings.
+///
+/// `E = 3X², S = 4XY²;  X₃ = E² - 2S,  Y₃ = E(S - X₃) - 8Y⁴,  Z₃ = 2YZ`
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn double<F: Field>(p: &Jacobian<F>) -> Jacobian<F> {
+    let x2 = p.x.squared();
+    let e = x2.doubled().plus(&x2).carried();
+    let twice_y2 = p.y.squared().doubled().carried();
+    let half_s = p.x.times(&twice_y2);
+    let s = half_s.doubled();
+    let x = e.squared().subtract::<9, 4>(&s.doubled()).carried();
+    let fall = s.subtract::<12, 1>(&x).factor();
+    let y = e.times(&fall).minus_sum(&twice_y2.squared().doubled()).carried();
+    Jacobian { x, y, z: p.y.times(&p.z.doubled()) }
+}
+
+/// P + Q. Eight products and three squarings. Z becomes zero where P = ±Q or P is the identity.
+///
+/// `H = x₂Z₁² - X₁, R = y₂Z₁³ - Y₁;  X₃ = R² - H³ - 2X₁H²,  Y₃ = R(X₁H² - X₃) - Y₁H³,  Z₃ = Z₁H`
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn add_affine<F: Field>(p: &Jacobian<F>, q: &Affine<F>) -> Jacobian<F> {
+    let z2 = p.z.squared();
+    let h = q.x.times(&z2).subtract::<12, 1>(&p.x).carried();
+    let r = q.y.times(&z2.times(&p.z)).subtract::<12, 1>(&p.y).carried();
+    let h2 = h.squared();
+    chord(&p.x.times(&h2), &p.y, &h.times(&h2), &r, p.z.times(&h))
+}
+
+/// P + Q. Twelve products and four squarings. Z becomes zero where P = ±Q or either is the identity.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn add<F: Field>(p: &Jacobian<F>, q: &Jacobian<F>) -> Jacobian<F> {
+    let (p_z2, q_z2) = (p.z.squared(), q.z.squared());
+    let (p_x, p_y) = (p.x.times(&q_z2), p.y.times(&q_z2.times(&q.z)));
+    let h = q.x.times(&p_z2).minus(&p_x).carried();
+    let r = q.y.times(&p_z2.times(&p.z)).minus(&p_y).carried();
+    let h2 = h.squared();
+    chord(&p_x.times(&h2), &p_y, &h.times(&h2), &r, p.z.times(&q.z).times(&h))
+}
+
+/// What both additions end in, from X₁H², Y₁, H³, R and Z₃.
+#[inline(always)]
+fn chord<F: Field>(v: &F, y1: &F, h3: &F, r: &F, z: F) -> Jacobian<F> {
+    let x = r.squared().subtract::<7, 3>(&h3.plus(&v.doubled())).carried();
+    let fall = v.subtract::<12, 1>(&x).factor();
+    let y = r.times(&fall).minus(&y1.times(h3)).carried();
+    Jacobian { x, y, z }
+}
+
+/// |z|·P for the parameter z of the curve, |z| = 0xd201000000010000, by 63 doublings and five additions. Z becomes zero
+/// where P is the identity or of a small order.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn times_minus_z<F: Field>(p: &Affine<F>) -> Jacobian<F> {
+    let mut sum = p.to_jacobian();
+    for doublings in Z_DOUBLINGS {
+        for _ in 0..doublings {
+            sum = double(&sum);
+        }
+        sum = add_affine(&sum, p);
+    }
+    for _ in 0..Z_LAST_DOUBLINGS {
+        sum = double(&sum);
+    }
+    sum
+}
+
+/// As [`times_minus_z`], for a point that is not affine.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn times_minus_z_jacobian<F: Field>(p: &Jacobian<F>) -> Jacobian<F> {
+    let mut sum = *p;
+    for doublings in Z_DOUBLINGS {
+        for _ in 0..doublings {
+            sum = double(&sum);
+        }
+        sum = add(&sum, p);
+    }
+    for _ in 0..Z_LAST_DOUBLINGS {
+        sum = double(&sum);
+    }
+    sum
+}
+
+/// The gaps between the bits of |z|, and what follows the last.
+const Z_DOUBLINGS: [usize; 5] = [1, 2, 3, 9, 32];
+const Z_LAST_DOUBLINGS: usize = 16;
+
+/// The points of the vectors, affine, and `None` where Z is zero. One inversion for all.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn to_affine<C: InLanes>(points: &[Jacobian<C::Lanes>]) -> Vec<[Option<C>; LANES]> {
+    let mut inverses: Vec<_> = points.iter().map(|point| point.z).collect();
+    invert_all(&mut inverses);
+    let mut out = Vec::with_capacity(points.len());
+    for (point, inverse) in points.iter().zip(&inverses) {
+        let square = inverse.squared();
+        let x = point.x.times(&square).store();
+        let y = point.y.times(&square.times(inverse)).store();
+        let zero = inverse.is_zero();
+        out.push(core::array::from_fn(|lane| (zero >> lane & 1 == 0).then(|| C::at(x[lane], y[lane]))));
+    }
+    out
+}
+
+impl<F: Field> Jacobian<F> {
+    /// The lanes where the point is (x, y).
+    #[inline(always)]
+    pub(crate) fn equals(&self, other: &Affine<F>) -> Mask {
+        let square = self.z.squared();
+        let x = other.x.times(&square);
+        let y = other.y.times(&square.times(&self.z));
+        // X and Y are below 11p.
+        self.x.times(&F::one()).equals(&x) & self.y.times(&F::one()).equals(&y)
+    }
+}
+
+/// Multiplies eight x by β, that of (βx, y) = -z²·(x, y) on the subgroup of G1.
+#[inline(always)]
+pub(crate) fn turned(x: &Fp) -> Fp {
+    x.times(&Fp::splat(&blst_p1_affine::turn_field(ONE, 1)))
+}
+
+/// ψ, the twisted Frobenius endomorphism: see [`map_to_g2`](crate::backend::portable::map_to_g2).
+#[inline(always)]
+pub(crate) fn psi(point: &Affine<Fp2>) -> Affine<Fp2> {
+    let at = |a: &Fp2, factor: &blst_fp2| a.conjugated().carried().times(&Fp2::splat(factor));
+    Affine { x: at(&point.x, &PSI_X), y: at(&point.y, &PSI_Y) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::backend::portable::hash_to_curve::HashForSums;
+
+    /// Finite points of every kind: of order r, of the whole curve, with x = 0, of small orders, and their negatives.
+    pub(in crate::backend::ifma) fn points<C: HashForSums>(small: &[C]) -> Vec<C> {
+        let names: Vec<_> = (0..9u8).map(|i| [i]).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        let mut points = C::hash_for_sums(b"lanes", &messages);
+        points.extend(C::clear_sums(&points[1..6]));
+        points.extend_from_slice(small);
+        points.extend(small.iter().map(|p| p.signed(true)));
+        // Sums of points of order r and of small order.
+        let sums: Vec<_> = small.iter().map(|p| C::add_affine(&points[10].to_jacobian(), p)).collect();
+        points.extend(C::to_affine(&sums));
+        points.push(points[10].signed(true));
+        points.push(C::generator());
+        points.retain(|p| !p.is_identity());
+        points
+    }
+
+    fn times<C: Curve>(point: &C, scalar: &str) -> C {
+        let mut sum = C::IDENTITY.to_jacobian();
+        for digit in scalar.chars().map(|c| c.to_digit(16).unwrap()) {
+            for bit in (0..4).rev() {
+                sum = C::double(&sum);
+                if digit >> bit & 1 == 1 {
+                    sum = C::add_affine(&sum, point);
+                }
+            }
+        }
+        C::to_affine(&[sum])[0]
+    }
+
+    /// (0, ±2) of order 3, and points of order 11 and 11·3 of E(Fp).
+    pub(in crate::backend::ifma) fn small_g1() -> Vec<blst_p1_affine> {
+        use crate::{Backend, G1, group::sealed::Sealed};
+        let point = |bytes: [u8; 48]| Backend::Portable.decode::<G1>(&bytes).map(G1::inner);
+        let mut bytes = [0; 48];
+        bytes[0] = 0x80;
+        let mut small = alloc::vec![point(bytes).unwrap()];
+        for i in 1..40 {
+            bytes[47] = i;
+            if let Ok(point) = point(bytes) {
+                small.push(point);
+                small.push(times(&point, ORDER_OVER_121));
+                small.push(times(&times(&point, ORDER_OVER_363), "b"));
+            }
+        }
+        small
+    }
+
+    /// Points of order 13 and 169 of the twist.
+    pub(in crate::backend::ifma) fn small_g2() -> Vec<blst_p2_affine> {
+        use crate::backend::portable::hash_to_curve::HashForSums;
+        let points = blst_p2_affine::hash_for_sums(b"small", &[(b"a", b""), (b"b", b""), (b"c", b"")]);
+        let point = times(&points[0], TWIST_ORDER_OVER_169);
+        assert!(!point.is_identity() && times(&point, "a9").is_identity());
+        let mut small = alloc::vec![points[0], point, times(&point, "d"), times(&point, "5")];
+        small.extend(points.iter().map(|point| times(point, TWIST_ORDER_OVER_13)));
+        small
+    }
+    const ORDER_OVER_121: &str =
+        "3704612471307385e8f4b11c0f6f71e98ebcebf11641bde11e05f8de12635b461258dc05b269c8ff0a941963702343";
+    const ORDER_OVER_363: &str =
+        "1256cb0c25bad12ca2fc3b095a7a7b4dda3ef9505cc094a05f5752f4b0cbc9175b72f401e62342ffae315dcbd00bc1";
+    const TWIST_ORDER_OVER_169: &str = "4005449cda731a7136c440a0c65b728ba1c1fa6b6708356f3b9bdc84396cab33907d71557a7d33677f5d45f7cedb8cfdac10ff1fc5b48d6461e907737d78e96568f2d18c750b4b3ca5c33c3fd8ff8a70629888281914529f4e3380941cfdd";
+    const TWIST_ORDER_OVER_13: &str = "340447bf717d857bfc7f7482a12a4d11736d9b7743b6ab6a606ea32b6ea84b19e565ec157385b9c4177bc8d95812628e1bcdcf49d0a2b2e18f8d560dd5f23da265454a421f192d2146aea0f3e04fa07b501beea0946083216f89d878578e39";
+
+    fn formulas<C: InLanes + HashForSums>(small: &[C])
+    where
+        C::Lanes: Field<Element = C::Field>,
+    {
+        let points = points(small);
+        let all = |points: &[Jacobian<C::Lanes>]| -> Vec<[Option<C>; LANES]> {
+            // SAFETY: the CPU was asked.
+            unsafe { to_affine::<C>(points) }
+        };
+        let finite = |p: C::Jacobian| {
+            let point = C::to_affine(&[p])[0];
+            (!point.is_identity()).then_some(point)
+        };
+        for shift in 0..points.len() {
+            let at = |i: usize| points[i % points.len()];
+            let (a, b): ([C; LANES], [C; LANES]) =
+                (core::array::from_fn(at), core::array::from_fn(|i| at(i * i + shift)));
+            let (p, q) = (Affine::<C::Lanes>::load(&a), Affine::<C::Lanes>::load(&b));
+            // SAFETY: the CPU was asked.
+            let got = unsafe {
+                let twice = double(&double(&p.to_jacobian()));
+                let six = add(&twice, &double(&p.to_jacobian()));
+                all(&[
+                    add_affine(&p.to_jacobian(), &q),
+                    double(&add_affine(&twice, &q)),
+                    add(&double(&p.to_jacobian()), &double(&q.to_jacobian())),
+                    times_minus_z_jacobian(&times_minus_z(&q)),
+                    add(&six, &twice),
+                ])
+            };
+            for i in 0..LANES {
+                let (a, b) = (a[i], b[i]);
+                let (ja, jb) = (a.to_jacobian(), b.to_jacobian());
+                let four = C::double(&C::double(&ja));
+                let minus_z = |p| times::<C>(p, "d201000000010000");
+                let expected = [
+                    C::add(&ja, &jb),
+                    C::double(&C::add(&four, &jb)),
+                    C::add(&C::double(&ja), &C::double(&jb)),
+                    minus_z(&minus_z(&b)).to_jacobian(),
+                    times(&a, "a").to_jacobian(),
+                ];
+                for (kind, (got, expected)) in got.iter().zip(expected).enumerate() {
+                    // Where a formula does not hold, Z is zero.
+                    assert!(got[i].is_none() || got[i] == finite(expected), "kind {kind}, shift {shift}, lane {i}");
+                    let exceptional = a == b || a == b.signed(true) || !a.in_subgroup() || !b.in_subgroup();
+                    assert!(got[i].is_some() || exceptional, "kind {kind}, shift {shift}, lane {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn formulas_hold_or_say_that_they_do_not_g1() {
+        if crate::backend::ifma::lanes_or_skip() {
+            formulas(&small_g1());
+        }
+    }
+
+    #[test]
+    fn formulas_hold_or_say_that_they_do_not_g2() {
+        if crate::backend::ifma::lanes_or_skip() {
+            formulas(&small_g2());
+        }
+    }
+}

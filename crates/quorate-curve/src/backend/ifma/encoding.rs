@@ -1,0 +1,244 @@
+//! Decoding: the structural checks of [`crate::encoding`] item by item, then the curve equation for eight or sixteen.
+
+use alloc::vec::Vec;
+
+use super::{
+    LANES,
+    curve::InLanes,
+    field::{Field, Words},
+    fp::Mask,
+};
+use crate::{
+    encoding::{DecodeError, FP_BYTES, Form, check},
+    group::Group,
+};
+
+/// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
+pub(crate) fn decode_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+    each(encodings, G::COMPRESSED, |encodings, out| {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe {
+            if encodings.len() > LANES {
+                solve::<G::Affine, 2>(encodings, out);
+            } else {
+                solve::<G::Affine, 1>(encodings, out);
+            }
+        }
+    })
+}
+
+/// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
+pub(crate) fn decode_uncompressed_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+    // SAFETY: see the head of `fp.rs`.
+    each(encodings, G::UNCOMPRESSED, |encodings, out| unsafe {
+        for encodings in encodings.chunks(LANES) {
+            verify::<G::Affine>(encodings, out);
+        }
+    })
+}
+
+/// Checks each encoding, and has the curve equation of the finite ones seen to, up to sixteen at a time.
+fn each<G: Group>(
+    encodings: &[&[u8]],
+    expected: usize,
+    points: impl Fn(&[&[u8]], &mut Vec<Option<G::Affine>>),
+) -> Vec<Result<G, DecodeError>> {
+    let mut finite = Vec::with_capacity(encodings.len());
+    let mut out = Vec::with_capacity(encodings.len());
+    for (i, encoding) in encodings.iter().enumerate() {
+        out.push(check::<G>(encoding, expected).map(|form| {
+            if form == Form::Finite {
+                finite.push((i, *encoding));
+            }
+            G::IDENTITY
+        }));
+    }
+    let mut found = Vec::with_capacity(2 * LANES);
+    for chunk in finite.chunks(2 * LANES) {
+        let encodings: Vec<_> = chunk.iter().map(|(_, encoding)| *encoding).collect();
+        found.clear();
+        points(&encodings, &mut found);
+        for ((i, _), point) in chunk.iter().zip(&found) {
+            out[*i] = point.map(G::wrap).ok_or(DecodeError::NotOnCurve);
+        }
+    }
+    out
+}
+
+/// The points of up to 8·N compressed encodings, and `None` for an x of no point.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn solve<C: InLanes, const N: usize>(encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+    let mut x = [C::Lanes::zero(); N];
+    let mut squares = x;
+    let mut larger: [Mask; N] = [0; N];
+    for (i, encodings) in encodings.chunks(LANES).enumerate() {
+        x[i] = coordinate(encodings, 0);
+        squares[i] = x[i].squared().times(&x[i]).plus(&C::b()).carried();
+        for (lane, encoding) in encodings.iter().enumerate() {
+            larger[i] |= (encoding[0] >> 5 & 1) << lane;
+        }
+    }
+    let roots = C::Lanes::square_roots(&squares);
+    for (i, encodings) in encodings.chunks(LANES).enumerate() {
+        let (y, is_square) = roots[i];
+        let y = y.or(!(y.is_larger() ^ larger[i]), &y.negated());
+        push(&x[i], &y, is_square, encodings.len(), out);
+    }
+}
+
+/// The points of up to eight uncompressed encodings, and `None` for coordinates of no point.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn verify<C: InLanes>(encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+    let bytes = size_of::<C::Field>();
+    let (x, y): (C::Lanes, C::Lanes) = (coordinate(encodings, 0), coordinate(encodings, bytes));
+    let on_curve = y.squared().equals(&x.squared().times(&x).plus(&C::b()).carried());
+    push(&x, &y, on_curve, encodings.len(), out);
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn push<C: InLanes>(x: &C::Lanes, y: &C::Lanes, good: Mask, count: usize, out: &mut Vec<Option<C>>) {
+    let points = x.store().into_iter().zip(y.store()).map(|(x, y)| C::at(x, y)).enumerate().take(count);
+    out.extend(points.map(|(lane, point)| (good >> lane & 1 == 1).then_some(point)));
+}
+
+/// The coordinate at a place of up to eight encodings, zero in lanes without one. Flags are left out.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn coordinate<F: Field>(encodings: &[&[u8]], place: usize) -> F {
+    let mut words: Words = [[[0; LANES]; 6]; 2];
+    for (lane, encoding) in encodings.iter().enumerate() {
+        // The imaginary part comes first.
+        let bytes = &encoding[place..place + size_of::<F::Element>()];
+        for (part, bytes) in words.iter_mut().zip(bytes.rchunks_exact(FP_BYTES)) {
+            for (word, bytes) in part.iter_mut().zip(bytes.rchunks_exact(8)) {
+                word[lane] = u64::from_be_bytes(bytes.try_into().expect("eight bytes"));
+            }
+            part[5][lane] &= u64::MAX >> 3;
+        }
+    }
+    F::from_words(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend, G1, G2,
+        backend::ifma::{
+            curve::tests::{points, small_g1, small_g2},
+            lanes_or_skip,
+        },
+        encoding::MODULUS,
+    };
+
+    fn agree<G: Group>(encodings: &[Vec<u8>]) {
+        let encodings: Vec<&[u8]> = encodings.iter().map(|e| &e[..]).collect();
+        let expected: Vec<_> = encodings.iter().map(|e| Backend::Portable.decode::<G>(e)).collect();
+        assert_eq!(decode_each::<G>(&encodings), expected);
+        let expected: Vec<_> = encodings.iter().map(|e| Backend::Portable.decode_uncompressed::<G>(e)).collect();
+        assert_eq!(decode_uncompressed_each::<G>(&encodings), expected);
+    }
+
+    /// Encodings good and bad of both forms.
+    fn encodings<G: Group>(small: &[G::Affine]) -> Vec<Vec<u8>> {
+        let mut points: Vec<G> = points(small).into_iter().map(G::wrap).collect();
+        points.push(G::IDENTITY);
+        let mut out: Vec<Vec<u8>> = Vec::new();
+        for point in points {
+            let (short, long) = (point.compress().as_ref().to_vec(), point.serialize().as_ref().to_vec());
+            for flag in [0x80, 0x40, 0x20] {
+                for good in [&short, &long] {
+                    let mut bad = good.clone();
+                    bad[0] ^= flag;
+                    out.push(bad);
+                }
+            }
+            for place in [1, G::COMPRESSED / 2, G::COMPRESSED - 1, G::COMPRESSED, G::UNCOMPRESSED - 1] {
+                for good in [&short, &long] {
+                    let mut bad = good.clone();
+                    if let Some(byte) = bad.get_mut(place) {
+                        *byte ^= 1;
+                    }
+                    out.push(bad);
+                }
+            }
+            out.extend([short, long]);
+        }
+        // Small x, real and imaginary, and those at p.
+        for part in (0..G::COMPRESSED).step_by(FP_BYTES) {
+            for last in 0..40 {
+                let mut bytes = alloc::vec![0; G::COMPRESSED];
+                bytes[part + FP_BYTES - 1] = last;
+                bytes[0] |= 0x80 | (last & 1) << 5;
+                out.push(bytes.clone());
+                bytes[part..part + FP_BYTES].copy_from_slice(&MODULUS);
+                bytes[part + FP_BYTES - 1] = bytes[part + FP_BYTES - 1].wrapping_sub(last);
+                bytes[0] |= 0x80 | (last & 1) << 5;
+                out.push(bytes);
+            }
+        }
+        out.push(Vec::new());
+        out
+    }
+
+    fn agrees<G: Group>(small: &[G::Affine]) {
+        if !lanes_or_skip() {
+            return;
+        }
+        let all = encodings::<G>(small);
+        agree::<G>(&all);
+        for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65] {
+            let some: Vec<_> = (0..n).map(|i| all[(i * 11 + n) % all.len()].clone()).collect();
+            agree::<G>(&some);
+        }
+        // Each kind of flaw in every lane.
+        let good = G::generator().compress().as_ref().to_vec();
+        for bad in all.iter().step_by(5) {
+            for lane in 0..2 * LANES {
+                let mut some = alloc::vec![good.clone(); 2 * LANES];
+                some[lane] = bad.clone();
+                agree::<G>(&some);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_encodings_in_every_lane_g1() {
+        agrees::<G1>(&small_g1()[..8]);
+    }
+
+    #[test]
+    fn bad_encodings_in_every_lane_g2() {
+        agrees::<G2>(&small_g2());
+    }
+
+    /// Where the imaginary part of y² is zero, the root is real or imaginary.
+    #[test]
+    fn roots_of_real_numbers() {
+        if !lanes_or_skip() {
+            return;
+        }
+        // x³ + 4(1 + i) is real for no small x, so the roots themselves are asked.
+        let small = |n: u64| {
+            let mut out = blst::blst_fp::default();
+            // SAFETY: six words in.
+            unsafe { blst::blst_fp_from_uint64(&mut out, [n, 0, 0, 0, 0, 0].as_ptr()) };
+            out
+        };
+        let zero = small(0);
+        let reals: [_; LANES] = core::array::from_fn(|i| blst::blst_fp2 { fp: [small(i as u64), zero] });
+        let imaginary: [_; LANES] = core::array::from_fn(|i| blst::blst_fp2 { fp: [zero, small(i as u64)] });
+        for squares in [reals, imaginary] {
+            use super::super::fp2::Fp2;
+            let lanes = Fp2::load(&squares.each_ref());
+            for (root, is_square) in Fp2::square_roots(&[lanes, lanes]) {
+                let root = root.squared().store();
+                for lane in 0..LANES {
+                    // SAFETY: valid references.
+                    let expected = unsafe { blst::blst_fp2_sqrt(&mut blst::blst_fp2::default(), &squares[lane]) };
+                    assert_eq!(is_square >> lane & 1 == 1, expected);
+                    assert_eq!(root[lane] == squares[lane], expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! a^((p-3)/4), the power that square roots and inverse square roots are made of.
+//!
+//! Since p ≡ 3 mod 4, with c = a^((p-3)/4) and χ(a) = c²·a, which is 1 for a square, -1 for another and 0 for zero:
+//! r = c·a is a root of χ(a)·a, and 1/r = χ(a)·c. So one power gives the root, whether there is one, and its inverse.
+//!
+//! 378 squarings and 81 products in the form of [`kernel52`](super::kernel52), by sliding windows of five bits. This is
+//! most of the time of hashing and decoding.
+
+use core::arch::x86_64::*;
+
+#[cfg(debug_assertions)]
+use super::bound::{Bound, UNIT};
+use super::{
+    fp::{FROM_BLST, Fp, TO_BLST},
+    kernel::{P_WORDS, unroll},
+    kernel52,
+};
+
+/// a^((p-3)/4) for each of a few vectors, of factors with limbs below 4 units. Two at a time are a little faster than one
+/// by one: the latencies of one hide behind the other.
+#[inline(always)]
+pub(crate) fn powers<const N: usize>(a: &[Fp; N]) -> [Fp; N] {
+    // SAFETY: see the head of `fp.rs`.
+    unsafe { powers_lanes(a) }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn powers_lanes<const N: usize>(a: &[Fp; N]) -> [Fp; N] {
+    let mut table = [[[_mm512_setzero_si512(); 8]; N]; 1 << (WINDOW - 1)];
+    let mut squares = table[0];
+    for i in 0..N {
+        table[0][i] = to_limbs_of_52(&a[i]);
+        squares[i] = square(&table[0][i]);
+    }
+    for odd in 1..table.len() {
+        for i in 0..N {
+            table[odd][i] = multiply(&table[odd - 1][i], &squares[i]);
+        }
+    }
+    let mut power = table[STEPS[0].odd as usize];
+    for step in STEPS.iter().skip(1).take_while(|step| step.squarings > 0) {
+        for _ in 0..step.squarings {
+            for power in &mut power {
+                *power = square(power);
+            }
+        }
+        if let Some(odd) = table.get(step.odd as usize) {
+            for (power, odd) in power.iter_mut().zip(odd) {
+                *power = multiply(power, odd);
+            }
+        }
+    }
+    core::array::from_fn(|i| from_limbs_of_52(&power[i]))
+}
+
+const WINDOW: usize = 5;
+
+/// So many squarings, then a product with the odd power a^(2·odd + 1).
+#[derive(Clone, Copy)]
+struct Step {
+    squarings: u8,
+    odd: u8,
+}
+
+/// No power: the squarings at the end.
+const NONE: u8 = u8::MAX;
+
+/// The exponent in sliding windows, from the top; the squarings of the first do not count, and zero squarings end it.
+const STEPS: [Step; 80] = {
+    let mut steps = [Step { squarings: 0, odd: NONE }; 80];
+    let (mut count, mut squarings, mut top) = (0, 0, 379);
+    while top > 0 {
+        if exponent_bit(top - 1) == 0 {
+            squarings += 1;
+            top -= 1;
+            continue;
+        }
+        let mut end = top.saturating_sub(WINDOW);
+        while exponent_bit(end) == 0 {
+            end += 1;
+        }
+        let mut digit = 0;
+        while top > end {
+            top -= 1;
+            squarings += 1;
+            digit = digit << 1 | exponent_bit(top);
+        }
+        steps[count] = Step { squarings, odd: digit >> 1 };
+        count += 1;
+        squarings = 0;
+    }
+    steps[count].squarings = squarings;
+    steps
+};
+
+/// A bit of (p - 3)/4: of p, two places up, since p ends in binary 011.
+const fn exponent_bit(i: usize) -> u8 {
+    (P_WORDS[(i + 2) / 64] >> ((i + 2) % 64) & 1) as u8
+}
+
+/// Limbs of a·2^416 modulo p: by a product that multiplies by 2^16, and a shift of bits between limbs.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn to_limbs_of_52(a: &Fp) -> [__m512i; 8] {
+    let a = a.times(&Fp::constant(&FROM_BLST)).limbs;
+    let mut out = [_mm512_setzero_si512(); 8];
+    unroll!(I < 8 {
+        const DOWN: u32 = 2 * I as u32;
+        const UP: u32 = 50 - DOWN;
+        out[I] = _mm512_srli_epi64::<DOWN>(a[I]);
+        if I < 7 {
+            out[I] = _mm512_or_si512(out[I], _mm512_slli_epi64::<UP>(a[(I + 1) & 7]));
+        }
+    });
+    out
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn from_limbs_of_52(a: &[__m512i; 8]) -> Fp {
+    let (mask_50, mask_52) = (_mm512_set1_epi64((1 << 50) - 1), _mm512_set1_epi64((1 << 52) - 1));
+    let mut out = Fp::zero();
+    unroll!(I < 8 {
+        const UP: u32 = 2 * I as u32;
+        const DOWN: u32 = 52 - UP;
+        out.limbs[I] = _mm512_slli_epi64::<UP>(_mm512_and_si512(a[I], mask_52));
+        if I > 0 {
+            out.limbs[I] = _mm512_or_si512(out.limbs[I], _mm512_srli_epi64::<DOWN>(_mm512_and_si512(a[(I + 7) & 7], mask_52)));
+        }
+        out.limbs[I] = _mm512_and_si512(out.limbs[I], mask_50);
+    });
+    #[cfg(debug_assertions)]
+    {
+        out.bound = Bound { limb: UNIT - 1, value: 3.0 };
+    }
+    out.times(&Fp::constant(&TO_BLST))
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn multiply(a: &[__m512i; 8], b: &[__m512i; 8]) -> [__m512i; 8] {
+    kernel52::reduce(&kernel52::product(a, b))
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn square(a: &[__m512i; 8]) -> [__m512i; 8] {
+    kernel52::reduce(&kernel52::square(a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        backend::{
+            ifma::{
+                fp::tests::{elements, largest},
+                lanes_or_skip,
+            },
+            portable::field::Field,
+        },
+        encoding::MODULUS,
+    };
+    use blst::blst_fp;
+
+    #[test]
+    fn powers_are_those_of_the_portable_field() {
+        if !lanes_or_skip() {
+            return;
+        }
+        // (p - 3)/4 bit by bit, from the bytes of p.
+        let bits = || MODULUS.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1));
+        let power = |a: &blst_fp| {
+            let mut product = crate::backend::portable::curve::ONE;
+            for bit in bits().take(382) {
+                product = product.squared();
+                if bit == 1 {
+                    product = product.times(a);
+                }
+            }
+            product
+        };
+        let elements = elements();
+        for a in elements.chunks_exact(8) {
+            let expected = core::array::from_fn(|i| power(&a[i]));
+            let lanes = Fp::load(&core::array::from_fn(|i| &a[i]));
+            assert_eq!(powers(&[lanes])[0].store(), expected);
+            let both = powers(&[lanes.squared(), largest(&lanes)]);
+            assert_eq!(both[0].store(), expected.map(|c| c.squared()));
+            assert_eq!(both[1].store(), expected);
+        }
+    }
+}

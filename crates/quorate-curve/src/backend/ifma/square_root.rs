@@ -1,0 +1,68 @@
+//! Square roots, from powers that also tell whether there is one and what its inverse is.
+
+use super::{
+    fp::{Fp, Mask},
+    fp2::Fp2,
+    power::powers,
+};
+use crate::backend::portable::map_to_g2::HALF;
+
+/// A root of a or of -a, and the inverse of that root.
+#[derive(Clone, Copy)]
+pub(crate) struct Root {
+    /// r with r² = ±a.
+    pub(crate) root: Fp,
+    /// ±1/r; zero for zero. The sign is the same.
+    pub(crate) inverse: Fp,
+    /// Where the sign is plus: a is a square.
+    pub(crate) is_square: Mask,
+}
+
+/// The roots of factors with limbs below 4 units and values below 5p.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn roots<const N: usize>(a: &[Fp; N]) -> [Root; N] {
+    let powers = powers(a);
+    core::array::from_fn(|i| {
+        let root = powers[i].times(&a[i]);
+        let is_square = a[i].subtract::<3, 1>(&root.squared()).carried().is_zero();
+        Root { root, inverse: powers[i], is_square }
+    })
+}
+
+/// The square roots of elements of Fp, and where they are that.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn in_fp<const N: usize>(a: &[Fp; N]) -> [(Fp, Mask); N] {
+    roots(a).map(|root| (root.root, root.is_square))
+}
+
+/// The square roots of elements of Fp2, and where they are that. Of limbs below 2 units.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn in_fp2<const N: usize>(a: &[Fp2; N]) -> [(Fp2, Mask); N] {
+    // An element is a square where its norm is one in Fp.
+    let norms = roots(&a.map(|a| a.norm()));
+    let roots = from_norms(a, &norms.map(|norm| norm.root));
+    core::array::from_fn(|i| (roots[i], norms[i].is_square))
+}
+
+/// The square roots of squares g = a + b·i in Fp2, given a root t of each norm.
+///
+/// With d = (a + t)/2 and r = d^((p+1)/4), r² is d or -d. If it is d, a root of g is r + b/(2r)·i; if it is -d, a root is
+/// b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn from_norms<const N: usize>(g: &[Fp2; N], t: &[Fp; N]) -> [Fp2; N] {
+    let half = Fp::splat(&HALF);
+    let minus_half = half.negated().carried();
+    let d: [Fp; N] = core::array::from_fn(|i| {
+        let d = g[i].c0.plus(&t[i]).times(&half);
+        let zero = d.is_zero();
+        // Zero for b = 0 and t = -a: the other root of the norm will do.
+        if zero == 0 { d } else { g[i].c0.minus(&t[i]).times(&half).or(zero, &d) }
+    });
+    let roots = roots(&d);
+    core::array::from_fn(|i| {
+        let Root { root, inverse, is_square } = roots[i];
+        // 1/r is the inverse or its negative.
+        let other = g[i].c1.times(&half.or(is_square, &minus_half)).times(&inverse);
+        Fp2::new(root, other).or(is_square, &Fp2::new(other, root))
+    })
+}

@@ -1,0 +1,125 @@
+//! Membership of the subgroup of order r, eight points at a time: M. Scott, <https://eprint.iacr.org/2021/1130>.
+//!
+//! A point P of E(Fp) is in G1 if and only if φ(P) = -z²·P, and one of the twist is in G2 if and only if ψ(P) = z·P.
+
+use alloc::vec::Vec;
+
+use blst::{blst_p1_affine, blst_p2_affine};
+
+use super::{
+    LANES,
+    curve::{Affine, InLanes, Jacobian, psi, times_minus_z, times_minus_z_jacobian, turned},
+    field::Field,
+    fp::{Fp, Mask},
+    fp2::Fp2,
+};
+use crate::{backend::portable::Curve, group::Group};
+
+pub(crate) fn in_subgroup<G: Group>(points: &[G]) -> Vec<bool> {
+    let points = G::slice(points);
+    let mut out: Vec<_> = points.iter().map(Curve::is_identity).collect();
+    let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
+    for chunk in finite.chunks(LANES) {
+        let chosen: Vec<_> = chunk.iter().map(|i| points[*i]).collect();
+        let Members { members, undecided } = G::Affine::members(&chosen);
+        for (lane, i) in chunk.iter().enumerate() {
+            out[*i] = if undecided >> lane & 1 == 1 { points[*i].in_subgroup() } else { members >> lane & 1 == 1 };
+        }
+    }
+    out
+}
+
+/// Which lanes are in the subgroup, and for which the formulas did not hold: points of a small order.
+pub struct Members {
+    members: Mask,
+    undecided: Mask,
+}
+
+/// The test of each curve.
+pub trait Subgroup: InLanes + crate::backend::portable::hash_to_curve::HashForSums {
+    /// Of one to eight finite points.
+    fn members(points: &[Self]) -> Members;
+}
+
+impl Subgroup for blst_p1_affine {
+    fn members(points: &[Self]) -> Members {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { members_of_g1(points) }
+    }
+}
+
+impl Subgroup for blst_p2_affine {
+    fn members(points: &[Self]) -> Members {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { members_of_g2(points) }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn members_of_g1(points: &[blst_p1_affine]) -> Members {
+    let point = Affine::<Fp>::load(points);
+    let product = times_minus_z_jacobian(&times_minus_z(&point));
+    // z²·P = -φ(P)
+    members(&product, &Affine { x: turned(&point.x), y: point.y }.negated())
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn members_of_g2(points: &[blst_p2_affine]) -> Members {
+    let point = Affine::<Fp2>::load(points);
+    // -z·P = -ψ(P)
+    members(&times_minus_z(&point), &psi(&point).negated())
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn members<F: Field>(product: &Jacobian<F>, expected: &Affine<F>) -> Members {
+    Members { members: product.equals(expected), undecided: product.z.is_zero() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend, G1, G2,
+        backend::ifma::{
+            curve::tests::{points, small_g1, small_g2},
+            lanes_or_skip,
+        },
+    };
+
+    fn agrees<G: Group>(small: &[G::Affine]) {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut points: Vec<_> = points(small).into_iter().map(G::wrap).collect();
+        points.insert(5, G::IDENTITY);
+        let members = Backend::Portable.in_subgroup(&points);
+        assert!(members.contains(&true) && members.contains(&false));
+        assert_eq!(in_subgroup(&points), members);
+        let at = |i: usize| points[i % points.len()];
+        for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65] {
+            let some: Vec<_> = (0..n).map(|i| at(i * 7 + n)).collect();
+            assert_eq!(in_subgroup(&some), Backend::Portable.in_subgroup(&some), "{n} points");
+        }
+        // A point outside in every lane, and one inside.
+        let (good, bad) = (G::generator(), G::wrap(small[0]));
+        assert!(!Backend::Portable.in_subgroup(&[bad])[0]);
+        for lane in 0..LANES {
+            for (most, one, answer) in [(good, bad, true), (bad, good, false)] {
+                let mut eight = [most; LANES];
+                eight[lane] = one;
+                let got = in_subgroup(&eight);
+                assert!(got.iter().enumerate().all(|(i, got)| *got == (answer ^ (i == lane))), "lane {lane}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_subgroup_g1() {
+        agrees::<G1>(&small_g1());
+    }
+
+    #[test]
+    fn small_subgroup_g2() {
+        agrees::<G2>(&small_g2());
+    }
+}
