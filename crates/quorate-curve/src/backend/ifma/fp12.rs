@@ -100,12 +100,13 @@ impl Accumulator {
     }
 
     /// The value, its coefficients below 2.1p.
-    pub(crate) fn value(mut self) -> Fp12 {
+    pub(crate) fn value(&mut self) -> &mut Fp12 {
         if self.lines > 0 {
             // SAFETY: see the head of `fp.rs`.
             unsafe { shrink(&mut self.value) };
+            self.lines = 0;
         }
-        self.value
+        &mut self.value
     }
 
     /// Multiplies by 1 + (2a + 2b·v)·v^SHIFT·w, of a and b below one unit and 4p.
