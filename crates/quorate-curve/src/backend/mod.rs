@@ -21,6 +21,8 @@
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
 pub(crate) mod portable;
+#[cfg(test)]
+mod soak;
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
