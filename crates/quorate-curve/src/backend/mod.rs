@@ -47,7 +47,7 @@ pub enum Backend {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use ifma::subgroup::Subgroup as InBackends;
+pub(crate) use ifma::hash_to_curve::HashInLanes as InBackends;
 /// A curve's part in every back end of this target.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use portable::hash_to_curve::HashForSums as InBackends;

@@ -22,6 +22,9 @@ pub(crate) mod square_root;
 pub(crate) mod encoding;
 pub(crate) mod curve;
 pub(crate) mod subgroup;
+pub(crate) mod hash_to_curve;
+pub(crate) mod map_to_g1;
+pub(crate) mod map_to_g2;
 pub(crate) mod word;
 
 /// Lanes in a vector.
