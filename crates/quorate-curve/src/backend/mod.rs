@@ -49,7 +49,7 @@ pub enum Backend {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use ifma::subgroup::Subgroup as InBackends;
+pub(crate) use ifma::hash_to_curve::HashInLanes as InBackends;
 /// A curve's part in every back end of this target.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use portable::hash_to_curve::HashForSums as InBackends;
@@ -156,7 +156,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::hash_to_curve(dst, messages),
+            Self::Ifma(_) => ifma::hash_to_curve::hash_to_curve(dst, messages),
         }
     }
 
@@ -167,7 +167,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::hash_for_sums(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::hash_for_sums(dst, messages),
+            Self::Ifma(_) => ifma::hash_to_curve::hash_for_sums(dst, messages),
         }
     }
 
@@ -176,7 +176,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::clear_sums(sums),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::clear_sums(sums),
+            Self::Ifma(_) => ifma::hash_to_curve::clear_sums(sums),
         }
     }
 

@@ -21,6 +21,8 @@ pub type Words = [[[u64; LANES]; 6]; 2];
 pub trait Field: Copy {
     /// One element as blst has it.
     type Element: Copy;
+    /// Elements of Fp in one.
+    const PARTS: usize;
 
     fn zero() -> Self;
     fn one() -> Self;
@@ -65,6 +67,7 @@ macro_rules! field {
     ($lanes:ident, $element:ident, $factor:expr, $from_words:expr, $square_roots:ident) => {
         impl Field for $lanes {
             type Element = $element;
+            const PARTS: usize = size_of::<$element>() / size_of::<blst_fp>();
 
             #[inline(always)]
             fn zero() -> Self {
