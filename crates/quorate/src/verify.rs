@@ -21,10 +21,13 @@ pub use crate::plan::Options;
 /// that occurs twice gets its verdict twice.
 ///
 /// A false claim passes with probability at most 2^-64 for each set of claims that is looked at (2^-128 with
-/// [`Soundness::Bits128`](crate::Soundness)); a claim alone in its batch is decided exactly.
+/// [`Soundness::Bits128`](crate::Soundness)); a claim alone in its batch is decided exactly. Where the plan has the weighted sum
+/// of the signatures tell their membership, one outside the subgroup is missed with probability at most 2^-66 (2^-129):
+/// `docs/soundness.md`.
 ///
-/// Cost when all are true: a hash a distinct message, a subgroup check an unchecked signature, k + 1 Miller loops where k
-/// vertices cover the graph of keys and messages, one final exponentiation, and a weighted sum in each group.
+/// Cost when all are true: a hash a distinct message, a subgroup check an unchecked signature or a check of their sum,
+/// k + 1 Miller loops where k vertices cover the graph of keys and messages, one final exponentiation, and a weighted sum in
+/// each group.
 ///
 /// Specification: draft-irtf-cfrg-bls-signature-05, sections 2.7, 2.9, 3. Does not check possession of keys: see
 /// [`possession`](crate::possession).

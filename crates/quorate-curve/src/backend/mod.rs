@@ -21,6 +21,8 @@
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
 pub(crate) mod portable;
+#[cfg(test)]
+mod soak;
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
@@ -114,7 +116,7 @@ impl Backend {
         match self {
             Self::Portable => portable::encoding::decode_each(encodings),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::encoding::decode_each(encodings),
+            Self::Ifma(_) => ifma::encoding::decode_each(encodings),
         }
     }
 
@@ -126,7 +128,7 @@ impl Backend {
         match self {
             Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::encoding::decode_uncompressed_each(encodings),
+            Self::Ifma(_) => ifma::encoding::decode_uncompressed_each(encodings),
         }
     }
 
@@ -154,7 +156,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::hash_to_curve(dst, messages),
+            Self::Ifma(_) => ifma::hash_to_curve::hash_to_curve(dst, messages),
         }
     }
 
@@ -165,7 +167,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::hash_for_sums(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::hash_for_sums(dst, messages),
+            Self::Ifma(_) => ifma::hash_to_curve::hash_for_sums(dst, messages),
         }
     }
 
@@ -174,7 +176,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::clear_sums(sums),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::clear_sums(sums),
+            Self::Ifma(_) => ifma::hash_to_curve::clear_sums(sums),
         }
     }
 
@@ -183,7 +185,7 @@ impl Backend {
         match self {
             Self::Portable => portable::subgroup::in_subgroup(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::subgroup::in_subgroup(points),
+            Self::Ifma(_) => ifma::subgroup::in_subgroup(points),
         }
     }
 

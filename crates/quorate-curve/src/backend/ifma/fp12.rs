@@ -7,8 +7,10 @@ use blst::{blst_fp2, blst_fp6, blst_fp12};
 use super::{
     LANES,
     fp::Mask,
-    fp2::{Fp2, Wide},
+    fp2::Fp2,
     kernel::{Limbs, limbs},
+    wide::{Wide, combine},
+    word::Word,
 };
 
 /// c0 + c1·v + c2·v² in each lane.
@@ -98,12 +100,13 @@ impl Accumulator {
     }
 
     /// The value, its coefficients below 2.1p.
-    pub(crate) fn value(mut self) -> Fp12 {
+    pub(crate) fn value(&mut self) -> &mut Fp12 {
         if self.lines > 0 {
             // SAFETY: see the head of `fp.rs`.
             unsafe { shrink(&mut self.value) };
+            self.lines = 0;
         }
-        self.value
+        &mut self.value
     }
 
     /// Multiplies by 1 + (2a + 2b·v)·v^SHIFT·w, of a and b below one unit and 4p.
@@ -135,69 +138,132 @@ fn shrink(f: &mut Fp12) {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn times_line<const SHIFT: usize>(f: &mut Fp12, a: &Fp2, b: &Fp2) {
-    // Factors at the points 0, 1, -1 and ∞ of v.
-    let sum = a.plus(b);
-    let difference = a.minus(b).carried();
-    let by_odd = times_binomial(&f.odd, a, b, &sum, &difference);
-    let by_even = times_binomial(&f.even, a, b, &sum, &difference);
-    add_shifted::<SHIFT, 1>(&mut f.even, &by_odd);
-    add_shifted::<SHIFT, 0>(&mut f.odd, &by_even);
-}
-
-/// The coefficients of (c0 + c1·v + c2·v²)·(2a + 2b·v), by four products.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn times_binomial(c: &Fp6, a: &Fp2, b: &Fp2, sum: &Fp2, difference: &Fp2) -> [Wide; 4] {
-    let outer = c[0].plus(&c[2]);
-    let at_one = Wide::product(&outer.plus(&c[1]).carried(), sum);
-    let at_minus_one = Wide::product(&outer.subtract::<32, 1>(&c[1]).carried(), difference);
-    let lowest = Wide::product(&c[0], a).doubled();
-    let highest = Wide::product(&c[2], b).doubled();
-    let first = at_one.minus(&at_minus_one).minus(&highest);
-    let second = at_one.plus(&at_minus_one).minus(&lowest);
-    [lowest, first, second, highest]
-}
-
-/// Adds coefficients times v^(SHIFT + MORE) to an element of Fp6.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn add_shifted<const SHIFT: usize, const MORE: usize>(to: &mut Fp6, c: &[Wide; 4]) {
-    match SHIFT + MORE {
-        0 => {
-            to[0] = c[0].plus(&c[3].times_one_plus_i()).plus_reduced(&to[0]);
-            to[1] = c[1].plus_reduced(&to[1]);
-            to[2] = c[2].plus_reduced(&to[2]);
-        }
-        1 => {
-            to[0] = c[2].times_one_plus_i().plus_reduced(&to[0]);
-            to[1] = c[0].plus(&c[3].times_one_plus_i()).plus_reduced(&to[1]);
-            to[2] = c[1].plus_reduced(&to[2]);
-        }
-        _ => {
-            to[0] = c[1].times_one_plus_i().plus_reduced(&to[0]);
-            to[1] = c[2].times_one_plus_i().plus_reduced(&to[1]);
-            to[2] = c[0].plus(&c[3].times_one_plus_i()).plus_reduced(&to[2]);
-        }
+    let line = Line { twice_a: a.doubled(), twice_b: b.doubled(), sum: a.plus(b), difference: a.minus(b).carried() };
+    let by_odd = times_binomial(&f.odd, &line);
+    let by_even = times_binomial(&f.even, &line);
+    // Coefficients times v^(SHIFT + 1), and times v^SHIFT.
+    if SHIFT == 0 {
+        times_xi(&second(&by_odd)).reduce_onto(&mut f.even[0]);
+        ends(&by_odd).reduce_onto(&mut f.even[1]);
+        first(&by_odd).reduce_onto(&mut f.even[2]);
+        ends(&by_even).reduce_onto(&mut f.odd[0]);
+        first(&by_even).reduce_onto(&mut f.odd[1]);
+        second(&by_even).reduce_onto(&mut f.odd[2]);
+    } else {
+        times_xi(&first(&by_odd)).reduce_onto(&mut f.even[0]);
+        times_xi(&second(&by_odd)).reduce_onto(&mut f.even[1]);
+        ends(&by_odd).reduce_onto(&mut f.even[2]);
+        times_xi(&second(&by_even)).reduce_onto(&mut f.odd[0]);
+        ends(&by_even).reduce_onto(&mut f.odd[1]);
+        first(&by_even).reduce_onto(&mut f.odd[2]);
     }
+}
+
+/// 2a + 2b·v at the points 0 and ∞ of v, half of it at 1 and -1.
+struct Line {
+    twice_a: Fp2,
+    twice_b: Fp2,
+    sum: Fp2,
+    difference: Fp2,
+}
+
+/// (c0 + c1·v + c2·v²)·(2a + 2b·v) at 0 and ∞, half of it at 1 and -1. From these follow the four coefficients.
+struct Values {
+    at_zero: Wide,
+    at_one: Wide,
+    at_minus_one: Wide,
+    at_infinity: Wide,
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn times_binomial(c: &Fp6, line: &Line) -> Values {
+    let outer = c[0].plus(&c[2]);
+    Values {
+        at_zero: Wide::product(&c[0], &line.twice_a),
+        at_one: Wide::product(&outer.plus(&c[1]).carried(), &line.sum),
+        at_minus_one: Wide::product(&outer.subtract::<32, 1>(&c[1]).carried(), &line.difference),
+        at_infinity: Wide::product(&c[2], &line.twice_b),
+    }
+}
+
+/// The coefficient of v.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn first(w: &Values) -> Wide {
+    Wide {
+        c0: combine!(p = w.at_one.c0, m = w.at_minus_one.c0, h = w.at_infinity.c0 => p.minus(m).minus(h)),
+        c1: combine!(p = w.at_one.c1, m = w.at_minus_one.c1, h = w.at_infinity.c1 => p.minus(m).minus(h)),
+    }
+}
+
+/// The coefficient of v².
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn second(w: &Values) -> Wide {
+    Wide {
+        c0: combine!(p = w.at_one.c0, m = w.at_minus_one.c0, l = w.at_zero.c0 => p.plus(m).minus(l)),
+        c1: combine!(p = w.at_one.c1, m = w.at_minus_one.c1, l = w.at_zero.c1 => p.plus(m).minus(l)),
+    }
+}
+
+/// The coefficient of 1 and (1 + i) times that of v³.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn ends(w: &Values) -> Wide {
+    plus_times_xi(&w.at_zero, &w.at_infinity)
+}
+
+/// (1 + i)·a
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn times_xi(a: &Wide) -> Wide {
+    Wide { c0: combine!(x = a.c0, y = a.c1 => x.minus(y)), c1: combine!(x = a.c0, y = a.c1 => x.plus(y)) }
+}
+
+/// a + (1 + i)·b
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn plus_times_xi(a: &Wide, b: &Wide) -> Wide {
+    Wide {
+        c0: combine!(a = a.c0, x = b.c0, y = b.c1 => a.plus(x).minus(y)),
+        c1: combine!(a = a.c1, x = b.c0, y = b.c1 => a.plus(x).plus(y)),
+    }
+}
+
+/// As [`combine`], for both parts alike.
+macro_rules! each {
+    ($($name:ident = $wide:expr),+ => $sum:expr) => {{
+        $(let $name: &Wide = &$wide;)+
+        Wide { c0: combine!($($name = $name.c0),+ => $sum), c1: combine!($($name = $name.c1),+ => $sum) }
+    }};
 }
 
 /// The coefficients of a product in Fp6, by six products in Fp2 (Karatsuba), before their reduction.
 #[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
+#[inline(never)]
 fn product6(a: &Fp6, b: &Fp6) -> [Wide; 3] {
-    let v: [Wide; 3] = core::array::from_fn(|i| Wide::product(&a[i], &b[i]));
-    let cross = |i: usize, j: usize| {
-        let sums = Wide::product(&a[i].plus(&a[j]).carried(), &b[i].plus(&b[j]).carried());
-        sums.minus(&v[i]).minus(&v[j])
-    };
-    [cross(1, 2).times_one_plus_i().plus(&v[0]), cross(0, 1).plus(&v[2].times_one_plus_i()), cross(0, 2).plus(&v[1])]
+    let (v0, v1, v2) = (Wide::product(&a[0], &b[0]), Wide::product(&a[1], &b[1]), Wide::product(&a[2], &b[2]));
+    let c01 = cross(a, b, 0, 1);
+    let c02 = cross(a, b, 0, 2);
+    let c12 = cross(a, b, 1, 2);
+    let upper = each!(c = c12, s = v1, t = v2 => c.minus(s).minus(t));
+    let middle = each!(c = c01, s = v0, t = v1 => c.minus(s).minus(t));
+    [
+        plus_times_xi(&v0, &upper),
+        plus_times_xi(&middle, &v2),
+        each!(c = c02, s = v0, t = v2, u = v1 => c
+        .minus(s)
+        .minus(t)
+        .plus(u)),
+    ]
 }
 
-/// a·v before its reduction.
+/// (aᵢ + aⱼ)·(bᵢ + bⱼ)
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn times_v(a: &[Wide; 3]) -> [Wide; 3] {
-    [a[2].times_one_plus_i(), a[0], a[1]]
+fn cross(a: &Fp6, b: &Fp6, i: usize, j: usize) -> Wide {
+    Wide::product(&a[i].plus(&a[j]).carried(), &b[i].plus(&b[j]).carried())
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -212,11 +278,29 @@ fn times(a: &Fp12, b: &Fp12) -> Fp12 {
     let v0 = product6(&a.even, &b.even);
     let v1 = product6(&a.odd, &b.odd);
     let both = product6(&sum6(&a.even, &a.odd), &sum6(&b.even, &b.odd));
-    let shifted = times_v(&v1);
-    Fp12 {
-        even: core::array::from_fn(|i| v0[i].plus(&shifted[i]).reduced()),
-        odd: core::array::from_fn(|i| both[i].minus(&v0[i]).minus(&v1[i]).reduced()),
-    }
+    Fp12 { even: plus_times_v(&v0, &v1), odd: rest(&both, &v0, &v1) }
+}
+
+/// a + b·v, reduced.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn plus_times_v(a: &[Wide; 3], b: &[Wide; 3]) -> Fp6 {
+    [
+        plus_times_xi(&a[0], &b[2]).reduced(),
+        each!(x = a[1], y = b[0] => x.plus(y)).reduced(),
+        each!(x = a[2], y = b[1] => x.plus(y)).reduced(),
+    ]
+}
+
+/// a - b - c, reduced.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn rest(a: &[Wide; 3], b: &[Wide; 3], c: &[Wide; 3]) -> Fp6 {
+    [
+        each!(x = a[0], y = b[0], z = c[0] => x.minus(y).minus(z)).reduced(),
+        each!(x = a[1], y = b[1], z = c[1] => x.minus(y).minus(z)).reduced(),
+        each!(x = a[2], y = b[2], z = c[2] => x.minus(y).minus(z)).reduced(),
+    ]
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -227,11 +311,9 @@ fn squared(a: &Fp12) -> Fp12 {
     let shifted = [o2.times_one_plus_i().carried(), o0, o1];
     let cross = product6(&a.even, &a.odd);
     let both = product6(&sum6(&a.even, &a.odd), &sum6(&a.even, &shifted));
-    let cross_shifted = times_v(&cross);
-    Fp12 {
-        even: core::array::from_fn(|i| both[i].minus(&cross[i]).minus(&cross_shifted[i]).reduced()),
-        odd: core::array::from_fn(|i| cross[i].doubled().reduced()),
-    }
+    let cross_shifted = [times_xi(&cross[2]), cross[0], cross[1]];
+    let twice = |c: &Wide| each!(c = c => c.plus(c)).reduced();
+    Fp12 { even: rest(&both, &cross, &cross_shifted), odd: [twice(&cross[0]), twice(&cross[1]), twice(&cross[2])] }
 }
 
 /// (a + b·t)² with t² = 1 + i, as (a² + (1 + i)·b², 2ab).
@@ -240,7 +322,7 @@ fn squared(a: &Fp12) -> Fp12 {
 fn square4(a: &Fp2, b: &Fp2) -> (Fp2, Fp2) {
     let (a2, b2) = (Wide::square(a), Wide::square(b));
     let both = Wide::square(&a.plus(b));
-    (a2.plus(&b2.times_one_plus_i()).reduced(), both.minus(&a2).minus(&b2).reduced())
+    (plus_times_xi(&a2, &b2).reduced(), each!(c = both, s = a2, t = b2 => c.minus(s).minus(t)).reduced())
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -269,26 +351,27 @@ fn frobenius(f: &Fp12) -> Fp12 {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn inverted(f: &Fp12) -> Fp12 {
-    let reduced = |c: [Wide; 3]| -> Fp6 { core::array::from_fn(|i| c[i].reduced()) };
     let (even2, odd2) = (product6(&f.even, &f.even), product6(&f.odd, &f.odd));
-    let shifted = times_v(&odd2);
-    let norm: Fp6 = core::array::from_fn(|i| even2[i].minus(&shifted[i]).reduced());
+    let norm = [
+        each!(x = even2[0], y = times_xi(&odd2[2]) => x.minus(y)).reduced(),
+        each!(x = even2[1], y = odd2[0] => x.minus(y)).reduced(),
+        each!(x = even2[2], y = odd2[1] => x.minus(y)).reduced(),
+    ];
     let inverse = inverted6(&norm);
     Fp12 {
-        even: reduced(product6(&f.even, &inverse)),
-        odd: reduced(product6(&f.odd, &inverse)).map(|c| c.negated().shrunk()),
+        even: product6(&f.even, &inverse).map(|c| c.reduced()),
+        odd: product6(&f.odd, &inverse).map(|c| c.reduced().negated().shrunk()),
     }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn inverted6(a: &Fp6) -> Fp6 {
     let [a0, a1, a2] = a;
-    let t0 = Wide::square(a0).minus(&Wide::product(a1, a2).times_one_plus_i()).reduced();
-    let t1 = Wide::square(a2).times_one_plus_i().minus(&Wide::product(a0, a1)).reduced();
-    let t2 = Wide::square(a1).minus(&Wide::product(a0, a2)).reduced();
-    let cross = Wide::product(a1, &t2).plus(&Wide::product(a2, &t1)).times_one_plus_i();
-    let norm = cross.plus(&Wide::product(a0, &t0)).reduced();
-    let inverse = norm.inverted();
+    let t0 = each!(x = Wide::square(a0), y = times_xi(&Wide::product(a1, a2)) => x.minus(y)).reduced();
+    let t1 = each!(x = times_xi(&Wide::square(a2)), y = Wide::product(a0, a1) => x.minus(y)).reduced();
+    let t2 = each!(x = Wide::square(a1), y = Wide::product(a0, a2) => x.minus(y)).reduced();
+    let cross = each!(x = Wide::product(a1, &t2), y = Wide::product(a2, &t1) => x.plus(y));
+    let inverse = plus_times_xi(&Wide::product(a0, &t0), &cross).reduced().inverted();
     [t0.times(&inverse), t1.times(&inverse), t2.times(&inverse)]
 }
 

@@ -224,10 +224,6 @@ const LIFT: [i64; 16] = {
     }
     columns
 };
-/// 2^392/p, rounded down: so many p² can be taken away.
-#[cfg(debug_assertions)]
-const MOST_BELOW_ZERO: f64 = 2500.0;
-
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn multiply(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 8]; 2] {
@@ -238,7 +234,7 @@ fn multiply(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 8]; 2]
 
 /// The columns of a0·b0 - a1·b1, which may be negative, and of a0·b1 + a1·b0. Three products of Fp.
 #[inline(always)]
-fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 2] {
+pub(super) fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 2] {
     let v0 = kernel::product(a[0], b[0]);
     staged();
     let v1 = kernel::product(a[1], b[1]);
@@ -250,165 +246,8 @@ fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 2] {
 }
 
 #[inline(always)]
-fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
+pub(super) fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
     limbs_of!(I < 16 => if LIFT[I] == 0 { columns[I] } else { columns[I].plus(Word::splat(LIFT[I])) })
-}
-
-/// A product before its reduction, or a sum of some: two numbers of sixteen signed columns.
-#[derive(Clone, Copy)]
-pub(crate) struct Wide {
-    c0: [__m512i; 16],
-    c1: [__m512i; 16],
-    #[cfg(debug_assertions)]
-    bound: WideBound,
-}
-
-/// Of both parts, in p²; and how many products' columns are summed.
-#[cfg(debug_assertions)]
-#[derive(Clone, Copy)]
-struct WideBound {
-    least: f64,
-    most: f64,
-    products: f64,
-}
-
-impl Wide {
-    /// The product of factors with limbs below 2 units.
-    #[inline(always)]
-    pub(crate) fn product(a: &Fp2, b: &Fp2) -> Self {
-        #[cfg(debug_assertions)]
-        let bound = {
-            [&a.c0, &a.c1, &b.c0, &b.c1].iter().for_each(|part| part.bound.assert_factor(2));
-            let (a, b) = (a.c0.bound.or(a.c1.bound).value, b.c0.bound.or(b.c1.bound).value);
-            WideBound { least: -a * b, most: 2.0 * a * b, products: 2.0 }
-        };
-        // SAFETY: see the head of `fp.rs`.
-        let [c0, c1] = unsafe { wide(&[&a.c0.limbs, &a.c1.limbs], &[&b.c0.limbs, &b.c1.limbs]) };
-        Self {
-            c0,
-            c1,
-            #[cfg(debug_assertions)]
-            bound,
-        }
-    }
-
-    /// The square of a number with limbs below 2 units and values below 8p.
-    #[inline(always)]
-    pub(crate) fn square(a: &Fp2) -> Self {
-        #[cfg(debug_assertions)]
-        let bound = {
-            [&a.c0, &a.c1].iter().for_each(|part| part.bound.assert_factor(2));
-            let value = a.c0.bound.or(a.c1.bound).value;
-            assert!(value < 8.0, "{value} p where less than 8 p are allowed");
-            WideBound { least: -value * value, most: 2.0 * value * (value + 8.0), products: 2.0 }
-        };
-        // SAFETY: see the head of `fp.rs`.
-        let [c0, c1] = unsafe { wide_square(&a.c0.limbs, &a.c1.limbs) };
-        Self {
-            c0,
-            c1,
-            #[cfg(debug_assertions)]
-            bound,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn plus(&self, other: &Self) -> Self {
-        Self {
-            c0: limbs_of!(I < 16 => self.c0[I].plus(other.c0[I])),
-            c1: limbs_of!(I < 16 => self.c1[I].plus(other.c1[I])),
-            #[cfg(debug_assertions)]
-            bound: WideBound {
-                least: self.bound.least + other.bound.least,
-                most: self.bound.most + other.bound.most,
-                products: self.bound.products + other.bound.products,
-            },
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn doubled(&self) -> Self {
-        self.plus(self)
-    }
-
-    #[inline(always)]
-    pub(crate) fn minus(&self, other: &Self) -> Self {
-        Self {
-            c0: limbs_of!(I < 16 => self.c0[I].minus(other.c0[I])),
-            c1: limbs_of!(I < 16 => self.c1[I].minus(other.c1[I])),
-            #[cfg(debug_assertions)]
-            bound: WideBound {
-                least: self.bound.least - other.bound.most,
-                most: self.bound.most - other.bound.least,
-                products: self.bound.products + other.bound.products,
-            },
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn times_one_plus_i(&self) -> Self {
-        Self {
-            c0: limbs_of!(I < 16 => self.c0[I].minus(self.c1[I])),
-            c1: limbs_of!(I < 16 => self.c0[I].plus(self.c1[I])),
-            #[cfg(debug_assertions)]
-            bound: {
-                let WideBound { least, most, products } = self.bound;
-                WideBound {
-                    least: (least - most).min(2.0 * least),
-                    most: (most - least).max(2.0 * most),
-                    products: 2.0 * products,
-                }
-            },
-        }
-    }
-
-    /// Divided by R modulo p: one unit, about 2p.
-    #[inline(always)]
-    pub(crate) fn reduced(&self) -> Fp2 {
-        self.plus_reduced(&Fp2::zero())
-    }
-
-    /// Divided by R modulo p, and another element added on the way: one unit, about 2p more than that.
-    #[inline(always)]
-    pub(crate) fn plus_reduced(&self, other: &Fp2) -> Fp2 {
-        #[cfg(debug_assertions)]
-        {
-            let WideBound { least, most, products } = self.bound;
-            assert!(least >= -MOST_BELOW_ZERO, "{least} p² where {MOST_BELOW_ZERO} can be made up for");
-            assert!(most <= 4.0 * MOST_BELOW_ZERO, "{most} p² before a reduction");
-            // A column of a product of Fp is below 40·2^52, and the reduction adds another.
-            assert!(products <= 48.0, "the columns of {products} products");
-        }
-        // SAFETY: see the head of `fp.rs`.
-        let c0 = unsafe { lift_and_reduce(&self.c0, &other.c0.limbs) };
-        // SAFETY: see the head of `fp.rs`.
-        let c1 = unsafe { lift_and_reduce(&self.c1, &other.c1.limbs) };
-        let of = |limbs, _other: &Fp| Fp {
-            limbs,
-            #[cfg(debug_assertions)]
-            bound: {
-                let reduced = Bound::reduced(self.bound.most + 2.0 * MOST_BELOW_ZERO);
-                Bound { value: reduced.value + _other.bound.value, ..reduced }
-            },
-        };
-        Fp2::new(of(c0, &other.c0), of(c1, &other.c1))
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn wide(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 16]; 2] {
-    columns(a, b)
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn lift_and_reduce(a: &[__m512i; 16], other: &[__m512i; 8]) -> [__m512i; 8] {
-    let mut columns = lifted(a);
-    for i in 0..8 {
-        columns[8 + i] = columns[8 + i].plus(other[i]);
-    }
-    kernel::reduce(&columns)
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -419,17 +258,11 @@ fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 8]; 2] {
     [real, kernel::reduce(&imaginary)]
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn wide_square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 16]; 2] {
-    square_columns::<8, _>(c0, c1)
-}
-
 /// The columns of (c0 + c1)·(c0 - c1 + `TIMES`·p) and of 2·c0·c1, of limbs below 2 units. Two products of Fp.
 ///
 /// c0 - c1 has limbs of up to five units and is carried.
 #[inline(always)]
-fn square_columns<const TIMES: i64, W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
+pub(super) fn square_columns<const TIMES: i64, W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
     let multiple = const { kernel::multiple_of_p(TIMES, 2) };
     let sum = limbs_of!(I < 8 => c0[I].plus(c1[I]));
     let difference = kernel::carry(&limbs_of!(I < 8 => c0[I].plus(Word::splat(multiple[I])).minus(c1[I])));
@@ -525,13 +358,6 @@ pub(super) mod tests {
             let (sum, difference) = (x.plus(&y), x.minus(&y).carried());
             assert_eq!(sum.times(&difference).store(), each(|a, b| a.plus(b).times(&a.minus(b))));
             assert_eq!(sum.squared().store(), each(|a, b| a.plus(b).squared()));
-            assert_eq!(Wide::product(&sum, &difference).reduced().store(), sum.times(&difference).store());
-            let wide = Wide::product(&x, &y).minus(&Wide::square(&x).times_one_plus_i());
-            let expected = each(|a, b| {
-                let one_plus_i = blst_fp2 { fp: [crate::backend::portable::curve::ONE; 2] };
-                a.times(b).minus(&a.squared().times(&one_plus_i)).plus(b)
-            });
-            assert_eq!(wide.plus_reduced(&y).store(), expected);
             let large = Fp2::new(largest(&x.c0), largest(&x.c1)).carried();
             assert!(large.c0.store() == x.c0.store());
             assert_eq!(x.times_fp(&largest(&y.c0)).store(), each(|a, b| a.times_fp(&b.fp[0])));

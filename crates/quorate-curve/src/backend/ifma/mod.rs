@@ -3,28 +3,29 @@
 //! | layer | files |
 //! |---|---|
 //! | instructions, and the kernels made of them | [`word`], [`kernel`] |
-//! | eight elements of a field | [`fp`], [`fp2`], `fp6`, `fp12`, with [`bound`] beside them in debug builds; [`field`] is their common face |
+//! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
 //! | the verbs, named as in the portable back end | the rest |
 //!
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
 
 pub(crate) mod bound;
+pub(crate) mod curve;
+pub(crate) mod encoding;
 pub(crate) mod field;
-pub(crate) mod fp;
 pub(crate) mod fp12;
 pub(crate) mod fp2;
-pub(crate) mod kernel;
+pub(crate) mod fp;
+pub(crate) mod hash_to_curve;
 mod kernel52;
+pub(crate) mod kernel;
+pub(crate) mod map_to_g1;
+pub(crate) mod map_to_g2;
 pub(crate) mod operations;
 pub(crate) mod pairing;
 pub(crate) mod power;
 pub(crate) mod square_root;
-pub(crate) mod encoding;
-pub(crate) mod curve;
 pub(crate) mod subgroup;
-pub(crate) mod hash_to_curve;
-pub(crate) mod map_to_g1;
-pub(crate) mod map_to_g2;
+pub(crate) mod wide;
 pub(crate) mod word;
 
 /// Lanes in a vector.

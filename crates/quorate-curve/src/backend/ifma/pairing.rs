@@ -179,25 +179,23 @@ fn parameter_loop<F: Field, C>(
     power: Option<&Fp12>,
     line: impl Fn(&mut Accumulator, &F, &F, &C),
 ) -> Fp12 {
-    let mut f = start;
+    let mut f = Accumulator::new(start);
     for bit in (0..63).rev() {
         // The first square of one is one.
         if power.is_some() || bit < 62 {
-            f = f.squared();
+            let value = f.value();
+            *value = value.squared();
         }
-        let mut lines = Accumulator::new(f);
-        double(steps, &mut lines, &line);
-        f = lines.value();
+        double(steps, &mut f, &line);
         if PARAMETER >> bit & 1 == 1 {
             if let Some(power) = power {
-                f = f.times(power);
+                let value = f.value();
+                *value = value.times(power);
             }
-            let mut lines = Accumulator::new(f);
-            add(steps, &mut lines, &line);
-            f = lines.value();
+            add(steps, &mut f, &line);
         }
     }
-    f
+    *f.value()
 }
 
 /// Doubles every point; the slope is 3x²/2y.
