@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use blst::{blst_fp2, blst_p1_affine, blst_p2_affine};
+use blst::{blst_p1_affine, blst_p2_affine};
 
 use super::{
     LANES,
@@ -227,10 +227,10 @@ pub(crate) fn turned(x: &Fp) -> Fp {
 }
 
 /// ψ, the twisted Frobenius endomorphism: see [`map_to_g2`](crate::backend::portable::map_to_g2).
-#[inline(always)]
+#[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn psi(point: &Affine<Fp2>) -> Affine<Fp2> {
-    let at = |a: &Fp2, factor: &blst_fp2| a.conjugated().carried().times(&Fp2::splat(factor));
-    Affine { x: at(&point.x, &PSI_X), y: at(&point.y, &PSI_Y) }
+    let (x, y) = (point.x.conjugated().carried(), point.y.conjugated().carried());
+    Affine { x: x.times(&Fp2::splat(&PSI_X)), y: y.times(&Fp2::splat(&PSI_Y)) }
 }
 
 #[cfg(test)]

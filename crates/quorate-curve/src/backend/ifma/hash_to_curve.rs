@@ -12,14 +12,14 @@
 use alloc::vec::Vec;
 
 use super::{
-    LANES,
+    FEW, LANES,
     curve::{self, Affine, Jacobian},
     field::{Field, Words, invert_all},
     fp::{Fp, Mask},
     subgroup::Subgroup,
 };
 use crate::{
-    backend::portable::{hash_to_curve::expand, map_to_g2::TWO_TO_256},
+    backend::portable::{self, hash_to_curve::expand, map_to_g2::TWO_TO_256},
     group::Group,
 };
 
@@ -27,6 +27,9 @@ use crate::{
 const BLOCK: usize = 16 * LANES;
 
 pub(crate) fn hash_to_curve<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    if messages.len() < FEW {
+        return portable::hash_to_curve::hash_to_curve(dst, messages);
+    }
     // SAFETY: see the head of `fp.rs`.
     in_blocks(messages, |messages| unsafe { whole::<G::Affine>(dst, messages) })
 }
@@ -35,11 +38,17 @@ pub(crate) fn hash_to_curve<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -
 ///
 /// Not what the portable back end gives for G1: sums of the one are not cleared by the other.
 pub(crate) fn hash_for_sums<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    if messages.len() < FEW && G::Affine::PORTABLE_IS_UNCLEARED {
+        return portable::hash_to_curve::hash_for_sums(dst, messages);
+    }
     // SAFETY: see the head of `fp.rs`.
     in_blocks(messages, |messages| unsafe { curve::to_affine(&uncleared::<G::Affine>(dst, messages)) })
 }
 
 pub(crate) fn clear_sums<G: Group>(sums: &[G]) -> Vec<G> {
+    if sums.len() < FEW {
+        return sums.iter().map(|sum| G::wrap(sum.inner().clear_one())).collect();
+    }
     // SAFETY: see the head of `fp.rs`.
     in_blocks(sums, |sums| unsafe { clear_points(G::slice(sums)) })
 }
@@ -65,6 +74,9 @@ pub struct Swu<F> {
 
 /// What the maps to the two curves do not share.
 pub trait HashInLanes: Subgroup {
+    /// Whether the portable back end hashes for sums to the same points.
+    const PORTABLE_IS_UNCLEARED: bool;
+
     /// The map's constants.
     fn swu() -> Swu<Self::Lanes>;
     /// Roots of g(x₁), and which lanes have one; of g(x₂) in the others. From u, Zu² and g(x₁).

@@ -16,10 +16,17 @@ use super::{
 use crate::backend::portable::Curve;
 
 impl HashInLanes for blst_p1_affine {
+    const PORTABLE_IS_UNCLEARED: bool = false;
+
     #[inline(always)]
     fn swu() -> Swu<Fp> {
-        let [a, b, minus_b_over_a, b_over_z_a, z, _] = SWU.map(|constant| Fp::constant(&constant));
-        Swu { a, b, z, minus_b_over_a, b_over_z_a }
+        Swu {
+            a: Fp::constant(&SWU[0]),
+            b: Fp::constant(&SWU[1]),
+            minus_b_over_a: Fp::constant(&SWU[2]),
+            b_over_z_a: Fp::constant(&SWU[3]),
+            z: Fp::constant(&SWU[4]),
+        }
     }
 
     #[inline(always)]

@@ -17,6 +17,8 @@ use crate::backend::portable::{
 };
 
 impl HashInLanes for blst_p2_affine {
+    const PORTABLE_IS_UNCLEARED: bool = true;
+
     #[inline(always)]
     fn swu() -> Swu<Fp2> {
         Swu {
@@ -89,6 +91,7 @@ fn clear(point: &Affine<Fp2>) -> Jacobian<Fp2> {
     let minus_psi = psi(point).negated();
     let twice = double(&Affine { x: minus.x.times(&omega), y: minus.y }.to_jacobian());
     let rest = add(&twice, &add_affine(&minus.to_jacobian(), &minus_psi));
-    let inner = add_affine(&add_affine(&times_minus_z(point), &minus_psi), point);
+    // -z·P is -ψ(P) in the subgroup, and is not added to it first.
+    let inner = add_affine(&add_affine(&times_minus_z(point), point), &minus_psi);
     add(&times_minus_z_jacobian(&inner), &rest)
 }

@@ -31,6 +31,9 @@ pub(crate) mod word;
 /// Lanes in a vector.
 pub(crate) const LANES: usize = 8;
 
+/// Fewer items than this are decoded, hashed and checked by the portable back end, which is faster there.
+const FEW: usize = 2;
+
 /// That this CPU has the lanes' instructions and the operating system keeps their registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ifma(());
