@@ -200,7 +200,7 @@ impl Backend {
         match self {
             Self::Portable => portable::sum::sums(points, ends),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::sum::sums(points, ends),
+            Self::Ifma(_) => ifma::sum::sums(points, ends),
         }
     }
 
