@@ -100,7 +100,7 @@ impl Backend {
         match self {
             Self::Portable => None,
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => None,
+            Self::Ifma(_) => ifma::weighted_sum::sums_members_from::<G>(),
         }
     }
 
@@ -215,7 +215,7 @@ impl Backend {
         match self {
             Self::Portable => portable::weighted_sum::weighted_sums(points, weights, ends),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::weighted_sum::weighted_sums(points, weights, ends),
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points, weights, ends),
         }
     }
 
@@ -237,13 +237,16 @@ impl Backend {
     ) -> Option<G> {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        match (self, soundness) {
-            // Each point by itself: exact, and no random bits are needed.
-            (_, _) => {
-                let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
-                members.then(|| portable::weighted_sum::weighted_sums(points, weights, &[points.len()])[0])
-            }
+        #[cfg(target_arch = "x86_64")]
+        if let Self::Ifma(_) = self
+            && self.sums_members_from::<G>().is_some_and(|least| points.len() >= least)
+        {
+            return ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness);
         }
+        // Each point by itself: exact, and no random bits are needed.
+        let _ = soundness;
+        let members = self.in_subgroup(points).into_iter().all(|member| member);
+        members.then(|| self.weighted_sums(points, weights, &[points.len()])[0])
     }
 
     /// Σ nᵢ·Pᵢ for public scalars of 256 bits, little-endian, which need not be below r; the identity for none.

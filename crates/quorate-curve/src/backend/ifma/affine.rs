@@ -498,7 +498,7 @@ pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &[Entry], ends: &[u
 }
 
 /// Vectors that are added up together: enough to hide an inversion, few enough to stay in the second cache.
-const TOGETHER: usize = 1024;
+const TOGETHER: usize = 512;
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn add_up<F: Coordinate>(table: &Table<F>, entries: &[Entry], stretches: &[(u32, u32)], out: &mut Table<F>) {
