@@ -58,6 +58,11 @@ impl Weight {
         DIGITS[(self.0 >> (4 * i)) as usize & 15]
     }
 
+    /// The nibble of the digit at place `i`.
+    pub(crate) fn nibble(self, i: usize) -> u8 {
+        (self.0 >> (4 * i)) as u8 & 15
+    }
+
     /// Two digits at places `2i` and `2i + 1`, as one byte.
     pub(crate) fn byte(self, i: usize) -> usize {
         (self.0 >> (8 * i)) as usize & 255

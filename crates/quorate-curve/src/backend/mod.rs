@@ -102,7 +102,7 @@ impl Backend {
         match self {
             Self::Portable => None,
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => None,
+            Self::Ifma(_) => ifma::weighted_sum::sums_members_from::<G>(),
         }
     }
 
@@ -202,7 +202,7 @@ impl Backend {
         match self {
             Self::Portable => portable::sum::sums(points, ends),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::sum::sums(points, ends),
+            Self::Ifma(_) => ifma::sum::sums(points, ends),
         }
     }
 
@@ -217,7 +217,7 @@ impl Backend {
         match self {
             Self::Portable => portable::weighted_sum::weighted_sums(points, weights, ends),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::weighted_sum::weighted_sums(points, weights, ends),
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points, weights, ends),
         }
     }
 
@@ -239,12 +239,14 @@ impl Backend {
     ) -> Option<G> {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        match (self, soundness) {
+        match self {
             // Each point by itself: exact, and no random bits are needed.
-            (_, _) => {
+            Self::Portable => {
                 let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
                 members.then(|| portable::weighted_sum::weighted_sums(points, weights, &[points.len()])[0])
             }
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness),
         }
     }
 

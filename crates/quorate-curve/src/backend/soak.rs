@@ -15,7 +15,6 @@ use super::Backend;
 use crate::{
     G1, G2, Group,
     encoding::MODULUS,
-    group::sealed::Sealed,
     pairing::Pairing,
     weight::{Soundness, Weight},
 };

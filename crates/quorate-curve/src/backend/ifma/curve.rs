@@ -7,10 +7,11 @@
 
 use alloc::vec::Vec;
 
-use blst::{blst_p1_affine, blst_p2_affine};
+use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
 use super::{
     LANES,
+    affine::Coordinate,
     field::{Field, invert_all},
     fp::{Fp, Mask},
     fp2::Fp2,
@@ -35,10 +36,12 @@ const FOUR: Limbs = limbs([
 /// What the lanes know of a curve.
 pub trait InLanes: Curve {
     /// Eight elements of the coordinate field.
-    type Lanes: Field<Element = Self::Field>;
+    type Lanes: Coordinate<Element = Self::Field>;
 
     /// The constant of the curve equation.
     fn b() -> Self::Lanes;
+    /// β, for which (βx, y) is ω·(x, y).
+    fn beta() -> blst_fp;
 }
 
 impl InLanes for blst_p1_affine {
@@ -48,6 +51,10 @@ impl InLanes for blst_p1_affine {
     fn b() -> Fp {
         Fp::constant(&FOUR)
     }
+
+    fn beta() -> blst_fp {
+        Self::turn_field(ONE, 1)
+    }
 }
 
 impl InLanes for blst_p2_affine {
@@ -56,6 +63,10 @@ impl InLanes for blst_p2_affine {
     #[inline(always)]
     fn b() -> Fp2 {
         Fp2::constant(&[FOUR; 2])
+    }
+
+    fn beta() -> blst_fp {
+        Self::turn_field(Self::one(), 1).fp[0]
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
 
+pub(crate) mod affine;
 pub(crate) mod bound;
 pub(crate) mod curve;
 pub(crate) mod encoding;
@@ -25,6 +26,8 @@ pub(crate) mod pairing;
 pub(crate) mod power;
 pub(crate) mod square_root;
 pub(crate) mod subgroup;
+pub(crate) mod sum;
+pub(crate) mod weighted_sum;
 pub(crate) mod wide;
 pub(crate) mod word;
 

@@ -189,13 +189,13 @@ fn fill_buckets<C: Curve>(turned: &[[C; 3]], weights: &[Weight], pairs: usize) -
     affine::sums(sorted, &ends)
 }
 
-fn longest(weights: &[Weight]) -> usize {
+pub(in crate::backend) fn longest(weights: &[Weight]) -> usize {
     weights.iter().map(|w| w.digits()).max().unwrap_or(0)
 }
 
 impl Kind {
     /// Place in a table of the multiples by 1, 2 and 1 - ω.
-    fn index(self) -> Option<usize> {
+    pub(in crate::backend) fn index(self) -> Option<usize> {
         match self {
             Self::Zero => None,
             Self::One => Some(0),
@@ -207,22 +207,22 @@ impl Kind {
 
 /// Where a pair of digits goes: unit · point is added to the bucket of the pair divided by that unit.
 #[derive(Clone, Copy)]
-struct Slot {
-    bucket: u8,
-    turn: u8,
-    negative: bool,
+pub(in crate::backend) struct Slot {
+    pub(in crate::backend) bucket: u8,
+    pub(in crate::backend) turn: u8,
+    pub(in crate::backend) negative: bool,
 }
 
 /// The slot of each of the 256 pairs of digits, and what each bucket stands for.
-struct Slots {
-    of_byte: [Option<Slot>; 256],
-    digits: [[Digit; 2]; BUCKETS],
+pub(in crate::backend) struct Slots {
+    pub(in crate::backend) of_byte: [Option<Slot>; 256],
+    pub(in crate::backend) digits: [[Digit; 2]; BUCKETS],
 }
 
 /// Pairs of digits up to a unit.
-const BUCKETS: usize = 57;
+pub(in crate::backend) const BUCKETS: usize = 57;
 
-const SLOTS: Slots = {
+pub(in crate::backend) const SLOTS: Slots = {
     const ZERO: Digit = DIGITS[0];
     let mut of_byte = [None; 256];
     let mut digits = [[ZERO; 2]; BUCKETS];

@@ -1,0 +1,664 @@
+//! Sums of affine points, eight additions at a time and one inversion for a round of them (Montgomery's trick).
+//!
+//! ```text
+//! λ = (y₂ - y₁)/(x₂ - x₁), or 3x²/2y for a doubling;    x₃ = λ² - x₁ - x₂;    y₃ = λ(x₁ - x₃) - y₁
+//! ```
+//!
+//! Points stay in the lanes' form from one sum to the next: a [`Table`] keeps each coordinate as a row of eight limbs,
+//! and eight rows become a vector by a transposition, far cheaper than a multiplication. [`sums`] gathers stretches of
+//! table entries side by side, a stretch a lane, and adds the vectors in rounds. Identities, equal and opposite points
+//! are exact in every lane. Neither curve has a point of order 2 (their orders are odd), so y = 0 is the identity's alone.
+
+use alloc::vec::Vec;
+use core::arch::x86_64::*;
+
+use blst::blst_fp;
+
+#[cfg(debug_assertions)]
+use super::bound::{Bound, UNIT};
+use super::{
+    LANES,
+    curve::InLanes,
+    field::Field,
+    fp::{Fp, Mask},
+    fp2::Fp2,
+    kernel,
+};
+
+/// Eight elements of a coordinate field, and how they lie in memory one by one.
+pub trait Coordinate: Field {
+    /// One element as the lanes have it, below 2.1p.
+    type Row: Copy;
+    const ZERO_ROW: Self::Row;
+
+    fn gather(rows: &[&Self::Row; LANES]) -> Self;
+    fn scatter(&self) -> [Self::Row; LANES];
+    /// Lanes whose limbs are all zero.
+    fn blank(&self) -> Mask;
+}
+
+/// The limbs of one element of Fp.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Row([i64; 8]);
+
+impl Coordinate for Fp {
+    type Row = Row;
+    const ZERO_ROW: Row = Row([0; 8]);
+
+    #[inline(always)]
+    fn gather(rows: &[&Row; LANES]) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        let limbs = unsafe { gather(rows) };
+        Self {
+            limbs,
+            #[cfg(debug_assertions)]
+            bound: SHRUNK,
+        }
+    }
+
+    #[inline(always)]
+    fn scatter(&self) -> [Row; LANES] {
+        #[cfg(debug_assertions)]
+        {
+            self.bound.assert_factor(1);
+            self.bound.assert_value(SHRUNK.value);
+        }
+        // SAFETY: see the head of `fp.rs`; a row is eight limbs, as a vector is.
+        unsafe { core::mem::transmute(transpose(self.limbs)) }
+    }
+
+    #[inline(always)]
+    fn blank(&self) -> Mask {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { blank(&self.limbs) }
+    }
+}
+
+impl Coordinate for Fp2 {
+    type Row = [Row; 2];
+    const ZERO_ROW: [Row; 2] = [Row([0; 8]); 2];
+
+    #[inline(always)]
+    fn gather(rows: &[&[Row; 2]; LANES]) -> Self {
+        Self::new(
+            Coordinate::gather(&core::array::from_fn(|i| &rows[i][0])),
+            Coordinate::gather(&core::array::from_fn(|i| &rows[i][1])),
+        )
+    }
+
+    #[inline(always)]
+    fn scatter(&self) -> [[Row; 2]; LANES] {
+        let (c0, c1) = (self.c0.scatter(), self.c1.scatter());
+        core::array::from_fn(|i| [c0[i], c1[i]])
+    }
+
+    #[inline(always)]
+    fn blank(&self) -> Mask {
+        self.c0.blank() & self.c1.blank()
+    }
+}
+
+/// The bound of a row.
+#[cfg(debug_assertions)]
+const SHRUNK: Bound = Bound { limb: UNIT - 1, value: 2.1 };
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn gather(rows: &[&Row; LANES]) -> [__m512i; 8] {
+    let mut vectors = [_mm512_setzero_si512(); 8];
+    kernel::unroll!(I < 8 {
+        // SAFETY: a row is 64 bytes on their boundary.
+        vectors[I] = unsafe { _mm512_load_si512(core::ptr::from_ref(rows[I]).cast()) };
+    });
+    transpose(vectors)
+}
+
+/// Lane i of vector j becomes lane j of vector i.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn transpose(r: [__m512i; 8]) -> [__m512i; 8] {
+    let mut out = r;
+    // Pairs of rows: their even places in the first vector, their odd ones in the second.
+    let low = [0, 2, 4, 6].map(|i| _mm512_unpacklo_epi64(r[i], r[i + 1]));
+    let high = [0, 2, 4, 6].map(|i| _mm512_unpackhi_epi64(r[i], r[i + 1]));
+    // Four by four pairs.
+    for (odd, t) in [(0, low), (1, high)] {
+        let (a, b) = (_mm512_shuffle_i64x2::<0x88>(t[0], t[1]), _mm512_shuffle_i64x2::<0x88>(t[2], t[3]));
+        let (c, d) = (_mm512_shuffle_i64x2::<0xdd>(t[0], t[1]), _mm512_shuffle_i64x2::<0xdd>(t[2], t[3]));
+        out[odd] = _mm512_shuffle_i64x2::<0x88>(a, b);
+        out[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(a, b);
+        out[2 + odd] = _mm512_shuffle_i64x2::<0x88>(c, d);
+        out[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(c, d);
+    }
+    out
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn blank(limbs: &[__m512i; 8]) -> Mask {
+    let mut any = limbs[0];
+    kernel::unroll!(I < 8 { any = _mm512_or_si512(any, limbs[I]); });
+    _mm512_testn_epi64_mask(any, any)
+}
+
+/// Eight affine points. Where the mask says identity, both coordinates are blank.
+#[derive(Clone, Copy)]
+pub(crate) struct Points<F> {
+    pub(crate) x: F,
+    pub(crate) y: F,
+    pub(crate) identity: Mask,
+}
+
+impl<F: Coordinate> Points<F> {
+    #[inline(always)]
+    pub(crate) fn identities() -> Self {
+        Self { x: F::zero(), y: F::zero(), identity: !0 }
+    }
+}
+
+/// What a slope is divided by in each lane, and where the sum is not the ordinary one.
+#[derive(Clone, Copy)]
+struct Exceptions {
+    equal: Mask,
+    opposite: Mask,
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn denominator<F: Coordinate>(a: &Points<F>, b: &Points<F>) -> (F, Exceptions) {
+    let run = b.x.subtract::<3, 1>(&a.x);
+    let identity = a.identity | b.identity;
+    let vertical = run.is_zero() & !identity;
+    if identity | vertical == 0 {
+        return (run.factor(), Exceptions { equal: 0, opposite: 0 });
+    }
+    let equal = vertical & b.y.subtract::<3, 1>(&a.y).is_zero();
+    let opposite = vertical & !equal;
+    let run = F::one().or(identity | opposite, &a.y.doubled().or(equal, &run).carried());
+    (run, Exceptions { equal, opposite })
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add<F: Coordinate>(a: &Points<F>, b: &Points<F>, inverse: &F, exceptions: Exceptions) -> Points<F> {
+    let mut rise = b.y.subtract::<3, 1>(&a.y).factor();
+    if exceptions.equal != 0 {
+        let square = a.x.squared();
+        rise = square.doubled().plus(&square).carried().or(exceptions.equal, &rise);
+    }
+    let sum = ordinary(a, &a.x.plus(&b.x), &rise.times(inverse));
+    let identity = a.identity | b.identity | exceptions.opposite;
+    if identity == 0 {
+        return sum;
+    }
+    let both = a.identity & b.identity | exceptions.opposite;
+    let pick = |sum: &F, a_part: &F, b_part: &F| {
+        let sum = b_part.or(a.identity, sum);
+        let sum = a_part.or(b.identity, &sum);
+        F::zero().or(both, &sum)
+    };
+    Points { x: pick(&sum.x, &a.x, &b.x), y: pick(&sum.y, &a.y, &b.y), identity: both }
+}
+
+/// The third point on a line, reflected.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn ordinary<F: Coordinate>(a: &Points<F>, sum_of_x: &F, slope: &F) -> Points<F> {
+    let x = slope.squared().subtract::<5, 2>(sum_of_x).shrunk();
+    let y = slope.times(&a.x.subtract::<3, 1>(&x).factor()).subtract::<3, 1>(&a.y).shrunk();
+    Points { x, y, identity: 0 }
+}
+
+/// Elements to invert together, none of them zero in any lane. Inverses come out last in, first out.
+pub(crate) struct Chain<F> {
+    values: Vec<F>,
+    before: Vec<F>,
+    product: F,
+}
+
+impl<F: Coordinate> Chain<F> {
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(crate) fn new() -> Self {
+        Self { values: Vec::new(), before: Vec::new(), product: F::one() }
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(crate) fn push(&mut self, value: F) {
+        self.before.push(self.product);
+        self.product = self.product.times(&value);
+        self.values.push(value);
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(crate) fn invert(&mut self) {
+        if !self.values.is_empty() {
+            self.product = self.product.inverted();
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(crate) fn pop(&mut self) -> F {
+        let (Some(value), Some(before)) = (self.values.pop(), self.before.pop()) else { return F::one() };
+        let inverse = self.product.times(&before);
+        self.product = if self.values.is_empty() { F::one() } else { self.product.times(&value) };
+        inverse
+    }
+}
+
+/// Adds the second point of each pair to the first. No point may be in two pairs.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn add_pairs<F: Coordinate>(points: &mut [Points<F>], pairs: &[(u32, u32)], chain: &mut Chain<F>) {
+    let mut exceptions = Vec::with_capacity(pairs.len());
+    for &(a, b) in pairs {
+        let (run, exception) = denominator(&points[a as usize], &points[b as usize]);
+        chain.push(run);
+        exceptions.push(exception);
+    }
+    chain.invert();
+    for (&(a, b), exception) in pairs.iter().zip(exceptions).rev() {
+        let inverse = chain.pop();
+        points[a as usize] = add(&points[a as usize], &points[b as usize], &inverse, exception);
+    }
+}
+
+/// Adds to each point the one at the same place of `others`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn add_each<F: Coordinate>(points: &mut [Points<F>], others: &[Points<F>], chain: &mut Chain<F>) {
+    let mut exceptions = Vec::with_capacity(points.len());
+    for (a, b) in points.iter().zip(others) {
+        let (run, exception) = denominator(a, b);
+        chain.push(run);
+        exceptions.push(exception);
+    }
+    chain.invert();
+    for ((a, b), exception) in points.iter_mut().zip(others).zip(exceptions).rev() {
+        let inverse = chain.pop();
+        *a = add(a, b, &inverse, exception);
+    }
+}
+
+/// Doubles every point.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn double_each<F: Coordinate>(points: &mut [Points<F>], chain: &mut Chain<F>) {
+    for a in points.iter() {
+        let twice = a.y.doubled().factor();
+        chain.push(if a.identity == 0 { twice } else { F::one().or(a.identity, &twice) });
+    }
+    chain.invert();
+    for a in points.iter_mut().rev() {
+        let square = a.x.squared();
+        let slope = square.doubled().plus(&square).factor().times(&chain.pop());
+        let mut double = ordinary(a, &a.x.doubled(), &slope);
+        if a.identity != 0 {
+            double = Points {
+                x: F::zero().or(a.identity, &double.x),
+                y: F::zero().or(a.identity, &double.y),
+                identity: a.identity,
+            };
+        }
+        *a = double;
+    }
+}
+
+/// A table entry: a point times ω^turn, negative or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Entry(u32);
+
+impl Entry {
+    /// A turn other than 0 needs a table with turns.
+    #[inline(always)]
+    pub(crate) fn new(index: usize, turn: u8, negative: bool) -> Self {
+        Self(((index as u32 + 1) << 3) | u32::from(turn) << 1 | u32::from(negative))
+    }
+
+    /// The identity.
+    pub(crate) const NONE: Self = Self(0);
+}
+
+/// Points in rows, the first of them the identity.
+pub(crate) struct Table<F: Coordinate> {
+    /// Rows of x a point: 3 where ωx and ω²x are there too, otherwise 1.
+    turns: usize,
+    x: Vec<F::Row>,
+    /// y and -y.
+    y: Vec<[F::Row; 2]>,
+    beta: blst_fp,
+}
+
+impl<F: Coordinate> Table<F> {
+    /// Room for `n` points, all the identity.
+    pub(crate) fn new<C: InLanes<Lanes = F>>(n: usize, turns: bool) -> Self {
+        Self::like(n, turns, C::beta())
+    }
+
+    fn like(n: usize, turns: bool, beta: blst_fp) -> Self {
+        assert!(n < 1 << 28, "a table of {n} points");
+        let turns = if turns { 3 } else { 1 };
+        Self { turns, x: alloc::vec![F::ZERO_ROW; (n + 1) * turns], y: alloc::vec![[F::ZERO_ROW; 2]; n + 1], beta }
+    }
+
+    /// The points in a table.
+    pub(crate) fn of<C: InLanes<Lanes = F>>(points: &[C], turns: bool) -> Self {
+        let mut table = Self::new::<C>(points.len(), turns);
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { fill(&mut table, points) };
+        table
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.y.len() - 1
+    }
+
+    /// Eight entries.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(crate) fn gather(&self, entries: &[Entry; LANES]) -> Points<F> {
+        let mut x = [&self.x[0]; LANES];
+        let mut y = [&self.y[0][0]; LANES];
+        for lane in 0..LANES {
+            let Entry(entry) = entries[lane];
+            let index = entry as usize >> 3;
+            x[lane] = &self.x[index * self.turns + (entry as usize >> 1 & 3)];
+            y[lane] = &self.y[index][entry as usize & 1];
+        }
+        let (x, y) = (F::gather(&x), F::gather(&y));
+        Points { x, y, identity: y.blank() }
+    }
+
+    /// Puts eight points, or as many as there are indices, in their places.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(crate) fn put(&mut self, points: &Points<F>, indices: &[u32], beta: &Fp) {
+        let mut negative = F::zero().subtract::<3, 1>(&points.y).shrunk();
+        if points.identity != 0 {
+            negative = F::zero().or(points.identity, &negative);
+        }
+        let (x, y, negative) = (points.x.scatter(), points.y.scatter(), negative.scatter());
+        for (lane, &index) in indices.iter().enumerate() {
+            self.x[(index as usize + 1) * self.turns] = x[lane];
+            self.y[index as usize + 1] = [y[lane], negative[lane]];
+        }
+        if self.turns == 3 {
+            // 1 + β + β² = 0.
+            let once = points.x.times_fp(beta).shrunk();
+            let twice = F::zero().subtract::<5, 2>(&points.x.plus(&once)).shrunk();
+            let (once, twice) = (once.scatter(), twice.scatter());
+            for (lane, &index) in indices.iter().enumerate() {
+                self.x[(index as usize + 1) * 3 + 1] = once[lane];
+                self.x[(index as usize + 1) * 3 + 2] = twice[lane];
+            }
+        }
+    }
+
+    /// Points `from`..`from + 8` of the table, identities beyond its end.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(crate) fn eight(&self, from: usize) -> Points<F> {
+        let mut entries = [Entry::NONE; LANES];
+        for (lane, entry) in entries.iter_mut().enumerate() {
+            if from + lane < self.len() {
+                *entry = Entry::new(from + lane, 0, false);
+            }
+        }
+        self.gather(&entries)
+    }
+
+    /// The points of the table as blst has them.
+    pub(crate) fn to_points<C: InLanes<Lanes = F>>(&self) -> Vec<C> {
+        let mut out = Vec::with_capacity(self.len() + LANES);
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { drain(self, &mut out) };
+        out.truncate(self.len());
+        out
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn fill<C: InLanes>(table: &mut Table<C::Lanes>, points: &[C]) {
+    let beta = Fp::splat(&table.beta);
+    for (vector, eight) in points.chunks(LANES).enumerate() {
+        let mut indices = [0; LANES];
+        for (lane, index) in indices.iter_mut().enumerate() {
+            *index = (vector * LANES + lane) as u32;
+        }
+        table.put(&load(eight), &indices[..eight.len()], &beta);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn drain<C: InLanes>(table: &Table<C::Lanes>, out: &mut Vec<C>) {
+    for vector in 0..table.len().div_ceil(LANES) {
+        out.extend_from_slice(&store::<C>(&table.eight(vector * LANES)));
+    }
+}
+
+/// Eight points, or fewer and identities. Two multiplications a coordinate's part.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn load<C: InLanes>(points: &[C]) -> Points<C::Lanes> {
+    let mut x = [C::IDENTITY.x(); LANES];
+    let mut y = x;
+    let mut identity: Mask = !0;
+    for (lane, point) in points.iter().enumerate() {
+        x[lane] = point.x();
+        y[lane] = point.y();
+        if !point.is_identity() {
+            identity &= !(1 << lane);
+        }
+    }
+    let mut refs = [&x[0]; LANES];
+    let mut y_refs = [&y[0]; LANES];
+    for lane in 0..LANES {
+        refs[lane] = &x[lane];
+        y_refs[lane] = &y[lane];
+    }
+    let (x, y) = (C::Lanes::load(&refs).shrunk(), C::Lanes::load(&y_refs).shrunk());
+    Points { x, y, identity }
+}
+
+/// The eight points as blst has them.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn store<C: InLanes>(points: &Points<C::Lanes>) -> [C; LANES] {
+    let (x, y) = (points.x.store(), points.y.store());
+    let mut out = [C::IDENTITY; LANES];
+    for lane in 0..LANES {
+        out[lane] = C::at(x[lane], y[lane]);
+    }
+    out
+}
+
+/// The sum of each stretch of entries, in a table; stretch `i` ends before `ends[i]`.
+pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &[Entry], ends: &[u32], turns: bool) -> Table<F> {
+    // Stretches lie side by side, the longest together, so that at most eight times the longest is wasted.
+    // Longer ones than an even share are cut, and the sums of their pieces added.
+    let most = (entries.len() / 64).max(16) as u32;
+    let (mut pieces, mut ends_of_pieces, mut start) = (Vec::with_capacity(ends.len() + 64), Vec::new(), 0);
+    let longest = ends.iter().map(|&end| end - core::mem::replace(&mut start, end)).max().unwrap_or(0);
+    start = 0;
+    for &end in ends {
+        while longest > most && end - start > most {
+            pieces.push((start, start + most));
+            start += most;
+        }
+        pieces.push((start, end));
+        start = end;
+        ends_of_pieces.push(pieces.len() as u32);
+    }
+    let cut = pieces.len() > ends.len();
+    let mut out = Table::like(pieces.len(), turns && !cut, table.beta);
+    // SAFETY: see the head of `fp.rs`.
+    unsafe { add_up(table, entries, &pieces, &mut out) };
+    if !cut {
+        return out;
+    }
+    let again: Vec<_> = (0..pieces.len()).map(|i| Entry::new(i, 0, false)).collect();
+    sums(&out, &again, &ends_of_pieces, turns)
+}
+
+/// Vectors that are added up together: enough to hide an inversion, few enough to stay in the second cache.
+const TOGETHER: usize = 512;
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn add_up<F: Coordinate>(table: &Table<F>, entries: &[Entry], stretches: &[(u32, u32)], out: &mut Table<F>) {
+    let length = |i: u32| {
+        let (start, end) = stretches[i as usize];
+        end - start
+    };
+    let mut order: Vec<u32> = (0..stretches.len() as u32).filter(|&i| length(i) > 0).collect();
+    order.sort_unstable_by_key(|&i| core::cmp::Reverse(length(i)));
+    let beta = Fp::splat(&table.beta);
+    let mut chain = Chain::new();
+    let (mut points, mut groups, mut pairs) = (Vec::with_capacity(TOGETHER), Vec::new(), Vec::new());
+    let mut eights = order.chunks(LANES).peekable();
+    while let Some(eight) = eights.next() {
+        let height = length(eight[0]);
+        groups.push((eight, points.len() as u32, height));
+        for row in 0..height {
+            let mut these = [Entry::NONE; LANES];
+            for (lane, &i) in eight.iter().enumerate() {
+                let (start, end) = stretches[i as usize];
+                if start + row < end {
+                    these[lane] = entries[(start + row) as usize];
+                }
+            }
+            points.push(table.gather(&these));
+        }
+        if eights.peek().is_some_and(|next| points.len() + length(next[0]) as usize <= TOGETHER) {
+            continue;
+        }
+        let highest = groups.iter().map(|g| g.2).max().unwrap_or(0);
+        let mut stride = 1;
+        while stride < highest {
+            pairs.clear();
+            for &(_, start, height) in &groups {
+                let mut row = 0;
+                while row + stride < height {
+                    pairs.push((start + row, start + row + stride));
+                    row += 2 * stride;
+                }
+            }
+            add_pairs(&mut points, &pairs, &mut chain);
+            stride *= 2;
+        }
+        for &(eight, start, _) in &groups {
+            out.put(&points[start as usize], eight, &beta);
+        }
+        points.clear();
+        groups.clear();
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::backend::portable::Curve;
+    use crate::{
+        Backend, G1, G2, Group,
+        backend::{ifma::lanes_or_skip, portable},
+    };
+
+    /// Hashed points, and points on the curve outside the subgroup.
+    pub(in crate::backend::ifma) fn hashed<G: Group>(n: usize) -> Vec<G> {
+        let names: Vec<_> = (0..n).map(|i| i.to_le_bytes()).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        Backend::Portable.hash_to_curve(b"sums in lanes", &messages)
+    }
+
+    /// A point of each curve with x as small as possible, outside the subgroup.
+    pub(in crate::backend::ifma) fn outside<G: Group>() -> G {
+        (0..=255)
+            .find_map(|x| {
+                let mut bytes = vec![0; G::COMPRESSED];
+                bytes[0] = 0x80;
+                bytes[G::COMPRESSED - 1] = x;
+                Backend::Portable.decode::<G>(&bytes).ok().filter(|p| !Backend::Portable.in_subgroup(&[*p])[0])
+            })
+            .expect("most points are outside")
+    }
+
+    fn exceptional<G: Group>() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut pool: Vec<G> = hashed(6);
+        pool.extend([G::IDENTITY, pool[0].negate(), pool[1].negate(), pool[2], outside(), outside::<G>().negate()]);
+        // Every pair in every lane, and stretches of every small length with repeats, opposites and identities.
+        let mut stretches: Vec<Vec<G>> = vec![vec![]];
+        for shift in 0..8 {
+            stretches.extend(vec![vec![pool[0], pool[1]]; shift]);
+            for a in &pool {
+                stretches.extend(pool.iter().map(|b| vec![*a, *b]));
+            }
+        }
+        for n in (1..40).chain([200, 700]) {
+            stretches.push((0..n).map(|i| pool[(i * i + n) % pool.len()]).collect());
+            stretches.push(vec![pool[n % 6]; n]);
+        }
+        let points: Vec<G> = stretches.concat();
+        let mut end = 0;
+        let ends: Vec<_> = stretches
+            .iter()
+            .map(|s| {
+                end += s.len();
+                end as u32
+            })
+            .collect();
+        let expected = portable::affine::sums(
+            G::slice(&points).to_vec(),
+            &ends.iter().map(|&end| end as usize).collect::<Vec<_>>(),
+        );
+        let table = Table::of(G::slice(&points), true);
+        assert!(table.to_points::<G::Affine>() == G::slice(&points));
+        let entries: Vec<_> = (0..points.len()).map(|i| Entry::new(i, 0, false)).collect();
+        for turns in [false, true] {
+            let got: Vec<G::Affine> = sums(&table, &entries, &ends, turns).to_points();
+            for ((got, expected), stretch) in got.iter().zip(&expected).zip(&stretches) {
+                assert_eq!(G::wrap(*got), G::wrap(*expected), "{stretch:?}");
+            }
+        }
+        // Turned and negative entries, and doublings.
+        for turn in 0..3 {
+            for negative in [false, true] {
+                let entries: Vec<_> = (0..points.len()).map(|i| Entry::new(i, turn, negative)).collect();
+                let ones: Vec<_> = (1..=points.len() as u32).collect();
+                let got: Vec<G::Affine> = sums(&table, &entries, &ones, false).to_points();
+                for (got, point) in got.iter().zip(&points) {
+                    let point = point.inner().turned(turn);
+                    assert!(*got == if point.is_identity() { point } else { point.signed(negative) });
+                }
+            }
+        }
+        let mut doubled = pool[..12].iter().map(|p| p.inner()).collect::<Vec<_>>();
+        // SAFETY: the CPU has lanes.
+        let got = unsafe { doublings(&doubled) };
+        portable::affine::double_all(&mut doubled);
+        assert!(got == doubled);
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn doublings<C: InLanes>(points: &[C]) -> Vec<C> {
+        let mut vectors: Vec<_> = points.chunks(8).map(|p| load(p)).collect();
+        let twins = vectors.clone();
+        let mut sums = vectors.clone();
+        double_each(&mut vectors, &mut Chain::new());
+        add_each(&mut sums, &twins, &mut Chain::new());
+        let doubles: Vec<C> = vectors.iter().flat_map(|v| store(v)).take(points.len()).collect();
+        let sums: Vec<C> = sums.iter().flat_map(|v| store(v)).take(points.len()).collect();
+        assert!(doubles == sums);
+        doubles
+    }
+
+    #[test]
+    fn exceptional_additions_g1() {
+        exceptional::<G1>();
+    }
+
+    #[test]
+    fn exceptional_additions_g2() {
+        exceptional::<G2>();
+    }
+}

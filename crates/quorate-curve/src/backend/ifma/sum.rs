@@ -1,0 +1,56 @@
+//! Plain sums, by batch-affine additions in lanes.
+
+use alloc::vec::Vec;
+
+use super::affine::{self, Entry, Table};
+use crate::{backend::portable, group::Group};
+
+/// As the portable back end's.
+pub(crate) fn sums<G: Group>(points: &[G], ends: &[usize]) -> Vec<G> {
+    if points.len() < LANES_FROM {
+        return portable::sum::sums(points, ends);
+    }
+    let used = ends.last().copied().unwrap_or(0);
+    let table = Table::of(&G::slice(points)[..used], false);
+    let entries: Vec<_> = (0..used).map(|i| Entry::new(i, 0, false)).collect();
+    let ends: Vec<_> = ends.iter().map(|&end| end as u32).collect();
+    affine::sums(&table, &entries, &ends, false).to_points().into_iter().map(G::wrap).collect()
+}
+
+/// Fewer points are summed one by one.
+const LANES_FROM: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        G1, G2,
+        backend::ifma::{affine::tests::hashed, lanes_or_skip},
+    };
+
+    fn agrees<G: Group>() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut points: Vec<G> = hashed(40);
+        points[7] = G::IDENTITY;
+        points[12] = points[11].negate();
+        let points: Vec<G> = points.iter().cycle().take(1500).copied().collect();
+        // Lane edges, the break-even, and long enough to be cut.
+        for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 129, 1023, 1500] {
+            let thirds = [0, n / 3, n / 3, n];
+            for ends in [&[n][..], &thirds, &[]] {
+                let points = &points[..n];
+                assert_eq!(sums(points, ends), portable::sum::sums(points, ends), "{ends:?}");
+            }
+        }
+        let ends: Vec<_> = (0..=150).map(|i| 10 * i).collect();
+        assert_eq!(sums(&points, &ends), portable::sum::sums(&points, &ends));
+    }
+
+    #[test]
+    fn agrees_with_portable() {
+        agrees::<G1>();
+        agrees::<G2>();
+    }
+}

@@ -1,0 +1,574 @@
+//! Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]), through the sum of each digit position:
+//!
+//! ```text
+//! Aⱼ = Σᵢ δᵢⱼ·Pᵢ,    Σ wᵢ·Pᵢ = Σⱼ 4ʲ·Aⱼ
+//! ```
+//!
+//! The position sums are formed by batch-affine additions ([`affine`]), in one of three ways for three lengths:
+//!
+//! - few points: each gets a table of P, 2P and (1-ω)P, whose entries are added, turned and signed;
+//! - more: points are added, turned and signed, to three sums for each position, one for each kind of digit;
+//! - many: points are added to 57 buckets for each pair of digits, as in the portable back end, and the buckets to the
+//!   three sums of each position. An addition a pair of digits and point, and about 28 a position.
+//!
+//! Many stretches are joined in lanes, a stretch a lane, and few by blst. All is exact for every point of the curve.
+
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+use super::{
+    LANES,
+    affine::{self, Chain, Coordinate, Entry, Points, Table},
+    curve::{self, Affine, InLanes, Jacobian},
+    field::Field,
+    fp::Mask,
+    subgroup,
+};
+use crate::{
+    backend::portable::{
+        self, Curve,
+        weighted_sum::{BUCKETS, SLOTS, longest},
+    },
+    group::Group,
+    weight::{DIGITS, Soundness, Weight},
+};
+
+/// As the portable back end's.
+pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[usize]) -> Vec<G> {
+    if weights.iter().all(|w| *w == Weight::ONE) {
+        return super::sum::sums(points, ends);
+    }
+    let used = ends.last().copied().unwrap_or(0);
+    if used < LANES_FROM {
+        return portable::weighted_sum::weighted_sums(points, weights, ends);
+    }
+    let (points, weights) = (&points[..used], &weights[..used]);
+    let table = Table::of(G::slice(points), true);
+    let mut classes = [const { Vec::new() }; 3];
+    let mut start = 0;
+    for (i, &end) in ends.iter().enumerate() {
+        let range = core::mem::replace(&mut start, end)..end;
+        let class = usize::from(range.len() >= KINDS_FROM) + usize::from(range.len() >= BUCKETS_FROM);
+        classes[class].push((i, range));
+    }
+    let mut sums = vec![G::IDENTITY; ends.len()];
+    for (class, method) in classes.iter().zip([Method::Tables, Method::Kinds, Method::Buckets]) {
+        let (indices, stretches): (Vec<_>, Vec<_>) = class.iter().cloned().unzip();
+        if stretches.is_empty() {
+            continue;
+        }
+        let places = stretches.iter().map(|s| longest(&weights[s.clone()])).max().unwrap_or(0);
+        let nibble = |point: usize, place: usize| weights[point].nibble(place);
+        let positions = Positions { table: &table, stretches: &stretches, places, nibble };
+        let joined = if indices.len() < LANES_JOIN_FROM {
+            join_by_blst::<G::Affine>(&positions.sums(method).to_points(), places, places)
+        } else {
+            let joined = positions.joined::<G::Affine>(method);
+            let blst = |i: usize| {
+                let range = stretches[i].clone();
+                portable::weighted_sum::weighted_sums(&points[range.clone()], &weights[range.clone()], &[range.len()])
+                    [0]
+                .inner()
+            };
+            joined.into_iter().enumerate().map(|(i, sum)| sum.unwrap_or_else(|| blst(i))).collect()
+        };
+        for (index, sum) in indices.into_iter().zip(joined) {
+            sums[index] = G::wrap(sum);
+        }
+    }
+    sums
+}
+
+/// From how many points on [`weighted_sum_of_members`] is cheaper than a check of each.
+///
+/// Only in G2: a position sum in G1 can miss a point of order 3 with probability 7/16, which takes too many of them.
+pub(crate) fn sums_members_from<G: Group>() -> Option<usize> {
+    (G::COORDINATES.len() == 4).then_some(MEMBERS_FROM)
+}
+
+/// Σ wᵢ·Pᵢ if all points are members. In G2, and of enough points, all position sums are checked in their place, those of
+/// `further` digits among them: see `docs/soundness.md`.
+pub(crate) fn weighted_sum_of_members<G: Group>(
+    points: &[G],
+    weights: &[Weight],
+    further: &[u64],
+    soundness: Soundness,
+) -> Option<G> {
+    if sums_members_from::<G>().is_none_or(|least| points.len() < least) {
+        let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
+        return members.then(|| weighted_sums(points, weights, &[points.len()])[0]);
+    }
+    let (digits, more) = match soundness {
+        Soundness::Bits64 => (16, 6),
+        Soundness::Bits128 => (32, 11),
+    };
+    let digits = digits.max(longest(weights));
+    let table = Table::of(G::slice(points), true);
+    let nibble = |point: usize, place: usize| {
+        if place < digits {
+            weights[point].nibble(place)
+        } else {
+            (further[point] >> (4 * (place - digits))) as u8 & 15
+        }
+    };
+    let method = if points.len() < BUCKETS_FROM { Method::Kinds } else { Method::Buckets };
+    let stretches = &[0..points.len()][..];
+    let positions = Positions { table: &table, stretches, places: digits + more, nibble };
+    let sums: Vec<G> = positions.sums(method).to_points().into_iter().map(G::wrap).collect();
+    let members = subgroup::in_subgroup(&sums).into_iter().all(|member| member);
+    members.then(|| G::wrap(join_by_blst(G::slice(&sums), digits + more, digits)[0]))
+}
+
+/// Fewer points are weighed one by one.
+const LANES_FROM: usize = 16;
+/// Stretches from this length on have sums of the three kinds.
+const KINDS_FROM: usize = 24;
+/// Stretches from this length on have buckets.
+const BUCKETS_FROM: usize = 192;
+/// From this many stretches on their positions are joined in lanes.
+const LANES_JOIN_FROM: usize = 4;
+/// From this many vectors of stretches on they are joined in affine coordinates.
+const AFFINE_JOIN_FROM: usize = 32;
+/// From this many points on membership is checked through the position sums.
+const MEMBERS_FROM: usize = 64;
+
+/// How position sums are formed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Tables,
+    Kinds,
+    Buckets,
+}
+
+/// The positions of the weights of some stretches.
+struct Positions<'a, F: Coordinate, D> {
+    table: &'a Table<F>,
+    stretches: &'a [Range<usize>],
+    places: usize,
+    /// The digit of a point at a place below `places`.
+    nibble: D,
+}
+
+impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
+    /// The sum of each position: that of place j of stretch i is entry `places`·i + j.
+    fn sums(&self, method: Method) -> Table<F> {
+        match method {
+            Method::Tables => {
+                let multiples = self.multiples();
+                let mut cells = Cells::new(self.stretches.len() * self.places);
+                self.each_digit(|cell, point, nibble| {
+                    if let Some(entry) = entry_of(point, nibble) {
+                        cells.push(cell, entry);
+                    }
+                });
+                cells.sums(&multiples, false)
+            }
+            Method::Kinds => {
+                let mut cells = Cells::new(self.stretches.len() * self.places * 3);
+                self.each_digit(|cell, point, nibble| {
+                    let digit = DIGITS[nibble as usize];
+                    if let Some(kind) = digit.kind.index() {
+                        cells.push(3 * cell + kind, Entry::new(point, digit.turn, digit.negative));
+                    }
+                });
+                self.of_kinds(&cells.sums(self.table, true))
+            }
+            Method::Buckets => self.of_buckets(),
+        }
+    }
+
+    fn each_digit(&self, mut each: impl FnMut(usize, usize, u8)) {
+        for (i, stretch) in self.stretches.iter().enumerate() {
+            for point in stretch.clone() {
+                for place in 0..self.places {
+                    each(i * self.places + place, point, (self.nibble)(point, place));
+                }
+            }
+        }
+    }
+
+    /// P, 2P and (1-ω)P of every point of the table.
+    fn multiples(&self) -> Table<F> {
+        let mut cells = Cells::new(3 * self.table.len());
+        for point in self.stretches.iter().flat_map(Range::clone) {
+            let entry = Entry::new(point, 0, false);
+            for (kind, other) in [None, Some(entry), Some(Entry::new(point, 1, true))].into_iter().enumerate() {
+                cells.push(3 * point + kind, entry);
+                other.into_iter().for_each(|other| cells.push(3 * point + kind, other));
+            }
+        }
+        cells.sums(self.table, true)
+    }
+
+    /// The position sums from those of the three kinds: ones + 2·twos + thetas - ω·thetas.
+    fn of_kinds(&self, kinds: &Table<F>) -> Table<F> {
+        let positions = self.stretches.len() * self.places;
+        let mut cells = Cells::new(positions);
+        for i in 0..positions {
+            let [ones, twos, thetas] = [0, 1, 2].map(|kind| Entry::new(3 * i + kind, 0, false));
+            for entry in [ones, twos, twos, thetas, Entry::new(3 * i + 2, 1, true)] {
+                cells.push(i, entry);
+            }
+        }
+        cells.sums(kinds, false)
+    }
+
+    fn of_buckets(&self) -> Table<F> {
+        let pairs = self.places.div_ceil(2);
+        let mut cells = Cells::new(self.stretches.len() * pairs * BUCKETS);
+        for (i, stretch) in self.stretches.iter().enumerate() {
+            for point in stretch.clone() {
+                for pair in 0..pairs {
+                    let low = (self.nibble)(point, 2 * pair);
+                    let high = if 2 * pair + 1 < self.places { (self.nibble)(point, 2 * pair + 1) } else { 0 };
+                    if let Some(slot) = SLOTS_OF_BYTES[(low | high << 4) as usize] {
+                        let entry = Entry::new(point, slot.turn, slot.negative);
+                        cells.push((i * pairs + pair) * BUCKETS + slot.bucket as usize, entry);
+                    }
+                }
+            }
+        }
+        let buckets = cells.sums(self.table, true);
+        let mut cells = Cells::new(self.stretches.len() * self.places * 3);
+        for i in 0..self.stretches.len() {
+            for place in 0..self.places {
+                for (bucket, digits) in SLOTS.digits.iter().enumerate() {
+                    let digit = digits[place % 2];
+                    if let Some(kind) = digit.kind.index() {
+                        let index = (i * pairs + place / 2) * BUCKETS + bucket;
+                        cells.push(3 * (i * self.places + place) + kind, Entry::new(index, digit.turn, digit.negative));
+                    }
+                }
+            }
+        }
+        self.of_kinds(&cells.sums(&buckets, true))
+    }
+
+    /// Σ 4ʲ·Aⱼ of each stretch; `None` where a formula did not hold.
+    fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
+        let single = method == Method::Tables && self.stretches.iter().all(|s| s.len() == 1);
+        let table = if single { self.multiples() } else { self.sums(method) };
+        let entry = |stretch: usize, place: usize| {
+            if single {
+                let point = self.stretches[stretch].start;
+                entry_of(point, (self.nibble)(point, place)).unwrap_or(Entry::NONE)
+            } else {
+                Entry::new(stretch * self.places + place, 0, false)
+            }
+        };
+        let eights = |vector: usize, place: usize| {
+            let mut entries = [Entry::NONE; LANES];
+            for (lane, slot) in entries.iter_mut().enumerate() {
+                let stretch = vector * LANES + lane;
+                if stretch < self.stretches.len() {
+                    *slot = entry(stretch, place);
+                }
+            }
+            entries
+        };
+        let vectors = self.stretches.len().div_ceil(LANES);
+        // SAFETY: see the head of `fp.rs`.
+        let mut sums = unsafe {
+            if vectors < AFFINE_JOIN_FROM {
+                join(&table, vectors, self.places, eights)
+            } else {
+                join_affine(&table, vectors, self.places, eights)
+            }
+        };
+        sums.truncate(self.stretches.len());
+        sums
+    }
+}
+
+const SLOTS_OF_BYTES: [Option<portable::weighted_sum::Slot>; 256] = SLOTS.of_byte;
+
+/// The digit's multiple in a table of multiples.
+fn entry_of(point: usize, nibble: u8) -> Option<Entry> {
+    let digit = DIGITS[nibble as usize];
+    digit.kind.index().map(|kind| Entry::new(3 * point + kind, digit.turn, digit.negative))
+}
+
+/// Entries on their way to the cells whose sums they make.
+pub(super) struct Cells {
+    entries: Vec<(u32, Entry)>,
+    /// How many entries each cell has.
+    counts: Vec<u32>,
+}
+
+impl Cells {
+    pub(super) fn new(cells: usize) -> Self {
+        Self { entries: Vec::new(), counts: vec![0; cells] }
+    }
+
+    pub(super) fn push(&mut self, cell: usize, entry: Entry) {
+        self.counts[cell] += 1;
+        self.entries.push((cell as u32, entry));
+    }
+
+    /// The sum of each cell.
+    pub(super) fn sums<F: Coordinate>(mut self, table: &Table<F>, turns: bool) -> Table<F> {
+        // Counts become starts, and with the entries put in their places, ends.
+        let mut total = 0;
+        for count in &mut self.counts {
+            total += core::mem::replace(count, total);
+        }
+        let mut sorted = vec![Entry::NONE; self.entries.len()];
+        for (cell, entry) in self.entries {
+            let next = &mut self.counts[cell as usize];
+            sorted[*next as usize] = entry;
+            *next += 1;
+        }
+        affine::sums(table, &sorted, &self.counts, turns)
+    }
+}
+
+/// Σ 4ʲ·Aⱼ, j < `digits`, of each stretch of `places` position sums.
+fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
+    let joined: Vec<_> =
+        sums.chunks_exact(places.max(1))
+            .map(|sums| {
+                sums[..digits].iter().rev().fold(C::IDENTITY.to_jacobian(), |sum, position| {
+                    C::add_affine(&C::double(&C::double(&sum)), position)
+                })
+            })
+            .collect();
+    C::to_affine(&joined)
+}
+
+/// Σ 4ʲ·Aⱼ of each lane of each vector, in Jacobian coordinates.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn join<C: InLanes>(
+    table: &Table<C::Lanes>,
+    vectors: usize,
+    places: usize,
+    entries: impl Fn(usize, usize) -> [Entry; LANES],
+) -> Vec<Option<C>> {
+    let mut sums = Vec::with_capacity(vectors);
+    let mut identities: Vec<Mask> = Vec::with_capacity(vectors);
+    let one = C::Lanes::one();
+    for vector in 0..vectors {
+        let mut sum = Jacobian { x: one, y: one, z: one };
+        let mut identity = !0;
+        for place in (0..places).rev() {
+            if identity != !0 {
+                sum = curve::double(&curve::double(&sum));
+            }
+            let addend = table.gather(&entries(vector, place));
+            if addend.identity == !0 {
+                continue;
+            }
+            let affine = Affine { x: addend.x, y: addend.y };
+            let mut next = curve::add_affine(&sum, &affine);
+            if identity | addend.identity != 0 {
+                let pick = |old: &C::Lanes, next: &C::Lanes, first: &C::Lanes| {
+                    old.or(addend.identity, &first.or(identity, next))
+                };
+                next = Jacobian {
+                    x: pick(&sum.x, &next.x, &affine.x),
+                    y: pick(&sum.y, &next.y, &affine.y),
+                    z: pick(&sum.z, &next.z, &one),
+                };
+                identity &= addend.identity;
+            }
+            sum = next;
+        }
+        sums.push(sum);
+        identities.push(identity);
+    }
+    let mut out = Vec::with_capacity(vectors * LANES);
+    for (sums, identity) in curve::to_affine::<C>(&sums).into_iter().zip(identities) {
+        for (lane, sum) in sums.into_iter().enumerate() {
+            out.push(if identity >> lane & 1 == 1 { Some(C::IDENTITY) } else { sum });
+        }
+    }
+    out
+}
+
+/// As [`join`], in affine coordinates with an inversion a step for all vectors.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn join_affine<C: InLanes>(
+    table: &Table<C::Lanes>,
+    vectors: usize,
+    places: usize,
+    entries: impl Fn(usize, usize) -> [Entry; LANES],
+) -> Vec<Option<C>> {
+    let mut sums = vec![Points::identities(); vectors];
+    let mut addends = Vec::with_capacity(vectors);
+    let mut chain = Chain::new();
+    for place in (0..places).rev() {
+        addends.clear();
+        for vector in 0..vectors {
+            addends.push(table.gather(&entries(vector, place)));
+        }
+        affine::double_each(&mut sums, &mut chain);
+        affine::double_each(&mut sums, &mut chain);
+        affine::add_each(&mut sums, &addends, &mut chain);
+    }
+    let mut out = Vec::with_capacity(vectors * LANES);
+    for sum in &sums {
+        out.extend(affine::store::<C>(sum).map(Some));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        G1, G2,
+        backend::ifma::{
+            affine::tests::hashed,
+            curve::tests::{points, small_g1, small_g2},
+            lanes_or_skip,
+        },
+        group::sealed::Sealed,
+    };
+
+    /// A generator of numbers that look random.
+    struct Words(u64);
+
+    impl Words {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        }
+
+        fn weight(&mut self, soundness: Soundness) -> Weight {
+            let high = if soundness == Soundness::Bits128 { u128::from(self.next()) << 64 } else { 0 };
+            Weight::from_bits(high | u128::from(self.next())).expect("not zero")
+        }
+    }
+
+    /// Weights of both lengths, and short ones, and all digits the same.
+    fn weights(n: usize) -> Vec<Weight> {
+        let mut words = Words(n as u64);
+        (0..n)
+            .map(|i| match i % 7 {
+                0 => words.weight(Soundness::Bits128),
+                1 => Weight::from_bits(u128::MAX / 15 * (1 + i as u128 % 15)).unwrap(),
+                2 => Weight::from_bits(1 << (words.next() % 64)).unwrap(),
+                _ => words.weight(Soundness::Bits64),
+            })
+            .collect()
+    }
+
+    fn agrees<G: Group>(small: &[G::Affine]) {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut pool: Vec<G> = hashed(50);
+        pool.extend(points(small).into_iter().map(G::wrap));
+        pool.extend([G::IDENTITY, pool[0].negate(), pool[1]]);
+        let at = |i: usize| pool[(i * 7 + i / pool.len()) % pool.len()];
+        let (k, b) = (KINDS_FROM, BUCKETS_FROM);
+        let lengths = [0, 1, 7, 8, 9, 15, 16, 17, k - 1, k, k + 1, 63, 64, 65, b - 1, b, b + 1, 300];
+        for n in lengths {
+            let points: Vec<G> = (0..n).map(|i| at(i + n)).collect();
+            let weights = weights(n);
+            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n]);
+            assert_eq!(weighted_sums(&points, &weights, &[n]), expected, "{} n = {n}", G::NAME);
+        }
+        // Stretches of one point: as many as fill some lanes, all lanes, and enough for affine coordinates.
+        for n in [16, 17, 24, 64, 65, 8 * AFFINE_JOIN_FROM, 8 * AFFINE_JOIN_FROM + 3] {
+            let points: Vec<G> = (0..n).map(at).collect();
+            let (weights, ends): (_, Vec<_>) = (weights(n), (1..=n).collect());
+            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &ends);
+            assert_eq!(weighted_sums(&points, &weights, &ends), expected, "{} {n} stretches", G::NAME);
+        }
+        // Stretches of all lengths in one call, and many of few points.
+        let ends = |lengths: &[usize]| -> Vec<usize> {
+            lengths
+                .iter()
+                .scan(0, |end, length| {
+                    *end += length;
+                    Some(*end)
+                })
+                .collect()
+        };
+        for ends in [ends(&lengths), ends(&[3; 40]), ends(&[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1])] {
+            let n = *ends.last().unwrap();
+            let (points, weights): (Vec<G>, _) = ((0..n + 2).map(at).collect(), weights(n + 2));
+            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &ends);
+            assert_eq!(weighted_sums(&points, &weights, &ends), expected, "{} {ends:?}", G::NAME);
+        }
+        // Equal and opposite points under equal weights.
+        for n in [16, k, b] {
+            for weight in weights(7) {
+                let equal = vec![pool[0]; n];
+                let opposite: Vec<G> = (0..n).map(|i| if i % 2 == 0 { pool[0] } else { pool[0].negate() }).collect();
+                for points in [equal, opposite] {
+                    let weights = vec![weight; n];
+                    let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n]);
+                    assert_eq!(weighted_sums(&points, &weights, &[n]), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_portable_g1() {
+        agrees::<G1>(&small_g1());
+    }
+
+    #[test]
+    fn agrees_with_portable_g2() {
+        agrees::<G2>(&small_g2());
+    }
+
+    #[test]
+    fn sums_of_members() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut words = Words(1);
+        let mut points: Vec<G2> = hashed(BUCKETS_FROM + 1);
+        (points[3], points[5], points[6]) = (G2::IDENTITY, points[4], points[4].negate());
+        for n in [0, 1, 7, 8, 9, 64, 65, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
+            for soundness in [Soundness::Bits64, Soundness::Bits128] {
+                let points = &points[..n];
+                let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
+                let further: Vec<_> = (0..n).map(|_| words.next()).collect();
+                let expected = portable::weighted_sum::weighted_sums(points, &weights, &[n])[0];
+                assert_eq!(weighted_sum_of_members(points, &weights, &further, soundness), Some(expected));
+            }
+        }
+    }
+
+    /// Points of small order beside members, alone, in pairs that cancel, and all the same: found under fresh weights.
+    #[test]
+    fn small_subgroup_in_sums_of_members() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut words = Words(2);
+        let n = 64;
+        let members: Vec<G2> = hashed(n);
+        let add = |a: G2, b: G2| portable::sum::sums(&[a, b], &[2])[0];
+        // Of order 13, and of a large order outside.
+        let small: Vec<_> = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).collect();
+        assert!(small.len() >= 3);
+        for (round, bad) in small.iter().cycle().take(200).enumerate() {
+            let bad = *bad;
+            let place = round % n;
+            let mut points = members.clone();
+            match round / small.len() % 5 {
+                0 => points[place] = add(points[place], bad),
+                1 => points[place] = bad,
+                // Two that cancel.
+                2 => {
+                    points[place] = add(points[place], bad);
+                    points[(place + 9) % n] = add(points[(place + 9) % n], bad.negate());
+                }
+                // All the same, and all of the small order.
+                3 => points = vec![add(members[0], bad); n],
+                _ => points = vec![bad; n],
+            }
+            let soundness = if round % 2 == 0 { Soundness::Bits64 } else { Soundness::Bits128 };
+            let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
+            let further: Vec<_> = (0..n).map(|_| words.next()).collect();
+            assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None, "round {round}");
+        }
+    }
+}
