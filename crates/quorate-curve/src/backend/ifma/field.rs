@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The words of the parts of eight elements; those of the second part do not count in Fp.
-pub type Words = [[[u64; LANES]; 6]; 2];
+pub(crate) type Words = [[[u64; LANES]; 6]; 2];
 
 /// Eight elements of the coordinate field of a curve.
 pub trait Field: Copy {
