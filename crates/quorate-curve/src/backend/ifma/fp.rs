@@ -19,7 +19,7 @@ use super::{
 use crate::backend::portable;
 
 /// A bit for each lane.
-pub type Mask = u8;
+pub(crate) type Mask = u8;
 
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
