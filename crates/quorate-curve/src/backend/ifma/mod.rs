@@ -2,7 +2,7 @@
 //!
 //! | layer | files |
 //! |---|---|
-//! | instructions, and the kernels made of them | [`word`], [`kernel`] |
+//! | instructions, and the kernels made of them | [`word`], [`kernel`], and [`kernel52`] for [`power`] |
 //! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
 //! | the verbs, named as in the portable back end | the rest |
 //!
@@ -17,7 +17,7 @@ pub(crate) mod fp12;
 pub(crate) mod fp2;
 pub(crate) mod fp;
 pub(crate) mod hash_to_curve;
-mod kernel52;
+pub(crate) mod kernel52;
 pub(crate) mod kernel;
 pub(crate) mod map_to_g1;
 pub(crate) mod map_to_g2;
