@@ -112,7 +112,7 @@ pub(crate) fn weighted_sum_of_members<G: Group>(
         }
     };
     let method = if points.len() < BUCKETS_FROM { Method::Kinds } else { Method::Buckets };
-    let stretches = &[0..points.len()][..];
+    let stretches = &[core::ops::Range { start: 0, end: points.len() }][..];
     let positions = Positions { table: &table, stretches, places: digits + more, nibble };
     let sums: Vec<G> = positions.sums(method).to_points().into_iter().map(G::wrap).collect();
     let members = subgroup::in_subgroup(&sums).into_iter().all(|member| member);
