@@ -260,7 +260,7 @@ impl Backend {
         match self {
             Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
+            Self::Ifma(_) => ifma::multi_scalar_sum::multi_scalar_sum(points, scalars),
         }
     }
 

@@ -264,45 +264,6 @@ fn add_pairs<F: Coordinate>(points: &mut [Points<F>], pairs: &[(u32, u32)], chai
     }
 }
 
-/// Adds to each point the one at the same place of `others`.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn add_each<F: Coordinate>(points: &mut [Points<F>], others: &[Points<F>], chain: &mut Chain<F>) {
-    let mut exceptions = Vec::with_capacity(points.len());
-    for (a, b) in points.iter().zip(others) {
-        let (run, exception) = denominator(a, b);
-        chain.push(run);
-        exceptions.push(exception);
-    }
-    chain.invert();
-    for ((a, b), exception) in points.iter_mut().zip(others).zip(exceptions).rev() {
-        let inverse = chain.pop();
-        *a = add(a, b, &inverse, exception);
-    }
-}
-
-/// Doubles every point.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn double_each<F: Coordinate>(points: &mut [Points<F>], chain: &mut Chain<F>) {
-    for a in points.iter() {
-        let twice = a.y.doubled().factor();
-        chain.push(if a.identity == 0 { twice } else { F::one().or(a.identity, &twice) });
-    }
-    chain.invert();
-    for a in points.iter_mut().rev() {
-        let square = a.x.squared();
-        let slope = square.doubled().plus(&square).factor().times(&chain.pop());
-        let mut double = ordinary(a, &a.x.doubled(), &slope);
-        if a.identity != 0 {
-            double = Points {
-                x: F::zero().or(a.identity, &double.x),
-                y: F::zero().or(a.identity, &double.y),
-                identity: a.identity,
-            };
-        }
-        *a = double;
-    }
-}
-
 /// A table entry: a point times ω^turn, negative or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(u32);
@@ -633,24 +594,6 @@ pub(super) mod tests {
                 }
             }
         }
-        let mut doubled = pool[..12].iter().map(|p| p.inner()).collect::<Vec<_>>();
-        // SAFETY: the CPU has lanes.
-        let got = unsafe { doublings(&doubled) };
-        portable::affine::double_all(&mut doubled);
-        assert!(got == doubled);
-    }
-
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn doublings<C: InLanes>(points: &[C]) -> Vec<C> {
-        let mut vectors: Vec<_> = points.chunks(8).map(|p| load(p)).collect();
-        let twins = vectors.clone();
-        let mut sums = vectors.clone();
-        double_each(&mut vectors, &mut Chain::new());
-        add_each(&mut sums, &twins, &mut Chain::new());
-        let doubles: Vec<C> = vectors.iter().flat_map(|v| store(v)).take(points.len()).collect();
-        let sums: Vec<C> = sums.iter().flat_map(|v| store(v)).take(points.len()).collect();
-        assert!(doubles == sums);
-        doubles
     }
 
     #[test]
