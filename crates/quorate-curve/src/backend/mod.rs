@@ -95,7 +95,7 @@ impl Backend {
     }
 
     /// From how many points on [`weighted_sum_of_members`](Self::weighted_sum_of_members) costs less than a check of each
-    /// point and a sum; `None` where it is no more than these.
+    /// point and a sum, in 64 bits of soundness; `None` where it is no more than these.
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
         match self {
             Self::Portable => None,
@@ -237,16 +237,19 @@ impl Backend {
     ) -> Option<G> {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        #[cfg(target_arch = "x86_64")]
-        if let Self::Ifma(_) = self
-            && self.sums_members_from::<G>().is_some_and(|least| points.len() >= least)
-        {
-            return ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness);
+        // Twice as many positions pay from twice as many points on.
+        let scale = soundness.bits() as usize / 64;
+        match (self, self.sums_members_from::<G>()) {
+            #[cfg(target_arch = "x86_64")]
+            (Self::Ifma(_), Some(least)) if points.len() >= least * scale => {
+                ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness)
+            }
+            // Each point by itself: exact, and no random bits are needed.
+            _ => {
+                let members = self.in_subgroup(points).into_iter().all(|member| member);
+                members.then(|| self.weighted_sums(points, weights, &[points.len()])[0])
+            }
         }
-        // Each point by itself: exact, and no random bits are needed.
-        let _ = soundness;
-        let members = self.in_subgroup(points).into_iter().all(|member| member);
-        members.then(|| self.weighted_sums(points, weights, &[points.len()])[0])
     }
 
     /// Σ nᵢ·Pᵢ for public scalars of 256 bits, little-endian, which need not be below r; the identity for none.

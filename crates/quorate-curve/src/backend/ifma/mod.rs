@@ -9,8 +9,6 @@
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
 
 pub(crate) mod affine;
-#[cfg(test)]
-mod bench_sums;
 pub(crate) mod bound;
 pub(crate) mod curve;
 pub(crate) mod encoding;

@@ -19,10 +19,7 @@ use super::{
     affine::{Coordinate, Entry, Table},
     weighted_sum::Cells,
 };
-use crate::{
-    backend::portable::{self, Curve},
-    group::Group,
-};
+use crate::{backend::portable, group::Group};
 
 /// As the portable back end's.
 pub(crate) fn multi_scalar_sum<G: Group>(points: &[G], scalars: &[[u8; 32]]) -> G {
@@ -34,8 +31,8 @@ pub(crate) fn multi_scalar_sum<G: Group>(points: &[G], scalars: &[[u8; 32]]) -> 
     portable::sum::sums(&sums, &[sums.len()])[0]
 }
 
-/// Fewer points are left to blst.
-const LANES_FROM: usize = 8;
+/// Fewer points are left to blst: measured at 3 and 4.
+const LANES_FROM: usize = 4;
 /// Points whose table and buckets are held at a time.
 const TOGETHER: usize = 1 << 17;
 
@@ -94,7 +91,7 @@ impl Windows {
         // A half has at most `low + 1` bits.
         let low = self.bits / 2;
         let width = self.bits - low;
-        let mut halves = Cells::new(self.count * 2 << width);
+        let mut halves = Cells::new((2 * self.count) << width);
         for window in 0..self.count {
             for size in 1..=1 << (self.bits - 1) {
                 let bucket = Entry::new(window << self.bits | size, 0, false);
@@ -231,7 +228,7 @@ mod tests {
         }
         let mut points: Vec<G> = hashed(300);
         (points[20], points[21], points[22], points[23]) = (G::IDENTITY, points[1], points[1].negate(), points[1]);
-        for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 300] {
+        for n in [0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 63, 64, 65, 300] {
             let scalars = scalars(n);
             let expected = portable::multi_scalar_sum::multi_scalar_sum(&points[..n], &scalars);
             assert_eq!(multi_scalar_sum(&points[..n], &scalars), expected, "{} n = {n}", G::NAME);

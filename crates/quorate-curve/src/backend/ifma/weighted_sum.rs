@@ -106,21 +106,23 @@ pub(crate) fn weighted_sum_of_members<G: Group>(
         }
     };
     let method = if points.len() < BUCKETS_FROM { Method::Tables } else { Method::Buckets };
-    let stretches = &[0..points.len()][..];
+    let whole = 0..points.len();
+    let stretches = core::slice::from_ref(&whole);
     let positions = Positions { table: &table, stretches, places: digits + more, nibble };
     let sums: Vec<G> = positions.sums(method).to_points().into_iter().map(G::wrap).collect();
     let members = subgroup::in_subgroup(&sums).into_iter().all(|member| member);
     members.then(|| G::wrap(join_by_blst(G::slice(&sums), digits + more, digits)[0]))
 }
 
-/// Fewer points are weighed one by one.
+/// Fewer points are left to blst: measured at 2 to 4.
 const LANES_FROM: usize = 4;
-/// Stretches from this length on have buckets.
+/// Stretches from this length on have buckets: measured at 80 to 110.
 const BUCKETS_FROM: usize = 96;
 /// From this many stretches on their positions are joined in lanes.
 const LANES_JOIN_FROM: usize = 2;
-/// From this many points on membership is checked through the position sums.
-const MEMBERS_FROM: usize = 64;
+/// From this many points on membership is checked through the position sums: measured at 24 to 32, and at 64 with 128
+/// bits of soundness.
+const MEMBERS_FROM: usize = 32;
 
 /// How position sums are formed.
 #[derive(Clone, Copy, PartialEq, Eq)]
