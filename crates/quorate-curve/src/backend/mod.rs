@@ -97,7 +97,7 @@ impl Backend {
     }
 
     /// From how many points on [`weighted_sum_of_members`](Self::weighted_sum_of_members) costs less than a check of each
-    /// point and a sum; `None` where it is no more than these.
+    /// point and a sum, in 64 bits of soundness; `None` where it is no more than these.
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
         match self {
             Self::Portable => None,
@@ -261,7 +261,7 @@ impl Backend {
         match self {
             Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
+            Self::Ifma(_) => ifma::multi_scalar_sum::multi_scalar_sum(points, scalars),
         }
     }
 

@@ -28,6 +28,7 @@ pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
 pub(crate) mod weighted_sum;
+pub(crate) mod multi_scalar_sum;
 pub(crate) mod wide;
 pub(crate) mod word;
 
