@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test bench bench-quick report fuzz soak-stream deny clean
+.PHONY: help check test bench bench-quick report fuzz soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
+
+soak: ## A million random operations a verb, each back end against the portable one (20 minutes)
+	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli

@@ -40,11 +40,11 @@ pub struct Execution<'a, S: Suite> {
     dropped: Vec<Option<Reason>>,
     hashes: Vec<S::Signature>,
     sums: Vec<S::Key>,
-    /// By term, and behind them that of the signatures.
+    /// By term.
     pairs: Vec<(G1, G2)>,
-    /// The values of [`Plan::products`], by block of terms.
+    /// By block of terms. Each has the pair of its own signatures in it, or the last one that of all.
     products: Vec<MillerValue>,
-    /// Σ w·signature, whose pair is in the last product.
+    /// Σ w·signature over all claims, where the last product has it.
     signatures: S::Signature,
     total: Gt,
     work: Work,
@@ -125,13 +125,23 @@ impl<'a, S: Suite> Execution<'a, S> {
         let (backend, n) = (self.plan.options.backend, ranges.len());
         // What the batch left: by range the product of the blocks in it, the pairs of other terms in it, the terms it cuts.
         let (mut kept, mut whole, mut cut) = (vec![MillerValue::ONE; n], vec![Vec::new(); n], Vec::new());
-        let mut took_last = vec![false; n];
+        // The positions of a range whose signatures no block that was taken has in it; and what the last block has too many.
+        let (mut rest, mut took_last) =
+            (ranges.iter().map(|range| vec![range.clone()]).collect::<Vec<_>>(), vec![false; n]);
         for (i, range) in ranges.iter().enumerate() {
-            for (block, value) in self.plan.blocks.iter().zip(&self.products) {
+            for (b, (block, value)) in self.plan.blocks.iter().zip(&self.products).enumerate() {
                 let terms = &self.plan.terms[block.clone()];
                 if terms.iter().all(|term| within(&term.span(), range)) {
+                    match self.plan.apart.get(b) {
+                        None => took_last[i] |= block.end == self.plan.terms.len(),
+                        Some(positions) if within(positions, range) => take(&mut rest[i], positions),
+                        // Claims without a term, of whom the range has not all.
+                        Some(_) => {
+                            whole[i].extend(&self.pairs[block.clone()]);
+                            continue;
+                        }
+                    }
                     kept[i] = kept[i] * *value;
-                    took_last[i] |= block.end == self.plan.terms.len();
                     continue;
                 }
                 for (term, pair) in terms.iter().zip(&self.pairs[block.clone()]) {
@@ -149,7 +159,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         for ((i, _), pair) in cut.iter().zip(cut_pairs) {
             whole[*i].push(pair);
         }
-        let (mut signatures, weighted) = self.signature_sums(ranges);
+        let (mut signatures, weighted) = self.signature_sums(&rest);
         for (sum, _) in signatures.iter_mut().zip(took_last).filter(|(_, took_last)| *took_last) {
             // The last block's value has the pair of all signatures in it: this range's pair makes up for it.
             *sum = backend.sum(&[*sum, self.signatures.negate()]);
@@ -157,7 +167,9 @@ impl<'a, S: Suite> Execution<'a, S> {
         let (mut pairs, mut ends) = (Vec::new(), Vec::new());
         for (whole, sum) in whole.into_iter().zip(signatures) {
             pairs.extend(whole);
-            pairs.push(self.signature_pair(sum));
+            if !sum.is_identity() {
+                pairs.push(self.signature_pair(sum));
+            }
             ends.push(pairs.len());
         }
         let products = backend.miller_products(self.plan.pairing, &pairs, &ends);
@@ -209,26 +221,30 @@ impl<'a, S: Suite> Execution<'a, S> {
         }
     }
 
-    /// Phase two, and what phase one left to it; answers with the weighted sum of the signatures.
-    fn weigh_and_check(&mut self) -> S::Signature {
+    /// Phase two, and what phase one left to it; answers with the weighted sum of the signatures of each block, or of all.
+    fn weigh_and_check(&mut self) -> Vec<S::Signature> {
         let plan = self.plan;
-        if !plan.members_by_sum {
-            return self.weigh(Self::share_of_signatures).expect("nothing was asked of the signatures");
+        if plan.members_by_sum {
+            if let Some(sum) = self.weigh(Self::sums_of_members) {
+                return sum;
+            }
+            let shares = plan.shares().members;
+            let not_members = self.parallel(shares.len(), |job| not_members(plan, shares[job].clone()));
+            self.drop_not_members(not_members.concat());
         }
-        if let Some(sum) = self.weigh(Self::share_of_members) {
-            return sum;
-        }
-        let shares = plan.shares().members;
-        let not_members = self.parallel(shares.len(), |job| not_members(plan, shares[job].clone()));
-        self.drop_not_members(not_members.concat());
-        self.weigh(Self::share_of_signatures).expect("nothing was asked of the signatures")
+        self.weigh(|this, ranges| {
+            let ranges: Vec<_> = ranges.iter().map(|range| vec![range.clone()]).collect();
+            Some(this.signature_sums(&ranges))
+        })
+        .expect("nothing was asked of the signatures")
     }
 
-    /// Phase two; answers with the weighted sum of the signatures, or `None` if that of a share is `None`.
+    /// Phase two; answers with the weighted sum of the signatures of each block, or of all, or `None` if that of a share is
+    /// `None`.
     fn weigh(
         &mut self,
-        signatures: impl Fn(&Self, Range<usize>) -> Option<(S::Signature, usize)> + Sync,
-    ) -> Option<S::Signature> {
+        signatures: impl Fn(&Self, &[Range<usize>]) -> Option<(Vec<S::Signature>, usize)> + Sync,
+    ) -> Option<Vec<S::Signature>> {
         let (plan, shares) = (self.plan, self.plan.shares());
         let (all, t) = (0..plan.claims.len(), shares.terms.len());
         let this = &*self;
@@ -237,7 +253,7 @@ impl<'a, S: Suite> Execution<'a, S> {
                 let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, &all)).collect();
                 Weighed::Pairs(this.term_pairs(&terms))
             } else {
-                Weighed::Signatures(signatures(this, shares.signatures[job - t].clone()))
+                Weighed::Signatures(signatures(this, &shares.signatures[job - t]))
             }
         });
         self.pairs.clear();
@@ -248,34 +264,48 @@ impl<'a, S: Suite> Execution<'a, S> {
                     self.pairs.extend(pairs);
                     self.work.weighted += weighted;
                 }
-                Weighed::Signatures(None) => sums.push(None),
-                Weighed::Signatures(Some((sum, weighted))) => {
-                    sums.push(Some(sum));
+                Weighed::Signatures(made) => {
+                    let (made, weighted) = made?;
+                    sums.extend(made);
                     self.work.weighted += weighted;
                 }
             }
         }
-        let sums: Vec<_> = sums.into_iter().collect::<Option<_>>()?;
-        Some(plan.options.backend.sum(&sums))
+        Some(if plan.apart.is_empty() { vec![plan.options.backend.sum(&sums)] } else { sums })
     }
 
     /// Phase three.
-    fn pair(&mut self, signatures: S::Signature) {
+    fn pair(&mut self, sums: Vec<S::Signature>) {
         let (plan, backend) = (self.plan, self.plan.options.backend);
-        self.signatures = signatures;
-        self.pairs.push(self.signature_pair(signatures));
-        let (ends, shares) = (plan.products(), plan.shares().products);
+        let (mut pairs, mut ends) = (Vec::with_capacity(plan.pairings()), Vec::with_capacity(plan.blocks.len()));
+        // The pair of all signatures goes with the last block: a product of it alone would cost as much as one of many.
+        let before_the_last = plan.blocks.len().saturating_sub(sums.len());
+        for block in &plan.blocks[..before_the_last] {
+            pairs.extend(&self.pairs[block.clone()]);
+            ends.push(pairs.len());
+        }
+        for (i, sum) in sums.iter().enumerate() {
+            if let Some(block) = plan.blocks.get(before_the_last + i) {
+                pairs.extend(&self.pairs[block.clone()]);
+            }
+            pairs.push(self.signature_pair(*sum));
+            ends.push(pairs.len());
+        }
+        let shares = plan.shares().products;
         let products = self.parallel(shares.len(), |job| {
             let share = shares[job].clone();
             let start = if share.start == 0 { 0 } else { ends[share.start - 1] };
             let ends: Vec<_> = ends[share].iter().map(|end| end - start).collect();
             let end = ends.last().map_or(start, |end| start + end);
-            backend.miller_products(plan.pairing, &self.pairs[start..end], &ends)
+            backend.miller_products(plan.pairing, &pairs[start..end], &ends)
         });
         self.products = products.concat();
         self.total = backend.final_exponentiation(self.products.iter().copied().product());
-        self.work.pairings += self.pairs.len();
+        self.work.pairings += pairs.len();
         self.work.final_exponentiations += 1;
+        if let ([sum], true) = (&sums[..], plan.apart.is_empty()) {
+            self.signatures = *sum;
+        }
     }
 
     /// The pairs of terms, each restricted to the claims at a range, and how many points were weighed for them.
@@ -312,11 +342,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         (pairs.collect(), if self.weights.len() > 1 { weighted } else { 0 })
     }
 
-    /// Σ w·signature over the claims at each range, and how many points were weighed.
-    fn signature_sums(&self, ranges: &[Range<usize>]) -> (Vec<S::Signature>, usize) {
+    /// Σ w·signature over the claims of each list of ranges, and how many points were weighed.
+    fn signature_sums(&self, ranges: &[Vec<Range<usize>>]) -> (Vec<S::Signature>, usize) {
         let mut sums = Summands::new();
-        for range in ranges {
-            for position in self.live(range.clone()) {
+        for ranges in ranges {
+            for position in ranges.iter().flat_map(|range| self.live(range.clone())) {
                 sums.push(self.plan.claims[position].signature.point(), self.weights[position]);
             }
             sums.close();
@@ -325,17 +355,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         (sums.sums(self.plan.options.backend), weighted)
     }
 
-    /// Σ w·signature over a share of the claims.
-    fn share_of_signatures(&self, range: Range<usize>) -> Option<(S::Signature, usize)> {
-        let (sums, weighted) = self.signature_sums(&[range]);
-        Some((sums[0], weighted))
-    }
-
     /// Σ w·signature over a share of the claims; `None` if a signature whose membership was not known is not a member.
-    fn share_of_members(&self, range: Range<usize>) -> Option<(S::Signature, usize)> {
+    fn sums_of_members(&self, share: &[Range<usize>]) -> Option<(Vec<S::Signature>, usize)> {
         let Options { soundness, backend, .. } = self.plan.options;
         let (mut members, mut unknown, mut further) = (Summands::new(), Summands::new(), Vec::new());
-        for position in self.live(range) {
+        for position in share.iter().flat_map(|range| self.live(range.clone())) {
             let weight = self.weights[position];
             match self.plan.claims[position].signature {
                 ClaimSignature::Checked(signature) => members.push(signature.point(), weight),
@@ -348,7 +372,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         members.close();
         let weighted = members.points.len() + unknown.points.len();
         let sum = backend.weighted_sum_of_members(&unknown.points, &unknown.weights, &further, soundness)?;
-        Some((backend.sum(&[members.sums(backend)[0], sum]), weighted))
+        Some((vec![backend.sum(&[members.sums(backend)[0], sum])], weighted))
     }
 
     /// The positions of a range that were not dropped.
@@ -377,7 +401,7 @@ enum Prepared<S: Suite> {
 /// What a share of phase two makes, and how many points it weighed.
 enum Weighed<S: Suite> {
     Pairs((Vec<(G1, G2)>, usize)),
-    Signatures(Option<(S::Signature, usize)>),
+    Signatures(Option<(Vec<S::Signature>, usize)>),
 }
 
 /// Points with weights, in stretches: the operands of [`Backend::weighted_sums`].
@@ -464,6 +488,12 @@ fn key_sums<S: Suite>(plan: &Plan<S>, range: Range<usize>) -> Vec<S::Key> {
         ends.push(points.len());
     }
     plan.options.backend.sums(&points, &ends)
+}
+
+/// Takes a range out of a list of ranges, one of which it lies in.
+fn take(from: &mut Vec<Range<usize>>, taken: &Range<usize>) {
+    let Some(last) = from.pop() else { return };
+    from.extend([last.start..taken.start, taken.end..last.end]);
 }
 
 fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {

@@ -21,6 +21,8 @@
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
 pub(crate) mod portable;
+#[cfg(test)]
+mod soak;
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
@@ -47,7 +49,7 @@ pub enum Backend {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use ifma::subgroup::Subgroup as InBackends;
+pub(crate) use ifma::hash_to_curve::HashInLanes as InBackends;
 /// A curve's part in every back end of this target.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use portable::hash_to_curve::HashForSums as InBackends;
@@ -154,7 +156,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::hash_to_curve(dst, messages),
+            Self::Ifma(_) => ifma::hash_to_curve::hash_to_curve(dst, messages),
         }
     }
 
@@ -165,7 +167,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::hash_for_sums(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::hash_for_sums(dst, messages),
+            Self::Ifma(_) => ifma::hash_to_curve::hash_for_sums(dst, messages),
         }
     }
 
@@ -174,7 +176,7 @@ impl Backend {
         match self {
             Self::Portable => portable::hash_to_curve::clear_sums(sums),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::hash_to_curve::clear_sums(sums),
+            Self::Ifma(_) => ifma::hash_to_curve::clear_sums(sums),
         }
     }
 
@@ -237,18 +239,14 @@ impl Backend {
     ) -> Option<G> {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        // Twice as many positions pay from twice as many points on.
-        let scale = soundness.bits() as usize / 64;
-        match (self, self.sums_members_from::<G>()) {
-            #[cfg(target_arch = "x86_64")]
-            (Self::Ifma(_), Some(least)) if points.len() >= least * scale => {
-                ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness)
-            }
+        match self {
             // Each point by itself: exact, and no random bits are needed.
-            _ => {
-                let members = self.in_subgroup(points).into_iter().all(|member| member);
-                members.then(|| self.weighted_sums(points, weights, &[points.len()])[0])
+            Self::Portable => {
+                let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
+                members.then(|| portable::weighted_sum::weighted_sums(points, weights, &[points.len()])[0])
             }
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness),
         }
     }
 

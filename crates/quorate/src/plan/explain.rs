@@ -50,9 +50,10 @@ impl<S: Suite> fmt::Display for Plan<S> {
         }
         writeln!(
             f,
-            "  pair         {}: {by_message} by message, {} by key, {finals} for the signatures",
+            "  pair         {}: {by_message} by message, {} by key, {} for the signatures",
             self.pairings(),
             self.terms.len() - by_message,
+            self.pairings() - self.terms.len(),
         )?;
         let pairing = match self.pairing {
             Pairing::Ate => "ate",
@@ -73,7 +74,7 @@ impl<S: Suite> fmt::Display for Plan<S> {
             + by_key * costs.clear_sum
             + live * if self.members_by_sum { costs.subgroup_check_in_sum } else { costs.subgroup_check }
             + weighing
-            + (finals * self.products().len()) as u64 * costs.product
+            + (finals * self.blocks.len().max(1)) as u64 * costs.product
             + self.pairings() as u64 * costs.pairing
             + finals as u64 * costs.final_exponentiation;
         let naive_pairings = self.naive_pairings as u64;

@@ -79,6 +79,9 @@ pub struct Plan<S: Suite> {
     pub(crate) terms: Vec<Term>,
     /// Runs of terms that share their squarings, and whose product is kept for the search.
     pub(crate) blocks: Vec<Range<usize>>,
+    /// The positions of each block's claims where its signatures are paired with it; empty where the pair of all signatures
+    /// is in the last block.
+    pub(crate) apart: Vec<Range<usize>>,
     statements: usize,
     naive_pairings: usize,
 }
@@ -186,11 +189,14 @@ impl<S: Suite> Plan<S> {
         }
         terms.sort_by_key(|term| term.span().start);
 
+        let members_by_sum = members_by_sum(&planned, options);
+        let blocks = shares::blocks(terms.len(), planned.len(), options);
         Self {
             options: *options,
             pairing,
-            members_by_sum: members_by_sum(&planned, options),
-            blocks: shares::blocks(terms.len(), planned.len(), options),
+            members_by_sum,
+            apart: if members_by_sum { Vec::new() } else { shares::apart(&blocks, &terms, planned.len(), options) },
+            blocks,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
             whole: covered.into_iter().map(|covered| covered && pairing == Pairing::Ate).collect(),
@@ -203,9 +209,9 @@ impl<S: Suite> Plan<S> {
         }
     }
 
-    /// Pairings, that of the signatures included; none for no claims.
+    /// Pairings, that of the signatures included, or those where blocks have one each; none for no claims.
     pub fn pairings(&self) -> usize {
-        if self.claims.is_empty() { 0 } else { self.terms.len() + 1 }
+        if self.claims.is_empty() { 0 } else { self.terms.len() + self.apart.len().max(1) }
     }
 
     /// Claims planned.

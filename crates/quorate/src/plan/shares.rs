@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Options, Plan};
+use super::{Options, Plan, Term};
 use crate::suite::Suite;
 
 /// Ranges of work, by kind.
@@ -11,7 +11,8 @@ pub(crate) struct Shares {
     pub(crate) members: Vec<Range<usize>>,
     pub(crate) sums: Vec<Range<usize>>,
     pub(crate) terms: Vec<Range<usize>>,
-    pub(crate) signatures: Vec<Range<usize>>,
+    /// Each with the ranges of positions whose signatures are summed.
+    pub(crate) signatures: Vec<Vec<Range<usize>>>,
     pub(crate) products: Vec<Range<usize>>,
 }
 
@@ -30,32 +31,22 @@ impl<S: Suite> Plan<S> {
             members: cut(self.claims.len(), 8, 256),
             sums: cut(self.sums.len(), 1, 64),
             terms: cut(self.terms.len(), 1, 256),
-            signatures: ranges(self.claims.len(), self.claims.len().div_ceil(threads).max(64)),
+            signatures: match &self.apart[..] {
+                [] => ranges(self.claims.len(), self.claims.len().div_ceil(threads).max(64))
+                    .into_iter()
+                    .map(|r| vec![r])
+                    .collect(),
+                apart => apart.chunks(apart.len().div_ceil(threads)).map(<[_]>::to_vec).collect(),
+            },
             products: self.shares_of_products(threads, lanes),
         }
     }
 
-    /// Where each product of pairings ends among the terms and, behind them, the pair of the signatures: one product for
-    /// each block, the last of which takes the signatures in, since a product of one pair would cost as much as many.
-    pub(crate) fn products(&self) -> Vec<usize> {
-        let mut ends: Vec<_> = self.blocks.iter().map(|block| block.end).collect();
-        let all = self.terms.len() + 1;
-        match ends.last_mut() {
-            Some(last) => *last = all,
-            None => ends.push(all),
-        }
-        ends
-    }
-
-    /// As many blocks a share as the back end has lanes, or all of one thread's; the last share has the signatures.
+    /// As many blocks a share as the back end has lanes, or all of one thread's.
     fn shares_of_products(&self, threads: usize, lanes: usize) -> Vec<Range<usize>> {
         let size = if lanes == 1 { 1 } else { self.blocks.len().div_ceil(threads).max(1).next_multiple_of(lanes) };
-        let mut shares = ranges(self.blocks.len(), size);
-        match shares.last_mut() {
-            Some(last) => last.end = self.products().len(),
-            None => shares.push(0..1),
-        }
-        shares
+        // Without a block there is the product of the pair of the signatures.
+        ranges(self.blocks.len().max(1), size)
     }
 }
 
@@ -68,6 +59,23 @@ pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Rang
         return ranges(terms, if claims > 1 { (claims / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK });
     }
     in_lanes(terms, threads, lanes)
+}
+
+/// The positions of each block's claims if no claim has terms in two of them and each block's signatures are to be paired
+/// with it: then its value is that of its claims, and a search starts from it. None where that would cost a back end more
+/// than an idle lane, or where one sum over all signatures tells their membership.
+pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Range<usize>> {
+    let lanes = options.backend.lanes();
+    if lanes == 1 || blocks.len() < lanes || terms.len() < SHORTEST_IN_LANES * lanes {
+        return Vec::new();
+    }
+    let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start).skip(1).collect();
+    let ends = blocks.iter().map(|block| terms[block.clone()].iter().map(|term| term.span().end).max());
+    if ends.zip(&starts).any(|(end, start)| end > Some(*start)) {
+        return Vec::new();
+    }
+    let bounds: Vec<_> = std::iter::once(0).chain(starts).chain([claims]).collect();
+    bounds.windows(2).map(|bounds| bounds[0]..bounds[1]).collect()
 }
 
 /// A block a lane, of equal sizes, for each thread; more where blocks would grow long, fewer where they would be short.
@@ -94,6 +102,10 @@ fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        Backend,
+        plan::{Operand, Part, Vertex},
+    };
 
     #[test]
     fn blocks_in_lanes_are_equal_whole_and_a_multiple_of_the_lanes() {
@@ -109,5 +121,30 @@ mod tests {
         }
         assert_eq!([1024, 128, 16].map(|terms| in_lanes(terms, 1, 8).len()), [8; 3]);
         assert_eq!(in_lanes(1024, 2, 8).len(), 16);
+    }
+
+    #[test]
+    fn blocks_stand_apart_where_no_claim_is_in_two() {
+        let options = |backend| Options { backend, ..Options::default() };
+        let term = |positions: Range<usize>| Term {
+            vertex: Vertex::Message(0),
+            parts: positions.map(|position| Part { position, operand: Operand::Key(0) }).collect(),
+        };
+        for backend in Backend::available() {
+            let options = options(*backend);
+            // Two claims without terms in front.
+            let mut terms: Vec<_> = (0..64).map(|i| term(i + 2..i + 3)).collect();
+            let blocks = in_lanes(64, 1, 8);
+            let cut = apart(&blocks, &terms, 66, &options);
+            if backend.lanes() == 1 {
+                assert!(cut.is_empty());
+                continue;
+            }
+            assert_eq!(cut[..2], [0..10, 10..18]);
+            assert_eq!(cut[7], 58..66);
+            terms[9] = term(11..40);
+            assert!(apart(&blocks, &terms, 66, &options).is_empty());
+            assert!(apart(&in_lanes(16, 1, 8), &terms[..16], 18, &options).is_empty());
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
+use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
 use super::{
     LANES,
@@ -72,14 +72,14 @@ impl InLanes for blst_p2_affine {
 
 /// Eight finite points.
 #[derive(Clone, Copy)]
-pub(crate) struct Affine<F> {
+pub struct Affine<F> {
     pub(crate) x: F,
     pub(crate) y: F,
 }
 
 /// Eight points as X/Z², Y/Z³.
 #[derive(Clone, Copy)]
-pub(crate) struct Jacobian<F> {
+pub struct Jacobian<F> {
     pub(crate) x: F,
     pub(crate) y: F,
     pub(crate) z: F,
@@ -191,17 +191,29 @@ pub(crate) fn times_minus_z_jacobian<F: Field>(p: &Jacobian<F>) -> Jacobian<F> {
 const Z_DOUBLINGS: [usize; 5] = [1, 2, 3, 9, 32];
 const Z_LAST_DOUBLINGS: usize = 16;
 
-/// The points of the vectors, affine, and `None` where Z is zero. One inversion for all.
+/// The points of the vectors, affine, and the lanes where Z is zero, with zeros for coordinates. One inversion for all.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn to_affine<C: InLanes>(points: &[Jacobian<C::Lanes>]) -> Vec<[Option<C>; LANES]> {
-    let mut inverses: Vec<_> = points.iter().map(|point| point.z).collect();
+pub(crate) fn to_affine_lanes<F: Field>(points: &[Jacobian<F>]) -> Vec<(Affine<F>, Mask)> {
+    let mut inverses = Vec::with_capacity(points.len());
+    for point in points {
+        inverses.push(point.z);
+    }
     invert_all(&mut inverses);
     let mut out = Vec::with_capacity(points.len());
     for (point, inverse) in points.iter().zip(&inverses) {
         let square = inverse.squared();
-        let x = point.x.times(&square).store();
-        let y = point.y.times(&square.times(inverse)).store();
-        let zero = inverse.is_zero();
+        let (x, y) = (point.x.times(&square), point.y.times(&square.times(inverse)));
+        out.push((Affine { x, y }, inverse.is_zero()));
+    }
+    out
+}
+
+/// The points of the vectors, and `None` where Z is zero. One inversion for all.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn to_affine<C: InLanes>(points: &[Jacobian<C::Lanes>]) -> Vec<[Option<C>; LANES]> {
+    let mut out = Vec::with_capacity(points.len());
+    for (point, zero) in to_affine_lanes(points) {
+        let (x, y) = (point.x.store(), point.y.store());
         out.push(core::array::from_fn(|lane| (zero >> lane & 1 == 0).then(|| C::at(x[lane], y[lane]))));
     }
     out
@@ -226,10 +238,10 @@ pub(crate) fn turned(x: &Fp) -> Fp {
 }
 
 /// ψ, the twisted Frobenius endomorphism: see [`map_to_g2`](crate::backend::portable::map_to_g2).
-#[inline(always)]
+#[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn psi(point: &Affine<Fp2>) -> Affine<Fp2> {
-    let at = |a: &Fp2, factor: &blst_fp2| a.conjugated().carried().times(&Fp2::splat(factor));
-    Affine { x: at(&point.x, &PSI_X), y: at(&point.y, &PSI_Y) }
+    let (x, y) = (point.x.conjugated().carried(), point.y.conjugated().carried());
+    Affine { x: x.times(&Fp2::splat(&PSI_X)), y: y.times(&Fp2::splat(&PSI_Y)) }
 }
 
 #[cfg(test)]

@@ -3,18 +3,22 @@
 use alloc::vec::Vec;
 
 use super::{
-    LANES,
+    FEW, LANES,
     curve::InLanes,
     field::{Field, Words},
     fp::Mask,
 };
 use crate::{
+    backend::portable,
     encoding::{DecodeError, FP_BYTES, Form, check},
     group::Group,
 };
 
 /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
 pub(crate) fn decode_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+    if encodings.len() < FEW {
+        return portable::encoding::decode_each(encodings);
+    }
     each(encodings, G::COMPRESSED, |encodings, out| {
         // SAFETY: see the head of `fp.rs`.
         unsafe {
@@ -29,6 +33,9 @@ pub(crate) fn decode_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, Decode
 
 /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
 pub(crate) fn decode_uncompressed_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+    if encodings.len() < FEW {
+        return portable::encoding::decode_uncompressed_each(encodings);
+    }
     // SAFETY: see the head of `fp.rs`.
     each(encodings, G::UNCOMPRESSED, |encodings, out| unsafe {
         for encodings in encodings.chunks(LANES) {

@@ -15,12 +15,14 @@ use super::{
 };
 
 /// The words of the parts of eight elements; those of the second part do not count in Fp.
-pub type Words = [[[u64; LANES]; 6]; 2];
+pub(crate) type Words = [[[u64; LANES]; 6]; 2];
 
 /// Eight elements of the coordinate field of a curve.
 pub trait Field: Copy {
     /// One element as blst has it.
     type Element: Copy;
+    /// Elements of Fp in one.
+    const PARTS: usize;
 
     fn zero() -> Self;
     fn one() -> Self;
@@ -65,6 +67,7 @@ macro_rules! field {
     ($lanes:ident, $element:ident, $factor:expr, $from_words:expr, $square_roots:ident) => {
         impl Field for $lanes {
             type Element = $element;
+            const PARTS: usize = size_of::<$element>() / size_of::<blst_fp>();
 
             #[inline(always)]
             fn zero() -> Self {

@@ -19,7 +19,7 @@ use super::{
 use crate::backend::portable;
 
 /// A bit for each lane.
-pub type Mask = u8;
+pub(crate) type Mask = u8;
 
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
@@ -142,7 +142,7 @@ impl Fp {
 
     /// The canonical number of each lane, not in Montgomery form, in limbs of 50 bits. One multiplication.
     #[inline(always)]
-    pub(crate) fn to_number(&self) -> Self {
+    fn number(&self) -> Self {
         // SAFETY: see the head of this file.
         unsafe { canonical(&self.times(&Self::constant(&[1, 0, 0, 0, 0, 0, 0, 0]))) }
     }
@@ -150,7 +150,7 @@ impl Fp {
     /// The lanes whose number is odd: `sgn0` of RFC 9380, section 4.1. One multiplication.
     #[inline(always)]
     pub(crate) fn is_odd(&self) -> Mask {
-        let number = self.to_number();
+        let number = self.number();
         // SAFETY: see the head of this file.
         unsafe { _mm512_test_epi64_mask(number.limbs[0], Word::splat(1)) }
     }
@@ -158,7 +158,7 @@ impl Fp {
     /// The lanes whose number is larger than that of its negative. One multiplication.
     #[inline(always)]
     pub(crate) fn is_larger(&self) -> Mask {
-        let number = self.to_number();
+        let number = self.number();
         let less = limbs_of!(I < 8 => number.limbs[I].minus(Word::splat(HALF_OF_P[I])));
         // SAFETY: see the head of this file.
         unsafe { _mm512_cmpgt_epi64_mask(kernel::carry(&less)[7], Word::splat(-1)) }
@@ -486,8 +486,8 @@ fn is_zero(a: &Fp) -> Mask {
     let mut zero: Mask = 0;
     for multiple in [[0; 8], multiple_of_p(1, 0), multiple_of_p(2, 0)] {
         let mut same = perhaps;
-        for i in 0..8 {
-            same = _mm512_mask_cmpeq_epi64_mask(same, product.limbs[i], _mm512_set1_epi64(multiple[i]));
+        for (limb, of_multiple) in product.limbs.iter().zip(multiple) {
+            same = _mm512_mask_cmpeq_epi64_mask(same, *limb, _mm512_set1_epi64(of_multiple));
         }
         zero |= same;
     }

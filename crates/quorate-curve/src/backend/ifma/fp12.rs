@@ -6,7 +6,6 @@ use blst::{blst_fp2, blst_fp6, blst_fp12};
 
 use super::{
     LANES,
-    fp::Mask,
     fp2::Fp2,
     kernel::{Limbs, limbs},
     wide::{Wide, combine},
@@ -44,11 +43,6 @@ impl Fp12 {
         core::array::from_fn(|lane| blst_fp12 {
             fp6: core::array::from_fn(|half| blst_fp6 { fp2: core::array::from_fn(|i| fp2(lane, half, i)) }),
         })
-    }
-
-    pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
-        let select = |a: &Fp6, b: &Fp6| core::array::from_fn(|i| a[i].or(mask, &b[i]));
-        Self { even: select(&self.even, &other.even), odd: select(&self.odd, &other.odd) }
     }
 
     /// even - odd·w: the value raised to p⁶, and in the cyclotomic subgroup the inverse.
@@ -100,12 +94,13 @@ impl Accumulator {
     }
 
     /// The value, its coefficients below 2.1p.
-    pub(crate) fn value(mut self) -> Fp12 {
+    pub(crate) fn value(&mut self) -> &mut Fp12 {
         if self.lines > 0 {
             // SAFETY: see the head of `fp.rs`.
             unsafe { shrink(&mut self.value) };
+            self.lines = 0;
         }
-        self.value
+        &mut self.value
     }
 
     /// Multiplies by 1 + (2a + 2b·v)·v^SHIFT·w, of a and b below one unit and 4p.

@@ -199,11 +199,6 @@ impl Fp2 {
     pub(crate) fn is_larger(&self) -> Mask {
         self.c1.is_larger() | (self.c1.is_zero() & self.c0.is_larger())
     }
-
-    #[inline(always)]
-    pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
-        Self::new(self.c0.permuted(from), self.c1.permuted(from))
-    }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]

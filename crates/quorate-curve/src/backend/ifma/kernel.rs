@@ -270,11 +270,11 @@ pub(super) mod tests {
         }
         fn add_low(self, a: Self, b: Self) -> Self {
             assert!((0..1 << 52).contains(&a) && (0..1 << 52).contains(&b), "{a} and {b} are no factors");
-            self.plus((i128::from(a) * i128::from(b) & ((1 << 52) - 1)) as i64)
+            self.plus(((i128::from(a) * i128::from(b)) & ((1 << 52) - 1)) as i64)
         }
         fn add_high(self, a: Self, b: Self) -> Self {
             assert!((0..1 << 52).contains(&a) && (0..1 << 52).contains(&b), "{a} and {b} are no factors");
-            self.plus((i128::from(a) * i128::from(b) >> 52) as i64)
+            self.plus(((i128::from(a) * i128::from(b)) >> 52) as i64)
         }
         fn times_four(self) -> Self {
             self.checked_mul(4).expect("a column overflows")

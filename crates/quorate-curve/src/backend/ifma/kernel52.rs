@@ -130,10 +130,11 @@ pub(super) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
     });
     let mut out = [W::splat(0); 8];
     let mut carry = low[7].carry_52();
-    unroll!(I < 8 {
+    unroll!(I < 7 {
         out[I] = low[I + 8].plus(high[I + 8]).plus(carry);
         carry = out[I].carry_52();
     });
+    out[7] = low[15].plus(high[15]).plus(carry);
     out
 }
 

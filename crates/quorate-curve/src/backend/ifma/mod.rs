@@ -2,7 +2,7 @@
 //!
 //! | layer | files |
 //! |---|---|
-//! | instructions, and the kernels made of them | [`word`], [`kernel`] |
+//! | instructions, and the kernels made of them | [`word`], [`kernel`], and [`kernel52`] for [`power`] |
 //! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
 //! | the verbs, named as in the portable back end | the rest |
 //!
@@ -16,8 +16,11 @@ pub(crate) mod field;
 pub(crate) mod fp12;
 pub(crate) mod fp2;
 pub(crate) mod fp;
-mod kernel52;
+pub(crate) mod hash_to_curve;
+pub(crate) mod kernel52;
 pub(crate) mod kernel;
+pub(crate) mod map_to_g1;
+pub(crate) mod map_to_g2;
 pub(crate) mod operations;
 pub(crate) mod pairing;
 pub(crate) mod power;
@@ -31,6 +34,9 @@ pub(crate) mod word;
 
 /// Lanes in a vector.
 pub(crate) const LANES: usize = 8;
+
+/// Fewer items than this are decoded, hashed and checked by the portable back end, which is faster there.
+const FEW: usize = 2;
 
 /// That this CPU has the lanes' instructions and the operating system keeps their registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

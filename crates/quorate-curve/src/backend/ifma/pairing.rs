@@ -111,17 +111,21 @@ impl<'a> Iterator for Groups<'a> {
 
 /// The product over the pairs of each lane.
 fn products(pairing: Pairing, lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
-    // SAFETY: see the head of `fp.rs`.
     match pairing {
+        // SAFETY: see the head of `fp.rs`.
         Pairing::Ate => unsafe { ate(lanes) },
+        // SAFETY: see the head of `fp.rs`.
         Pairing::TwistedAte => unsafe { twisted(lanes) },
     }
 }
 
+/// Affine coordinates.
+type Point<F> = (F, F);
+
 /// Pairs of eight lanes as a loop sees them: the point that is multiplied, and what a line needs of the other point.
 struct Steps<F, C> {
-    base: Vec<(F, F)>,
-    point: Vec<(F, F)>,
+    base: Vec<Point<F>>,
+    point: Vec<Point<F>>,
     constants: Vec<C>,
     /// Denominators of a step.
     inverses: Vec<F>,
@@ -179,25 +183,23 @@ fn parameter_loop<F: Field, C>(
     power: Option<&Fp12>,
     line: impl Fn(&mut Accumulator, &F, &F, &C),
 ) -> Fp12 {
-    let mut f = start;
+    let mut f = Accumulator::new(start);
     for bit in (0..63).rev() {
         // The first square of one is one.
         if power.is_some() || bit < 62 {
-            f = f.squared();
+            let value = f.value();
+            *value = value.squared();
         }
-        let mut lines = Accumulator::new(f);
-        double(steps, &mut lines, &line);
-        f = lines.value();
+        double(steps, &mut f, &line);
         if PARAMETER >> bit & 1 == 1 {
             if let Some(power) = power {
-                f = f.times(power);
+                let value = f.value();
+                *value = value.times(power);
             }
-            let mut lines = Accumulator::new(f);
-            add(steps, &mut lines, &line);
-            f = lines.value();
+            add(steps, &mut f, &line);
         }
     }
-    f
+    *f.value()
 }
 
 /// Doubles every point; the slope is 3x²/2y.
@@ -249,7 +251,7 @@ fn step<F: Field, C>(
 }
 
 /// The points of all pairs in lanes; generators where a lane has no pair left.
-fn load(lanes: &[&[Pair]; LANES]) -> (Vec<(Fp, Fp)>, Vec<(Fp2, Fp2)>) {
+fn load(lanes: &[&[Pair]; LANES]) -> (Vec<Point<Fp>>, Vec<Point<Fp2>>) {
     let idle = (blst_p1_affine::generator(), blst_p2_affine::generator());
     let n = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
     let pairs = (0..n).map(|i| -> [&Pair; LANES] { core::array::from_fn(|lane| lanes[lane].get(i).unwrap_or(&idle)) });

@@ -3,7 +3,7 @@
 //! Since p ≡ 3 mod 4, with c = a^((p-3)/4) and χ(a) = c²·a, which is 1 for a square, -1 for another and 0 for zero:
 //! r = c·a is a root of χ(a)·a, and 1/r = χ(a)·c. So one power gives the root, whether there is one, and its inverse.
 //!
-//! 378 squarings and 81 products in the form of [`kernel52`](super::kernel52), by sliding windows of five bits. This is
+//! 378 squarings and 81 products in the form of [`kernel52`], by sliding windows of five bits. This is
 //! most of the time of hashing and decoding.
 
 use core::arch::x86_64::*;

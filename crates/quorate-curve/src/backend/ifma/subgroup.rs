@@ -7,15 +7,21 @@ use alloc::vec::Vec;
 use blst::{blst_p1_affine, blst_p2_affine};
 
 use super::{
-    LANES,
+    FEW, LANES,
     curve::{Affine, InLanes, Jacobian, psi, times_minus_z, times_minus_z_jacobian, turned},
     field::Field,
     fp::{Fp, Mask},
     fp2::Fp2,
 };
-use crate::{backend::portable::Curve, group::Group};
+use crate::{
+    backend::portable::{self, Curve},
+    group::Group,
+};
 
 pub(crate) fn in_subgroup<G: Group>(points: &[G]) -> Vec<bool> {
+    if points.len() < FEW {
+        return portable::subgroup::in_subgroup(points);
+    }
     let points = G::slice(points);
     let mut out: Vec<_> = points.iter().map(Curve::is_identity).collect();
     let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
@@ -36,7 +42,7 @@ pub struct Members {
 }
 
 /// The test of each curve.
-pub trait Subgroup: InLanes + crate::backend::portable::hash_to_curve::HashForSums {
+pub trait Subgroup: InLanes + portable::hash_to_curve::HashForSums {
     /// Of one to eight finite points.
     fn members(points: &[Self]) -> Members;
 }

@@ -85,13 +85,20 @@ pub(crate) fn sums_members_from<G: Group>() -> Option<usize> {
     (G::COORDINATES.len() == 4).then_some(MEMBERS_FROM)
 }
 
-/// Σ wᵢ·Pᵢ if all position sums are members, those of `further` digits among them: see `docs/soundness.md`. For G2 only.
+/// Σ wᵢ·Pᵢ if all points are members. In G2, and of enough points, all position sums are checked in their place, those of
+/// `further` digits among them: see `docs/soundness.md`.
 pub(crate) fn weighted_sum_of_members<G: Group>(
     points: &[G],
     weights: &[Weight],
     further: &[u64],
     soundness: Soundness,
 ) -> Option<G> {
+    // Twice as many positions pay from twice as many points on.
+    let scale = soundness.bits() as usize / 64;
+    if sums_members_from::<G>().is_none_or(|least| points.len() < least * scale) {
+        let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
+        return members.then(|| weighted_sums(points, weights, &[points.len()])[0]);
+    }
     let (digits, more) = match soundness {
         Soundness::Bits64 => (16, 6),
         Soundness::Bits128 => (32, 11),

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use blst::{blst_p1_affine, blst_p2_affine};
+use blst::{blst_expand_message_xmd, blst_p1_affine, blst_p2_affine};
 
 use super::{Curve, map_to_g2};
 use crate::group::Group;
@@ -49,4 +49,26 @@ impl HashForSums for blst_p2_affine {
 fn whole<C: Curve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
     let points: Vec<_> = messages.iter().map(|(prefix, body)| C::hash(body, dst, prefix)).collect();
     C::to_affine(&points)
+}
+
+/// `expand_message_xmd` of RFC 9380, section 5.3.1, with SHA-256, of the concatenation of the message's two parts.
+pub(crate) fn expand(dst: &[u8], (prefix, body): &(&[u8], &[u8]), uniform: &mut [u8]) {
+    let joined;
+    let message = if prefix.is_empty() {
+        *body
+    } else {
+        joined = [*prefix, *body].concat();
+        &joined
+    };
+    // SAFETY: three slices with their lengths.
+    unsafe {
+        blst_expand_message_xmd(
+            uniform.as_mut_ptr(),
+            uniform.len(),
+            message.as_ptr(),
+            message.len(),
+            dst.as_ptr(),
+            dst.len(),
+        );
+    }
 }

@@ -23,6 +23,7 @@ use super::{
     affine::{self, Chain},
     curve::{ONE, ZERO},
     field::Field,
+    hash_to_curve::expand,
 };
 
 /// The uncleared hash of each message.
@@ -52,26 +53,9 @@ pub(crate) fn clear_cofactor(points: &[blst_p2_affine]) -> Vec<blst_p2_affine> {
 }
 
 /// Two elements of Fp2 from 256 uniform bytes.
-fn hash_to_field(dst: &[u8], (prefix, body): &(&[u8], &[u8])) -> [blst_fp2; 2] {
-    let joined;
-    let message = if prefix.is_empty() {
-        *body
-    } else {
-        joined = [*prefix, *body].concat();
-        &joined
-    };
+fn hash_to_field(dst: &[u8], message: &(&[u8], &[u8])) -> [blst_fp2; 2] {
     let mut uniform = [0u8; 256];
-    // SAFETY: three slices with their lengths.
-    unsafe {
-        blst_expand_message_xmd(
-            uniform.as_mut_ptr(),
-            uniform.len(),
-            message.as_ptr(),
-            message.len(),
-            dst.as_ptr(),
-            dst.len(),
-        );
-    }
+    expand(dst, message, &mut uniform);
     let element = |i: usize| reduce(&uniform[64 * i..64 * (i + 1)]);
     [blst_fp2 { fp: [element(0), element(1)] }, blst_fp2 { fp: [element(2), element(3)] }]
 }
@@ -216,7 +200,7 @@ fn sign(a: &blst_fp2) -> bool {
 }
 
 /// A small constant a + b·i.
-fn fp2(a: i32, b: i32) -> blst_fp2 {
+pub(crate) fn fp2(a: i32, b: i32) -> blst_fp2 {
     let small = |n: i32| {
         let limbs = [u64::from(n.unsigned_abs()), 0, 0, 0, 0, 0];
         let mut out = ZERO;

@@ -1,0 +1,377 @@
+//! Hashing to the curve, eight messages at a time: RFC 9380, section 8.8, the `_RO_` suites.
+//!
+//! 1. `hash_to_field` (section 5.2): two elements u a message;
+//! 2. the simplified SWU map (section 6.6.2) of both to the isogenous curve E';
+//! 3. the sum of the two points, on E';
+//! 4. the isogeny to E: here ends what is hashed for sums, in both groups;
+//! 5. clearing of the cofactor.
+//!
+//! Points are affine, by inversions that a block of messages shares. Nothing is exceptional: zero denominators, equal and
+//! opposite points have their lanes chosen apart.
+
+use alloc::vec::Vec;
+
+use super::{
+    FEW, LANES,
+    curve::{self, Affine, Jacobian},
+    field::{Field, Words, invert_all},
+    fp::{Fp, Mask},
+    subgroup::Subgroup,
+};
+use crate::{
+    backend::portable::{self, hash_to_curve::expand, map_to_g2::TWO_TO_256},
+    group::Group,
+};
+
+/// Messages that share inversions: enough for these not to count, few enough for the caches.
+const BLOCK: usize = 16 * LANES;
+
+pub(crate) fn hash_to_curve<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    if messages.len() < FEW {
+        return portable::hash_to_curve::hash_to_curve(dst, messages);
+    }
+    // SAFETY: see the head of `fp.rs`.
+    in_blocks(messages, |messages| unsafe { whole::<G::Affine>(dst, messages) })
+}
+
+/// What [`clear_sums`] makes whole: in both groups the images of the isogeny.
+///
+/// Not what the portable back end gives for G1: sums of the one are not cleared by the other.
+pub(crate) fn hash_for_sums<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+    if messages.len() < FEW && G::Affine::PORTABLE_IS_UNCLEARED {
+        return portable::hash_to_curve::hash_for_sums(dst, messages);
+    }
+    // SAFETY: see the head of `fp.rs`.
+    in_blocks(messages, |messages| unsafe { curve::to_affine(&uncleared::<G::Affine>(dst, messages)) })
+}
+
+pub(crate) fn clear_sums<G: Group>(sums: &[G]) -> Vec<G> {
+    if sums.len() < FEW {
+        return sums.iter().map(|sum| G::wrap(sum.inner().clear_one())).collect();
+    }
+    // SAFETY: see the head of `fp.rs`.
+    in_blocks(sums, |sums| unsafe { clear_points(G::slice(sums)) })
+}
+
+/// Vectors of points for blocks of items, `None` being the identity.
+fn in_blocks<T, G: Group>(items: &[T], of: impl Fn(&[T]) -> Vec<[Option<G::Affine>; LANES]>) -> Vec<G> {
+    let mut out = Vec::with_capacity(items.len());
+    for block in items.chunks(BLOCK) {
+        let points = of(block).into_iter().flatten().take(block.len());
+        out.extend(points.map(|point| point.map_or(G::IDENTITY, G::wrap)));
+    }
+    out
+}
+
+/// Constants of the simplified SWU map to E': y² = x³ + a·x + b.
+pub struct Swu<F> {
+    pub(crate) a: F,
+    pub(crate) b: F,
+    pub(crate) z: F,
+    pub(crate) minus_b_over_a: F,
+    pub(crate) b_over_z_a: F,
+}
+
+/// What the maps to the two curves do not share.
+pub trait HashInLanes: Subgroup {
+    /// Whether the portable back end hashes for sums to the same points.
+    const PORTABLE_IS_UNCLEARED: bool;
+
+    /// The map's constants.
+    fn swu() -> Swu<Self::Lanes>;
+    /// Roots of g(x₁), and which lanes have one; of g(x₂) in the others. From u, Zu² and g(x₁).
+    fn roots(u: &[Self::Lanes; 2], z_u2: &[Self::Lanes; 2], g1: &[Self::Lanes; 2]) -> [(Self::Lanes, Mask); 2];
+    /// The isogeny from E' to E.
+    fn isogeny(point: &Affine<Self::Lanes>) -> Jacobian<Self::Lanes>;
+    /// The point times h_eff. Z is zero where the formulas do not hold.
+    fn clear(point: &Affine<Self::Lanes>) -> Jacobian<Self::Lanes>;
+    /// The same by the portable back end.
+    fn clear_one(&self) -> Self;
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn whole<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
+    let points = curve::to_affine_lanes::<C::Lanes>(&uncleared::<C>(dst, messages));
+    cleared(&points)
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn clear_points<C: HashInLanes>(points: &[C]) -> Vec<[Option<C>; LANES]> {
+    let load = |points: &[C]| {
+        let identities = points.iter().enumerate().map(|(lane, point)| Mask::from(point.is_identity()) << lane);
+        (Affine::load(points), identities.sum())
+    };
+    cleared(&points.chunks(LANES).map(load).collect::<Vec<_>>())
+}
+
+/// The points times h_eff; a mask has the lanes of identities.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn cleared<C: HashInLanes>(points: &[(Affine<C::Lanes>, Mask)]) -> Vec<[Option<C>; LANES]> {
+    let mut jacobian = Vec::with_capacity(points.len());
+    for (point, _) in points {
+        jacobian.push(C::clear(point));
+    }
+    let mut out = curve::to_affine::<C>(&jacobian);
+    for (out, (point, identities)) in out.iter_mut().zip(points) {
+        for (lane, out) in out.iter_mut().enumerate() {
+            if identities >> lane & 1 == 1 {
+                *out = None;
+            } else if out.is_none() {
+                let one = C::at(point.x.store()[lane], point.y.store()[lane]).clear_one();
+                *out = (!one.is_identity()).then_some(one);
+            }
+        }
+    }
+    out
+}
+
+/// The images of the isogeny for up to a block of messages; Z is zero at the identity.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn uncleared<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::Lanes>> {
+    let mut u = Vec::with_capacity(messages.len().div_ceil(LANES));
+    for messages in messages.chunks(LANES) {
+        u.push(hash_to_field::<C::Lanes>(dst, messages));
+    }
+    map_and_add::<C>(&u)
+}
+
+/// Two elements for each of up to eight messages.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn hash_to_field<F: Field>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
+    const BYTES: usize = 64;
+    // Each 64 bytes are a number of 512 bits, in two halves.
+    let mut halves: [[Words; 2]; 2] = [[[[[0; LANES]; 6]; 2]; 2]; 2];
+    let parts = F::PARTS;
+    let mut uniform = [0u8; 4 * BYTES];
+    for (lane, message) in messages.iter().enumerate() {
+        let uniform = &mut uniform[..2 * parts * BYTES];
+        expand(dst, message, uniform);
+        for (i, bytes) in uniform.chunks_exact(BYTES).enumerate() {
+            for (j, word) in bytes.rchunks_exact(8).enumerate() {
+                let word = u64::from_be_bytes(word.try_into().expect("eight bytes"));
+                halves[i / parts][j / 4][i % parts][j % 4][lane] = word;
+            }
+        }
+    }
+    let two_to_256 = Fp::splat(&TWO_TO_256);
+    let element =
+        |[low, high]: &[Words; 2]| F::from_words(high).times_fp(&two_to_256).plus(&F::from_words(low)).carried();
+    [element(&halves[0]), element(&halves[1])]
+}
+
+/// Step 2 to 4: the image of the sum of the two points that each pair of u is mapped to.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn map_and_add<C: HashInLanes>(u: &[[C::Lanes; 2]]) -> Vec<Jacobian<C::Lanes>> {
+    let swu = C::swu();
+    let one = C::Lanes::one();
+    let z_u2_of = |u: &C::Lanes| swu.z.times(&u.squared());
+    let mut inverses = Vec::with_capacity(2 * u.len());
+    for u in u.iter().flatten() {
+        let z_u2 = z_u2_of(u);
+        inverses.push(z_u2.squared().plus(&z_u2));
+    }
+    invert_all(&mut inverses);
+
+    let mut points = Vec::with_capacity(u.len());
+    let mut chords = Vec::with_capacity(u.len());
+    for (u, inverses) in u.iter().zip(inverses.chunks_exact(2)) {
+        // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) for a zero denominator; x₂ = Zu²·x₁ where g(x₁) is no square.
+        let x1_of = |inverse: &C::Lanes| {
+            let x1 = swu.minus_b_over_a.times(&one.plus(inverse));
+            let exceptional = inverse.is_zero();
+            if exceptional == 0 { x1 } else { swu.b_over_z_a.or(exceptional, &x1) }
+        };
+        let g_of = |x: &C::Lanes| x.squared().plus(&swu.a).times(x).plus(&swu.b).carried();
+        let z_u2 = [z_u2_of(&u[0]), z_u2_of(&u[1])];
+        let x1 = [x1_of(&inverses[0]), x1_of(&inverses[1])];
+        let roots = C::roots(u, &z_u2, &[g_of(&x1[0]), g_of(&x1[1])]);
+        let point_of = |i: usize| {
+            let (root, is_first) = roots[i];
+            let same_sign = !(u[i].is_odd() ^ root.is_odd());
+            let y = root.or(same_sign, &root.negated().carried());
+            Affine { x: x1[i].or(is_first, &z_u2[i].times(&x1[i])), y }
+        };
+        let pair = [point_of(0), point_of(1)];
+        let chord = Chord::new(&pair, &swu.a);
+        chords.push(chord.run);
+        points.push((pair, chord));
+    }
+    invert_all(&mut chords);
+
+    let mut out = Vec::with_capacity(u.len());
+    for ((pair, chord), inverse) in points.iter().zip(&chords) {
+        let mut image = C::isogeny(&chord.sum(pair, inverse));
+        if chord.opposite != 0 {
+            image.z = C::Lanes::zero().or(chord.opposite, &image.z);
+        }
+        out.push(image);
+    }
+    out
+}
+
+/// The line through two points of E', or the tangent where they are the same: its slope is rise/run.
+struct Chord<F> {
+    rise: F,
+    run: F,
+    /// Where the points are opposite, and their sum the identity.
+    opposite: Mask,
+}
+
+impl<F: Field> Chord<F> {
+    #[inline(always)]
+    fn new([p, q]: &[Affine<F>; 2], a: &F) -> Self {
+        let mut run = q.x.minus(&p.x).carried();
+        let mut rise = q.y.subtract::<6, 1>(&p.y).carried();
+        let mut opposite = 0;
+        let same = run.is_zero();
+        if same != 0 {
+            let equal = same & p.y.times(&F::one()).equals(&q.y.times(&F::one()));
+            let twice = p.y.doubled().times(&F::one());
+            opposite = same & !(equal & !twice.is_zero());
+            let square = p.x.squared();
+            run = twice.or(equal, &run);
+            rise = square.doubled().plus(&square).plus(a).carried().or(equal, &rise);
+        }
+        Self { rise, run, opposite }
+    }
+
+    /// The sum, given the inverse of `run`; anything where the points are opposite.
+    #[inline(always)]
+    fn sum(&self, [p, q]: &[Affine<F>; 2], inverse: &F) -> Affine<F> {
+        let slope = self.rise.times(inverse);
+        let x = slope.squared().minus_sum(&p.x.plus(&q.x)).carried();
+        let y = slope.times(&p.x.subtract::<11, 1>(&x).factor()).subtract::<6, 1>(&p.y).carried();
+        Affine { x, y }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend, G1, G2,
+        backend::{
+            ifma::{
+                curve::tests::{points, small_g1, small_g2},
+                lanes_or_skip,
+            },
+            portable::{Curve, curve::ONE, field::Field as _, map_to_g2::fp2},
+        },
+    };
+    use blst::*;
+
+    fn agrees<G: Group>() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let names: Vec<_> = (0..257u32).map(|i| (i.to_be_bytes(), alloc::vec![7u8; (i * i % 301) as usize])).collect();
+        let messages: Vec<_> =
+            names.iter().map(|(prefix, body)| (&prefix[..(body.len() % 5).min(4)], &body[..])).collect();
+        for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 257] {
+            let some = &messages[..n];
+            let expected: Vec<G> = Backend::Portable.hash_to_curve(b"QUUX-V01-CS02-with-BLS12381", some);
+            assert_eq!(hash_to_curve::<G>(b"QUUX-V01-CS02-with-BLS12381", some), expected, "{n} messages");
+            let for_sums = hash_for_sums::<G>(b"QUUX-V01-CS02-with-BLS12381", some);
+            assert_eq!(clear_sums(&for_sums), expected, "{n} messages");
+            // Sums of uncleared hashes are sums of hashes.
+            if n > 1 {
+                let sum = Backend::Portable.sum(&for_sums);
+                assert_eq!(clear_sums(&[sum])[0], Backend::Portable.sum(&expected));
+            }
+        }
+        for dst in [&[b'd'; 255][..], &[b'd'; 256], b"d", b""] {
+            let expected: Vec<G> = Backend::Portable.hash_to_curve(dst, &messages[..3]);
+            assert_eq!(hash_to_curve::<G>(dst, &messages[..3]), expected);
+        }
+    }
+
+    #[test]
+    fn hashes_are_the_portable_ones_g1() {
+        agrees::<G1>();
+    }
+
+    #[test]
+    fn hashes_are_the_portable_ones_g2() {
+        agrees::<G2>();
+    }
+
+    /// Sums of every kind, the identity among them, in every lane.
+    fn clears<C: HashInLanes>(small: &[C]) {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut points = points(small);
+        points.insert(3, C::IDENTITY);
+        points.extend(small.iter().map(|point| point.signed(true)));
+        for shift in 0..LANES {
+            // SAFETY: the CPU was asked.
+            let got = points[shift..].chunks(BLOCK).flat_map(|points| unsafe { clear_points(points) }).flatten();
+            for (got, point) in got.zip(&points[shift..]) {
+                assert!(got.unwrap_or(C::IDENTITY) == point.clear_one());
+            }
+        }
+    }
+
+    #[test]
+    fn clears_points_of_every_kind_g1() {
+        clears(&small_g1());
+    }
+
+    #[test]
+    fn clears_points_of_every_kind_g2() {
+        clears(&small_g2());
+    }
+
+    /// Against blst's map for chosen u: zero, equal and opposite ones in every lane.
+    fn maps_chosen<C: HashInLanes<Lanes: Field<Element = C::Field>>>(
+        elements: &[C::Field],
+        map: fn(&C::Field, &C::Field) -> C,
+    ) {
+        if !lanes_or_skip() {
+            return;
+        }
+        for shift in 0..elements.len() {
+            let at = |i: usize| elements[i % elements.len()];
+            let u: [C::Field; LANES] = core::array::from_fn(at);
+            let v: [C::Field; LANES] = core::array::from_fn(|i| at(i + shift));
+            let lanes = [C::Lanes::load(&u.each_ref()), C::Lanes::load(&v.each_ref())];
+            // SAFETY: the CPU was asked.
+            let images = unsafe { curve::to_affine::<C>(&map_and_add::<C>(&[lanes])) };
+            for lane in 0..LANES {
+                let image = images[0][lane].unwrap_or(C::IDENTITY);
+                assert!(image.clear_one() == map(&u[lane], &v[lane]), "shift {shift}, lane {lane}");
+            }
+        }
+    }
+
+    #[test]
+    fn chosen_elements_g1() {
+        let small = |n: i32| fp2(n, 0).fp[0];
+        let mut elements: Vec<_> = [0, 1, -1, 2, 0, -2, 1, 7].map(small).to_vec();
+        // A zero of Z²u⁴ + Zu² besides zero: u² = -1/11, if it is a square.
+        let inverse = blst_fp::default().minus(&small(11)).inverse();
+        let mut root = ONE;
+        // SAFETY: valid references.
+        if unsafe { blst_fp_sqrt(&mut root, &inverse) } {
+            elements.extend([root, blst_fp::default().minus(&root)]);
+        }
+        maps_chosen::<blst_p1_affine>(&elements, |u, v| {
+            let mut out = blst_p1::default();
+            // SAFETY: valid references.
+            unsafe { blst_map_to_g1(&mut out, u, v) };
+            Curve::to_affine(&[out])[0]
+        });
+    }
+
+    #[test]
+    fn chosen_elements_g2() {
+        let elements =
+            [fp2(0, 0), fp2(1, 0), fp2(0, 1), fp2(-1, 0), fp2(0, -1), fp2(-2, -1), fp2(1, 0), fp2(5, 3), fp2(-5, -3)];
+        maps_chosen::<blst_p2_affine>(&elements, |u, v| {
+            let mut out = blst_p2::default();
+            // SAFETY: valid references.
+            unsafe { blst_map_to_g2(&mut out, u, v) };
+            Curve::to_affine(&[out])[0]
+        });
+    }
+}

@@ -1,0 +1,344 @@
+//! `make soak`: a million random operations a verb, every back end against the portable one.
+//!
+//! Half of the inputs are ordinary, the other half are at an edge: identities, equal and opposite neighbours, points of small
+//! order and points outside the subgroup, zero weights' neighbours, damaged encodings.
+
+use alloc::{vec, vec::Vec};
+use std::println;
+
+use rand_chacha::{
+    ChaCha20Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use super::Backend;
+use crate::{
+    G1, G2, Group,
+    encoding::MODULUS,
+    pairing::Pairing,
+    weight::{Soundness, Weight},
+};
+
+/// Operations a verb: `QUORATE_SOAK`, or a million.
+fn operations() -> usize {
+    std::env::var("QUORATE_SOAK").map_or(1_000_000, |n| n.parse().expect("QUORATE_SOAK is a number"))
+}
+
+/// The back ends that are not the oracle.
+fn others() -> impl Iterator<Item = Backend> {
+    let others: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
+    if others.is_empty() {
+        println!("skipped: this machine has only the portable back end");
+    }
+    others.into_iter()
+}
+
+/// Does shares of random size until enough operations are done; says how many.
+fn soak(verb: &str, seed: u64, mut share: impl FnMut(Backend, usize, &mut Random)) {
+    for backend in others() {
+        let (mut random, mut done, mut shares) = (Random::new(seed), 0, 0);
+        while done < operations() {
+            // Around the widths of a vector as often as long.
+            let n = match random.below(4) {
+                0 => random.below(20),
+                1 => 8 * random.below(12) + random.below(3),
+                2 => random.below(300),
+                _ => 200 + random.below(900),
+            };
+            share(backend, n, &mut random);
+            done += n;
+            shares += 1;
+        }
+        println!("{backend} {verb}: {done} operations in {shares} calls agree");
+    }
+}
+
+struct Random {
+    rng: ChaCha20Rng,
+}
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self { rng: ChaCha20Rng::seed_from_u64(seed) }
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.rng.next_u64() % n.max(1) as u64) as usize
+    }
+
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.rng.fill_bytes(&mut bytes);
+        bytes
+    }
+
+    fn weight(&mut self, soundness: Soundness) -> Weight {
+        let word = u128::from(self.rng.next_u64());
+        let bits = match (self.below(8), soundness) {
+            (0, _) => 1 << self.below(64),
+            (1, Soundness::Bits64) => u128::from(u64::MAX),
+            (2, _) => word & 0xff,
+            (_, Soundness::Bits64) => word,
+            _ => word << 64 | u128::from(self.rng.next_u64()),
+        };
+        Weight::from_bits(bits).unwrap_or(Weight::ONE)
+    }
+
+    /// Ascending ends of stretches over n points: single points, short and long ones, empty ones.
+    fn ends(&mut self, n: usize) -> Vec<usize> {
+        let longest = [1, 3, 20, 200, n][self.below(5)];
+        let mut ends = Vec::new();
+        let mut end = 0;
+        while end < n {
+            end = (end + self.below(longest + 1)).min(n);
+            ends.push(end);
+        }
+        if self.below(3) == 0 {
+            ends.push(n);
+        }
+        ends
+    }
+
+    fn ends_of_pairs(&mut self, n: usize) -> Vec<usize> {
+        let mut ends = self.ends(n);
+        if ends.last() != Some(&n) {
+            ends.push(n);
+        }
+        ends
+    }
+}
+
+/// Points to draw from: members and others, and their edges.
+struct Pool<G> {
+    members: [Vec<G>; 2],
+    others: Vec<G>,
+}
+
+impl<G: Group> Pool<G> {
+    fn new() -> Self {
+        let names: Vec<_> = (0..64_u8).map(|i| [i]).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        let b = Backend::Portable;
+        let members = [b"soak a", b"soak b"].map(|tag| b.hash_to_curve::<G>(tag, &messages));
+        // Whatever decodes from small x: nearly all outside the subgroup; multiplied by r, of an order of the cofactor.
+        let mut others = Vec::new();
+        for x in 0..=255_u8 {
+            let mut bytes = vec![0; G::COMPRESSED];
+            bytes[0] = 0x80 | (x & 1) << 5;
+            bytes[G::COMPRESSED - 1] = x;
+            if let Ok(point) = b.decode::<G>(&bytes) {
+                others.extend([point, small_order(point)]);
+            }
+        }
+        Self { members, others }
+    }
+
+    /// A member, of thousands; every other one at an edge.
+    fn members(&self, n: usize, random: &mut Random) -> Vec<G> {
+        let mut points: Vec<G> = Vec::with_capacity(n);
+        for _ in 0..n {
+            let fresh = [0, 1].map(|half| self.members[half][random.below(64)]);
+            let last = points.last().copied().unwrap_or(G::IDENTITY);
+            points.push(match random.below(10) {
+                0 => G::IDENTITY,
+                1 => G::generator(),
+                2 => last,
+                3 => last.negate(),
+                4 => G::wrap(crate::backend::portable::Curve::turned(last.inner(), 1)),
+                _ => Backend::Portable.sum(&fresh),
+            });
+        }
+        points
+    }
+
+    /// Points of the curve, a member or not.
+    fn points(&self, n: usize, random: &mut Random) -> Vec<G> {
+        let mut points = self.members(n, random);
+        for i in 0..n {
+            let other = self.others[random.below(self.others.len())];
+            match random.below(12) {
+                0 => points[i] = other,
+                1 => points[i] = Backend::Portable.sum(&[points[i], other]),
+                2 if i > 0 => points[i] = points[i - 1].negate(),
+                _ => {}
+            }
+        }
+        points
+    }
+}
+
+/// r·P.
+fn small_order<G: Group>(point: G) -> G {
+    const ORDER: [u8; 32] = [
+        0x73, 0xed, 0xa7, 0x53, 0x29, 0x9d, 0x7d, 0x48, 0x33, 0x39, 0xd8, 0x08, 0x09, 0xa1, 0xd8, 0x05, 0x53, 0xbd,
+        0xa4, 0x02, 0xff, 0xfe, 0x5b, 0xfe, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x01,
+    ];
+    let mut sum = G::IDENTITY;
+    for bit in ORDER.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1)) {
+        sum = Backend::Portable.sum(&[sum, sum]);
+        if bit == 1 {
+            sum = Backend::Portable.sum(&[sum, point]);
+        }
+    }
+    sum
+}
+
+fn decode<G: Group>() {
+    let pool = Pool::<G>::new();
+    soak(&alloc::format!("decode {}", G::NAME), 1, |backend, n, random| {
+        let points = pool.points(n, random);
+        let damaged = |mut bytes: Vec<u8>, random: &mut Random| {
+            match random.below(12) {
+                0 => bytes[random.below(48)] ^= 1 << random.below(8),
+                1 => bytes[0] ^= 0x20 << random.below(3),
+                2 => random.rng.fill_bytes(&mut bytes),
+                3 => {
+                    // x or a part of it at p, or beside it.
+                    let part = 48 * random.below(bytes.len() / 48);
+                    let flags = bytes[0] & 0xe0;
+                    bytes[part..part + 48].copy_from_slice(&MODULUS);
+                    bytes[part + 47] = bytes[part + 47].wrapping_add(random.below(3) as u8).wrapping_sub(1);
+                    bytes[0] |= flags;
+                }
+                4 => bytes.truncate(random.below(bytes.len())),
+                5 => bytes.iter_mut().skip(1).for_each(|byte| *byte = 0),
+                _ => {}
+            }
+            bytes
+        };
+        let compressed: Vec<_> = points.iter().map(|p| damaged(p.compress().as_ref().to_vec(), random)).collect();
+        let whole: Vec<_> = points.iter().map(|p| damaged(p.serialize().as_ref().to_vec(), random)).collect();
+        let compressed: Vec<_> = compressed.iter().map(Vec::as_slice).collect();
+        let whole: Vec<_> = whole.iter().map(Vec::as_slice).collect();
+        assert_eq!(backend.decode_each::<G>(&compressed), Backend::Portable.decode_each::<G>(&compressed));
+        assert_eq!(
+            backend.decode_uncompressed_each::<G>(&whole),
+            Backend::Portable.decode_uncompressed_each::<G>(&whole)
+        );
+    });
+}
+
+fn hash<G: Group>() {
+    soak(&alloc::format!("hash {}", G::NAME), 2, |backend, n, random| {
+        let messages: Vec<[u8; 40]> = (0..n).map(|_| random.bytes()).collect();
+        let cut: Vec<_> = messages.iter().map(|m| m.split_at(m[0] as usize % 40)).collect();
+        let tag = &[b't'; 300][..[1, 43, 255, 256][random.below(4)]];
+        let whole = Backend::Portable.hash_to_curve::<G>(tag, &cut);
+        assert_eq!(backend.hash_to_curve::<G>(tag, &cut), whole);
+        let uncleared = backend.hash_for_sums::<G>(tag, &cut);
+        assert_eq!(backend.clear_sums(&uncleared), whole);
+    });
+}
+
+fn points<G: Group>() {
+    let pool = Pool::<G>::new();
+    let name = |verb: &str| alloc::format!("{verb} {}", G::NAME);
+    soak(&name("in_subgroup"), 3, |backend, n, random| {
+        let points = pool.points(n, random);
+        assert_eq!(backend.in_subgroup(&points), Backend::Portable.in_subgroup(&points));
+    });
+    soak(&name("clear_sums"), 4, |backend, n, random| {
+        let names: Vec<[u8; 8]> = (0..16).map(|_| random.bytes()).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        let whole = Backend::Portable.hash_to_curve::<G>(b"clear", &messages);
+        let uncleared = backend.hash_for_sums::<G>(b"clear", &messages);
+        let picks: Vec<usize> = (0..3 * n).map(|_| random.below(16)).collect();
+        let ends = random.ends(3 * n);
+        let sums = |hashes: &[G]| Backend::Portable.sums(&picks.iter().map(|i| hashes[*i]).collect::<Vec<_>>(), &ends);
+        assert_eq!(backend.clear_sums(&sums(&uncleared)), sums(&whole));
+    });
+    soak(&name("sums"), 5, |backend, n, random| {
+        let (points, ends) = (pool.points(n, random), random.ends(n));
+        assert_eq!(backend.sums(&points, &ends), Backend::Portable.sums(&points, &ends));
+    });
+    for soundness in [Soundness::Bits64, Soundness::Bits128] {
+        soak(&name("weighted_sums"), 6, |backend, n, random| {
+            let (points, ends) = (pool.points(n, random), random.ends(n));
+            let weights: Vec<_> = points.iter().map(|_| random.weight(soundness)).collect();
+            let expected = Backend::Portable.weighted_sums(&points, &weights, &ends);
+            assert_eq!(backend.weighted_sums(&points, &weights, &ends), expected);
+        });
+        soak(&name("weighted_sum_of_members"), 7, |backend, n, random| {
+            let mut points = pool.members(n, random);
+            let bad = n > 0 && random.below(2) == 0;
+            if bad {
+                let place = random.below(n);
+                points[place] = Backend::Portable.sum(&[points[place], pool.others[random.below(pool.others.len())]]);
+            }
+            let mut wide = || u128::from(random.rng.next_u64()) << 64 | u128::from(random.rng.next_u64());
+            let mask = if soundness == Soundness::Bits64 { u128::from(u64::MAX) } else { u128::MAX };
+            let weights: Vec<_> = (0..n).map(|_| Weight::from_bits(wide() & mask | 1).expect("odd")).collect();
+            let further: Vec<_> = (0..n).map(|_| random.rng.next_u64()).collect();
+            let expected = Backend::Portable.weighted_sum_of_members(&points, &weights, &further, soundness);
+            assert_eq!(backend.weighted_sum_of_members(&points, &weights, &further, soundness), expected);
+        });
+    }
+    soak(&name("multi_scalar_sum"), 8, |backend, n, random| {
+        let points = pool.members(n, random);
+        let scalars: Vec<[u8; 32]> = (0..n)
+            .map(|_| match random.below(6) {
+                0 => [0; 32],
+                1 => [0xff; 32],
+                2 => core::array::from_fn(|i| u8::from(i == 0)),
+                _ => random.bytes(),
+            })
+            .collect();
+        let expected = Backend::Portable.multi_scalar_sum(&points, &scalars);
+        assert_eq!(backend.multi_scalar_sum(&points, &scalars), expected);
+    });
+}
+
+macro_rules! verbs {
+    ($($name:ident: $run:expr;)*) => { $(
+        #[test]
+        #[ignore = "make soak"]
+        fn $name() {
+            $run;
+        }
+    )* };
+}
+
+verbs! {
+    decode_g1: decode::<G1>();
+    decode_g2: decode::<G2>();
+    hash_g1: hash::<G1>();
+    hash_g2: hash::<G2>();
+    points_g1: points::<G1>();
+    points_g2: points::<G2>();
+}
+
+#[test]
+#[ignore = "make soak"]
+fn pairings() {
+    let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
+    soak("miller_products and final_exponentiations", 9, |backend, n, random| {
+        let pairs: Vec<_> = ps.members(n, random).into_iter().zip(qs.members(n, random)).collect();
+        let ends = random.ends_of_pairs(n);
+        let values = backend.miller_products(Pairing::Ate, &pairs, &ends);
+        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
+        let expected = Backend::Portable.final_exponentiations(&expected);
+        assert_eq!(backend.final_exponentiations(&values), expected);
+    });
+    // ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q in and outside the subgroup, and not where a pair is missing.
+    soak("miller_products, twisted", 10, |backend, n, random| {
+        if !backend.pairings().contains(&Pairing::TwistedAte) {
+            return;
+        }
+        let points: Vec<G2> = qs.points(n, random);
+        let weights: Vec<_> = points.iter().map(|_| random.weight(Soundness::Bits64)).collect();
+        let p = ps.members[0][random.below(64)];
+        let each: Vec<_> = (1..=n).collect();
+        let multiples = Backend::Portable.weighted_sums(&vec![p; n], &weights, &each);
+        let sum = Backend::Portable.weighted_sums(&points, &weights, &[n])[0];
+        let mut pairs: Vec<_> = multiples.into_iter().zip(points).collect();
+        pairs.push((p.negate(), sum));
+        let ends = random.ends_of_pairs(n + 1);
+        let values = backend.miller_products(Pairing::TwistedAte, &pairs, &ends);
+        assert!(backend.final_exponentiation(values.iter().copied().product()).is_one());
+        let without = backend.miller_products(Pairing::TwistedAte, &pairs[..n], &[n])[0];
+        let is_member = |q: &G2| Backend::Portable.sum(&[small_order(*q)]).is_identity();
+        if n > 0 && is_member(&sum) && !sum.is_identity() {
+            assert!(!backend.final_exponentiation(without).is_one());
+        }
+    });
+}
