@@ -540,4 +540,25 @@ mod tests {
             assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None, "round {round}");
         }
     }
+
+    /// A pair that cancels under equal weights is found by the further digits alone, and by nothing where they are equal too.
+    #[test]
+    fn cancelling_pair_under_equal_weights() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut words = Words(3);
+        let n = 128;
+        let add = |a: G2, b: G2| portable::sum::sums(&[a, b], &[2])[0];
+        let bad = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).next_back().expect("of order 13");
+        let mut points: Vec<G2> = hashed(n);
+        (points[0], points[n - 1]) = (add(points[0], bad), add(points[n - 1], bad.negate()));
+        for soundness in [Soundness::Bits64, Soundness::Bits128].repeat(20) {
+            let weights = vec![words.weight(soundness); n];
+            let further: Vec<_> = (0..n).map(|_| words.next()).collect();
+            assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None);
+            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n])[0];
+            assert_eq!(weighted_sum_of_members(&points, &weights, &vec![7; n], soundness), Some(expected));
+        }
+    }
 }
