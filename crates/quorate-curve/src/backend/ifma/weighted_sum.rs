@@ -93,7 +93,9 @@ pub(crate) fn weighted_sum_of_members<G: Group>(
     further: &[u64],
     soundness: Soundness,
 ) -> Option<G> {
-    if sums_members_from::<G>().is_none_or(|least| points.len() < least) {
+    // Twice as many positions pay from twice as many points on.
+    let scale = soundness.bits() as usize / 64;
+    if sums_members_from::<G>().is_none_or(|least| points.len() < least * scale) {
         let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
         return members.then(|| weighted_sums(points, weights, &[points.len()])[0]);
     }
@@ -536,6 +538,27 @@ mod tests {
             let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
             let further: Vec<_> = (0..n).map(|_| words.next()).collect();
             assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None, "round {round}");
+        }
+    }
+
+    /// A pair that cancels under equal weights is found by the further digits alone, and by nothing where they are equal too.
+    #[test]
+    fn cancelling_pair_under_equal_weights() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let mut words = Words(3);
+        let n = 128;
+        let add = |a: G2, b: G2| portable::sum::sums(&[a, b], &[2])[0];
+        let bad = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).next_back().expect("of order 13");
+        let mut points: Vec<G2> = hashed(n);
+        (points[0], points[n - 1]) = (add(points[0], bad), add(points[n - 1], bad.negate()));
+        for soundness in [Soundness::Bits64, Soundness::Bits128].repeat(20) {
+            let weights = vec![words.weight(soundness); n];
+            let further: Vec<_> = (0..n).map(|_| words.next()).collect();
+            assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None);
+            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n])[0];
+            assert_eq!(weighted_sum_of_members(&points, &weights, &vec![7; n], soundness), Some(expected));
         }
     }
 }
