@@ -66,10 +66,10 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     let blst_128 = || G::rival_multiples(&rival, &scalars_128, 128);
     add("weighted-sum-128", Some(&blst_128), &|b| assert_eq!(b.weighted_sums(&points, &wide, &all).len(), 1));
     add("members-sum-64", None, &|b| {
-        assert!(b.weighted_sum_of_members(&points, &weights, &further, Soundness::Bits64).is_some());
+        assert!(b.weighted_sums_of_members(&points, &weights, &further, &all, Soundness::Bits64).is_some());
     });
     add("members-sum-128", None, &|b| {
-        assert!(b.weighted_sum_of_members(&points, &wide, &further, Soundness::Bits128).is_some());
+        assert!(b.weighted_sums_of_members(&points, &wide, &further, &all, Soundness::Bits128).is_some());
     });
     rows
 }

@@ -78,26 +78,27 @@ pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[
     sums
 }
 
-/// From how many points on [`weighted_sum_of_members`] is cheaper than a check of each.
+/// From how many points on [`weighted_sums_of_members`] is cheaper than a check of each.
 ///
 /// Only in G2: a position sum in G1 can miss a point of order 3 with probability 7/16, which takes too many of them.
 pub(crate) fn sums_members_from<G: Group>() -> Option<usize> {
     (G::COORDINATES.len() == 4).then_some(MEMBERS_FROM)
 }
 
-/// Σ wᵢ·Pᵢ if all points are members. In G2, and of enough points, all position sums are checked in their place, those of
-/// `further` digits among them: see `docs/soundness.md`.
-pub(crate) fn weighted_sum_of_members<G: Group>(
+/// Σ wᵢ·Pᵢ of each stretch if all points are members. In G2, and of enough points, the position sums over all stretches are
+/// checked in their place, those of `further` digits among them: see `docs/soundness.md`.
+pub(crate) fn weighted_sums_of_members<G: Group>(
     points: &[G],
     weights: &[Weight],
     further: &[u64],
+    ends: &[usize],
     soundness: Soundness,
-) -> Option<G> {
+) -> Option<Vec<G>> {
     // Twice as many positions pay from twice as many points on.
     let scale = soundness.bits() as usize / 64;
     if sums_members_from::<G>().is_none_or(|least| points.len() < least * scale) {
         let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
-        return members.then(|| weighted_sums(points, weights, &[points.len()])[0]);
+        return members.then(|| weighted_sums(points, weights, ends));
     }
     let (digits, more) = match soundness {
         Soundness::Bits64 => (16, 6),
@@ -112,13 +113,28 @@ pub(crate) fn weighted_sum_of_members<G: Group>(
             (further[point] >> (4 * (place - digits))) as u8 & 15
         }
     };
-    let method = if points.len() < BUCKETS_FROM { Method::Tables } else { Method::Buckets };
-    let whole = 0..points.len();
-    let stretches = core::slice::from_ref(&whole);
-    let positions = Positions { table: &table, stretches, places: digits + more, nibble };
-    let sums: Vec<G> = positions.sums(method).to_points().into_iter().map(G::wrap).collect();
-    let members = subgroup::in_subgroup(&sums).into_iter().all(|member| member);
-    members.then(|| G::wrap(join_by_blst(G::slice(&sums), digits + more, digits)[0]))
+    let starts = core::iter::once(0).chain(ends.iter().copied());
+    let stretches: Vec<_> = starts.zip(ends).map(|(start, end)| start..*end).collect();
+    let method = if points.len() < BUCKETS_FROM * stretches.len() { Method::Tables } else { Method::Buckets };
+    let positions = Positions { table: &table, stretches: &stretches, places: digits + more, nibble };
+    let sums = positions.sums(method);
+    let checked: Vec<G> = positions.over_all_stretches(&sums).to_points().into_iter().map(G::wrap).collect();
+    if !subgroup::in_subgroup(&checked).into_iter().all(|member| member) {
+        return None;
+    }
+    if stretches.len() < LANES_JOIN_FROM {
+        let joined = join_by_blst::<G::Affine>(&sums.to_points(), digits + more, digits);
+        return Some(joined.into_iter().map(G::wrap).collect());
+    }
+    let joined = positions.join::<G::Affine>(&sums, false, digits);
+    let joined = joined.into_iter().zip(&stretches).map(|(sum, range)| {
+        let blst = || {
+            let (points, weights) = (&points[range.clone()], &weights[range.clone()]);
+            portable::weighted_sum::weighted_sums(points, weights, &[range.len()])[0]
+        };
+        sum.map_or_else(blst, G::wrap)
+    });
+    Some(joined.collect())
 }
 
 /// Fewer points are left to blst: measured at 2 to 4.
@@ -232,10 +248,24 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         self.of_kinds(&cells.sums(&buckets, true))
     }
 
+    /// The sum of each position over all stretches.
+    fn over_all_stretches(&self, sums: &Table<F>) -> Table<F> {
+        let mut cells = Cells::new(self.places);
+        for i in 0..self.stretches.len() * self.places {
+            cells.push(i % self.places, Entry::new(i, 0, false));
+        }
+        cells.sums(sums, false)
+    }
+
     /// Σ 4ʲ·Aⱼ of each stretch; `None` where a formula did not hold.
     fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
         let single = method == Method::Tables && self.stretches.iter().all(|s| s.len() == 1);
         let table = if single { self.multiples() } else { self.sums(method) };
+        self.join(&table, single, self.places)
+    }
+
+    /// Σ 4ʲ·Aⱼ, j < `digits`, of each stretch, from the sum of each position or, of `single` points, from their multiples.
+    fn join<C: InLanes<Lanes = F>>(&self, table: &Table<F>, single: bool, digits: usize) -> Vec<Option<C>> {
         let entry = |stretch: usize, place: usize| {
             if single {
                 let point = self.stretches[stretch].start;
@@ -256,7 +286,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         };
         let vectors = self.stretches.len().div_ceil(LANES);
         // SAFETY: see the head of `fp.rs`.
-        let mut sums = unsafe { join(&table, vectors, self.places, eights) };
+        let mut sums = unsafe { join(table, vectors, digits, eights) };
         sums.truncate(self.stretches.len());
         sums
     }
@@ -486,7 +516,7 @@ mod tests {
                 let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
                 let further: Vec<_> = (0..n).map(|_| words.next()).collect();
                 let expected = portable::weighted_sum::weighted_sums(points, &weights, &[n])[0];
-                assert_eq!(weighted_sum_of_members(points, &weights, &further, soundness), Some(expected));
+                assert_eq!(weighted_sums_of_members(points, &weights, &further, &[n], soundness), Some(vec![expected]));
             }
         }
     }
@@ -537,7 +567,7 @@ mod tests {
             let soundness = if round % 2 == 0 { Soundness::Bits64 } else { Soundness::Bits128 };
             let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
             let further: Vec<_> = (0..n).map(|_| words.next()).collect();
-            assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None, "round {round}");
+            assert_eq!(weighted_sums_of_members(&points, &weights, &further, &[n], soundness), None, "round {round}");
         }
     }
 
@@ -556,9 +586,9 @@ mod tests {
         for soundness in [Soundness::Bits64, Soundness::Bits128].repeat(20) {
             let weights = vec![words.weight(soundness); n];
             let further: Vec<_> = (0..n).map(|_| words.next()).collect();
-            assert_eq!(weighted_sum_of_members(&points, &weights, &further, soundness), None);
+            assert_eq!(weighted_sums_of_members(&points, &weights, &further, &[n], soundness), None);
             let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n])[0];
-            assert_eq!(weighted_sum_of_members(&points, &weights, &vec![7; n], soundness), Some(expected));
+            assert_eq!(weighted_sums_of_members(&points, &weights, &vec![7; n], &[n], soundness), Some(vec![expected]));
         }
     }
 }
