@@ -231,12 +231,12 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
     pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
 }
 
-/// The pairing whose cheapest cover costs the least, and the messages of that cover.
+/// The pairing whose cheapest cover costs the least, a search for one false claim included, and the messages of that cover.
 fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
     let planned = offered.iter().map(|(pairing, costs)| {
         let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
         let products = shares::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
-        (cover.cost + products as u64 * costs.product + costs.pairing, *pairing, cover.messages)
+        (cover.cost + products as u64 * costs.product + costs.pairing + costs.search, *pairing, cover.messages)
     });
     let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every back end offers the ate pairing");
     (pairing, covered)
