@@ -279,9 +279,10 @@ pub(super) mod tests {
     use super::*;
     use crate::backend::{
         ifma::{
-            fp::tests::{elements, largest},
+            fp::tests::{elements, largest, near_multiple},
             kernel::tests::{Range, assert_reduced, edges, modulo_p},
             lanes_or_skip,
+            wide::Wide,
         },
         portable::field::Field as _,
     };
@@ -377,6 +378,38 @@ pub(super) mod tests {
                 assert!(limbs[7].iter().all(|top| *top <= 2 * P[7] + P[7] / 10), "{limbs:?}");
                 assert!(limbs[..7].iter().flatten().all(|limb| (0..1 << 50).contains(limb)));
             }
+        }
+    }
+
+    /// A real part below zero by whole multiples of 2^400, which no digit of the reduction makes up for.
+    #[test]
+    fn products_below_zero() {
+        if !lanes_or_skip() {
+            return;
+        }
+        for more in [1, 2, (1 << 50) - 1] {
+            let root = |limb| Fp2::new(Fp::zero(), Fp::constant(&[0, 0, 0, 0, limb, 0, 0, 0]));
+            let (x, y) = (root(1), root(more));
+            let expected = x.store()[0].times(&y.store()[0]);
+            assert!(x.times(&y).store() == [expected; 8]);
+            assert!(Wide::product(&x, &y).reduced().store() == [expected; 8]);
+        }
+    }
+
+    /// Squares of the largest values that are allowed, with the other part zero.
+    #[test]
+    fn squares_of_the_largest() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let parts = |times| [(near_multiple(times, -1), Fp::zero()), (Fp::zero(), near_multiple(times, -1))];
+        for (c0, c1) in parts(16) {
+            let x = Fp2::new(c0, c1);
+            assert!(x.squared().store() == x.store().map(|x| x.squared()));
+        }
+        for (c0, c1) in parts(8) {
+            let x = Fp2::new(c0, c1);
+            assert!(Wide::square(&x).reduced().store() == x.store().map(|x| x.squared()));
         }
     }
 }
