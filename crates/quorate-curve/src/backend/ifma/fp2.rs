@@ -412,4 +412,26 @@ pub(super) mod tests {
             assert!(Wide::square(&x).reduced().store() == x.store().map(|x| x.squared()));
         }
     }
+
+    /// Which number is larger than its negative and which is odd, by the part that is not zero where only one is.
+    #[test]
+    fn signs_of_real_and_imaginary_numbers() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let zero = blst::blst_fp::default();
+        for part in elements() {
+            let (is_odd, is_larger) = (Fp::splat(&part).is_odd(), Fp::splat(&part).is_larger());
+            let of = |c0, c1| Fp2::splat(&blst_fp2 { fp: [c0, c1] });
+            let (real, imaginary, both) = (of(part, zero), of(zero, part), of(part, part));
+            assert_eq!([real, imaginary, both].map(|x| x.is_odd()), [is_odd; 3]);
+            assert_eq!([real, imaginary, both].map(|x| x.is_larger()), [is_larger; 3]);
+            // The real part counts first for one, the imaginary part for the other.
+            let negative = zero.minus(&part);
+            if !part.is_zero() {
+                let mixed = of(part, negative);
+                assert_eq!((mixed.is_odd(), mixed.is_larger()), (is_odd, !is_larger));
+            }
+        }
+    }
 }
