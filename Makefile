@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test bench bench-quick report fuzz soak soak-stream deny clean
+.PHONY: help check test bench bench-quick report kernels fuzz soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ bench-quick: ## Every benchmark within a minute, not recorded
 
 report: ## The tables of README and BENCHMARKING from the newest record
 	$(CARGO) run --release --locked -p quorate-bench -- report
+
+kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
+	$(CARGO) build --release --locked -p quorate-bench
+	python3 scripts/kernel_counts.py $${CARGO_TARGET_DIR:-target}/release/quorate-bench
 
 fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked

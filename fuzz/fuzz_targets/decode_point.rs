@@ -1,4 +1,4 @@
-//! What decodes is what it encodes to, on every back end alike.
+//! What decodes is what it encodes to, on every back end alike, alone and among others.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,11 +18,24 @@ fn decode<G: Group>(bytes: &[u8]) {
     if let Ok(point) = uncompressed {
         assert_eq!(point.serialize().as_ref(), bytes);
     }
+    // A back end may decode few in another way than many: one, and one in each half of a full vector and the next.
+    let (short, long) = (G::generator().compress(), G::generator().serialize());
+    let (mut shorts, mut longs) = (vec![short.as_ref(); 9], vec![long.as_ref(); 9]);
+    for place in [2, 5, 8] {
+        (shorts[place], longs[place]) = (bytes, bytes);
+    }
     for backend in Backend::available() {
         assert_eq!(backend.decode::<G>(bytes), compressed);
         assert_eq!(backend.decode_uncompressed::<G>(bytes), uncompressed);
+        let (shorts, longs) = (backend.decode_each::<G>(&shorts), backend.decode_uncompressed_each::<G>(&longs));
+        for place in 0..9 {
+            let is_ours = [2, 5, 8].contains(&place);
+            assert_eq!(shorts[place], if is_ours { compressed } else { Ok(G::generator()) });
+            assert_eq!(longs[place], if is_ours { uncompressed } else { Ok(G::generator()) });
+        }
         if let Ok(point) = compressed.or(uncompressed) {
-            assert_eq!(backend.in_subgroup(&[point]), Backend::Portable.in_subgroup(&[point]));
+            let points = [point, G::generator(), point];
+            assert_eq!(backend.in_subgroup(&points), Backend::Portable.in_subgroup(&points));
         }
     }
 }

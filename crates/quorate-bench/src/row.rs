@@ -80,39 +80,85 @@ pub(crate) fn folder_of_records() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks"))
 }
 
-/// Rows as text, 80 columns; the ratio is the first engine's median of the same benchmark over this one's.
+/// Rows as text, as wide as they need; the ratio is the first engine's median of the same benchmark over this one's.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let mut text = format!(
-        "{:<24} {:<18} {:>2} {:>5} {:>11} {:>13} {:>5}\n",
-        "bench", "engine", "t", "n", "median µs", "spread", "ratio"
-    );
-    for row in rows {
+    let header = ["bench", "engine", "t", "n", "median µs", "spread", "ratio"].map(str::to_owned);
+    let cells = rows.iter().map(|row| {
         let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
-        text += &format!(
-            "{:<24} {:<18} {:>2} {:>5} {:>11} {:>13} {:>5.2}\n",
-            row.bench,
-            row.engine,
-            row.threads,
-            row.n,
+        [
+            row.bench.clone(),
+            row.engine.clone(),
+            row.threads.to_string(),
+            row.n.to_string(),
             short(row.us.median),
             format!("{}..{}", short(row.us.min), short(row.us.max)),
-            first.us.median / row.us.median,
-        );
+            format!("{:.2}", first.us.median / row.us.median),
+        ]
+    });
+    let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let mut text = String::new();
+    for [bench, engine, numbers @ ..] in &lines {
+        text += &format!("{bench:<0$} {engine:<1$}", widths[0], widths[1]);
+        for (number, width) in numbers.iter().zip(&widths[2..]) {
+            text += &format!(" {number:>width$}");
+        }
+        text.push('\n');
     }
     text
 }
 
 /// Three significant digits or whole microseconds.
 pub(crate) fn short(us: f64) -> String {
-    match us {
-        us if us >= 100.0 => format!("{us:.0}"),
-        us if us >= 10.0 => format!("{us:.1}"),
-        us => format!("{us:.2}"),
-    }
+    let decimals = match us {
+        us if us >= 100.0 => 0,
+        us if us > 0.0 => (2 - us.log10().floor() as i32).clamp(0, 9) as usize,
+        _ => 0,
+    };
+    format!("{us:.decimals$}")
 }
 
 fn output(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program).args(arguments).output().with_context(|| format!("cannot run {program}"))?;
     anyhow::ensure!(output.status.success(), "{program} failed");
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits() {
+        for (us, text) in [
+            (0.0, "0"),
+            (0.006_683, "0.00668"),
+            (0.5, "0.500"),
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (99.96, "100.0"),
+            (123.4, "123"),
+            (98_765.4, "98765"),
+        ] {
+            assert_eq!(short(us), text);
+        }
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_longest() {
+        let row = |bench: &str, n: usize, median: f64| Row {
+            bench: bench.into(),
+            engine: "quorate/portable".into(),
+            threads: 1,
+            n,
+            per: "item".into(),
+            us: Times { min: median, median, max: 2.0 * median },
+            note: String::new(),
+        };
+        let text = table(&[row("field/fp12-cyclotomic-square", 8, 0.006_683), row("msm/g1", 65_536, 1e6)]);
+        let widths: Vec<_> = text.lines().map(|line| line.chars().count()).collect();
+        assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
+        assert!(text.contains("0.00668 "), "{text}");
+    }
 }

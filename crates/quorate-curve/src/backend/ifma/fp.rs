@@ -508,7 +508,10 @@ const fn lowest_limbs() -> [i64; 8] {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::backend::{ifma::lanes_or_skip, portable::field::Field};
+    use crate::backend::{
+        ifma::{kernel::tests::modulo_p, lanes_or_skip},
+        portable::field::Field,
+    };
     use alloc::vec::Vec;
 
     /// Elements at the edges of the limbs of both forms, and others.
@@ -537,6 +540,25 @@ pub(super) mod tests {
             elements.push(one);
         }
         elements
+    }
+
+    /// A number of so many p, and a little more or less, in every lane: the largest that a bound allows, or beside an edge.
+    pub(in crate::backend::ifma) fn near_multiple(times: i64, more: i64) -> Fp {
+        let mut limbs = multiple_of_p(times, 0);
+        limbs[0] += more;
+        let mut out = Fp::constant(&kernel::carry(&limbs));
+        #[cfg(debug_assertions)]
+        {
+            out.bound.value = times as f64 - if more < 0 { 0.01 } else { -0.01 };
+        }
+        out
+    }
+
+    /// The limbs of the first lane.
+    pub(in crate::backend::ifma) fn first_lane(a: &Fp) -> Limbs {
+        // SAFETY: lanes were found; vectors are arrays of eight words.
+        let limbs: [[i64; 8]; 8] = unsafe { core::mem::transmute(a.limbs) };
+        limbs.map(|limb| limb[0])
     }
 
     /// The same element with limbs of nearly four units and a value of more than 40p.
@@ -575,6 +597,105 @@ pub(super) mod tests {
                     assert_eq!(equal >> lane & 1 == 1, a[lane] == b[lane]);
                 }
             }
+        }
+    }
+
+    /// Beside every multiple of 2p that can be taken away: never too much, and what is left is below 2.1p.
+    #[test]
+    fn shrunk_beside_every_multiple() {
+        if !lanes_or_skip() {
+            return;
+        }
+        for times in 0..=31 {
+            for more in [-1, 0, 1, P[7]] {
+                if times == 0 && more < 0 {
+                    continue;
+                }
+                let number = near_multiple(times, more);
+                let limbs = first_lane(&number.shrunk());
+                assert!(limbs.iter().all(|limb| *limb >= 0), "{times}p + {more} to {limbs:?}");
+                assert!(limbs[7] <= 2 * P[7] + P[7] / 10, "{times}p + {more} to {limbs:?}");
+                assert_eq!(modulo_p(&limbs), modulo_p(&first_lane(&number)));
+            }
+        }
+    }
+
+    /// Every representative that a product may have, beside the multiples of p.
+    #[test]
+    fn canonical_beside_every_multiple() {
+        if !lanes_or_skip() {
+            return;
+        }
+        for times in 0..=2 {
+            for more in [-1, 0, 1, 1 << 40] {
+                if times == 0 && more < 0 {
+                    continue;
+                }
+                let number = near_multiple(times, more);
+                // SAFETY: lanes were found.
+                let limbs = first_lane(&unsafe { canonical(&number) });
+                let expected = if more < 0 { first_lane(&near_multiple(1, more)) } else { [more, 0, 0, 0, 0, 0, 0, 0] };
+                assert_eq!(limbs, expected, "{times}p + {more}");
+            }
+        }
+    }
+
+    /// Zero as every multiple of p, and its neighbours.
+    #[test]
+    fn zero_in_every_form() {
+        if !lanes_or_skip() {
+            return;
+        }
+        for times in 0..8 {
+            for more in [-1, 0, 1] {
+                if times == 0 && more < 0 {
+                    continue;
+                }
+                let mut number = near_multiple(times, more);
+                #[cfg(debug_assertions)]
+                {
+                    number.bound.value = number.bound.value.min(7.99);
+                }
+                assert_eq!(number.is_zero(), if more == 0 { !0 } else { 0 }, "{times}p + {more}");
+                // One lane alone.
+                let other = Fp::one();
+                for lane in 0..8 {
+                    let expected = if more == 0 { 1 << lane } else { 0 };
+                    assert_eq!(number.or(1 << lane, &other).is_zero(), expected);
+                }
+            }
+        }
+    }
+
+    /// Halfway, and beside it by a bit of every limb: which number is larger than its negative, and which is odd.
+    #[test]
+    fn signs_at_the_edges() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let words = |a: &blst_fp| {
+            let mut out = [0; 6];
+            // SAFETY: six words out.
+            unsafe { blst::blst_uint64_from_fp(out.as_mut_ptr(), a) };
+            out
+        };
+        let one = Fp::one().store()[0];
+        let half = one.plus(&one).inverse();
+        let mut numbers = elements();
+        // (p + 1)/2 is a half.
+        numbers.extend([half, half.minus(&one), half.plus(&one), half.minus(&one).minus(&one)]);
+        for place in 0..8 {
+            let mut limbs = [0; 8];
+            limbs[place] = 1;
+            let bit = modulo_p(&limbs);
+            numbers.extend([half.plus(&bit), half.minus(&bit), half.minus(&bit).minus(&one)]);
+        }
+        for number in numbers {
+            let (number_words, negative) = (words(&number), words(&blst_fp::default().minus(&number)));
+            let larger = number_words.iter().rev().gt(negative.iter().rev());
+            let lanes = Fp::splat(&number);
+            assert_eq!(lanes.is_larger(), if larger { !0 } else { 0 }, "{number_words:x?}");
+            assert_eq!(lanes.is_odd(), if number_words[0] & 1 == 1 { !0 } else { 0 }, "{number_words:x?}");
         }
     }
 }

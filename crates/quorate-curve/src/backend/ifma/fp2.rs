@@ -279,9 +279,10 @@ pub(super) mod tests {
     use super::*;
     use crate::backend::{
         ifma::{
-            fp::tests::{elements, largest},
+            fp::tests::{elements, largest, near_multiple},
             kernel::tests::{Range, assert_reduced, edges, modulo_p},
             lanes_or_skip,
+            wide::Wide,
         },
         portable::field::Field as _,
     };
@@ -376,6 +377,60 @@ pub(super) mod tests {
                 let limbs: [[i64; 8]; 8] = unsafe { core::mem::transmute(shrunk.limbs) };
                 assert!(limbs[7].iter().all(|top| *top <= 2 * P[7] + P[7] / 10), "{limbs:?}");
                 assert!(limbs[..7].iter().flatten().all(|limb| (0..1 << 50).contains(limb)));
+            }
+        }
+    }
+
+    /// A real part below zero by whole multiples of 2^400, which no digit of the reduction makes up for.
+    #[test]
+    fn products_below_zero() {
+        if !lanes_or_skip() {
+            return;
+        }
+        for more in [1, 2, (1 << 50) - 1] {
+            let root = |limb| Fp2::new(Fp::zero(), Fp::constant(&[0, 0, 0, 0, limb, 0, 0, 0]));
+            let (x, y) = (root(1), root(more));
+            let expected = x.store()[0].times(&y.store()[0]);
+            assert!(x.times(&y).store() == [expected; 8]);
+            assert!(Wide::product(&x, &y).reduced().store() == [expected; 8]);
+        }
+    }
+
+    /// Squares of the largest values that are allowed, with the other part zero.
+    #[test]
+    fn squares_of_the_largest() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let parts = |times| [(near_multiple(times, -1), Fp::zero()), (Fp::zero(), near_multiple(times, -1))];
+        for (c0, c1) in parts(16) {
+            let x = Fp2::new(c0, c1);
+            assert!(x.squared().store() == x.store().map(|x| x.squared()));
+        }
+        for (c0, c1) in parts(8) {
+            let x = Fp2::new(c0, c1);
+            assert!(Wide::square(&x).reduced().store() == x.store().map(|x| x.squared()));
+        }
+    }
+
+    /// Which number is larger than its negative and which is odd, by the part that is not zero where only one is.
+    #[test]
+    fn signs_of_real_and_imaginary_numbers() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let zero = blst::blst_fp::default();
+        for part in elements() {
+            let (is_odd, is_larger) = (Fp::splat(&part).is_odd(), Fp::splat(&part).is_larger());
+            let of = |c0, c1| Fp2::splat(&blst_fp2 { fp: [c0, c1] });
+            let (real, imaginary, both) = (of(part, zero), of(zero, part), of(part, part));
+            assert_eq!([real, imaginary, both].map(|x| x.is_odd()), [is_odd; 3]);
+            assert_eq!([real, imaginary, both].map(|x| x.is_larger()), [is_larger; 3]);
+            // The real part counts first for one, the imaginary part for the other.
+            let negative = zero.minus(&part);
+            if !part.is_zero() {
+                let mixed = of(part, negative);
+                assert_eq!((mixed.is_odd(), mixed.is_larger()), (is_odd, !is_larger));
             }
         }
     }

@@ -591,4 +591,39 @@ mod tests {
             assert_eq!(weighted_sums_of_members(&points, &weights, &vec![7; n], &[n], soundness), Some(vec![expected]));
         }
     }
+
+    /// T and -T whose digits differ in one position alone, for every position: of the weights and of the further digits.
+    /// So each position is formed, and each is checked.
+    #[test]
+    fn every_position_tells_membership() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let small = G2::wrap(small_g2()[1]);
+        assert!(!small.is_identity() && !small.inner().in_subgroup());
+        for (soundness, digits, more) in [(Soundness::Bits64, 16, 6), (Soundness::Bits128, 32, 11)] {
+            for n in [MEMBERS_FROM, BUCKETS_FROM] {
+                let mut words = Words(n as u64);
+                let mut points: Vec<G2> = hashed(n);
+                let mut weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
+                let mut further: Vec<_> = (0..n).map(|_| words.next()).collect();
+                let (i, j) = (n / 3, n - 1);
+                (points[i], points[j]) = (small, small.negate());
+                for position in 0..digits + more {
+                    // Of the lowest digits 0 and 1 the difference kills no point.
+                    let ones = if soundness == Soundness::Bits64 { u128::from(u64::MAX / 15) } else { u128::MAX / 15 };
+                    (weights[i], further[i]) = (Weight::from_bits(ones).unwrap(), u64::MAX / 15);
+                    (weights[j], further[j]) = (weights[i], further[i]);
+                    assert!(weighted_sum_of_members(&points, &weights, &further, soundness).is_some());
+                    if position < digits {
+                        weights[j] = Weight::from_bits(ones ^ 1 << (4 * position)).unwrap();
+                    } else {
+                        further[j] ^= 1 << (4 * (position - digits));
+                    }
+                    let sum = weighted_sum_of_members(&points, &weights, &further, soundness);
+                    assert_eq!(sum, None, "{soundness:?}, {n} points, position {position}");
+                }
+            }
+        }
+    }
 }

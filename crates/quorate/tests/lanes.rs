@@ -1,0 +1,225 @@
+//! Batches around every width of a vector, the false claim in every lane, on every back end: the verdicts are the oracle's.
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
+#![allow(dead_code, reason = "the forge makes claims for other tests, too")]
+
+#[path = "graphs/forge.rs"]
+mod forge;
+
+use std::num::NonZeroUsize;
+
+use forge::{Forge, Lie, Recipe, Shape, claims};
+use quorate::{
+    Backend, Claim, Known, MinPk, MinSig, Options, Reason, Soundness, Verdict, naive, verify, verify_and_remember,
+};
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+/// One vector and two, with one lane more or less, so that a vector is full, not full and alone; the same around eight
+/// vectors, from where sums tell membership; and sixteen vectors and one.
+const SIZES: [usize; 13] = [0, 1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 129];
+
+/// Up to here every place is tried.
+const EVERY_PLACE: usize = 17;
+
+/// A claim, and what the oracle says of it.
+#[derive(Clone)]
+struct Case<S: Forge> {
+    claim: Claim<S>,
+    verdict: Verdict,
+}
+
+fn cases<S: Forge>(recipes: &[Recipe]) -> Vec<Case<S>> {
+    let judged = |claim: Claim<S>| Case { verdict: naive::verify(&claim), claim };
+    claims(recipes).into_iter().map(judged).collect()
+}
+
+fn recipe(shape: Shape, lie: Lie) -> Recipe {
+    Recipe { suite: 0, shape, lie, source: None }
+}
+
+/// Claim number i: a key and a message of its own.
+fn distinct(i: usize, lie: Lie) -> Recipe {
+    recipe(Shape::Single(i as u8, i as u8), lie)
+}
+
+/// Both soundnesses on one thread and on two.
+fn every_options(backend: Backend) -> [Options; 4] {
+    let of = |threads, soundness| Options { threads: NonZeroUsize::new(threads).unwrap(), soundness, backend };
+    [of(1, Soundness::Bits64), of(2, Soundness::Bits128), of(2, Soundness::Bits64), of(1, Soundness::Bits128)]
+}
+
+fn rng() -> ChaCha20Rng {
+    ChaCha20Rng::from_seed([29; 32])
+}
+
+fn agree<S: Forge>(cases: &[Case<S>], options: &Options, what: impl Fn() -> String) {
+    let claims: Vec<_> = cases.iter().map(|case| case.claim.clone()).collect();
+    let expected: Vec<_> = cases.iter().map(|case| case.verdict).collect();
+    assert_eq!(verify(&claims, options, &mut rng()).verdicts, expected, "{} under {options:?}", what());
+}
+
+/// On every back end, under one of the four options, which take turns from call to call.
+fn agree_in_turn<S: Forge>(cases: &[Case<S>], turn: &mut usize, what: impl Fn() -> String) {
+    *turn += 1;
+    for backend in Backend::available() {
+        agree(cases, &every_options(*backend)[*turn % 4], &what);
+    }
+}
+
+/// Every place of a short batch; of a long one a place in each block of eight, each time another lane, and the last.
+fn places(n: usize) -> Vec<usize> {
+    if n <= EVERY_PLACE {
+        return (0..n).collect();
+    }
+    let mut places: Vec<_> = (0..n).step_by(8).enumerate().map(|(block, start)| start + 5 * block % 8).collect();
+    places.retain(|place| *place < n - 1);
+    places.push(n - 1);
+    places
+}
+
+fn all_true<S: Forge>() {
+    let cases = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
+    assert!(cases.iter().all(|case| case.verdict.is_valid()));
+    for n in SIZES {
+        for backend in Backend::available() {
+            for options in every_options(*backend) {
+                agree(&cases[..n], &options, || format!("{n} true claims"));
+            }
+        }
+    }
+}
+
+/// One false claim, of a kind, at every place.
+fn one_false<S: Forge>(lie: Lie, reason: Reason, sizes: &[usize]) {
+    let of = |lie| cases::<S>(&(0..129).map(|i| distinct(i, lie)).collect::<Vec<_>>());
+    let (mut batch, lies) = (of(Lie::None), of(lie));
+    assert!(lies.iter().all(|case| case.verdict == Verdict::Invalid(reason)));
+    let mut turn = 0;
+    for &n in sizes {
+        for place in places(n) {
+            let truth = std::mem::replace(&mut batch[place], lies[place].clone());
+            agree_in_turn(&batch[..n], &mut turn, || format!("{lie:?} at {place} of {n}"));
+            batch[place] = truth;
+        }
+    }
+}
+
+/// Two claims with each other's signature: without weights their errors cancel.
+fn swapped<S: Forge>() {
+    let truth = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
+    let mut turn = 0;
+    for n in SIZES.into_iter().filter(|n| *n > 1) {
+        // Neighbours, the same lane of two vectors, and the ends.
+        let lanes = places(n);
+        let pairs = lanes.iter().step_by(3).flat_map(|&i| [(i, (i + 1) % n), (i, (i + 8) % n)]).chain([(0, n - 1)]);
+        for (i, j) in pairs.filter(|(i, j)| i != j) {
+            let mut batch = truth[..n].to_vec();
+            let two = cases::<S>(&[distinct(i, Lie::Swapped), distinct(j, Lie::Swapped)]);
+            for (place, case) in [i, j].into_iter().zip(two) {
+                assert!(!case.verdict.is_valid());
+                batch[place] = case;
+            }
+            agree_in_turn(&batch, &mut turn, || format!("signatures of {i} and {j} swapped, of {n}"));
+        }
+    }
+}
+
+/// Claims that share keys or messages, that occur more than once, or that have several statements.
+fn repeated<S: Forge>() {
+    type Shaped = (&'static str, fn(usize) -> Shape);
+    let shapes: [Shaped; 7] = [
+        ("every claim twice", |i| Shape::Single(i as u8 / 2, i as u8 / 2)),
+        ("one claim", |_| Shape::Single(1, 1)),
+        ("three keys", |i| Shape::Single(i as u8 % 3, i as u8)),
+        ("one key", |i| Shape::Single(1, i as u8)),
+        ("three messages", |i| Shape::Single(i as u8, i as u8 % 3)),
+        ("three signers of a message", |i| Shape::Shared(vec![i as u8, i as u8 + 1, i as u8 + 2], i as u8 % 5)),
+        ("several statements", |i| Shape::Each((0..=i as u8 % 4).map(|j| (i as u8 % 7, i as u8 + j)).collect())),
+    ];
+    let mut turn = 0;
+    for (what, shape) in shapes {
+        let of = |lie| cases::<S>(&(0..65).map(|i| recipe(shape(i), lie)).collect::<Vec<_>>());
+        let (truth, lies) = (of(Lie::None), of(Lie::WrongMessage));
+        for n in [8, 9, 17, 65] {
+            agree_in_turn(&truth[..n], &mut turn, || format!("{what}, {n} true"));
+            agree_in_turn(&lies[..n], &mut turn, || format!("{what}, {n} false"));
+            for place in [0, n / 2, n - 1] {
+                let mut batch = truth[..n].to_vec();
+                batch[place] = lies[place].clone();
+                agree_in_turn(&batch, &mut turn, || format!("{what}, false at {place} of {n}"));
+            }
+        }
+    }
+}
+
+/// Blocks of n statements, of which all but some are known: what is left has the oracle's verdict, and the whole's.
+fn known<S: Forge>() {
+    let mut turn = 0;
+    for n in [8usize, 9, 17, 65] {
+        for left in [0, 1, 7, 8] {
+            turn += 1;
+            let gossip = claims::<S>(&(left..n).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
+            let block = |lie| recipe(Shape::Each((0..n as u8).map(|i| (i, i)).collect()), lie);
+            let blocks = cases::<S>(&[block(Lie::None), block(Lie::Torsion), block(Lie::Identity)]);
+            for backend in Backend::available() {
+                let options = &every_options(*backend)[turn % 4];
+                let mut known = Known::new();
+                assert!(verify_and_remember(&gossip, &mut known, options, &mut rng()).all_valid());
+                let rest: Vec<_> = blocks.iter().map(|case| case.claim.without(&known)).collect();
+                assert!(rest.iter().all(|rest| rest.len() == left));
+                let verdicts = verify(&rest, options, &mut rng()).verdicts;
+                let what = format!("{left} of {n} unknown under {options:?}");
+                assert_eq!(verdicts, rest.iter().map(naive::verify).collect::<Vec<_>>(), "{what}");
+                for (verdict, case) in verdicts.iter().zip(&blocks) {
+                    assert_eq!(verdict.is_valid(), case.verdict.is_valid(), "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// Which flags the kernel reports, as the back end's own detection does not.
+fn cpu_has_lanes() -> bool {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags = info.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+    ["avx512f", "avx512ifma"].iter().all(|wanted| flags.split_whitespace().any(|flag| flag == *wanted))
+}
+
+/// With `CI=true` on a CPU with IFMA, a run whose tests did not reach the lanes fails.
+#[test]
+fn lanes_run_where_the_cpu_has_them() {
+    let lanes = Backend::available().iter().find(|backend| backend.name() == "ifma");
+    if !cpu_has_lanes() {
+        println!("skipped: no AVX-512 IFMA among the CPU's flags; every test of lanes is skipped");
+    } else if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+        assert_eq!(lanes, Some(&Backend::auto()), "the CPU has AVX-512 IFMA, and the back end is not the chosen one");
+    } else if lanes.is_none() {
+        println!("skipped: the CPU has AVX-512 IFMA, but the back end does not see it");
+    }
+}
+
+macro_rules! of_both_variants {
+    ($($name:ident: $test:ident($($argument:expr),*);)*) => { $(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn min_pk() {
+                $test::<MinPk>($($argument),*);
+            }
+
+            #[test]
+            fn min_sig() {
+                $test::<MinSig>($($argument),*);
+            }
+        }
+    )* };
+}
+
+of_both_variants! {
+    true_claims_around_every_width: all_true();
+    wrong_message_in_every_lane: one_false(Lie::WrongMessage, Reason::Mismatch, &SIZES);
+    small_subgroup_in_every_lane: one_false(Lie::Torsion, Reason::SignatureNotInSubgroup, &SIZES);
+    cancelling_pair_in_every_lane: swapped();
+    duplicates_and_repeated_keys_and_messages: repeated();
+    known_statements_subtracted: known();
+}

@@ -1,0 +1,161 @@
+//! Every verb of every back end gives what the portable one gives, for points of every kind, weights and cuts.
+#![no_main]
+
+use std::sync::OnceLock;
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use quorate_curve::{Backend, G1, G2, Group, Pairing, Soundness, Weight};
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    items: Vec<Item>,
+    /// Lengths of stretches; what is left over is in none.
+    lengths: Vec<u8>,
+    tag: u8,
+    wide: bool,
+    in_g1: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Item {
+    /// The point of a pool, or the one before, or its opposite.
+    point: u8,
+    weight: [u64; 2],
+    further: u64,
+}
+
+/// Most items of a case: more than the buckets of a weighted sum begin with.
+const MOST: usize = 220;
+
+fuzz_target!(|input: Input| {
+    for backend in Backend::available().iter().filter(|backend| **backend != Backend::Portable) {
+        if input.in_g1 {
+            agrees::<G1>(*backend, &input)
+        } else {
+            agrees::<G2>(*backend, &input)
+        }
+        pairings_agree(*backend, &input);
+    }
+});
+
+fn agrees<G: InPools>(backend: Backend, input: &Input) {
+    let (portable, points) = (Backend::Portable, points::<G>(input, G::pool()));
+    let ends = ends(input, points.len());
+    let soundness = if input.wide { Soundness::Bits128 } else { Soundness::Bits64 };
+    let items = input.items.iter().take(points.len());
+    let weights: Vec<_> = items
+        .clone()
+        .map(|item| {
+            let high = if input.wide { u128::from(item.weight[1]) << 64 } else { 0 };
+            Weight::from_bits(high | u128::from(item.weight[0])).unwrap_or(Weight::ONE)
+        })
+        .collect();
+    assert_eq!(backend.in_subgroup(&points), portable.in_subgroup(&points));
+    assert_eq!(backend.sums(&points, &ends), portable.sums(&points, &ends));
+    let sums = portable.weighted_sums(&points, &weights, &ends);
+    assert_eq!(backend.weighted_sums(&points, &weights, &ends), sums);
+
+    // The weights are the input's, so that a point outside can be missed; of members the sum is exact.
+    let are_members = portable.in_subgroup(&points).into_iter();
+    let members: Vec<_> =
+        points.iter().zip(are_members).map(|(point, member)| if member { *point } else { G::generator() }).collect();
+    let further: Vec<_> = items.clone().map(|item| item.further).collect();
+    let sum = portable.weighted_sum_of_members(&members, &weights, &further, soundness);
+    assert_eq!(backend.weighted_sum_of_members(&members, &weights, &further, soundness), sum);
+    let scalars: Vec<[u8; 32]> = items
+        .clone()
+        .map(|item| {
+            let words = [item.weight[0], item.weight[1], item.further, item.weight[0] ^ item.further];
+            words.map(u64::to_le_bytes).concat().try_into().expect("four words")
+        })
+        .collect();
+    assert_eq!(backend.multi_scalar_sum(&members, &scalars), portable.multi_scalar_sum(&members, &scalars));
+
+    let bytes: Vec<_> =
+        items.map(|item| [item.weight[0], item.weight[1], item.further].map(u64::to_be_bytes).concat()).collect();
+    let messages: Vec<_> = bytes.iter().map(|bytes| bytes.split_at(usize::from(bytes[0]) % bytes.len())).collect();
+    let tag = vec![b't'; usize::from(input.tag) + 1];
+    let hashes = portable.hash_to_curve::<G>(&tag, &messages);
+    assert_eq!(backend.hash_to_curve::<G>(&tag, &messages), hashes);
+    assert_eq!(backend.clear_sums(&backend.hash_for_sums::<G>(&tag, &messages)), hashes);
+}
+
+/// Products of the ate pairing are the portable ones, and e(P, Q)·e(-P, Q) is one in every pairing.
+fn pairings_agree(backend: Backend, input: &Input) {
+    let pairs: Vec<_> = points(input, G1::members()).into_iter().zip(points(input, G2::members())).take(24).collect();
+    let mut ends = ends(input, pairs.len());
+    ends.push(pairs.len());
+    let portable = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
+    let ate = backend.miller_products(Pairing::Ate, &pairs, &ends);
+    assert_eq!(backend.final_exponentiations(&ate), Backend::Portable.final_exponentiations(&portable));
+    let cancelling: Vec<_> = pairs.iter().flat_map(|(p, q)| [(*p, *q), (p.negate(), *q)]).collect();
+    for pairing in backend.pairings() {
+        let value = backend.miller_products(*pairing, &cancelling, &[cancelling.len()])[0];
+        assert!(backend.final_exponentiation(value).is_one());
+    }
+}
+
+fn points<G: Group>(input: &Input, pool: &[G]) -> Vec<G> {
+    let mut points: Vec<G> = Vec::new();
+    for item in input.items.iter().take(MOST) {
+        let last = points.last().copied().unwrap_or(G::IDENTITY);
+        points.push(match item.point {
+            0..16 => last,
+            16..32 => last.negate(),
+            n => pool[usize::from(n) % pool.len()],
+        });
+    }
+    points
+}
+
+fn ends(input: &Input, n: usize) -> Vec<usize> {
+    let ends = input.lengths.iter().take(64).scan(0, |end, length| {
+        *end += usize::from(*length);
+        Some(*end)
+    });
+    ends.take_while(|end| *end <= n).collect()
+}
+
+trait InPools: Group {
+    /// Members, and their identity.
+    fn members() -> &'static [Self];
+    /// Besides, points outside the subgroup, some of small order.
+    fn pool() -> &'static [Self];
+}
+
+macro_rules! pools {
+    ($($group:ty),*) => { $(
+        impl InPools for $group {
+            fn members() -> &'static [Self] {
+                static MEMBERS: OnceLock<Vec<$group>> = OnceLock::new();
+                MEMBERS.get_or_init(members)
+            }
+
+            fn pool() -> &'static [Self] {
+                static POOL: OnceLock<Vec<$group>> = OnceLock::new();
+                POOL.get_or_init(|| [members(), outside()].concat())
+            }
+        }
+    )* };
+}
+
+pools!(G1, G2);
+
+fn members<G: Group>() -> Vec<G> {
+    let names: Vec<_> = (0..30_u8).map(|i| [i]).collect();
+    let messages: Vec<_> = names.iter().map(|name| (&name[..], &[][..])).collect();
+    let mut members = Backend::Portable.hash_to_curve(b"fuzz", &messages);
+    members.extend([G::IDENTITY, G::generator()]);
+    members
+}
+
+/// What decodes from small x, and (0, 2) of order 3 with it.
+fn outside<G: Group>() -> Vec<G> {
+    let encodings = (0..40_u8).map(|x| {
+        let mut bytes = vec![0; G::COMPRESSED];
+        (bytes[0], bytes[G::COMPRESSED - 1]) = (0x80, x);
+        bytes
+    });
+    encodings.filter_map(|bytes| Backend::Portable.decode(&bytes).ok()).collect()
+}
