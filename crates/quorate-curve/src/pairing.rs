@@ -14,7 +14,8 @@ use crate::backend::portable::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the engine has a generator for each")]
 pub enum Pairing {
-    /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), z being the curve's parameter. Both points are of order r.
+    /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), z being the curve's parameter. Q is of order r, P any point of
+    /// E(Fp): the value does not see the part of P whose order divides the cofactor.
     Ate,
     /// The twisted ate pairing t(P, Q) = f_{z²,P}(Q). P is of order r, Q any point of the twist: t(P, Q) does not see the
     /// part of Q whose order divides the cofactor, and so is bilinear in hashes whose cofactor was never cleared.

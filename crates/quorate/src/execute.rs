@@ -18,7 +18,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Pairing, Soundness, Weight};
+use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Soundness, Weight};
 use rand_core::CryptoRng;
 
 use crate::{
@@ -331,7 +331,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         let weighted = keys.points.len() + hashes.points.len();
         let backend = self.plan.options.backend;
         let mut hash_sums = hashes.sums(backend);
-        if self.plan.pairing == Pairing::Ate {
+        if !self.plan.uncleared {
             hash_sums = backend.clear_sums(&hash_sums);
         }
         let (mut keys, mut hashes) = (keys.sums(backend).into_iter(), hash_sums.into_iter());
@@ -387,7 +387,7 @@ impl<'a, S: Suite> Execution<'a, S> {
 
     /// The pair that a weighted sum of signatures stands in.
     fn signature_pair(&self, sum: S::Signature) -> (G1, G2) {
-        let generator = S::generator(self.plan.pairing).expect("the plan chose a pairing of the variant");
+        let generator = if self.plan.uncleared { S::Key::generator_over_cofactor() } else { S::Key::generator() };
         S::pair(generator.negate(), sum)
     }
 

@@ -96,6 +96,18 @@ impl Backend {
         }
     }
 
+    /// Whether hashes of G as [`hash_for_sums`](Self::hash_for_sums) gives them may be paired as they are in products of this
+    /// pairing, beside [`Group::generator_over_cofactor`] of the other group: where they are uncleared, and the pairing is
+    /// bilinear in every point of their curve (`docs/soundness.md`).
+    pub fn pairs_uncleared<G: Group>(self, pairing: Pairing) -> bool {
+        match (pairing, G::NAME) {
+            // The portable hash to G1 is blst's, which is whole.
+            (Pairing::Ate, "G1") => self != Self::Portable,
+            (Pairing::TwistedAte, "G2") => true,
+            _ => false,
+        }
+    }
+
     /// From how many points on [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a check of each
     /// point and a sum, in 64 bits of soundness; `None` where it is no more than these.
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
@@ -271,7 +283,7 @@ impl Backend {
     /// ∏ f(Pᵢ, Qᵢ) over each stretch, as [`sums`](Self::sums) cuts them, f being the Miller loop of `pairing`; one for no
     /// pairs. A pair with an identity counts as one.
     ///
-    /// All points must be in the subgroup of order r, but those of G2 in [`Pairing::TwistedAte`].
+    /// In [`Pairing::Ate`] the points of G2 must be in the subgroup of order r, in [`Pairing::TwistedAte`] those of G1.
     ///
     /// # Panics
     /// If the back end does not offer the pairing, or `ends` is not ascending or goes beyond the slice.

@@ -47,7 +47,7 @@ impl Costs {
             Backend::Ifma(_) => LANES,
         };
         let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
-        let cleared = Self {
+        let mut costs = Self {
             product: table.ate.product,
             pairing: table.ate.pairing,
             final_exponentiation: table.final_exponentiation,
@@ -60,16 +60,16 @@ impl Costs {
             weighted_key: key.weighted,
             weighted_signature: signature.weighted,
         };
-        match pairing {
-            Pairing::Ate => cleared,
-            Pairing::TwistedAte => {
-                let LoopCosts { product, pairing } = table.twisted_ate.expect("the back end offers the pairing");
-                let hash = signature.hash - signature.saved_by_sum;
-                // A search takes about two vectors of short products beside the values that the batch left.
-                let search = 2 * 8 * (product - cleared.product + 2 * (pairing - cleared.pairing));
-                Self { product, pairing, search, hash, saved_by_sum: 0, clear_sum: 0, ..cleared }
-            }
+        if pairing == Pairing::TwistedAte {
+            let LoopCosts { product, pairing } = table.twisted_ate.expect("the back end offers the pairing");
+            // A search takes about two vectors of short products beside the values that the batch left.
+            let search = 2 * 8 * (product - costs.product + 2 * (pairing - costs.pairing));
+            costs = Self { product, pairing, search, ..costs };
         }
+        if backend.pairs_uncleared::<S::Signature>(pairing) {
+            costs = Self { hash: costs.hash - costs.saved_by_sum, saved_by_sum: 0, clear_sum: 0, ..costs };
+        }
+        costs
     }
 
     /// What a message of so many edges costs in a cover: its pairing, a whole hash, a weighted key an edge.

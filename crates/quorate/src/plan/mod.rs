@@ -61,6 +61,8 @@ pub struct Plan<S: Suite> {
     pub(crate) options: Options,
     /// What the products are made of.
     pub(crate) pairing: Pairing,
+    /// Whether its hashes stand uncleared, beside the generator over their cofactor.
+    pub(crate) uncleared: bool,
     /// Whether the weighted sum of the signatures tells their membership, in place of a check each.
     pub(crate) members_by_sum: bool,
     /// Claims that are false without arithmetic.
@@ -189,6 +191,7 @@ impl<S: Suite> Plan<S> {
         }
         terms.sort_by_key(|term| term.span().start);
 
+        let uncleared = options.backend.pairs_uncleared::<S::Signature>(pairing);
         let members_by_sum = members_by_sum(&planned, options);
         let blocks = shares::blocks(terms.len(), planned.len(), options);
         Self {
@@ -199,7 +202,8 @@ impl<S: Suite> Plan<S> {
             blocks,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
-            whole: covered.into_iter().map(|covered| covered && pairing == Pairing::Ate).collect(),
+            whole: covered.into_iter().map(|covered| covered && !uncleared).collect(),
+            uncleared,
             defects: graph.defects,
             claims: planned,
             keys: graph.keys,
@@ -227,7 +231,9 @@ impl<S: Suite> Plan<S> {
 
 /// The pairings that the back end offers and the variant gains from, with what they cost.
 fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
-    let pairings = options.backend.pairings().iter().filter(|pairing| S::generator(**pairing).is_some());
+    let backend = options.backend;
+    let gains = |pairing| pairing == Pairing::Ate || backend.pairs_uncleared::<S::Signature>(pairing);
+    let pairings = backend.pairings().iter().filter(|pairing| gains(**pairing));
     pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
 }
 

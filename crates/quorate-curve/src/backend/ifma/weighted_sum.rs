@@ -602,7 +602,7 @@ mod tests {
         let small = G2::wrap(small_g2()[1]);
         assert!(!small.is_identity() && !small.inner().in_subgroup());
         for (soundness, digits, more) in [(Soundness::Bits64, 16, 6), (Soundness::Bits128, 32, 11)] {
-            for n in [MEMBERS_FROM, BUCKETS_FROM] {
+            for n in [2 * MEMBERS_FROM, BUCKETS_FROM] {
                 let mut words = Words(n as u64);
                 let mut points: Vec<G2> = hashed(n);
                 let mut weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
@@ -614,13 +614,13 @@ mod tests {
                     let ones = if soundness == Soundness::Bits64 { u128::from(u64::MAX / 15) } else { u128::MAX / 15 };
                     (weights[i], further[i]) = (Weight::from_bits(ones).unwrap(), u64::MAX / 15);
                     (weights[j], further[j]) = (weights[i], further[i]);
-                    assert!(weighted_sum_of_members(&points, &weights, &further, soundness).is_some());
+                    assert!(weighted_sums_of_members(&points, &weights, &further, &[n], soundness).is_some());
                     if position < digits {
                         weights[j] = Weight::from_bits(ones ^ 1 << (4 * position)).unwrap();
                     } else {
                         further[j] ^= 1 << (4 * (position - digits));
                     }
-                    let sum = weighted_sum_of_members(&points, &weights, &further, soundness);
+                    let sum = weighted_sums_of_members(&points, &weights, &further, &[n], soundness);
                     assert_eq!(sum, None, "{soundness:?}, {n} points, position {position}");
                 }
             }
