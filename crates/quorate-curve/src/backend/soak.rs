@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Operations a verb: `QUORATE_SOAK`, or a million.
-fn operations() -> usize {
+pub(super) fn operations() -> usize {
     std::env::var("QUORATE_SOAK").map_or(1_000_000, |n| n.parse().expect("QUORATE_SOAK is a number"))
 }
 

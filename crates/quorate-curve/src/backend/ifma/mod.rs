@@ -24,6 +24,8 @@ pub(crate) mod map_to_g2;
 pub(crate) mod operations;
 pub(crate) mod pairing;
 pub(crate) mod power;
+#[cfg(test)]
+mod soak;
 pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
