@@ -254,14 +254,16 @@ impl Backend {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
         assert_eq!(points.len(), ends.last().copied().unwrap_or(0), "every point in a stretch");
-        match self {
+        match (self, soundness) {
             // Each point by itself: exact, and no random bits are needed.
-            Self::Portable => {
+            (Self::Portable, _) => {
                 let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
                 members.then(|| portable::weighted_sum::weighted_sums(points, weights, ends))
             }
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::weighted_sums_of_members(points, weights, further, ends, soundness),
+            (Self::Ifma(_), _) => {
+                ifma::weighted_sum::weighted_sums_of_members(points, weights, further, ends, soundness)
+            }
         }
     }
 
