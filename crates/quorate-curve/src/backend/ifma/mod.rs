@@ -9,6 +9,7 @@
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
 
 pub(crate) mod affine;
+#[cfg(debug_assertions)]
 pub(crate) mod bound;
 pub(crate) mod curve;
 pub(crate) mod encoding;
