@@ -320,6 +320,20 @@ fn pairings() {
         let expected = Backend::Portable.final_exponentiations(&expected);
         assert_eq!(backend.final_exponentiations(&values), expected);
     });
+    soak("miller_products_prepared", 11, |backend, n, random| {
+        // Each point in a few pairs.
+        let points = qs.members(n.div_ceil(3), random);
+        let prepared = backend.prepare(&points);
+        let picks: Vec<_> = (0..n).map(|_| random.below(points.len())).collect();
+        let ps = ps.members(n, random);
+        let pairs: Vec<_> = ps.iter().zip(&picks).map(|(p, i)| (*p, points[*i])).collect();
+        let prepared_pairs: Vec<_> = ps.iter().zip(&picks).map(|(p, i)| (*p, &prepared[*i])).collect();
+        let ends = random.ends_of_all(n);
+        let values = backend.miller_products_prepared(&prepared_pairs, &ends);
+        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
+        let expected = Backend::Portable.final_exponentiations(&expected);
+        assert_eq!(backend.final_exponentiations(&values), expected);
+    });
     // ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q in and outside the subgroup, and not where a pair is missing.
     soak("miller_products, twisted", 10, |backend, n, random| {
         if !backend.pairings().contains(&Pairing::TwistedAte) {
