@@ -18,7 +18,7 @@
 //! ```
 //!
 //! and its loop is twice as long: f(x², P) = f(|x|, P)^|x| · f(|x|, [|x|]P). It is bilinear for P of order r and every Q of
-//! E'(Fp2); `docs/twisted-ate.md` has the proof.
+//! E'(Fp2); `docs/soundness.md` has the proof.
 
 use alloc::vec::Vec;
 
