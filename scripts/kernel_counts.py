@@ -107,9 +107,10 @@ def main():
             row(f"`{path}`", count)
     else:
         for name in KERNELS:
-            # Of a generic function, each instance.
-            for count in sorted((c for path, c in found if path == name), key=lambda c: c.bytes):
-                row(f"`{name}`", count)
+            # Of a generic function, each instance, the one of Fp first; copies of one are counted in the total alone.
+            instances = {tuple(vars(count).values()): count for path, count in found if path == name}
+            for key in sorted(instances):
+                row(f"`{name}`", instances[key])
     row("the whole back end", total)
 
 

@@ -252,13 +252,14 @@ fn points<G: Group>() {
         assert_eq!(backend.sums(&points, &ends), Backend::Portable.sums(&points, &ends));
     });
     for soundness in [Soundness::Bits64, Soundness::Bits128] {
-        soak(&name("weighted_sums"), 6, |backend, n, random| {
+        let bits = soundness.bits();
+        soak(&name(&alloc::format!("weighted_sums, {bits} bits,")), 6, |backend, n, random| {
             let (points, ends) = (pool.points(n, random), random.ends(n));
             let weights: Vec<_> = points.iter().map(|_| random.weight(soundness)).collect();
             let expected = Backend::Portable.weighted_sums(&points, &weights, &ends);
             assert_eq!(backend.weighted_sums(&points, &weights, &ends), expected);
         });
-        soak(&name("weighted_sums_of_members"), 7, |backend, n, random| {
+        soak(&name(&alloc::format!("weighted_sums_of_members, {bits} bits,")), 7, |backend, n, random| {
             let mut points = pool.members(n, random);
             let bad = n > 0 && random.below(2) == 0;
             if bad {

@@ -539,12 +539,11 @@ pub(super) mod tests {
     pub(in crate::backend::ifma) fn near_multiple(times: i64, more: i64) -> Fp {
         let mut limbs = multiple_of_p(times, 0);
         limbs[0] += more;
-        let mut out = Fp::constant(&kernel::carry(&limbs));
-        #[cfg(debug_assertions)]
-        {
-            out.bound.value = times as f64 - if more < 0 { 0.01 } else { -0.01 };
-        }
-        out
+        Fp::with(
+            Fp::constant(&kernel::carry(&limbs)).limbs,
+            #[cfg(debug_assertions)]
+            Bound { value: times as f64 + if more < 0 { -0.01 } else { 0.01 }, ..Bound::CANONICAL },
+        )
     }
 
     /// The limbs of the first lane.
@@ -644,11 +643,7 @@ pub(super) mod tests {
                 if times == 0 && more < 0 {
                     continue;
                 }
-                let mut number = near_multiple(times, more);
-                #[cfg(debug_assertions)]
-                {
-                    number.bound.value = number.bound.value.min(7.99);
-                }
+                let number = near_multiple(times, more);
                 assert_eq!(number.is_zero(), if more == 0 { !0 } else { 0 }, "{times}p + {more}");
                 // One lane alone.
                 let other = Fp::one();
