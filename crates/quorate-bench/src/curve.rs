@@ -66,10 +66,10 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     let blst_128 = || G::rival_multiples(&rival, &scalars_128, 128);
     add("weighted-sum-128", Some(&blst_128), &|b| assert_eq!(b.weighted_sums(&points, &wide, &all).len(), 1));
     add("members-sum-64", None, &|b| {
-        assert!(b.weighted_sum_of_members(&points, &weights, &further, Soundness::Bits64).is_some());
+        assert!(b.weighted_sums_of_members(&points, &weights, &further, &all, Soundness::Bits64).is_some());
     });
     add("members-sum-128", None, &|b| {
-        assert!(b.weighted_sum_of_members(&points, &wide, &further, Soundness::Bits128).is_some());
+        assert!(b.weighted_sums_of_members(&points, &wide, &further, &all, Soundness::Bits128).is_some());
     });
     rows
 }
@@ -130,6 +130,9 @@ fn pairing(run: &Run) -> Vec<Row> {
         rows.extend(loops(run, "curve/miller-8", *n, &ends, Pairing::Ate, None));
         rows.extend(loops(run, "curve/twisted-8", *n, &ends, Pairing::TwistedAte, None));
     }
+    for n in [8, 128] {
+        rows.extend(prepared(run, n));
+    }
     let value = Backend::Portable.miller_product(&[(G1::generator(), G2::generator())]);
     let blst_value = blst_fp12::miller_loop(&blst_g2, &blst_g1);
     for n in [1, 8] {
@@ -162,4 +165,26 @@ fn loops(run: &Run, bench: &str, n: usize, ends: &[usize], pairing: Pairing, riv
         })
     }));
     measure(bench, n, "pair", n, run.choose(5, (20_000 / n).clamp(7, 51)), engines)
+}
+
+/// One product of n pairs with prepared points, all different in memory; and their preparation.
+fn prepared(run: &Run, n: usize) -> Vec<Row> {
+    let rounds = run.choose(5, (20_000 / n).clamp(7, 51));
+    let points = vec![G2::generator(); n];
+    let loops = run.each(&[1]).map(|(backend, threads)| {
+        let prepared = backend.prepare(&points);
+        Engine::of(backend, threads, move || {
+            let pairs: Vec<_> = prepared.iter().map(|point| (G1::generator(), point)).collect();
+            black_box(backend.miller_products_prepared(black_box(&pairs), &[n]));
+        })
+    });
+    let mut rows = measure("curve/miller-prepared", n, "pair", n, rounds, loops.collect());
+    let preparations = run.each(&[1]).map(|(backend, threads)| {
+        let points = &points;
+        Engine::of(backend, threads, move || {
+            black_box(backend.prepare(black_box(points)));
+        })
+    });
+    rows.extend(measure("curve/prepare", n, "point", n, rounds, preparations.collect()));
+    rows
 }

@@ -14,7 +14,7 @@ pub(crate) fn write() -> Result<()> {
     let record = newest()?;
     let machine: Machine = read(&record.join("machine.json"))?;
     let mut rows: Vec<Row> = Vec::new();
-    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve"] {
+    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field"] {
         let file = record.join(format!("{name}.json"));
         if file.exists() {
             rows.extend(read::<Vec<Row>>(&file)?);

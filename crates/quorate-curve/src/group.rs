@@ -11,7 +11,7 @@ use core::{
     hash::{Hash, Hasher},
 };
 
-use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
+use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 
 use crate::backend::{
     InBackends,
@@ -38,6 +38,15 @@ pub trait Group: Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Seal
 
     /// The generator that the IETF drafts fix.
     fn generator() -> Self;
+
+    /// The generator divided modulo r by h, where h· clears the cofactor of the *other* group (h_eff of RFC 9380, sections
+    /// 8.8.1 and 8.8.2).
+    ///
+    /// For Q in that group's curve, e(g/h, h·Q) takes the place of e(g, Q): where hashes stand uncleared in a product
+    /// ([`Backend::pairs_uncleared`]), this is the generator beside the signatures.
+    ///
+    /// [`Backend::pairs_uncleared`]: crate::Backend::pairs_uncleared
+    fn generator_over_cofactor() -> Self;
 
     /// Whether this is the point at infinity.
     fn is_identity(&self) -> bool {
@@ -68,7 +77,7 @@ pub(crate) mod sealed {
 }
 
 macro_rules! group {
-    ($(#[$doc:meta])* $name:ident, $affine:ident, $compressed:literal, $names:expr) => {
+    ($(#[$doc:meta])* $name:ident, $affine:ident, $compressed:literal, $over_cofactor:ident, $names:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[repr(transparent)]
@@ -85,6 +94,10 @@ macro_rules! group {
 
             fn generator() -> Self {
                 Self(<$affine as Curve>::generator())
+            }
+
+            fn generator_over_cofactor() -> Self {
+                Self($over_cofactor)
             }
 
             fn compress(&self) -> Self::Compressed {
@@ -136,6 +149,7 @@ group!(
     G1,
     blst_p1_affine,
     48,
+    G1_GENERATOR_OVER_COFACTOR,
     ["x", "y"]
 );
 group!(
@@ -143,23 +157,12 @@ group!(
     G2,
     blst_p2_affine,
     96,
+    G2_GENERATOR_OVER_COFACTOR,
     ["x.c1", "x.c0", "y.c1", "y.c0"]
 );
 
-impl G1 {
-    /// (1/h)·g1, where h· clears the cofactor of G2 (h is h_eff of RFC 9380, section 8.8.2) and 1/h is its inverse modulo r.
-    ///
-    /// For Q that is to be cleared, e((1/h)·g1, h·Q) takes the place of e(g1, Q): beside hashes that stand uncleared in
-    /// a product of [`Pairing::TwistedAte`], this is the generator beside the signatures.
-    ///
-    /// [`Pairing::TwistedAte`]: crate::Pairing::TwistedAte
-    pub fn generator_over_cofactor() -> Self {
-        Self(GENERATOR_OVER_COFACTOR)
-    }
-}
-
 /// In Montgomery form. Compressed: 0x93f8a03c…6da6330591b7033fbe70e43fed25305d2b0a09bb8.
-const GENERATOR_OVER_COFACTOR: blst_p1_affine = blst_p1_affine {
+const G1_GENERATOR_OVER_COFACTOR: blst_p1_affine = blst_p1_affine {
     x: blst_fp {
         l: [
             0xce6e_c6a9_88e5_709f,
@@ -182,17 +185,70 @@ const GENERATOR_OVER_COFACTOR: blst_p1_affine = blst_p1_affine {
     },
 };
 
+/// In Montgomery form.
+const G2_GENERATOR_OVER_COFACTOR: blst_p2_affine = blst_p2_affine {
+    x: blst_fp2 {
+        fp: [
+            blst_fp {
+                l: [
+                    0x12c4_f6ab_3be2_1ca2,
+                    0x7fa6_6140_d415_6497,
+                    0x271f_f387_0f73_add1,
+                    0x14ad_0b57_1d95_916d,
+                    0xbf3f_2f0d_7166_1b3f,
+                    0x0272_e7e6_00a4_bd85,
+                ],
+            },
+            blst_fp {
+                l: [
+                    0xca74_9956_0a30_116f,
+                    0xcda8_408d_508d_2694,
+                    0x1c16_49cd_fcc6_0119,
+                    0x2c63_6de8_9c9a_7ea3,
+                    0xbc5e_a12b_f782_76f1,
+                    0x0ded_ee5f_030c_6de1,
+                ],
+            },
+        ],
+    },
+    y: blst_fp2 {
+        fp: [
+            blst_fp {
+                l: [
+                    0x07da_94eb_8f4f_8c51,
+                    0x2624_e9ef_c1eb_c734,
+                    0x2735_a761_e57c_3825,
+                    0x9595_b169_9800_d5d1,
+                    0xf461_b394_6457_3eb4,
+                    0x0273_44c5_43ee_fb4a,
+                ],
+            },
+            blst_fp {
+                l: [
+                    0x1752_f2d6_aa94_af50,
+                    0xd831_5b61_3465_f46f,
+                    0xf3d4_d062_6b01_2605,
+                    0xfbcb_cf57_073c_23e3,
+                    0xbfba_5db3_de38_0743,
+                    0x0268_6a42_499b_e92a,
+                ],
+            },
+        ],
+    },
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Backend;
+    use crate::{Backend, Pairing};
 
-    /// h_eff, big-endian.
-    const CLEARING: &str = "bc69f08f2ee75b3584c6a0ea91b352888e2a8e9145ad7689986ff031508ffe1329c2f178731db956d82bf015d121\
+    /// h_eff of G1 and of G2, big-endian.
+    const CLEARING_G1: &str = "d201000000010001";
+    const CLEARING_G2: &str = "bc69f08f2ee75b3584c6a0ea91b352888e2a8e9145ad7689986ff031508ffe1329c2f178731db956d82bf015d121\
          2b02ec0ec69d7477c1ae954cbc06689f6a359894c0adebbf6b4e8020005aaa95551";
 
-    fn cleared<G: Group>(point: G) -> G {
-        CLEARING.chars().fold(G::IDENTITY, |sum, digit| {
+    fn times<G: Group>(digits: &str, point: G) -> G {
+        digits.chars().fold(G::IDENTITY, |sum, digit| {
             let sixteen = (0..4).fold(sum, |sum, _| Backend::Portable.sum(&[sum, sum]));
             let digit = digit.to_digit(16).unwrap() as usize;
             Backend::Portable.sum(&[alloc::vec![point; digit], alloc::vec![sixteen]].concat())
@@ -202,7 +258,9 @@ mod tests {
     #[test]
     fn clearing_the_generator_over_the_cofactor_gives_the_generator() {
         assert!(Backend::Portable.in_subgroup(&[G1::generator_over_cofactor()])[0]);
-        assert_eq!(cleared(G1::generator_over_cofactor()), G1::generator());
+        assert!(Backend::Portable.in_subgroup(&[G2::generator_over_cofactor()])[0]);
+        assert_eq!(times(CLEARING_G2, G1::generator_over_cofactor()), G1::generator());
+        assert_eq!(times(CLEARING_G1, G2::generator_over_cofactor()), G2::generator());
     }
 
     /// The constant goes with what `clear_sums` does to hashes.
@@ -212,9 +270,56 @@ mod tests {
         let uncleared: G2 = b.hash_for_sums(b"group", &[(b"", b"m")])[0];
         assert!(!b.in_subgroup(&[uncleared])[0]);
         let hash = b.clear_sums(&[uncleared])[0];
-        assert_eq!(cleared(uncleared), hash);
+        assert_eq!(times(CLEARING_G2, uncleared), hash);
         let twice = b.clear_sums(&[hash])[0];
         let product = b.miller_product(&[(G1::generator_over_cofactor().negate(), twice), (G1::generator(), hash)]);
         assert!(b.final_exponentiation(product).is_one());
+    }
+
+    /// What a back end says of hashes in a product: beside the generator over the cofactor they mean what whole ones do.
+    #[test]
+    fn uncleared_hashes_pair_as_whole_ones() {
+        fn equal<G: Group, K: Group>(backend: Backend, pairing: Pairing, pair: fn(K, G) -> (G1, G2)) {
+            let message = [(&b""[..], &b"m"[..])];
+            let whole = backend.hash_to_curve::<G>(b"group", &message)[0];
+            let uncleared = backend.hash_for_sums::<G>(b"group", &message)[0];
+            let key = backend.sum(&[K::generator(); 5]);
+            let signature = backend.sum(&[whole; 5]);
+            let value = |pairs: &[(G1, G2)]| {
+                backend.final_exponentiation(backend.miller_products(pairing, pairs, &[pairs.len()])[0])
+            };
+            assert!(!backend.in_subgroup(&[uncleared])[0]);
+            let over = K::generator_over_cofactor().negate();
+            assert!(value(&[pair(key, uncleared), pair(over, signature)]).is_one(), "{backend} {pairing:?}");
+            assert!(!value(&[pair(key, uncleared), pair(K::generator().negate(), signature)]).is_one());
+        }
+        for &backend in Backend::available() {
+            for &pairing in backend.pairings() {
+                if backend.pairs_uncleared::<G1>(pairing) {
+                    equal::<G1, G2>(backend, pairing, |key, hash| (hash, key));
+                }
+                if backend.pairs_uncleared::<G2>(pairing) {
+                    equal::<G2, G1>(backend, pairing, |key, hash| (key, hash));
+                }
+            }
+        }
+    }
+
+    /// The ate pairing takes every point of E(Fp): it does not see a part of small order.
+    #[test]
+    fn ate_pairing_does_not_see_a_part_outside_the_subgroup() {
+        let mut bytes = [0; G1::COMPRESSED];
+        bytes[0] = 0x80;
+        let of_order_three: G1 = Backend::Portable.decode(&bytes).expect("(0, 2)");
+        for &backend in Backend::available() {
+            for n in [1, 8] {
+                let member = backend.hash_to_curve::<G1>(b"group", &[(b"", b"p")])[0];
+                let value = |p: G1| {
+                    let pairs = alloc::vec![(p, G2::generator()); n];
+                    backend.final_exponentiation(backend.miller_product(&pairs))
+                };
+                assert_eq!(value(member), value(backend.sum(&[member, of_order_three])), "{backend}, {n} pairs");
+            }
+        }
     }
 }

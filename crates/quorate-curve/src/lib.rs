@@ -42,6 +42,6 @@ pub mod weight;
 pub use backend::Backend;
 pub use encoding::DecodeError;
 pub use group::{G1, G2, Group};
-pub use pairing::{Gt, MillerValue, Pairing};
+pub use pairing::{Gt, MillerValue, Pairing, PreparedG2};
 pub use scalar::SecretScalar;
 pub use weight::{Soundness, Weight};

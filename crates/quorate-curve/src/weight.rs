@@ -55,7 +55,7 @@ impl Weight {
 
     /// The digit at place `i`.
     pub(crate) fn digit(self, i: usize) -> Digit {
-        DIGITS[(self.0 >> (4 * i)) as usize & 15]
+        DIGITS[self.nibble(i) as usize]
     }
 
     /// The nibble of the digit at place `i`.

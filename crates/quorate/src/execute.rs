@@ -18,7 +18,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Pairing, Soundness, Weight};
+use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Soundness, Weight};
 use rand_core::CryptoRng;
 
 use crate::{
@@ -331,7 +331,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         let weighted = keys.points.len() + hashes.points.len();
         let backend = self.plan.options.backend;
         let mut hash_sums = hashes.sums(backend);
-        if self.plan.pairing == Pairing::Ate {
+        if !self.plan.uncleared {
             hash_sums = backend.clear_sums(&hash_sums);
         }
         let (mut keys, mut hashes) = (keys.sums(backend).into_iter(), hash_sums.into_iter());
@@ -359,20 +359,25 @@ impl<'a, S: Suite> Execution<'a, S> {
     fn sums_of_members(&self, share: &[Range<usize>]) -> Option<(Vec<S::Signature>, usize)> {
         let Options { soundness, backend, .. } = self.plan.options;
         let (mut members, mut unknown, mut further) = (Summands::new(), Summands::new(), Vec::new());
-        for position in share.iter().flat_map(|range| self.live(range.clone())) {
-            let weight = self.weights[position];
-            match self.plan.claims[position].signature {
-                ClaimSignature::Checked(signature) => members.push(signature.point(), weight),
-                ClaimSignature::Unchecked(signature) => {
-                    unknown.push(signature.point(), weight);
-                    further.push(self.further[position]);
+        for range in share {
+            for position in self.live(range.clone()) {
+                let weight = self.weights[position];
+                match self.plan.claims[position].signature {
+                    ClaimSignature::Checked(signature) => members.push(signature.point(), weight),
+                    ClaimSignature::Unchecked(signature) => {
+                        unknown.push(signature.point(), weight);
+                        further.push(self.further[position]);
+                    }
                 }
             }
+            members.close();
+            unknown.close();
         }
-        members.close();
         let weighted = members.points.len() + unknown.points.len();
-        let sum = backend.weighted_sum_of_members(&unknown.points, &unknown.weights, &further, soundness)?;
-        Some((vec![backend.sum(&[members.sums(backend)[0], sum])], weighted))
+        let Summands { points, weights, ends } = &unknown;
+        let sums = backend.weighted_sums_of_members(points, weights, &further, ends, soundness)?;
+        let sums = sums.into_iter().zip(members.sums(backend)).map(|(a, b)| backend.sum(&[a, b]));
+        Some((sums.collect(), weighted))
     }
 
     /// The positions of a range that were not dropped.
@@ -382,7 +387,7 @@ impl<'a, S: Suite> Execution<'a, S> {
 
     /// The pair that a weighted sum of signatures stands in.
     fn signature_pair(&self, sum: S::Signature) -> (G1, G2) {
-        let generator = S::generator(self.plan.pairing).expect("the plan chose a pairing of the variant");
+        let generator = if self.plan.uncleared { S::Key::generator_over_cofactor() } else { S::Key::generator() };
         S::pair(generator.negate(), sum)
     }
 

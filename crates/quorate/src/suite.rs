@@ -16,7 +16,7 @@ use std::{
     str::FromStr,
 };
 
-use quorate_curve::{G1, G2, Group, Pairing, SecretScalar};
+use quorate_curve::{G1, G2, Group, SecretScalar};
 
 /// A ciphersuite or a profile of one. Implemented by [`MinPk`] and [`MinSig`] alone.
 pub trait Suite: Copy + Eq + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed {
@@ -51,10 +51,6 @@ pub trait Suite: Copy + Eq + Hash + Debug + Display + Send + Sync + 'static + se
 
     /// All suites and profiles of this variant.
     fn all() -> &'static [Self];
-
-    /// What stands beside the signatures in products of a pairing; `None` where the variant gains nothing from it.
-    #[doc(hidden)]
-    fn generator(pairing: Pairing) -> Option<Self::Key>;
 
     /// A pair for the pairing, in the order G1, G2.
     #[doc(hidden)]
@@ -167,13 +163,6 @@ impl Suite for MinPk {
         ]
     }
 
-    fn generator(pairing: Pairing) -> Option<G1> {
-        match pairing {
-            Pairing::Ate => Some(G1::generator()),
-            Pairing::TwistedAte => Some(G1::generator_over_cofactor()),
-        }
-    }
-
     fn pair(key: G1, signature: G2) -> (G1, G2) {
         (key, signature)
     }
@@ -222,14 +211,6 @@ impl Suite for MinSig {
 
     fn all() -> &'static [Self] {
         &[Self::Basic, Self::Augmented, Self::Possession, Self::DrandQuicknet, Self::DrandG1Legacy]
-    }
-
-    /// The hashes are in G1, where no pairing takes them uncleared.
-    fn generator(pairing: Pairing) -> Option<G2> {
-        match pairing {
-            Pairing::Ate => Some(G2::generator()),
-            Pairing::TwistedAte => None,
-        }
     }
 
     fn pair(key: G2, signature: G1) -> (G1, G2) {

@@ -8,9 +8,10 @@
 //! | [`in_subgroup`](Backend::in_subgroup) | points | one answer each |
 //! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each stretch |
 //! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each stretch |
-//! | [`weighted_sum_of_members`](Backend::weighted_sum_of_members) | points and weights | Σ w·P if all points are in the subgroup |
+//! | [`weighted_sums_of_members`](Backend::weighted_sums_of_members) | points and weights | the same if all points are in the subgroup |
 //! | [`multi_scalar_sum`](Backend::multi_scalar_sum) | points and public scalars | Σ n·P |
 //! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each stretch, before the final exponentiation |
+//! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2; pairs with them | the same for less, of points that are paired often |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
 //!
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
@@ -33,7 +34,7 @@ pub use ifma::Ifma;
 use crate::{
     encoding::DecodeError,
     group::{G1, G2, Group},
-    pairing::{Gt, MillerValue, Pairing},
+    pairing::{Gt, MillerValue, Pairing, PreparedG2},
     weight::{Soundness, Weight},
 };
 
@@ -96,8 +97,20 @@ impl Backend {
         }
     }
 
-    /// From how many points on [`weighted_sum_of_members`](Self::weighted_sum_of_members) costs less than a check of each
-    /// point and a sum; `None` where it is no more than these.
+    /// Whether hashes of G as [`hash_for_sums`](Self::hash_for_sums) gives them may be paired as they are in products of this
+    /// pairing, beside [`Group::generator_over_cofactor`] of the other group: where they are uncleared, and the pairing is
+    /// bilinear in every point of their curve (`docs/soundness.md`).
+    pub fn pairs_uncleared<G: Group>(self, pairing: Pairing) -> bool {
+        match (pairing, G::NAME) {
+            // The portable hash to G1 is blst's, which is whole.
+            (Pairing::Ate, "G1") => self != Self::Portable,
+            (Pairing::TwistedAte, "G2") => true,
+            _ => false,
+        }
+    }
+
+    /// From how many points on [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a check of each
+    /// point and a sum, in 64 bits of soundness; `None` where it is no more than these.
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
         match self {
             Self::Portable => None,
@@ -221,7 +234,8 @@ impl Backend {
         }
     }
 
-    /// Σ wᵢ·Pᵢ if every point is in the subgroup of order r, else `None`.
+    /// Σ wᵢ·Pᵢ over each stretch, as [`sums`](Self::sums) cuts them, if every point is in the subgroup of order r, else
+    /// `None`.
     ///
     /// A point outside may be missed, with probability at most 2^-64 or 2^-128 as `soundness` says, over the weights and
     /// `further`: a word of fresh random bits for each point, from which a back end may take further digits for a check
@@ -229,24 +243,28 @@ impl Backend {
     /// `soundness` says.
     ///
     /// # Panics
-    /// If there are not as many weights and words as points.
-    pub fn weighted_sum_of_members<G: Group>(
+    /// If there are not as many weights and words as points, or `ends` is not ascending or does not end with the slice.
+    pub fn weighted_sums_of_members<G: Group>(
         self,
         points: &[G],
         weights: &[Weight],
         further: &[u64],
+        ends: &[usize],
         soundness: Soundness,
-    ) -> Option<G> {
+    ) -> Option<Vec<G>> {
         assert_eq!(points.len(), weights.len(), "a weight for each point");
         assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        match self {
+        assert_eq!(points.len(), ends.last().copied().unwrap_or(0), "every point in a stretch");
+        match (self, soundness) {
             // Each point by itself: exact, and no random bits are needed.
-            Self::Portable => {
+            (Self::Portable, _) => {
                 let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
-                members.then(|| portable::weighted_sum::weighted_sums(points, weights, &[points.len()])[0])
+                members.then(|| portable::weighted_sum::weighted_sums(points, weights, ends))
             }
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::weighted_sum_of_members(points, weights, further, soundness),
+            (Self::Ifma(_), _) => {
+                ifma::weighted_sum::weighted_sums_of_members(points, weights, further, ends, soundness)
+            }
         }
     }
 
@@ -261,14 +279,14 @@ impl Backend {
         match self {
             Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
+            Self::Ifma(_) => ifma::multi_scalar_sum::multi_scalar_sum(points, scalars),
         }
     }
 
     /// ∏ f(Pᵢ, Qᵢ) over each stretch, as [`sums`](Self::sums) cuts them, f being the Miller loop of `pairing`; one for no
     /// pairs. A pair with an identity counts as one.
     ///
-    /// All points must be in the subgroup of order r, but those of G2 in [`Pairing::TwistedAte`].
+    /// In [`Pairing::Ate`] the points of G2 must be in the subgroup of order r, in [`Pairing::TwistedAte`] those of G1.
     ///
     /// # Panics
     /// If the back end does not offer the pairing, or `ends` is not ascending or goes beyond the slice.
@@ -278,6 +296,34 @@ impl Backend {
             Self::Portable => portable::pairing::miller_products(pairs, ends),
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_) => ifma::pairing::miller_products(pairing, pairs, ends),
+        }
+    }
+
+    /// The lines of each point for [`miller_products_prepared`](Self::miller_products_prepared): [`PreparedG2`].
+    ///
+    /// All points must be in the subgroup of order r. Cost: about half a Miller loop each.
+    pub fn prepare(self, points: &[G2]) -> Vec<PreparedG2> {
+        match self {
+            Self::Portable => portable::pairing::prepare(points),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::pairing::prepare(points),
+        }
+    }
+
+    /// [`miller_products`](Self::miller_products) of [`Pairing::Ate`] by prepared points. Where another back end prepared
+    /// one of them, nothing is saved.
+    ///
+    /// # Panics
+    /// If `ends` is not ascending or goes beyond the slice.
+    pub fn miller_products_prepared(self, pairs: &[(G1, &PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
+        if !pairs.iter().all(|(_, q)| q.fits(self)) {
+            let pairs: Vec<_> = pairs.iter().map(|(p, q)| (*p, q.point())).collect();
+            return self.miller_products(Pairing::Ate, &pairs, ends);
+        }
+        match self {
+            Self::Portable => portable::pairing::miller_products_prepared(pairs, ends),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::pairing::miller_products_prepared(pairs, ends),
         }
     }
 
@@ -364,7 +410,7 @@ mod tests {
     use alloc::{string::ToString, vec};
 
     /// A point that is not a member, at every place of sums around every width: found, and only then.
-    fn weighted_sum_of_members<G: Group>(outside: G) {
+    fn weighted_sums_of_members<G: Group>(outside: G) {
         for backend in Backend::available() {
             for (n, soundness) in
                 [0, 1, 2, 7, 8, 9, 64, 130].into_iter().zip([Soundness::Bits64, Soundness::Bits128].repeat(4))
@@ -374,12 +420,17 @@ mod tests {
                 let wide = |i| u128::from(word(i)) << (soundness.bits() - 64) | u128::from(word(i + n));
                 let weights: Vec<_> = (0..n).map(|i| Weight::from_bits(wide(i)).expect("not zero")).collect();
                 let further: Vec<_> = (0..n).map(|i| word(i).rotate_left(32)).collect();
-                let sum = backend.weighted_sum_of_members(&points, &weights, &further, soundness);
-                assert_eq!(sum, Some(backend.weighted_sums(&points, &weights, &[n])[0]), "{backend}, {n} members");
+                let ends = if n % 2 == 0 { vec![n] } else { vec![0, n / 3, n / 3, n - 1, n] };
+                let sums = backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
+                assert_eq!(
+                    sums,
+                    Some(Backend::Portable.weighted_sums(&points, &weights, &ends)),
+                    "{backend}, {n} members"
+                );
                 for place in 0..n {
                     points[place] = outside;
-                    let sum = backend.weighted_sum_of_members(&points, &weights, &further, soundness);
-                    assert_eq!(sum, None, "{backend}, at {place} of {n}");
+                    let sums = backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
+                    assert_eq!(sums, None, "{backend}, at {place} of {n}");
                     points[place] = G::generator();
                 }
             }
@@ -387,15 +438,15 @@ mod tests {
     }
 
     #[test]
-    fn weighted_sum_of_members_g1() {
+    fn weighted_sums_of_members_g1() {
         let mut bytes = [0; G1::COMPRESSED];
         bytes[0] = 0x80;
-        weighted_sum_of_members::<G1>(Backend::Portable.decode(&bytes).expect("(0, 2), of order 3"));
+        weighted_sums_of_members::<G1>(Backend::Portable.decode(&bytes).expect("(0, 2), of order 3"));
     }
 
     #[test]
-    fn weighted_sum_of_members_g2() {
-        weighted_sum_of_members::<G2>(Backend::Portable.hash_for_sums(b"members", &[(b"", b"outside")])[0]);
+    fn weighted_sums_of_members_g2() {
+        weighted_sums_of_members::<G2>(Backend::Portable.hash_for_sums(b"members", &[(b"", b"outside")])[0]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Random {
         ends
     }
 
-    fn ends_of_pairs(&mut self, n: usize) -> Vec<usize> {
+    fn ends_of_all(&mut self, n: usize) -> Vec<usize> {
         let mut ends = self.ends(n);
         if ends.last() != Some(&n) {
             ends.push(n);
@@ -259,7 +259,7 @@ fn points<G: Group>() {
             let expected = Backend::Portable.weighted_sums(&points, &weights, &ends);
             assert_eq!(backend.weighted_sums(&points, &weights, &ends), expected);
         });
-        soak(&name(&alloc::format!("weighted_sum_of_members, {bits} bits,")), 7, |backend, n, random| {
+        soak(&name(&alloc::format!("weighted_sums_of_members, {bits} bits,")), 7, |backend, n, random| {
             let mut points = pool.members(n, random);
             let bad = n > 0 && random.below(2) == 0;
             if bad {
@@ -270,8 +270,9 @@ fn points<G: Group>() {
             let mask = if soundness == Soundness::Bits64 { u128::from(u64::MAX) } else { u128::MAX };
             let weights: Vec<_> = (0..n).map(|_| Weight::from_bits(wide() & mask | 1).expect("odd")).collect();
             let further: Vec<_> = (0..n).map(|_| random.rng.next_u64()).collect();
-            let expected = Backend::Portable.weighted_sum_of_members(&points, &weights, &further, soundness);
-            assert_eq!(backend.weighted_sum_of_members(&points, &weights, &further, soundness), expected);
+            let ends = random.ends_of_all(n);
+            let expected = Backend::Portable.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
+            assert_eq!(backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness), expected);
         });
     }
     soak(&name("multi_scalar_sum"), 8, |backend, n, random| {
@@ -314,8 +315,22 @@ fn pairings() {
     let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
     soak("miller_products and final_exponentiations", 9, |backend, n, random| {
         let pairs: Vec<_> = ps.members(n, random).into_iter().zip(qs.members(n, random)).collect();
-        let ends = random.ends_of_pairs(n);
+        let ends = random.ends_of_all(n);
         let values = backend.miller_products(Pairing::Ate, &pairs, &ends);
+        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
+        let expected = Backend::Portable.final_exponentiations(&expected);
+        assert_eq!(backend.final_exponentiations(&values), expected);
+    });
+    soak("miller_products_prepared", 11, |backend, n, random| {
+        // Each point in a few pairs.
+        let points = qs.members(n.div_ceil(3), random);
+        let prepared = backend.prepare(&points);
+        let picks: Vec<_> = (0..n).map(|_| random.below(points.len())).collect();
+        let ps = ps.members(n, random);
+        let pairs: Vec<_> = ps.iter().zip(&picks).map(|(p, i)| (*p, points[*i])).collect();
+        let prepared_pairs: Vec<_> = ps.iter().zip(&picks).map(|(p, i)| (*p, &prepared[*i])).collect();
+        let ends = random.ends_of_all(n);
+        let values = backend.miller_products_prepared(&prepared_pairs, &ends);
         let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
         let expected = Backend::Portable.final_exponentiations(&expected);
         assert_eq!(backend.final_exponentiations(&values), expected);
@@ -333,7 +348,7 @@ fn pairings() {
         let sum = Backend::Portable.weighted_sums(&points, &weights, &[n])[0];
         let mut pairs: Vec<_> = multiples.into_iter().zip(points).collect();
         pairs.push((p.negate(), sum));
-        let ends = random.ends_of_pairs(n + 1);
+        let ends = random.ends_of_all(n + 1);
         let values = backend.miller_products(Pairing::TwistedAte, &pairs, &ends);
         assert!(backend.final_exponentiation(values.iter().copied().product()).is_one());
         let without = backend.miller_products(Pairing::TwistedAte, &pairs[..n], &[n])[0];

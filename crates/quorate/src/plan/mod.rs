@@ -61,6 +61,8 @@ pub struct Plan<S: Suite> {
     pub(crate) options: Options,
     /// What the products are made of.
     pub(crate) pairing: Pairing,
+    /// Whether its hashes stand uncleared, beside the generator over their cofactor.
+    pub(crate) uncleared: bool,
     /// Whether the weighted sum of the signatures tells their membership, in place of a check each.
     pub(crate) members_by_sum: bool,
     /// Claims that are false without arithmetic.
@@ -168,7 +170,7 @@ impl<S: Suite> Plan<S> {
     /// the part of the graph where keys and messages really mix.
     pub fn new(claims: &[Claim<S>], options: &Options) -> Self {
         let graph = Graph::new(claims);
-        let (pairing, covered) = choose_pairing(&graph, &offered::<S>(options));
+        let (pairing, covered) = choose_pairing(&graph, options, &offered::<S>(options));
         let terms_of = TermIndex::new(&graph, &covered);
 
         // Positions: by source, then by the first pairing that the claim takes part in, then by input order.
@@ -189,17 +191,19 @@ impl<S: Suite> Plan<S> {
         }
         terms.sort_by_key(|term| term.span().start);
 
+        let uncleared = options.backend.pairs_uncleared::<S::Signature>(pairing);
         let members_by_sum = members_by_sum(&planned, options);
         let blocks = shares::blocks(terms.len(), planned.len(), options);
         Self {
             options: *options,
             pairing,
             members_by_sum,
-            apart: if members_by_sum { Vec::new() } else { shares::apart(&blocks, &terms, planned.len(), options) },
+            apart: shares::apart(&blocks, &terms, planned.len(), options),
             blocks,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
-            whole: covered.into_iter().map(|covered| covered && pairing == Pairing::Ate).collect(),
+            whole: covered.into_iter().map(|covered| covered && !uncleared).collect(),
+            uncleared,
             defects: graph.defects,
             claims: planned,
             keys: graph.keys,
@@ -227,15 +231,18 @@ impl<S: Suite> Plan<S> {
 
 /// The pairings that the back end offers and the variant gains from, with what they cost.
 fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
-    let pairings = options.backend.pairings().iter().filter(|pairing| S::generator(**pairing).is_some());
+    let backend = options.backend;
+    let gains = |pairing| pairing == Pairing::Ate || backend.pairs_uncleared::<S::Signature>(pairing);
+    let pairings = backend.pairings().iter().filter(|pairing| gains(**pairing));
     pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
 }
 
-/// The pairing whose cheapest cover costs the least, and the messages of that cover.
-fn choose_pairing<S: Suite>(graph: &Graph<S>, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
+/// The pairing whose cheapest cover costs the least, a search for one false claim included, and the messages of that cover.
+fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
     let planned = offered.iter().map(|(pairing, costs)| {
         let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
-        (cover.cost + costs.product + costs.pairing, *pairing, cover.messages)
+        let products = shares::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
+        (cover.cost + products as u64 * costs.product + costs.pairing + costs.search, *pairing, cover.messages)
     });
     let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every back end offers the ate pairing");
     (pairing, covered)
@@ -316,6 +323,13 @@ impl<S: Suite> Graph<S> {
         graph.pairs.sort_unstable();
         graph.pairs.dedup();
         graph
+    }
+
+    /// Terms of a plan whose cover takes these messages.
+    fn terms(&self, covered: &[bool]) -> usize {
+        let mut by_key = vec![false; self.keys.len()];
+        self.pairs.iter().filter(|edge| !covered[edge.message]).for_each(|edge| by_key[edge.key] = true);
+        covered.iter().chain(&by_key).filter(|taken| **taken).count()
     }
 }
 
@@ -411,7 +425,7 @@ mod tests {
     #[test]
     fn pairing_by_what_it_saves() {
         let ate = Costs {
-            product: 100,
+            product: 40,
             pairing: 37,
             saved_by_sum: 24,
             clear_sum: 24,
@@ -419,13 +433,14 @@ mod tests {
             weighted_signature: 8,
             ..Costs::of::<MinPk>(Backend::Portable, Pairing::Ate)
         };
-        let twisted = Costs { product: 300, pairing: 42, saved_by_sum: 0, clear_sum: 0, ..ate };
+        let twisted = Costs { product: 150, pairing: 42, saved_by_sum: 0, clear_sum: 0, ..ate };
         let chosen = |n: u8, keys: u8, messages: u8| {
             let claims: Vec<_> = (0..n)
                 .map(|i| (SecretKey::key_gen(MinPk::Eth2, &[i % keys; 32], b"").unwrap(), [i % messages]))
                 .map(|(secret, m)| Claim::single(MinPk::Eth2, secret.public_key(), m, secret.sign(MinPk::Eth2, &m)))
                 .collect();
-            choose_pairing(&Graph::new(&claims), &[(Pairing::Ate, ate), (Pairing::TwistedAte, twisted)]).0
+            let options = Options { backend: Backend::Portable, ..Options::default() };
+            choose_pairing(&Graph::new(&claims), &options, &[(Pairing::Ate, ate), (Pairing::TwistedAte, twisted)]).0
         };
         assert_eq!(chosen(100, 100, 100), Pairing::TwistedAte);
         assert_eq!(chosen(5, 5, 5), Pairing::Ate);

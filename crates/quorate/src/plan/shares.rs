@@ -63,10 +63,11 @@ pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Rang
 
 /// The positions of each block's claims if no claim has terms in two of them and each block's signatures are to be paired
 /// with it: then its value is that of its claims, and a search starts from it. None where that would cost a back end more
-/// than an idle lane, or where one sum over all signatures tells their membership.
+/// than an idle lane, or where blocks are so long that one sum of all signatures costs clearly less than theirs.
 pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Range<usize>> {
     let lanes = options.backend.lanes();
-    if lanes == 1 || blocks.len() < lanes || terms.len() < SHORTEST_IN_LANES * lanes {
+    let longest = blocks.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    if lanes == 1 || blocks.len() < lanes || !(SHORTEST_IN_LANES..=LONGEST_APART).contains(&longest) {
         return Vec::new();
     }
     let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start).skip(1).collect();
@@ -94,6 +95,9 @@ const WIDE_BLOCK: usize = 16;
 const LONGEST_IN_LANES: usize = 128;
 /// Terms of a block in a lane below which a second thread gains nothing.
 const SHORTEST_IN_LANES: usize = 4;
+
+/// Terms of a block in a lane up to which each block's signatures are summed by themselves.
+const LONGEST_APART: usize = 16;
 
 fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
     (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()

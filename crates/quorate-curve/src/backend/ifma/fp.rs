@@ -47,15 +47,8 @@ pub(super) const FROM_BLST: Limbs = limbs([
     0x25ff_6eb6_fdd4_230a,
     0x14c8_ee06_ef23_c24a,
 ]);
-/// 2^384 mod p, by which a·2^400 becomes a·2^384.
-pub(super) const TO_BLST: Limbs = limbs([
-    0x7609_0000_0002_fffd,
-    0xebf4_000b_c40c_0002,
-    0x5f48_9857_53c7_58ba,
-    0x77ce_5853_7052_5745,
-    0x5c07_1a97_a256_ec6d,
-    0x15f6_5ec3_fa80_e493,
-]);
+/// 2^384 mod p, blst's one, by which a·2^400 becomes a·2^384.
+pub(super) const TO_BLST: Limbs = limbs(portable::curve::ONE.l);
 
 /// 2^800 mod p, by which a number becomes its Montgomery form.
 const R2: Limbs = limbs([

@@ -310,27 +310,44 @@ fn squared(a: &Fp12) -> Fp12 {
     Fp12 { even: rest(&both, &cross, &cross_shifted), odd: [twice(&cross[0]), twice(&cross[1]), twice(&cross[2])] }
 }
 
-/// (a + b·t)² with t² = 1 + i, as (a² + (1 + i)·b², 2ab).
+/// (a + b·t)² with t² = 1 + i, before its reduction: a² + (1 + i)·b² and 2ab.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn square4(a: &Fp2, b: &Fp2) -> (Fp2, Fp2) {
+fn square4(a: &Fp2, b: &Fp2) -> [Wide; 2] {
     let (a2, b2) = (Wide::square(a), Wide::square(b));
     let both = Wide::square(&a.plus(b));
-    (plus_times_xi(&a2, &b2).reduced(), each!(c = both, s = a2, t = b2 => c.minus(s).minus(t)).reduced())
+    [plus_times_xi(&a2, &b2), each!(c = both, s = a2, t = b2 => c.minus(s).minus(t))]
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn cyclotomic_squared(f: &Fp12) -> Fp12 {
     let ([e0, e1, e2], [o0, o1, o2]) = (&f.even, &f.odd);
-    let (t0, t1) = square4(e0, o1);
-    let (t2, t3) = square4(o0, e2);
-    let (t4, t5) = square4(e1, o2);
-    let t5 = t5.times_one_plus_i().shrunk();
-    // 3t - 2c and 3t + 2c.
-    let less = |t: &Fp2, c: &Fp2| t.minus(c).shrunk().doubled().plus(t).shrunk();
-    let more = |t: &Fp2, c: &Fp2| t.plus(c).doubled().plus(t).carried().shrunk();
-    Fp12 { even: [less(&t0, e0), less(&t2, e1), less(&t4, e2)], odd: [more(&t5, o0), more(&t1, o1), more(&t3, o2)] }
+    let [t0, t1] = square4(e0, o1);
+    let [t2, t3] = square4(o0, e2);
+    let [t4, t5] = square4(e1, o2);
+    Fp12 {
+        even: [thrice_less(&t0, e0), thrice_less(&t2, e1), thrice_less(&t4, e2)],
+        odd: [thrice_more(&times_xi(&t5), o0), thrice_more(&t1, o1), thrice_more(&t3, o2)],
+    }
+}
+
+/// 3t - 2c
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn thrice_less(t: &Wide, c: &Fp2) -> Fp2 {
+    let mut sum = Fp2::zero().minus_sum(&c.doubled());
+    each!(t = t => t.plus(t).plus(t)).reduce_onto(&mut sum);
+    sum.shrunk()
+}
+
+/// 3t + 2c
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn thrice_more(t: &Wide, c: &Fp2) -> Fp2 {
+    let mut sum = c.doubled();
+    each!(t = t => t.plus(t).plus(t)).reduce_onto(&mut sum);
+    sum.shrunk()
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]

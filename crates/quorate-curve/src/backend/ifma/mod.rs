@@ -20,6 +20,7 @@ pub(crate) mod fp;
 pub(crate) mod hash_to_curve;
 pub(crate) mod kernel52;
 pub(crate) mod kernel;
+pub(crate) mod lines;
 pub(crate) mod map_to_g1;
 pub(crate) mod map_to_g2;
 pub(crate) mod operations;
@@ -31,6 +32,7 @@ pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
 pub(crate) mod weighted_sum;
+pub(crate) mod multi_scalar_sum;
 pub(crate) mod wide;
 pub(crate) mod word;
 

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! and its loop is twice as long: f(x², P) = f(|x|, P)^|x| · f(|x|, [|x|]P). It is bilinear for P of order r and every Q of
-//! E'(Fp2); `docs/twisted-ate.md` has the proof.
+//! E'(Fp2); `docs/soundness.md` has the proof.
 
 use alloc::vec::Vec;
 
@@ -30,42 +30,70 @@ use super::{
     fp::Fp,
     fp2::Fp2,
     fp12::{Accumulator, Fp12},
+    lines::{self, Lines},
 };
 use crate::{
-    backend::portable::{self, Curve, pairing::multiply},
+    backend::portable::{
+        self, Curve,
+        pairing::{PARAMETER, multiply},
+    },
     group::{G1, G2, Group, sealed::Sealed},
-    pairing::{Gt, MillerValue, Pairing},
+    pairing::{Gt, MillerValue, Pairing, PreparedG2, PreparedLines},
 };
-
-/// |x|, the absolute value of the curve's parameter.
-const PARAMETER: u64 = 0xd201_0000_0001_0000;
 
 /// Fewer pairs than this are quicker one by one.
 const PAIRS_FROM: usize = 5;
+
+/// The same for prepared points.
+const PREPARED_PAIRS_FROM: usize = 1;
 
 /// A value for each stretch of pairs. Eight stretches at a time share a loop; fewer are cut so that every lane has work.
 pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
     if pairing == Pairing::Ate && pairs.len() < PAIRS_FROM {
         return portable::pairing::miller_products(pairs, ends);
     }
+    let finite = |(p, q): &(G1, G2)| (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()));
+    each_product(pairing, pairs, ends, finite, |lanes| products(pairing, lanes))
+}
+
+/// The same by prepared points.
+pub(crate) fn miller_products_prepared<'a>(pairs: &'a [(G1, &'a PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
+    if pairs.len() < PREPARED_PAIRS_FROM {
+        let pairs: Vec<_> = pairs.iter().map(|(p, q)| (*p, q.point)).collect();
+        return portable::pairing::miller_products(&pairs, ends);
+    }
+    let finite = |pair: &'a (G1, &'a PreparedG2)| match &pair.1.lines {
+        PreparedLines::Ifma(lines) if !pair.0.is_identity() && !pair.1.point.is_identity() => {
+            Some((pair.0.inner(), lines))
+        }
+        _ => None,
+    };
+    // SAFETY: see the head of `fp.rs`.
+    each_product(Pairing::Ate, pairs, ends, finite, |lanes| unsafe { ate_prepared(lanes) })
+}
+
+/// Shares the stretches among lanes. `finite` prepares a pair for `products`, if it is not to be left out.
+fn each_product<'a, P, Q>(
+    pairing: Pairing,
+    pairs: &'a [P],
+    ends: &[usize],
+    finite: impl Fn(&'a P) -> Option<Q>,
+    products: impl Fn([&[Q]; LANES]) -> [blst_fp12; LANES],
+) -> Vec<MillerValue> {
     let mut start = 0;
-    let stretches: Vec<Vec<Pair>> = ends
+    let stretches: Vec<Vec<Q>> = ends
         .iter()
-        .map(|&end| {
-            let stretch = &pairs[core::mem::replace(&mut start, end)..end];
-            let finite = stretch.iter().filter(|(p, q)| !p.is_identity() && !q.is_identity());
-            finite.map(|(p, q)| (p.inner(), q.inner())).collect()
-        })
+        .map(|&end| pairs[core::mem::replace(&mut start, end)..end].iter().filter_map(&finite).collect())
         .collect();
     let mut values = alloc::vec![MillerValue::ONE; stretches.len()];
     for (first, group) in Groups::new(&stretches) {
-        let mut lanes: [&[Pair]; LANES] = [&[]; LANES];
+        let mut lanes: [&[Q]; LANES] = [&[]; LANES];
         let cut = LANES / group.len();
         for (stretch, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
             let size = stretch.len().div_ceil(cut).max(1);
             lanes.iter_mut().zip(stretch.chunks(size)).for_each(|(lane, chunk)| *lane = chunk);
         }
-        let made = products(pairing, lanes);
+        let made = products(lanes);
         for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
             if !group[i].is_empty() {
                 let used = group[i].len().min(cut);
@@ -80,19 +108,19 @@ pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usiz
 type Pair = (blst_p1_affine, blst_p2_affine);
 
 /// Runs of eight stretches, and the rest in runs of four, two and one, which are cut in two, four and eight.
-struct Groups<'a> {
-    stretches: &'a [Vec<Pair>],
+struct Groups<'a, P> {
+    stretches: &'a [Vec<P>],
     first: usize,
 }
 
-impl<'a> Groups<'a> {
-    fn new(stretches: &'a [Vec<Pair>]) -> Self {
+impl<'a, P> Groups<'a, P> {
+    fn new(stretches: &'a [Vec<P>]) -> Self {
         Self { stretches, first: 0 }
     }
 }
 
-impl<'a> Iterator for Groups<'a> {
-    type Item = (usize, &'a [Vec<Pair>]);
+impl<'a, P> Iterator for Groups<'a, P> {
+    type Item = (usize, &'a [Vec<P>]);
 
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.stretches.len() - self.first;
@@ -134,24 +162,102 @@ struct Steps<F, C> {
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn ate(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
     let (p, q) = load(&lanes);
-    let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().shrunk()).collect();
-    invert_all(&mut quarter_inverses);
-    let idle = idle(&lanes);
-    let constants = p.iter().zip(&quarter_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
-        let over_y = Fp::zero().or(*idle, inverse);
-        (x.negated().times(&over_y), over_y)
-    });
-    let constants: Vec<_> = constants.collect();
+    let constants = ate_constants(&p, &idle(&lanes));
     let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
     // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
     let line = |f: &mut Accumulator, slope: &Fp2, rest: &Fp2, (a, b): &(Fp, Fp)| {
-        let turned = |c: Fp2| Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried();
-        let (a, b) = (turned(slope.times_fp(a)), turned(rest.times_fp(b)));
+        let (a, b) = (turned(&slope.times_fp(a)), turned(&rest.times_fp(b)));
         f.times_line::<1>(&b.shrunk(), &a.shrunk());
     };
     let f = parameter_loop(&mut steps, Fp12::one(), None, line);
     // The parameter is negative.
     f.conjugated().store()
+}
+
+/// -x_P/(4y_P) and 1/(4y_P); zeros in idle lanes.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn ate_constants(p: &[Point<Fp>], idle: &[u8]) -> Vec<(Fp, Fp)> {
+    let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().shrunk()).collect();
+    invert_all(&mut quarter_inverses);
+    let constants = p.iter().zip(&quarter_inverses).zip(idle).map(|(((x, _), inverse), idle)| {
+        let over_y = Fp::zero().or(*idle, inverse);
+        (x.negated().times(&over_y), over_y)
+    });
+    constants.collect()
+}
+
+/// (1 - i)·c
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn turned(c: &Fp2) -> Fp2 {
+    Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried()
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn ate_prepared(lanes: [&[(blst_p1_affine, &Lines)]; LANES]) -> [blst_fp12; LANES] {
+    // Where a lane has no pair left, any point will do.
+    let Some(any) = lanes.iter().find_map(|lane| lane.first()) else { return [blst_fp12::default(); LANES] };
+    let p: Vec<_> = in_vectors(&lanes, any).map(|at| load_point(&at.map(|(p, _)| (&p.x, &p.y)))).collect();
+    let constants = ate_constants(&p, &idle(&lanes));
+    let lines: Vec<_> = in_vectors(&lanes, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
+    let mut f = Accumulator::new(Fp12::one());
+    let mut step = 0;
+    let mut times_lines = |f: &mut Accumulator| {
+        for (lines, (a, b)) in lines.iter().zip(&constants) {
+            let (slope, rest) = lines::gather(&lines.map(|lines| &lines[step]));
+            f.times_line::<1>(&rest.times_fp(b), &slope.times_fp(a));
+        }
+        step += 1;
+    };
+    for bit in (0..63).rev() {
+        // The first square of one is one.
+        if bit < 62 {
+            let value = f.value();
+            *value = value.squared();
+        }
+        times_lines(&mut f);
+        if PARAMETER >> bit & 1 == 1 {
+            times_lines(&mut f);
+        }
+    }
+    f.value().conjugated().store()
+}
+
+/// Points that are prepared at a time, and share their inversions.
+const PREPARED_AT_A_TIME: usize = 16 * LANES;
+
+/// The lines of the ate pairing's steps for each point: (1 - i)·λ and (1 - i)·(λ·x_T - y_T).
+pub(crate) fn prepare(points: &[G2]) -> Vec<PreparedG2> {
+    let chunks = points.chunks(PREPARED_AT_A_TIME);
+    // SAFETY: see the head of `fp.rs`.
+    let lines = chunks.flat_map(|points| unsafe { prepare_lines(G2::slice(points)) });
+    points.iter().zip(lines).map(|(point, lines)| PreparedG2::new(*point, PreparedLines::Ifma(lines))).collect()
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn prepare_lines(points: &[blst_p2_affine]) -> Vec<Lines> {
+    let generator = blst_p2_affine::generator();
+    let base: Vec<Point<Fp2>> = points
+        .chunks(LANES)
+        .map(|chunk| {
+            let at: [_; LANES] = core::array::from_fn(|lane| chunk.get(lane).unwrap_or(&generator));
+            load_point(&at.map(|q| (&q.x, &q.y)))
+        })
+        .collect();
+    let mut lines: Vec<_> = points.iter().map(|_| Vec::with_capacity(lines::STEPS)).collect();
+    let constants = (0..base.len()).collect();
+    let mut steps = Steps { point: base.clone(), base, constants, inverses: Vec::new() };
+    let keep = |lines: &mut Vec<Vec<lines::Line>>, slope: &Fp2, rest: &Fp2, vector: &usize| {
+        let made = lines::scatter(&turned(slope).shrunk(), &turned(&rest.shrunk()).shrunk());
+        lines[vector * LANES..].iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
+    };
+    for bit in (0..63).rev() {
+        double(&mut steps, &mut lines, &keep);
+        if PARAMETER >> bit & 1 == 1 {
+            add(&mut steps, &mut lines, &keep);
+        }
+    }
+    lines.into_iter().map(Vec::into_boxed_slice).collect()
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -204,7 +310,7 @@ fn parameter_loop<F: Field, C>(
 
 /// Doubles every point; the slope is 3x²/2y.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn double<F: Field, C>(steps: &mut Steps<F, C>, f: &mut Accumulator, line: &impl Fn(&mut Accumulator, &F, &F, &C)) {
+fn double<F: Field, C, A>(steps: &mut Steps<F, C>, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
     steps.inverses.clear();
     steps.inverses.extend(steps.point.iter().map(|(_, y)| y.doubled()));
     invert_all(&mut steps.inverses);
@@ -218,7 +324,7 @@ fn double<F: Field, C>(steps: &mut Steps<F, C>, f: &mut Accumulator, line: &impl
 
 /// Adds its base to every point; the slope is (y - y_base)/(x - x_base).
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn add<F: Field, C>(steps: &mut Steps<F, C>, f: &mut Accumulator, line: &impl Fn(&mut Accumulator, &F, &F, &C)) {
+fn add<F: Field, C, A>(steps: &mut Steps<F, C>, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
     steps.inverses.clear();
     let differences = steps.point.iter().zip(&steps.base).map(|((x, _), (base, _))| x.minus(base).carried());
     steps.inverses.extend(differences);
@@ -230,17 +336,17 @@ fn add<F: Field, C>(steps: &mut Steps<F, C>, f: &mut Accumulator, line: &impl Fn
     }
 }
 
-/// Multiplies the line through (x, y) into f and moves the point along it.
+/// Gives f the line through (x, y) and moves the point along it.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn step<F: Field, C>(
+fn step<F: Field, C, A>(
     x: &mut F,
     y: &mut F,
     other_x: &F,
     slope: &F,
-    f: &mut Accumulator,
+    f: &mut A,
     constants: &C,
-    line: &impl Fn(&mut Accumulator, &F, &F, &C),
+    line: &impl Fn(&mut A, &F, &F, &C),
 ) {
     let rest = slope.times(x).minus(y);
     line(f, slope, &rest, constants);
@@ -253,20 +359,28 @@ fn step<F: Field, C>(
 /// The points of all pairs in lanes; generators where a lane has no pair left.
 fn load(lanes: &[&[Pair]; LANES]) -> (Vec<Point<Fp>>, Vec<Point<Fp2>>) {
     let idle = (blst_p1_affine::generator(), blst_p2_affine::generator());
-    let n = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
-    let pairs = (0..n).map(|i| -> [&Pair; LANES] { core::array::from_fn(|lane| lanes[lane].get(i).unwrap_or(&idle)) });
-    pairs
-        .map(|at| {
-            let p = (Fp::load(&at.map(|(p, _)| &p.x)), Fp::load(&at.map(|(p, _)| &p.y)));
-            (p, (Fp2::load(&at.map(|(_, q)| &q.x)), Fp2::load(&at.map(|(_, q)| &q.y))))
-        })
-        .unzip()
+    let load =
+        |at: [&Pair; LANES]| (load_point(&at.map(|(p, _)| (&p.x, &p.y))), load_point(&at.map(|(_, q)| (&q.x, &q.y))));
+    in_vectors(lanes, &idle).map(load).unzip()
+}
+
+fn load_point<F: Field>(points: &[(&F::Element, &F::Element); LANES]) -> Point<F> {
+    (F::load(&points.map(|(x, _)| x)), F::load(&points.map(|(_, y)| y)))
+}
+
+/// The lanes' first pairs, their second ones and so on; `idle` where a lane has no pair left.
+fn in_vectors<'a, P>(lanes: &[&'a [P]; LANES], idle: &'a P) -> impl Iterator<Item = [&'a P; LANES]> {
+    (0..longest(lanes)).map(move |i| core::array::from_fn(|lane| lanes[lane].get(i).unwrap_or(idle)))
 }
 
 /// The lanes that have no pair left, whose lines are one.
-fn idle(lanes: &[&[Pair]; LANES]) -> Vec<u8> {
-    let n = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
-    (0..n).map(|i| (0..LANES).map(|lane| u8::from(lanes[lane].len() <= i) << lane).sum()).collect()
+fn idle<P>(lanes: &[&[P]; LANES]) -> Vec<u8> {
+    let idle = |i| (0..LANES).map(|lane| u8::from(lanes[lane].len() <= i) << lane).sum();
+    (0..longest(lanes)).map(idle).collect()
+}
+
+fn longest<P>(lanes: &[&[P]; LANES]) -> usize {
+    lanes.iter().map(|lane| lane.len()).max().unwrap_or(0)
 }
 
 /// Fewer values than this are quicker one by one.
