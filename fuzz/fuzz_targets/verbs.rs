@@ -61,8 +61,10 @@ fn agrees<G: InPools>(backend: Backend, input: &Input) {
     let members: Vec<_> =
         points.iter().zip(are_members).map(|(point, member)| if member { *point } else { G::generator() }).collect();
     let further: Vec<_> = items.clone().map(|item| item.further).collect();
-    let sum = portable.weighted_sum_of_members(&members, &weights, &further, soundness);
-    assert_eq!(backend.weighted_sum_of_members(&members, &weights, &further, soundness), sum);
+    let mut whole = ends.clone();
+    whole.push(points.len());
+    let sums = portable.weighted_sums_of_members(&members, &weights, &further, &whole, soundness);
+    assert_eq!(backend.weighted_sums_of_members(&members, &weights, &further, &whole, soundness), sums);
     let scalars: Vec<[u8; 32]> = items
         .clone()
         .map(|item| {
