@@ -31,11 +31,11 @@ pub enum Pairing {
     TwistedAte,
 }
 
-/// A point of G2 with the lines of the ate pairing's loop, for one that is paired many times: they are about half of a loop's
-/// work. Made by [`Backend::prepare`](crate::Backend::prepare), for [`Pairing::Ate`].
+/// A point of G2 with the lines of the ate pairing's loop, which are about four tenths of its work: for a point that is paired
+/// at least three times. Made by [`Backend::prepare`](crate::Backend::prepare), for [`Pairing::Ate`].
 ///
-/// 208 bytes, and on the heap 17,408 in lanes and 19,584 by blst. Any back end takes it; one that did not make it uses the
-/// point alone and saves nothing.
+/// About 200 bytes, and on the heap 17,408 in lanes and 19,584 by blst. Any back end takes it; one that did not make it uses
+/// the point alone and saves nothing.
 #[derive(Clone)]
 pub struct PreparedG2 {
     pub(crate) point: G2,

@@ -301,7 +301,7 @@ impl Backend {
 
     /// The lines of each point for [`miller_products_prepared`](Self::miller_products_prepared): [`PreparedG2`].
     ///
-    /// All points must be in the subgroup of order r. Cost: about half a Miller loop each.
+    /// All points must be in the subgroup of order r. Cost: of many points, less than a Miller loop each.
     pub fn prepare(self, points: &[G2]) -> Vec<PreparedG2> {
         match self {
             Self::Portable => portable::pairing::prepare(points),

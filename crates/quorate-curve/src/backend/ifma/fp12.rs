@@ -25,6 +25,14 @@ pub(crate) struct Fp12 {
 /// How many p a coefficient may reach between two reductions, as [`Fp12::times_line`] counts them.
 const LINES_BETWEEN_SHRINKS: usize = 8;
 
+/// As [`combine`], for both parts alike.
+macro_rules! each {
+    ($($name:ident = $wide:expr),+ => $sum:expr) => {{
+        $(let $name: &Wide = &$wide;)+
+        Wide { c0: combine!($($name = $name.c0),+ => $sum), c1: combine!($($name = $name.c1),+ => $sum) }
+    }};
+}
+
 impl Fp12 {
     pub(crate) fn one() -> Self {
         Self { even: [Fp2::one(), Fp2::zero(), Fp2::zero()], odd: [Fp2::zero(); 3] }
@@ -115,6 +123,14 @@ impl Accumulator {
         // SAFETY: see the head of `fp.rs`.
         unsafe { times_line::<SHIFT>(&mut self.value, a, b) }
     }
+
+    /// Multiplies by `scale` + (2a + 2b·v)·v^SHIFT·w, all three below one unit and 4p.
+    #[inline(always)]
+    pub(crate) fn times_scaled_line<const SHIFT: usize>(&mut self, scale: &Fp2, a: &Fp2, b: &Fp2) {
+        let value = self.value();
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { times_scaled_line::<SHIFT>(value, scale, a, b) }
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -132,24 +148,39 @@ fn shrink(f: &mut Fp12) {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn times_line<const SHIFT: usize>(f: &mut Fp12, a: &Fp2, b: &Fp2) {
+    add_products::<SHIFT>(f, a, b, |products, c| products.reduce_onto(c));
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn times_scaled_line<const SHIFT: usize>(f: &mut Fp12, scale: &Fp2, a: &Fp2, b: &Fp2) {
+    add_products::<SHIFT>(f, a, b, |products, c| {
+        *c = each!(p = *products, s = Wide::product(c, scale) => p.plus(s)).reduced();
+    });
+}
+
+/// Adds the product of f and (2a + 2b·v)·v^SHIFT·w to f, a coefficient at a time, as `add` says.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add_products<const SHIFT: usize>(f: &mut Fp12, a: &Fp2, b: &Fp2, add: impl Fn(&Wide, &mut Fp2)) {
     let line = Line { twice_a: a.doubled(), twice_b: b.doubled(), sum: a.plus(b), difference: a.minus(b).carried() };
     let by_odd = times_binomial(&f.odd, &line);
     let by_even = times_binomial(&f.even, &line);
     // Coefficients times v^(SHIFT + 1), and times v^SHIFT.
     if SHIFT == 0 {
-        times_xi(&second(&by_odd)).reduce_onto(&mut f.even[0]);
-        ends(&by_odd).reduce_onto(&mut f.even[1]);
-        first(&by_odd).reduce_onto(&mut f.even[2]);
-        ends(&by_even).reduce_onto(&mut f.odd[0]);
-        first(&by_even).reduce_onto(&mut f.odd[1]);
-        second(&by_even).reduce_onto(&mut f.odd[2]);
+        add(&times_xi(&second(&by_odd)), &mut f.even[0]);
+        add(&ends(&by_odd), &mut f.even[1]);
+        add(&first(&by_odd), &mut f.even[2]);
+        add(&ends(&by_even), &mut f.odd[0]);
+        add(&first(&by_even), &mut f.odd[1]);
+        add(&second(&by_even), &mut f.odd[2]);
     } else {
-        times_xi(&first(&by_odd)).reduce_onto(&mut f.even[0]);
-        times_xi(&second(&by_odd)).reduce_onto(&mut f.even[1]);
-        ends(&by_odd).reduce_onto(&mut f.even[2]);
-        times_xi(&second(&by_even)).reduce_onto(&mut f.odd[0]);
-        ends(&by_even).reduce_onto(&mut f.odd[1]);
-        first(&by_even).reduce_onto(&mut f.odd[2]);
+        add(&times_xi(&first(&by_odd)), &mut f.even[0]);
+        add(&times_xi(&second(&by_odd)), &mut f.even[1]);
+        add(&ends(&by_odd), &mut f.even[2]);
+        add(&times_xi(&second(&by_even)), &mut f.odd[0]);
+        add(&ends(&by_even), &mut f.odd[1]);
+        add(&first(&by_even), &mut f.odd[2]);
     }
 }
 
@@ -223,14 +254,6 @@ fn plus_times_xi(a: &Wide, b: &Wide) -> Wide {
         c0: combine!(a = a.c0, x = b.c0, y = b.c1 => a.plus(x).minus(y)),
         c1: combine!(a = a.c1, x = b.c0, y = b.c1 => a.plus(x).plus(y)),
     }
-}
-
-/// As [`combine`], for both parts alike.
-macro_rules! each {
-    ($($name:ident = $wide:expr),+ => $sum:expr) => {{
-        $(let $name: &Wide = &$wide;)+
-        Wide { c0: combine!($($name = $name.c0),+ => $sum), c1: combine!($($name = $name.c1),+ => $sum) }
-    }};
 }
 
 /// The coefficients of a product in Fp6, by six products in Fp2 (Karatsuba), before their reduction.
@@ -566,5 +589,18 @@ mod tests {
             }
         }
         assert_eq!(lines.value().store(), expected);
+        for n in 0..20 {
+            let [a, b, scale] = [1, 3, 7].map(|stride| &elements[(stride * n + 1) % elements.len()]);
+            lines.times_scaled_line::<SHIFT>(&load(scale), &load(a), &load(b));
+            for lane in 0..8 {
+                let mut line = blst_fp12::default();
+                line.fp6[0].fp2[0] = scale[lane];
+                line.fp6[1].fp2[SHIFT] = a[lane].doubled();
+                line.fp6[1].fp2[SHIFT + 1] = b[lane].doubled();
+                expected[lane] = crate::backend::portable::pairing::multiply(&expected[lane], &line);
+            }
+            assert_eq!(lines.value().store(), expected);
+            lines.times_line::<SHIFT>(&load(&[Default::default(); 8]), &load(&[Default::default(); 8]));
+        }
     }
 }

@@ -22,54 +22,58 @@ pub(crate) type Lines = Box<[Line]>;
 pub(crate) struct Line([Limbs; 4]);
 
 /// One line of each lane from the coefficients of all, limbs below one unit and values below 2.1p.
+#[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn scatter(slope: &Fp2, rest: &Fp2) -> [Line; LANES] {
-    let parts = [&slope.c0, &slope.c1, &rest.c0, &rest.c1].map(|part| {
+    let mut lines = [Line([[0; 8]; 4]); LANES];
+    for (i, part) in [&slope.c0, &slope.c1, &rest.c0, &rest.c1].into_iter().enumerate() {
         #[cfg(debug_assertions)]
         {
             part.bound.assert_factor(1);
             part.bound.assert_value(2.1);
         }
-        // SAFETY: vectors are arrays of eight words.
-        unsafe { core::mem::transmute::<[__m512i; 8], [[i64; LANES]; 8]>(part.limbs) }
-    });
-    core::array::from_fn(|lane| Line(parts.map(|limbs| limbs.map(|limb| limb[lane]))))
+        for (line, limbs) in lines.iter_mut().zip(transposed(&part.limbs)) {
+            // SAFETY: room for eight words.
+            unsafe { _mm512_storeu_si512(line.0[i].as_mut_ptr().cast(), limbs) };
+        }
+    }
+    lines
 }
 
 /// The coefficients of all from one line of each lane.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub(crate) fn gather(lines: &[&Line; LANES]) -> (Fp2, Fp2) {
-    let part = |i: usize| transposed(&lines.map(|line| &line.0[i]));
+    let part = |i: usize| Fp {
+        // SAFETY: eight words each.
+        limbs: transposed(&lines.map(|line| unsafe { _mm512_loadu_si512(line.0[i].as_ptr().cast()) })),
+        #[cfg(debug_assertions)]
+        bound: Bound { value: 2.1, ..Bound::CANONICAL },
+    };
     (Fp2::new(part(0), part(1)), Fp2::new(part(2), part(3)))
 }
 
+/// Word i of vector j to word j of vector i.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn transposed(lanes: &[&Limbs; LANES]) -> Fp {
-    // SAFETY: eight words each.
-    let rows = lanes.map(|limbs| unsafe { _mm512_loadu_si512(limbs.as_ptr().cast()) });
-    // Words of two neighbouring lanes side by side, even limbs in one vector and odd ones in the next.
-    let mut twos = rows;
+fn transposed(rows: &[__m512i; 8]) -> [__m512i; 8] {
+    // Words of two neighbouring rows side by side, even words in one vector and odd ones in the next.
+    let mut twos = *rows;
     for i in [0, 2, 4, 6] {
         twos[i] = _mm512_unpacklo_epi64(rows[i], rows[i + 1]);
         twos[i + 1] = _mm512_unpackhi_epi64(rows[i], rows[i + 1]);
     }
-    // Then pairs of words as units: first those of four lanes, then those of eight.
-    let mut limbs = rows;
+    // Then pairs of words as units: first those of four rows, then those of eight.
+    let mut columns = *rows;
     for odd in [0, 1] {
         let [a, b, c, d] = [twos[odd], twos[2 + odd], twos[4 + odd], twos[6 + odd]];
         let (ab_even, ab_odd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b));
         let (cd_even, cd_odd) = (_mm512_shuffle_i64x2::<0x88>(c, d), _mm512_shuffle_i64x2::<0xdd>(c, d));
-        limbs[odd] = _mm512_shuffle_i64x2::<0x88>(ab_even, cd_even);
-        limbs[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(ab_even, cd_even);
-        limbs[2 + odd] = _mm512_shuffle_i64x2::<0x88>(ab_odd, cd_odd);
-        limbs[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(ab_odd, cd_odd);
+        columns[odd] = _mm512_shuffle_i64x2::<0x88>(ab_even, cd_even);
+        columns[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(ab_even, cd_even);
+        columns[2 + odd] = _mm512_shuffle_i64x2::<0x88>(ab_odd, cd_odd);
+        columns[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(ab_odd, cd_odd);
     }
-    Fp {
-        limbs,
-        #[cfg(debug_assertions)]
-        bound: Bound { value: 2.1, ..Bound::CANONICAL },
-    }
+    columns
 }
 
 #[cfg(test)]
@@ -88,8 +92,9 @@ mod tests {
         let vectors = elements2();
         for (i, a) in vectors.iter().enumerate() {
             let b = &vectors[(i + 1) % vectors.len()];
-            let lines = scatter(&load(a).shrunk(), &load(b).shrunk());
-            // SAFETY: lanes were found.
+            // SAFETY: lanes were found, here and below.
+            let lines = unsafe { scatter(&load(a).shrunk(), &load(b).shrunk()) };
+            // SAFETY: see above.
             let (slope, rest) = unsafe { gather(&core::array::from_fn(|lane| &lines[7 - lane])) };
             let (mut a, mut b) = (*a, *b);
             a.reverse();

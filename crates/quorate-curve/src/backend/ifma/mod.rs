@@ -4,6 +4,7 @@
 //! |---|---|
 //! | instructions, and the kernels made of them | [`word`], [`kernel`], and [`kernel52`] for [`power`] |
 //! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
+//! | lines of prepared points | [`lines`] |
 //! | the verbs, named as in the portable back end | the rest |
 //!
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.

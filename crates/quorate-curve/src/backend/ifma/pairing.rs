@@ -2,7 +2,8 @@
 //!
 //! Each lane works on a product of its own. Steps on the curve are affine, with one inversion for all pairs and lanes of a
 //! step, and a line is scaled by factors that the final exponentiation removes, until it is 1 + (2a + 2b·v)·v^s·w: eight
-//! products in Fp2 multiply it into the value ([`Accumulator::times_line`]).
+//! products in Fp2 multiply it into the value ([`Accumulator::times_line`]). Where few pairs share an inversion, steps are
+//! Jacobian without any, a line has a scale in the place of 1, which is removed too, and six products more.
 //!
 //! **The ate pairing** steps along multiples of Q. E' is mapped to E by (x, y) → (x/w², y/w³), and the line through T with
 //! slope λ is, at P and divided by y_P,
@@ -42,10 +43,16 @@ use crate::{
 };
 
 /// Fewer pairs than this are quicker one by one.
-const PAIRS_FROM: usize = 5;
+const PAIRS_FROM: usize = 3;
 
 /// The same for prepared points.
-const PREPARED_PAIRS_FROM: usize = 1;
+const PREPARED_PAIRS_FROM: usize = 2;
+
+/// From so many pairs a lane on, an inversion for all of a step is quicker than coordinates without inversions.
+const INVERSIONS_FROM: usize = 4;
+
+/// The same for the twisted pairing.
+const TWISTED_INVERSIONS_FROM: usize = 5;
 
 /// A value for each stretch of pairs. Eight stretches at a time share a loop; fewer are cut so that every lane has work.
 pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
@@ -163,13 +170,27 @@ struct Steps<F, C> {
 fn ate(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
     let (p, q) = load(&lanes);
     let constants = ate_constants(&p, &idle(&lanes));
-    let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
     // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
-    let line = |f: &mut Accumulator, slope: &Fp2, rest: &Fp2, (a, b): &(Fp, Fp)| {
-        let (a, b) = (turned(&slope.times_fp(a)), turned(&rest.times_fp(b)));
-        f.times_line::<1>(&b.shrunk(), &a.shrunk());
+    let coefficients = |slope: &Fp2, rest: &Fp2, (a, b): &(Fp, Fp)| {
+        (turned(&rest.times_fp(b)).shrunk(), turned(&slope.times_fp(a)).shrunk())
     };
-    let f = parameter_loop(&mut steps, Fp12::one(), None, line);
+    let f = if q.len() < INVERSIONS_FROM {
+        let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
+        parameter_loop(Fp12::one(), None, |f, step| {
+            each_line(&step, &mut points, &q, &constants, |line, constants| {
+                let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                f.times_scaled_line::<1>(&line.scale, &a, &b);
+            });
+        })
+    } else {
+        let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
+        parameter_loop(Fp12::one(), None, |f, step| {
+            steps.each_line(&step, f, &|f: &mut Accumulator, slope: &Fp2, rest: &Fp2, constants: &(Fp, Fp)| {
+                let (a, b) = coefficients(slope, rest, constants);
+                f.times_line::<1>(&a, &b);
+            });
+        })
+    };
     // The parameter is negative.
     f.conjugated().store()
 }
@@ -200,27 +221,15 @@ fn ate_prepared(lanes: [&[(blst_p1_affine, &Lines)]; LANES]) -> [blst_fp12; LANE
     let p: Vec<_> = in_vectors(&lanes, any).map(|at| load_point(&at.map(|(p, _)| (&p.x, &p.y)))).collect();
     let constants = ate_constants(&p, &idle(&lanes));
     let lines: Vec<_> = in_vectors(&lanes, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
-    let mut f = Accumulator::new(Fp12::one());
     let mut step = 0;
-    let mut times_lines = |f: &mut Accumulator| {
+    let f = parameter_loop(Fp12::one(), None, |f, _| {
         for (lines, (a, b)) in lines.iter().zip(&constants) {
             let (slope, rest) = lines::gather(&lines.map(|lines| &lines[step]));
             f.times_line::<1>(&rest.times_fp(b), &slope.times_fp(a));
         }
         step += 1;
-    };
-    for bit in (0..63).rev() {
-        // The first square of one is one.
-        if bit < 62 {
-            let value = f.value();
-            *value = value.squared();
-        }
-        times_lines(&mut f);
-        if PARAMETER >> bit & 1 == 1 {
-            times_lines(&mut f);
-        }
-    }
-    f.value().conjugated().store()
+    });
+    f.conjugated().store()
 }
 
 /// Points that are prepared at a time, and share their inversions.
@@ -252,9 +261,9 @@ fn prepare_lines(points: &[blst_p2_affine]) -> Vec<Lines> {
         lines[vector * LANES..].iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
     };
     for bit in (0..63).rev() {
-        double(&mut steps, &mut lines, &keep);
+        steps.each_line(&Step::Double, &mut lines, &keep);
         if PARAMETER >> bit & 1 == 1 {
-            add(&mut steps, &mut lines, &keep);
+            steps.each_line(&Step::Add, &mut lines, &keep);
         }
     }
     lines.into_iter().map(Vec::into_boxed_slice).collect()
@@ -271,24 +280,43 @@ fn twisted(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
         (x.negated().carried().times(&over_y), over_y)
     });
     let constants: Vec<_> = constants.collect();
+    let coefficients = |slope: &Fp, rest: &Fp, (a, b): &(Fp2, Fp2)| (a.times_fp(slope), b.times_fp(rest));
+    if p.len() < TWISTED_INVERSIONS_FROM {
+        let rounds = |bases: &[Point<Fp>], points: &mut [Jacobian<Fp>], start, power| {
+            parameter_loop(start, power, |f, step| {
+                each_line(&step, points, bases, &constants, |line, constants| {
+                    let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                    f.times_scaled_line::<0>(&Fp2::new(line.scale, Fp::zero()), &a, &b);
+                });
+            })
+        };
+        let mut points: Vec<_> = p.iter().map(Jacobian::of).collect();
+        let first = rounds(&p, &mut points, Fp12::one(), None);
+        let bases = affine(&points);
+        points = bases.iter().map(Jacobian::of).collect();
+        return rounds(&bases, &mut points, first, Some(&first)).store();
+    }
     let mut steps = Steps { point: p.clone(), base: p, constants, inverses: Vec::new() };
-    let line = |f: &mut Accumulator, slope: &Fp, rest: &Fp, (a, b): &(Fp2, Fp2)| {
-        f.times_line::<0>(&a.times_fp(slope), &b.times_fp(rest));
+    let line = |f: &mut Accumulator, slope: &Fp, rest: &Fp, constants: &(Fp2, Fp2)| {
+        let (a, b) = coefficients(slope, rest, constants);
+        f.times_line::<0>(&a, &b);
     };
-    let first = parameter_loop(&mut steps, Fp12::one(), None, line);
+    let first = parameter_loop(Fp12::one(), None, |f, step| steps.each_line(&step, f, &line));
     steps.base.clone_from(&steps.point);
-    parameter_loop(&mut steps, first, Some(&first), line).store()
+    parameter_loop(first, Some(&first), |f, step| steps.each_line(&step, f, &line)).store()
 }
 
-/// f^|x| · f(|x|, base), with the lines of all pairs multiplied into one value; leaves `point` at |x|·base.
-/// `power` is f, for the bits of |x| that are set.
+/// A step of a loop.
+enum Step {
+    Double,
+    Add,
+}
+
+/// `start`^|x| times the lines of a loop, of which `times_lines` multiplies those of a step into the value. `power` is
+/// multiplied in for the bits of |x| that are set below the first.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn parameter_loop<F: Field, C>(
-    steps: &mut Steps<F, C>,
-    start: Fp12,
-    power: Option<&Fp12>,
-    line: impl Fn(&mut Accumulator, &F, &F, &C),
-) -> Fp12 {
+#[inline]
+fn parameter_loop(start: Fp12, power: Option<&Fp12>, mut times_lines: impl FnMut(&mut Accumulator, Step)) -> Fp12 {
     let mut f = Accumulator::new(start);
     for bit in (0..63).rev() {
         // The first square of one is one.
@@ -296,16 +324,113 @@ fn parameter_loop<F: Field, C>(
             let value = f.value();
             *value = value.squared();
         }
-        double(steps, &mut f, &line);
+        times_lines(&mut f, Step::Double);
         if PARAMETER >> bit & 1 == 1 {
             if let Some(power) = power {
                 let value = f.value();
                 *value = value.times(power);
             }
-            add(steps, &mut f, &line);
+            times_lines(&mut f, Step::Add);
         }
     }
     *f.value()
+}
+
+/// Does a step of every point without inversions, and hands each its line and constants: for few pairs a lane.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn each_line<F: Field, C>(
+    step: &Step,
+    points: &mut [Jacobian<F>],
+    bases: &[Point<F>],
+    constants: &[C],
+    mut hand: impl FnMut(&ScaledLine<F>, &C),
+) {
+    for ((point, base), constants) in points.iter_mut().zip(bases).zip(constants) {
+        let line = match step {
+            Step::Double => point.double(),
+            Step::Add => point.add(base),
+        };
+        hand(&line, constants);
+    }
+}
+
+/// The same points as affine ones.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn affine<F: Field>(points: &[Jacobian<F>]) -> Vec<Point<F>> {
+    let mut inverses: Vec<_> = points.iter().map(|point| point.z).collect();
+    invert_all(&mut inverses);
+    let affine = |(point, inverse): (&Jacobian<F>, &F)| {
+        let square = inverse.squared();
+        (point.x.times(&square), point.y.times(&square.times(inverse)))
+    };
+    points.iter().zip(&inverses).map(affine).collect()
+}
+
+/// (x/z², y/z³), all below 2.1p.
+struct Jacobian<F> {
+    x: F,
+    y: F,
+    z: F,
+}
+
+/// λ and λ·x_T - y_T of a line, times a scale.
+struct ScaledLine<F> {
+    slope: F,
+    rest: F,
+    scale: F,
+}
+
+impl<F: Field> Jacobian<F> {
+    fn of((x, y): &Point<F>) -> Self {
+        Self { x: *x, y: *y, z: F::one() }
+    }
+
+    /// λ = 3x²/2yz, and (λ·x_T - y_T)·2yz³ = 3x³ - 2y².
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn double(&mut self) -> ScaledLine<F> {
+        let (xx, yy, zz) = (self.x.squared(), self.y.squared(), self.z.squared());
+        let slope = xx.doubled().plus(&xx).carried();
+        let rest = slope.times(&self.x).minus_sum(&yy.doubled());
+        let xyy4 = self.x.times(&yy).doubled().doubled().shrunk();
+        let yyyy4 = yy.doubled().squared();
+        self.z = self.y.doubled().times(&self.z);
+        self.x = slope.squared().minus_sum(&xyy4.doubled()).shrunk();
+        let drop = slope.times(&xyy4.minus(&self.x).carried());
+        self.y = drop.minus_sum(&yyyy4.doubled()).shrunk();
+        ScaledLine { slope: slope.times(&zz), rest, scale: self.z.times(&zz) }
+    }
+
+    /// With h = x - x_base·z² and s = y - y_base·z³: λ = s/hz, and (λ·x_base - y_base)·hz = s·x_base - hz·y_base.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn add(&mut self, (base_x, base_y): &Point<F>) -> ScaledLine<F> {
+        let zz = self.z.squared();
+        let (x, y) = (base_x.times(&zz), base_y.times(&zz.times(&self.z)));
+        let h = self.x.minus(&x).carried();
+        let slope = self.y.minus(&y).carried();
+        let hh = h.squared();
+        let xhh = x.times(&hh);
+        self.z = self.z.times(&h);
+        self.x = slope.squared().minus_sum(&self.x.times(&hh).plus(&xhh)).shrunk();
+        let drop = slope.times(&xhh.minus(&self.x).carried());
+        self.y = drop.minus(&y.times(&h.times(&hh))).shrunk();
+        let rest = slope.times(base_x).minus(&base_y.times(&self.z));
+        ScaledLine { slope, rest, scale: self.z }
+    }
+}
+
+impl<F: Field, C> Steps<F, C> {
+    /// Does a step of every point with one inversion for all, and gives f each line.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn each_line<A>(&mut self, step: &Step, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+        match step {
+            Step::Double => double(self, f, line),
+            Step::Add => add(self, f, line),
+        }
+    }
 }
 
 /// Doubles every point; the slope is 3x²/2y.
@@ -480,5 +605,22 @@ mod tests {
         let values = b.final_exponentiations(&values);
         assert!(values[0].is_one());
         assert!(!values[1].is_one());
+    }
+
+    /// Steps with and without inversions, and lanes that have no pair left in both.
+    #[test]
+    fn twisted_ate_products_are_products_of_single_values() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let b = Backend::Portable;
+        let pairs = pairs(LANES * TWISTED_INVERSIONS_FROM + 1);
+        let each: Vec<_> = (1..=pairs.len()).collect();
+        let singles = miller_products(Pairing::TwistedAte, &pairs, &each);
+        for n in [1, 9, 17, 25, 31, 32, 33, 40, 41] {
+            let value = miller_products(Pairing::TwistedAte, &pairs[..n], &[n])[0];
+            let expected = singles[..n].iter().copied().product();
+            assert_eq!(b.final_exponentiation(value), b.final_exponentiation(expected), "{n} pairs");
+        }
     }
 }
