@@ -158,28 +158,24 @@ fn chord<F: Field>(v: &F, y1: &F, h3: &F, r: &F, z: F) -> Jacobian<F> {
 /// where P is the identity or of a small order.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn times_minus_z<F: Field>(p: &Affine<F>) -> Jacobian<F> {
-    let mut sum = p.to_jacobian();
-    for doublings in Z_DOUBLINGS {
-        for _ in 0..doublings {
-            sum = double(&sum);
-        }
-        sum = add_affine(&sum, p);
-    }
-    for _ in 0..Z_LAST_DOUBLINGS {
-        sum = double(&sum);
-    }
-    sum
+    double_and_add(p.to_jacobian(), |sum| add_affine(sum, p))
 }
 
 /// As [`times_minus_z`], for a point that is not affine.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn times_minus_z_jacobian<F: Field>(p: &Jacobian<F>) -> Jacobian<F> {
-    let mut sum = *p;
+    double_and_add(*p, |sum| add(sum, p))
+}
+
+/// Doubles for each bit of |z| below the first, and adds where it is set.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn double_and_add<F: Field>(mut sum: Jacobian<F>, plus_point: impl Fn(&Jacobian<F>) -> Jacobian<F>) -> Jacobian<F> {
     for doublings in Z_DOUBLINGS {
         for _ in 0..doublings {
             sum = double(&sum);
         }
-        sum = add(&sum, p);
+        sum = plus_point(&sum);
     }
     for _ in 0..Z_LAST_DOUBLINGS {
         sum = double(&sum);

@@ -22,7 +22,7 @@ pub(crate) struct Fp12 {
     pub(crate) odd: Fp6,
 }
 
-/// How many p a coefficient may reach between two reductions, as [`Fp12::times_line`] counts them.
+/// Lines after which coefficients are shrunk: each adds about 2p to them, and the ninth's sums would be too far below zero.
 const LINES_BETWEEN_SHRINKS: usize = 8;
 
 /// As [`combine`], for both parts alike.
@@ -216,20 +216,14 @@ fn times_binomial(c: &Fp6, line: &Line) -> Values {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn first(w: &Values) -> Wide {
-    Wide {
-        c0: combine!(p = w.at_one.c0, m = w.at_minus_one.c0, h = w.at_infinity.c0 => p.minus(m).minus(h)),
-        c1: combine!(p = w.at_one.c1, m = w.at_minus_one.c1, h = w.at_infinity.c1 => p.minus(m).minus(h)),
-    }
+    each!(p = w.at_one, m = w.at_minus_one, h = w.at_infinity => p.minus(m).minus(h))
 }
 
 /// The coefficient of v².
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn second(w: &Values) -> Wide {
-    Wide {
-        c0: combine!(p = w.at_one.c0, m = w.at_minus_one.c0, l = w.at_zero.c0 => p.plus(m).minus(l)),
-        c1: combine!(p = w.at_one.c1, m = w.at_minus_one.c1, l = w.at_zero.c1 => p.plus(m).minus(l)),
-    }
+    each!(p = w.at_one, m = w.at_minus_one, l = w.at_zero => p.plus(m).minus(l))
 }
 
 /// The coefficient of 1 and (1 + i) times that of v³.

@@ -93,7 +93,7 @@ fn each_product<'a, P, Q>(
         .map(|&end| pairs[core::mem::replace(&mut start, end)..end].iter().filter_map(&finite).collect())
         .collect();
     let mut values = alloc::vec![MillerValue::ONE; stretches.len()];
-    for (first, group) in Groups::new(&stretches) {
+    for (group, values) in stretches.chunks(LANES).zip(values.chunks_mut(LANES)) {
         let mut lanes: [&[Q]; LANES] = [&[]; LANES];
         let cut = LANES / group.len();
         for (stretch, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
@@ -105,7 +105,7 @@ fn each_product<'a, P, Q>(
             if !group[i].is_empty() {
                 let used = group[i].len().min(cut);
                 let value = made[1..used].iter().fold(made[0], |a, b| multiply(&a, b));
-                values[first + i] = MillerValue::new(pairing, value);
+                values[i] = MillerValue::new(pairing, value);
             }
         }
     }
@@ -113,36 +113,6 @@ fn each_product<'a, P, Q>(
 }
 
 type Pair = (blst_p1_affine, blst_p2_affine);
-
-/// Runs of eight stretches, and the rest in runs of four, two and one, which are cut in two, four and eight.
-struct Groups<'a, P> {
-    stretches: &'a [Vec<P>],
-    first: usize,
-}
-
-impl<'a, P> Groups<'a, P> {
-    fn new(stretches: &'a [Vec<P>]) -> Self {
-        Self { stretches, first: 0 }
-    }
-}
-
-impl<'a, P> Iterator for Groups<'a, P> {
-    type Item = (usize, &'a [Vec<P>]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let left = self.stretches.len() - self.first;
-        let size = match left {
-            0 => return None,
-            1 => 1,
-            2 => 2,
-            3..=4 => left,
-            _ => left.min(LANES),
-        };
-        let first = self.first;
-        self.first += size;
-        Some((first, &self.stretches[first..first + size]))
-    }
-}
 
 /// The product over the pairs of each lane.
 fn products(pairing: Pairing, lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
