@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+/// @notice The cheat codes of forge that our tests use; forge answers at this address.
+interface Vm {
+    struct Log {
+        bytes32[] topics;
+        bytes data;
+        address emitter;
+    }
+
+    function addr(uint256 privateKey) external pure returns (address);
+    function assume(bool condition) external pure;
+    function chainId(uint256 newChainId) external;
+    function deal(address account, uint256 newBalance) external;
+    function etch(address target, bytes calldata newRuntimeBytecode) external;
+    function expectRevert() external;
+    function expectRevert(bytes4 revertData) external;
+    function expectRevert(bytes calldata revertData) external;
+    function getRecordedLogs() external returns (Log[] memory);
+    function load(address target, bytes32 slot) external view returns (bytes32);
+    function parseJson(string calldata json, string calldata key) external pure returns (bytes memory);
+    function parseJsonBytes(string calldata json, string calldata key) external pure returns (bytes memory);
+    function parseJsonBytes32(string calldata json, string calldata key) external pure returns (bytes32);
+    function parseJsonString(string calldata json, string calldata key) external pure returns (string memory);
+    function parseJsonUint(string calldata json, string calldata key) external pure returns (uint256);
+    function parseUint(string calldata text) external pure returns (uint256);
+    function keyExistsJson(string calldata json, string calldata key) external view returns (bool);
+    function prank(address sender) external;
+    function readFile(string calldata path) external view returns (string memory);
+    function recordLogs() external;
+    function roll(uint256 newHeight) external;
+    function snapshotGasLastCall(string calldata group, string calldata name) external returns (uint256 gas);
+    function snapshotValue(string calldata group, string calldata name, uint256 value) external;
+    function startPrank(address sender) external;
+    function stopPrank() external;
+    function store(address target, bytes32 slot, bytes32 value) external;
+    function toString(uint256 value) external pure returns (string memory);
+    function warp(uint256 newTimestamp) external;
+    function envOr(string calldata name, string calldata defaultValue) external view returns (string memory);
+}
+
+Vm constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
+
+/// @notice Comparisons that revert with both sides. forge's own test library is not needed beyond this.
+abstract contract Test {
+    bool public constant IS_TEST = true;
+
+    error NotEqual(bytes left, bytes right, string what);
+    error NotTrue(string what);
+
+    function assertTrue(bool condition, string memory what) internal pure {
+        if (!condition) revert NotTrue(what);
+    }
+
+    function assertEq(uint256 left, uint256 right, string memory what) internal pure {
+        if (left != right) revert NotEqual(abi.encode(left), abi.encode(right), what);
+    }
+
+    function assertEq(bytes32 left, bytes32 right, string memory what) internal pure {
+        if (left != right) revert NotEqual(abi.encode(left), abi.encode(right), what);
+    }
+
+    function assertEq(address left, address right, string memory what) internal pure {
+        if (left != right) revert NotEqual(abi.encode(left), abi.encode(right), what);
+    }
+
+    function assertEq(bytes memory left, bytes memory right, string memory what) internal pure {
+        if (keccak256(left) != keccak256(right)) revert NotEqual(left, right, what);
+    }
+
+    /// @notice A value in [least, most], from any.
+    function bound(uint256 value, uint256 least, uint256 most) internal pure returns (uint256) {
+        uint256 size = most - least;
+        return size == type(uint256).max ? value : least + value % (size + 1);
+    }
+
+    /// @notice Fills free memory with ones, so that code which takes it for zeros fails.
+    function dirtyMemory() internal pure {
+        assembly {
+            let free := mload(0x40)
+            for { let i := 0 } lt(i, 0x2000) { i := add(i, 0x20) } { mstore(add(free, i), not(0)) }
+            mstore(0x00, not(0))
+            mstore(0x20, not(0))
+        }
+    }
+}
