@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+/// @notice Bitmaps and packed quorums as an aggregator makes them, plainly.
+library Members {
+    uint256 internal constant NONE = type(uint32).max;
+
+    struct Base {
+        uint256 slot;
+        uint64 epoch;
+        uint128 weight;
+        bytes key;
+        bytes signers;
+    }
+
+    function empty() internal pure returns (Base memory base) {
+        base.slot = NONE;
+    }
+
+    /// @notice The shortest bitmap of the members that are marked.
+    function bitmap(bool[] memory members) internal pure returns (bytes memory bits) {
+        uint256 length = members.length;
+        while (length > 0 && !members[length - 1]) length--;
+        bits = new bytes((length + 7) / 8);
+        for (uint256 i = 0; i < length; i++) {
+            if (members[i]) bits[i / 8] |= bytes1(uint8(0x80 >> (i % 8)));
+        }
+    }
+
+    function contains(bytes memory bits, uint256 index) internal pure returns (bool) {
+        return index / 8 < bits.length && uint8(bits[index / 8]) & (0x80 >> (index % 8)) != 0;
+    }
+
+    function preimage(Base memory base) internal pure returns (bytes memory) {
+        return base.slot == NONE ? bytes("") : abi.encodePacked(base.epoch, base.weight, base.key, base.signers);
+    }
+
+    function pack(
+        Base memory base,
+        uint256 store,
+        uint256[] memory keyPages,
+        uint256[] memory weightPages,
+        bytes memory signers,
+        bytes memory proof
+    ) internal pure returns (bytes memory quorum) {
+        quorum = abi.encodePacked(
+            uint32(base.slot),
+            uint32(store),
+            uint16(base.signers.length),
+            uint16(signers.length),
+            uint8(keyPages.length),
+            uint8(weightPages.length)
+        );
+        for (uint256 i = 0; i < keyPages.length; i++) {
+            quorum = abi.encodePacked(quorum, uint32(keyPages[i]));
+        }
+        for (uint256 i = 0; i < weightPages.length; i++) {
+            quorum = abi.encodePacked(quorum, uint32(weightPages[i]));
+        }
+        quorum = abi.encodePacked(quorum, preimage(base), signers, proof);
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Settlement} from "../../src/Settlement.sol";
+import {KeyTable} from "../../src/KeyTable.sol";
+import {Quorums} from "../../src/Quorums.sol";
+
+/// @notice A settlement over the integers modulo a prime in place of a curve: a key is its own secret, 64 bytes of which the
+/// first word counts, and a signature is the hash of key and digests. All that a quorum does but the curve.
+contract ToyCurve is Settlement {
+    uint256 public constant ORDER = 2 ** 61 - 1;
+
+    error FalseSignature();
+    error SumIsIdentity();
+
+    constructor(uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
+        KeyTable(leastKeysAPage)
+        Quorums(pinned)
+        Settlement(msg.sender, changesAStore)
+    {}
+
+    function signature(bytes32[] memory digests, uint256 key) public pure returns (bytes memory) {
+        return abi.encode(keccak256(abi.encode(digests, key)));
+    }
+
+    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
+        _checkMember(digest, index, proof);
+    }
+
+    function _keyBytes() internal pure override returns (uint256) {
+        return 64;
+    }
+
+    function _begin(uint256 key) internal pure override returns (uint256 accumulator) {
+        accumulator = _allocate(32);
+        assembly {
+            let value := 0
+            if key { value := mload(key) }
+            mstore(accumulator, value)
+        }
+    }
+
+    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal pure override {
+        uint256 value;
+        assembly {
+            value := mload(key)
+        }
+        if (subtract) value = ORDER - value;
+        assembly {
+            mstore(accumulator, addmod(mload(accumulator), value, 0x1fffffffffffffff))
+        }
+    }
+
+    function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
+        internal
+        pure
+        override
+        returns (bytes calldata rest)
+    {
+        uint256 value;
+        assembly {
+            value := mload(accumulator)
+            mstore(to, value)
+            mstore(add(to, 32), not(value))
+        }
+        require(value != 0, SumIsIdentity());
+        return proof;
+    }
+
+    function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal pure override {
+        uint256 value;
+        assembly {
+            value := mload(key)
+        }
+        require(keccak256(proof) == keccak256(signature(digests, value)), FalseSignature());
+    }
+}
