@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test bench bench-quick report kernels fuzz soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots bench bench-quick report kernels fuzz soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,22 @@ deny: ## Licences, duplicate and unwanted dependencies
 
 test: ## Every test of the project
 	$(CARGO) test --workspace --locked
+
+FORGE := node_modules/.bin/forge
+
+contracts/node_modules/.package-lock.json: contracts/package-lock.json
+	cd contracts && npm ci --no-fund --no-audit --loglevel=error
+	@touch $@
+
+contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts; gas must be what contracts/snapshots says
+	cd contracts && $(FORGE) fmt --check src test script
+	cd contracts && $(FORGE) build --quiet
+	python3 scripts/contract_artifacts.py --check
+	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
+
+contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
+	cd contracts && $(FORGE) fmt src test script && $(FORGE) build --quiet && $(FORGE) test
+	python3 scripts/contract_artifacts.py
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) run --release --locked -p quorate-bench -- all --record

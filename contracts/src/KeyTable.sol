@@ -127,8 +127,8 @@ abstract contract KeyTable {
                 // The word overlaps what comes before it, which is there already.
                 assembly ("memory-safe") {
                     let end := add(add(payload, 0x20), mul(add(i, 1), 8))
-                    let at := sub(end, 0x20)
-                    mstore(at, or(shl(64, shr(64, mload(at))), weight))
+                    let word_ := sub(end, 0x20)
+                    mstore(word_, or(shl(64, shr(64, mload(word_))), weight))
                 }
             }
             uint256 nonce = _newPage(WEIGHTS, _weightsNumber(epoch, first), payload);

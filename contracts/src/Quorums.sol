@@ -96,7 +96,7 @@ abstract contract Quorums is KeyTable {
         uint256 baseSigners; // calldata offset
         uint256 baseBytes;
         uint256 signers; // calldata offset
-        uint256 bytes_;
+        uint256 ownBytes;
         Pages keys;
         Pages weights;
         uint256 weight;
@@ -179,29 +179,32 @@ abstract contract Quorums is KeyTable {
     {
         uint256 head = uint256(bytes32(quorum));
         (parts.baseSlot, parts.storeSlot) = (head >> 224, uint32(head >> 192));
-        (parts.baseBytes, parts.bytes_) = (uint16(head >> 176), uint16(head >> 160));
-        require(parts.bytes_ != 0, EmptyQuorum());
-        uint256 at;
+        (parts.baseBytes, parts.ownBytes) = (uint16(head >> 176), uint16(head >> 160));
+        require(parts.ownBytes != 0, EmptyQuorum());
+        uint256 start;
         assembly ("memory-safe") {
-            at := quorum.offset
+            start := quorum.offset
         }
-        parts.keys.next = at + 14;
+        parts.keys.next = start + 14;
         parts.keys.end = parts.weights.next = parts.keys.next + 4 * uint256(uint8(head >> 152));
         parts.weights.end = parts.weights.next + 4 * uint256(uint8(head >> 144));
         parts.baseSigners = parts.weights.end + (parts.baseSlot == NONE ? 0 : 24 + _keyBytes());
         parts.signers = parts.baseSigners + parts.baseBytes;
-        // From calldata offsets to those within `quorum`.
-        uint256 own = parts.signers - at;
-        at = parts.weights.end - at;
-        uint256 end = own + parts.bytes_;
-        require(end <= quorum.length, QuorumTooShort(quorum.length, end));
-        signers = quorum[own:end];
+        uint256 own = parts.signers;
+        uint256 end = own + parts.ownBytes;
+        require(end <= start + quorum.length, QuorumTooShort(quorum.length, end - start));
+        // Slices within `quorum`, whose checks that one has made.
+        assembly ("memory-safe") {
+            signers.offset := own
+            signers.length := sub(end, own)
+            proof.offset := end
+            proof.length := sub(add(start, quorum.length), end)
+        }
         require(signers[signers.length - 1] != 0, BitmapNotShortest());
-        proof = quorum[end:];
         if (parts.baseSlot == NONE) {
             require(parts.baseBytes == 0, NotThisBase(NONE));
         } else {
-            parts.base = quorum[at:own];
+            parts.base = quorum[parts.weights.end - start:own - start];
             require(_ring[parts.baseSlot] == keccak256(parts.base), NotThisBase(parts.baseSlot));
         }
     }
@@ -216,9 +219,9 @@ abstract contract Quorums is KeyTable {
             if (sameEpoch) parts.weight = uint128(head >> 64);
         }
         uint256 scratch = _allocate(_keyBytes());
-        for (uint256 at = 0; at < parts.bytes_ || at < parts.baseBytes; at += 32) {
-            uint256 own = _word(parts.signers, parts.bytes_, at);
-            uint256 differ = own ^ _word(parts.baseSigners, parts.baseBytes, at);
+        for (uint256 i = 0; i < parts.ownBytes || i < parts.baseBytes; i += 32) {
+            uint256 own = _word(parts.signers, parts.ownBytes, i);
+            uint256 differ = own ^ _word(parts.baseSigners, parts.baseBytes, i);
             uint256 rest = sameEpoch ? differ : differ | own;
             while (rest != 0) {
                 uint256 index;
@@ -227,7 +230,7 @@ abstract contract Quorums is KeyTable {
                     index := clz(rest)
                     bit := shr(index, shl(255, 1))
                     rest := xor(rest, bit)
-                    index := add(shl(3, at), index)
+                    index := add(shl(3, i), index)
                 }
                 if (differ & bit != 0) {
                     if (accumulator == 0) {
@@ -243,12 +246,12 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @dev 32 bytes of a bitmap from byte `at` on, zeros behind its end.
-    function _word(uint256 offset, uint256 length, uint256 at) private pure returns (uint256 word) {
+    /// @dev 32 bytes of a bitmap from byte `i` on, zeros behind its end.
+    function _word(uint256 offset, uint256 length, uint256 i) private pure returns (uint256 word) {
         assembly ("memory-safe") {
-            if lt(at, length) {
-                word := calldataload(add(offset, at))
-                let left := sub(length, at)
+            if lt(i, length) {
+                word := calldataload(add(offset, i))
+                let left := sub(length, i)
                 if lt(left, 32) {
                     let unused := shl(3, sub(32, left))
                     word := shl(unused, shr(unused, word))

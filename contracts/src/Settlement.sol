@@ -30,7 +30,8 @@ abstract contract Settlement is Quorums {
 
     event Registered(uint256 indexed index, address indexed owner);
     event EpochBegun(uint256 indexed epoch, uint256 required);
-    event Settled(uint256 indexed nonce, bytes32 result, uint256 weight);
+    /// @notice Results from number `nonce` on.
+    event Settled(uint256 indexed nonce, uint256 weight, bytes32[] results);
 
     error NotRegistrar(address sender);
     error NothingToSettle();
@@ -96,12 +97,10 @@ abstract contract Settlement is Quorums {
         (, uint256 weight) = _settle(digests, current.epoch, quorum);
         require(weight >= current.required, QuorumTooLight(weight, current.required));
         _head.nonce = current.nonce + uint64(results.length);
-        for (uint256 i = 0; i < results.length; i++) {
-            emit Settled(current.nonce + i, results[i], weight);
-        }
+        emit Settled(current.nonce, weight, results);
     }
 
-    function _refresh(uint256 wanted, uint256 changed) internal override returns (uint256 slot) {
+    function _refresh(uint256 wanted, uint256 changed) internal virtual override returns (uint256 slot) {
         if (wanted != RENTAL) return wanted;
         uint256 paid = _head.paid + changed;
         slot = paid < changesAStore ? NONE : pinnedSlots;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {vm} from "./Test.sol";
+import {Members} from "./Members.sol";
+import {Bn254} from "../src/libraries/Bn254.sol";
+import {Bn254G2} from "../src/libraries/Bn254G2.sol";
+
+/// @notice The operators of `11_bn254_keys`, with their secrets: public test keys of EigenLayer's middleware.
+contract Operators {
+    error VectorsMissing(string path);
+
+    uint256[] private _secrets;
+    Bn254.G2[] private _keys;
+
+    constructor() {
+        string memory root = vm.envOr("QUORATE_VECTORS", string("../../shared/vectors"));
+        string memory path = string.concat(root, "/11_bn254_keys/eigenlayer_operator_keys_a.json");
+        try vm.readFile(path) returns (string memory json) {
+            for (uint256 i = 0; i < 64; i++) {
+                string memory at = string.concat(".cases[", vm.toString(i), "]");
+                _secrets.push(vm.parseUint(vm.parseJsonString(json, string.concat(at, ".sk"))));
+                _keys.push(
+                    Bn254.G2(
+                        _coordinate(json, at, ".g2_x[0]"),
+                        _coordinate(json, at, ".g2_x[1]"),
+                        _coordinate(json, at, ".g2_y[0]"),
+                        _coordinate(json, at, ".g2_y[1]")
+                    )
+                );
+            }
+        } catch {
+            // Elsewhere than in continuous integration the vectors may be absent, and the tests pass by.
+            require(bytes(vm.envOr("CI", string(""))).length == 0, VectorsMissing(path));
+        }
+    }
+
+    function count() external view returns (uint256) {
+        return _secrets.length;
+    }
+
+    function secretOf(bytes memory signers) external view returns (uint256 secret) {
+        for (uint256 i = 0; i < _secrets.length; i++) {
+            if (Members.contains(signers, i)) secret = addmod(secret, _secrets[i], Bn254.R);
+        }
+    }
+
+    /// @notice The key of a quorum from that of a base, added and taken away in the order of the contract, and 1/Z of the sum.
+    function sumInG2(bytes memory baseKey, bytes memory base, bytes memory signers)
+        external
+        view
+        returns (bytes memory key, uint256 inverseIm, uint256 inverseRe)
+    {
+        Bn254.G2 memory start;
+        if (baseKey.length != 0) start = abi.decode(baseKey, (Bn254.G2));
+        Bn254G2.Accumulator memory sum = Bn254G2.load(start);
+        for (uint256 i = 0; i < _keys.length; i++) {
+            bool added = Members.contains(signers, i);
+            if (added == Members.contains(base, i)) continue;
+            Bn254.G2 memory one = _keys[i];
+            uint256 pointer;
+            assembly {
+                pointer := one
+            }
+            Bn254G2.accumulate(sum, pointer, !added);
+        }
+        (inverseIm, inverseRe) = Bn254G2.inverseOfZ(sum);
+        key = abi.encode(Bn254G2.normalize(sum));
+    }
+
+    function _coordinate(string memory json, string memory at, string memory name) private pure returns (uint256) {
+        return vm.parseUint(vm.parseJsonString(json, string.concat(at, name)));
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test, vm} from "./Test.sol";
+import {Members} from "./Members.sol";
+import {Operators} from "./Operators.sol";
+import {Bn254} from "../src/libraries/Bn254.sol";
+import {Bn254G2} from "../src/libraries/Bn254G2.sol";
+import {HashToBn254} from "../src/libraries/HashToBn254.sol";
+import {Bn254Hashes} from "../src/curves/Bn254Hashes.sol";
+import {Bn254G1Keys} from "../src/curves/Bn254G1Keys.sol";
+import {Bn254G2Keys} from "../src/curves/Bn254G2Keys.sol";
+import {Quorums} from "../src/Quorums.sol";
+import {Settlement} from "../src/Settlement.sol";
+import {SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
+
+/// @notice What a settlement does over a real curve: keys of `11_bn254_keys`, signed with their secrets.
+abstract contract SettlementsTest is Test {
+    uint256 internal constant N = 50;
+
+    Settlement internal _settlement;
+    Operators internal _operators;
+    string internal _record;
+    uint256[] private _none;
+    uint256[] private _keyPages;
+    uint256[] private _weightPages;
+
+    function _new() internal virtual returns (Settlement);
+
+    /// @notice The key of an operator or the sum of several, as the table keeps it.
+    function _key(bytes memory signers) internal view virtual returns (bytes memory);
+
+    /// @notice The proof of a quorum by its secret; `hint` is what the difference from a base wants, empty where none is.
+    function _proof(bytes32[] memory digests, bytes memory signers) internal view virtual returns (bytes memory);
+
+    function _hint(Members.Base memory base, bytes memory signers) internal view virtual returns (bytes memory);
+
+    function setUp() public {
+        _operators = new Operators();
+        if (_operators.count() < N) return;
+        _settlement = _new();
+        for (uint256 i = 0; i < N; i++) {
+            bytes memory alone = _one(i);
+            bytes memory key = _key(alone);
+            bytes32[] memory digests = new bytes32[](1);
+            digests[0] = _settlement.possessionDigest(address(this), key);
+            _settlement.register(address(this), key, _proof(digests, alone));
+        }
+        _settlement.compact(N - 2);
+        _keyPages.push(1);
+        uint64[] memory weights = new uint64[](N);
+        for (uint256 i = 0; i < N; i++) {
+            weights[i] = 1_000_000;
+        }
+        _settlement.begin(weights, uint128(N * 1_000_000 / 2));
+        _weightPages.push(2);
+    }
+
+    function _one(uint256 index) internal pure returns (bytes memory) {
+        bool[] memory members = new bool[](index + 1);
+        members[index] = true;
+        return Members.bitmap(members);
+    }
+
+    /// @dev All but the first `missing` and every one from N - 2 on, which are not in a page, if `tail` is not set.
+    function _most(uint256 missing, bool tail) internal pure returns (bytes memory) {
+        bool[] memory members = new bool[](N);
+        for (uint256 i = missing; i < (tail ? N : N - 2); i++) {
+            members[i] = true;
+        }
+        return Members.bitmap(members);
+    }
+
+    function _pack(Members.Base memory base, uint256 store, bytes memory signers, bytes memory proof)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bool same = keccak256(base.signers) == keccak256(signers);
+        return Members.pack(
+            base,
+            store,
+            same ? _none : _keyPages,
+            same ? _none : _weightPages,
+            signers,
+            abi.encodePacked(_hint(base, signers), proof)
+        );
+    }
+
+    function _settle(Members.Base memory base, uint256 store, bytes memory signers, uint256 results)
+        internal
+        returns (Members.Base memory)
+    {
+        bytes32[] memory all = new bytes32[](results);
+        bytes32[] memory digests = new bytes32[](results);
+        for (uint256 i = 0; i < results; i++) {
+            all[i] = keccak256(abi.encode(signers, i));
+            digests[i] = _settlement.resultDigest(_settlement.head().nonce + i, all[i]);
+        }
+        bytes memory quorum = _pack(base, store, signers, _proof(digests, signers));
+        _settlement.settle(all, quorum);
+        if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
+        uint128 weight = uint128(_count(signers) * 1_000_000);
+        return Members.Base(store, 1, weight, _key(signers), signers);
+    }
+
+    function _count(bytes memory signers) internal pure returns (uint256 count) {
+        for (uint256 i = 0; i < N; i++) {
+            if (Members.contains(signers, i)) count++;
+        }
+    }
+
+    function test_settles() public {
+        if (address(_settlement) == address(0)) return;
+        Members.Base memory base = _settle(Members.empty(), 1, _most(0, true), 1);
+        assertEq(_settlement.commitmentAt(1), keccak256(Members.preimage(base)), "the full set");
+        base = _settle(base, 2, _most(3, false), 1);
+        assertEq(_settlement.commitmentAt(2), keccak256(Members.preimage(base)), "a difference");
+        _settle(base, Members.NONE, _most(3, false), 3);
+        assertEq(_settlement.head().nonce, 5, "settled");
+    }
+
+    /// @notice The gas of whole transactions with cold storage.
+    function test_gas() public {
+        if (address(_settlement) == address(0)) return;
+        Members.Base memory base = _settle(Members.empty(), 1, _most(0, true), 1);
+        base = _settle(base, 1, _most(1, false), 1);
+        _record = "the same quorum";
+        _settle(base, Members.NONE, _most(1, false), 1);
+        _record = "the same quorum, two results";
+        _settle(base, Members.NONE, _most(1, false), 2);
+        for (uint256 changed = 1; changed <= 16; changed *= 2) {
+            _record = string.concat(vm.toString(changed), " changed");
+            _settle(base, Members.NONE, _most(1 + changed, false), 1);
+        }
+        _record = "1 changed, stored in a new slot";
+        _settle(base, 2, _most(2, false), 1);
+        _record = "1 changed, stored in its base's slot";
+        _settle(base, 1, _most(2, false), 1);
+    }
+
+    function _group() internal view virtual returns (string memory);
+
+    /// @notice A signature of another quorum, of another result, or none.
+    function test_falseSignatures() public {
+        if (address(_settlement) == address(0)) return;
+        bytes memory signers = _most(0, false);
+        bytes32[] memory results = new bytes32[](1);
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = _settlement.resultDigest(_settlement.head().nonce, results[0]);
+        bytes memory proof = _proof(digests, _most(1, false));
+        bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, proof);
+        vm.expectRevert(_falseSignature());
+        _settlement.settle(results, quorum);
+        proof = _proof(digests, signers);
+        for (uint256 i = 0; i < 64; i++) {
+            proof[i] = 0;
+        }
+        quorum = _pack(Members.empty(), Members.NONE, signers, proof);
+        vm.expectRevert(_falseSignature());
+        _settlement.settle(results, quorum);
+        quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
+        results[0] = bytes32(uint256(1));
+        vm.expectRevert();
+        _settlement.settle(results, quorum);
+        results[0] = 0;
+        _settlement.settle(results, quorum);
+    }
+
+    function _falseSignature() internal view virtual returns (bytes4);
+
+    function _hash(bytes32[] memory digests) internal view returns (bytes memory hints) {
+        for (uint256 i = 0; i < digests.length; i++) {
+            (uint8 counter, uint256 y) = HashToBn254.find(digests[i]);
+            hints = abi.encodePacked(hints, counter, y);
+        }
+    }
+
+    function sumOfHashes(bytes32[] memory digests, bytes calldata hints) external view returns (Bn254.G1 memory) {
+        return Bn254Hashes.sum(digests, hints);
+    }
+
+    function _signature(bytes32[] memory digests, bytes memory signers) internal view returns (bytes memory) {
+        Bn254.G1 memory s = Bn254.mul(this.sumOfHashes(digests, _hash(digests)), _operators.secretOf(signers));
+        return abi.encode(s);
+    }
+
+    function _keyInG2(bytes memory signers) internal view returns (Bn254.G2 memory key) {
+        (bytes memory encoded,,) = _operators.sumInG2("", "", signers);
+        return abi.decode(encoded, (Bn254.G2));
+    }
+}
+
+contract SettlementBn254G2Test is SettlementsTest {
+    function _new() internal override returns (Settlement) {
+        return new SettlementBn254G2(address(this), 2, 1, 2);
+    }
+
+    function _group() internal pure override returns (string memory) {
+        return "SettlementBn254G2";
+    }
+
+    function _falseSignature() internal pure override returns (bytes4) {
+        return Bn254G2Keys.FalseSignature.selector;
+    }
+
+    function _key(bytes memory signers) internal view override returns (bytes memory) {
+        return abi.encode(_keyInG2(signers));
+    }
+
+    function _hint(Members.Base memory base, bytes memory signers) internal view override returns (bytes memory) {
+        if (keccak256(base.signers) == keccak256(signers)) return "";
+        (, uint256 im, uint256 re) = _operators.sumInG2(base.key, base.signers, signers);
+        return abi.encode(im, re);
+    }
+
+    function _proof(bytes32[] memory digests, bytes memory signers) internal view override returns (bytes memory) {
+        return abi.encodePacked(_signature(digests, signers), _hash(digests));
+    }
+
+    function test_wrongInverse() public {
+        if (address(_settlement) == address(0)) return;
+        bytes memory signers = _most(0, false);
+        bytes32[] memory results = new bytes32[](1);
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = _settlement.resultDigest(_settlement.head().nonce, results[0]);
+        bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
+        // The last byte of 1/Z: before the signature and the hint.
+        quorum[quorum.length - 64 - 33 - 1] ^= 0x01;
+        vm.expectRevert(Bn254G2.BadInverse.selector);
+        _settlement.settle(results, quorum);
+    }
+}
+
+contract SettlementBn254G1Test is SettlementsTest {
+    function _new() internal override returns (Settlement) {
+        return new SettlementBn254G1(address(this), 2, 1, 8);
+    }
+
+    function _group() internal pure override returns (string memory) {
+        return "SettlementBn254G1";
+    }
+
+    function _falseSignature() internal pure override returns (bytes4) {
+        return Bn254G1Keys.FalseSignature.selector;
+    }
+
+    function _key(bytes memory signers) internal view override returns (bytes memory) {
+        return abi.encode(Bn254.mul(Bn254.generator(), _operators.secretOf(signers)));
+    }
+
+    function _hint(Members.Base memory, bytes memory) internal pure override returns (bytes memory) {
+        return "";
+    }
+
+    function _proof(bytes32[] memory digests, bytes memory signers) internal view override returns (bytes memory) {
+        return abi.encodePacked(_signature(digests, signers), abi.encode(_keyInG2(signers)), _hash(digests));
+    }
+
+    /// @notice A key in G2 that is not that of the sum: with it the aggregator could sign what it likes.
+    function test_trap_foreignTwin() public {
+        if (address(_settlement) == address(0)) return;
+        bytes memory signers = _most(0, false);
+        bytes memory foreign = _most(1, false);
+        bytes32[] memory results = new bytes32[](1);
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = _settlement.resultDigest(_settlement.head().nonce, results[0]);
+        // A true signature under the foreign key.
+        bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, foreign));
+        vm.expectRevert(Bn254G1Keys.FalseSignature.selector);
+        _settlement.settle(results, quorum);
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {AffineG2} from "./AffineG2.sol";
+import {Bn254} from "../../src/libraries/Bn254.sol";
+import {HashToBn254} from "../../src/libraries/HashToBn254.sol";
+
+/// @title What the source measured, as baselines of the benchmark
+/// @notice Keys in storage, affine additions, and three ways to the aggregate key: the sum of all signers, the sum kept by
+/// exact set, the difference from the last set. Everything else, the message, the hash and the pairing, is as in
+/// `Settlement`, so that only what is compared differs. They weigh nobody and count no quorum, which favours them, and keys
+/// are taken without proof: no contract to use.
+abstract contract Baseline {
+    uint256[4][] internal _keys;
+    uint256 public nonce = 1;
+
+    event Settled(uint256 indexed nonce, bytes32 result);
+
+    error FalseSignature();
+    error EmptyQuorum();
+
+    bytes32 private constant RESULT =
+        keccak256("Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)");
+
+    function register(uint256[4] calldata key) external {
+        _keys.push(key);
+    }
+
+    function resultDigest(uint256 nonce_, bytes32 result) public view returns (bytes32) {
+        return keccak256(abi.encode(RESULT, block.chainid, address(this), nonce_, result));
+    }
+
+    /// @notice `signers` as in `Quorums`; the proof is the signature and the hash's hint.
+    function settle(bytes32 result, bytes calldata signers, bytes calldata proof) external {
+        require(signers.length != 0, EmptyQuorum());
+        bytes32 digest = resultDigest(nonce, result);
+        uint256[4] memory key = _aggregate(signers);
+        Bn254.G1 memory signature = Bn254.G1(uint256(bytes32(proof[:32])), uint256(bytes32(proof[32:64])));
+        Bn254.G1 memory hash = HashToBn254.hash(digest, uint8(proof[64]), uint256(bytes32(proof[65:97])));
+        bool holds = Bn254.isSignature(hash, Bn254.G2(key[0], key[1], key[2], key[3]), signature);
+        require(holds, FalseSignature());
+        emit Settled(nonce++, result);
+    }
+
+    function _aggregate(bytes calldata signers) internal virtual returns (uint256[4] memory key);
+
+    function _has(bytes memory signers, uint256 index) internal pure returns (bool) {
+        return index / 8 < signers.length && uint8(signers[index / 8]) & (0x80 >> (index % 8)) != 0;
+    }
+
+    function _sumOf(bytes memory signers) internal view returns (uint256[4] memory key) {
+        for (uint256 i = 0; i < 8 * signers.length; i++) {
+            if (_has(signers, i)) key = AffineG2.add(key, _keys[i]);
+        }
+    }
+}
+
+/// @notice As shipped: every signer's key is added for every task.
+contract SumOfAll is Baseline {
+    function _aggregate(bytes calldata signers) internal view override returns (uint256[4] memory) {
+        return _sumOf(signers);
+    }
+}
+
+/// @notice The source's first cache: the sum of a set that signed before is kept.
+contract ExactMatchCache is Baseline {
+    mapping(bytes32 signersHash => uint256[4]) private _cache;
+
+    function _aggregate(bytes calldata signers) internal override returns (uint256[4] memory key) {
+        bytes32 hash = keccak256(signers);
+        key = _cache[hash];
+        if (key[0] | key[1] | key[2] | key[3] == 0) {
+            key = _sumOf(signers);
+            _cache[hash] = key;
+        }
+    }
+}
+
+/// @notice The source's second cache: the difference from the last set.
+contract DifferenceCache is Baseline {
+    bytes private _last;
+    uint256[4] private _lastKey;
+
+    function _aggregate(bytes calldata signers) internal override returns (uint256[4] memory key) {
+        bytes memory last = _last;
+        key = _lastKey;
+        uint256 length = signers.length > last.length ? signers.length : last.length;
+        for (uint256 i = 0; i < 8 * length; i++) {
+            bool now_ = _has(signers, i);
+            if (now_ == _has(last, i)) continue;
+            key = AffineG2.add(key, now_ ? _keys[i] : AffineG2.negated(_keys[i]));
+        }
+        (_last, _lastKey) = (signers, key);
+    }
+}
