@@ -27,8 +27,6 @@ library BlsHash {
     /// @notice 64 bytes modulo p, in 48.
     function reduce(bytes memory wide) internal view returns (bytes memory) {
         bytes memory p = abi.encodePacked(uint128(BlsPoints.P_HIGH), BlsPoints.P_LOW);
-        return BlsPoints.call(
-            0x05, abi.encodePacked(uint256(wide.length), uint256(1), uint256(48), wide, uint8(1), p)
-        );
+        return BlsPoints.call(0x05, abi.encodePacked(uint256(wide.length), uint256(1), uint256(48), wide, uint8(1), p));
     }
 }

@@ -49,7 +49,8 @@ library BlsPoints {
             }
             if (zero) continue;
             uint256 borrow = 0;
-            for (uint256 i = 48; i-- > 0;) {
+            for (uint256 j = 0; j < 48; ++j) {
+                uint256 i = 47 - j;
                 uint256 left = uint8(p[i]);
                 uint256 right = uint8(a[part + i]) + borrow;
                 borrow = left < right ? 1 : 0;
