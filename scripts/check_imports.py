@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Imports run one way: between the crates, and between the modules of crates/quorate/src."""
+"""Imports run one way: between the crates, and between the modules of a crate where they stand in an order."""
 
 import pathlib
 import re
@@ -12,14 +12,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CRATES = {
     "quorate-curve": set(),
     "quorate": {"quorate-curve"},
-    "quorate-cli": {"quorate", "quorate-curve"},
-    "quorate-bench": {"quorate", "quorate-curve", "quorate-cli"},
+    "quorate-evm": set(),
+    "quorate-cli": {"quorate", "quorate-curve", "quorate-evm"},
+    "quorate-bench": {"quorate", "quorate-curve", "quorate-evm", "quorate-cli"},
 }
 
 # A module imports only modules to its left.
-MODULES = (
-    "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify".split()
-)
+MODULES = {
+    "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
+    "quorate-evm": "keccak bn254 hash_to_curve digest profile hint bitmap back_end gas base refresh quorum calldata",
+}
 
 
 def crates():
@@ -53,17 +55,19 @@ def imported(text):
 
 
 def modules():
-    source = ROOT / "crates/quorate/src"
-    for file in sorted(source.rglob("*.rs")):
-        module = file.relative_to(source).parts[0].removesuffix(".rs")
-        if module == "lib":
-            continue
-        if module not in MODULES:
-            yield f"{module}: say in {pathlib.Path(__file__).name} where it stands"
-            continue
-        for other in sorted(set(imported(file.read_text()))):
-            if other != module and MODULES.index(other) > MODULES.index(module):
-                yield f"crates/quorate/src: {module} imports {other}, which stands to its right"
+    for crate, order in MODULES.items():
+        order = order.split()
+        source = ROOT / "crates" / crate / "src"
+        for file in sorted(source.rglob("*.rs")):
+            module = file.relative_to(source).parts[0].removesuffix(".rs")
+            if module == "lib":
+                continue
+            if module not in order:
+                yield f"{crate}: {module}: say in {pathlib.Path(__file__).name} where it stands"
+                continue
+            for other in sorted(set(imported(file.read_text()))):
+                if other != module and (other not in order or order.index(other) > order.index(module)):
+                    yield f"crates/{crate}/src: {module} imports {other}, which stands to its right"
 
 
 wrong = [*crates(), *modules()]

@@ -1,0 +1,242 @@
+//! What settling costs.
+//!
+//! Prices of the protocol are constants with the proposal that sets them. What the contracts' own code costs is in
+//! [`Measured`], to be replaced by measurements: nothing else in this crate knows a number of gas.
+
+use crate::back_end::BackEnd;
+
+/// A transaction.
+pub const TRANSACTION: u64 = 21_000;
+/// EIP-2028: a byte of calldata that is zero.
+pub const CALLDATA_ZERO: u64 = 4;
+/// EIP-2028: a byte of calldata that is not.
+pub const CALLDATA_NONZERO: u64 = 16;
+/// EIP-7623: a token of calldata where the transaction does little else; a byte is one token if zero, else four.
+pub const CALLDATA_FLOOR: u64 = 10;
+/// EIP-2929: a storage slot, first read.
+pub const COLD_SLOT: u64 = 2_100;
+/// EIP-2929: an account, first touched: a page opened.
+pub const COLD_ACCOUNT: u64 = 2_600;
+/// EIP-2929: an account touched again.
+pub const WARM_ACCOUNT: u64 = 100;
+/// EIP-2200 with EIP-2929: a slot that was read before, and not zero, is changed.
+pub const CHANGE_SLOT: u64 = 2_900;
+/// The same, of a slot that was zero.
+pub const FILL_SLOT: u64 = 20_000;
+/// A log of three topics and 64 bytes, as each result makes.
+pub const LOG: u64 = 375 * 3 + 8 * 64;
+/// EIP-1108: an addition in G1 of BN254.
+pub const BN254_ADD: u64 = 150;
+/// EIP-1108: a multiplication in G1 of BN254.
+pub const BN254_MULTIPLY: u64 = 6_000;
+/// EIP-1108: a product of two pairings on BN254.
+pub const BN254_PAIRINGS: u64 = 45_000 + 2 * 34_000;
+/// EIP-2537: an addition in G1 of BLS12-381.
+pub const BLS12381_ADD_G1: u64 = 375;
+/// EIP-2537: an addition in G2 of BLS12-381.
+pub const BLS12381_ADD_G2: u64 = 600;
+/// EIP-2537: a product of two pairings on BLS12-381.
+pub const BLS12381_PAIRINGS: u64 = 37_700 + 2 * 32_600;
+
+/// What the contracts' own code costs. The defaults are estimates from measured parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Dispatch, decoding of the call, the head's arithmetic: once.
+    pub settle: u64,
+    /// Opening a page, beyond the cold account: its address and header.
+    pub open_page: u64,
+    /// A changed member: the walk, its key copied from an open page and added.
+    pub change_paged: PerBackEnd,
+    /// The same without the copy: what is left beside the cold slots for a key in storage.
+    pub change_from_slots: PerBackEnd,
+    /// The sum to an affine key.
+    pub finish: PerBackEnd,
+    /// A weight read from an open page.
+    pub weigh: u64,
+    /// The base's preimage copied and hashed.
+    pub open_base: u64,
+    /// The result's preimage hashed.
+    pub commit: u64,
+    /// A digest made, hashed to the curve by its hint, added to the others.
+    pub task: PerBackEnd,
+    /// The equation, its precompiles included.
+    pub check: PerBackEnd,
+}
+
+/// A number for each back end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerBackEnd {
+    /// BN254, keys in G2.
+    pub a: u64,
+    /// BN254, keys in G1.
+    pub b: u64,
+    /// BLS12-381, keys in G2.
+    pub d: u64,
+}
+
+impl PerBackEnd {
+    /// The number of one.
+    pub fn of(&self, back_end: BackEnd) -> u64 {
+        match back_end {
+            BackEnd::Bn254G2 => self.a,
+            BackEnd::Bn254G1 => self.b,
+            BackEnd::Bls12381G2 => self.d,
+        }
+    }
+}
+
+impl Default for Measured {
+    fn default() -> Self {
+        Self {
+            settle: 1_500,
+            open_page: 500,
+            change_paged: PerBackEnd { a: 1_961, b: 467, d: 1_050 },
+            change_from_slots: PerBackEnd { a: 1_900, b: 384, d: 1_000 },
+            finish: PerBackEnd { a: 700, b: 0, d: 0 },
+            weigh: 250,
+            open_base: 300,
+            commit: 300,
+            task: PerBackEnd { a: 360 + BN254_ADD + 500, b: 360 + BN254_ADD + 500, d: 14_700 + BLS12381_ADD_G1 + 500 },
+            check: PerBackEnd {
+                a: BN254_PAIRINGS + 700,
+                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 1_700,
+                d: BLS12381_PAIRINGS + 800,
+            },
+        }
+    }
+}
+
+/// Bytes of calldata, by price.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calldata {
+    /// Bytes that are zero.
+    pub zeros: u64,
+    /// Bytes that are not.
+    pub others: u64,
+}
+
+impl Calldata {
+    /// Counts bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let zeros = bytes.iter().filter(|byte| **byte == 0).count() as u64;
+        Self { zeros, others: bytes.len() as u64 - zeros }
+    }
+
+    /// EIP-2028.
+    pub fn gas(&self) -> u64 {
+        CALLDATA_ZERO * self.zeros + CALLDATA_NONZERO * self.others
+    }
+
+    /// EIP-7623: what the calldata costs at least.
+    pub fn floor(&self) -> u64 {
+        CALLDATA_FLOOR * (self.zeros + 4 * self.others)
+    }
+}
+
+/// Where a result is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "EIP-2929 knows no other case")]
+pub enum Storing {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// In the slot of the base, which was read.
+    OverTheBase,
+    /// In another slot that holds a base.
+    OverAnother,
+    /// In a slot that is empty.
+    New,
+}
+
+/// The way from a base to a quorum, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Bytes of the base's bitmap; `None` for the empty base, of which nothing is read.
+    pub base_bitmap: Option<u64>,
+    /// Changed members whose key is in a page.
+    pub paged: u64,
+    /// Changed members whose key is in storage.
+    pub in_slots: u64,
+    /// Pages of keys that are opened.
+    pub key_pages: u64,
+    /// Members whose weight is read.
+    pub weighed: u64,
+    /// Pages of weights that are opened.
+    pub weight_pages: u64,
+}
+
+impl Measured {
+    /// Execution that depends on the base: its slot, the pages, the changes.
+    pub fn steps(&self, back_end: BackEnd, steps: &Steps) -> u64 {
+        let changed = steps.paged + steps.in_slots;
+        let slots = back_end.key_bytes() as u64 / 32;
+        let base = steps.base_bitmap.map_or(0, |_| COLD_SLOT + self.open_base);
+        let finish = if changed > 0 { self.finish.of(back_end) } else { 0 };
+        base + (steps.key_pages + steps.weight_pages) * (COLD_ACCOUNT + self.open_page)
+            + steps.paged * self.change_paged.of(back_end)
+            + steps.in_slots * (slots * COLD_SLOT + self.change_from_slots.of(back_end))
+            + steps.weighed * self.weigh
+            + finish
+    }
+
+    /// [`steps`](Self::steps), and the calldata that goes with them, its bytes being taken for others than zero: the
+    /// base's preimage, the pages' nonces, 1/Z.
+    pub fn difference(&self, back_end: BackEnd, steps: &Steps) -> u64 {
+        let preimage = steps.base_bitmap.map_or(0, |bitmap| 24 + back_end.key_bytes() as u64 + bitmap);
+        let changed = steps.paged + steps.in_slots > 0;
+        let inverse = if back_end == BackEnd::Bn254G2 && changed { 64 } else { 0 };
+        let bytes = preimage + inverse + 4 * (steps.key_pages + steps.weight_pages);
+        self.steps(back_end, steps) + CALLDATA_NONZERO * bytes
+    }
+
+    /// What storing the result adds.
+    pub fn store(&self, storing: Storing) -> u64 {
+        match storing {
+            Storing::Nowhere => 0,
+            Storing::OverTheBase => CHANGE_SLOT + self.commit,
+            Storing::OverAnother => COLD_SLOT + CHANGE_SLOT + self.commit,
+            Storing::New => COLD_SLOT + FILL_SLOT + self.commit,
+        }
+    }
+
+    /// Gas of a transaction that settles `tasks` results.
+    pub fn settle(&self, back_end: BackEnd, call: Calldata, tasks: u64, steps: &Steps, storing: Storing) -> Estimate {
+        Estimate {
+            calldata: call.gas(),
+            floor: call.floor(),
+            head: COLD_SLOT + CHANGE_SLOT + self.settle,
+            difference: self.steps(back_end, steps),
+            tasks: tasks * (self.task.of(back_end) + LOG),
+            check: self.check.of(back_end),
+            store: self.store(storing),
+        }
+    }
+}
+
+/// Gas of a transaction, by what it is spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// Calldata by EIP-2028.
+    pub calldata: u64,
+    /// The least that calldata costs, by EIP-7623.
+    pub floor: u64,
+    /// The word that changes with every settlement, and what is done once.
+    pub head: u64,
+    /// From the base to the quorum.
+    pub difference: u64,
+    /// Digests, their points, logs.
+    pub tasks: u64,
+    /// The pairings.
+    pub check: u64,
+    /// Storing the result.
+    pub store: u64,
+}
+
+impl Estimate {
+    /// All of it: 21,000 and the larger of calldata with execution and calldata's floor.
+    pub fn total(&self) -> u64 {
+        let execution = self.head + self.difference + self.tasks + self.check + self.store;
+        TRANSACTION + (self.calldata + execution).max(self.floor)
+    }
+}
