@@ -12,9 +12,7 @@ OUT = ROOT / "contracts" / "out"
 TO = ROOT / "crates" / "quorate-evm" / "abi"
 CONTRACTS = {
     "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2"],
-    "TaskNetworks.sol": ["TaskNetworkBn254G2", "TaskNetworkBn254G1", "TaskNetworkBls12381G2"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
-    "Token.sol": ["Token"],
 }
 
 
