@@ -303,6 +303,17 @@ impl Fp {
         self.minus(other).is_zero()
     }
 
+    /// A canonical constant a·2^400 mod p for each lane, by limb.
+    #[inline(always)]
+    pub(crate) fn constants(limbs: &[[i64; 8]; 8]) -> Self {
+        Self::with(
+            // SAFETY: arrays of eight words are vectors.
+            limbs_of!(I < 8 => unsafe { core::mem::transmute::<[i64; 8], __m512i>(limbs[I]) }),
+            #[cfg(debug_assertions)]
+            Bound::CANONICAL,
+        )
+    }
+
     /// Permutes the lanes: lane i becomes what lane `from[i]` was.
     #[inline(always)]
     pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
@@ -313,6 +324,19 @@ impl Fp {
             limbs_of!(I < 8 => unsafe { _mm512_permutexvar_epi64(from, self.limbs[I]) }),
             #[cfg(debug_assertions)]
             self.bound,
+        )
+    }
+
+    /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
+    #[inline(always)]
+    pub(crate) fn gathered(&self, other: &Self, from: [i64; 8]) -> Self {
+        // SAFETY: see the head of this file; an array of eight words is a vector.
+        let from: __m512i = unsafe { core::mem::transmute(from) };
+        Self::with(
+            // SAFETY: see the head of this file.
+            limbs_of!(I < 8 => unsafe { _mm512_permutex2var_epi64(self.limbs[I], from, other.limbs[I]) }),
+            #[cfg(debug_assertions)]
+            self.bound.or(other.bound),
         )
     }
 }
