@@ -32,7 +32,6 @@ macro_rules! each {
         Wide { c0: combine!($($name = $name.c0),+ => $sum), c1: combine!($($name = $name.c1),+ => $sum) }
     }};
 }
-pub(crate) use each;
 
 impl Fp12 {
     pub(crate) fn one() -> Self {
@@ -256,7 +255,7 @@ fn times_xi(a: &Wide) -> Wide {
 /// a + (1 + i)·b
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-pub(super) fn plus_times_xi(a: &Wide, b: &Wide) -> Wide {
+fn plus_times_xi(a: &Wide, b: &Wide) -> Wide {
     Wide {
         c0: combine!(a = a.c0, x = b.c0, y = b.c1 => a.plus(x).minus(y)),
         c1: combine!(a = a.c1, x = b.c0, y = b.c1 => a.plus(x).plus(y)),

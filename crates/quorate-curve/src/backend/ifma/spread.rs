@@ -10,9 +10,7 @@ use super::{
     LANES,
     fp::{Fp, Mask},
     fp2::Fp2,
-    fp12::{Extension, FROBENIUS, each, plus_times_xi},
-    wide::{Wide, combine},
-    word::Word,
+    fp12::{Extension, FROBENIUS},
 };
 
 /// An element of Fp12. Coefficients have limbs below one unit and values below 2.1p.
@@ -24,6 +22,12 @@ const POWER_OF_W: [usize; 6] = [0, 3, 1, 4, 2, 5];
 
 /// A lane of zeros.
 const NONE: i64 = 6;
+
+/// The lanes from which six coefficients come, and zeros for the last two.
+#[inline(always)]
+const fn six([a, b, c, d, e, f]: [i64; 6]) -> [i64; LANES] {
+    [a, b, c, d, e, f, NONE, NONE]
+}
 
 impl Spread {
     pub(crate) fn load(value: &blst_fp12) -> Self {
@@ -67,7 +71,7 @@ impl Extension for Spread {
         unsafe { frobenius(self) }
     }
 
-    /// By blst: lanes have nothing to share in one inversion.
+    /// By blst: one inversion has no work for lanes.
     fn inverted(&self) -> Self {
         let mut inverse = blst_fp12::default();
         // SAFETY: valid references.
@@ -88,25 +92,25 @@ fn conjugated(f: &Spread) -> Spread {
 /// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
 /// ```
 ///
-/// A coefficient of the square is 3t - 2c or 3t + 2c of such a term t and the coefficient c that was there. Of three times a
-/// number the product takes three times a factor: what is reduced afterwards is small.
+/// A coefficient of the square is 3t - 2c or 3t + 2c of such a term t, of some j, and the coefficient c that was there. One
+/// factor is multiplied by 3 before the product, whose reduction keeps the terms as small as they were.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn cyclotomic_squared(f: &Spread) -> Spread {
-    // Of a lane of b, what is said of it below reads a and b in the place of `other` and `c`.
+    // In a lane of a, `c` is a and `other` is b; in one of b the other way round.
     const OF_B: Mask = 0b10_1010;
     // 3t - 2c is for a₀, b₁ and a₂; a₁ alone has t = 2(1 + i)·a₂b₂.
     const LESS: Mask = 0b01_1001;
     const TIMES_XI: Mask = 0b00_0100;
     let c = &f.0;
-    let other = c.permuted([1, 0, 3, 2, 5, 4, NONE, NONE]);
+    let other = c.permuted(six([1, 0, 3, 2, 5, 4]));
     let plus_i = Fp2::new(other.c0.minus(&c.c1), other.c1.plus(&c.c0));
     let plus_turned = Fp2::new(other.c0.plus(&c.c0).plus(&c.c1), other.c1.plus(&c.c1).minus(&c.c0));
     let left = plus_i.or(OF_B, c);
     let left = left.doubled().plus(&left).carried();
     let products = left.times(&plus_turned.or(OF_B, &other).carried());
-    let ab = products.permuted([0, 0, 4, 4, 2, 2, NONE, NONE]);
-    let sum = products.permuted([1, NONE, NONE, 5, 3, NONE, NONE, NONE]);
+    let ab = products.permuted(six([0, 0, 4, 4, 2, 2]));
+    let sum = products.permuted(six([1, NONE, NONE, 5, 3, NONE]));
     let less = sum.subtract::<8, 3>(&ab.plus(&c.doubled()));
     let more = ab.times_one_plus_i().or(TIMES_XI, &ab).plus(c).doubled();
     Spread(less.or(LESS, &more).shrunk())
@@ -132,8 +136,8 @@ struct Factors {
 #[inline]
 fn factors(f: &Spread) -> Factors {
     let f = &f.0;
-    let a = f.permuted([0, 2, 4, 0, 2, 0, NONE, NONE]).plus(&f.permuted([NONE, NONE, NONE, 2, 4, 4, NONE, NONE]));
-    let b = f.permuted([1, 3, 5, 1, 3, 1, NONE, NONE]).plus(&f.permuted([NONE, NONE, NONE, 3, 5, 5, NONE, NONE]));
+    let a = f.permuted(six([0, 2, 4, 0, 2, 0])).plus(&f.permuted(six([NONE, NONE, NONE, 2, 4, 4])));
+    let b = f.permuted(six([1, 3, 5, 1, 3, 1])).plus(&f.permuted(six([NONE, NONE, NONE, 3, 5, 5])));
     Factors { sum: a.plus(&b).carried(), a, b }
 }
 
@@ -141,22 +145,19 @@ fn factors(f: &Spread) -> Factors {
 #[inline(never)]
 fn times(f: &Spread, g: &Spread) -> Spread {
     let (f, g) = (factors(f), factors(g));
-    let (v0, v1, both) = (Wide::product(&f.a, &g.a), Wide::product(&f.b, &g.b), Wide::product(&f.sum, &g.sum));
+    let (v0, v1, both) = (f.a.times(&g.a), f.b.times(&g.b), f.sum.times(&g.sum));
     // The products are a + b·s.
-    let a = plus_times_xi(&v0, &v1).reduced();
-    let b = each!(c = both, s = v0, t = v1 => c.minus(s).minus(t)).reduced();
-    let of = |from: [i64; LANES]| a.gathered(&b, from);
+    let a = v1.times_one_plus_i().plus(&v0).shrunk();
+    let b = both.minus_sum(&v0.plus(&v1)).shrunk();
     const B: i64 = LANES as i64;
+    let of = |from| a.gathered(&b, six(from));
     // P₀ + (P₁₂ - P₁ - P₂)·s + (P₀₁ - P₀ - P₁ + P₂·s)·w + (P₀₂ - P₀ - P₂ + P₁)·w², lane by lane.
-    let more = of([P0, B + P0, P01, B + P01, P02, B + P02, NONE, NONE])
-        .plus(&of([NONE, P12, NONE, P2, P1, B + P1, NONE, NONE]));
-    let less = of([NONE, P1, P0, B + P0, P0, B + P0, NONE, NONE])
-        .plus(&of([NONE, P2, P1, B + P1, P2, B + P2, NONE, NONE]));
+    let more = of([P0, B + P0, P01, B + P01, P02, B + P02]).plus(&of([NONE, P12, NONE, P2, P1, B + P1]));
+    let less = of([NONE, P1, P0, B + P0, P0, B + P0]).plus(&of([NONE, P2, P1, B + P1, P2, B + P2]));
     // s·(b·s) = (1 + i)·b.
-    let b_more = b.permuted([P12, NONE, P2, NONE, NONE, NONE, NONE, NONE]);
-    let b_less = b
-        .permuted([P1, NONE, NONE, NONE, NONE, NONE, NONE, NONE])
-        .plus(&b.permuted([P2, NONE, NONE, NONE, NONE, NONE, NONE, NONE]));
+    let b_more = b.permuted(six([P12, NONE, P2, NONE, NONE, NONE]));
+    let first = |product| six([product, NONE, NONE, NONE, NONE, NONE]);
+    let b_less = b.permuted(first(P1)).plus(&b.permuted(first(P2)));
     let turned = b_more.minus_sum(&b_less).shrunk().times_one_plus_i();
     Spread(more.minus_sum(&less).plus(&turned).shrunk())
 }
