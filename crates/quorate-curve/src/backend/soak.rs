@@ -335,7 +335,7 @@ fn pairings() {
         let expected = Backend::Portable.final_exponentiations(&expected);
         assert_eq!(backend.final_exponentiations(&values), expected);
     });
-    soak("final_exponentiations, one to nine values a call,", 12, |backend, n, random| {
+    soak("final_exponentiations, one to nine at a time", 12, |backend, n, random| {
         let pairs: Vec<_> = ps.members(8, random).into_iter().zip(qs.members(8, random)).collect();
         let each: Vec<_> = (1..=pairs.len()).collect();
         let of_pairings = backend.pairings().iter().map(|pairing| backend.miller_products(*pairing, &pairs, &each));
