@@ -292,7 +292,7 @@ fn cross(a: &Fp6, b: &Fp6, i: usize, j: usize) -> Wide {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn sum6(a: &Fp6, b: &Fp6) -> Fp6 {
-    core::array::from_fn(|i| a[i].plus(&b[i]).carried())
+    [a[0].plus(&b[0]).carried(), a[1].plus(&b[1]).carried(), a[2].plus(&b[2]).carried()]
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
