@@ -335,6 +335,22 @@ fn pairings() {
         let expected = Backend::Portable.final_exponentiations(&expected);
         assert_eq!(backend.final_exponentiations(&values), expected);
     });
+    soak("final_exponentiations, one to nine at a time", 12, |backend, n, random| {
+        let pairs: Vec<_> = ps.members(8, random).into_iter().zip(qs.members(8, random)).collect();
+        let each: Vec<_> = (1..=pairs.len()).collect();
+        let of_pairings = backend.pairings().iter().map(|pairing| backend.miller_products(*pairing, &pairs, &each));
+        let of_pairings: Vec<_> = of_pairings.collect();
+        let mut left = n;
+        while left > 0 {
+            let values = &of_pairings[random.below(of_pairings.len())];
+            let count = left.min(1 + random.below(9));
+            let product = |random: &mut Random| [0; 3].iter().map(|_| values[random.below(values.len())]).product();
+            let values: Vec<_> = (0..count).map(|_| product(random)).collect();
+            let expected = Backend::Portable.final_exponentiations(&values);
+            assert_eq!(backend.final_exponentiations(&values), expected);
+            left -= count;
+        }
+    });
     // ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q in and outside the subgroup, and not where a pair is missing.
     soak("miller_products, twisted", 10, |backend, n, random| {
         if !backend.pairings().contains(&Pairing::TwistedAte) {

@@ -124,7 +124,7 @@ impl Table {
 const LANES: Table = Table {
     ate: LoopCosts { product: 52_000, pairing: 24_300 },
     twisted_ate: Some(LoopCosts { product: 105_000, pairing: 37_700 }),
-    final_exponentiation: 260_000,
+    final_exponentiation: 130_000,
     g1: GroupCosts {
         hash: 9_100,
         saved_by_sum: 3_300,

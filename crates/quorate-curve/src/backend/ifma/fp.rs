@@ -221,13 +221,16 @@ impl Fp {
         )
     }
 
-    /// The same element below 2.1p, with limbs below one unit, of a value below 32p.
+    /// The same element below 2.1p, with limbs below one unit, of limbs below 8 units and a value below 32p.
     ///
     /// The eighth limb tells how often 2p can be taken away; a table of the multiples is a permutation.
     #[inline(always)]
     pub(crate) fn shrunk(&self) -> Self {
         #[cfg(debug_assertions)]
-        self.bound.assert_value(31.9);
+        {
+            self.bound.assert_factor(8);
+            self.bound.assert_value(31.9);
+        }
         // SAFETY: see the head of this file.
         let limbs = unsafe { shrink(&self.limbs) };
         Self::with(
@@ -303,6 +306,17 @@ impl Fp {
         self.minus(other).is_zero()
     }
 
+    /// A canonical constant a·2^400 mod p for each lane, by limb.
+    #[inline(always)]
+    pub(crate) fn constants(limbs: &[[i64; 8]; 8]) -> Self {
+        Self::with(
+            // SAFETY: arrays of eight words are vectors.
+            limbs_of!(I < 8 => unsafe { core::mem::transmute::<[i64; 8], __m512i>(limbs[I]) }),
+            #[cfg(debug_assertions)]
+            Bound::CANONICAL,
+        )
+    }
+
     /// Permutes the lanes: lane i becomes what lane `from[i]` was.
     #[inline(always)]
     pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
@@ -313,6 +327,19 @@ impl Fp {
             limbs_of!(I < 8 => unsafe { _mm512_permutexvar_epi64(from, self.limbs[I]) }),
             #[cfg(debug_assertions)]
             self.bound,
+        )
+    }
+
+    /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
+    #[inline(always)]
+    pub(crate) fn gathered(&self, other: &Self, from: [i64; 8]) -> Self {
+        // SAFETY: see the head of this file; an array of eight words is a vector.
+        let from: __m512i = unsafe { core::mem::transmute(from) };
+        Self::with(
+            // SAFETY: see the head of this file.
+            limbs_of!(I < 8 => unsafe { _mm512_permutex2var_epi64(self.limbs[I], from, other.limbs[I]) }),
+            #[cfg(debug_assertions)]
+            self.bound.or(other.bound),
         )
     }
 }
@@ -420,7 +447,7 @@ static EVEN_MULTIPLES: [[i64; 16]; 8] = {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn shrink(a: &[__m512i; 8]) -> [__m512i; 8] {
-    // The top limb counts 2^350; the lower ones are below 2^52 and add less than 4 to it. The quotient by 2p, rounded
+    // The top limb counts 2^350; the lower ones are below 2^53 and add less than 8 to it. The quotient by 2p, rounded
     // down, may be one too small, and is never too large.
     const INVERSE: i64 = (1 << 52) / (2 * (P[7] + 1));
     let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), a[7], _mm512_set1_epi64(INVERSE));
@@ -608,8 +635,21 @@ pub(super) mod tests {
                 assert!(limbs.iter().all(|limb| *limb >= 0), "{times}p + {more} to {limbs:?}");
                 assert!(limbs[7] <= 2 * P[7] + P[7] / 10, "{times}p + {more} to {limbs:?}");
                 assert_eq!(modulo_p(&limbs), modulo_p(&first_lane(&number)));
+                if times > 0 {
+                    assert_eq!(first_lane(&in_large_limbs(&number).shrunk()), limbs, "{times}p + {more}");
+                }
             }
         }
+    }
+
+    /// The same number with lower limbs of seven units more.
+    fn in_large_limbs(a: &Fp) -> Fp {
+        let lent = Fp::constant(&multiple_of_p(0, 7));
+        Fp::with(
+            a.plus(&lent).limbs,
+            #[cfg(debug_assertions)]
+            Bound { limb: 8 * super::super::bound::UNIT - 1, ..a.bound },
+        )
     }
 
     /// Every representative that a product may have, beside the multiples of p.

@@ -53,38 +53,50 @@ impl Fp12 {
         })
     }
 
-    /// even - odd·w: the value raised to p⁶, and in the cyclotomic subgroup the inverse.
-    pub(crate) fn conjugated(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { conjugated(self) }
-    }
-
-    /// The product: coefficients below 4p on both sides, about 2p out.
-    pub(crate) fn times(&self, other: &Self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { times(self, other) }
-    }
-
     /// The square: coefficients of products in and out.
     pub(crate) fn squared(&self) -> Self {
         // SAFETY: see the head of `fp.rs`.
         unsafe { squared(self) }
     }
+}
 
+/// What a final exponentiation is made of: the operations on eight elements of Fp12 ([`Fp12`]) and on one
+/// ([`Spread`](super::spread::Spread)).
+pub(crate) trait Extension: Copy {
+    /// even - odd·w: the value raised to p⁶, and in the cyclotomic subgroup the inverse.
+    fn conjugated(&self) -> Self;
+    /// The product: coefficients below 4p on both sides, about 2p out.
+    fn times(&self, other: &Self) -> Self;
     /// The square of an element of the cyclotomic subgroup (R. Granger and M. Scott, <https://eprint.iacr.org/2009/565>).
-    pub(crate) fn cyclotomic_squared(&self) -> Self {
+    fn cyclotomic_squared(&self) -> Self;
+    /// Raised to p.
+    fn frobenius(&self) -> Self;
+    /// The inverse; zero of zero.
+    fn inverted(&self) -> Self;
+}
+
+impl Extension for Fp12 {
+    fn conjugated(&self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { conjugated(self) }
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { times(self, other) }
+    }
+
+    fn cyclotomic_squared(&self) -> Self {
         // SAFETY: see the head of `fp.rs`.
         unsafe { cyclotomic_squared(self) }
     }
 
-    /// Raised to p.
-    pub(crate) fn frobenius(&self) -> Self {
+    fn frobenius(&self) -> Self {
         // SAFETY: see the head of `fp.rs`.
         unsafe { frobenius(self) }
     }
 
-    /// The inverse; zero of zero.
-    pub(crate) fn inverted(&self) -> Self {
+    fn inverted(&self) -> Self {
         // SAFETY: see the head of `fp.rs`.
         unsafe { inverted(self) }
     }
@@ -280,7 +292,7 @@ fn cross(a: &Fp6, b: &Fp6, i: usize, j: usize) -> Wide {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn sum6(a: &Fp6, b: &Fp6) -> Fp6 {
-    core::array::from_fn(|i| a[i].plus(&b[i]).carried())
+    [a[0].plus(&b[0]).carried(), a[1].plus(&b[1]).carried(), a[2].plus(&b[2]).carried()]
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -404,7 +416,7 @@ fn inverted6(a: &Fp6) -> Fp6 {
 }
 
 /// (1 + i)^(i(p-1)/6), i = 0 … 5, in Montgomery form.
-const FROBENIUS: [[Limbs; 2]; 6] = [
+pub(super) const FROBENIUS: [[Limbs; 2]; 6] = [
     [
         limbs([
             0x5635_0003_480e_6299,
@@ -495,7 +507,7 @@ const FROBENIUS: [[Limbs; 2]; 6] = [
 ];
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::backend::{
         ifma::{
@@ -507,7 +519,8 @@ mod tests {
     use alloc::vec::Vec;
     use blst::*;
 
-    fn values() -> Vec<[blst_fp12; 8]> {
+    /// Eights of values whose coefficients are at the edges of limbs, and others.
+    pub(in crate::backend::ifma) fn values() -> Vec<[blst_fp12; 8]> {
         let elements: Vec<_> = elements2().concat();
         let value = |i: usize| blst_fp12 {
             fp6: core::array::from_fn(|half| blst_fp6 {

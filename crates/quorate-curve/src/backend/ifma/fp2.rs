@@ -177,6 +177,18 @@ impl Fp2 {
         Self::new(self.c0.or(mask, &other.c0), self.c1.or(mask, &other.c1))
     }
 
+    /// As [`Fp::permuted`].
+    #[inline(always)]
+    pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
+        Self::new(self.c0.permuted(from), self.c1.permuted(from))
+    }
+
+    /// As [`Fp::gathered`].
+    #[inline(always)]
+    pub(crate) fn gathered(&self, other: &Self, from: [i64; 8]) -> Self {
+        Self::new(self.c0.gathered(&other.c0, from), self.c1.gathered(&other.c1, from))
+    }
+
     #[inline(always)]
     pub(crate) fn is_zero(&self) -> Mask {
         self.c0.is_zero() & self.c1.is_zero()

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | instructions, and the kernels made of them | [`word`], [`kernel`], and [`kernel52`] for [`power`] |
 //! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
+//! | one element of Fp12, its coefficients in lanes | [`spread`] |
 //! | lines of prepared points | [`lines`] |
 //! | the verbs, named as in the portable back end | the rest |
 //!
@@ -29,6 +30,7 @@ pub(crate) mod pairing;
 pub(crate) mod power;
 #[cfg(test)]
 mod soak;
+pub(crate) mod spread;
 pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;

@@ -8,7 +8,7 @@ use super::{
     LANES,
     fp::Fp,
     fp2::Fp2,
-    fp12::{Accumulator, Fp12},
+    fp12::{Accumulator, Extension, Fp12},
 };
 use crate::backend::{
     Operation,

@@ -1,0 +1,257 @@
+//! One element of Fp12, a coefficient in each of six lanes: where there are not eight elements for eight lanes.
+//!
+//! It is (a₀ + b₀·s) + (a₁ + b₁·s)·w + (a₂ + b₂·s)·w² with s = w³ and s² = w⁶ = 1 + i: three elements of Fp4 = Fp2(s), on
+//! which both products work. The lanes are those of a₀, b₀, a₁, b₁, a₂, b₂; the last two hold zeros, and an operation reads
+//! one of them where it needs none of the coefficients.
+
+use blst::{blst_fp2, blst_fp12, blst_fp12_inverse};
+
+use super::{
+    LANES,
+    fp::{Fp, Mask},
+    fp2::Fp2,
+    fp12::{Extension, FROBENIUS},
+};
+
+/// An element of Fp12. Coefficients have limbs below one unit and values below 2.1p.
+#[derive(Clone, Copy)]
+pub(crate) struct Spread(Fp2);
+
+/// The power of w of each lane's coefficient.
+const POWER_OF_W: [usize; 6] = [0, 3, 1, 4, 2, 5];
+
+/// A lane of zeros.
+const NONE: i64 = 6;
+
+/// The lanes from which six coefficients come, and zeros for the last two.
+#[inline(always)]
+const fn six([a, b, c, d, e, f]: [i64; 6]) -> [i64; LANES] {
+    [a, b, c, d, e, f, NONE, NONE]
+}
+
+impl Spread {
+    pub(crate) fn load(value: &blst_fp12) -> Self {
+        let zero = blst_fp2::default();
+        let mut lanes = [&zero; LANES];
+        for (lane, power) in lanes.iter_mut().zip(POWER_OF_W) {
+            *lane = &value.fp6[power % 2].fp2[power / 2];
+        }
+        Self(Fp2::load(&lanes))
+    }
+
+    pub(crate) fn store(&self) -> blst_fp12 {
+        let mut value = blst_fp12::default();
+        for (coefficient, power) in self.0.store().into_iter().zip(POWER_OF_W) {
+            value.fp6[power % 2].fp2[power / 2] = coefficient;
+        }
+        value
+    }
+}
+
+impl Extension for Spread {
+    fn conjugated(&self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { conjugated(self) }
+    }
+
+    /// Eighteen products in Fp2, three a lane.
+    fn times(&self, other: &Self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { times(self, other) }
+    }
+
+    /// Six products in Fp2, one a lane.
+    fn cyclotomic_squared(&self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { cyclotomic_squared(self) }
+    }
+
+    fn frobenius(&self) -> Self {
+        // SAFETY: see the head of `fp.rs`.
+        unsafe { frobenius(self) }
+    }
+
+    /// By blst: one inversion has no work for lanes.
+    fn inverted(&self) -> Self {
+        let mut inverse = blst_fp12::default();
+        // SAFETY: valid references.
+        unsafe { blst_fp12_inverse(&mut inverse, &self.store()) };
+        Self::load(&inverse)
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn conjugated(f: &Spread) -> Spread {
+    const ODD_POWERS: Mask = 0b10_0110;
+    Spread(f.0.negated().shrunk().or(ODD_POWERS, &f.0))
+}
+
+/// Each aⱼ + bⱼ·s is squared by two products, in which 1 + i is what makes the last term simple:
+///
+/// ```text
+/// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
+/// ```
+///
+/// A coefficient of the square is 3t - 2c or 3t + 2c of such a term t, of some j, and the coefficient c that was there. One
+/// factor is multiplied by 3 before the product, whose reduction keeps the terms as small as they were.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn cyclotomic_squared(f: &Spread) -> Spread {
+    // In a lane of a, `c` is a and `other` is b; in one of b the other way round.
+    const OF_B: Mask = 0b10_1010;
+    // 3t - 2c is for a₀, b₁ and a₂; a₁ alone has t = 2(1 + i)·a₂b₂.
+    const LESS: Mask = 0b01_1001;
+    const TIMES_XI: Mask = 0b00_0100;
+    let c = &f.0;
+    let other = c.permuted(six([1, 0, 3, 2, 5, 4]));
+    let plus_i = Fp2::new(other.c0.minus(&c.c1), other.c1.plus(&c.c0));
+    let plus_turned = Fp2::new(other.c0.plus(&c.c0).plus(&c.c1), other.c1.plus(&c.c1).minus(&c.c0));
+    let left = plus_i.or(OF_B, c);
+    let left = left.doubled().plus(&left).carried();
+    let products = left.times(&plus_turned.or(OF_B, &other).carried());
+    let ab = products.permuted(six([0, 0, 4, 4, 2, 2]));
+    let sum = products.permuted(six([1, NONE, NONE, 5, 3, NONE]));
+    let less = sum.subtract::<8, 3>(&ab.plus(&c.doubled()));
+    let more = ab.times_one_plus_i().or(TIMES_XI, &ab).plus(c).doubled();
+    Spread(less.or(LESS, &more).shrunk())
+}
+
+/// Places of the six products in Fp4 of which one in Fp12 = Fp4(w) is made, by Karatsuba's method: of the coefficients of
+/// 1, w and w², and of sums of two of them.
+const P0: i64 = 0;
+const P1: i64 = 1;
+const P2: i64 = 2;
+const P01: i64 = 3;
+const P12: i64 = 4;
+const P02: i64 = 5;
+
+/// Six factors a + b·s in Fp4.
+struct Factors {
+    a: Fp2,
+    b: Fp2,
+    sum: Fp2,
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn factors(f: &Spread) -> Factors {
+    let f = &f.0;
+    let a = f.permuted(six([0, 2, 4, 0, 2, 0])).plus(&f.permuted(six([NONE, NONE, NONE, 2, 4, 4])));
+    let b = f.permuted(six([1, 3, 5, 1, 3, 1])).plus(&f.permuted(six([NONE, NONE, NONE, 3, 5, 5])));
+    Factors { sum: a.plus(&b).carried(), a, b }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn times(f: &Spread, g: &Spread) -> Spread {
+    let (f, g) = (factors(f), factors(g));
+    let (v0, v1, both) = (f.a.times(&g.a), f.b.times(&g.b), f.sum.times(&g.sum));
+    // The products are a + b·s.
+    let a = v1.times_one_plus_i().plus(&v0).shrunk();
+    let b = both.minus_sum(&v0.plus(&v1)).shrunk();
+    const B: i64 = LANES as i64;
+    let of = |from| a.gathered(&b, six(from));
+    // P₀ + (P₁₂ - P₁ - P₂)·s + (P₀₁ - P₀ - P₁ + P₂·s)·w + (P₀₂ - P₀ - P₂ + P₁)·w², lane by lane.
+    let more = of([P0, B + P0, P01, B + P01, P02, B + P02]).plus(&of([NONE, P12, NONE, P2, P1, B + P1]));
+    let less = of([NONE, P1, P0, B + P0, P0, B + P0]).plus(&of([NONE, P2, P1, B + P1, P2, B + P2]));
+    // s·(b·s) = (1 + i)·b.
+    let b_more = b.permuted(six([P12, NONE, P2, NONE, NONE, NONE]));
+    let first = |product| six([product, NONE, NONE, NONE, NONE, NONE]);
+    let b_less = b.permuted(first(P1)).plus(&b.permuted(first(P2)));
+    let turned = b_more.minus_sum(&b_less).shrunk().times_one_plus_i();
+    Spread(more.minus_sum(&less).plus(&turned).shrunk())
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn frobenius(f: &Spread) -> Spread {
+    let factors = Fp2::new(Fp::constants(&FROBENIUS_BY_LANE[0]), Fp::constants(&FROBENIUS_BY_LANE[1]));
+    Spread(f.0.conjugated().shrunk().times(&factors))
+}
+
+/// (1 + i)^(k(p-1)/6) for the power k of each lane, in Montgomery form: the parts' limbs.
+const FROBENIUS_BY_LANE: [[[i64; LANES]; 8]; 2] = {
+    let mut out = [[[0; LANES]; 8]; 2];
+    let mut lane = 0;
+    while lane < 6 {
+        let mut limb = 0;
+        while limb < 8 {
+            out[0][limb][lane] = FROBENIUS[POWER_OF_W[lane]][0][limb];
+            out[1][limb][lane] = FROBENIUS[POWER_OF_W[lane]][1][limb];
+            limb += 1;
+        }
+        lane += 1;
+    }
+    out
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{
+        ifma::{fp12::tests::values, lanes_or_skip},
+        portable::pairing::{conjugate, multiply},
+    };
+    use blst::{blst_fp12_frobenius_map, blst_fp12_sqr};
+
+    fn blst_square(a: &blst_fp12) -> blst_fp12 {
+        let mut out = blst_fp12::default();
+        // SAFETY: valid references.
+        unsafe { blst_fp12_sqr(&mut out, a) };
+        out
+    }
+
+    fn blst_frobenius(a: &blst_fp12) -> blst_fp12 {
+        let mut out = blst_fp12::default();
+        // SAFETY: valid references.
+        unsafe { blst_fp12_frobenius_map(&mut out, a, 1) };
+        out
+    }
+
+    fn blst_inverse(a: &blst_fp12) -> blst_fp12 {
+        let mut out = blst_fp12::default();
+        // SAFETY: valid references.
+        unsafe { blst_fp12_inverse(&mut out, a) };
+        out
+    }
+
+    #[test]
+    fn agrees_with_blst() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let values = values().concat();
+        for (i, a) in values.iter().enumerate() {
+            let b = &values[(7 * i + 3) % values.len()];
+            let (x, y) = (Spread::load(a), Spread::load(b));
+            assert_eq!(x.store(), *a);
+            assert_eq!(x.times(&y).store(), multiply(a, b));
+            assert_eq!(x.conjugated().store(), conjugate(a));
+            assert_eq!(x.frobenius().store(), blst_frobenius(a));
+            assert_eq!(x.inverted().store(), blst_inverse(a));
+            // Into the cyclotomic subgroup, by the easy part of the final exponentiation.
+            let unitary = multiply(&conjugate(a), &blst_inverse(a));
+            let mut expected = multiply(&blst_frobenius(&blst_frobenius(&unitary)), &unitary);
+            let mut cyclotomic = Spread::load(&expected);
+            for _ in 0..3 {
+                expected = blst_square(&expected);
+                cyclotomic = cyclotomic.cyclotomic_squared();
+                assert_eq!(cyclotomic.store(), expected);
+            }
+        }
+    }
+
+    /// What one operation leaves in the lanes without a coefficient, the next one takes for zeros.
+    #[test]
+    fn idle_lanes_stay_zero() {
+        if !lanes_or_skip() {
+            return;
+        }
+        let values = values().concat();
+        let (x, y) = (Spread::load(&values[5]), Spread::load(&values[6]));
+        for value in [x, x.times(&y), x.conjugated(), x.conjugated().times(&y), x.frobenius(), x.cyclotomic_squared()] {
+            let idle = &value.0.store()[6..];
+            assert_eq!(idle, [blst_fp2::default(); 2]);
+        }
+    }
+}
