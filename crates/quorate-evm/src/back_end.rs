@@ -2,14 +2,19 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A back end of the contracts. Which one costs least depends on how many members change: `quorate-bench gas`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_enums, reason = "the contracts have three, and callers match on all of them")]
 pub enum BackEnd {
+    #[serde(rename = "a")]
     /// a: BN254, keys in G2, signatures in G1.
     Bn254G2,
+    #[serde(rename = "b")]
     /// b: BN254, keys in G1, the sum in G2 supplied and checked against them.
     Bn254G1,
+    #[serde(rename = "d")]
     /// d: BLS12-381 over EIP-2537, keys in G2, signatures in G1.
     Bls12381G2,
 }

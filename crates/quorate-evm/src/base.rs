@@ -1,5 +1,7 @@
 //! Quorums whose key is known, and the one from which a new quorum is cheapest.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     back_end::BackEnd,
     bitmap::Bitmap,
@@ -8,7 +10,7 @@ use crate::{
 };
 
 /// A quorum that a slot of the ring commits to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Base {
     /// The slot that holds the commitment.
     pub slot: u32,
@@ -17,6 +19,7 @@ pub struct Base {
     /// The sum of its members' weights.
     pub weight: u128,
     /// The sum of its members' keys, as the contract keeps keys.
+    #[serde(with = "crate::bitmap::hexadecimal")]
     pub key: Vec<u8>,
     /// Its members.
     pub signers: Bitmap,
@@ -40,7 +43,7 @@ pub struct Table {
 }
 
 /// A page of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KeyPage {
     /// The nonce that names it.
     pub nonce: u32,

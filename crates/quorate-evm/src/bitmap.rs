@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
 /// A set of members. Bit i, counted from the most significant bit of the first byte, is the member with index i; there
 /// is no zero byte at the end, so that a set has one encoding and the empty set has none.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,6 +107,33 @@ impl FromIterator<usize> for Bitmap {
         let mut bitmap = Self::default();
         members.into_iter().for_each(|index| bitmap.insert(index));
         bitmap
+    }
+}
+
+/// As hexadecimal.
+impl Serialize for Bitmap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        hexadecimal::serialize(&self.0, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bitmap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_bytes(&hexadecimal::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Bytes in JSON: hexadecimal, `0x` in front.
+pub(crate) mod hexadecimal {
+    use alloy_primitives::Bytes;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        Bytes::copy_from_slice(bytes).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        Bytes::deserialize(deserializer).map(Into::into)
     }
 }
 

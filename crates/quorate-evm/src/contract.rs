@@ -1,23 +1,28 @@
 //! The contracts as Rust calls them: their ABI and creation code, as `contracts/` compiles to.
 //!
 //! The files in `abi/` are written by `make contracts-snapshots`, and `make contracts` fails where they are not what the
-//! contracts compile to.
-
-/// The settlements, one for each back end, with one interface.
-#[allow(missing_docs, reason = "generated from the ABI; the documentation is in the contracts")]
-mod generated {
-    use alloy_sol_types::sol;
-
-    sol!(#[sol(ignore_unlinked)] SettlementBn254G2, "abi/SettlementBn254G2.json");
-    sol!(#[sol(ignore_unlinked)] SettlementBn254G1, "abi/SettlementBn254G1.json");
-    sol!(#[sol(ignore_unlinked)] SettlementBls12381G2, "abi/SettlementBls12381G2.json");
-}
-
-pub use generated::{SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2};
+//! contracts compile to. The three settlements have one interface; that of the first stands for all.
 
 use alloy_primitives::Bytes;
 
 use crate::back_end::BackEnd;
+
+macro_rules! contracts {
+    ($($module:ident: $name:ident, $path:literal;)*) => { $(
+        // A module each: their ABIs share types, and the macro makes a module of each library and base contract.
+        #[allow(missing_docs, clippy::all, reason = "generated from the ABI; the documentation is in the contract")]
+        mod $module {
+            alloy_sol_types::sol!($name, $path);
+        }
+        pub use $module::$name;
+    )* };
+}
+
+contracts! {
+    bn254_g2: SettlementBn254G2, "abi/SettlementBn254G2.json";
+    bn254_g1: SettlementBn254G1, "abi/SettlementBn254G1.json";
+    bls12381_g2: SettlementBls12381G2, "abi/SettlementBls12381G2.json";
+}
 
 impl BackEnd {
     /// The creation code of its settlement, before the arguments of the constructor.

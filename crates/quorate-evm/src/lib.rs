@@ -17,7 +17,8 @@
 //! | [`base`](mod@base) | quorums whose key is known, and the one from which a new quorum is cheapest |
 //! | [`refresh`] | when to store a new base: policies over a trace, and the best that could have been done |
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
-//! | [`calldata`] | the call of `settle` |
+//! | [`contract`] | the contracts' ABI and creation code |
+//! | [`network`] | a settlement as its aggregator follows it, and the next call |
 //!
 //! A module imports only modules above it.
 //!
@@ -49,12 +50,14 @@ pub mod gas;
 pub mod base;
 pub mod refresh;
 pub mod quorum;
-pub mod calldata;
+pub mod contract;
+pub mod network;
 
 pub use back_end::BackEnd;
 pub use base::Base;
 pub use bitmap::Bitmap;
 pub use bn254::{DualKey, MessagePoint, ParseError, PublicKey, SecretKey, Signature};
 pub use keccak::keccak256;
+pub use network::{Network, PlanError};
 pub use profile::{Profile, Reason};
 pub use quorum::{Proof, Quorum};

@@ -1,7 +1,5 @@
 //! A settlement as its aggregator follows it off the chain: keys, pages, weights, bases; and the next quorum's call.
 
-use std::collections::BTreeMap;
-
 use alloy_primitives::{Address, B256, Bytes};
 use alloy_sol_types::SolCall;
 use quorate_curve::{Backend, Group};
@@ -185,7 +183,7 @@ impl Network {
                 let mut sum = hint::Accumulator::new(start.map(|key| key.point()));
                 changes.into_iter().for_each(|(key, change)| sum.change(key, change));
                 let inverse = sum.inverse_of_z().ok_or(PlanError::Identity)?;
-                Ok((bn254::encode(&sum.sum()), (!changed.is_empty()).then_some(inverse)))
+                Ok((bn254::encode_g2(&sum.sum()).to_vec(), (!changed.is_empty()).then_some(inverse)))
             }
             BackEnd::Bn254G1 => {
                 let keys: Result<Vec<_>, _> =
@@ -195,7 +193,7 @@ impl Network {
             }
             BackEnd::Bls12381G2 => {
                 let keys: Result<Vec<_>, _> = signers.iter().map(|index| self.bls_member(index)).collect();
-                let sum = Backend::detect().sum(&keys?);
+                let sum = Backend::auto().sum(&keys?);
                 if sum.is_identity() { Err(PlanError::Identity) } else { Ok((bls_bytes(&sum), None)) }
             }
         }
@@ -214,7 +212,7 @@ impl Network {
 
     fn bls_member(&self, index: usize) -> Result<quorate_curve::G2, PlanError> {
         let key = bls_key(self.member_bytes(index)?);
-        key.map_err(|why| PlanError::Key { index, why: why.to_string() })
+        key.map_err(|why| PlanError::Key { index, why })
     }
 
     fn member_bytes(&self, index: usize) -> Result<&[u8], PlanError> {
@@ -272,6 +270,24 @@ pub enum Signature {
     Bls12381([u8; 96]),
 }
 
-/// Quorums whose members are chosen by an index each, for tests and traces: `n` members who change, or miss, with a chance.
-#[derive(Clone, Debug, Default)]
-pub struct Ring(BTreeMap<u32, Bitmap>);
+/// The 192 bytes of a key in G2 of BLS12-381 as EIP-2537 orders them, the real part of a coordinate first.
+fn bls_bytes(key: &quorate_curve::G2) -> Vec<u8> {
+    real_first(key.serialize().as_ref())
+}
+
+/// Reads what [`bls_bytes`] writes, with the check that the point is of order r.
+fn bls_key(bytes: &[u8]) -> Result<quorate_curve::G2, String> {
+    let backend = Backend::auto();
+    // The uncompressed encoding has the imaginary part first, and its flags in the first bits of that.
+    let key = backend.decode_uncompressed::<quorate_curve::G2>(&real_first(bytes)).map_err(|why| why.to_string())?;
+    match key {
+        key if key.is_identity() => Err("the identity is no key".into()),
+        key if !backend.in_subgroup(&[key])[0] => Err("not in the subgroup".into()),
+        key => Ok(key),
+    }
+}
+
+/// Swaps the parts of both coordinates, of 48 bytes each.
+fn real_first(bytes: &[u8]) -> Vec<u8> {
+    bytes.chunks(96).flat_map(|xy| xy[48..].iter().chain(&xy[..48])).copied().collect()
+}
