@@ -138,6 +138,18 @@ contract HashToBls12381Test is Test {
         assertReduces(high, low);
     }
 
+    /// @notice Up to a word above a multiple of p, where the correction itself borrows.
+    function testFuzz_reduction_a_word_above_multiples_of_p(uint256 factor, uint256 offset) public view {
+        factor = bound(factor, 0, (uint256(1) << 131) - 1);
+        (uint256 carry, uint256 low) = product(factor, BLS12381_P_LOW);
+        unchecked {
+            uint256 high = factor * BLS12381_P_HIGH + carry;
+            low += offset;
+            if (low < offset) ++high;
+            assertReduces(high, low);
+        }
+    }
+
     function test_reduction_at_the_ends() public view {
         assertReduces(0, 0);
         assertReduces(BLS12381_P_HIGH, BLS12381_P_LOW - 1);

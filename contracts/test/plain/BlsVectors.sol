@@ -7,7 +7,6 @@ import {vm} from "../Test.sol";
 interface VmMore {
     function mockCall(address callee, bytes calldata data, bytes calldata returned) external;
     function clearMockedCalls() external;
-    function exists(string calldata path) external view returns (bool);
 }
 
 VmMore constant vmMore = VmMore(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
@@ -22,7 +21,10 @@ library BlsVectors {
     /// @notice The file, or, where it is absent, false and a printed line; under CI a failure.
     function read(string memory name) internal view returns (string memory json, bool present) {
         string memory path = string.concat("../../shared/vectors/", name);
-        if (vmMore.exists(path)) return (vm.readFile(path), true);
+        // forge reverts where the file or its folder is absent.
+        try vm.readFile(path) returns (string memory text) {
+            return (text, true);
+        } catch {}
         if (keccak256(bytes(vm.envOr("CI", "false"))) == keccak256("true")) revert VectorsAbsent(path);
         (bool printed,) =
             CONSOLE.staticcall(abi.encodeWithSignature("log(string)", string.concat("skipped, absent: ", path)));
