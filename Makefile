@@ -25,7 +25,8 @@ test: ## Every test of the project
 FORGE := node_modules/.bin/forge
 
 contracts/node_modules/.package-lock.json: contracts/package-lock.json
-	cd contracts && npm ci --no-fund --no-audit --loglevel=error
+	# Not `npm ci`: it refuses a lockfile without the tools' packages for other platforms.
+	cd contracts && npm install --no-save --no-fund --no-audit --loglevel=error
 	@touch $@
 
 contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts; gas must be what contracts/snapshots says
