@@ -10,7 +10,7 @@ use crate::{
     batch::Blst,
     data::{self, signed},
     measure::{Engine, Run, measure},
-    row::{Row, Times},
+    row::{Figures, Row, Times},
 };
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
@@ -73,7 +73,7 @@ pub(crate) fn published(bench: &str, n: usize, engine: &str, us: f64, note: &str
         threads: 1,
         n,
         per: "block".into(),
-        us: Times { min: us, median: us, max: us },
+        figures: Figures::Us(Times { min: us, median: us, max: us }),
         note: note.into(),
     }
 }

@@ -8,10 +8,12 @@
 mod aggregate;
 mod batch;
 mod block;
+mod chain;
 mod culprits;
 mod curve;
 mod data;
 mod field;
+mod gas;
 mod measure;
 mod msm;
 mod report;
@@ -69,6 +71,8 @@ enum Name {
     Field,
     /// The curve's verbs, whose costs the plan weighs
     Curve,
+    /// Gas of settling quorums on an EVM chain, n operators, beside the source's contracts
+    Gas,
     /// All of the above
     All,
     /// No measurement: rewrite the generated tables of the documents
@@ -94,7 +98,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 8] = [
+    let all: [(Name, &str, Bench); 9] = [
         (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
@@ -103,6 +107,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Block, "block", block::run),
         (Name::Aggregate, "aggregate", aggregate::run),
         (Name::Culprits, "culprits", culprits::run),
+        (Name::Gas, "gas", gas::run),
     ];
     let machine = Machine::here()?;
     println!("{machine}\n");

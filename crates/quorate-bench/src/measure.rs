@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use quorate::Backend;
 
-use crate::row::{Row, Times};
+use crate::row::{Figures, Row, Times};
 
 /// How much time a measurement may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub(crate) fn measure(
             threads: engine.threads,
             n,
             per: per.into(),
-            us,
+            figures: Figures::Us(us),
             note: engine.note.into(),
         }
     });

@@ -62,7 +62,7 @@ fn headline(rows: &[Row]) -> String {
     for (bench, n, what) in wanted {
         let time = |engine: &str, threads: usize| {
             let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
-            row.map(|row| row.us.median * if matches!(&row.per[..], "claim" | "point") { n as f64 } else { 1.0 })
+            row.map(|row| row.figures.middle() * if matches!(&row.per[..], "claim" | "point") { n as f64 } else { 1.0 })
         };
         let milliseconds = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)));
         let (blst, portable, lanes) = (time("blst", 1), time("quorate/portable", 1), time("quorate/ifma", 1));

@@ -5,18 +5,60 @@ use std::{fmt, path::PathBuf, process::Command};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-/// One engine's time for one benchmark.
+/// One engine's time, or gas, for one benchmark.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) bench: String,
     pub(crate) engine: String,
     pub(crate) threads: usize,
     pub(crate) n: usize,
-    /// What a time is for: "claim", "block", "search".
+    /// What a figure is for: "claim", "block", "search", "transaction".
     pub(crate) per: String,
-    pub(crate) us: Times,
+    #[serde(flatten)]
+    pub(crate) figures: Figures,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) note: String,
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Figures {
+    Us(Times),
+    Gas(Gas),
+}
+
+impl Figures {
+    /// What engines are compared by: the median time, the mean gas.
+    pub(crate) fn middle(&self) -> f64 {
+        match self {
+            Self::Us(times) => times.median,
+            Self::Gas(gas) => gas.mean,
+        }
+    }
+
+    /// The middle and what is said beside it: the spread of times, the median of gas.
+    pub(crate) fn written(&self) -> [String; 2] {
+        match self {
+            Self::Us(times) => [short(times.median), format!("{}..{}", short(times.min), short(times.max))],
+            Self::Gas(gas) => [whole(gas.mean), whole(gas.median)],
+        }
+    }
+
+    /// The heads of these two columns.
+    pub(crate) fn heads(&self) -> [&'static str; 2] {
+        match self {
+            Self::Us(_) => ["median µs", "spread"],
+            Self::Gas(_) => ["mean gas", "median"],
+        }
+    }
+}
+
+/// Gas of whole transactions.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Gas {
+    pub(crate) mean: f64,
+    pub(crate) median: f64,
 }
 
 /// Microseconds.
@@ -82,17 +124,19 @@ pub(crate) fn folder_of_records() -> PathBuf {
 
 /// Rows as text, as wide as they need; the ratio is the first engine's median of the same benchmark over this one's.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let header = ["bench", "engine", "t", "n", "median µs", "spread", "ratio"].map(str::to_owned);
+    let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
+    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio"].map(str::to_owned);
     let cells = rows.iter().map(|row| {
         let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
+        let [middle, beside] = row.figures.written();
         [
             row.bench.clone(),
             row.engine.clone(),
             row.threads.to_string(),
             row.n.to_string(),
-            short(row.us.median),
-            format!("{}..{}", short(row.us.min), short(row.us.max)),
-            format!("{:.2}", first.us.median / row.us.median),
+            middle,
+            beside,
+            format!("{:.2}", first.figures.middle() / row.figures.middle()),
         ]
     });
     let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
@@ -105,6 +149,19 @@ pub(crate) fn table(rows: &[Row]) -> String {
             text += &format!(" {number:>width$}");
         }
         text.push('\n');
+    }
+    text
+}
+
+/// A whole number with its thousands apart.
+pub(crate) fn whole(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
     }
     text
 }
@@ -153,7 +210,7 @@ mod tests {
             threads: 1,
             n,
             per: "item".into(),
-            us: Times { min: median, median, max: 2.0 * median },
+            figures: Figures::Us(Times { min: median, median, max: 2.0 * median }),
             note: String::new(),
         };
         let text = table(&[row("field/fp12-cyclotomic-square", 8, 0.006_683), row("msm/g1", 65_536, 1e6)]);

@@ -22,6 +22,9 @@ contracts! {
     bn254_g2: SettlementBn254G2, "abi/SettlementBn254G2.json";
     bn254_g1: SettlementBn254G1, "abi/SettlementBn254G1.json";
     bls12381_g2: SettlementBls12381G2, "abi/SettlementBls12381G2.json";
+    sum_of_all: SumOfAll, "abi/SumOfAll.json";
+    exact_match: ExactMatchCache, "abi/ExactMatchCache.json";
+    difference: DifferenceCache, "abi/DifferenceCache.json";
 }
 
 impl BackEnd {

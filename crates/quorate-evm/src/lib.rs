@@ -53,6 +53,8 @@ pub mod quorum;
 pub mod contract;
 pub mod network;
 
+pub use alloy_primitives;
+pub use alloy_sol_types;
 pub use back_end::BackEnd;
 pub use base::Base;
 pub use bitmap::Bitmap;

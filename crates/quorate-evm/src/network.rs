@@ -225,6 +225,11 @@ impl Network {
 }
 
 impl Plan {
+    /// The slot of the base; `None` for the empty one.
+    pub fn base_slot(&self) -> Option<u32> {
+        self.base.as_ref().map(|base| base.slot)
+    }
+
     /// The call that settles the results, given the aggregate signature: 64 bytes on BN254, 96 on BLS12-381.
     ///
     /// # Errors
@@ -271,7 +276,7 @@ pub enum Signature {
 }
 
 /// The 192 bytes of a key in G2 of BLS12-381 as EIP-2537 orders them, the real part of a coordinate first.
-fn bls_bytes(key: &quorate_curve::G2) -> Vec<u8> {
+pub fn bls_bytes(key: &quorate_curve::G2) -> Vec<u8> {
     real_first(key.serialize().as_ref())
 }
 

@@ -1,0 +1,60 @@
+//! An EVM in this process: each call is a transaction of its own, with cold storage.
+
+use anyhow::{Result, bail};
+use quorate_evm::alloy_primitives::{Address, Bytes};
+use revm::{
+    Context, ExecuteCommitEvm, MainBuilder, MainContext,
+    context::{
+        TxEnv,
+        result::{ExecutionResult, Output},
+    },
+    database::{CacheDB, EmptyDB},
+    primitives::{TxKind, hardfork::SpecId},
+};
+
+/// The chain's id.
+pub(crate) const CHAIN_ID: u64 = 31_337;
+
+/// Who sends everything.
+pub(crate) const SENDER: Address = Address::repeat_byte(0x51);
+
+/// A chain's state.
+#[derive(Clone)]
+pub(crate) struct Chain(CacheDB<EmptyDB>);
+
+impl Chain {
+    pub(crate) fn new() -> Self {
+        Self(CacheDB::new(EmptyDB::default()))
+    }
+
+    /// Deploys a contract.
+    pub(crate) fn create(&mut self, code: Bytes) -> Result<Address> {
+        match self.transact(TxKind::Create, code)? {
+            (_, Output::Create(_, Some(address))) => Ok(address),
+            (_, output) => bail!("no contract: {output:?}"),
+        }
+    }
+
+    /// Calls a contract: the gas of the whole transaction.
+    pub(crate) fn call(&mut self, to: Address, data: Bytes) -> Result<u64> {
+        Ok(self.transact(TxKind::Call(to), data)?.0)
+    }
+
+    fn transact(&mut self, kind: TxKind, data: Bytes) -> Result<(u64, Output)> {
+        let mut evm = Context::mainnet()
+            .with_db(&mut self.0)
+            .modify_cfg_chained(|cfg| {
+                cfg.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
+                cfg.chain_id = CHAIN_ID;
+                // Transactions here have no price, so that nothing but gas has to be counted.
+                cfg.disable_nonce_check = true;
+            })
+            .build_mainnet();
+        let transaction = TxEnv::builder().caller(SENDER).kind(kind).data(data).chain_id(Some(CHAIN_ID)).build();
+        let Ok(transaction) = transaction else { bail!("not a transaction: {transaction:?}") };
+        match evm.transact_commit(transaction)? {
+            ExecutionResult::Success { gas, output, .. } => Ok((gas.tx_gas_used(), output)),
+            refused => bail!("refused: {refused:?}"),
+        }
+    }
+}

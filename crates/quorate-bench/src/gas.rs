@@ -1,0 +1,372 @@
+//! Gas of settling a quorum's results: whole transactions, cold, ten in a row as the source measured.
+
+use std::iter;
+
+use quorate::{MinSig, SecretKey as BlsSecretKey};
+use quorate_curve::{Backend, G1, Group};
+use quorate_evm::{
+    BackEnd, Bitmap, Network, SecretKey, Signature,
+    alloy_primitives::{Address, B256, Bytes, U256},
+    alloy_sol_types::{SolCall, SolConstructor},
+    base::{KeyPage, PAGE_BYTES, Table},
+    contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
+    digest::{Contract, Possession, Settled},
+    gas::{Measured, Storing},
+    hash_to_curve::try_and_increment,
+    hint::CounterHint,
+    network::{self, Plan},
+    quorum::Store,
+};
+use rand_chacha::{
+    ChaCha20Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use crate::{
+    chain::{CHAIN_ID, Chain, SENDER},
+    measure::Run,
+    row::{Figures, Gas, Row},
+};
+
+/// Tasks in a row, as in the source.
+const TASKS: usize = 10;
+
+/// The slot that an aggregator overwrites; the full set is pinned in slot 0.
+const LAST: u32 = 1;
+
+pub(crate) fn run(run: &Run) -> Vec<Row> {
+    let sizes = run.choose(&[10, 100][..], &[4, 10, 50, 100, 200, 1000]);
+    let mut rows = Vec::new();
+    for &n in sizes {
+        let deployed: Vec<_> = BackEnd::ALL.iter().map(|back_end| Deployed::new(*back_end, n)).collect();
+        for model in [Model::Flip, Model::Miss] {
+            let trace = model.trace(n, TASKS);
+            for deployed in &deployed {
+                // A quorum that flips is nearest to the last, one that misses members to the full set.
+                let (keeps, note) = match model {
+                    Model::Flip => (Keeps::Last, "the last quorum is stored"),
+                    Model::Miss => (Keeps::Nothing, "the full set alone"),
+                };
+                let gas = deployed.clone().settle_each(&trace, keeps);
+                rows.push(row(model.name(), engine(deployed.network.back_end), n, &gas, note));
+            }
+            rows.extend(Baseline::ALL.iter().filter_map(|baseline| baseline.row(model, n, &trace)));
+            rows.extend(published(model, n));
+        }
+        rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
+    }
+    if sizes.contains(&100) {
+        rows.extend(BackEnd::ALL.iter().flat_map(|back_end| changed(*back_end)));
+    }
+    rows
+}
+
+fn engine(back_end: BackEnd) -> &'static str {
+    match back_end {
+        BackEnd::Bn254G2 => "quorate/a",
+        BackEnd::Bn254G1 => "quorate/b",
+        BackEnd::Bls12381G2 => "quorate/d",
+    }
+}
+
+fn row(bench: &str, engine: &str, n: usize, gas: &[u64], note: &str) -> Row {
+    let mut sorted = gas.to_vec();
+    sorted.sort_unstable();
+    let mean = gas.iter().sum::<u64>() as f64 / gas.len() as f64;
+    let median = (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) as f64 / 2.0;
+    Row {
+        bench: bench.into(),
+        engine: engine.into(),
+        threads: 1,
+        n,
+        per: "transaction".into(),
+        figures: Figures::Gas(Gas { mean, median }),
+        note: note.into(),
+    }
+}
+
+/// How members come and go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Model {
+    /// Each changes its mind with 10 % from task to task, as in the source.
+    Flip,
+    /// Each misses a task with 10 %.
+    Miss,
+}
+
+impl Model {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Flip => "gas/flip",
+            Self::Miss => "gas/miss",
+        }
+    }
+
+    /// Quorums that come after that of all; never one of nobody.
+    fn trace(self, n: usize, tasks: usize) -> Vec<Bitmap> {
+        let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
+        let mut members = vec![true; n];
+        let mut next = || loop {
+            let mut quorum = if self == Self::Flip { members.clone() } else { vec![true; n] };
+            quorum.iter_mut().for_each(|member| *member ^= rng.next_u64() % 10 == 0);
+            if quorum.contains(&true) {
+                members.clone_from(&quorum);
+                break (0..n).filter(|i| quorum[*i]).collect();
+            }
+        };
+        iter::repeat_with(&mut next).take(tasks).collect()
+    }
+}
+
+/// What is stored after a task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Nothing,
+    Last,
+}
+
+/// The operators' secrets.
+#[derive(Clone)]
+enum Secrets {
+    Bn254(Vec<SecretKey>),
+    Bls12381(Vec<BlsSecretKey<MinSig>>),
+}
+
+impl Secrets {
+    fn new(back_end: BackEnd, n: usize) -> Self {
+        let seeds = (0..n as u64).map(|i| {
+            let mut seed = [7; 48];
+            seed[..8].copy_from_slice(&i.to_le_bytes());
+            seed
+        });
+        match back_end {
+            BackEnd::Bls12381G2 => Self::Bls12381(
+                seeds.map(|seed| BlsSecretKey::key_gen(MinSig::Pop, &seed, b"").expect("48 bytes")).collect(),
+            ),
+            _ => Self::Bn254(seeds.map(|seed| SecretKey::from_entropy(&seed)).collect()),
+        }
+    }
+
+    /// The key of an operator as `Network` has it.
+    fn member(&self, back_end: BackEnd, index: usize) -> Vec<u8> {
+        match self {
+            Self::Bn254(secrets) if back_end == BackEnd::Bn254G2 => secrets[index].public_key_g2().to_bytes(),
+            Self::Bn254(secrets) => secrets[index].dual_key().to_bytes(),
+            Self::Bls12381(secrets) => network::bls_bytes(&secrets[index].public_key().point()),
+        }
+    }
+
+    /// The sum of the members' signatures over every digest.
+    fn sign(&self, members: &Bitmap, digests: &[[u8; 32]]) -> network::Signature {
+        match self {
+            Self::Bn254(secrets) => {
+                let messages: Vec<_> = digests.iter().map(|digest| try_and_increment(digest).point).collect();
+                let each = members.iter().flat_map(|i| messages.iter().map(move |message| secrets[i].sign(message)));
+                network::Signature::Bn254(each.sum::<Signature>().to_bytes())
+            }
+            Self::Bls12381(secrets) => {
+                let each = members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::Pop, d)));
+                let points: Vec<G1> = each.map(|signature| signature.point()).collect();
+                network::Signature::Bls12381(Backend::auto().sum(&points).serialize())
+            }
+        }
+    }
+}
+
+/// A settlement whose operators are registered, in pages and weighed, the full set pinned.
+#[derive(Clone)]
+struct Deployed {
+    chain: Chain,
+    network: Network,
+    secrets: Secrets,
+    address: Address,
+}
+
+impl Deployed {
+    fn new(back_end: BackEnd, n: usize) -> Self {
+        let mut chain = Chain::new();
+        let arguments = SettlementBn254G2::constructorCall {
+            registrar: SENDER,
+            leastKeysAPage: U256::from(1),
+            pinned: U256::from(1),
+            changesAStore: U256::from(2),
+        };
+        let code = [&back_end.creation_code()[..], &arguments.abi_encode()].concat();
+        let address = chain.create(code.into()).expect("the settlement is deployed");
+        let secrets = Secrets::new(back_end, n);
+        let keys: Vec<Bytes> = (0..n).map(|i| secrets.member(back_end, i).into()).collect();
+        let verifier = Contract { chain_id: CHAIN_ID, address: address.into() };
+        for (i, member) in keys.iter().enumerate() {
+            let key = member.slice(..back_end.key_bytes());
+            let digest = Possession { verifier, owner: SENDER.into(), key: &key }.digest();
+            let hint = CounterHint::new(&digest);
+            let proof = match secrets.sign(&iter::once(i).collect(), &[digest]) {
+                network::Signature::Bn254(signature) => {
+                    [&signature[..], &member[key.len()..], &[hint.counter], &hint.y].concat()
+                }
+                network::Signature::Bls12381(signature) => signature.to_vec(),
+            };
+            let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof: proof.into() };
+            chain.call(address, call.abi_encode().into()).expect("the key is registered");
+        }
+        let most = PAGE_BYTES / back_end.key_bytes();
+        let pages: Vec<_> = (0..n).step_by(most).map(|first| most.min(n - first)).collect();
+        for keys in &pages {
+            let call = SettlementBn254G2::compactCall { keys: U256::from(*keys) };
+            chain.call(address, call.abi_encode().into()).expect("the keys are in a page");
+        }
+        let weights = vec![1_000_000; n];
+        let call = SettlementBn254G2::beginCall { weights: weights.clone(), required: 1 };
+        chain.call(address, call.abi_encode().into()).expect("the epoch has begun");
+        let Table { key_pages, weight_pages } = Table::new(back_end, n, n);
+        assert!(key_pages.iter().map(|page: &KeyPage| page.keys).eq(pages), "pages are full but for the last");
+        let network = Network {
+            back_end,
+            chain_id: CHAIN_ID,
+            contract: address,
+            nonce: 0,
+            epoch: 1,
+            keys,
+            weights,
+            key_pages,
+            weight_pages,
+            bases: Vec::new(),
+        };
+        let mut this = Self { chain, network, secrets, address };
+        let all = Bitmap::full(n);
+        this.settle(&all, 1, Store::Slot(LAST));
+        let call = SettlementBn254G2::pinCall { slot: U256::ZERO, from: U256::from(LAST) };
+        this.chain.call(address, call.abi_encode().into()).expect("the full set is pinned");
+        let mut pinned = this.network.bases[0].clone();
+        pinned.slot = 0;
+        this.network.bases.insert(0, pinned);
+        this
+    }
+
+    /// Settles results of a quorum: the gas, and how it was planned.
+    fn settle(&mut self, signers: &Bitmap, results: usize, store: Store) -> (u64, Plan) {
+        let results: Vec<_> = (0..results).map(|i| B256::repeat_byte(0xa0 + i as u8)).collect();
+        let measured = Measured::default();
+        let plan = self.network.plan(&measured, signers, &results).expect("a quorum of the network");
+        let signature = self.secrets.sign(signers, &plan.digests);
+        let call = plan.call(store, &signature, &results).expect("it fits");
+        let gas = self.chain.call(self.address, call.clone()).expect("the quorum settles");
+        let storing = match store {
+            Store::Slot(slot) if self.network.bases.iter().all(|base| base.slot != slot) => Storing::New,
+            Store::Slot(slot) if plan.base_slot() == Some(slot) => Storing::OverTheBase,
+            Store::Slot(_) => Storing::OverAnother,
+            _ => Storing::Nowhere,
+        };
+        let estimate = plan.estimate(self.network.back_end, &measured, &call, storing).total();
+        let error = (estimate as f64 - gas as f64) / gas as f64;
+        if std::env::var("GASDEBUG").is_ok() { eprintln!("{} n={} changed={} results={} {storing:?}: {gas} estimate {estimate} {:.2}%", self.network.back_end, self.network.keys.len(), plan.way.changed.len(), results.len(), error*100.0); }
+        self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
+        (gas, plan)
+    }
+
+    fn settle_each(&mut self, trace: &[Bitmap], keeps: Keeps) -> Vec<u64> {
+        let store = if keeps == Keeps::Last { Store::Slot(LAST) } else { Store::Nowhere };
+        let each = trace.iter().map(|signers| {
+            let known = self.network.bases.iter().any(|base| base.signers == *signers);
+            self.settle(signers, 1, if known { Store::Nowhere } else { store }).0
+        });
+        each.collect()
+    }
+}
+
+/// A quorum that is a base, and what a further result of it costs.
+fn exact(deployed: &Deployed, n: usize) -> [Row; 2] {
+    let mut deployed = deployed.clone();
+    let all = Bitmap::full(n);
+    let mut settle = |results| deployed.settle(&all, results, Store::Nowhere).0;
+    let (one, five) = (settle(1), settle(5));
+    let name = engine(deployed.network.back_end);
+    [
+        row("gas/exact", name, n, &[one], "the quorum is a base"),
+        row("gas/further-task", name, n, &[(five - one) / 4], "each of four more of one quorum"),
+    ]
+}
+
+/// By members that changed, of 100.
+fn changed(back_end: BackEnd) -> Vec<Row> {
+    let deployed = Deployed::new(back_end, 100);
+    let of = |k: usize| {
+        let signers: Bitmap = (0..100).filter(|i| i * k / 100 == (i + 99) * k / 100 - k || k == 0).collect();
+        let _ = signers;
+        let signers: Bitmap = (k..100).collect();
+        let (gas, _) = deployed.clone().settle(&signers, 1, Store::Nowhere);
+        row(&format!("gas/changed={k}"), engine(back_end), 100, &[gas], "from the full set")
+    };
+    [1, 2, 4, 8, 16, 32].into_iter().map(of).collect()
+}
+
+/// What the source measured and built, and one that was published.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Baseline {
+    Sum,
+    Exact,
+    Difference,
+}
+
+impl Baseline {
+    const ALL: [Self; 3] = [Self::Sum, Self::Exact, Self::Difference];
+
+    fn row(self, model: Model, n: usize, trace: &[Bitmap]) -> Option<Row> {
+        let (name, code) = match self {
+            Self::Sum => ("source/sum-of-all", &SumOfAll::BYTECODE),
+            Self::Exact => ("source/exact-match", &ExactMatchCache::BYTECODE),
+            Self::Difference => ("source/difference", &DifferenceCache::BYTECODE),
+        };
+        // A thousand affine additions do not fit a transaction (EIP-7825).
+        if self != Self::Difference && n > 500 {
+            return None;
+        }
+        let mut chain = Chain::new();
+        let address = chain.create(code.clone()).expect("the baseline is deployed");
+        let Secrets::Bn254(secrets) = Secrets::new(BackEnd::Bn254G2, n) else { unreachable!("keys of BN254") };
+        for secret in &secrets {
+            let bytes = secret.public_key_g2().to_bytes();
+            let words: Vec<_> = bytes.chunks(32).map(U256::from_be_slice).collect();
+            let key = words.try_into().expect("four words");
+            let call = DifferenceCache::registerCall { key };
+            chain.call(address, call.abi_encode().into()).expect("the key is registered");
+        }
+        let secrets = Secrets::Bn254(secrets);
+        let mut nonce = 1;
+        let mut settle = |signers: &Bitmap| {
+            let settlement = Contract { chain_id: CHAIN_ID, address: address.into() };
+            let digest = Settled { settlement, nonce, result: [0xa0; 32] }.digest();
+            nonce += 1;
+            let network::Signature::Bn254(signature) = secrets.sign(signers, &[digest]) else {
+                unreachable!("a signature on BN254")
+            };
+            let hint = CounterHint::new(&digest);
+            let call = DifferenceCache::settleCall {
+                result: B256::repeat_byte(0xa0),
+                signers: Bytes::copy_from_slice(signers.as_bytes()),
+                proof: [&signature[..], &[hint.counter], &hint.y].concat().into(),
+            };
+            chain.call(address, call.abi_encode().into()).expect("the quorum settles")
+        };
+        // The full set comes first, by parts that fit a transaction.
+        for part in (400..n).step_by(400).chain([n]) {
+            settle(&Bitmap::full(part));
+        }
+        let gas: Vec<_> = trace.iter().map(&mut settle).collect();
+        Some(row(model.name(), name, n, &gas, "no weights, no proof of possession"))
+    }
+}
+
+/// EigenLayer's checkSignatures: 216.4k and 16.93k for each of 10 % who did not sign; measured cold, with stake history.
+fn published(model: Model, n: usize) -> Option<Row> {
+    let gas = 216_400.0 + 16_930.0 * n as f64 / 10.0;
+    (model == Model::Miss).then(|| Row {
+        bench: model.name().into(),
+        engine: "published/eigenlayer".into(),
+        threads: 1,
+        n,
+        per: "transaction".into(),
+        figures: Figures::Gas(Gas { mean: gas, median: gas }),
+        note: "216.4k and 16.93k a non-signer, stake history included".into(),
+    })
+}
