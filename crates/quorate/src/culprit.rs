@@ -46,23 +46,26 @@ pub struct Found {
 pub fn search<S: Suite>(execution: &Execution<'_, S>) -> Found {
     let mut found = Found::default();
     let mut level = Vec::new();
-    let all = 0..execution.plan().claims.len();
-    sort_out(all, execution.total(), &mut level, &mut found);
+    let all = Set { range: 0..execution.plan().claims.len(), value: execution.total(), test: true };
+    all.sort_out(&mut level, &mut found);
     while !level.is_empty() {
-        let halvings = halvings(level.len(), execution.width());
-        let parts: Vec<_> = level.iter().map(|(range, _)| parts(execution, range, halvings)).collect();
-        let firsts: Vec<_> = parts.iter().flat_map(|parts| &parts[..parts.len() - 1]).cloned().collect();
-        let (values, work) = execution.values(&firsts);
+        let untested = level.iter().filter(|set| !set.test).count();
+        let halvings = halvings(untested, execution.width());
+        let cuts: Vec<_> = level.iter().map(|set| Cut::new(execution, set, halvings)).collect();
+        let products: Vec<_> = cuts.iter().flat_map(Cut::products).collect();
+        let (values, work) = execution.values(&products);
         found.work += work;
         let mut values = values.into_iter();
         let mut next = Vec::new();
-        for ((_, mut rest), mut parts) in level.into_iter().zip(parts) {
-            let last = parts.pop().expect("a range has two parts at least");
-            for (part, value) in parts.into_iter().zip(&mut values) {
-                rest = rest * value.inverse();
-                sort_out(part, value, &mut next, &mut found);
-            }
-            sort_out(last, rest, &mut next, &mut found);
+        for (set, cut) in level.into_iter().zip(cuts) {
+            let parts = match cut {
+                Cut::Tested(parts) => {
+                    let product = values.next().expect("a tested set has one product");
+                    set.tested(parts, product)
+                }
+                Cut::Valued(parts) => set.valued(parts, &mut values),
+            };
+            parts.into_iter().for_each(|part| part.sort_out(&mut next, &mut found));
         }
         level = next;
     }
@@ -70,47 +73,108 @@ pub fn search<S: Suite>(execution: &Execution<'_, S>) -> Found {
     found
 }
 
-/// A set of claims whose value is not one is a culprit if it is one claim, and is searched if it is more.
-fn sort_out(range: Range<usize>, value: Gt, level: &mut Vec<(Range<usize>, Gt)>, found: &mut Found) {
-    if value.is_one() {
-    } else if range.len() == 1 {
-        found.positions.push(range.start);
-    } else {
-        level.push((range, value));
+/// Claims at a range of positions.
+struct Set {
+    range: Range<usize>,
+    value: Gt,
+    /// Whether it is to be tested for one false part alone.
+    test: bool,
+}
+
+impl Set {
+    /// A set whose value is not one is a culprit if it is one claim, and is searched if it is more.
+    fn sort_out(self, level: &mut Vec<Self>, found: &mut Found) {
+        if self.value.is_one() {
+        } else if self.range.len() == 1 {
+            found.positions.push(self.range.start);
+        } else {
+            level.push(self);
+        }
+    }
+
+    /// The one false part, which has the value of the set; or the set again, not to be tested.
+    fn tested(self, parts: Vec<Range<usize>>, product: Gt) -> Vec<Self> {
+        let mut powers = std::iter::successors(Some(Gt::ONE), |power| Some(*power * self.value));
+        let lone = parts.into_iter().find(|_| powers.next() == Some(product));
+        vec![match lone {
+            Some(range) => Self { range, ..self },
+            None => Self { test: false, ..self },
+        }]
+    }
+
+    /// The parts with their values, of which all but that of the last were computed.
+    fn valued(self, parts: Vec<Range<usize>>, values: &mut impl Iterator<Item = Gt>) -> Vec<Self> {
+        let mut values: Vec<_> = values.take(parts.len() - 1).collect();
+        values.push(values.iter().fold(self.value, |rest, value| rest * value.inverse()));
+        let parts_that_fail = values.iter().filter(|value| !value.is_one()).count();
+        let test = 2 * parts_that_fail <= parts.len();
+        parts.into_iter().zip(values).map(|(range, value)| Self { range, value, test }).collect()
     }
 }
 
-/// How often to halve each of so many sets, so that the values of all parts but the last of each are computed at a time.
-fn halvings(sets: usize, width: usize) -> u32 {
-    (width / sets + 1).ilog2().max(1)
+/// How a set of two claims at least is looked into.
+enum Cut {
+    /// By the product of its parts' values, each raised to its index from zero.
+    Tested(Vec<Range<usize>>),
+    /// By the value of each part but the last.
+    Valued(Vec<Range<usize>>),
 }
 
-/// The parts of a range of at least two positions that is halved so often.
+impl Cut {
+    fn new<S: Suite>(execution: &Execution<'_, S>, set: &Set, halvings: u32) -> Self {
+        let parts = parts(execution, &set.range, if set.test { MOST_HALVINGS } else { halvings });
+        // Of two parts the product is the value of one.
+        if set.test && parts.len() > 2 { Self::Tested(parts) } else { Self::Valued(parts) }
+    }
+
+    /// The products that it needs, as [`Execution::values`] takes them.
+    fn products(&self) -> Vec<Vec<Range<usize>>> {
+        match self {
+            Self::Tested(parts) => vec![parts[1..].to_vec()],
+            Self::Valued(parts) => parts[..parts.len() - 1].iter().map(|part| vec![part.clone()]).collect(),
+        }
+    }
+}
+
+/// A tested set has up to 16 parts: one of a claim each in a block of a vector's batch. The sums of a test grow with the square.
+const MOST_HALVINGS: u32 = 4;
+
+/// How often to halve each of so many sets, so that the values of all parts but the last of each are computed at a time.
+fn halvings(sets: usize, width: usize) -> u32 {
+    (width / sets.max(1) + 1).ilog2().max(1)
+}
+
+/// The parts of a range of at least two positions that is halved so often. If it has borders of sources or blocks, it is cut
+/// at these alone, since a part of whole blocks starts from their values.
 fn parts<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>, halvings: u32) -> Vec<Range<usize>> {
+    let anywhere = border(execution, range).is_none();
     (0..halvings).fold(vec![range.clone()], |parts, _| {
-        let halves = parts.into_iter().flat_map(|part| match part.len() {
-            1 => vec![part],
-            _ => {
-                let cut = split(execution, &part);
-                vec![part.start..cut, cut..part.end]
+        let halves = parts.into_iter().flat_map(|part| {
+            let cut = border(execution, &part).or_else(|| (anywhere && part.len() > 1).then(|| middle(&part)));
+            match cut {
+                Some(cut) => vec![part.start..cut, cut..part.end],
+                None => vec![part],
             }
         });
         halves.collect()
     })
 }
 
-/// Where to cut a range: the cut nearest to its middle among the best kind that it has.
-fn split<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>) -> usize {
+/// The border nearest to the middle of a range: of sources, or where it has none, of blocks.
+fn border<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>) -> Option<usize> {
     let plan = execution.plan();
-    let middle = range.start + range.len() / 2;
     let inside = range.start + 1..range.end;
     let nearest = |cuts: &mut dyn Iterator<Item = usize>| {
-        cuts.filter(|cut| inside.contains(cut)).min_by_key(|cut| cut.abs_diff(middle))
+        cuts.filter(|cut| inside.contains(cut)).min_by_key(|cut| cut.abs_diff(middle(range)))
     };
     let claims = &plan.claims;
     let mut sources = inside.clone().filter(|p| claims[p - 1].source != claims[*p].source);
     let mut blocks = plan.blocks.iter().map(|block| plan.terms[block.start].span().start);
-    nearest(&mut sources).or_else(|| nearest(&mut blocks)).unwrap_or(middle)
+    nearest(&mut sources).or_else(|| nearest(&mut blocks))
+}
+
+fn middle(range: &Range<usize>) -> usize {
+    range.start + range.len() / 2
 }
 
 #[cfg(test)]
