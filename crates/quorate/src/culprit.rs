@@ -1,14 +1,22 @@
 //! The search for the false claims of a batch that failed.
 //!
-//! Bisection over the order of the plan: source by source first, then along the batch's own blocks of pairings, then
-//! anywhere. The value of a set of claims is the product of their pairings in the target group, so a set's second half is
-//! never computed: it is the set's value divided by the first half's, and division there is free.
+//! A set of claims whose value V, the product of their pairings in the target group, is not one is cut into parts of values
+//! vᵢ: source by source first, then along the batch's own blocks of pairings, then anywhere. It is looked into in two ways.
 //!
-//! With k false claims among n, at most k·⌈log₂ n⌉ sets are looked at. A set that holds a false claim is taken for true
-//! with probability 2^-64 (or 2^-128), and one claim alone never is: its weight is not zero.
+//! **By index** (L. Law and B. Matt, "Finding invalid signatures in pairing-based batches", 2007). One final exponentiation
+//! gives W = ∏ vᵢ^i, i from zero. If part j alone is false, then V = vⱼ and W = Vʲ, which comparisons with the powers of V
+//! find, and the part's value is known: the search goes on inside it. If W is no such power, several parts are false.
 //!
-//! Where threads and lanes compute several values in the time of one, sets are halved more than once before their parts are
-//! looked at: more sets, in fewer steps.
+//! **By values.** All but the last are computed; the last is the set's value divided by the others, and division there is
+//! free. Where threads and lanes compute several values in the time of one, there are more parts.
+//!
+//! The whole batch is tested by index. A set that a test does not settle is cut by values, and of its parts the false ones
+//! are tested if they are at most half of the parts: if half of many parts are false, 0.69 false claims fall to a part, and
+//! seven of ten false parts hold but one. Where more are false, a test would mostly be lost.
+//!
+//! A false set is taken for true with probability 2^-64 (or 2^-128) a set, and the test of m parts with several false ones
+//! names one of them with probability m·2^-64; only then is a true claim called false. The proofs are in
+//! `docs/soundness.md`. One claim alone is decided exactly: its weight is not zero.
 //!
 //! ```
 //! # use quorate::{*, culprit, execute::Execution};
@@ -24,7 +32,7 @@
 //! assert!(!execution.holds());
 //! let found = culprit::search(&execution);
 //! assert_eq!(found.positions, [11]);
-//! assert_eq!(found.work.search_nodes, 4); // 16 = 2^4: half of what is left each time
+//! assert_eq!(found.work.search_nodes, 1); // V^11
 //! ```
 
 use std::ops::Range;
@@ -77,7 +85,7 @@ pub fn search<S: Suite>(execution: &Execution<'_, S>) -> Found {
 struct Set {
     range: Range<usize>,
     value: Gt,
-    /// Whether it is to be tested for one false part alone.
+    /// Whether it is to be tested for a lone false part.
     test: bool,
 }
 
@@ -106,8 +114,8 @@ impl Set {
     fn valued(self, parts: Vec<Range<usize>>, values: &mut impl Iterator<Item = Gt>) -> Vec<Self> {
         let mut values: Vec<_> = values.take(parts.len() - 1).collect();
         values.push(values.iter().fold(self.value, |rest, value| rest * value.inverse()));
-        let parts_that_fail = values.iter().filter(|value| !value.is_one()).count();
-        let test = 2 * parts_that_fail <= parts.len();
+        let false_parts = values.iter().filter(|value| !value.is_one()).count();
+        let test = 2 * false_parts <= parts.len();
         parts.into_iter().zip(values).map(|(range, value)| Self { range, value, test }).collect()
     }
 }
@@ -136,7 +144,8 @@ impl Cut {
     }
 }
 
-/// A tested set has up to 16 parts: one of a claim each in a block of a vector's batch. The sums of a test grow with the square.
+/// A tested set has up to 16 parts: in a batch of eight blocks of 16 claims, two tests find a claim. More would make the sums
+/// of a test longer, which grow with the square.
 const MOST_HALVINGS: u32 = 4;
 
 /// How often to halve each of so many sets, so that the values of all parts but the last of each are computed at a time.
@@ -144,15 +153,15 @@ fn halvings(sets: usize, width: usize) -> u32 {
     (width / sets.max(1) + 1).ilog2().max(1)
 }
 
-/// The parts of a range of at least two positions that is halved so often. If it has borders of sources or blocks, it is cut
-/// at these alone, since a part of whole blocks starts from their values.
+/// The parts of a range of at least two positions that is halved so often, each time at the cut nearest to the middle.
 fn parts<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>, halvings: u32) -> Vec<Range<usize>> {
-    let anywhere = border(execution, range).is_none();
+    let cuts = cuts(execution, range);
     (0..halvings).fold(vec![range.clone()], |parts, _| {
         let halves = parts.into_iter().flat_map(|part| {
-            let cut = border(execution, &part).or_else(|| (anywhere && part.len() > 1).then(|| middle(&part)));
-            match cut {
-                Some(cut) => vec![part.start..cut, cut..part.end],
+            let middle = part.start + part.len() / 2;
+            let inside = cuts.iter().filter(|cut| part.start < **cut && **cut < part.end);
+            match inside.min_by_key(|cut| cut.abs_diff(middle)) {
+                Some(cut) => vec![part.start..*cut, *cut..part.end],
                 None => vec![part],
             }
         });
@@ -160,21 +169,18 @@ fn parts<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>, halvings:
     })
 }
 
-/// The border nearest to the middle of a range: of sources, or where it has none, of blocks.
-fn border<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>) -> Option<usize> {
-    let plan = execution.plan();
-    let inside = range.start + 1..range.end;
-    let nearest = |cuts: &mut dyn Iterator<Item = usize>| {
-        cuts.filter(|cut| inside.contains(cut)).min_by_key(|cut| cut.abs_diff(middle(range)))
-    };
+/// Where to cut a range: between its sources; if it has one alone, between its blocks, whose values the batch left; else
+/// anywhere.
+fn cuts<S: Suite>(execution: &Execution<'_, S>, range: &Range<usize>) -> Vec<usize> {
+    let (plan, inside) = (execution.plan(), range.start + 1..range.end);
     let claims = &plan.claims;
-    let mut sources = inside.clone().filter(|p| claims[p - 1].source != claims[*p].source);
-    let mut blocks = plan.blocks.iter().map(|block| plan.terms[block.start].span().start);
-    nearest(&mut sources).or_else(|| nearest(&mut blocks))
-}
-
-fn middle(range: &Range<usize>) -> usize {
-    range.start + range.len() / 2
+    let sources: Vec<_> = inside.clone().filter(|p| claims[p - 1].source != claims[*p].source).collect();
+    if !sources.is_empty() {
+        return sources;
+    }
+    let starts = plan.blocks.iter().map(|block| plan.terms[block.start].span().start);
+    let blocks: Vec<_> = starts.filter(|start| inside.contains(start)).collect();
+    if blocks.is_empty() { inside.collect() } else { blocks }
 }
 
 #[cfg(test)]
