@@ -13,6 +13,7 @@
 //! each is checked by itself after all, and the second phase is done again without the false ones.
 
 use std::{
+    collections::BTreeMap,
     num::NonZeroUsize,
     ops::Range,
     sync::atomic::{AtomicUsize, Ordering},
@@ -98,16 +99,18 @@ impl<'a, S: Suite> Execution<'a, S> {
         self.work
     }
 
-    /// The values of the product over the claims at each range of positions.
+    /// The value of each product ∏ vᵢ^i, i from one, where vᵢ is the value of the claims at the i-th of its ranges of
+    /// positions, which do not overlap. One range alone has its own value.
     ///
     /// Blocks that lie within a range are taken as they are, terms too; only those that a range cuts are summed anew.
     ///
-    /// Cost, a range: a pairing and a final exponentiation, the weighted sum of its signatures, and less than a block's
-    /// pairings at each of its ends.
-    pub(crate) fn values(&self, ranges: &[Range<usize>]) -> (Vec<Gt>, Work) {
-        let lanes = self.plan.options.backend.lanes();
-        let share = |job: usize| &ranges[job * lanes..((job + 1) * lanes).min(ranges.len())];
-        let made = self.parallel(ranges.len().div_ceil(lanes), |job| self.values_together(share(job)));
+    /// Cost, a product: a pairing and a final exponentiation, the weighted sum of its signatures, and for each range less than
+    /// a block's pairings at each of its ends.
+    pub(crate) fn values(&self, products: &[Vec<Range<usize>>]) -> (Vec<Gt>, Work) {
+        let Options { backend, threads, .. } = self.plan.options;
+        let size = products.len().div_ceil(threads.get()).clamp(1, backend.lanes());
+        let shares: Vec<_> = products.chunks(size).collect();
+        let made = self.parallel(shares.len(), |job| self.values_together(shares[job]));
         let mut work = Work::default();
         let values = made.into_iter().flat_map(|(values, w)| {
             work += w;
@@ -116,72 +119,115 @@ impl<'a, S: Suite> Execution<'a, S> {
         (values.collect(), work)
     }
 
-    /// How many ranges [`values`](Self::values) computes at a time, on all threads.
+    /// How many values [`values`](Self::values) computes at a time, on all threads.
     pub(crate) fn width(&self) -> usize {
         self.plan.options.threads.get() * self.plan.options.backend.lanes()
     }
 
-    fn values_together(&self, ranges: &[Range<usize>]) -> (Vec<Gt>, Work) {
-        let (backend, n) = (self.plan.options.backend, ranges.len());
-        // What the batch left: by range the product of the blocks in it, the pairs of other terms in it, the terms it cuts.
-        let (mut kept, mut whole, mut cut) = (vec![MillerValue::ONE; n], vec![Vec::new(); n], Vec::new());
-        // The positions of a range whose signatures no block that was taken has in it; and what the last block has too many.
-        let (mut rest, mut took_last) =
-            (ranges.iter().map(|range| vec![range.clone()]).collect::<Vec<_>>(), vec![false; n]);
-        for (i, range) in ranges.iter().enumerate() {
-            for (b, (block, value)) in self.plan.blocks.iter().zip(&self.products).enumerate() {
-                let terms = &self.plan.terms[block.clone()];
-                if terms.iter().all(|term| within(&term.span(), range)) {
-                    match self.plan.apart.get(b) {
-                        None => took_last[i] |= block.end == self.plan.terms.len(),
-                        Some(positions) if within(positions, range) => take(&mut rest[i], positions),
-                        // Claims without a term, of whom the range has not all.
-                        Some(_) => {
-                            whole[i].extend(&self.pairs[block.clone()]);
-                            continue;
-                        }
-                    }
-                    kept[i] = kept[i] * *value;
-                    continue;
+    fn values_together(&self, products: &[Vec<Range<usize>>]) -> (Vec<Gt>, Work) {
+        let (plan, backend) = (self.plan, self.plan.options.backend);
+        // By product: of the kept blocks, and which signatures they lack, or have too often.
+        let (mut kept, mut unpaired, mut too_often) = (Vec::new(), Vec::new(), Vec::new());
+        // Other terms, each with its product: those whose pair was kept, and those that are restricted to some ranges.
+        let (mut whole, mut firsts, mut cut) = (Vec::new(), Multiples::new(), Vec::new());
+        for (product, ranges) in products.iter().enumerate() {
+            let parts: Vec<_> = ranges.iter().map(|range| self.kept(range)).collect();
+            // v₁·v₂²⋯ is the product of v₁v₂⋯, v₂v₃⋯, and so on.
+            let none = (MillerValue::ONE, MillerValue::ONE);
+            let (_, value) = parts.iter().rev().fold(none, |(suffix, product), part| {
+                let suffix = suffix * part.value;
+                (suffix, product * suffix)
+            });
+            kept.push(value);
+            unpaired.push(Vec::new());
+            too_often.push(0);
+            let mut restricted = BTreeMap::<usize, Vec<_>>::new();
+            for ((times, part), range) in (1..).zip(parts).zip(ranges) {
+                unpaired[product].extend(part.unpaired.into_iter().map(|range| (times, range)));
+                too_often[product] += if part.has_all_signatures { times } else { 0 };
+                for (p, q) in part.whole {
+                    firsts.push(times, p);
+                    firsts.close();
+                    whole.push((product, q));
                 }
-                for (term, pair) in terms.iter().zip(&self.pairs[block.clone()]) {
-                    let span = term.span();
-                    if within(&span, range) {
-                        whole[i].push(*pair);
-                    } else if span.start < range.end && range.start < span.end {
-                        cut.push((i, term));
-                    }
+                for term in part.cut {
+                    restricted.entry(term).or_default().push((times, range.clone()));
                 }
             }
+            cut.extend(restricted.into_iter().map(|(term, ranges)| (product, &plan.terms[term], ranges)));
         }
-        let restricted: Vec<_> = cut.iter().map(|(i, term)| (*term, &ranges[*i])).collect();
+        let restricted: Vec<_> = cut.iter().map(|(_, term, ranges)| (*term, &ranges[..])).collect();
         let (cut_pairs, weighted_in_terms) = self.term_pairs(&restricted);
-        for ((i, _), pair) in cut.iter().zip(cut_pairs) {
-            whole[*i].push(pair);
+        let (signatures, weighted) = self.signature_sums(&unpaired);
+
+        let mut pairs = vec![Vec::new(); products.len()];
+        for ((product, q), p) in whole.into_iter().zip(firsts.sums(backend)) {
+            pairs[product].push((p, q));
         }
-        let (mut signatures, weighted) = self.signature_sums(&rest);
-        for (sum, _) in signatures.iter_mut().zip(took_last).filter(|(_, took_last)| *took_last) {
-            // The last block's value has the pair of all signatures in it: this range's pair makes up for it.
-            *sum = backend.sum(&[*sum, self.signatures.negate()]);
+        for ((product, ..), pair) in cut.iter().zip(cut_pairs) {
+            pairs[*product].push(pair);
         }
-        let (mut pairs, mut ends) = (Vec::new(), Vec::new());
-        for (whole, sum) in whole.into_iter().zip(signatures) {
-            pairs.extend(whole);
+        for ((pairs, sum), too_often) in pairs.iter_mut().zip(signatures).zip(too_often) {
+            let sum = match too_often {
+                0 => sum,
+                _ => backend.sum(&[vec![self.signatures.negate(); too_often], vec![sum]].concat()),
+            };
             if !sum.is_identity() {
                 pairs.push(self.signature_pair(sum));
             }
-            ends.push(pairs.len());
         }
-        let products = backend.miller_products(self.plan.pairing, &pairs, &ends);
-        let products: Vec<_> = products.into_iter().zip(kept).map(|(product, kept)| product * kept).collect();
+        let mut end = 0;
+        let ends = pairs.iter().map(|pairs| {
+            end += pairs.len();
+            end
+        });
+        let ends: Vec<_> = ends.collect();
+        let made = backend.miller_products(plan.pairing, &pairs.concat(), &ends);
+        let made: Vec<_> = made.into_iter().zip(kept).map(|(made, kept)| made * kept).collect();
         let work = Work {
-            search_nodes: n,
-            final_exponentiations: n,
-            pairings: pairs.len(),
+            search_nodes: products.len(),
+            final_exponentiations: products.len(),
+            pairings: end,
             weighted: weighted_in_terms + weighted,
             ..Work::default()
         };
-        (backend.final_exponentiations(&products), work)
+        (backend.final_exponentiations(&made), work)
+    }
+
+    /// What the batch left of the value of the claims at a range of positions.
+    fn kept(&self, range: &Range<usize>) -> Kept {
+        let mut kept = Kept {
+            value: MillerValue::ONE,
+            whole: Vec::new(),
+            cut: Vec::new(),
+            unpaired: vec![range.clone()],
+            has_all_signatures: false,
+        };
+        for (b, (block, value)) in self.plan.blocks.iter().zip(&self.products).enumerate() {
+            let terms = &self.plan.terms[block.clone()];
+            if terms.iter().all(|term| within(&term.span(), range)) {
+                match self.plan.apart.get(b) {
+                    None => kept.has_all_signatures |= block.end == self.plan.terms.len(),
+                    Some(positions) if within(positions, range) => take(&mut kept.unpaired, positions),
+                    // Claims without a term, of whom the range has not all.
+                    Some(_) => {
+                        kept.whole.extend(&self.pairs[block.clone()]);
+                        continue;
+                    }
+                }
+                kept.value = kept.value * *value;
+                continue;
+            }
+            for (term, (index, pair)) in terms.iter().zip(block.clone().zip(&self.pairs[block.clone()])) {
+                let span = term.span();
+                if within(&span, range) {
+                    kept.whole.push(*pair);
+                } else if span.start < range.end && range.start < span.end {
+                    kept.cut.push(index);
+                }
+            }
+        }
+        kept
     }
 
     /// Phase one.
@@ -233,7 +279,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             self.drop_not_members(not_members.concat());
         }
         self.weigh(|this, ranges| {
-            let ranges: Vec<_> = ranges.iter().map(|range| vec![range.clone()]).collect();
+            let ranges: Vec<_> = ranges.iter().map(|range| vec![(1, range.clone())]).collect();
             Some(this.signature_sums(&ranges))
         })
         .expect("nothing was asked of the signatures")
@@ -246,11 +292,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         signatures: impl Fn(&Self, &[Range<usize>]) -> Option<(Vec<S::Signature>, usize)> + Sync,
     ) -> Option<Vec<S::Signature>> {
         let (plan, shares) = (self.plan, self.plan.shares());
-        let (all, t) = (0..plan.claims.len(), shares.terms.len());
+        let (all, t) = ([(1, 0..plan.claims.len())], shares.terms.len());
         let this = &*self;
         let made = this.parallel(t + shares.signatures.len(), |job| -> Weighed<S> {
             if job < t {
-                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, &all)).collect();
+                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, &all[..])).collect();
                 Weighed::Pairs(this.term_pairs(&terms))
             } else {
                 Weighed::Signatures(signatures(this, &shares.signatures[job - t]))
@@ -308,19 +354,22 @@ impl<'a, S: Suite> Execution<'a, S> {
         }
     }
 
-    /// The pairs of terms, each restricted to the claims at a range, and how many points were weighed for them.
-    fn term_pairs(&self, terms: &[(&Term, &Range<usize>)]) -> (Vec<(G1, G2)>, usize) {
+    /// The pairs of terms, each restricted to the claims at some ranges, those of each range taken so many times, and how many
+    /// points were weighed for them.
+    fn term_pairs(&self, terms: &[(&Term, &[Counted])]) -> (Vec<(G1, G2)>, usize) {
         let (mut keys, mut hashes) = (Summands::new(), Summands::new());
-        for (term, range) in terms {
-            for Part { position, operand } in &term.parts {
-                if !range.contains(position) || self.dropped[*position].is_some() {
-                    continue;
-                }
-                let weight = self.weights[*position];
-                match *operand {
-                    Operand::Key(key) => keys.push(self.plan.keys[key].point(), weight),
-                    Operand::Sum(sum) => keys.push(self.sums[sum], weight),
-                    Operand::Message(message) => hashes.push(self.hashes[message], weight),
+        for (term, ranges) in terms {
+            for (times, range) in *ranges {
+                for Part { position, operand } in &term.parts {
+                    if !range.contains(position) || self.dropped[*position].is_some() {
+                        continue;
+                    }
+                    let weight = self.weights[*position];
+                    match *operand {
+                        Operand::Key(key) => keys.push(*times, self.plan.keys[key].point(), weight),
+                        Operand::Sum(sum) => keys.push(*times, self.sums[sum], weight),
+                        Operand::Message(message) => hashes.push(*times, self.hashes[message], weight),
+                    }
                 }
             }
             match term.vertex {
@@ -342,12 +391,15 @@ impl<'a, S: Suite> Execution<'a, S> {
         (pairs.collect(), if self.weights.len() > 1 { weighted } else { 0 })
     }
 
-    /// Σ w·signature over the claims of each list of ranges, and how many points were weighed.
-    fn signature_sums(&self, ranges: &[Vec<Range<usize>>]) -> (Vec<S::Signature>, usize) {
+    /// Σ w·signature over the claims of each list of ranges, those of each range taken so many times, and how many points were
+    /// weighed.
+    fn signature_sums(&self, lists: &[Vec<Counted>]) -> (Vec<S::Signature>, usize) {
         let mut sums = Summands::new();
-        for ranges in ranges {
-            for position in ranges.iter().flat_map(|range| self.live(range.clone())) {
-                sums.push(self.plan.claims[position].signature.point(), self.weights[position]);
+        for ranges in lists {
+            for (times, range) in ranges {
+                for position in self.live(range.clone()) {
+                    sums.push(*times, self.plan.claims[position].signature.point(), self.weights[position]);
+                }
             }
             sums.close();
         }
@@ -363,9 +415,9 @@ impl<'a, S: Suite> Execution<'a, S> {
             for position in self.live(range.clone()) {
                 let weight = self.weights[position];
                 match self.plan.claims[position].signature {
-                    ClaimSignature::Checked(signature) => members.push(signature.point(), weight),
+                    ClaimSignature::Checked(signature) => members.push(1, signature.point(), weight),
                     ClaimSignature::Unchecked(signature) => {
-                        unknown.push(signature.point(), weight);
+                        unknown.push(1, signature.point(), weight);
                         further.push(self.further[position]);
                     }
                 }
@@ -374,7 +426,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             unknown.close();
         }
         let weighted = members.points.len() + unknown.points.len();
-        let Summands { points, weights, ends } = &unknown;
+        let Summands { points, weights, ends, .. } = &unknown;
         let sums = backend.weighted_sums_of_members(points, weights, &further, ends, soundness)?;
         let sums = sums.into_iter().zip(members.sums(backend)).map(|(a, b)| backend.sum(&[a, b]));
         Some((sums.collect(), weighted))
@@ -409,21 +461,46 @@ enum Weighed<S: Suite> {
     Signatures(Option<(Vec<S::Signature>, usize)>),
 }
 
-/// Points with weights, in stretches: the operands of [`Backend::weighted_sums`].
+/// What the batch left of the value of some claims.
+struct Kept {
+    /// The product of the blocks that hold no others' terms.
+    value: MillerValue,
+    /// The pairs of further terms that are of no others.
+    whole: Vec<(G1, G2)>,
+    /// Terms that are of others, too.
+    cut: Vec<usize>,
+    /// The positions of those whose signatures the blocks do not have in them.
+    unpaired: Vec<Range<usize>>,
+    /// Whether the last block is among the blocks, and has the pair of all signatures in it.
+    has_all_signatures: bool,
+}
+
+/// How often a sum takes the claims at a range of positions.
+type Counted = (usize, Range<usize>);
+
+/// Weighted points of several sums, each point taken so many times.
 struct Summands<G> {
     points: Vec<G>,
     weights: Vec<Weight>,
+    /// Runs of points of one sum that are taken equally often: how often, and their end.
+    runs: Vec<(usize, usize)>,
+    /// By sum.
     ends: Vec<usize>,
 }
 
 impl<G: Group> Summands<G> {
     fn new() -> Self {
-        Self { points: Vec::new(), weights: Vec::new(), ends: Vec::new() }
+        Self { points: Vec::new(), weights: Vec::new(), runs: Vec::new(), ends: Vec::new() }
     }
 
-    fn push(&mut self, point: G, weight: Weight) {
+    fn push(&mut self, times: usize, point: G, weight: Weight) {
         self.points.push(point);
         self.weights.push(weight);
+        let (start, end) = (self.ends.last().copied().unwrap_or(0), self.points.len());
+        match self.runs.last_mut() {
+            Some((same, run)) if *same == times && *run > start => *run = end,
+            _ => self.runs.push((times, end)),
+        }
     }
 
     fn close(&mut self) {
@@ -431,7 +508,44 @@ impl<G: Group> Summands<G> {
     }
 
     fn sums(&self, backend: Backend) -> Vec<G> {
-        backend.weighted_sums(&self.points, &self.weights, &self.ends)
+        let ends: Vec<_> = self.runs.iter().map(|(_, end)| *end).collect();
+        let runs = backend.weighted_sums(&self.points, &self.weights, &ends);
+        let mut runs = self.runs.iter().zip(runs).peekable();
+        let mut sums = Multiples::new();
+        for end in &self.ends {
+            while let Some(((times, _), sum)) = runs.next_if(|((_, run), _)| run <= end) {
+                sums.push(*times, sum);
+            }
+            sums.close();
+        }
+        sums.sums(backend)
+    }
+}
+
+/// Points of several sums, each taken so many times: it stands as often among the points of a plain sum. That is exact for
+/// every point of the curve, and cheap for as few times as there are parts of a set.
+struct Multiples<G> {
+    points: Vec<G>,
+    /// By sum.
+    ends: Vec<usize>,
+}
+
+impl<G: Group> Multiples<G> {
+    fn new() -> Self {
+        Self { points: Vec::new(), ends: Vec::new() }
+    }
+
+    fn push(&mut self, times: usize, point: G) {
+        self.points.extend(std::iter::repeat_n(point, times));
+    }
+
+    fn close(&mut self) {
+        self.ends.push(self.points.len());
+    }
+
+    fn sums(self, backend: Backend) -> Vec<G> {
+        let nothing_to_add = self.ends.iter().copied().eq(1..=self.points.len());
+        if nothing_to_add { self.points } else { backend.sums(&self.points, &self.ends) }
     }
 }
 

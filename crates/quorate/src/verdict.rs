@@ -112,7 +112,7 @@ pub struct Work {
     pub pairings: usize,
     /// Final exponentiations.
     pub final_exponentiations: usize,
-    /// Sets of claims looked at in the search for false ones.
+    /// Values computed in the search for false claims: of a set of them, or of a product of parts raised to their indices.
     pub search_nodes: usize,
 }
 

@@ -21,9 +21,10 @@ pub use crate::plan::Options;
 /// that occurs twice gets its verdict twice.
 ///
 /// A false claim passes with probability at most 2^-64 for each set of claims that is looked at (2^-128 with
-/// [`Soundness::Bits128`](crate::Soundness)); a claim alone in its batch is decided exactly. Where the plan has the weighted sum
-/// of the signatures tell their membership, one outside the subgroup is missed with probability at most 2^-66 (2^-129):
-/// `docs/soundness.md`.
+/// [`Soundness::Bits128`](crate::Soundness)). With no greater one the search mistakes one set of claims for another and calls a
+/// true claim false, and only where two others are false. A claim alone in its batch is decided exactly. Where the plan has the
+/// weighted sum of the signatures tell their membership, one outside the subgroup is missed with probability at most 2^-66
+/// (2^-129): `docs/soundness.md`.
 ///
 /// Cost when all are true: a hash a distinct message, a subgroup check an unchecked signature or a check of their sum,
 /// k + 1 Miller loops where k vertices cover the graph of keys and messages, one final exponentiation, and a weighted sum in

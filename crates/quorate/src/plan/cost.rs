@@ -62,8 +62,8 @@ impl Costs {
         };
         if pairing == Pairing::TwistedAte {
             let LoopCosts { product, pairing } = table.twisted_ate.expect("the back end offers the pairing");
-            // A search takes about two vectors of short products beside the values that the batch left.
-            let search = 2 * 8 * (product - costs.product + 2 * (pairing - costs.pairing));
+            // Beside the values that the batch left, a search takes about one vector, of two pairs a lane.
+            let search = 8 * (product - costs.product + 2 * (pairing - costs.pairing));
             costs = Self { product, pairing, search, ..costs };
         }
         if backend.pairs_uncleared::<S::Signature>(pairing) {
