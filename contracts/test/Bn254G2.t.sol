@@ -288,9 +288,13 @@ contract Bn254G2Test is Test {
             uint256 index = pick % FEW;
             bool negative = pick >= 128;
             sum = harness.accumulate(sum, few[index], negative);
+            // At most 32 · 6.
+            // forge-lint: disable-next-line(unsafe-typecast)
             scalar += negative ? -int256(index + 1) : int256(index + 1);
             assertBounds(sum);
         }
+        // Not negative where it is cast.
+        // forge-lint: disable-next-line(unsafe-typecast)
         Bn254.G2 memory expected = scalar < 0 ? key(uint256(-scalar)).negate() : key(uint256(scalar));
         assertEq(PlainBn254G2.affine(sum), expected, "scalar");
         if (scalar != 0) assertEq(harness.normalize(sum), expected, "normalised");

@@ -24,7 +24,8 @@ import {Bn254} from "./Bn254.sol";
 ///    x2 is excluded with no hint of its own. For d = 0, x1 = x2 = -1/2 and g(x1) = 23/8 is a square: by 4, only x1
 ///    passes, as in the RFC.
 /// 7. The root is below P and has the parity of u; of the two roots, y and P - y, one has.
-/// NOT checked: nothing of the message and the tag; the tag (DST) is the caller's constant, of at most 255 bytes.
+/// NOT checked: what the message is, and that the tag (DST), a constant of the caller's of at most 255 bytes, is used for
+/// nothing else. Nor that the sum of the two points is not infinity, which happens with probability 1/R.
 library HashToBn254Rfc9380 {
     /// @notice What proves the choice of x for one u.
     /// @param candidate 1, 2 or 3: which x is taken.
