@@ -85,6 +85,16 @@ contract Bn254Harness is Test {
         return start - gasleft();
     }
 
+    function gasOfPairing(Bn254.G1 memory a, Bn254.G2 memory b, Bn254.G1 memory c, Bn254.G2 memory d)
+        external
+        view
+        returns (uint256)
+    {
+        uint256 start = gasleft();
+        Bn254.isPairingOne(a, b, c, d);
+        return start - gasleft();
+    }
+
     function gasOfSignature(Bn254.G1 memory messageHash, Bn254.G2 memory key, Bn254.G1 memory signature)
         external
         view
@@ -463,6 +473,8 @@ contract Bn254Test is Test {
         Bn254.G1 memory signature = PlainBn254.mul(hash, secret);
         vm.snapshotValue("Bn254", "G1 addition", harness.gasOfAdd(hash, signature));
         vm.snapshotValue("Bn254", "G1 multiplication", harness.gasOfMul(hash, R - 1));
+        Bn254.G2 memory g2 = PlainBn254G2.generator();
+        vm.snapshotValue("Bn254", "pairing check, two pairs", harness.gasOfPairing(hash, g2, signature, g2));
         vm.snapshotValue("Bn254", "signature check", harness.gasOfSignature(hash, key2(secret), signature));
         uint256 dual = harness.gasOfDualKey(hash, key1(secret), key2(secret), signature);
         vm.snapshotValue("Bn254", "dual-key check", dual);

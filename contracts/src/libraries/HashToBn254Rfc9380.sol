@@ -10,7 +10,8 @@ import {Bn254} from "./Bn254.sol";
 /// @dev Why no hint can lead elsewhere. For u let d = (1 - 4u²)(1 + 4u²) and g(x) = x³ + 3. The map tries, in this order,
 ///   x1 = -1/2 - t,  x2 = -1/2 + t,  x3 = 1 + c4·((1 + 4u²)²/d)²,   t = u·(1 - 4u²)·c3/d,  c3² = -12,  c4 = -16/3,
 /// and takes the first x whose g(x) is a square, with the y of u's parity.
-/// 1. 1/d is checked: it is the one inverse of d (inv0: 0 for d = 0).
+/// 1. 1/d is checked: it is the one inverse of d. d = 0 only for u = ±1/2 (1 + 4u² = 0 would make -1 a square); there
+///    t = 0 as 1 - 4u² = 0, whatever stands for 1/d: 1 does.
 /// 2. g has no root mod P, since the curve's order is odd. So each g(x) is a square or not, never zero.
 /// 3. "x1": the root shows that g(x1) is a square.
 /// 4. "x2" and "x3" come with w, w² = -g(x1). As P ≡ 3 mod 4, -1 is not a square, so g(x1) ≠ 0 is not one: x1 is
@@ -20,9 +21,11 @@ import {Bn254} from "./Bn254.sol";
 ///    g(x1)·g(x2) = h²·(3 - h) - 12h + 16. With x3 - 1 = -4/h (h = 3(1 - 4u²)²/(4(1 + 4u²)²) for d ≠ 0) expanding g
 ///    at 1 gives the same for -h³/4 · g(x3), so g(x1)·g(x2)·g(x3) = -h/4 · (h·g(x3))². And -h/4 = 1/(x3 - 1) is a
 ///    square, x3 - 1 = c4·(…)² with c4 = (2·c3/3)². So if g(x1) is not a square and g(x3) is one, g(x2) is not:
-///    x2 is excluded with no hint of its own. For d = 0, x1 = x2 = -1/2 and g(x1) = 23/8 is a square: by 4, only x1 passes.
+///    x2 is excluded with no hint of its own. For d = 0, x1 = x2 = -1/2 and g(x1) = 23/8 is a square: by 4, only x1
+///    passes, as in the RFC.
 /// 7. The root is below P and has the parity of u; of the two roots, y and P - y, one has.
-/// NOT checked: nothing of the message and the tag; the tag (DST) is the caller's constant, of at most 255 bytes.
+/// NOT checked: what the message is, and that the tag (DST), a constant of the caller's of at most 255 bytes, is used for
+/// nothing else. Nor that the sum of the two points is not infinity, which happens with probability 1/R.
 library HashToBn254Rfc9380 {
     /// @notice What proves the choice of x for one u.
     /// @param candidate 1, 2 or 3: which x is taken.
@@ -50,8 +53,8 @@ library HashToBn254Rfc9380 {
     error WrongSign();
     error BadRoot();
 
-    /// @notice hash_to_curve (section 3): the point of a message under a tag. At most about 4,300 gas for 32 bytes.
-    /// @param inverse 1/(d0·d1) for the d of the two field elements, a d that is zero being taken for 1.
+    /// @notice hash_to_curve (section 3): the point of a message under a tag. At most about 4,150 gas for 32 bytes.
+    /// @param inverse 1/(d0·d1) for the two field elements' denominators.
     function hash(bytes memory message, bytes memory tag, uint256 inverse, MapHint memory hint0, MapHint memory hint1)
         internal
         view
@@ -60,25 +63,22 @@ library HashToBn254Rfc9380 {
         (uint256 u0, uint256 u1) = hashToField(message, tag);
         uint256 d0 = denominator(u0);
         uint256 d1 = denominator(u1);
-        (uint256 e0, uint256 e1) = (d0 == 0 ? 1 : d0, d1 == 0 ? 1 : d1);
-        if (mulmod(mulmod(e0, e1, P), inverse, P) != 1) revert BadInverse();
-        return Bn254.add(
-            _map(u0, d0 == 0 ? 0 : mulmod(inverse, e1, P), hint0), _map(u1, d1 == 0 ? 0 : mulmod(inverse, e0, P), hint1)
-        );
+        if (mulmod(mulmod(d0, d1, P), inverse, P) != 1) revert BadInverse();
+        return Bn254.add(_map(u0, mulmod(inverse, d1, P), hint0), _map(u1, mulmod(inverse, d0, P), hint1));
     }
 
     /// @notice map_to_curve (section 6.6.1) of u < P.
-    /// @param inverse 1/d for d = denominator(u), or 1 for d = 0.
+    /// @param inverse 1/denominator(u).
     function mapToCurve(uint256 u, uint256 inverse, MapHint memory hint) internal pure returns (Bn254.G1 memory) {
-        uint256 d = denominator(u);
-        if (mulmod(d == 0 ? 1 : d, inverse, P) != 1) revert BadInverse();
-        return _map(u, d == 0 ? 0 : inverse, hint);
+        if (mulmod(denominator(u), inverse, P) != 1) revert BadInverse();
+        return _map(u, inverse, hint);
     }
 
-    /// @notice d = 1 - 16u⁴, whose inverse the map needs; 0 for u = ±1/2.
-    function denominator(uint256 u) internal pure returns (uint256) {
+    /// @notice What the map divides by: d = 1 - 16u⁴, or 1 for d = 0, that is for u = ±1/2.
+    function denominator(uint256 u) internal pure returns (uint256 d) {
         uint256 square = mulmod(u, u, P);
-        return addmod(1, P - mulmod(16, mulmod(square, square, P), P), P);
+        d = addmod(1, P - mulmod(16, mulmod(square, square, P), P), P);
+        if (d == 0) return 1;
     }
 
     /// @notice hash_to_field (section 5.2): two elements below P, 48 bytes of expand_message_xmd each.
@@ -128,7 +128,7 @@ library HashToBn254Rfc9380 {
         }
     }
 
-    /// @dev The map with 1/d proved (0 for d = 0), u < P.
+    /// @dev The map with 1/d proved (any word for d = 0), u < P.
     function _map(uint256 u, uint256 inverse, MapHint memory hint) private pure returns (Bn254.G1 memory point) {
         uint256 fourSquares = mulmod(mulmod(u, u, P), 4, P);
         // t = u·(1 - 4u²)·c3/d, below P.

@@ -3,10 +3,6 @@ pragma solidity 0.8.37;
 
 import {vm} from "../Test.sol";
 
-interface Console {
-    function log(string calldata line) external view;
-}
-
 /// @notice The bulk vectors, which lie beside the repository. Where they are absent a test prints that it skips, and
 /// fails if the environment says CI=true.
 library Vectors {
@@ -19,7 +15,10 @@ library Vectors {
             return (content, true);
         } catch {
             if (keccak256(bytes(vm.envOr("CI", string("false")))) == keccak256("true")) revert VectorsAbsent(path);
-            Console(0x000000000000000000636F6e736F6c652e6c6f67).log(string.concat("skipped, not found: ", path));
+            // forge prints what is sent to this address. It has no code, so the call is a bare one.
+            (bool printed,) = address(0x000000000000000000636F6e736F6c652e6c6f67)
+                .staticcall(abi.encodeWithSignature("log(string)", string.concat("skipped, not found: ", path)));
+            require(printed, "console");
         }
     }
 
@@ -45,7 +44,7 @@ library Vectors {
         return character < 0x3a ? character - 0x30 : (character | 0x20) - 0x57;
     }
 
-    /// @notice The 32-byte word at a byte offset, and whether the string holds it.
+    /// @notice The 32-byte word at a byte offset.
     function word(bytes memory data, uint256 offset) internal pure returns (uint256 value) {
         require(data.length >= offset + 32, "word");
         assembly {
