@@ -15,7 +15,7 @@ abstract contract Epochs is Stakes {
         epoch = currentEpoch();
         if (_snapshots[epoch].total != 0) revert AlreadySnapshotted(epoch);
         (uint64[] memory weights, uint256 total) = _currentWeights();
-        if (total == 0) revert NoWeight(epoch);
+        if (total == 0) revert NothingStaked(epoch);
         // For whole numbers, weight > floor(total * n / d) is weight * d > total * n.
         uint256 required = total * quorumNumerator / quorumDenominator;
         uint256 operators = operatorCount();

@@ -111,7 +111,7 @@ interface ITaskNetwork {
     error UnknownKey(uint256 index);
     error AlreadySnapshotted(uint256 epoch);
     error NotSnapshotted(uint256 epoch);
-    error NoWeight(uint256 epoch);
+    error NothingStaked(uint256 epoch);
     error EpochClosed(uint256 epoch);
     error EpochOpen(uint256 epoch);
     error NoTasks();
