@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 /// @title Election of a task's performer by weight
 /// @notice The beacon and the task's id give a point in [0, total); the performer is whose interval of the running sum holds it.
-/// Who may choose an id after the beacon is known chooses the performer: fix ids before, or derive them from what nobody chooses.
+/// All performers of an epoch are known once its beacon is. Who may choose an id after that chooses the performer: fix ids before,
+/// or derive them from what nobody chooses.
 library Leader {
     /// The weights do not add up to the total.
     error PointOutside(uint256 point);

@@ -26,22 +26,25 @@ abstract contract NetworkTerms is ITaskNetwork {
     uint256 public immutable bountyShare;
 
     constructor(Parameters memory p) {
-        _require(address(p.token).code.length != 0, "token");
-        _require(p.epochLength != 0, "epochLength");
-        _require(p.slashingWindow != 0, "slashingWindow");
+        require(address(p.token).code.length != 0, ParameterInvalid("token"));
+        require(p.epochLength != 0, ParameterInvalid("epochLength"));
+        require(p.slashingWindow != 0, ParameterInvalid("slashingWindow"));
         // Stake asked for in epoch e may vote until e + 2 begins, and a conflict of e is reported until
         // slashingWindow after that: it must not be paid out before.
-        _require(p.withdrawalDelay >= uint256(p.slashingWindow) + 2 * uint256(p.epochLength), "withdrawalDelay");
-        _require(p.unit != 0, "unit");
-        _require(p.minimumStake >= p.unit, "minimumStake");
-        _require(p.maximumOperators != 0, "maximumOperators");
+        require(
+            p.withdrawalDelay >= uint256(p.slashingWindow) + 2 * uint256(p.epochLength),
+            ParameterInvalid("withdrawalDelay")
+        );
+        require(p.unit != 0, ParameterInvalid("unit"));
+        require(p.minimumStake >= p.unit, ParameterInvalid("minimumStake"));
+        require(p.maximumOperators != 0, ParameterInvalid("maximumOperators"));
         // At least half, so that two quorums of one epoch share a signer; less than all, so that one exists.
-        _require(2 * uint256(p.quorumNumerator) >= p.quorumDenominator, "quorumNumerator");
-        _require(p.quorumNumerator < p.quorumDenominator, "quorumDenominator");
-        _require(p.penaltyShare <= WHOLE, "penaltyShare");
-        _require(p.slashShare != 0 && p.slashShare <= WHOLE, "slashShare");
+        require(2 * uint256(p.quorumNumerator) >= p.quorumDenominator, ParameterInvalid("quorumNumerator"));
+        require(p.quorumNumerator < p.quorumDenominator, ParameterInvalid("quorumDenominator"));
+        require(p.penaltyShare <= WHOLE, ParameterInvalid("penaltyShare"));
+        require(p.slashShare != 0 && p.slashShare <= WHOLE, ParameterInvalid("slashShare"));
         // An operator may report itself: it must lose by that.
-        _require(p.bountyShare <= WHOLE / 2, "bountyShare");
+        require(p.bountyShare <= WHOLE / 2, ParameterInvalid("bountyShare"));
 
         token = p.token;
         genesis = p.genesis;
@@ -69,9 +72,5 @@ abstract contract NetworkTerms is ITaskNetwork {
     /// @notice First second at which nothing of an epoch can settle any more.
     function closesAt(uint256 epoch) public view returns (uint256) {
         return genesis + (epoch + 2) * epochLength;
-    }
-
-    function _require(bool condition, bytes32 what) private pure {
-        if (!condition) revert ParameterInvalid(what);
     }
 }

@@ -10,8 +10,6 @@ import {Epochs} from "./Epochs.sol";
 /// shrink: the shares differ from exact proportion by a few units at most, the last signer gets the rest, and their sum is the amount.
 /// A performer is paid on showing the task again, and only if it was the elected one.
 abstract contract Rewards is Epochs {
-    using SafeCast for uint256;
-
     /// @notice One slot. `free` pays rewards to come, `owed` is set aside for claims.
     struct Pool {
         uint128 free;
@@ -51,7 +49,7 @@ abstract contract Rewards is Epochs {
         for (uint256 i = 0; i < signers.length; ++i) {
             paid += _claim(epoch, operator, index, weights[index], signers[i]);
         }
-        _pool.owed -= paid.toUint128();
+        _pool.owed -= SafeCast.toUint128(paid);
         _pay(operator, paid);
     }
 
@@ -60,7 +58,7 @@ abstract contract Rewards is Epochs {
         _taken(epoch);
         uint64[] memory weights = _weightsOf(epoch);
         uint256 reward = performerReward;
-        _pool.owed -= (reward * tasks.length).toUint128();
+        _pool.owed -= SafeCast.toUint128(reward * tasks.length);
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
             bytes32 settlement = _settlements[task.id];
@@ -131,21 +129,21 @@ abstract contract Rewards is Epochs {
             emit TaskSettled(task.id, epoch, task.performer, task.result, task.approved, rewarded);
         }
         // What leaves `free` enters `owed`: both fit, as their sum is what the token holds.
-        if (free != funds.free) _pool = Pool(uint128(free), (funds.owed + (funds.free - free)).toUint128());
+        if (free != funds.free) _pool = Pool(uint128(free), SafeCast.toUint128(funds.owed + (funds.free - free)));
     }
 
     /// @notice Adds to what the signers of a bitmap share.
     function _credit(uint256 epoch, bytes memory signers, uint256 weight, uint256 amount) internal {
         if (amount != 0) {
             Record storage record = _records[_recordId(epoch, signers)];
-            record.amount = (record.amount + amount).toUint128();
-            record.weight = weight.toUint96();
+            record.amount = SafeCast.toUint128(record.amount + amount);
+            record.weight = SafeCast.toUint96(weight);
         }
         emit Attested(epoch, signers, weight, amount);
     }
 
     function _addToPool(uint256 amount) internal {
-        _pool.free = (_pool.free + amount).toUint128();
+        _pool.free = SafeCast.toUint128(_pool.free + amount);
     }
 
     function _digest(Task calldata task, uint256 epoch) internal view returns (bytes32) {
@@ -172,7 +170,7 @@ abstract contract Rewards is Epochs {
         _claimed[id][index >> 8] = bits | bit;
         amount = record.amount * weight / record.weight;
         // Checked: were the weights not those that verification added up, a claim reverts and takes nothing from others.
-        _records[id] = Record((record.amount - amount).toUint128(), (record.weight - weight).toUint96());
+        _records[id] = Record(SafeCast.toUint128(record.amount - amount), SafeCast.toUint96(record.weight - weight));
         emit AttestationClaimed(operator, epoch, index, id, amount);
     }
 

@@ -45,7 +45,7 @@ abstract contract Slashing is Rewards {
     /// @notice Penalises the performers of rejected tasks. A task that names another than the elected performer reverts, so that no
     /// quorum can fine whom it likes. Reads the epoch's weight page once, and only if a task is rejected.
     function _penalise(Task[] calldata tasks, uint256 epoch) internal {
-        uint64[] memory weights;
+        uint64[] memory weights = new uint64[](0);
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
             if (task.approved) continue;

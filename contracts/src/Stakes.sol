@@ -11,10 +11,10 @@ import {QuorumHooks} from "./QuorumHooks.sol";
 /// @title Operators, their keys and their stake
 /// @notice A registered operator holds a seat: one slot with its stake and its key, which is all that a snapshot reads of it.
 /// Every seat holds at least the minimum stake. Stake asked for leaves the seat at once, so the next snapshot does not count it;
-/// it is slashable until it is paid out. Tokens that change balances by themselves (rebasing) are not supported.
+/// it is slashable until it is paid out. Not supported: tokens that change balances by themselves (rebasing), and tokens of which
+/// there are 2^128 units or more.
 abstract contract Stakes is NetworkTerms, QuorumHooks, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
-    using SafeCast for uint256;
 
     struct Seat {
         uint128 stake;
@@ -197,8 +197,8 @@ abstract contract Stakes is NetworkTerms, QuorumHooks, Pausable, ReentrancyGuard
         Withdrawal storage withdrawal = _withdrawals[operator];
         uint256 pending = withdrawal.amount + amount;
         uint256 payableAt = block.timestamp + withdrawalDelay;
-        withdrawal.amount = pending.toUint128();
-        withdrawal.payableAt = payableAt.toUint64();
+        withdrawal.amount = SafeCast.toUint128(pending);
+        withdrawal.payableAt = SafeCast.toUint64(payableAt);
         emit WithdrawalRequested(operator, amount, pending, payableAt);
     }
 

@@ -235,6 +235,12 @@ contract NetworkHandler is NetworkRig {
     }
 }
 
+/// @notice As forge asks for it: what invariants call.
+struct FuzzSelector {
+    address addr;
+    bytes4[] selectors;
+}
+
 contract TaskNetworkInvariantsTest is NetworkRig {
     NetworkHandler internal handler;
 
@@ -251,6 +257,46 @@ contract TaskNetworkInvariantsTest is NetworkRig {
     function targetContracts() external view returns (address[] memory targets) {
         targets = new address[](1);
         targets[0] = address(handler);
+    }
+
+    function targetSelectors() external view returns (FuzzSelector[] memory targets) {
+        targets = new FuzzSelector[](1);
+        targets[0] = FuzzSelector(address(handler), _actions());
+    }
+
+    /// The same actions in an order that is always the same, so that each is known to be reached, and to succeed.
+    function test_a_long_walk_reaches_every_action() external {
+        bytes4[] memory actions = _actions();
+        for (uint256 i = 0; i < 1500; ++i) {
+            uint256 seed = uint256(keccak256(abi.encode("walk", i)));
+            // Arguments beyond those that an action takes are ignored; a bool takes one bit.
+            bytes memory arguments = abi.encode(seed >> 8, uint256(keccak256(abi.encode(seed))) >> 255, seed >> 16);
+            bytes4 action = actions[seed % actions.length];
+            if (action != NetworkHandler.withdraw.selector) arguments = abi.encode(seed >> 8, seed >> 16, seed >> 24);
+            (bool done,) = address(handler).call(abi.encodePacked(action, arguments));
+            assertTrue(done, "an action reverted");
+            assertEq(token.balanceOf(address(network)), handler.liabilitiesNow(), "conserved");
+        }
+        assertEq(bytes(handler.violation()), "", handler.violation());
+        (, uint256 owed) = network.pool();
+        assertEq(owed, handler.owedNow(), "owed");
+        bytes32[12] memory names = [
+            bytes32("register"),
+            "addStake",
+            "rotateKey",
+            "requestWithdrawal",
+            "deregister",
+            "withdraw",
+            "fund",
+            "snapshot",
+            "submitTasks",
+            "claimAttestations",
+            "claimPerformances",
+            "reportConflict"
+        ];
+        for (uint256 i = 0; i < names.length; ++i) {
+            assertTrue(handler.calls(names[i]) >= 5, string(abi.encodePacked("seldom: ", names[i])));
+        }
     }
 
     /// Stake, what waits, the pool and what is owed are all the tokens there are: none made, none lost.
@@ -279,6 +325,23 @@ contract TaskNetworkInvariantsTest is NetworkRig {
             assertEq(sum, taken.total, "total");
             assertEq(taken.required, sum * 2 / 3, "required");
         }
+    }
+
+    function _actions() private pure returns (bytes4[] memory actions) {
+        actions = new bytes4[](13);
+        actions[0] = NetworkHandler.register.selector;
+        actions[1] = NetworkHandler.addStake.selector;
+        actions[2] = NetworkHandler.rotateKey.selector;
+        actions[3] = NetworkHandler.requestWithdrawal.selector;
+        actions[4] = NetworkHandler.deregister.selector;
+        actions[5] = NetworkHandler.withdraw.selector;
+        actions[6] = NetworkHandler.fundPool.selector;
+        actions[7] = NetworkHandler.pass.selector;
+        actions[8] = NetworkHandler.snapshot.selector;
+        actions[9] = NetworkHandler.submitTasks.selector;
+        actions[10] = NetworkHandler.claimAttestations.selector;
+        actions[11] = NetworkHandler.claimPerformances.selector;
+        actions[12] = NetworkHandler.reportConflict.selector;
     }
 
     function invariant_every_seat_holds_the_minimum() external view {

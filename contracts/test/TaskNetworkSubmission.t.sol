@@ -8,7 +8,12 @@ import {NetworkRig} from "./mocks/NetworkRig.sol";
 
 contract TaskNetworkSubmissionTest is NetworkRig {
     event TaskSettled(
-        bytes32 indexed id, uint256 indexed epoch, uint256 indexed performer, bytes32 result, bool approved, bool rewarded
+        bytes32 indexed id,
+        uint256 indexed epoch,
+        uint256 indexed performer,
+        bytes32 result,
+        bool approved,
+        bool rewarded
     );
 
     function setUp() public override {
