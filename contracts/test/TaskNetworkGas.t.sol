@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {vm} from "./Test.sol";
+import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
+import {UnverifiedNetwork} from "./mocks/MockNetwork.sol";
+import {NetworkRig} from "./mocks/NetworkRig.sol";
+
+/// @notice Gas of whole transactions where verification costs next to nothing: the network's own share.
+/// With 100 operators; keys and weights of the mock are in slots, so registration and snapshots say little here.
+contract TaskNetworkGasTest is NetworkRig {
+    uint256 private constant OPERATORS = 100;
+
+    function setUp() public override {
+        super.setUp();
+        ITaskNetwork.Parameters memory p = parameters();
+        p.maximumOperators = uint32(OPERATORS);
+        network = new UnverifiedNetwork(p);
+        for (uint256 i = 0; i < OPERATORS; ++i) {
+            join(i, 20e18);
+        }
+        network.snapshot();
+    }
+
+    function test_gas_of_submissions() external {
+        _submit(0, 1, 100);
+        vm.snapshotGasLastCall("TaskNetwork", "submit 1 task, empty pool, 100 operators");
+        fund(1000e18);
+        _submit(1, 1, 100);
+        vm.snapshotGasLastCall("TaskNetwork", "submit 1 task, new quorum, 100 operators");
+        _submit(2, 1, 100);
+        vm.snapshotGasLastCall("TaskNetwork", "submit 1 task, quorum seen in the epoch, 100 operators");
+        _submit(3, 10, 100);
+        vm.snapshotGasLastCall("TaskNetwork", "submit 10 tasks, quorum seen in the epoch, 100 operators");
+    }
+
+    function test_gas_of_a_rejection() external {
+        ITaskNetwork.Task[] memory tasks = one(taskFor(0, "bad"));
+        tasks[0].approved = false;
+        network.submitTasks(tasks, 0, _quorum(100));
+        vm.snapshotGasLastCall("TaskNetwork", "submit 1 rejected task, 100 operators");
+    }
+
+    function test_gas_of_claims() external {
+        fund(1000e18);
+        _submit(1, 1, 100);
+        enter(2);
+        bytes[] memory signers = new bytes[](1);
+        signers[0] = bitmap((1 << 100) - 1);
+        network.claimAttestations(0, 0, signers);
+        vm.snapshotGasLastCall("TaskNetwork", "claim 1 record, the first, 100 operators");
+        network.claimAttestations(0, 1, signers);
+        vm.snapshotGasLastCall("TaskNetwork", "claim 1 record, a later, 100 operators");
+        network.claimPerformances(0, one(taskFor(0, bytes32(uint256(100)))));
+        vm.snapshotGasLastCall("TaskNetwork", "claim 1 performance, 100 operators");
+    }
+
+    function _submit(uint256 seed, uint256 count, uint256 signers) private {
+        ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            tasks[i] = taskFor(0, bytes32(seed * 100 + i));
+        }
+        network.submitTasks(tasks, 0, _quorum(signers));
+    }
+
+    function _quorum(uint256 signers) private pure returns (bytes memory) {
+        return abi.encodePacked(20 * signers, bitmap((1 << signers) - 1));
+    }
+}

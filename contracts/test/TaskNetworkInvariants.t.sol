@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {vm} from "./Test.sol";
+import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
+import {MockNetwork} from "./mocks/MockNetwork.sol";
+import {MockToken} from "./mocks/MockTokens.sol";
+import {NetworkRig} from "./mocks/NetworkRig.sol";
+
+/// @notice Everything that anyone may do, with inputs that mostly succeed, and a record of what happened to compare with.
+contract NetworkHandler is NetworkRig {
+    uint256 public constant OPERATORS = 8;
+
+    struct Settled {
+        ITaskNetwork.Task task;
+        uint256 epoch;
+        bool performerOwed;
+    }
+
+    Settled[] private _settled;
+    uint256[] private _snapshots;
+    uint256 private _names = 1_000;
+    mapping(uint256 epoch => bytes[]) private _signers;
+    mapping(uint256 epoch => mapping(bytes32 => bool)) private _seen;
+    mapping(uint256 index => uint256) private _nameOf;
+    mapping(bytes32 id => uint256) private _settlements;
+    mapping(address => mapping(bytes32 => uint256)) private _slashes;
+
+    /// Set once something happened that must not.
+    string public violation;
+    uint256 public unclaimedPerformances;
+    mapping(bytes32 => uint256) public calls;
+
+    constructor(MockNetwork network_, MockToken token_) {
+        (network, token) = (network_, token_);
+    }
+
+    function setUp() public override {}
+
+    function register(uint256 who, uint256 stake) external {
+        who = bound(who, 0, OPERATORS - 1);
+        if (network.stakeOf(operator(who)) != 0) return;
+        _nameOf[join(who, bound(stake, LEAST, 1_000e18))] = who;
+        ++calls["register"];
+    }
+
+    function addStake(uint256 who, uint256 amount) external {
+        address at = operator(bound(who, 0, OPERATORS - 1));
+        if (network.stakeOf(at) == 0) return;
+        amount = bound(amount, 1, 100e18);
+        approve(at, amount);
+        vm.prank(at);
+        network.addStake(amount);
+        ++calls["addStake"];
+    }
+
+    function rotateKey(uint256 who) external {
+        who = bound(who, 0, OPERATORS - 1);
+        if (network.stakeOf(operator(who)) == 0) return;
+        vm.warp(block.timestamp + EPOCH);
+        uint256 index = rotate(who, ++_names);
+        _nameOf[index] = _names;
+        ++calls["rotateKey"];
+    }
+
+    function requestWithdrawal(uint256 who, uint256 amount) external {
+        address at = operator(bound(who, 0, OPERATORS - 1));
+        uint256 stake = network.stakeOf(at);
+        if (stake <= LEAST) return;
+        vm.prank(at);
+        network.requestWithdrawal(bound(amount, 1, stake - LEAST));
+        ++calls["requestWithdrawal"];
+    }
+
+    function deregister(uint256 who) external {
+        address at = operator(bound(who, 0, OPERATORS - 1));
+        if (network.stakeOf(at) == 0 || network.operatorCount() < 3) return;
+        vm.prank(at);
+        network.deregister();
+        ++calls["deregister"];
+    }
+
+    function withdraw(uint256 who, bool wait) external {
+        address at = operator(bound(who, 0, OPERATORS - 1));
+        (uint256 pending, uint256 payableAt) = network.pendingOf(at);
+        if (pending == 0) return;
+        if (wait && block.timestamp < payableAt) vm.warp(payableAt);
+        bool due = block.timestamp >= payableAt;
+        uint256 before = token.balanceOf(at);
+        vm.prank(at);
+        try network.withdraw() {
+            if (!due) violation = "paid before the delay was over";
+            ++calls["withdraw"];
+        } catch {
+            if (due) violation = "a due withdrawal failed";
+        }
+        if (due && token.balanceOf(at) != before + pending) violation = "paid another amount than was pending";
+    }
+
+    function fundPool(uint256 amount) external {
+        fund(bound(amount, 1, 100e18));
+        ++calls["fund"];
+    }
+
+    function pass(uint256 time) external {
+        vm.warp(block.timestamp + bound(time, 1, EPOCH));
+    }
+
+    function snapshot() external {
+        try network.snapshot() returns (uint256 epoch) {
+            _snapshots.push(epoch);
+            ++calls["snapshot"];
+        } catch {}
+    }
+
+    function submitTasks(uint256 seed, uint256 mask, uint256 count) external {
+        uint256 epoch = network.currentEpoch();
+        if (network.snapshotOf(epoch).total == 0) {
+            if (network.operatorCount() == 0) return;
+            _snapshots.push(network.snapshot());
+        }
+        if (seed % 3 == 0 && epoch != 0 && network.snapshotOf(epoch - 1).total != 0) --epoch;
+        count = bound(count, 1, 3);
+        ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            // Few ids, so that some come again.
+            bytes32 id = bytes32(uint256(keccak256(abi.encode(seed, i))) % 200);
+            tasks[i] = taskFor(epoch, id);
+            tasks[i].approved = uint256(keccak256(abi.encode(seed))) % 4 != 0;
+            if (tasks[i].approved && seed % 7 == 0) tasks[i].performer = seed % network.keyCount();
+        }
+        uint256 all = (1 << network.keyCount()) - 1;
+        mask = mask % 4 == 0 ? all : all & ~(1 << mask % network.keyCount());
+        if (mask == 0) return;
+        _submit(tasks, epoch, mask);
+    }
+
+    function claimAttestations(uint256 seed, uint256 index) external {
+        if (_snapshots.length == 0) return;
+        uint256 epoch = _snapshots[seed % _snapshots.length];
+        bytes[] storage all = _signers[epoch];
+        if (all.length == 0) return;
+        bytes[] memory signers = new bytes[](1);
+        signers[0] = all[seed % all.length];
+        if (seed % 2 == 0 && block.timestamp < network.closesAt(epoch)) vm.warp(network.closesAt(epoch));
+        index %= network.keyCount();
+        bool before = network.hasClaimed(epoch, index, signers[0]);
+        try network.claimAttestations(epoch, index, signers) {
+            if (before) violation = "claimed twice";
+            if (block.timestamp < network.closesAt(epoch)) violation = "claimed of an open epoch";
+            ++calls["claimAttestations"];
+        } catch {}
+    }
+
+    function claimPerformances(uint256 which) external {
+        if (_settled.length == 0) return;
+        Settled storage settled = _settled[which % _settled.length];
+        try network.claimPerformances(settled.epoch, one(settled.task)) {
+            if (!settled.performerOwed) violation = "a performer paid without being owed";
+            settled.performerOwed = false;
+            --unclaimedPerformances;
+            ++calls["claimPerformances"];
+        } catch {
+            if (settled.performerOwed) violation = "a performer owed could not claim";
+        }
+    }
+
+    function reportConflict(uint256 seed, uint256 index) external {
+        if (_snapshots.length == 0 || network.keyCount() == 0) return;
+        uint256 epoch = _snapshots[seed % _snapshots.length];
+        index %= network.keyCount();
+        bytes32 id = bytes32(seed % 5);
+        address at = network.ownerOfKey(index);
+        try this.reportAs(id, epoch, index) {
+            if (++_slashes[at][id] > 1) violation = "slashed twice for one id";
+            if (block.timestamp >= network.slashableUntil(epoch)) violation = "slashed outside the window";
+            ++calls["reportConflict"];
+        } catch {}
+    }
+
+    function reportAs(bytes32 id, uint256 epoch, uint256 index) external {
+        report(id, epoch, index, _nameOf[index]);
+    }
+
+    function liabilitiesNow() external view returns (uint256) {
+        return liabilities(OPERATORS);
+    }
+
+    /// @notice What is set aside: of the records, and for performers.
+    function owedNow() external view returns (uint256 owed) {
+        owed = unclaimedPerformances * PERFORMER;
+        for (uint256 i = 0; i < _snapshots.length; ++i) {
+            bytes[] storage all = _signers[_snapshots[i]];
+            for (uint256 j = 0; j < all.length; ++j) {
+                owed += network.recordOf(_snapshots[i], all[j]).amount;
+            }
+        }
+    }
+
+    function snapshotsTaken() external view returns (uint256[] memory) {
+        return _snapshots;
+    }
+
+    function _submit(ITaskNetwork.Task[] memory tasks, uint256 epoch, uint256 mask) private {
+        bytes memory quorum = quorumOf(tasks, epoch, mask);
+        (, uint256 owed) = network.pool();
+        try network.submitTasks(tasks, epoch, quorum) {
+            for (uint256 i = 0; i < tasks.length; ++i) {
+                if (++_settlements[tasks[i].id] > 1) violation = "a task settled twice";
+                (, uint256 after_) = network.pool();
+                // All or none of these few tasks were paid for, or the record tells.
+                _settled.push(Settled(tasks[i], epoch, false));
+                if (after_ != owed && _isOwed(tasks[i], epoch)) {
+                    _settled[_settled.length - 1].performerOwed = true;
+                    ++unclaimedPerformances;
+                }
+            }
+            bytes memory signers = bitmap(mask);
+            if (!_seen[epoch][keccak256(signers)]) {
+                _seen[epoch][keccak256(signers)] = true;
+                _signers[epoch].push(signers);
+            }
+            ++calls["submitTasks"];
+        } catch {}
+    }
+
+    /// @dev The slot of a settlement has its lowest bit set while the performer is owed. The mapping's place is found once, by trial.
+    function _isOwed(ITaskNetwork.Task memory task, uint256 epoch) private view returns (bool) {
+        bytes32 digest = network.taskDigest(task, epoch) | bytes32(uint256(1));
+        for (uint256 slot = 0; slot < 24; ++slot) {
+            bytes32 word = vm.load(address(network), keccak256(abi.encode(task.id, slot)));
+            if (word | bytes32(uint256(1)) == digest) return word == digest;
+        }
+        revert NotTrue("no settlement found");
+    }
+}
+
+/// @notice As forge asks for it: what invariants call.
+struct FuzzSelector {
+    address addr;
+    bytes4[] selectors;
+}
+
+contract TaskNetworkInvariantsTest is NetworkRig {
+    NetworkHandler internal handler;
+
+    function setUp() public override {
+        super.setUp();
+        handler = new NetworkHandler(network, token);
+        for (uint256 i = 0; i < 4; ++i) {
+            handler.register(i, (50 + i) * 1e18);
+        }
+        handler.fundPool(100e18);
+        handler.snapshot();
+    }
+
+    function targetContracts() external view returns (address[] memory targets) {
+        targets = new address[](1);
+        targets[0] = address(handler);
+    }
+
+    function targetSelectors() external view returns (FuzzSelector[] memory targets) {
+        targets = new FuzzSelector[](1);
+        targets[0] = FuzzSelector(address(handler), _actions());
+    }
+
+    /// The same actions in an order that is always the same, so that each is known to be reached, and to succeed.
+    function test_a_long_walk_reaches_every_action() external {
+        bytes4[] memory actions = _actions();
+        for (uint256 i = 0; i < 1500; ++i) {
+            uint256 seed = uint256(keccak256(abi.encode("walk", i)));
+            // Arguments beyond those that an action takes are ignored; a bool takes one bit.
+            bytes memory arguments = abi.encode(seed >> 8, uint256(keccak256(abi.encode(seed))) >> 255, seed >> 16);
+            bytes4 action = actions[seed % actions.length];
+            if (action != NetworkHandler.withdraw.selector) arguments = abi.encode(seed >> 8, seed >> 16, seed >> 24);
+            (bool done,) = address(handler).call(abi.encodePacked(action, arguments));
+            assertTrue(done, "an action reverted");
+            assertEq(token.balanceOf(address(network)), handler.liabilitiesNow(), "conserved");
+        }
+        assertEq(bytes(handler.violation()), "", handler.violation());
+        (, uint256 owed) = network.pool();
+        assertEq(owed, handler.owedNow(), "owed");
+        bytes32[12] memory names = [
+            bytes32("register"),
+            "addStake",
+            "rotateKey",
+            "requestWithdrawal",
+            "deregister",
+            "withdraw",
+            "fund",
+            "snapshot",
+            "submitTasks",
+            "claimAttestations",
+            "claimPerformances",
+            "reportConflict"
+        ];
+        for (uint256 i = 0; i < names.length; ++i) {
+            assertTrue(handler.calls(names[i]) >= 5, string(abi.encodePacked("seldom: ", names[i])));
+        }
+    }
+
+    /// Stake, what waits, the pool and what is owed are all the tokens there are: none made, none lost.
+    function invariant_tokens_are_conserved() external view {
+        assertEq(token.balanceOf(address(network)), handler.liabilitiesNow(), "conserved");
+    }
+
+    function invariant_what_is_owed_is_what_records_and_performers_hold() external view {
+        (, uint256 owed) = network.pool();
+        assertEq(owed, handler.owedNow(), "owed");
+    }
+
+    function invariant_nothing_forbidden_happened() external view {
+        assertEq(bytes(handler.violation()), "", handler.violation());
+    }
+
+    function invariant_totals_are_sums_of_pages() external view {
+        uint256[] memory epochs = handler.snapshotsTaken();
+        for (uint256 e = 0; e < epochs.length; ++e) {
+            uint64[] memory weights = network.weightsOf(epochs[e]);
+            uint256 sum = 0;
+            for (uint256 i = 0; i < weights.length; ++i) {
+                sum += weights[i];
+            }
+            ITaskNetwork.Snapshot memory taken = network.snapshotOf(epochs[e]);
+            assertEq(sum, taken.total, "total");
+            assertEq(taken.required, sum * 2 / 3, "required");
+        }
+    }
+
+    function _actions() private pure returns (bytes4[] memory actions) {
+        actions = new bytes4[](13);
+        actions[0] = NetworkHandler.register.selector;
+        actions[1] = NetworkHandler.addStake.selector;
+        actions[2] = NetworkHandler.rotateKey.selector;
+        actions[3] = NetworkHandler.requestWithdrawal.selector;
+        actions[4] = NetworkHandler.deregister.selector;
+        actions[5] = NetworkHandler.withdraw.selector;
+        actions[6] = NetworkHandler.fundPool.selector;
+        actions[7] = NetworkHandler.pass.selector;
+        actions[8] = NetworkHandler.snapshot.selector;
+        actions[9] = NetworkHandler.submitTasks.selector;
+        actions[10] = NetworkHandler.claimAttestations.selector;
+        actions[11] = NetworkHandler.claimPerformances.selector;
+        actions[12] = NetworkHandler.reportConflict.selector;
+    }
+
+    function invariant_every_seat_holds_the_minimum() external view {
+        uint256 seats = 0;
+        for (uint256 i = 0; i < handler.OPERATORS(); ++i) {
+            uint256 stake = network.stakeOf(operator(i));
+            assertTrue(stake == 0 || stake >= LEAST, "minimum");
+            if (stake != 0) ++seats;
+        }
+        assertEq(seats, network.operatorCount(), "seats");
+    }
+}

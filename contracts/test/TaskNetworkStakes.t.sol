@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {vm} from "./Test.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
+import {MockNetwork, MockProofs} from "./mocks/MockNetwork.sol";
+import {NetworkRig} from "./mocks/NetworkRig.sol";
+
+contract TaskNetworkStakesTest is NetworkRig {
+    function test_register_credits_stake_and_key() external {
+        assertEq(join(0, 40e18), 0, "first index");
+        assertEq(join(1, 50e18), 1, "second index");
+        assertEq(network.stakeOf(operator(1)), 50e18, "stake");
+        assertEq(network.keyOf(operator(1)), 1, "key");
+        assertEq(network.ownerOfKey(1), operator(1), "owner");
+        assertEq(network.operatorCount(), 2, "operators");
+        assertEq(token.balanceOf(address(network)), 90e18, "held");
+    }
+
+    function test_register_twice_reverts() external {
+        join(0, 40e18);
+        approve(operator(0), 40e18);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadyRegistered.selector, operator(0)));
+        vm.prank(operator(0));
+        network.register("", "", 40e18);
+    }
+
+    function test_register_without_possession_reverts() external {
+        approve(operator(0), 40e18);
+        vm.expectRevert(MockNetwork.FalsePossession.selector);
+        vm.prank(operator(0));
+        network.register(keyNamed(0), abi.encode(MockProofs.possession(operator(1), keyNamed(0))), 40e18);
+    }
+
+    function test_register_with_zero_stake_reverts() external {
+        bytes memory proof = abi.encode(MockProofs.possession(operator(0), keyNamed(0)));
+        vm.expectRevert(ITaskNetwork.ZeroAmount.selector);
+        vm.prank(operator(0));
+        network.register(keyNamed(0), proof, 0);
+    }
+
+    function test_register_below_the_minimum_reverts() external {
+        approve(operator(0), LEAST - 1);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(0), keyNamed(0)));
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.StakeTooSmall.selector, LEAST - 1, LEAST));
+        vm.prank(operator(0));
+        network.register(keyNamed(0), proof, LEAST - 1);
+    }
+
+    function test_register_when_seats_are_full_reverts() external {
+        for (uint256 i = 0; i < 20; ++i) {
+            join(i, LEAST);
+        }
+        approve(operator(20), LEAST);
+        vm.expectRevert(ITaskNetwork.SeatsFull.selector);
+        vm.prank(operator(20));
+        network.register(keyNamed(20), "", LEAST);
+    }
+
+    function test_an_index_of_another_operator_is_refused() external {
+        join(0, LEAST);
+        network.forceIndex(0);
+        approve(operator(1), LEAST);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(1), keyNamed(1)));
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.IndexReused.selector, 0));
+        vm.prank(operator(1));
+        network.register(keyNamed(1), proof, LEAST);
+    }
+
+    /// A stake that no u64 weighs would stop every snapshot: it is refused when it is brought.
+    function test_weight_overflow_is_refused_at_the_door() external {
+        uint256 most = (uint256(type(uint64).max) + 1) * UNIT - 1;
+        join(0, most);
+        approve(operator(0), 1);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.StakeTooLarge.selector, most + 1));
+        vm.prank(operator(0));
+        network.addStake(1);
+        network.snapshot();
+        assertEq(network.weightsOf(0)[0], type(uint64).max, "largest weight");
+    }
+
+    function test_add_stake_weighs_from_the_next_snapshot() external {
+        join(0, 40e18);
+        network.snapshot();
+        approve(operator(0), 5e18);
+        vm.prank(operator(0));
+        network.addStake(5e18);
+        assertEq(network.stakeOf(operator(0)), 45e18, "stake");
+        assertEq(network.snapshotOf(0).total, 40, "this epoch");
+        enter(1);
+        network.snapshot();
+        assertEq(network.snapshotOf(1).total, 45, "next epoch");
+    }
+
+    function test_add_stake_unregistered_or_zero_reverts() external {
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotRegistered.selector, operator(0)));
+        vm.prank(operator(0));
+        network.addStake(1);
+        join(0, LEAST);
+        vm.expectRevert(ITaskNetwork.ZeroAmount.selector);
+        vm.prank(operator(0));
+        network.addStake(0);
+    }
+
+    function test_rotation_takes_a_new_index_and_leaves_the_old_weightless() external {
+        join(0, 40e18);
+        join(1, 50e18);
+        network.snapshot();
+        enter(1);
+        assertEq(rotate(0, 100), 2, "new index");
+        assertEq(network.keyOf(operator(0)), 2, "current key");
+        assertEq(network.ownerOfKey(0), operator(0), "old key answers still");
+        assertEq(network.weightsOf(0)[0], 40, "old key in the old epoch");
+        network.snapshot();
+        uint64[] memory weights = network.weightsOf(1);
+        assertEq(weights.length, 3, "page");
+        assertEq(weights[0], 0, "old index");
+        assertEq(weights[1], 50, "other");
+        assertEq(weights[2], 40, "new index");
+    }
+
+    function test_rotation_before_an_epoch_length_reverts() external {
+        join(0, LEAST);
+        vm.warp(GENESIS + EPOCH - 1);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.RotatedTooSoon.selector, GENESIS + EPOCH));
+        vm.prank(operator(0));
+        network.rotateKey(keyNamed(7), "");
+    }
+
+    function test_rotation_unregistered_reverts() external {
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotRegistered.selector, operator(0)));
+        vm.prank(operator(0));
+        network.rotateKey("", "");
+    }
+
+    function test_withdrawal_only_after_its_delay() external {
+        join(0, 40e18);
+        vm.prank(operator(0));
+        network.requestWithdrawal(30e18);
+        assertEq(network.stakeOf(operator(0)), 10e18, "stake");
+        (uint256 amount, uint256 payableAt) = network.pendingOf(operator(0));
+        assertEq(amount, 30e18, "pending");
+        assertEq(payableAt, GENESIS + DELAY, "payable");
+        vm.warp(payableAt - 1);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.WithdrawalNotDue.selector, payableAt));
+        vm.prank(operator(0));
+        network.withdraw();
+        vm.warp(payableAt);
+        vm.prank(operator(0));
+        assertEq(network.withdraw(), 30e18, "paid");
+        assertEq(token.balanceOf(operator(0)), 30e18, "received");
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingPending.selector, operator(0)));
+        vm.prank(operator(0));
+        network.withdraw();
+    }
+
+    function test_a_further_request_restarts_the_delay() external {
+        join(0, 40e18);
+        vm.prank(operator(0));
+        network.requestWithdrawal(10e18);
+        vm.warp(GENESIS + 2 days);
+        vm.prank(operator(0));
+        network.requestWithdrawal(5e18);
+        (uint256 amount, uint256 payableAt) = network.pendingOf(operator(0));
+        assertEq(amount, 15e18, "both");
+        assertEq(payableAt, GENESIS + 2 days + DELAY, "from the last");
+    }
+
+    function test_request_that_leaves_less_than_the_minimum_reverts() external {
+        join(0, 40e18);
+        vm.startPrank(operator(0));
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.StakeTooSmall.selector, LEAST - 1, LEAST));
+        network.requestWithdrawal(30e18 + 1);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.StakeTooSmall.selector, 0, LEAST));
+        network.requestWithdrawal(40e18 + 1);
+        vm.expectRevert(ITaskNetwork.ZeroAmount.selector);
+        network.requestWithdrawal(0);
+        vm.stopPrank();
+    }
+
+    function test_requested_stake_loses_its_weight_at_the_next_snapshot() external {
+        join(0, 40e18);
+        join(1, 40e18);
+        network.snapshot();
+        vm.prank(operator(0));
+        network.requestWithdrawal(30e18);
+        assertEq(network.snapshotOf(0).total, 80, "this epoch");
+        enter(1);
+        network.snapshot();
+        assertEq(network.snapshotOf(1).total, 50, "next epoch");
+    }
+
+    function test_deregister_frees_the_seat_and_moves_the_last_one() external {
+        for (uint256 i = 0; i < 4; ++i) {
+            join(i, (10 + i) * 1e18);
+        }
+        vm.prank(operator(1));
+        network.deregister();
+        assertEq(network.operatorCount(), 3, "operators");
+        assertEq(network.stakeOf(operator(1)), 0, "left");
+        assertEq(network.stakeOf(operator(3)), 13e18, "moved");
+        assertEq(network.stakeOf(operator(2)), 12e18, "unmoved");
+        assertEq(network.keyOf(operator(3)), 3, "moved key");
+        (uint256 amount,) = network.pendingOf(operator(1));
+        assertEq(amount, 11e18, "pending");
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotRegistered.selector, operator(1)));
+        vm.prank(operator(1));
+        network.deregister();
+    }
+
+    function test_an_operator_comes_back_with_a_new_key_while_its_old_stake_waits() external {
+        join(0, 40e18);
+        vm.prank(operator(0));
+        network.deregister();
+        approve(operator(0), 20e18);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(0), keyNamed(9)));
+        vm.prank(operator(0));
+        assertEq(network.register(keyNamed(9), proof, 20e18), 1, "new index");
+        (uint256 amount,) = network.pendingOf(operator(0));
+        assertEq(amount, 40e18, "pending");
+        assertEq(network.stakeOf(operator(0)), 20e18, "stake");
+    }
+
+    function test_last_operator_leaves_and_no_further_epoch_opens() external {
+        join(0, 40e18);
+        network.snapshot();
+        vm.prank(operator(0));
+        network.deregister();
+        enter(1);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingStaked.selector, 1));
+        network.snapshot();
+        submit(taskFor(0, "still"), 0, 1);
+        enter(5);
+        vm.prank(operator(0));
+        assertEq(network.withdraw(), 40e18, "all of it");
+        assertEq(token.balanceOf(address(network)), 0, "nothing left");
+    }
+
+    function test_pause_stops_registration_stake_rotation_and_submission_alone() external {
+        join(0, 40e18);
+        network.snapshot();
+        enter(1);
+        vm.prank(ADMIN);
+        network.pause();
+        ITaskNetwork.Task[] memory tasks = one(taskFor(0, "paused"));
+        vm.startPrank(operator(0));
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        network.register("", "", 1);
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        network.addStake(1);
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        network.rotateKey("", "");
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        network.submitTasks(tasks, 0, "");
+        network.requestWithdrawal(10e18);
+        network.deregister();
+        vm.stopPrank();
+        vm.warp(GENESIS + 1 days + DELAY);
+        vm.prank(operator(0));
+        assertEq(network.withdraw(), 40e18, "paid in a pause");
+    }
+
+    function test_snapshots_claims_and_reports_go_on_in_a_pause() external {
+        join(0, 40e18);
+        fund(100e18);
+        network.snapshot();
+        ITaskNetwork.Task memory task = taskFor(0, "before");
+        submit(task, 0, 1);
+        vm.prank(ADMIN);
+        network.pause();
+        network.claimPerformances(0, one(task));
+        enter(2);
+        network.snapshot();
+        bytes[] memory signers = new bytes[](1);
+        signers[0] = bitmap(1);
+        assertEq(network.claimAttestations(0, 0, signers), ATTESTERS, "claimed");
+        assertTrue(report("conflict", 0, 0, 0) != 0, "reported");
+        vm.prank(ADMIN);
+        network.unpause();
+        submit(taskFor(2, "after"), 2, 1);
+    }
+
+    function test_only_the_role_pauses() external {
+        bytes32 role = network.PAUSER_ROLE();
+        vm.expectRevert(
+            abi.encodeWithSelector(IAccessControl.AccessControlUnauthorizedAccount.selector, operator(0), role)
+        );
+        vm.prank(operator(0));
+        network.pause();
+        vm.prank(ADMIN);
+        network.pause();
+        vm.expectRevert(
+            abi.encodeWithSelector(IAccessControl.AccessControlUnauthorizedAccount.selector, operator(0), role)
+        );
+        vm.prank(operator(0));
+        network.unpause();
+    }
+
+    function test_each_parameter_is_checked() external {
+        _refuses("token", 0);
+        _refuses("admin", 1);
+        _refuses("epochLength", 2);
+        _refuses("slashingWindow", 3);
+        _refuses("withdrawalDelay", 4);
+        _refuses("unit", 5);
+        _refuses("minimumStake", 6);
+        _refuses("maximumOperators", 7);
+        _refuses("quorumNumerator", 8);
+        _refuses("quorumDenominator", 9);
+        _refuses("penaltyShare", 10);
+        _refuses("slashShare", 11);
+        _refuses("slashShare", 12);
+        _refuses("bountyShare", 13);
+    }
+
+    function _refuses(bytes32 what, uint256 which) private {
+        ITaskNetwork.Parameters memory p = parameters();
+        if (which == 0) p.token = IERC20(address(0xDEAD));
+        if (which == 1) p.admin = address(0);
+        if (which == 2) p.epochLength = 0;
+        if (which == 3) p.slashingWindow = 0;
+        if (which == 4) p.withdrawalDelay = WINDOW + 2 * EPOCH - 1;
+        if (which == 5) p.unit = 0;
+        if (which == 6) p.minimumStake = UNIT - 1;
+        if (which == 7) p.maximumOperators = 0;
+        if (which == 8) (p.quorumNumerator, p.quorumDenominator) = (49, 100);
+        if (which == 9) (p.quorumNumerator, p.quorumDenominator) = (3, 3);
+        if (which == 10) p.penaltyShare = 10_001;
+        if (which == 11) p.slashShare = 0;
+        if (which == 12) p.slashShare = 10_001;
+        if (which == 13) p.bountyShare = 5_001;
+        try new MockNetwork(p) {
+            revert NotTrue("accepted");
+        } catch (bytes memory reason) {
+            assertEq(reason, abi.encodeWithSelector(ITaskNetwork.ParameterInvalid.selector, what), "which parameter");
+        }
+    }
+}
