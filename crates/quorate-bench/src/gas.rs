@@ -1,6 +1,6 @@
 //! Gas of settling a quorum's results: whole transactions, cold, ten in a row as the source measured.
 
-use std::iter;
+use std::{iter, rc::Rc};
 
 use quorate::{MinSig, SecretKey as BlsSecretKey};
 use quorate_curve::{Backend, G1, Group};
@@ -128,8 +128,8 @@ enum Keeps {
 /// The operators' secrets.
 #[derive(Clone)]
 enum Secrets {
-    Bn254(Vec<SecretKey>),
-    Bls12381(Vec<BlsSecretKey<MinSig>>),
+    Bn254(Rc<[SecretKey]>),
+    Bls12381(Rc<[BlsSecretKey<MinSig>]>),
 }
 
 impl Secrets {
@@ -141,7 +141,7 @@ impl Secrets {
         });
         match back_end {
             BackEnd::Bls12381G2 => Self::Bls12381(
-                seeds.map(|seed| BlsSecretKey::key_gen(MinSig::Pop, &seed, b"").expect("48 bytes")).collect(),
+                seeds.map(|seed| BlsSecretKey::key_gen(MinSig::Possession, &seed, b"").expect("48 bytes")).collect(),
             ),
             _ => Self::Bn254(seeds.map(|seed| SecretKey::from_entropy(&seed)).collect()),
         }
@@ -165,7 +165,7 @@ impl Secrets {
                 network::Signature::Bn254(each.sum::<Signature>().to_bytes())
             }
             Self::Bls12381(secrets) => {
-                let each = members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::Pop, d)));
+                let each = members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::Possession, d)));
                 let points: Vec<G1> = each.map(|signature| signature.point()).collect();
                 network::Signature::Bls12381(Backend::auto().sum(&points).serialize())
             }
@@ -324,7 +324,7 @@ impl Baseline {
         let mut chain = Chain::new();
         let address = chain.create(code.clone()).expect("the baseline is deployed");
         let Secrets::Bn254(secrets) = Secrets::new(BackEnd::Bn254G2, n) else { unreachable!("keys of BN254") };
-        for secret in &secrets {
+        for secret in secrets.iter() {
             let bytes = secret.public_key_g2().to_bytes();
             let words: Vec<_> = bytes.chunks(32).map(U256::from_be_slice).collect();
             let key = words.try_into().expect("four words");

@@ -77,20 +77,13 @@ fn headline(rows: &[Row]) -> String {
 /// Every row.
 fn full(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| bench | n | engine | threads | median µs | min – max | per | note |\n|---|--:|---|--:|--:|--:|---|---|\n",
+        "| bench | n | engine | threads | median µs, mean gas | min..max, median | per | note |\n|---|--:|---|--:|--:|--:|---|---|\n",
     );
     for row in rows {
+        let [middle, beside] = row.figures.written();
         text += &format!(
-            "| `{}` | {} | {} | {} | {} | {} – {} | {} | {} |\n",
-            row.bench,
-            row.n,
-            row.engine,
-            row.threads,
-            short(row.us.median),
-            short(row.us.min),
-            short(row.us.max),
-            row.per,
-            row.note,
+            "| `{}` | {} | {} | {} | {middle} | {beside} | {} | {} |\n",
+            row.bench, row.n, row.engine, row.threads, row.per, row.note,
         );
     }
     text
