@@ -24,6 +24,8 @@ KERNELS = [
     "fp12::squared",
     "fp12::cyclotomic_squared",
     "fp12::square4",
+    "spread::times",
+    "spread::cyclotomic_squared",
     "curve::double",
     "curve::add_affine",
     "curve::add",

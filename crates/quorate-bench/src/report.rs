@@ -105,7 +105,10 @@ fn newest() -> Result<PathBuf> {
     let folder = folder_of_records();
     let entries = fs::read_dir(&folder).with_context(|| format!("no records in {}", folder.display()))?;
     let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.is_dir());
-    folders.max().with_context(|| format!("no records in {}: run `quorate-bench all --record`", folder.display()))
+    let date = |path: &PathBuf| read::<Machine>(&path.join("machine.json")).map(|machine| machine.date).ok();
+    folders
+        .max_by_key(date)
+        .with_context(|| format!("no records in {}: run `quorate-bench all --record`", folder.display()))
 }
 
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {

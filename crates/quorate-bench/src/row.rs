@@ -72,6 +72,7 @@ pub(crate) struct Times {
 /// Where rows were measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
+    /// Day and minute, in UTC: the newest record is the one that the documents show.
     pub(crate) date: String,
     pub(crate) cpu: String,
     /// CPU features that the engines choose by.
@@ -94,12 +95,12 @@ impl Machine {
         let has = |feature: &&&str| present.split_whitespace().any(|flag| flag == **feature);
         let rustflags = std::env::var("RUSTFLAGS").unwrap_or_default();
         Ok(Self {
-            date: output("date", &["-u", "+%Y-%m-%d"])?,
+            date: output("date", &["-u", "+%Y-%m-%d %H:%M"])?,
             cpu: Some(field("model name")).filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown CPU".into()),
             features: wanted.iter().filter(has).map(|f| (*f).to_owned()).collect(),
             compiler: output("rustc", &["--version"])?,
             flags: format!("release, thin LTO; RUSTFLAGS={rustflags:?}"),
-            commit: output("git", &["describe", "--always", "--dirty"]).unwrap_or_else(|_| "unknown".into()),
+            commit: commit().unwrap_or_else(|_| "unknown".into()),
         })
     }
 
@@ -107,7 +108,8 @@ impl Machine {
     pub(crate) fn folder(&self) -> PathBuf {
         let cpu: String =
             self.cpu.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        folder_of_records().join(format!("{}-{}", self.date, cpu.trim_matches('-')))
+        let day = self.date.split(' ').next().unwrap_or_default();
+        folder_of_records().join(format!("{day}-{}", cpu.trim_matches('-')))
     }
 }
 
@@ -115,6 +117,13 @@ impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}), {}, commit {}", self.cpu, self.features.join(" "), self.compiler, self.commit)
     }
+}
+
+/// The commit that was measured, and whether anything but records differs from it.
+fn commit() -> Result<String> {
+    let commit = output("git", &["describe", "--always"])?;
+    let changed = output("git", &["status", "--porcelain", "--", ":/", ":(top,exclude)benchmarks"])?;
+    Ok(if changed.is_empty() { commit } else { commit + "-dirty" })
 }
 
 /// Where records live in the repository.
