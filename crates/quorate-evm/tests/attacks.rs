@@ -127,7 +127,7 @@ fn points_of_the_twist_outside_the_subgroup() {
 }
 
 fn twist_b() -> Fp2 {
-    let (x, y) = G2::generator().xy().unwrap();
+    let (x, y) = G2::generator().xy().expect("not the identity");
     y.square() - x.square() * x
 }
 
@@ -297,7 +297,7 @@ fn counter_hints_that_lie() {
         let (found, hint) = (try_and_increment(&digest), CounterHint::new(&digest));
         assert_eq!(hint.check(&digest), Some(found.point));
         let y = found.point.point().y;
-        assert!(fp_bytes(&y)[31] % 2 == 0);
+        assert!(fp_bytes(&y)[31].is_multiple_of(2));
         assert_eq!(CounterHint { y: fp_bytes(&-y), ..hint }.check(&digest), None, "the odd root");
         assert_eq!(CounterHint { y: plus_p(&hint.y), ..hint }.check(&digest), None, "not canonical");
         assert_eq!(CounterHint { counter: hint.counter ^ 1, ..hint }.check(&digest), None);
@@ -312,7 +312,7 @@ fn counter_hints_that_lie() {
         for counter in hint.counter + 1..hint.counter + 9 {
             let Some(x) = bn254::fp_from_bytes(&candidate(&digest, counter)) else { continue };
             let Some(root) = (x.square() * x + Fp::from(3u8)).sqrt() else { continue };
-            let even = if fp_bytes(&root)[31] % 2 == 0 { root } else { -root };
+            let even = if fp_bytes(&root)[31].is_multiple_of(2) { root } else { -root };
             let point = CounterHint { counter, y: fp_bytes(&even) }.check(&digest).unwrap();
             assert_ne!(point, found.point);
             later += 1;

@@ -23,7 +23,7 @@ use quorate_evm::{
     profile::drand_message,
 };
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256, Sha512};
 use sha3::Keccak256;
 
 /// The files of a set whose name begins so, parsed; none where the folder is absent.
@@ -36,38 +36,43 @@ fn files(set: &str, prefix: &str) -> Vec<Value> {
         println!("{line}");
         return Vec::new();
     }
-    let mut names: Vec<_> = fs::read_dir(root.join(set)).unwrap().map(|entry| entry.unwrap().path()).collect();
-    names.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with(prefix));
-    names.sort();
-    assert!(!names.is_empty(), "{set} has no file {prefix}*");
-    names.iter().map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).collect()
+    let folder = fs::read_dir(root.join(set)).unwrap_or_else(|e| panic!("{set}: {e}"));
+    let mut paths: Vec<_> = folder.map(|entry| entry.expect("a readable folder").path()).collect();
+    paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)));
+    paths.sort();
+    assert!(!paths.is_empty(), "{set} has no file {prefix}*");
+    let parse = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    };
+    paths.iter().map(parse).collect()
 }
 
 /// The items under a key of each file.
 fn cases(set: &str, prefix: &str, key: &str) -> Vec<Value> {
     let files = files(set, prefix);
-    let cases: Vec<_> = files.iter().flat_map(|file| file[key].as_array().unwrap().clone()).collect();
+    let cases: Vec<_> = files.iter().flat_map(|file| file[key].as_array().expect("a list").clone()).collect();
     assert!(files.is_empty() || !cases.is_empty());
     println!("{set}/{prefix}*: {} cases", cases.len());
     cases
 }
 
 fn text(value: &Value) -> &str {
-    value.as_str().unwrap()
+    value.as_str().expect("text")
 }
 
 fn bytes(value: &Value) -> Vec<u8> {
-    hex::decode(text(value)).unwrap()
+    hex::decode(text(value)).expect("hexadecimal")
 }
 
-/// Decimal, or hexadecimal with 0x or without where `radix` says so.
+/// Hexadecimal behind 0x, else in the radix.
 fn element(value: &Value, radix: u32) -> Fp {
     let digits = text(value);
     let number = match digits.strip_prefix("0x") {
         Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16),
         None => BigUint::parse_bytes(digits.as_bytes(), radix),
     };
-    Fp::from_be_bytes_mod_order(&number.unwrap().to_bytes_be())
+    Fp::from_be_bytes_mod_order(&number.expect("a number").to_bytes_be())
 }
 
 #[test]
@@ -79,15 +84,26 @@ fn expand_message() {
         assert_eq!(uniform, bytes(&case["out"]));
         checked += 1;
     }
-    for file in files("02_rfc9380", "expand_message_xmd_SHA256") {
+    for file in files("02_rfc9380", "expand_message_xmd_") {
+        let expand = match text(&file["hash"]) {
+            "SHA256" => expand_message_xmd::<Sha256>,
+            "SHA512" => expand_message_xmd::<Sha512>,
+            other => panic!("{other} is none of RFC 9380's hashes"),
+        };
         for case in file["tests"].as_array().unwrap() {
             let length = usize::from_str_radix(text(&case["len_in_bytes"]).trim_start_matches("0x"), 16).unwrap();
             let (message, tag) = (text(&case["msg"]).as_bytes(), text(&file["DST"]).as_bytes());
-            assert_eq!(expand_message_xmd::<Sha256>(message, tag, length), bytes(&case["uniform_bytes"]));
+            assert_eq!(expand(message, tag, length), bytes(&case["uniform_bytes"]));
             checked += 1;
         }
     }
-    println!("expand_message_xmd: {checked} answers with Keccak-256 and SHA-256");
+    // Section 5.3.3: a tag above 255 bytes is hashed.
+    let tag = [7; 256];
+    let hashed = quorate_evm::keccak256(&[b"H2C-OVERSIZE-DST-", &tag]);
+    let expand = |tag: &[u8]| expand_message_xmd::<Keccak256>(b"message", tag, 96);
+    assert_eq!(expand(&tag), expand(&hashed));
+    assert_ne!(expand(&tag[1..]), expand(&quorate_evm::keccak256(&[b"H2C-OVERSIZE-DST-", &tag[1..]])));
+    println!("expand_message_xmd: {checked} answers with Keccak-256, SHA-256 and SHA-512");
 }
 
 #[test]
