@@ -1,7 +1,7 @@
 //! BLS quorums that an EVM contract settles: everything an operator, an aggregator or a test does off the chain.
 //!
 //! ```text
-//! digest -> message point -> signatures -> sum -> base, difference, hints -> packed quorum
+//! digest -> message point -> signatures -> sum -> base, difference, hints -> packed quorum -> calldata
 //! ```
 //!
 //! | module | noun |
@@ -17,6 +17,7 @@
 //! | [`base`](mod@base) | quorums whose key is known, and the one from which a new quorum is cheapest |
 //! | [`refresh`] | when to store a new base: policies over a trace, and the best that could have been done |
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
+//! | [`calldata`] | the call of `settle` |
 //!
 //! A module imports only modules above it.
 //!
@@ -48,6 +49,7 @@ pub mod gas;
 pub mod base;
 pub mod refresh;
 pub mod quorum;
+pub mod calldata;
 
 pub use back_end::BackEnd;
 pub use base::Base;
