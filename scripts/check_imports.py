@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CRATES = {
     "quorate-curve": set(),
     "quorate": {"quorate-curve"},
-    "quorate-evm": set(),
+    "quorate-evm": {"quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-evm"},
     "quorate-bench": {"quorate", "quorate-curve", "quorate-evm", "quorate-cli"},
 }
