@@ -29,3 +29,12 @@ grep -ho '"\(public_key\|signature\)": "[^"]*"' ../examples/*.jsonl | sed 's/.*"
         # Octal escapes, which every printf knows.
         printf "$(echo "$hex" | fold -w2 | while read -r byte; do printf '\\%03o' "0x$byte"; done)" > "corpus/decode_point/$(echo "$hex" | cut -c1-16)"
     done
+# The generators of BN254 in the EVM's order, a key in both groups, and a quorum of one member without a base.
+mkdir -p corpus/evm_point corpus/evm_quorum
+octal() { fold -w2 | while read -r byte; do printf '\\%03o' "0x$byte"; done; }
+g1=$(printf '%064x%064x' 1 2)
+g2=198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c21800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6ed090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa
+for hex in "$g1" "$g2" "$g1$g2"; do
+    printf "$(echo "$hex" | octal)" > "corpus/evm_point/${#hex}"
+done
+printf "$(echo "ffffffffffffffff00000001000080$g1$g1" | octal)" > corpus/evm_quorum/one_member

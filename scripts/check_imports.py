@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CRATES = {
     "quorate-curve": set(),
     "quorate": {"quorate-curve"},
-    "quorate-evm": set(),
+    "quorate-evm": {"quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-evm"},
     "quorate-bench": {"quorate", "quorate-curve", "quorate-evm", "quorate-cli"},
 }
@@ -20,7 +20,7 @@ CRATES = {
 # A module imports only modules to its left.
 MODULES = {
     "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
-    "quorate-evm": "keccak bn254 hash_to_curve digest profile hint bitmap back_end gas base refresh quorum calldata",
+    "quorate-evm": "keccak bn254 hash_to_curve digest profile hint bitmap back_end gas base refresh quorum calldata contract network",
 }
 
 

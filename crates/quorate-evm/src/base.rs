@@ -147,7 +147,7 @@ impl Costs<'_> {
 
     /// The cheapest way from any of the bases or the empty one; of equals the first, the empty one last.
     ///
-    /// Every base is priced: a word of each bitmap for 64 members, so thousands of bases take a moment.
+    /// Every base is priced in full: the time grows with bases times members.
     pub fn nearest(&self, bases: &[Base], quorum: &Bitmap) -> Way {
         let ways = bases.iter().enumerate().map(|base| self.way(Some(base), quorum));
         ways.chain([self.way(None, quorum)]).min_by_key(|way| way.gas).expect("the empty base is always there")

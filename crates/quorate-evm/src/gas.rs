@@ -23,8 +23,10 @@ pub const WARM_ACCOUNT: u64 = 100;
 pub const CHANGE_SLOT: u64 = 2_900;
 /// The same, of a slot that was zero.
 pub const FILL_SLOT: u64 = 20_000;
-/// A log of three topics and 64 bytes, as each result makes.
-pub const LOG: u64 = 375 * 3 + 8 * 64;
+/// The log of a settlement: two topics, and three words beside the results.
+pub const LOG: u64 = 3 * 375 + 8 * 96;
+/// A result in that log.
+pub const LOG_WORD: u64 = 8 * 32;
 /// EIP-1108: an addition in G1 of BN254.
 pub const BN254_ADD: u64 = 150;
 /// EIP-1108: a multiplication in G1 of BN254.
@@ -204,9 +206,9 @@ impl Measured {
         Estimate {
             calldata: call.gas(),
             floor: call.floor(),
-            head: COLD_SLOT + CHANGE_SLOT + self.settle,
+            head: COLD_SLOT + CHANGE_SLOT + LOG + self.settle,
             difference: self.steps(back_end, steps),
-            tasks: tasks * (self.task.of(back_end) + LOG),
+            tasks: tasks * (self.task.of(back_end) + LOG_WORD),
             check: self.check.of(back_end),
             store: self.store(storing),
         }
@@ -225,7 +227,7 @@ pub struct Estimate {
     pub head: u64,
     /// From the base to the quorum.
     pub difference: u64,
-    /// Digests, their points, logs.
+    /// Digests, their points, their words in the log.
     pub tasks: u64,
     /// The pairings.
     pub check: u64,
