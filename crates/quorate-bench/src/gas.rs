@@ -8,7 +8,7 @@ use quorate_evm::{
     BackEnd, Bitmap, Network, SecretKey, Signature,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolCall, SolConstructor},
-    base::{KeyPage, PAGE_BYTES, Table},
+    base::{Base, Costs, KeyPage, PAGE_BYTES, Table},
     contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
     digest::{Contract, Possession, Settled},
     gas::{Measured, Storing},
@@ -16,6 +16,7 @@ use quorate_evm::{
     hint::CounterHint,
     network::{self, Plan},
     quorum::Store,
+    refresh::{Outcome, Policy, Trace},
 };
 use rand_chacha::{
     ChaCha20Rng,
@@ -31,6 +32,9 @@ use crate::{
 /// Tasks in a row, as in the source.
 const TASKS: usize = 10;
 
+/// How far the model of gas may be from what a transaction uses, either way.
+const MODEL_ERROR: f64 = 0.01;
+
 /// The slot that an aggregator overwrites; the full set is pinned in slot 0.
 const LAST: u32 = 1;
 
@@ -43,11 +47,14 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
             let trace = model.trace(n, TASKS);
             for deployed in &deployed {
                 // A quorum that flips is nearest to the last, one that misses members to the full set.
-                let (keeps, note) = match model {
-                    Model::Flip => (Keeps::Last, "the last quorum is stored"),
-                    Model::Miss => (Keeps::Nothing, "the full set alone"),
+                let (stored, note) = match model {
+                    Model::Flip => {
+                        let last = |trace: &Trace<'_>| trace.run(Policy::Ring { slots: 1 });
+                        (deployed.stored(&trace, last), "the last quorum is stored where it is new")
+                    }
+                    Model::Miss => (Vec::new(), "from the full set"),
                 };
-                let gas = deployed.clone().settle_each(&trace, keeps);
+                let gas = deployed.clone().settle_each(&trace, 1, &stored);
                 rows.push(row(model.name(), engine(deployed.network.back_end), n, &gas, note));
             }
             rows.extend(Baseline::ALL.iter().filter_map(|baseline| baseline.row(model, n, &trace)));
@@ -55,8 +62,9 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         }
         rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
     }
-    if sizes.contains(&100) {
-        rows.extend(BackEnd::ALL.iter().flat_map(|back_end| changed(*back_end)));
+    rows.extend(BackEnd::ALL.iter().flat_map(|back_end| changed(*back_end)));
+    for model in [Model::Flip, Model::Miss] {
+        rows.extend(refresh(model, run.choose(20, 100)));
     }
     rows
 }
@@ -116,13 +124,6 @@ impl Model {
         };
         iter::repeat_with(&mut next).take(tasks).collect()
     }
-}
-
-/// What is stored after a task.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keeps {
-    Nothing,
-    Last,
 }
 
 /// The operators' secrets.
@@ -258,20 +259,81 @@ impl Deployed {
             _ => Storing::Nowhere,
         };
         let estimate = plan.estimate(self.network.back_end, &measured, &call, storing).total();
-        let error = (estimate as f64 - gas as f64) / gas as f64;
-        if std::env::var("GASDEBUG").is_ok() { eprintln!("{} n={} changed={} results={} {storing:?}: {gas} estimate {estimate} {:.2}%", self.network.back_end, self.network.keys.len(), plan.way.changed.len(), results.len(), error*100.0); }
+        let error = estimate as f64 / gas as f64 - 1.0;
+        assert!(error.abs() < MODEL_ERROR, "the model says {estimate} where {gas} are used: {:?}", plan.way.steps);
         self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
         (gas, plan)
     }
 
-    fn settle_each(&mut self, trace: &[Bitmap], keeps: Keeps) -> Vec<u64> {
-        let store = if keeps == Keeps::Last { Store::Slot(LAST) } else { Store::Nowhere };
-        let each = trace.iter().map(|signers| {
-            let known = self.network.bases.iter().any(|base| base.signers == *signers);
-            self.settle(signers, 1, if known { Store::Nowhere } else { store }).0
+    /// The gas of each quorum of a trace from the nearest base, those in `stored` being kept in a ring of slots after the
+    /// pinned one.
+    fn settle_each(&mut self, trace: &[Bitmap], slots: u32, stored: &[usize]) -> Vec<u64> {
+        let mut slot = 0;
+        let each = trace.iter().enumerate().map(|(i, signers)| {
+            let store = if stored.contains(&i) {
+                slot = slot % slots + 1;
+                Store::Slot(slot)
+            } else {
+                Store::Nowhere
+            };
+            self.settle(signers, 1, store).0
         });
         each.collect()
     }
+
+    /// What a policy stores of a trace, by the model of gas.
+    fn stored(&self, trace: &[Bitmap], choose: impl Fn(&Trace<'_>) -> Outcome) -> Vec<usize> {
+        let measured = Measured::default();
+        let Network { key_pages, weight_pages, keys, .. } = &self.network;
+        let table = Table { key_pages: key_pages.clone(), weight_pages: weight_pages.clone() };
+        let back_end = self.network.back_end;
+        let costs = Costs { back_end, measured: &measured, table: &table, epoch: self.network.epoch };
+        let all = Bitmap::full(keys.len());
+        let base = |signers: &Bitmap| Base {
+            slot: 0,
+            epoch: self.network.epoch,
+            weight: 0,
+            key: vec![0; back_end.key_bytes()],
+            signers: signers.clone(),
+        };
+        // Beyond what a base costs that needs no difference.
+        let exact = costs.way(Some((0, &base(&all))), &all).gas;
+        let difference = |from: Option<usize>, to: usize| {
+            let from = base(from.map_or(&all, |from| &trace[from]));
+            costs.way(Some((0, &from)), &trace[to]).gas.saturating_sub(exact)
+        };
+        let store = measured.store(Storing::OverAnother);
+        choose(&Trace { quorums: trace.len(), store, difference: &difference }).stored
+    }
+}
+
+/// When to store a base: each policy over a longer trace of 100 operators, on back end a. A ring's slots have been used
+/// before.
+fn refresh(model: Model, tasks: usize) -> Vec<Row> {
+    let mut deployed = Deployed::new(BackEnd::Bn254G2, 100);
+    let trace = model.trace(100, tasks);
+    // Slots that hold something cost a change, not a first write; what they hold is of no use to the trace.
+    for slot in 1..=32 {
+        deployed.settle(&Bitmap::full(1), 1, Store::Slot(slot));
+    }
+    deployed.network.bases.truncate(1);
+    type Choose = fn(&Trace<'_>) -> Outcome;
+    let policies: [(&str, u32, Choose); 6] = [
+        ("full", 1, |trace| trace.run(Policy::Pinned)),
+        ("last", 1, |trace| trace.run(Policy::Ring { slots: 1 })),
+        ("ring-8", 8, |trace| trace.run(Policy::Ring { slots: 8 })),
+        ("ring-32", 32, |trace| trace.run(Policy::Ring { slots: 32 })),
+        ("ski-rental", 1, |trace| trace.run(Policy::SkiRental)),
+        ("optimum", 1, |trace| trace.optimum()),
+    ];
+    let bench = if model == Model::Flip { "gas/refresh-flip" } else { "gas/refresh-miss" };
+    let of = |(name, slots, choose): (&str, u32, Choose)| {
+        let stored = deployed.stored(&trace, choose);
+        let gas = deployed.clone().settle_each(&trace, slots, &stored);
+        let note = format!("{} of {tasks} stored; the full set is always there", stored.len());
+        row(bench, name, 100, &gas, &note)
+    };
+    policies.map(of).into()
 }
 
 /// A quorum that is a base, and what a further result of it costs.
@@ -291,8 +353,6 @@ fn exact(deployed: &Deployed, n: usize) -> [Row; 2] {
 fn changed(back_end: BackEnd) -> Vec<Row> {
     let deployed = Deployed::new(back_end, 100);
     let of = |k: usize| {
-        let signers: Bitmap = (0..100).filter(|i| i * k / 100 == (i + 99) * k / 100 - k || k == 0).collect();
-        let _ = signers;
         let signers: Bitmap = (k..100).collect();
         let (gas, _) = deployed.clone().settle(&signers, 1, Store::Nowhere);
         row(&format!("gas/changed={k}"), engine(back_end), 100, &[gas], "from the full set")

@@ -16,6 +16,7 @@ mod field;
 mod gas;
 mod measure;
 mod msm;
+mod plot;
 mod report;
 mod row;
 mod single;

@@ -7,14 +7,17 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::row::{Machine, Row, folder_of_records, short};
+use crate::{
+    plot,
+    row::{Machine, Row, folder_of_records, short, whole},
+};
 
 /// Rewrites the generated tables of `README.md` and `BENCHMARKING.md`.
 pub(crate) fn write() -> Result<()> {
     let record = newest()?;
     let machine: Machine = read(&record.join("machine.json"))?;
     let mut rows: Vec<Row> = Vec::new();
-    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field"] {
+    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas"] {
         let file = record.join(format!("{name}.json"));
         if file.exists() {
             rows.extend(read::<Vec<Row>>(&file)?);
@@ -30,8 +33,48 @@ pub(crate) fn write() -> Result<()> {
         machine.commit,
         record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
     );
-    replace(&root.join("README.md"), &format!("{from}\n{}", headline(&rows)))?;
-    replace(&root.join("BENCHMARKING.md"), &format!("{from}\n{}", full(&rows)))
+    let readme = root.join("README.md");
+    replace(&readme, "report", &format!("{from}\n{}", headline(&rows)))?;
+    replace(&readme, "gas", &gas(&rows))?;
+    plot::gas(&rows, &root.join("docs/gas.svg"))?;
+    replace(&root.join("BENCHMARKING.md"), "report", &format!("{from}\n{}", full(&rows)))
+}
+
+/// Mean gas of a transaction by operators, an engine a line; and of the policies of refreshing.
+fn gas(rows: &[Row]) -> String {
+    let engines = [
+        ("quorate/a", "**a** BN254, keys in G2"),
+        ("quorate/b", "**b** BN254, keys in G1"),
+        ("quorate/d", "**d** BLS12-381, keys in G2"),
+        ("source/difference", "the source's difference cache"),
+        ("source/exact-match", "the source's exact cache"),
+        ("source/sum-of-all", "the sum of every signer"),
+        ("published/eigenlayer", "EigenLayer, published"),
+    ];
+    let find = |bench: &str, engine: &str, n: usize| {
+        let row = rows.iter().find(|row| row.bench == bench && row.engine == engine && row.n == n);
+        row.map_or("–".into(), |row| whole(row.figures.middle()))
+    };
+    let sizes = [4, 10, 50, 100, 200, 1000];
+    let mut text = String::new();
+    for (bench, what) in [("gas/flip", "changes with 10 %"), ("gas/miss", "misses a task with 10 %")] {
+        text += &format!("\nEach operator {what}:\n\n| | {} |\n", sizes.map(|n| format!("n = {n}")).join(" | "));
+        text += &format!("|---|{}\n", "--:|".repeat(sizes.len()));
+        for (engine, name) in engines {
+            let figures = sizes.map(|n| find(bench, engine, n));
+            if figures.iter().any(|figure| figure != "–") {
+                text += &format!("| {name} | {} |\n", figures.join(" | "));
+            }
+        }
+    }
+    text += "\nWhen to store a base, 100 operators, back end a, mean of a longer trace:\n\n";
+    text += "| | full set alone | last | ring of 8 | ring of 32 | ski rental | best one slot, in hindsight |\n";
+    text += "|---|--:|--:|--:|--:|--:|--:|\n";
+    for (bench, what) in [("gas/refresh-flip", "changes"), ("gas/refresh-miss", "misses")] {
+        let policies = ["full", "last", "ring-8", "ring-32", "ski-rental", "optimum"];
+        text += &format!("| {what} | {} |\n", policies.map(|policy| find(bench, policy, 100)).join(" | "));
+    }
+    text
 }
 
 /// The comparisons with blst that a reader of the README looks for.
@@ -89,15 +132,14 @@ fn full(rows: &[Row]) -> String {
     text
 }
 
-const BEGIN: &str = "<!-- begin: quorate-bench report -->\n";
-const END: &str = "<!-- end: quorate-bench report -->\n";
-
-fn replace(path: &Path, table: &str) -> Result<()> {
+/// Replaces what stands between the markers of a name.
+fn replace(path: &Path, name: &str, table: &str) -> Result<()> {
+    let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {edge}: quorate-bench {name} -->\n"));
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let missing = || format!("{} has no markers for the tables", path.display());
-    let (before, rest) = text.split_once(BEGIN).with_context(missing)?;
-    let (_, after) = rest.split_once(END).with_context(missing)?;
-    fs::write(path, format!("{before}{BEGIN}{table}{END}{after}"))
+    let missing = || format!("{} has no markers for the table `{name}`", path.display());
+    let (before, rest) = text.split_once(&begin).with_context(missing)?;
+    let (_, after) = rest.split_once(&end).with_context(missing)?;
+    fs::write(path, format!("{before}{begin}{table}{end}{after}"))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
