@@ -70,7 +70,12 @@ fn gas(rows: &[Row]) -> String {
     text += "\nWhen to store a base, 100 operators, back end a, mean of a longer trace:\n\n";
     text += "| | full set alone | last | ring of 8 | ring of 32 | ski rental | best one slot, in hindsight |\n";
     text += "|---|--:|--:|--:|--:|--:|--:|\n";
-    for (bench, what) in [("gas/refresh-flip", "changes"), ("gas/refresh-miss", "misses")] {
+    let models = [
+        ("gas/refresh-flip", "each changes with 10 %"),
+        ("gas/refresh-miss", "each misses with 10 %"),
+        ("gas/refresh-shifts", "four shifts in turn, a quarter off duty"),
+    ];
+    for (bench, what) in models {
         let policies = ["full", "last", "ring-8", "ring-32", "ski-rental", "optimum"];
         text += &format!("| {what} | {} |\n", policies.map(|policy| find(bench, policy, 100)).join(" | "));
     }
