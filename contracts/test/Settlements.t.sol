@@ -177,7 +177,13 @@ abstract contract SettlementsTest is Test {
     }
 
     function sumOfHashes(bytes32[] memory digests, bytes calldata hints) external view returns (Bn254.G1 memory) {
-        return Bn254Hashes.sum(digests, hints);
+        uint256[4] memory room;
+        uint256 to;
+        assembly {
+            to := room
+        }
+        Bn254Hashes.sum(digests, hints, to);
+        return Bn254.G1(room[0], room[1]);
     }
 
     function _signature(bytes32[] memory digests, bytes memory signers) internal view returns (bytes memory) {

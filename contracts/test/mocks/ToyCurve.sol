@@ -31,8 +31,8 @@ contract ToyCurve is Settlement {
         return 64;
     }
 
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator) {
-        accumulator = _allocate(32);
+    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+        (accumulator, operand) = (_allocate(32), _allocate(64));
         assembly {
             let value := 0
             if key { value := mload(key) }
@@ -40,10 +40,10 @@ contract ToyCurve is Settlement {
         }
     }
 
-    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal pure override {
+    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal pure override {
         uint256 value;
         assembly {
-            value := mload(key)
+            value := mload(operand)
         }
         if (subtract) value = ORDER - value;
         assembly {
