@@ -15,8 +15,9 @@ abstract contract KeyTable {
     uint8 internal constant KEYS = 1;
     uint8 internal constant WEIGHTS = 2;
 
-    /// @notice Weights in one page; an epoch has as many pages as its indices need.
-    uint256 internal constant WEIGHTS_A_PAGE = CodePages.MOST_PAYLOAD / 8;
+    /// @notice Weights in one page, CodePages.MOST_PAYLOAD / 8; an epoch has as many pages as its indices need. A literal: the
+    /// compiler divides anew wherever it reads an expression.
+    uint256 internal constant WEIGHTS_A_PAGE = 3_070;
 
     /// @notice The fewest keys that make a page, so that nobody cuts the table into crumbs.
     uint256 public immutable leastKeysAPage;

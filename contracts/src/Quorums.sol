@@ -124,7 +124,7 @@ abstract contract Quorums is KeyTable {
         bytes calldata proof;
         (signers, proof) = _open(parts, quorum);
         _walk(parts);
-        uint256 key = parts.base + BEFORE_KEY;
+        uint256 key = _baseKey(parts);
         if (parts.accumulator != 0) {
             key = _allocate(_keyBytes());
             proof = _finish(parts.accumulator, key, proof);
@@ -225,10 +225,13 @@ abstract contract Quorums is KeyTable {
             require(parts.baseBytes == 0, NotThisBase(NONE));
             return;
         }
-        uint256 length = parts.signers - preimage;
-        uint256 base = _allocate(length);
+        uint256 own = parts.signers;
+        uint256 base;
         bytes32 commitment;
         assembly ("memory-safe") {
+            let length := sub(own, preimage)
+            base := mload(0x40)
+            mstore(0x40, add(base, length))
             calldatacopy(base, preimage, length)
             commitment := keccak256(base, length)
         }
@@ -246,15 +249,24 @@ abstract contract Quorums is KeyTable {
             if (sameEpoch) parts.weight = weight;
         }
         uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
-        for (uint256 i = 0; i < most; i += 32) {
-            uint256 own = _word(parts.signers, parts.ownBytes, i);
-            uint256 base = _word(parts.baseSigners, parts.baseBytes, i);
-            if (own != base) _accumulateWord(parts, 8 * i, own ^ base, own);
-            if (!sameEpoch) base = 0;
-            if (own != base) _weighWord(parts, 8 * i, own, base);
+        // Unchecked: below 2^17.
+        unchecked {
+            for (uint256 i = 0; i < most; i += 32) {
+                uint256 own = _word(parts.signers, parts.ownBytes, i);
+                uint256 base = _word(parts.baseSigners, parts.baseBytes, i);
+                if (own != base) _accumulateWord(parts, 8 * i, own ^ base, own);
+                if (!sameEpoch) base = 0;
+                if (own != base) _weighWord(parts, 8 * i, own, base);
+            }
         }
         // Sums of words do not overflow; a difference would have, and be larger, if the base's weight were not its members'.
         require(parts.weight <= type(uint128).max, NotThisBase(parts.baseSlot));
+    }
+
+    function _baseKey(Parts memory parts) private pure returns (uint256) {
+        unchecked {
+            return parts.base + BEFORE_KEY;
+        }
     }
 
     /// @dev Epoch and weight of a base.
@@ -283,27 +295,30 @@ abstract contract Quorums is KeyTable {
     /// @dev Adds and takes away the members of a word of bitmaps, which begins at index `start`, page by page.
     function _accumulateWord(Parts memory parts, uint256 start, uint256 changed, uint256 own) private view {
         if (parts.accumulator == 0) {
-            (parts.accumulator, parts.operand) = _begin(parts.baseSlot == NONE ? 0 : parts.base + BEFORE_KEY);
+            (parts.accumulator, parts.operand) = _begin(parts.baseSlot == NONE ? 0 : _baseKey(parts));
         }
-        while (changed != 0) {
-            uint256 index = start + _leadingZeros(changed);
-            while (index >= parts.lastKey && parts.nextKeys != parts.endKeys) {
-                uint256 number;
-                (parts.keys, number) = CodePages.open(_nonceAt(parts.nextKeys), KEYS);
-                parts.nextKeys += 4;
-                parts.firstKey = number >> 16;
-                parts.lastKey = parts.firstKey + uint16(number);
-            }
-            if (index >= parts.firstKey && index < parts.lastKey) {
-                uint256 here = changed & _before(parts.lastKey, start);
-                changed ^= here;
-                parts.changed += _accumulatePage(parts, start, here, own);
-            } else {
-                _readTail(index, parts.operand);
-                uint256 bit = _bit(index - start);
-                changed ^= bit;
-                parts.changed++;
-                _accumulate(parts.accumulator, parts.operand, own & bit == 0);
+        // Unchecked: indices below 2^20, positions in calldata, and a page's number of eight bytes.
+        unchecked {
+            while (changed != 0) {
+                uint256 index = start + _leadingZeros(changed);
+                while (index >= parts.lastKey && parts.nextKeys != parts.endKeys) {
+                    uint256 number;
+                    (parts.keys, number) = CodePages.open(_nonceAt(parts.nextKeys), KEYS);
+                    parts.nextKeys += 4;
+                    parts.firstKey = number >> 16;
+                    parts.lastKey = parts.firstKey + uint16(number);
+                }
+                if (index >= parts.firstKey && index < parts.lastKey) {
+                    uint256 here = changed & _before(parts.lastKey, start);
+                    changed ^= here;
+                    parts.changed += _accumulatePage(parts, start, here, own);
+                } else {
+                    _readTail(index, parts.operand);
+                    uint256 bit = _bit(index - start);
+                    changed ^= bit;
+                    parts.changed++;
+                    _accumulate(parts.accumulator, parts.operand, own & bit == 0);
+                }
             }
         }
     }
@@ -340,17 +355,17 @@ abstract contract Quorums is KeyTable {
     /// epoch's page, since it is younger, weighs nothing.
     function _weighWord(Parts memory parts, uint256 start, uint256 own, uint256 base) private view {
         uint256 changed = own ^ base;
-        while (changed != 0) {
-            uint256 index = start + _leadingZeros(changed);
-            while (index >= parts.lastWeight && parts.nextWeights != parts.endWeights) {
-                _openWeights(parts, index);
-            }
-            require(index >= parts.firstWeight && index < parts.lastWeight, NoWeight(parts.epoch, index));
-            uint256 here = changed & _before(parts.lastWeight, start);
-            changed ^= here;
-            // Unchecked: the word's first weight, before the page where that begins later, as above; and sums of words of 64
-            // bits, of which `_walk` checks the last.
-            unchecked {
+        // Unchecked: indices below 2^20; the word's first weight, before the page where that begins later, as above; and sums of
+        // words of 64 bits, of which `_walk` checks the last.
+        unchecked {
+            while (changed != 0) {
+                uint256 index = start + _leadingZeros(changed);
+                while (index >= parts.lastWeight && parts.nextWeights != parts.endWeights) {
+                    _openWeights(parts, index);
+                }
+                require(index >= parts.firstWeight && index < parts.lastWeight, NoWeight(parts.epoch, index));
+                uint256 here = changed & _before(parts.lastWeight, start);
+                changed ^= here;
                 uint256 first = parts.weights + (start - parts.firstWeight) * 8;
                 parts.weight = parts.weight + _total(here & own, first) - _total(here & base, first);
             }
@@ -361,15 +376,18 @@ abstract contract Quorums is KeyTable {
     /// word, where a copy a member takes 100. So it is cheaper from the first member on up to 64 in the page and from the second
     /// up to 128, and for 1,000 members it takes 1,700.
     function _openWeights(Parts memory parts, uint256 index) private view {
-        uint256 count = 8 * (parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes);
-        if (count > WEIGHTS_A_PAGE) count = WEIGHTS_A_PAGE;
-        if (parts.weights == 0) parts.weights = _allocate(CodePages.HEADER + 8 * count) + CodePages.HEADER;
-        uint256 nonce = _nonceAt(parts.nextWeights);
-        uint256 number = CodePages.load(nonce, WEIGHTS, 8 * count, parts.weights - CodePages.HEADER);
-        require(number >> 16 == parts.epoch, NoWeight(parts.epoch, index));
-        parts.nextWeights += 4;
-        parts.firstWeight = uint16(number) * WEIGHTS_A_PAGE;
-        parts.lastWeight = parts.firstWeight + count;
+        // Unchecked: small numbers, positions in calldata and memory.
+        unchecked {
+            uint256 count = 8 * (parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes);
+            if (count > WEIGHTS_A_PAGE) count = WEIGHTS_A_PAGE;
+            if (parts.weights == 0) parts.weights = _allocate(CodePages.HEADER + 8 * count) + CodePages.HEADER;
+            uint256 nonce = _nonceAt(parts.nextWeights);
+            uint256 number = CodePages.load(nonce, WEIGHTS, 8 * count, parts.weights - CodePages.HEADER);
+            require(number >> 16 == parts.epoch, NoWeight(parts.epoch, index));
+            parts.nextWeights += 4;
+            parts.firstWeight = uint16(number) * WEIGHTS_A_PAGE;
+            parts.lastWeight = parts.firstWeight + count;
+        }
     }
 
     /// @dev The weights of members, of which the first index of their word has its weight at `first`.
@@ -397,7 +415,9 @@ abstract contract Quorums is KeyTable {
 
     /// @dev The bits of a word, which begins at index `start`, before an index that is larger.
     function _before(uint256 index, uint256 start) private pure returns (uint256) {
-        return ~(type(uint256).max >> (index - start));
+        unchecked {
+            return ~(type(uint256).max >> (index - start));
+        }
     }
 
     function _nonceAt(uint256 next) private pure returns (uint256 nonce) {

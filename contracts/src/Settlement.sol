@@ -20,8 +20,10 @@ abstract contract Settlement is Quorums {
     }
 
     /// @notice A slot to store in that means: in the first slot which is not pinned, once the changes paid since the last
-    /// such store reach `changesAStore`. Never more than twice the cost of the best times to store, whatever comes (ski rental).
-    uint256 public constant RENTAL = type(uint32).max - 1;
+    /// such store reach `changesAStore` (ski rental). What is spent on stores is never more than what is paid for changes, and where
+    /// quorums drift, so that a later base is never farther, all of it is at most twice the optimum and one difference a store. There
+    /// is no such bound on any sequence: a stray quorum that comes when a store is due is paid for until the next.
+    uint256 public constant RENTAL = 0xfffffffe;
 
     uint256 public immutable changesAStore;
     address public immutable registrar;

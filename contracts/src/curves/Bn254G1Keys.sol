@@ -22,9 +22,9 @@ abstract contract Bn254G1Keys is Quorums {
     /// @dev The sum and, behind it, the key to be added: the input of the precompile.
     function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
         accumulator = _allocate(128);
-        operand = accumulator + 64;
         // Room for two points: the identity is (0, 0).
         assembly {
+            operand := add(accumulator, 64)
             switch key
             case 0 { calldatacopy(accumulator, calldatasize(), 64) }
             default { mcopy(accumulator, key, 64) }
@@ -52,11 +52,13 @@ abstract contract Bn254G1Keys is Quorums {
         override
         returns (bytes calldata rest)
     {
-        Bn254.G1 memory sum = _key(accumulator);
-        require(!Bn254.isInfinity(sum), SumIsIdentity());
+        bool identity;
+        // `to` is room for a key.
         assembly {
-            mcopy(to, sum, 64)
+            mcopy(to, accumulator, 64)
+            identity := iszero(or(mload(to), mload(add(to, 32))))
         }
+        require(!identity, SumIsIdentity());
         return proof;
     }
 
@@ -64,7 +66,11 @@ abstract contract Bn254G1Keys is Quorums {
         // So the signature and the twin are there.
         bytes calldata hints = proof[192:];
         uint256 transcript = _allocate(0x2e0);
-        Bn254Hashes.sum(digests, hints, transcript + 0x20);
+        uint256 hash;
+        assembly ("memory-safe") {
+            hash := add(transcript, 0x20)
+        }
+        Bn254Hashes.sum(digests, hints, hash);
         // Room that was allocated, in the order of the transcript.
         assembly {
             mcopy(add(transcript, 0x60), key, 0x40)
@@ -72,11 +78,5 @@ abstract contract Bn254G1Keys is Quorums {
             calldatacopy(add(transcript, 0x120), proof.offset, 0x40)
         }
         require(Bn254.isDualKeySignatureAt(transcript), FalseSignature());
-    }
-
-    function _key(uint256 pointer) private pure returns (Bn254.G1 memory key) {
-        assembly ("memory-safe") {
-            key := pointer
-        }
     }
 }

@@ -23,8 +23,8 @@ abstract contract Bn254G2Keys is Quorums {
     /// or the pairing refused it.
     function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
         accumulator = _allocate(192 + 128);
-        operand = accumulator + 192;
         assembly {
+            operand := add(accumulator, 192)
             calldatacopy(accumulator, calldatasize(), 192)
             if key {
                 mcopy(accumulator, key, 128)
@@ -35,7 +35,7 @@ abstract contract Bn254G2Keys is Quorums {
     }
 
     function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal pure override {
-        Bn254G2.accumulate(_sum(accumulator), operand, subtract);
+        Bn254G2.accumulateAt(accumulator, operand, subtract);
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
@@ -57,7 +57,11 @@ abstract contract Bn254G2Keys is Quorums {
         // So the signature is there.
         bytes calldata hints = proof[64:];
         uint256 pairs = _allocate(0x180);
-        Bn254Hashes.sum(digests, hints, pairs + 0xc0);
+        uint256 hash;
+        assembly ("memory-safe") {
+            hash := add(pairs, 0xc0)
+        }
+        Bn254Hashes.sum(digests, hints, hash);
         // Room that was allocated, in the order of the pairing.
         assembly {
             calldatacopy(pairs, proof.offset, 0x40)

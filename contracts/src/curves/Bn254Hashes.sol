@@ -16,22 +16,25 @@ library Bn254Hashes {
     /// 650 for another, and 16 a byte of its hint.
     function sum(bytes32[] memory digests, bytes calldata hints, uint256 to) internal view {
         uint256 count = digests.length;
-        require(hints.length == HINT * count, HintsLength(hints.length, HINT * count));
         uint256 at = to;
-        for (uint256 i = 0; i < count; i++) {
-            bytes32 digest;
-            uint8 counter;
-            uint256 y;
-            // Both lengths were checked; slices would check them again, for 900 gas.
-            assembly ("memory-safe") {
-                let hint := add(hints.offset, mul(HINT, i))
-                counter := byte(0, calldataload(hint))
-                y := calldataload(add(hint, 1))
-                digest := mload(add(add(digests, 0x20), shl(5, i)))
+        // Unchecked: positions in memory and calldata, at 150 gas a digest.
+        unchecked {
+            require(hints.length == HINT * count, HintsLength(hints.length, HINT * count));
+            for (uint256 i = 0; i < count; i++) {
+                bytes32 digest;
+                uint8 counter;
+                uint256 y;
+                // Both lengths were checked; slices would check them again, for 900 gas.
+                assembly ("memory-safe") {
+                    let hint := add(hints.offset, mul(HINT, i))
+                    counter := byte(0, calldataload(hint))
+                    y := calldataload(add(hint, 1))
+                    digest := mload(add(add(digests, 0x20), shl(5, i)))
+                }
+                HashToBn254.hashTo(digest, counter, y, at);
+                if (at != to) Bn254.addAt(to);
+                at = to + 0x40;
             }
-            HashToBn254.hashTo(digest, counter, y, at);
-            if (at != to) Bn254.addAt(to);
-            at = to + 0x40;
         }
     }
 }
