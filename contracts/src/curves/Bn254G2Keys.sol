@@ -44,13 +44,15 @@ abstract contract Bn254G2Keys is Quorums {
         override
         returns (bytes calldata rest)
     {
-        Bn254.G2 memory sum =
-            Bn254G2.normalize(_sum(accumulator), uint256(bytes32(proof[:32])), uint256(bytes32(proof[32:64])));
-        // `to` is room for a key.
-        assembly {
-            mcopy(to, sum, 128)
+        // So the hint is there.
+        rest = proof[64:];
+        uint256 inverseIm;
+        uint256 inverseRe;
+        assembly ("memory-safe") {
+            inverseIm := calldataload(proof.offset)
+            inverseRe := calldataload(add(proof.offset, 0x20))
         }
-        return proof[64:];
+        Bn254G2.normalizeTo(accumulator, inverseIm, inverseRe, to);
     }
 
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
@@ -68,11 +70,5 @@ abstract contract Bn254G2Keys is Quorums {
             mcopy(add(pairs, 0x100), key, 0x80)
         }
         require(Bn254.isSignatureAt(pairs), FalseSignature());
-    }
-
-    function _sum(uint256 pointer) private pure returns (Bn254G2.Accumulator memory sum) {
-        assembly ("memory-safe") {
-            sum := pointer
-        }
     }
 }

@@ -16,7 +16,7 @@ library Bn254Hashes {
     /// 650 for another, and 16 a byte of its hint.
     function sum(bytes32[] memory digests, bytes calldata hints, uint256 to) internal view {
         uint256 count = digests.length;
-        uint256 at = to;
+        uint256 next = to;
         // Unchecked: positions in memory and calldata, at 150 gas a digest.
         unchecked {
             require(hints.length == HINT * count, HintsLength(hints.length, HINT * count));
@@ -31,9 +31,9 @@ library Bn254Hashes {
                     y := calldataload(add(hint, 1))
                     digest := mload(add(add(digests, 0x20), shl(5, i)))
                 }
-                HashToBn254.hashTo(digest, counter, y, at);
-                if (at != to) Bn254.addAt(to);
-                at = to + 0x40;
+                HashToBn254.hashTo(digest, counter, y, next);
+                if (next != to) Bn254.addAt(to);
+                next = to + 0x40;
             }
         }
     }

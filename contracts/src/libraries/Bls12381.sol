@@ -107,11 +107,11 @@ library Bls12381 {
     /// Does not check that the key is in the subgroup. About 940 gas, 700 of them the precompile's.
     /// @param key Memory position of 192 bytes, which must lie outside `sum`.
     function addG2(G2Sum memory sum, uint256 key) internal view {
-        uint256 at;
+        uint256 position;
         assembly ("memory-safe") {
-            at := sum
+            position := sum
         }
-        addG2At(at, key);
+        addG2At(position, key);
     }
 
     /// @notice `addG2` to the G2Sum at a memory position: a variable of a struct allocates one at each turn of a loop. About 915
@@ -164,11 +164,11 @@ library Bls12381 {
     /// @notice sum := -sum, no precompile. A part of y that is not below p stays refusable: p itself is left as it is, a
     /// larger one borrows into the padding.
     function negateG2(G2Sum memory sum) internal pure {
-        uint256 at;
+        uint256 position;
         assembly ("memory-safe") {
-            at := sum
+            position := sum
         }
-        negateG2At(at);
+        negateG2At(position);
     }
 
     /// @notice `negateG2` of the G2Sum at a memory position.

@@ -241,14 +241,14 @@ library Bn254 {
         // The input of the pairing lies behind the transcript, and what a sum takes is written where its result goes. Not
         // memory-safe by itself: `transcript` is 0x2e0 bytes that the caller allocated.
         assembly {
-            function multiplyAdd(at, x, y, scalar, summand) -> didMultiply, didAdd {
-                mstore(at, x)
-                mstore(add(at, 0x20), y)
-                mstore(add(at, 0x40), scalar)
-                didMultiply := staticcall(MUL_GAS, 0x07, at, 0x60, at, 0x40)
+            function multiplyAdd(product, x, y, scalar, summand) -> didMultiply, didAdd {
+                mstore(product, x)
+                mstore(add(product, 0x20), y)
+                mstore(add(product, 0x40), scalar)
+                didMultiply := staticcall(MUL_GAS, 0x07, product, 0x60, product, 0x40)
                 didMultiply := and(didMultiply, eq(returndatasize(), 0x40))
-                mcopy(add(at, 0x40), summand, 0x40)
-                didAdd := staticcall(ADD_GAS, 0x06, at, 0x80, at, 0x40)
+                mcopy(add(product, 0x40), summand, 0x40)
+                didAdd := staticcall(ADD_GAS, 0x06, product, 0x80, product, 0x40)
                 didAdd := and(didAdd, eq(returndatasize(), 0x40))
             }
             let pairs := add(transcript, 0x160)
