@@ -15,8 +15,9 @@ abstract contract KeyTable {
     uint8 internal constant KEYS = 1;
     uint8 internal constant WEIGHTS = 2;
 
-    /// @notice Weights in one page; an epoch has as many pages as its indices need.
-    uint256 internal constant WEIGHTS_A_PAGE = CodePages.MOST_PAYLOAD / 8;
+    /// @notice Weights in one page, CodePages.MOST_PAYLOAD / 8; an epoch has as many pages as its indices need. A literal: the
+    /// compiler divides anew wherever it reads an expression.
+    uint256 internal constant WEIGHTS_A_PAGE = 3_070;
 
     /// @notice The fewest keys that make a page, so that nobody cuts the table into crumbs.
     uint256 public immutable leastKeysAPage;
@@ -94,7 +95,7 @@ abstract contract KeyTable {
             }
         }
         _extent.paged += uint64(keys);
-        uint256 nonce = _newPage(KEYS, uint64(first), payload);
+        uint256 nonce = _newPage(KEYS, _keysNumber(first, keys), payload);
         emit KeysPaged(nonce, first, keys);
     }
 
@@ -136,6 +137,11 @@ abstract contract KeyTable {
         }
     }
 
+    /// @dev The index that a page of keys begins with, and how many it holds: 767 at most.
+    function _keysNumber(uint256 first, uint256 keys) internal pure returns (uint64) {
+        return uint64(first << 16 | keys);
+    }
+
     /// @dev The epoch, and which of its pages, counted in pages.
     function _weightsNumber(uint256 epoch, uint256 index) internal pure returns (uint64) {
         return uint64(epoch << 16 | index / WEIGHTS_A_PAGE);
@@ -144,8 +150,9 @@ abstract contract KeyTable {
     /// @notice A key from storage, to memory at `to`; reverts if the index has none there.
     function _readTail(uint256 index, uint256 to) internal view {
         uint256 any = 0;
+        mapping(uint256 word => uint256) storage words = _tail[index];
         for (uint256 word = 0; word < _keyBytes() / 32; word++) {
-            uint256 value = _tail[index][word];
+            uint256 value = words[word];
             any |= value;
             // Not memory-safe by itself: `to` is memory that the caller allocated.
             assembly {
@@ -166,8 +173,9 @@ abstract contract KeyTable {
             _readTail(index, to);
             return key;
         }
-        (address page, uint256 first, uint256 length) = CodePages.open(nonce, KEYS);
-        require(index >= first && (index - first + 1) * size <= length, NoSuchKey(index));
+        (address page, uint256 number) = CodePages.open(nonce, KEYS);
+        uint256 first = number >> 16;
+        require(index >= first && index - first < uint16(number), NoSuchKey(index));
         CodePages.read(page, (index - first) * size, size, to);
     }
 

@@ -34,6 +34,9 @@ abstract contract Quorums is KeyTable {
 
     uint256 internal constant NONE = type(uint32).max;
 
+    /// @notice Bytes of a commitment's preimage before the key: epoch and weight.
+    uint256 private constant BEFORE_KEY = 24;
+
     bytes32 private constant POSSESSION =
         keccak256("Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)");
 
@@ -61,11 +64,12 @@ abstract contract Quorums is KeyTable {
 
     // What a curve does. Pointers are to memory; a key there is as the table keeps it.
 
-    /// @notice An accumulator in memory that holds the key at `key`, or the identity where `key` is 0.
-    function _begin(uint256 key) internal view virtual returns (uint256 accumulator);
+    /// @notice An accumulator in memory that holds the key at `key`, or the identity where `key` is 0; and where it wants the
+    /// keys that are added, each in its turn.
+    function _begin(uint256 key) internal view virtual returns (uint256 accumulator, uint256 operand);
 
-    /// @notice Adds a key to an accumulator, or takes it away; complete.
-    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal view virtual;
+    /// @notice Adds the key at `operand` to an accumulator, or takes it away; complete. May change what is at `operand`.
+    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal view virtual;
 
     /// @notice Writes the sum to `to`, by a hint in the proof where the curve wants one, and answers with what is left of the
     /// proof. Reverts if the sum is the identity.
@@ -78,27 +82,31 @@ abstract contract Quorums is KeyTable {
     /// @notice Reverts unless the proof is an aggregate signature over all digests under the key at `key`.
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual;
 
-    /// @dev Pages of one kind while a quorum walks through them in ascending order.
-    struct Pages {
-        uint256 next; // calldata offset of the next nonce
-        uint256 end; // calldata offset behind the last
-        address page;
-        uint256 first; // index that the page begins with
-        uint256 last; // one more than the last index it holds
-    }
-
-    /// @dev What a quorum was cut into, in memory: the compiler has no stack for it.
+    /// @dev What a quorum was cut into and how far the walk through it came, in memory: the compiler has no stack for it.
     struct Parts {
         uint256 baseSlot;
         uint256 storeSlot;
-        bytes base; // the preimage of the commitment, empty for the empty quorum
-        bytes result; // that of the quorum
+        uint256 base; // the preimage of the commitment, in memory
         uint256 baseSigners; // calldata offset
         uint256 baseBytes;
         uint256 signers; // calldata offset
         uint256 ownBytes;
-        Pages keys;
-        Pages weights;
+        uint256 epoch;
+        // Pages of keys: calldata offsets of the next nonce and of the end of all, the page that is open, the index that it
+        // begins with and the one behind its last.
+        uint256 nextKeys;
+        uint256 endKeys;
+        address keys;
+        uint256 firstKey;
+        uint256 lastKey;
+        // The same of weights, of which the nonces lie behind those. They are in memory, the first one at `weights`.
+        uint256 nextWeights;
+        uint256 endWeights;
+        uint256 weights;
+        uint256 firstWeight;
+        uint256 lastWeight;
+        uint256 accumulator; // 0 until a key changes
+        uint256 operand;
         uint256 weight;
         uint256 changed; // members in which the quorums differ
     }
@@ -112,20 +120,18 @@ abstract contract Quorums is KeyTable {
         returns (bytes calldata signers, uint256 weight)
     {
         Parts memory parts;
+        parts.epoch = epoch;
         bytes calldata proof;
         (signers, proof) = _open(parts, quorum);
-        // The preimage of the result: 24 bytes, the key, the bitmap.
-        parts.result = new bytes(24 + _keyBytes() + signers.length);
-        uint256 key = _pointer(parts.result) + 24;
-        uint256 accumulator = _walk(parts, epoch);
-        if (accumulator == 0) {
-            _copy(_pointer(parts.base) + 24, key);
-        } else {
-            proof = _finish(accumulator, key, proof);
+        _walk(parts);
+        uint256 key = _baseKey(parts);
+        if (parts.accumulator != 0) {
+            key = _allocate(_keyBytes());
+            proof = _finish(parts.accumulator, key, proof);
         }
         _check(digests, key, proof);
         weight = parts.weight;
-        _keep(parts, epoch, signers);
+        _keep(parts, key, signers);
     }
 
     /// @notice Where the result is stored, given where its aggregator wants it: there.
@@ -177,72 +183,98 @@ abstract contract Quorums is KeyTable {
         view
         returns (bytes calldata signers, bytes calldata proof)
     {
-        uint256 head = uint256(bytes32(quorum));
+        uint256 start;
+        uint256 head;
+        // Bytes that `quorum` may not have, and other calldata in their place: `end` says so below.
+        assembly ("memory-safe") {
+            start := quorum.offset
+            head := calldataload(start)
+        }
         (parts.baseSlot, parts.storeSlot) = (head >> 224, uint32(head >> 192));
         (parts.baseBytes, parts.ownBytes) = (uint16(head >> 176), uint16(head >> 160));
         require(parts.ownBytes != 0, EmptyQuorum());
-        uint256 start;
-        assembly ("memory-safe") {
-            start := quorum.offset
+        uint256 preimage;
+        uint256 end;
+        // Unchecked: sums of a position in calldata and of lengths of two bytes.
+        unchecked {
+            parts.nextKeys = start + 14;
+            parts.endKeys = parts.nextWeights = start + 14 + 4 * uint256(uint8(head >> 152));
+            preimage = parts.endWeights = parts.nextWeights + 4 * uint256(uint8(head >> 144));
+            parts.baseSigners = parts.baseSlot == NONE ? preimage : preimage + BEFORE_KEY + _keyBytes();
+            parts.signers = parts.baseSigners + parts.baseBytes;
+            end = parts.signers + parts.ownBytes;
+            require(end <= start + quorum.length, QuorumTooShort(quorum.length, end - start));
         }
-        parts.keys.next = start + 14;
-        parts.keys.end = parts.weights.next = parts.keys.next + 4 * uint256(uint8(head >> 152));
-        parts.weights.end = parts.weights.next + 4 * uint256(uint8(head >> 144));
-        parts.baseSigners = parts.weights.end + (parts.baseSlot == NONE ? 0 : 24 + _keyBytes());
-        parts.signers = parts.baseSigners + parts.baseBytes;
-        uint256 own = parts.signers;
-        uint256 end = own + parts.ownBytes;
-        require(end <= start + quorum.length, QuorumTooShort(quorum.length, end - start));
+        uint256 lastByte;
         // Slices within `quorum`, whose checks that one has made.
         assembly ("memory-safe") {
-            signers.offset := own
-            signers.length := sub(end, own)
+            signers.length := mload(add(parts, 0xc0)) // ownBytes
+            signers.offset := sub(end, signers.length)
             proof.offset := end
             proof.length := sub(add(start, quorum.length), end)
+            lastByte := byte(31, calldataload(sub(end, 32)))
         }
-        require(signers[signers.length - 1] != 0, BitmapNotShortest());
-        if (parts.baseSlot == NONE) {
+        require(lastByte != 0, BitmapNotShortest());
+        _openBase(parts, preimage);
+    }
+
+    /// @dev Checks the preimage of the base, from a position in calldata to the quorum's bitmap, and keeps it.
+    function _openBase(Parts memory parts, uint256 preimage) private view {
+        uint256 slot = parts.baseSlot;
+        if (slot == NONE) {
             require(parts.baseBytes == 0, NotThisBase(NONE));
-        } else {
-            parts.base = quorum[parts.weights.end - start:own - start];
-            require(_ring[parts.baseSlot] == keccak256(parts.base), NotThisBase(parts.baseSlot));
+            return;
+        }
+        uint256 own = parts.signers;
+        uint256 base;
+        bytes32 commitment;
+        assembly ("memory-safe") {
+            let length := sub(own, preimage)
+            base := mload(0x40)
+            mstore(0x40, add(base, length))
+            calldatacopy(base, preimage, length)
+            commitment := keccak256(base, length)
+        }
+        require(_ring[slot] == commitment, NotThisBase(slot));
+        parts.base = base;
+    }
+
+    /// @dev Goes through both bitmaps word by word, adds and takes away the keys in which they differ and sums up the weight:
+    /// from the base's, or from nothing if that is of another epoch, where everybody is weighed.
+    function _walk(Parts memory parts) private view {
+        bool sameEpoch;
+        if (parts.baseSlot != NONE) {
+            (uint256 epoch, uint256 weight) = _headOf(parts.base);
+            sameEpoch = epoch == parts.epoch;
+            if (sameEpoch) parts.weight = weight;
+        }
+        uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
+        // Unchecked: below 2^17.
+        unchecked {
+            for (uint256 i = 0; i < most; i += 32) {
+                uint256 own = _word(parts.signers, parts.ownBytes, i);
+                uint256 base = _word(parts.baseSigners, parts.baseBytes, i);
+                if (own != base) _accumulateWord(parts, 8 * i, own ^ base, own);
+                if (!sameEpoch) base = 0;
+                if (own != base) _weighWord(parts, 8 * i, own, base);
+            }
+        }
+        // Sums of words do not overflow; a difference would have, and be larger, if the base's weight were not its members'.
+        require(parts.weight <= type(uint128).max, NotThisBase(parts.baseSlot));
+    }
+
+    function _baseKey(Parts memory parts) private pure returns (uint256) {
+        unchecked {
+            return parts.base + BEFORE_KEY;
         }
     }
 
-    /// @dev Goes through both bitmaps word by word, adds and takes away the keys in which they differ and sums up the weight.
-    /// Answers with 0 where no key changed.
-    function _walk(Parts memory parts, uint256 epoch) private view returns (uint256 accumulator) {
-        bool sameEpoch;
-        if (parts.baseSlot != NONE) {
-            uint256 head = uint256(bytes32(parts.base));
-            sameEpoch = head >> 192 == epoch;
-            if (sameEpoch) parts.weight = uint128(head >> 64);
-        }
-        uint256 scratch = _allocate(_keyBytes());
-        for (uint256 i = 0; i < parts.ownBytes || i < parts.baseBytes; i += 32) {
-            uint256 own = _word(parts.signers, parts.ownBytes, i);
-            uint256 differ = own ^ _word(parts.baseSigners, parts.baseBytes, i);
-            uint256 rest = sameEpoch ? differ : differ | own;
-            while (rest != 0) {
-                uint256 index;
-                uint256 bit;
-                assembly ("memory-safe") {
-                    index := clz(rest)
-                    bit := shr(index, shl(255, 1))
-                    rest := xor(rest, bit)
-                    index := add(shl(3, i), index)
-                }
-                if (differ & bit != 0) {
-                    if (accumulator == 0) {
-                        accumulator = _begin(parts.baseSlot == NONE ? 0 : _pointer(parts.base) + 24);
-                    }
-                    _readKey(parts.keys, index, scratch);
-                    _accumulate(accumulator, scratch, own & bit == 0);
-                    parts.changed++;
-                }
-                if (own & bit != 0) parts.weight += _weight(parts.weights, epoch, index);
-                else if (sameEpoch) parts.weight -= _weight(parts.weights, epoch, index);
-            }
+    /// @dev Epoch and weight of a base.
+    function _headOf(uint256 base) private pure returns (uint256 epoch, uint256 weight) {
+        assembly ("memory-safe") {
+            let head := mload(base)
+            epoch := shr(192, head)
+            weight := shr(128, shl(64, head))
         }
     }
 
@@ -260,68 +292,157 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    function _readKey(Pages memory pages, uint256 index, uint256 to) private view {
+    /// @dev Adds and takes away the members of a word of bitmaps, which begins at index `start`, page by page.
+    function _accumulateWord(Parts memory parts, uint256 start, uint256 changed, uint256 own) private view {
+        if (parts.accumulator == 0) {
+            (parts.accumulator, parts.operand) = _begin(parts.baseSlot == NONE ? 0 : _baseKey(parts));
+        }
+        // Unchecked: indices below 2^20, positions in calldata, and a page's number of eight bytes.
+        unchecked {
+            while (changed != 0) {
+                uint256 index = start + _leadingZeros(changed);
+                while (index >= parts.lastKey && parts.nextKeys != parts.endKeys) {
+                    uint256 number;
+                    (parts.keys, number) = CodePages.open(_nonceAt(parts.nextKeys), KEYS);
+                    parts.nextKeys += 4;
+                    parts.firstKey = number >> 16;
+                    parts.lastKey = parts.firstKey + uint16(number);
+                }
+                if (index >= parts.firstKey && index < parts.lastKey) {
+                    uint256 here = changed & _before(parts.lastKey, start);
+                    changed ^= here;
+                    parts.changed += _accumulatePage(parts, start, here, own);
+                } else {
+                    _readTail(index, parts.operand);
+                    uint256 bit = _bit(index - start);
+                    changed ^= bit;
+                    parts.changed++;
+                    _accumulate(parts.accumulator, parts.operand, own & bit == 0);
+                }
+            }
+        }
+    }
+
+    /// @dev Adds and takes away members whose keys the open page holds, and counts them.
+    function _accumulatePage(Parts memory parts, uint256 start, uint256 members, uint256 own)
+        private
+        view
+        returns (uint256 count)
+    {
+        (uint256 accumulator, uint256 operand, address page) = (parts.accumulator, parts.operand, parts.keys);
         uint256 size = _keyBytes();
-        while (index >= pages.last && pages.next != pages.end) {
-            uint256 length;
-            (pages.page, pages.first, length) = CodePages.open(_nextPage(pages), KEYS);
-            pages.last = pages.first + length / size;
+        uint256 first;
+        // The key of the word's first index, before the page where that begins later: from there on every sum is of a member
+        // in the page, so that the detour below zero is undone.
+        unchecked {
+            first = CodePages.HEADER + (start - parts.firstKey) * size;
         }
-        if (index >= pages.first && index < pages.last) {
-            CodePages.read(pages.page, (index - pages.first) * size, size, to);
-        } else {
-            _readTail(index, to);
+        while (members != 0) {
+            uint256 bit;
+            // Assembly, because each member that changed runs this: one copy from the page, to where the curve reads it.
+            assembly ("memory-safe") {
+                let place := clz(members)
+                bit := shr(place, shl(255, 1))
+                members := xor(members, bit)
+                extcodecopy(page, operand, add(first, mul(place, size)), size)
+                count := add(count, 1)
+            }
+            _accumulate(accumulator, operand, own & bit == 0);
         }
     }
 
-    /// @dev An index that has no weight in its epoch's page, since it is younger, weighs nothing.
-    function _weight(Pages memory pages, uint256 epoch, uint256 index) private view returns (uint256 weight) {
-        while (index >= pages.last && pages.next != pages.end) {
-            uint256 number;
-            (pages.page, number,) = CodePages.open(_nextPage(pages), WEIGHTS);
-            require(number >> 16 == epoch, NoWeight(epoch, index));
-            pages.first = uint16(number) * WEIGHTS_A_PAGE;
-            pages.last = pages.first + WEIGHTS_A_PAGE;
+    /// @dev Weighs the members of a word of bitmaps that are in one of both, page by page. An index that has no weight in its
+    /// epoch's page, since it is younger, weighs nothing.
+    function _weighWord(Parts memory parts, uint256 start, uint256 own, uint256 base) private view {
+        uint256 changed = own ^ base;
+        // Unchecked: indices below 2^20; the word's first weight, before the page where that begins later, as above; and sums of
+        // words of 64 bits, of which `_walk` checks the last.
+        unchecked {
+            while (changed != 0) {
+                uint256 index = start + _leadingZeros(changed);
+                while (index >= parts.lastWeight && parts.nextWeights != parts.endWeights) {
+                    _openWeights(parts, index);
+                }
+                require(index >= parts.firstWeight && index < parts.lastWeight, NoWeight(parts.epoch, index));
+                uint256 here = changed & _before(parts.lastWeight, start);
+                changed ^= here;
+                uint256 first = parts.weights + (start - parts.firstWeight) * 8;
+                parts.weight = parts.weight + _total(here & own, first) - _total(here & base, first);
+            }
         }
-        require(index >= pages.first && index < pages.last, NoWeight(epoch, index));
-        CodePages.read(pages.page, (index - pages.first) * 8, 32, 0);
+    }
+
+    /// @dev The whole page, as far as the bitmaps reach, in one copy: 3 gas a word and as much for its memory, four members a
+    /// word, where a copy a member takes 100. So it is cheaper from the first member on up to 64 in the page and from the second
+    /// up to 128, and for 1,000 members it takes 1,700.
+    function _openWeights(Parts memory parts, uint256 index) private view {
+        // Unchecked: small numbers, positions in calldata and memory.
+        unchecked {
+            uint256 count = 8 * (parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes);
+            if (count > WEIGHTS_A_PAGE) count = WEIGHTS_A_PAGE;
+            if (parts.weights == 0) parts.weights = _allocate(CodePages.HEADER + 8 * count) + CodePages.HEADER;
+            uint256 nonce = _nonceAt(parts.nextWeights);
+            uint256 number = CodePages.load(nonce, WEIGHTS, 8 * count, parts.weights - CodePages.HEADER);
+            require(number >> 16 == parts.epoch, NoWeight(parts.epoch, index));
+            parts.nextWeights += 4;
+            parts.firstWeight = uint16(number) * WEIGHTS_A_PAGE;
+            parts.lastWeight = parts.firstWeight + count;
+        }
+    }
+
+    /// @dev The weights of members, of which the first index of their word has its weight at `first`.
+    function _total(uint256 members, uint256 first) private pure returns (uint256 total) {
+        // Assembly, because each member that is weighed runs this: 65 gas.
         assembly ("memory-safe") {
-            weight := shr(192, mload(0x00))
+            for {} members {} {
+                let place := clz(members)
+                members := xor(members, shr(place, shl(255, 1)))
+                total := add(total, shr(192, mload(add(first, shl(3, place)))))
+            }
         }
     }
 
-    function _nextPage(Pages memory pages) private pure returns (uint256 nonce) {
-        uint256 next = pages.next;
+    function _leadingZeros(uint256 word) private pure returns (uint256 zeros) {
+        assembly ("memory-safe") {
+            zeros := clz(word)
+        }
+    }
+
+    /// @dev The bit of a bitmap's word at a place.
+    function _bit(uint256 place) private pure returns (uint256) {
+        return (1 << 255) >> place;
+    }
+
+    /// @dev The bits of a word, which begins at index `start`, before an index that is larger.
+    function _before(uint256 index, uint256 start) private pure returns (uint256) {
+        unchecked {
+            return ~(type(uint256).max >> (index - start));
+        }
+    }
+
+    function _nonceAt(uint256 next) private pure returns (uint256 nonce) {
         assembly ("memory-safe") {
             nonce := shr(224, calldataload(next))
         }
-        pages.next = next + 4;
     }
 
-    /// @dev Commits to the result, if and where it is to be stored. Its key is in its place.
-    function _keep(Parts memory parts, uint256 epoch, bytes calldata signers) private {
+    /// @dev Commits to the result, if and where it is to be stored: 24 bytes, its key, its bitmap.
+    function _keep(Parts memory parts, uint256 key, bytes calldata signers) private {
         uint256 slot = _refresh(parts.storeSlot, parts.changed);
         if (slot == NONE) return;
         require(slot >= pinnedSlots, SlotPinned(slot));
-        uint256 start = _pointer(parts.result);
         uint256 size = _keyBytes();
-        uint256 head = epoch << 128 | parts.weight;
+        uint256 head = parts.epoch << 128 | parts.weight;
+        bytes32 commitment;
         assembly ("memory-safe") {
-            // 24 bytes before the key, whose first word the store overlaps.
-            let key := mload(add(start, 24))
-            mstore(start, shl(64, head))
-            mstore(add(start, 24), key)
-            calldatacopy(add(add(start, 24), size), signers.offset, signers.length)
+            let preimage := mload(0x40)
+            // Of this word 8 bytes too many, where the key comes next.
+            mstore(preimage, shl(64, head))
+            mcopy(add(preimage, 24), key, size)
+            calldatacopy(add(add(preimage, 24), size), signers.offset, signers.length)
+            commitment := keccak256(preimage, add(add(24, size), signers.length))
         }
-        _ring[slot] = keccak256(parts.result);
-    }
-
-    function _copy(uint256 from, uint256 to) private pure {
-        uint256 size = _keyBytes();
-        // Not memory-safe by itself: both were allocated, and are as long.
-        assembly {
-            mcopy(to, from, size)
-        }
+        _ring[slot] = commitment;
     }
 
     function _pointer(bytes memory data) internal pure returns (uint256 pointer) {
@@ -330,6 +451,7 @@ abstract contract Quorums is KeyTable {
         }
     }
 
+    /// @dev Room in memory, which may hold anything.
     function _allocate(uint256 size) internal pure returns (uint256 pointer) {
         assembly ("memory-safe") {
             pointer := mload(0x40)

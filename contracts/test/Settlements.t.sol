@@ -10,9 +10,12 @@ import {HashToBn254} from "../src/libraries/HashToBn254.sol";
 import {Bn254Hashes} from "../src/curves/Bn254Hashes.sol";
 import {Bn254G1Keys} from "../src/curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "../src/curves/Bn254G2Keys.sol";
-import {Quorums} from "../src/Quorums.sol";
+import {Bls12381G2Keys} from "../src/curves/Bls12381G2Keys.sol";
+import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
+import {Bls12381} from "../src/libraries/Bls12381.sol";
+import {BlsPoints} from "./plain/BlsPoints.sol";
 import {Settlement} from "../src/Settlement.sol";
-import {SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
+import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
 
 /// @notice What a settlement does over a real curve: keys of `11_bn254_keys`, signed with their secrets.
 abstract contract SettlementsTest is Test {
@@ -120,6 +123,34 @@ abstract contract SettlementsTest is Test {
         assertEq(_settlement.head().nonce, 5, "settled");
     }
 
+    /// @notice Members who leave and who come, one after another and in runs, whichever is first or last.
+    function test_differencesInEveryOrder() public {
+        if (address(_settlement) == address(0)) return;
+        Members.Base memory base = _settle(Members.empty(), 1, _pattern(hex"5a5a5a5a5af0"), 1);
+        bytes[7] memory others = [
+            bytes(hex"a5a5a5a5a50f"),
+            hex"ffffffffff",
+            hex"0fffffffff",
+            hex"f00000000080",
+            hex"0123456789ab",
+            hex"0123456789ac",
+            hex"fedcba9876"
+        ];
+        for (uint256 i = 0; i < others.length; i++) {
+            base = _settle(base, 1, _pattern(others[i]), 1);
+            assertEq(_settlement.commitmentAt(1), keccak256(Members.preimage(base)), "a difference");
+        }
+    }
+
+    /// @dev A bitmap that weighs enough, with these members and every one from 6 to 15, 22 to 31 and so on.
+    function _pattern(bytes memory bits) private pure returns (bytes memory) {
+        bool[] memory members = new bool[](N);
+        for (uint256 i = 0; i < N; i++) {
+            members[i] = Members.contains(bits, i) || i % 16 > 5;
+        }
+        return Members.bitmap(members);
+    }
+
     /// @notice The gas of whole transactions with cold storage.
     function test_gas() public {
         if (address(_settlement) == address(0)) return;
@@ -153,7 +184,7 @@ abstract contract SettlementsTest is Test {
         vm.expectRevert(_falseSignature());
         _settlement.settle(results, quorum);
         proof = _proof(digests, signers);
-        for (uint256 i = 0; i < 64; i++) {
+        for (uint256 i = 0; i < _signatureBytes(); i++) {
             proof[i] = 0;
         }
         quorum = _pack(Members.empty(), Members.NONE, signers, proof);
@@ -169,6 +200,11 @@ abstract contract SettlementsTest is Test {
 
     function _falseSignature() internal view virtual returns (bytes4);
 
+    /// @notice A proof begins with the signature.
+    function _signatureBytes() internal pure virtual returns (uint256) {
+        return 64;
+    }
+
     function _hash(bytes32[] memory digests) internal view returns (bytes memory hints) {
         for (uint256 i = 0; i < digests.length; i++) {
             (uint8 counter, uint256 y) = HashToBn254.find(digests[i]);
@@ -177,7 +213,13 @@ abstract contract SettlementsTest is Test {
     }
 
     function sumOfHashes(bytes32[] memory digests, bytes calldata hints) external view returns (Bn254.G1 memory) {
-        return Bn254Hashes.sum(digests, hints);
+        uint256[4] memory room;
+        uint256 to;
+        assembly {
+            to := room
+        }
+        Bn254Hashes.sum(digests, hints, to);
+        return Bn254.G1(room[0], room[1]);
     }
 
     function _signature(bytes32[] memory digests, bytes memory signers) internal view returns (bytes memory) {
@@ -269,5 +311,51 @@ contract SettlementBn254G1Test is SettlementsTest {
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, foreign));
         vm.expectRevert(Bn254G1Keys.FalseSignature.selector);
         _settlement.settle(results, quorum);
+    }
+}
+
+/// @notice The operators of the others, with their secrets on another curve.
+contract SettlementBls12381G2Test is SettlementsTest {
+    bytes private constant G2 =
+        hex"024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb813e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b828010606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
+
+    function _new() internal override returns (Settlement) {
+        return new SettlementBls12381G2(address(this), 2, 1, 4);
+    }
+
+    function _group() internal pure override returns (string memory) {
+        return "SettlementBls12381G2";
+    }
+
+    function _falseSignature() internal pure override returns (bytes4) {
+        return Bls12381G2Keys.FalseSignature.selector;
+    }
+
+    function _signatureBytes() internal pure override returns (uint256) {
+        return 96;
+    }
+
+    /// @dev Of 248 bits each.
+    function _secret(bytes memory signers) private pure returns (uint256 secret) {
+        for (uint256 i = 0; i < N; i++) {
+            if (Members.contains(signers, i)) secret += uint256(keccak256(abi.encode(i))) >> 8;
+        }
+    }
+
+    function _key(bytes memory signers) internal view override returns (bytes memory) {
+        return BlsPoints.multiplyG2(G2, _secret(signers));
+    }
+
+    function _hint(Members.Base memory, bytes memory) internal pure override returns (bytes memory) {
+        return "";
+    }
+
+    function _proof(bytes32[] memory digests, bytes memory signers) internal view override returns (bytes memory sum) {
+        bytes memory suite = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
+        for (uint256 i = 0; i < digests.length; i++) {
+            bytes memory hash = Bls12381.packG1(HashToBls12381.hashToG1(digests[i], suite));
+            bytes memory one = BlsPoints.multiplyG1(hash, _secret(signers));
+            sum = i == 0 ? one : BlsPoints.addG1(sum, one);
+        }
     }
 }

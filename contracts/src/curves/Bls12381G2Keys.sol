@@ -22,17 +22,27 @@ abstract contract Bls12381G2Keys is Quorums {
         return 192;
     }
 
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator) {
-        G2Sum memory sum;
-        if (key != 0) Bls12381.loadG2(sum, key);
-        assembly ("memory-safe") {
-            accumulator := sum
+    /// @dev Room for a key, a word that is 1 while the sum stands for its negative, and the sum with its operand.
+    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+        operand = _allocate(192 + 32 + 512);
+        assembly {
+            accumulator := add(operand, 224)
+            calldatacopy(sub(accumulator, 32), calldatasize(), 544)
         }
+        if (key != 0) Bls12381.loadG2(_sum(accumulator), key);
     }
 
-    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal view override {
-        if (subtract) Bls12381.subG2(_sum(accumulator), key);
-        else Bls12381.addG2(_sum(accumulator), key);
+    /// @dev To take a key away is to add it to the sum's negative, which is made where a run of members that left begins, and made
+    /// good where it ends: less than a key's negative for each of them.
+    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal view override {
+        bool turns;
+        assembly {
+            let negative := sub(accumulator, 0x20)
+            turns := xor(mload(negative), subtract)
+            if turns { mstore(negative, subtract) }
+        }
+        if (turns) Bls12381.negateG2At(accumulator);
+        Bls12381.addG2At(accumulator, operand);
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
@@ -41,6 +51,11 @@ abstract contract Bls12381G2Keys is Quorums {
         override
         returns (bytes calldata rest)
     {
+        bool negative;
+        assembly ("memory-safe") {
+            negative := mload(sub(accumulator, 0x20))
+        }
+        if (negative) Bls12381.negateG2At(accumulator);
         G2Point memory sum = Bls12381.pointG2(_sum(accumulator));
         require(!Bls12381.isInfinity(sum), SumIsIdentity());
         bytes memory packed = Bls12381.packG2(sum);
@@ -53,9 +68,10 @@ abstract contract Bls12381G2Keys is Quorums {
 
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
         require(proof.length == 96, SignatureLength(proof.length));
-        G1Point memory hash = HashToBls12381.hashToG1(digests[0], SUITE);
+        bytes memory suite = SUITE;
+        G1Point memory hash = HashToBls12381.hashToG1(digests[0], suite);
         for (uint256 i = 1; i < digests.length; i++) {
-            Bls12381.addG1(hash, HashToBls12381.hashToG1(digests[i], SUITE));
+            Bls12381.addG1(hash, HashToBls12381.hashToG1(digests[i], suite));
         }
         G2Sum memory unpacked;
         Bls12381.loadG2(unpacked, key);

@@ -19,29 +19,31 @@ abstract contract Bn254G1Keys is Quorums {
         return 64;
     }
 
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator) {
-        accumulator = _allocate(64);
-        // Room for a point: the identity is (0, 0).
+    /// @dev The sum and, behind it, the key to be added: the input of the precompile.
+    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+        accumulator = _allocate(128);
+        // Room for two points: the identity is (0, 0).
         assembly {
+            operand := add(accumulator, 64)
             switch key
             case 0 { calldatacopy(accumulator, calldatasize(), 64) }
             default { mcopy(accumulator, key, 64) }
         }
     }
 
-    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal view override {
-        // In place, where the sum of every member that changed would allocate two points.
+    function _accumulate(uint256 accumulator, uint256, bool subtract) internal view override {
         bool done;
-        assembly ("memory-safe") {
-            let input := mload(0x40)
-            mcopy(input, accumulator, 0x40)
-            mcopy(add(input, 0x40), key, 0x40)
-            // Registered keys are on the curve, so y is neither zero nor P.
-            if subtract { mstore(add(input, 0x60), sub(P, mload(add(input, 0x60)))) }
-            done := staticcall(150, 0x06, input, 0x80, accumulator, 0x40)
+        // `Bn254.addAt` written out, for each member that changed runs it. Registered keys are on the curve, so y is neither zero
+        // nor P.
+        assembly {
+            if subtract {
+                let y := add(accumulator, 0x60)
+                mstore(y, sub(P, mload(y)))
+            }
+            done := staticcall(150, 0x06, accumulator, 0x80, accumulator, 0x40)
             done := and(done, eq(returndatasize(), 0x40))
         }
-        require(done, Bn254.AddFailed());
+        if (!done) revert Bn254.AddFailed();
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
@@ -50,24 +52,31 @@ abstract contract Bn254G1Keys is Quorums {
         override
         returns (bytes calldata rest)
     {
-        Bn254.G1 memory sum = _key(accumulator);
-        require(!Bn254.isInfinity(sum), SumIsIdentity());
+        bool identity;
+        // `to` is room for a key.
         assembly {
-            mcopy(to, sum, 64)
+            mcopy(to, accumulator, 64)
+            identity := iszero(or(mload(to), mload(add(to, 32))))
         }
+        require(!identity, SumIsIdentity());
         return proof;
     }
 
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
-        Bn254.G1 memory signature = Bn254.G1(uint256(bytes32(proof[:32])), uint256(bytes32(proof[32:64])));
-        Bn254.G2 memory twin = abi.decode(proof[64:192], (Bn254.G2));
-        Bn254.G1 memory hash = Bn254Hashes.sum(digests, proof[192:]);
-        require(Bn254.isDualKeySignature(hash, _key(key), twin, signature), FalseSignature());
-    }
-
-    function _key(uint256 pointer) private pure returns (Bn254.G1 memory key) {
+        // So the signature and the twin are there.
+        bytes calldata hints = proof[192:];
+        uint256 transcript = _allocate(0x2e0);
+        uint256 hash;
         assembly ("memory-safe") {
-            key := pointer
+            hash := add(transcript, 0x20)
         }
+        Bn254Hashes.sum(digests, hints, hash);
+        // Room that was allocated, in the order of the transcript.
+        assembly {
+            mcopy(add(transcript, 0x60), key, 0x40)
+            calldatacopy(add(transcript, 0xa0), add(proof.offset, 0x40), 0x80)
+            calldatacopy(add(transcript, 0x120), proof.offset, 0x40)
+        }
+        require(Bn254.isDualKeySignatureAt(transcript), FalseSignature());
     }
 }

@@ -19,17 +19,23 @@ abstract contract Bn254G2Keys is Quorums {
         return 128;
     }
 
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator) {
-        Bn254.G2 memory first;
-        if (key != 0) first = _key(key);
-        Bn254G2.Accumulator memory sum = Bn254G2.load(first);
-        assembly ("memory-safe") {
-            accumulator := sum
+    /// @dev The accumulator of `Bn254G2`, six words, and room for a key. A key that a base has is canonical: `_finish` reduced it,
+    /// or the pairing refused it.
+    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+        accumulator = _allocate(192 + 128);
+        assembly {
+            operand := add(accumulator, 192)
+            calldatacopy(accumulator, calldatasize(), 192)
+            if key {
+                mcopy(accumulator, key, 128)
+                // Z = 1
+                mstore(add(accumulator, 160), 1)
+            }
         }
     }
 
-    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal pure override {
-        Bn254G2.accumulate(_sum(accumulator), key, subtract);
+    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal pure override {
+        Bn254G2.accumulateAt(accumulator, operand, subtract);
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
@@ -38,30 +44,31 @@ abstract contract Bn254G2Keys is Quorums {
         override
         returns (bytes calldata rest)
     {
-        Bn254.G2 memory sum =
-            Bn254G2.normalize(_sum(accumulator), uint256(bytes32(proof[:32])), uint256(bytes32(proof[32:64])));
-        // `to` is room for a key.
-        assembly {
-            mcopy(to, sum, 128)
+        // So the hint is there.
+        rest = proof[64:];
+        uint256 inverseIm;
+        uint256 inverseRe;
+        assembly ("memory-safe") {
+            inverseIm := calldataload(proof.offset)
+            inverseRe := calldataload(add(proof.offset, 0x20))
         }
-        return proof[64:];
+        Bn254G2.normalizeTo(accumulator, inverseIm, inverseRe, to);
     }
 
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
-        Bn254.G1 memory signature = Bn254.G1(uint256(bytes32(proof[:32])), uint256(bytes32(proof[32:64])));
-        Bn254.G1 memory hash = Bn254Hashes.sum(digests, proof[64:]);
-        require(Bn254.isSignature(hash, _key(key), signature), FalseSignature());
-    }
-
-    function _key(uint256 pointer) private pure returns (Bn254.G2 memory key) {
+        // So the signature is there.
+        bytes calldata hints = proof[64:];
+        uint256 pairs = _allocate(0x180);
+        uint256 hash;
         assembly ("memory-safe") {
-            key := pointer
+            hash := add(pairs, 0xc0)
         }
-    }
-
-    function _sum(uint256 pointer) private pure returns (Bn254G2.Accumulator memory sum) {
-        assembly ("memory-safe") {
-            sum := pointer
+        Bn254Hashes.sum(digests, hints, hash);
+        // Room that was allocated, in the order of the pairing.
+        assembly {
+            calldatacopy(pairs, proof.offset, 0x40)
+            mcopy(add(pairs, 0x100), key, 0x80)
         }
+        require(Bn254.isSignatureAt(pairs), FalseSignature());
     }
 }

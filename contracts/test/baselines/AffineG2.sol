@@ -2,24 +2,17 @@
 pragma solidity 0.8.37;
 
 /// @title Addition on the twist of BN254 as the source's contract does it
-/// @notice For the benchmark alone. Points are checked, added in homogeneous coordinates (x = X/Z, y = Y/Z) and made affine
-/// again, each time; Fp2 by one product a term. Coordinates are in the order of the EVM: imaginary, real.
+/// @notice For the benchmark alone. Both points are checked, added in homogeneous coordinates (x = X/Z, y = Y/Z) as if neither were
+/// affine, and made affine again by MODEXP, each time; Fp2 by one product a term, on the stack. Coordinates are in the order of the
+/// EVM: imaginary, real.
+///
+/// An addition takes 14,841 gas in Osaka (`AffineG2.t.sol` measures it), where the library that the source uses takes 16,900
+/// with a current compiler: so nothing that is compared with it gains by its writing.
 library AffineG2 {
     uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
     // 3/(9 + i)
     uint256 private constant B_REAL = 0x2b149d40ceb8aaae81be18991be06ac3b5b4c5e559dbefa33267e6dc24a138e5;
     uint256 private constant B_IMAGINARY = 0x009713b03af0fed4cd2cafadeed8fdf4a74fa084e52d1852e4a2bd0685c315d2;
-
-    struct Fp2 {
-        uint256 real;
-        uint256 imaginary;
-    }
-
-    struct Point {
-        Fp2 x;
-        Fp2 y;
-        Fp2 z;
-    }
 
     error NotOnTwist();
 
@@ -40,73 +33,103 @@ library AffineG2 {
     }
 
     function _isOnTwist(uint256[4] memory a) private pure returns (bool) {
-        (Fp2 memory x, Fp2 memory y) = (Fp2(a[1], a[0]), Fp2(a[3], a[2]));
-        Fp2 memory right = _plus(_times(_times(x, x), x), Fp2(B_REAL, B_IMAGINARY));
-        Fp2 memory left = _times(y, y);
-        return left.real == right.real && left.imaginary == right.imaginary;
+        (uint256 rightIm, uint256 rightRe) = _times(a[0], a[1], a[0], a[1]);
+        (rightIm, rightRe) = _times(rightIm, rightRe, a[0], a[1]);
+        (uint256 leftIm, uint256 leftRe) = _times(a[2], a[3], a[2], a[3]);
+        return leftIm == addmod(rightIm, B_IMAGINARY, P) && leftRe == addmod(rightRe, B_REAL, P);
     }
 
-    function _projective(uint256[4] memory a) private pure returns (Point memory) {
-        return Point(Fp2(a[1], a[0]), Fp2(a[3], a[2]), Fp2(1, 0));
+    function _projective(uint256[4] memory a) private pure returns (uint256[6] memory) {
+        return [a[0], a[1], a[2], a[3], 0, 1];
     }
 
-    function _affine(Point memory a) private view returns (uint256[4] memory) {
-        Fp2 memory inverse = _inverted(a.z);
-        (Fp2 memory x, Fp2 memory y) = (_times(a.x, inverse), _times(a.y, inverse));
-        return [x.imaginary, x.real, y.imaginary, y.real];
+    function _affine(uint256[6] memory a) private view returns (uint256[4] memory affine) {
+        (uint256 inverseIm, uint256 inverseRe) = _inverted(a[4], a[5]);
+        (affine[0], affine[1]) = _times(a[0], a[1], inverseIm, inverseRe);
+        (affine[2], affine[3]) = _times(a[2], a[3], inverseIm, inverseRe);
     }
 
-    function _add(Point memory a, Point memory b) private pure returns (Point memory) {
-        (Fp2 memory u1, Fp2 memory u2) = (_times(b.y, a.z), _times(a.y, b.z));
-        (Fp2 memory v1, Fp2 memory v2) = (_times(b.x, a.z), _times(a.x, b.z));
-        if (v1.real == v2.real && v1.imaginary == v2.imaginary) {
-            if (u1.real == u2.real && u1.imaginary == u2.imaginary) return _double(a);
-            return Point(Fp2(1, 0), Fp2(1, 0), Fp2(0, 0));
+    /// @dev u = y2·z1 - y1·z2 and v = x2·z1 - x1·z2.
+    function _add(uint256[6] memory a, uint256[6] memory b) private pure returns (uint256[6] memory sum) {
+        (uint256 uIm, uint256 uRe) = _times(b[2], b[3], a[4], a[5]);
+        (uint256 vIm, uint256 vRe) = _times(b[0], b[1], a[4], a[5]);
+        (uint256 xIm, uint256 xRe) = _times(a[0], a[1], b[4], b[5]);
+        // y1·z2 and w = z1·z2, where `_combine` looks for them.
+        (sum[2], sum[3]) = _times(a[2], a[3], b[4], b[5]);
+        (sum[4], sum[5]) = _times(a[4], a[5], b[4], b[5]);
+        (uIm, uRe) = _minus(uIm, uRe, sum[2], sum[3]);
+        (vIm, vRe) = _minus(vIm, vRe, xIm, xRe);
+        if (vIm | vRe != 0) {
+            _combine(sum, uIm, uRe, vIm, vRe, xIm, xRe);
+            return sum;
         }
-        (Fp2 memory u, Fp2 memory v) = (_minus(u1, u2), _minus(v1, v2));
-        Fp2 memory v22 = _times(v, v);
-        Fp2 memory v3 = _times(v22, v);
-        v22 = _times(v22, v2);
-        Fp2 memory w = _times(a.z, b.z);
-        Fp2 memory rest = _minus(_minus(_times(_times(u, u), w), v3), _plus(v22, v22));
-        return Point(_times(v, rest), _minus(_times(u, _minus(v22, rest)), _times(v3, u2)), _times(v3, w));
+        if (uIm | uRe == 0) return _double(a);
+        return [uint256(0), 1, 0, 1, 0, 0];
     }
 
-    function _double(Point memory a) private pure returns (Point memory) {
-        Fp2 memory w = _times(Fp2(3, 0), _times(a.x, a.x));
-        Fp2 memory s = _times(a.y, a.z);
-        Fp2 memory b = _times(_times(a.x, a.y), s);
-        Fp2 memory h = _minus(_times(w, w), _times(Fp2(8, 0), b));
-        Fp2 memory s2 = _times(s, s);
-        Fp2 memory y2 = _times(a.y, a.y);
-        return Point(
-            _times(_plus(h, h), s),
-            _minus(_times(w, _minus(_times(Fp2(4, 0), b), h)), _times(Fp2(8, 0), _times(y2, s2))),
-            _times(Fp2(8, 0), _times(s, s2))
-        );
+    /// @dev rest = u²·w - v³ - 2·v²·x1·z2; the sum is v·rest, u·(v²·x1·z2 - rest) - v³·y1·z2, v³·w.
+    function _combine(
+        uint256[6] memory sum,
+        uint256 uIm,
+        uint256 uRe,
+        uint256 vIm,
+        uint256 vRe,
+        uint256 xIm,
+        uint256 xRe
+    ) private pure {
+        (uint256 cubeIm, uint256 cubeRe) = _times(vIm, vRe, vIm, vRe);
+        (xIm, xRe) = _times(cubeIm, cubeRe, xIm, xRe);
+        (cubeIm, cubeRe) = _times(cubeIm, cubeRe, vIm, vRe);
+        (uint256 restIm, uint256 restRe) = _times(uIm, uRe, uIm, uRe);
+        (restIm, restRe) = _times(restIm, restRe, sum[4], sum[5]);
+        (restIm, restRe) = _minus(restIm, restRe, cubeIm, cubeRe);
+        (restIm, restRe) = _minus(restIm, restRe, addmod(xIm, xIm, P), addmod(xRe, xRe, P));
+        (sum[0], sum[1]) = _times(vIm, vRe, restIm, restRe);
+        (restIm, restRe) = _minus(xIm, xRe, restIm, restRe);
+        (restIm, restRe) = _times(uIm, uRe, restIm, restRe);
+        (xIm, xRe) = _times(cubeIm, cubeRe, sum[2], sum[3]);
+        (sum[2], sum[3]) = _minus(restIm, restRe, xIm, xRe);
+        (sum[4], sum[5]) = _times(cubeIm, cubeRe, sum[4], sum[5]);
     }
 
-    function _plus(Fp2 memory a, Fp2 memory b) private pure returns (Fp2 memory) {
-        return Fp2(addmod(a.real, b.real, P), addmod(a.imaginary, b.imaginary, P));
+    /// @dev w = 3·x², s = y·z, b = x·y·s, h = w² - 8·b; the double is 2·h·s, w·(4·b - h) - 8·y²·s², 8·s³.
+    function _double(uint256[6] memory a) private pure returns (uint256[6] memory sum) {
+        (uint256 wIm, uint256 wRe) = _times(a[0], a[1], a[0], a[1]);
+        (wIm, wRe) = (mulmod(3, wIm, P), mulmod(3, wRe, P));
+        (uint256 sIm, uint256 sRe) = _times(a[2], a[3], a[4], a[5]);
+        (uint256 bIm, uint256 bRe) = _times(a[0], a[1], a[2], a[3]);
+        (bIm, bRe) = _times(bIm, bRe, sIm, sRe);
+        (uint256 hIm, uint256 hRe) = _times(wIm, wRe, wIm, wRe);
+        (hIm, hRe) = _minus(hIm, hRe, mulmod(8, bIm, P), mulmod(8, bRe, P));
+        (sum[0], sum[1]) = _times(mulmod(2, hIm, P), mulmod(2, hRe, P), sIm, sRe);
+        (hIm, hRe) = _minus(mulmod(4, bIm, P), mulmod(4, bRe, P), hIm, hRe);
+        (wIm, wRe) = _times(wIm, wRe, hIm, hRe);
+        (bIm, bRe) = _times(a[2], a[3], sIm, sRe);
+        (bIm, bRe) = _times(bIm, bRe, bIm, bRe);
+        (sum[2], sum[3]) = _minus(wIm, wRe, mulmod(8, bIm, P), mulmod(8, bRe, P));
+        (bIm, bRe) = _times(sIm, sRe, sIm, sRe);
+        (bIm, bRe) = _times(bIm, bRe, sIm, sRe);
+        (sum[4], sum[5]) = (mulmod(8, bIm, P), mulmod(8, bRe, P));
     }
 
-    function _minus(Fp2 memory a, Fp2 memory b) private pure returns (Fp2 memory) {
-        return Fp2(addmod(a.real, P - b.real, P), addmod(a.imaginary, P - b.imaginary, P));
+    function _minus(uint256 aIm, uint256 aRe, uint256 bIm, uint256 bRe) private pure returns (uint256, uint256) {
+        return (addmod(aIm, P - bIm, P), addmod(aRe, P - bRe, P));
     }
 
-    function _times(Fp2 memory a, Fp2 memory b) private pure returns (Fp2 memory) {
-        return Fp2(
-            addmod(mulmod(a.real, b.real, P), P - mulmod(a.imaginary, b.imaginary, P), P),
-            addmod(mulmod(a.real, b.imaginary, P), mulmod(a.imaginary, b.real, P), P)
-        );
+    function _times(uint256 aIm, uint256 aRe, uint256 bIm, uint256 bRe) private pure returns (uint256, uint256) {
+        return
+            (
+                addmod(mulmod(aRe, bIm, P), mulmod(aIm, bRe, P), P),
+                addmod(mulmod(aRe, bRe, P), P - mulmod(aIm, bIm, P), P)
+            );
     }
 
-    function _inverted(Fp2 memory a) private view returns (Fp2 memory) {
-        uint256 norm = addmod(mulmod(a.real, a.real, P), mulmod(a.imaginary, a.imaginary, P), P);
+    function _inverted(uint256 im, uint256 re) private view returns (uint256, uint256) {
+        uint256 norm = addmod(mulmod(re, re, P), mulmod(im, im, P), P);
         (bool done, bytes memory out) =
             address(5).staticcall(abi.encode(uint256(32), uint256(32), uint256(32), norm, P - 2, P));
         require(done);
         uint256 inverse = abi.decode(out, (uint256));
-        return Fp2(mulmod(a.real, inverse, P), mulmod(P - a.imaginary, inverse, P));
+        return (mulmod(P - im, inverse, P), mulmod(re, inverse, P));
     }
 }

@@ -23,6 +23,13 @@ contract ToyCurve is Settlement {
         return abi.encode(keccak256(abi.encode(digests, key)));
     }
 
+    /// @notice Keys first + 1, first + 2, … at the next indices, without proof: for tables of thousands.
+    function fill(uint256 first, uint256 keys) external {
+        for (uint256 i = 1; i <= keys; i++) {
+            _append(abi.encode(first + i, ~(first + i)));
+        }
+    }
+
     function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
         _checkMember(digest, index, proof);
     }
@@ -31,8 +38,8 @@ contract ToyCurve is Settlement {
         return 64;
     }
 
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator) {
-        accumulator = _allocate(32);
+    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+        (accumulator, operand) = (_allocate(32), _allocate(64));
         assembly {
             let value := 0
             if key { value := mload(key) }
@@ -40,10 +47,10 @@ contract ToyCurve is Settlement {
         }
     }
 
-    function _accumulate(uint256 accumulator, uint256 key, bool subtract) internal pure override {
+    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal pure override {
         uint256 value;
         assembly {
-            value := mload(key)
+            value := mload(operand)
         }
         if (subtract) value = ORDER - value;
         assembly {
