@@ -6,14 +6,13 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {NetworkTerms} from "./NetworkTerms.sol";
-import {QuorumHooks} from "./QuorumHooks.sol";
 
 /// @title Operators, their keys and their stake
 /// @notice A registered operator holds a seat: one slot with its stake and its key, which is all that a snapshot reads of it.
 /// Every seat holds at least the minimum stake. Stake asked for leaves the seat at once, so the next snapshot does not count it;
 /// it is slashable until it is paid out. Not supported: tokens that change balances by themselves (rebasing), and tokens of which
 /// there are 2^128 units or more.
-abstract contract Stakes is NetworkTerms, QuorumHooks, Pausable, ReentrancyGuardTransient {
+abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
     struct Seat {
@@ -172,7 +171,7 @@ abstract contract Stakes is NetworkTerms, QuorumHooks, Pausable, ReentrancyGuard
     }
 
     function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
-        index = _addKey(msg.sender, key, proof);
+        index = verifier.admit(msg.sender, key, proof);
         if (_owners[index] != address(0) || index > type(uint32).max) revert IndexReused(index);
         _owners[index] = msg.sender;
         if (index >= _keyCount) _keyCount = index + 1;

@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import {Test, vm} from "../Test.sol";
 import {ITaskNetwork} from "../../src/interfaces/ITaskNetwork.sol";
-import {MockNetwork, MockProofs} from "./MockNetwork.sol";
+import {TaskNetwork} from "../../src/TaskNetwork.sol";
+import {MockProofs, MockVerifier} from "./MockVerifier.sol";
 import {MockToken} from "./MockTokens.sol";
 
 /// @notice A network with its token, and what operators, aggregators and reporters do.
@@ -22,17 +23,31 @@ abstract contract NetworkRig is Test {
     address internal constant REPORTER = address(0x4E);
 
     MockToken internal token;
-    MockNetwork internal network;
+    TaskNetwork internal network;
+    MockVerifier internal verifier;
 
     function setUp() public virtual {
         token = new MockToken();
-        network = new MockNetwork(parameters());
+        deploy();
         vm.warp(GENESIS);
+    }
+
+    /// @notice A verifier, and the network that it was made for.
+    function deploy() internal {
+        ITaskNetwork.Parameters memory p = parameters();
+        p.verifier = verifier = new MockVerifier(nextAddress(1));
+        network = new TaskNetwork(p);
+    }
+
+    /// @notice The address of what this contract creates after `more` others.
+    function nextAddress(uint256 more) internal view returns (address) {
+        return vm.computeCreateAddress(address(this), vm.getNonce(address(this)) + more);
     }
 
     function parameters() internal view returns (ITaskNetwork.Parameters memory) {
         return ITaskNetwork.Parameters({
             token: token,
+            verifier: verifier,
             admin: ADMIN,
             genesis: GENESIS,
             epochLength: EPOCH,
@@ -91,12 +106,15 @@ abstract contract NetworkRig is Test {
         vm.warp(GENESIS + epoch * EPOCH);
     }
 
+    /// @notice The shortest bitmap of the members i whose bit `1 << i` is set.
     function bitmap(uint256 mask) internal pure returns (bytes memory signers) {
         uint256 length = 0;
         while (length < 32 && mask >> (8 * length) != 0) ++length;
         signers = new bytes(length);
         for (uint256 i = 0; i < length; ++i) {
-            signers[i] = bytes1(uint8(mask >> (8 * i)));
+            for (uint256 j = 0; j < 8; ++j) {
+                if (mask >> (8 * i + j) & 1 == 1) signers[i] |= bytes1(uint8(0x80 >> j));
+            }
         }
     }
 
