@@ -33,7 +33,9 @@ interface Vm {
     function readFile(string calldata path) external view returns (string memory);
     function recordLogs() external;
     function roll(uint256 newHeight) external;
+    function revertToState(uint256 snapshotId) external returns (bool success);
     function snapshotGasLastCall(string calldata group, string calldata name) external returns (uint256 gas);
+    function snapshotState() external returns (uint256 snapshotId);
     function snapshotValue(string calldata group, string calldata name, uint256 value) external;
     function startPrank(address sender) external;
     function stopPrank() external;
