@@ -5,7 +5,7 @@ import {Leader} from "./Leader.sol";
 import {Stakes} from "./Stakes.sol";
 
 /// @title Epochs: weights fixed once each, and who performs by them
-/// @notice A snapshot costs about 2.5k gas an operator here, for a cold slot each, and what publishing takes, about 1.9k a key
+/// @notice A snapshot costs about 2.5k gas an operator here, for a cold slot each, and what publishing takes, about 2.1k a key
 /// that was ever registered.
 abstract contract Epochs is Stakes {
     mapping(uint256 epoch => Snapshot) private _snapshots;

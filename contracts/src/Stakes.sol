@@ -15,6 +15,11 @@ import {NetworkTerms} from "./NetworkTerms.sol";
 abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
+    /// @notice Keys that the network ever takes, rotated ones and those of operators who left among them: all are weighed by each
+    /// snapshot, in one transaction. Without a bound who joins and leaves often enough would stop every snapshot; with it, the
+    /// operators of then go on.
+    uint256 public constant MAXIMUM_KEYS = 6_000;
+
     struct Seat {
         uint128 stake;
         uint32 key;
@@ -173,6 +178,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
+        if (_keyCount >= MAXIMUM_KEYS) revert TableFull();
         // slither-disable-next-line reentrancy-benign
         index = verifier.admit(msg.sender, key, proof);
         if (_owners[index] != address(0) || index > type(uint32).max) revert IndexReused(index);

@@ -53,7 +53,7 @@ abstract contract Verifier is Quorums, IVerifier {
         _checkMember(digest, index, proof);
     }
 
-    /// @dev About 1,900 gas a key, and a slot.
+    /// @dev About 2,100 gas a key, and a slot.
     function publish(uint256 epoch, uint64[] calldata weights) external onlyNetwork {
         _published[epoch] = Published(uint64(_lastPage() + 1), uint64(weights.length));
         _publish(epoch, weights);

@@ -72,6 +72,23 @@ contract TaskNetworkStakesTest is NetworkRig {
         network.register(keyNamed(1), proof, LEAST);
     }
 
+    /// Whoever joins and leaves without end makes no snapshot too dear: the table is full before.
+    function test_trap_a_table_that_grows_without_end() external {
+        verifier.forceIndex(network.MAXIMUM_KEYS() - 1);
+        join(0, LEAST);
+        assertEq(network.keyCount(), network.MAXIMUM_KEYS(), "full");
+        approve(operator(1), LEAST);
+        vm.expectRevert(ITaskNetwork.TableFull.selector);
+        vm.prank(operator(1));
+        network.register(keyNamed(1), "", LEAST);
+        vm.warp(GENESIS + EPOCH);
+        vm.expectRevert(ITaskNetwork.TableFull.selector);
+        vm.prank(operator(0));
+        network.rotateKey(keyNamed(1), "");
+        vm.prank(operator(0));
+        network.deregister();
+    }
+
     /// A stake that no u64 weighs would stop every snapshot: it is refused when it is brought.
     function test_weight_overflow_is_refused_at_the_door() external {
         uint256 most = (uint256(type(uint64).max) + 1) * UNIT - 1;

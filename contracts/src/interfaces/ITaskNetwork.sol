@@ -104,6 +104,7 @@ interface ITaskNetwork {
     error AlreadyRegistered(address operator);
     error NotRegistered(address operator);
     error SeatsFull();
+    error TableFull();
     error StakeTooSmall(uint256 stake, uint256 least);
     error StakeTooLarge(uint256 stake);
     error ZeroAmount();
