@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots bench bench-quick report kernels fuzz soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels fuzz soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,16 @@ contracts: contracts/node_modules/.package-lock.json ## Build and test the contr
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
 	cd contracts && $(FORGE) fmt src test script && $(FORGE) build --quiet && $(FORGE) test
 	python3 scripts/contract_artifacts.py
+
+contracts/.venv/bin/slither: contracts/slither-requirements.txt
+	python3 -m venv contracts/.venv
+	contracts/.venv/bin/pip install --quiet --requirement contracts/slither-requirements.txt
+	@touch $@
+
+# In folders of its own: it cleans before it builds.
+slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
+	cd contracts && PATH="$$PWD/node_modules/.bin:$$PWD/.venv/bin:$$PATH" \
+		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) run --release --locked -p quorate-bench -- all --record

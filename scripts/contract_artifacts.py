@@ -12,6 +12,9 @@ OUT = ROOT / "contracts" / "out"
 TO = ROOT / "crates" / "quorate-evm" / "abi"
 CONTRACTS = {
     "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2"],
+    "TaskNetwork.sol": ["TaskNetwork"],
+    "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2"],
+    "TestToken.sol": ["TestToken"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
 }
 

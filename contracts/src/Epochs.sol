@@ -5,12 +5,15 @@ import {Leader} from "./Leader.sol";
 import {Stakes} from "./Stakes.sol";
 
 /// @title Epochs: weights fixed once each, and who performs by them
-/// @notice A snapshot costs about 2.5k gas an operator here, for a cold slot each, and what `_publishWeights` takes.
+/// @notice A snapshot costs about 2.5k gas an operator here, for a cold slot each, and what publishing takes, about 2.1k a key
+/// that was ever registered.
 abstract contract Epochs is Stakes {
     mapping(uint256 epoch => Snapshot) private _snapshots;
     mapping(uint256 epoch => bytes32) private _beacons;
 
     /// @dev Not paused: an epoch that is never snapshotted settles nothing.
+    /// The beacon is the chain's own: a proposer can bias it by withholding blocks, and who calls this picks the block. Call it
+    /// early in the epoch.
     function snapshot() external nonReentrant returns (uint256 epoch) {
         epoch = currentEpoch();
         if (_snapshots[epoch].total != 0) revert AlreadySnapshotted(epoch);
@@ -19,12 +22,12 @@ abstract contract Epochs is Stakes {
         // For whole numbers, weight > floor(total * n / d) is weight * d > total * n.
         uint256 required = total * quorumNumerator / quorumDenominator;
         uint256 operators = operatorCount();
-        bytes32 beacon = _beacon(epoch);
+        bytes32 beacon = bytes32(block.prevrandao);
         // Fits: fewer than 2^32 weights below 2^64.
         _snapshots[epoch] = Snapshot(uint96(total), uint96(required), uint32(operators));
         _beacons[epoch] = beacon;
         emit EpochSnapshotted(epoch, total, required, operators, beacon);
-        _publishWeights(epoch, weights);
+        verifier.publish(epoch, weights);
     }
 
     function snapshotOf(uint256 epoch) external view returns (Snapshot memory) {
@@ -38,7 +41,7 @@ abstract contract Epochs is Stakes {
     /// @dev Reads the epoch's weight page and sums up to the performer: linear in the keys. Attesters call it before they sign.
     function performerOf(uint256 epoch, bytes32 id) external view returns (uint256) {
         uint256 total = _taken(epoch).total;
-        return _electedOf(_weightsOf(epoch), _beacons[epoch], total, id);
+        return _electedOf(verifier.weightsOf(epoch), _beacons[epoch], total, id);
     }
 
     /// @notice The snapshot of an epoch whose tasks can settle now: the current one or the one before.

@@ -183,4 +183,9 @@ abstract contract KeyTable {
         CodePages.create(kind, number, payload);
         nonce = ++_extent.pages;
     }
+
+    /// @notice The nonce of the page that was made last; 0 before the first.
+    function _lastPage() internal view returns (uint256 nonce) {
+        return _extent.pages;
+    }
 }

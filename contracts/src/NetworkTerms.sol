@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
+import {IVerifier} from "./interfaces/IVerifier.sol";
 
 /// @title The terms of a network: its parameters, checked once, and its clock
 abstract contract NetworkTerms is ITaskNetwork {
@@ -10,6 +11,7 @@ abstract contract NetworkTerms is ITaskNetwork {
     uint256 public constant WHOLE = 10_000;
 
     IERC20 public immutable token;
+    IVerifier public immutable verifier;
     uint256 public immutable genesis;
     uint256 public immutable epochLength;
     uint256 public immutable slashingWindow;
@@ -27,6 +29,8 @@ abstract contract NetworkTerms is ITaskNetwork {
 
     constructor(Parameters memory p) {
         require(address(p.token).code.length != 0, ParameterInvalid("token"));
+        // Each names the other, so neither can be changed and no other network shares this one's keys.
+        require(p.verifier.network() == address(this), ParameterInvalid("verifier"));
         require(p.epochLength != 0, ParameterInvalid("epochLength"));
         require(p.slashingWindow != 0, ParameterInvalid("slashingWindow"));
         // Stake asked for in epoch e may vote until e + 2 begins, and a conflict of e is reported until
@@ -47,6 +51,7 @@ abstract contract NetworkTerms is ITaskNetwork {
         require(p.bountyShare <= WHOLE / 2, ParameterInvalid("bountyShare"));
 
         token = p.token;
+        verifier = p.verifier;
         genesis = p.genesis;
         epochLength = p.epochLength;
         slashingWindow = p.slashingWindow;

@@ -43,7 +43,7 @@ abstract contract Rewards is Epochs {
         _taken(epoch);
         address operator = ownerOfKey(index);
         if (operator == address(0)) revert UnknownKey(index);
-        uint64[] memory weights = _weightsOf(epoch);
+        uint64[] memory weights = verifier.weightsOf(epoch);
         // A key newer than the page is in no bitmap of its epoch.
         if (index >= weights.length) revert NotASigner(index);
         for (uint256 i = 0; i < signers.length; ++i) {
@@ -56,7 +56,7 @@ abstract contract Rewards is Epochs {
     /// @dev Anyone may call; the owners of the performers' keys are paid. Linear in the keys, as it elects again. Not paused.
     function claimPerformances(uint256 epoch, Task[] calldata tasks) external nonReentrant {
         _taken(epoch);
-        uint64[] memory weights = _weightsOf(epoch);
+        uint64[] memory weights = verifier.weightsOf(epoch);
         uint256 reward = performerReward;
         _pool.owed -= SafeCast.toUint128(reward * tasks.length);
         for (uint256 i = 0; i < tasks.length; ++i) {
@@ -90,7 +90,7 @@ abstract contract Rewards is Epochs {
     }
 
     function hasClaimed(uint256 epoch, uint256 index, bytes calldata signers) external view returns (bool) {
-        return _claimed[_recordId(epoch, signers)][index >> 8] >> (index & 255) & 1 == 1;
+        return _claimed[_recordId(epoch, signers)][index >> 8] & _bit(index) != 0;
     }
 
     function isSettled(bytes32 id) external view returns (bool) {
@@ -159,11 +159,11 @@ abstract contract Rewards is Epochs {
         returns (uint256 amount)
     {
         bytes32 id = _recordId(epoch, signers);
-        if (index >> 3 >= signers.length || uint8(signers[index >> 3]) >> (index & 7) & 1 == 0) {
+        if (index >> 3 >= signers.length || uint8(signers[index >> 3]) & (0x80 >> (index & 7)) == 0) {
             revert NotASigner(index);
         }
         uint256 bits = _claimed[id][index >> 8];
-        uint256 bit = 1 << (index & 255);
+        uint256 bit = _bit(index);
         if (bits & bit != 0) revert AlreadyClaimed(id, index);
         Record memory record = _records[id];
         if (record.weight == 0) revert UnknownRecord(id);
@@ -172,6 +172,11 @@ abstract contract Rewards is Epochs {
         // Checked: were the weights not those that verification added up, a claim reverts and takes nothing from others.
         _records[id] = Record(SafeCast.toUint128(record.amount - amount), SafeCast.toUint96(record.weight - weight));
         emit AttestationClaimed(operator, epoch, index, id, amount);
+    }
+
+    /// @dev Most significant first, as in a quorum's bitmap.
+    function _bit(uint256 index) private pure returns (uint256) {
+        return 1 << 255 - (index & 255);
     }
 
     function _recordId(uint256 epoch, bytes memory signers) private pure returns (bytes32) {

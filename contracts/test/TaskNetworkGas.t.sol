@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {UnverifiedNetwork} from "./mocks/MockNetwork.sol";
+import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {Unverified} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
 /// @notice Gas of whole transactions where verification costs next to nothing: the network's own share.
@@ -15,7 +16,8 @@ contract TaskNetworkGasTest is NetworkRig {
         super.setUp();
         ITaskNetwork.Parameters memory p = parameters();
         p.maximumOperators = uint32(OPERATORS);
-        network = new UnverifiedNetwork(p);
+        p.verifier = new Unverified(nextAddress(1));
+        network = new TaskNetwork(p);
         for (uint256 i = 0; i < OPERATORS; ++i) {
             join(i, 20e18);
         }

@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {MockNetwork} from "./mocks/MockNetwork.sol";
+import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {MockVerifier} from "./mocks/MockVerifier.sol";
 import {MockToken} from "./mocks/MockTokens.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
@@ -31,8 +32,8 @@ contract NetworkHandler is NetworkRig {
     uint256 public unclaimedPerformances;
     mapping(bytes32 => uint256) public calls;
 
-    constructor(MockNetwork network_, MockToken token_) {
-        (network, token) = (network_, token_);
+    constructor(TaskNetwork network_, MockVerifier verifier_, MockToken token_) {
+        (network, verifier, token) = (network_, verifier_, token_);
     }
 
     function setUp() public override {}
@@ -246,7 +247,7 @@ contract TaskNetworkInvariantsTest is NetworkRig {
 
     function setUp() public override {
         super.setUp();
-        handler = new NetworkHandler(network, token);
+        handler = new NetworkHandler(network, verifier, token);
         for (uint256 i = 0; i < 4; ++i) {
             handler.register(i, (50 + i) * 1e18);
         }
@@ -316,7 +317,7 @@ contract TaskNetworkInvariantsTest is NetworkRig {
     function invariant_totals_are_sums_of_pages() external view {
         uint256[] memory epochs = handler.snapshotsTaken();
         for (uint256 e = 0; e < epochs.length; ++e) {
-            uint64[] memory weights = network.weightsOf(epochs[e]);
+            uint64[] memory weights = verifier.weightsOf(epochs[e]);
             uint256 sum = 0;
             for (uint256 i = 0; i < weights.length; ++i) {
                 sum += weights[i];

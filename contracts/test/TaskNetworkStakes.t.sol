@@ -6,7 +6,9 @@ import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {MockNetwork, MockProofs} from "./mocks/MockNetwork.sol";
+import {IVerifier} from "../src/interfaces/IVerifier.sol";
+import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {MockProofs, MockVerifier} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
 contract TaskNetworkStakesTest is NetworkRig {
@@ -30,7 +32,7 @@ contract TaskNetworkStakesTest is NetworkRig {
 
     function test_register_without_possession_reverts() external {
         approve(operator(0), 40e18);
-        vm.expectRevert(MockNetwork.FalsePossession.selector);
+        vm.expectRevert(MockVerifier.FalsePossession.selector);
         vm.prank(operator(0));
         network.register(keyNamed(0), abi.encode(MockProofs.possession(operator(1), keyNamed(0))), 40e18);
     }
@@ -62,12 +64,29 @@ contract TaskNetworkStakesTest is NetworkRig {
 
     function test_an_index_of_another_operator_is_refused() external {
         join(0, LEAST);
-        network.forceIndex(0);
+        verifier.forceIndex(0);
         approve(operator(1), LEAST);
         bytes memory proof = abi.encode(MockProofs.possession(operator(1), keyNamed(1)));
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.IndexReused.selector, 0));
         vm.prank(operator(1));
         network.register(keyNamed(1), proof, LEAST);
+    }
+
+    /// Whoever joins and leaves without end makes no snapshot too dear: the table is full before.
+    function test_trap_a_table_that_grows_without_end() external {
+        verifier.forceIndex(network.MAXIMUM_KEYS() - 1);
+        join(0, LEAST);
+        assertEq(network.keyCount(), network.MAXIMUM_KEYS(), "full");
+        approve(operator(1), LEAST);
+        vm.expectRevert(ITaskNetwork.TableFull.selector);
+        vm.prank(operator(1));
+        network.register(keyNamed(1), "", LEAST);
+        vm.warp(GENESIS + EPOCH);
+        vm.expectRevert(ITaskNetwork.TableFull.selector);
+        vm.prank(operator(0));
+        network.rotateKey(keyNamed(1), "");
+        vm.prank(operator(0));
+        network.deregister();
     }
 
     /// A stake that no u64 weighs would stop every snapshot: it is refused when it is brought.
@@ -79,7 +98,7 @@ contract TaskNetworkStakesTest is NetworkRig {
         vm.prank(operator(0));
         network.addStake(1);
         network.snapshot();
-        assertEq(network.weightsOf(0)[0], type(uint64).max, "largest weight");
+        assertEq(verifier.weightsOf(0)[0], type(uint64).max, "largest weight");
     }
 
     function test_add_stake_weighs_from_the_next_snapshot() external {
@@ -113,9 +132,9 @@ contract TaskNetworkStakesTest is NetworkRig {
         assertEq(rotate(0, 100), 2, "new index");
         assertEq(network.keyOf(operator(0)), 2, "current key");
         assertEq(network.ownerOfKey(0), operator(0), "old key answers still");
-        assertEq(network.weightsOf(0)[0], 40, "old key in the old epoch");
+        assertEq(verifier.weightsOf(0)[0], 40, "old key in the old epoch");
         network.snapshot();
-        uint64[] memory weights = network.weightsOf(1);
+        uint64[] memory weights = verifier.weightsOf(1);
         assertEq(weights.length, 3, "page");
         assertEq(weights[0], 0, "old index");
         assertEq(weights[1], 50, "other");
@@ -314,6 +333,30 @@ contract TaskNetworkStakesTest is NetworkRig {
         _refuses("slashShare", 11);
         _refuses("slashShare", 12);
         _refuses("bountyShare", 13);
+        _refuses("verifier", 14);
+    }
+
+    /// A verifier serves the network it was made for: what another of the same parameters asks of it reverts at its door.
+    function test_a_verifier_serves_one_network() external {
+        ITaskNetwork.Parameters memory p = parameters();
+        p.verifier = verifier;
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.ParameterInvalid.selector, bytes32("verifier")));
+        new TaskNetwork(p);
+        p.verifier = IVerifier(address(0xDEAD));
+        vm.expectRevert();
+        new TaskNetwork(p);
+    }
+
+    function test_only_the_role_pins() external {
+        bytes32 role = network.PINNER_ROLE();
+        vm.expectRevert(
+            abi.encodeWithSelector(IAccessControl.AccessControlUnauthorizedAccount.selector, operator(0), role)
+        );
+        vm.prank(operator(0));
+        network.pin(2, 5);
+        vm.prank(ADMIN);
+        network.pin(2, 5);
+        assertEq(verifier.pinned(2), 5, "pinned");
     }
 
     function _refuses(bytes32 what, uint256 which) private {
@@ -332,7 +375,8 @@ contract TaskNetworkStakesTest is NetworkRig {
         if (which == 11) p.slashShare = 0;
         if (which == 12) p.slashShare = 10_001;
         if (which == 13) p.bountyShare = 5_001;
-        try new MockNetwork(p) {
+        p.verifier = new MockVerifier(which == 14 ? address(this) : nextAddress(1));
+        try new TaskNetwork(p) {
             revert NotTrue("accepted");
         } catch (bytes memory reason) {
             assertEq(reason, abi.encodeWithSelector(ITaskNetwork.ParameterInvalid.selector, what), "which parameter");

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {MockNetwork} from "./mocks/MockNetwork.sol";
+import {MockVerifier} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
 contract TaskNetworkSubmissionTest is NetworkRig {
@@ -74,7 +74,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 7);
         tasks[0].result = "forged";
-        vm.expectRevert(MockNetwork.FalseQuorum.selector);
+        vm.expectRevert(MockVerifier.FalseQuorum.selector);
         network.submitTasks(tasks, 0, quorum);
     }
 
@@ -124,7 +124,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         bytes memory quorum = quorumOf(tasks, 0, 7);
         enter(1);
         network.snapshot();
-        vm.expectRevert(MockNetwork.FalseQuorum.selector);
+        vm.expectRevert(MockVerifier.FalseQuorum.selector);
         network.submitTasks(tasks, 1, quorum);
     }
 
@@ -132,19 +132,19 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 7);
         vm.chainId(424242);
-        vm.expectRevert(MockNetwork.FalseQuorum.selector);
+        vm.expectRevert(MockVerifier.FalseQuorum.selector);
         network.submitTasks(tasks, 0, quorum);
     }
 
     function test_replay_at_another_contract_reverts() external {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 7);
-        network = new MockNetwork(parameters());
+        deploy();
         for (uint256 i = 0; i < 3; ++i) {
             join(i, 30e18);
         }
         network.snapshot();
-        vm.expectRevert(MockNetwork.FalseQuorum.selector);
+        vm.expectRevert(MockVerifier.FalseQuorum.selector);
         network.submitTasks(tasks, 0, quorum);
     }
 

@@ -4,7 +4,6 @@ pragma solidity 0.8.37;
 import {vm} from "./Test.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {MockNetwork} from "./mocks/MockNetwork.sol";
 import {FeeToken, ReentrantToken} from "./mocks/MockTokens.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
@@ -12,7 +11,7 @@ contract TaskNetworkFeeTokenTest is NetworkRig {
     function setUp() public override {
         super.setUp();
         token = new FeeToken();
-        network = new MockNetwork(parameters());
+        deploy();
     }
 
     function test_what_arrives_is_credited() external {
@@ -46,7 +45,7 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
     function setUp() public override {
         super.setUp();
         token = new ReentrantToken();
-        network = new MockNetwork(parameters());
+        deploy();
         join(0, 100e18);
         join(1, 100e18);
         network.snapshot();

@@ -12,11 +12,13 @@ interface Vm {
     function addr(uint256 privateKey) external pure returns (address);
     function assume(bool condition) external pure;
     function chainId(uint256 newChainId) external;
+    function computeCreateAddress(address deployer, uint256 nonce) external pure returns (address);
     function deal(address account, uint256 newBalance) external;
     function etch(address target, bytes calldata newRuntimeBytecode) external;
     function expectRevert() external;
     function expectRevert(bytes4 revertData) external;
     function expectRevert(bytes calldata revertData) external;
+    function getNonce(address account) external view returns (uint64);
     function getRecordedLogs() external returns (Log[] memory);
     function load(address target, bytes32 slot) external view returns (bytes32);
     function parseJson(string calldata json, string calldata key) external pure returns (bytes memory);
@@ -27,10 +29,13 @@ interface Vm {
     function parseUint(string calldata text) external pure returns (uint256);
     function keyExistsJson(string calldata json, string calldata key) external view returns (bool);
     function prank(address sender) external;
+    function prevrandao(bytes32 value) external;
     function readFile(string calldata path) external view returns (string memory);
     function recordLogs() external;
     function roll(uint256 newHeight) external;
+    function revertToState(uint256 snapshotId) external returns (bool success);
     function snapshotGasLastCall(string calldata group, string calldata name) external returns (uint256 gas);
+    function snapshotState() external returns (uint256 snapshotId);
     function snapshotValue(string calldata group, string calldata name, uint256 value) external;
     function startPrank(address sender) external;
     function stopPrank() external;

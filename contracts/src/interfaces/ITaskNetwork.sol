@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IVerifier} from "./IVerifier.sol";
 
 /// @title A network of staked operators that settles tasks by quorums
 /// @notice Amounts are in the token's own units, times in seconds, weights in stake units, keys by their index in the key table.
@@ -21,7 +22,9 @@ interface ITaskNetwork {
     /// @notice Fixed at construction; there is no setter.
     struct Parameters {
         IERC20 token;
-        /// Holds DEFAULT_ADMIN_ROLE: names who pauses. Has no way to stake, funds or parameters.
+        /// Made for this network's address, which follows from its deployer and nonce, before the network itself.
+        IVerifier verifier;
+        /// Holds DEFAULT_ADMIN_ROLE: names who pauses and who pins. Has no way to stake, funds or parameters.
         address admin;
         /// Start of epoch 0.
         uint64 genesis;
@@ -101,6 +104,7 @@ interface ITaskNetwork {
     error AlreadyRegistered(address operator);
     error NotRegistered(address operator);
     error SeatsFull();
+    error TableFull();
     error StakeTooSmall(uint256 stake, uint256 least);
     error StakeTooLarge(uint256 stake);
     error ZeroAmount();
@@ -126,7 +130,6 @@ interface ITaskNetwork {
     error OutsideWindow(uint256 epoch);
     error AlreadySlashed(address operator, bytes32 id);
     error NothingAtStake(address operator);
-    error ProofInvalid(bytes32 digest);
 
     /// @notice Registers the caller with a key and stake. A fee of the token comes off the stake.
     function register(bytes calldata key, bytes calldata proof, uint256 amount) external returns (uint256 index);

@@ -211,6 +211,7 @@ library Bn254G2 {
             let aRe := mload(add(sum, 0xa0))
             let oneIm := addmod(mulmod(aRe, inverseIm, P), mulmod(aIm, inverseRe, P), P)
             let oneRe := addmod(mulmod(aRe, inverseRe, P), sub(P, mulmod(aIm, inverseIm, P)), P)
+            // slither-disable-next-line incorrect-exp
             isInverse := iszero(or(oneIm, xor(oneRe, 1)))
             // a = 1/Z². The hint may be any word: no sum of its parts is taken.
             aIm := mulmod(mulmod(inverseRe, inverseIm, P), 2, P)

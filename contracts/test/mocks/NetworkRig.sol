@@ -1,68 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Test, vm} from "../Test.sol";
+import {vm} from "../Test.sol";
+import {NetworkFixture} from "../NetworkFixture.sol";
 import {ITaskNetwork} from "../../src/interfaces/ITaskNetwork.sol";
-import {MockNetwork, MockProofs} from "./MockNetwork.sol";
+import {TaskNetwork} from "../../src/TaskNetwork.sol";
+import {MockProofs, MockVerifier} from "./MockVerifier.sol";
 import {MockToken} from "./MockTokens.sol";
 
-/// @notice A network with its token, and what operators, aggregators and reporters do.
-abstract contract NetworkRig is Test {
-    uint64 internal constant GENESIS = 1_000_000;
-    uint64 internal constant EPOCH = 1 days;
-    uint64 internal constant WINDOW = 3 days;
-    uint64 internal constant DELAY = 5 days;
-    uint128 internal constant UNIT = 1e18;
-    uint128 internal constant LEAST = 10e18;
-    uint128 internal constant PERFORMER = 3e18;
-    uint128 internal constant ATTESTERS = 7e18 + 1;
-
-    address internal constant ADMIN = address(0xAD);
-    address internal constant FUNDER = address(0xF0);
-    address internal constant REPORTER = address(0x4E);
-
-    MockToken internal token;
-    MockNetwork internal network;
+/// @notice A network over the mock verifier, and what its operators, aggregators and reporters do.
+abstract contract NetworkRig is NetworkFixture {
+    MockVerifier internal verifier;
 
     function setUp() public virtual {
         token = new MockToken();
-        network = new MockNetwork(parameters());
+        deploy();
         vm.warp(GENESIS);
     }
 
-    function parameters() internal view returns (ITaskNetwork.Parameters memory) {
-        return ITaskNetwork.Parameters({
-            token: token,
-            admin: ADMIN,
-            genesis: GENESIS,
-            epochLength: EPOCH,
-            slashingWindow: WINDOW,
-            withdrawalDelay: DELAY,
-            unit: UNIT,
-            minimumStake: LEAST,
-            maximumOperators: 20,
-            quorumNumerator: 2,
-            quorumDenominator: 3,
-            performerReward: PERFORMER,
-            attesterReward: ATTESTERS,
-            penaltyShare: 500,
-            slashShare: 2_000,
-            bountyShare: 1_000
-        });
-    }
-
-    function operator(uint256 i) internal pure returns (address) {
-        return address(uint160(0x1000 + i));
+    /// @notice A verifier, and the network that it was made for.
+    function deploy() internal {
+        ITaskNetwork.Parameters memory p = parameters();
+        p.verifier = verifier = new MockVerifier(nextAddress(1));
+        network = new TaskNetwork(p);
     }
 
     function keyNamed(uint256 name) internal pure returns (bytes memory) {
         return abi.encode("key", name);
-    }
-
-    function approve(address who, uint256 amount) internal {
-        token.mint(who, amount);
-        vm.prank(who);
-        token.approve(address(network), amount);
     }
 
     function join(uint256 i, uint256 stake) internal returns (uint256) {
@@ -80,46 +44,13 @@ abstract contract NetworkRig is Test {
         return network.rotateKey(key, proof);
     }
 
-    function fund(uint256 amount) internal {
-        approve(FUNDER, amount);
-        vm.prank(FUNDER);
-        network.fund(amount);
-    }
-
-    /// @notice The first second of an epoch.
-    function enter(uint256 epoch) internal {
-        vm.warp(GENESIS + epoch * EPOCH);
-    }
-
-    function bitmap(uint256 mask) internal pure returns (bytes memory signers) {
-        uint256 length = 0;
-        while (length < 32 && mask >> (8 * length) != 0) ++length;
-        signers = new bytes(length);
-        for (uint256 i = 0; i < length; ++i) {
-            signers[i] = bytes1(uint8(mask >> (8 * i)));
-        }
-    }
-
-    function taskFor(uint256 epoch, bytes32 id) internal view returns (ITaskNetwork.Task memory) {
-        return ITaskNetwork.Task(id, network.performerOf(epoch, id), keccak256(abi.encode("result", id)), true);
-    }
-
-    function one(ITaskNetwork.Task memory task) internal pure returns (ITaskNetwork.Task[] memory tasks) {
-        tasks = new ITaskNetwork.Task[](1);
-        tasks[0] = task;
-    }
-
     function quorumOf(ITaskNetwork.Task[] memory tasks, uint256 epoch, uint256 mask)
         internal
         view
         returns (bytes memory)
     {
-        bytes32[] memory digests = new bytes32[](tasks.length);
-        for (uint256 i = 0; i < tasks.length; ++i) {
-            digests[i] = network.taskDigest(tasks[i], epoch);
-        }
         bytes memory signers = bitmap(mask);
-        return abi.encode(signers, MockProofs.quorum(digests, signers));
+        return abi.encode(signers, MockProofs.quorum(digestsOf(tasks, epoch), signers));
     }
 
     function submit(ITaskNetwork.Task memory task, uint256 epoch, uint256 mask) internal {
@@ -142,20 +73,5 @@ abstract contract NetworkRig is Test {
         bytes memory second = signature(b, epoch, name);
         vm.prank(REPORTER);
         return network.reportConflict(a, b, epoch, index, first, second);
-    }
-
-    function conflict(bytes32 id) internal pure returns (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) {
-        a = ITaskNetwork.Task(id, 0, bytes32("yes"), true);
-        b = ITaskNetwork.Task(id, 0, bytes32("no"), true);
-    }
-
-    /// @notice What the network must hold for the first `count` operators and everyone else.
-    function liabilities(uint256 count) internal view returns (uint256 sum) {
-        (uint256 free, uint256 owed) = network.pool();
-        sum = free + owed;
-        for (uint256 i = 0; i < count; ++i) {
-            (uint256 pending,) = network.pendingOf(operator(i));
-            sum += network.stakeOf(operator(i)) + pending;
-        }
     }
 }

@@ -1,45 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {TaskNetwork} from "../../src/TaskNetwork.sol";
+import {IVerifier} from "../../src/interfaces/IVerifier.sol";
 
-/// @notice A network whose signatures are hashes: whoever knows a key can sign with it. Everything else is the real thing.
-contract MockNetwork is TaskNetwork {
+/// @notice A verifier whose signatures are hashes: whoever knows a key can sign with it.
+contract MockVerifier is IVerifier {
     error FalsePossession();
     error FalseQuorum();
+    error FalseSingle();
     error PublishedTwice();
 
+    address public immutable network;
     bytes[] public keys;
-    bytes32 public beacon;
-    bool public usesBeacon;
     uint256 public forcedIndex = type(uint256).max;
+    mapping(uint256 slot => uint256 from) public pinned;
     mapping(uint256 epoch => uint64[]) private _pages;
 
-    constructor(Parameters memory parameters) TaskNetwork(parameters) {}
-
-    function setBeacon(bytes32 value) external {
-        (beacon, usesBeacon) = (value, true);
+    constructor(address network_) {
+        network = network_;
     }
 
     function forceIndex(uint256 index) external {
         forcedIndex = index;
     }
 
-    function weightsOf(uint256 epoch) external view returns (uint64[] memory) {
-        return _pages[epoch];
-    }
-
-    function _addKey(address operator, bytes calldata key, bytes calldata proof) internal override returns (uint256) {
-        if (bytes32(proof) != MockProofs.possession(operator, key)) revert FalsePossession();
+    function admit(address owner, bytes calldata key, bytes calldata proof) external returns (uint256) {
+        if (bytes32(proof) != MockProofs.possession(owner, key)) revert FalsePossession();
         keys.push(key);
         return forcedIndex == type(uint256).max ? keys.length - 1 : forcedIndex;
     }
 
-    function _verifyQuorum(bytes32[] memory digests, uint256 epoch, bytes calldata quorum)
-        internal
-        view
+    function verify(bytes32[] calldata digests, uint256 epoch, bytes calldata quorum)
+        external
         virtual
-        override
         returns (bytes memory signers, uint256 weight)
     {
         bytes32 proof;
@@ -47,34 +40,34 @@ contract MockNetwork is TaskNetwork {
         if (proof != MockProofs.quorum(digests, signers)) revert FalseQuorum();
         uint64[] storage page = _pages[epoch];
         for (uint256 i = 0; i < page.length; ++i) {
-            if (i >> 3 < signers.length && uint8(signers[i >> 3]) >> (i & 7) & 1 == 1) weight += page[i];
+            if (i / 8 < signers.length && uint8(signers[i / 8]) & (0x80 >> (i % 8)) != 0) weight += page[i];
         }
     }
 
-    function _verifySingle(bytes32 digest, uint256 index, bytes calldata proof) internal view override returns (bool) {
-        return bytes32(proof) == MockProofs.single(digest, keys[index]);
+    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
+        if (bytes32(proof) != MockProofs.single(digest, keys[index])) revert FalseSingle();
     }
 
-    function _publishWeights(uint256 epoch, uint64[] memory weights) internal override {
+    function publish(uint256 epoch, uint64[] calldata weights) external {
         if (_pages[epoch].length != 0) revert PublishedTwice();
         _pages[epoch] = weights;
     }
 
-    function _weightsOf(uint256 epoch) internal view override returns (uint64[] memory) {
+    function weightsOf(uint256 epoch) external view returns (uint64[] memory) {
         return _pages[epoch];
     }
 
-    function _beacon(uint256 epoch) internal override returns (bytes32) {
-        return usesBeacon ? beacon : super._beacon(epoch);
+    function pin(uint256 slot, uint256 from) external {
+        pinned[slot] = from;
     }
 }
 
 /// @notice Takes a bitmap and a weight from the quorum at their word: what is left of a submission's gas is the network's own.
-contract UnverifiedNetwork is MockNetwork {
-    constructor(Parameters memory parameters) MockNetwork(parameters) {}
+contract Unverified is MockVerifier {
+    constructor(address network_) MockVerifier(network_) {}
 
-    function _verifyQuorum(bytes32[] memory, uint256, bytes calldata quorum)
-        internal
+    function verify(bytes32[] calldata, uint256, bytes calldata quorum)
+        external
         pure
         override
         returns (bytes memory signers, uint256 weight)

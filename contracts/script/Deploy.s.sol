@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
+import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {Verifier} from "../src/Verifier.sol";
+import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
+import {TestToken} from "./TestToken.sol";
+
+/// @notice The cheat codes of forge that a deployment uses; forge answers at this address.
+interface Vm {
+    function computeCreateAddress(address deployer, uint256 nonce) external pure returns (address);
+    function envOr(string calldata name, address defaultValue) external view returns (address);
+    function envOr(string calldata name, string calldata defaultValue) external view returns (string memory);
+    function envOr(string calldata name, uint256 defaultValue) external view returns (uint256);
+    function getNonce(address account) external view returns (uint64);
+    function readCallers() external view returns (uint256 mode, address sender, address origin);
+    function startBroadcast() external;
+    function stopBroadcast() external;
+}
+
+/// @title Deploys a verifier and the network over it, and a token where none is named
+/// @notice Everything comes from the environment, in the units of `ITaskNetwork.Parameters`; README.md has the list. The addresses are what
+/// `run` returns: forge prints them.
+contract Deploy {
+    bool public constant IS_SCRIPT = true;
+
+    Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
+
+    error UnknownCurve(string curve);
+    error TooLarge(string name, uint256 value);
+    error AnotherAddress(address network, address expected);
+
+    function run() external returns (IERC20 token, Verifier verifier, TaskNetwork network) {
+        vm.startBroadcast();
+        // Who broadcasts: the account of the key that the command line gives.
+        (, address deployer,) = vm.readCallers();
+        token = IERC20(vm.envOr("TOKEN", address(0)));
+        if (address(token) == address(0)) token = new TestToken(vm.envOr("TOKEN_SUPPLY", uint256(1_000_000_000e18)));
+        // The verifier is the next contract of this account, the network the one after it.
+        address expected = vm.computeCreateAddress(deployer, vm.getNonce(deployer) + 1);
+        verifier = _verifier(expected);
+        network = new TaskNetwork(_parameters(token, verifier, deployer));
+        vm.stopBroadcast();
+        if (address(network) != expected) revert AnotherAddress(address(network), expected);
+    }
+
+    function _verifier(address network) private returns (Verifier) {
+        string memory curve = vm.envOr("CURVE", string("bn254-g2"));
+        uint256 leastKeysAPage = vm.envOr("LEAST_KEYS_A_PAGE", uint256(8));
+        uint256 pinned = vm.envOr("PINNED_SLOTS", uint256(4));
+        bytes32 name = keccak256(bytes(curve));
+        if (name == keccak256("bn254-g2")) return new VerifierBn254G2(network, leastKeysAPage, pinned);
+        if (name == keccak256("bn254-g1")) return new VerifierBn254G1(network, leastKeysAPage, pinned);
+        if (name == keccak256("bls12381-g2")) return new VerifierBls12381G2(network, leastKeysAPage, pinned);
+        revert UnknownCurve(curve);
+    }
+
+    function _parameters(IERC20 token, Verifier verifier, address deployer)
+        private
+        view
+        returns (ITaskNetwork.Parameters memory p)
+    {
+        p.token = token;
+        p.verifier = verifier;
+        p.admin = vm.envOr("ADMIN", deployer);
+        p.genesis = uint64(_env("GENESIS", block.timestamp, type(uint64).max));
+        p.epochLength = uint64(_env("EPOCH_LENGTH", 1 days, type(uint64).max));
+        p.slashingWindow = uint64(_env("SLASHING_WINDOW", 7 days, type(uint64).max));
+        uint256 leastDelay = uint256(p.slashingWindow) + 2 * uint256(p.epochLength);
+        p.withdrawalDelay = uint64(_env("WITHDRAWAL_DELAY", leastDelay, type(uint64).max));
+        p.unit = uint128(_env("UNIT", 1e18, type(uint128).max));
+        p.minimumStake = uint128(_env("MINIMUM_STAKE", 100 * uint256(p.unit), type(uint128).max));
+        p.maximumOperators = uint32(_env("MAXIMUM_OPERATORS", 1_000, type(uint32).max));
+        p.quorumNumerator = uint32(_env("QUORUM_NUMERATOR", 2, type(uint32).max));
+        p.quorumDenominator = uint32(_env("QUORUM_DENOMINATOR", 3, type(uint32).max));
+        p.performerReward = uint128(_env("PERFORMER_REWARD", p.unit, type(uint128).max));
+        p.attesterReward = uint128(_env("ATTESTER_REWARD", p.unit, type(uint128).max));
+        p.penaltyShare = uint16(_env("PENALTY_SHARE", 100, type(uint16).max));
+        p.slashShare = uint16(_env("SLASH_SHARE", 5_000, type(uint16).max));
+        p.bountyShare = uint16(_env("BOUNTY_SHARE", 500, type(uint16).max));
+    }
+
+    /// @dev What does not fit is refused, not cut off.
+    function _env(string memory name, uint256 otherwise, uint256 most) private view returns (uint256 value) {
+        value = vm.envOr(name, otherwise);
+        if (value > most) revert TooLarge(name, value);
+    }
+}

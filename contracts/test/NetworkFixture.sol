@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test, vm} from "./Test.sol";
+import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
+import {IVerifier} from "../src/interfaces/IVerifier.sol";
+import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {MockToken} from "./mocks/MockTokens.sol";
+
+/// @notice A network with its token, and what anybody does with it whatever its verifier is.
+abstract contract NetworkFixture is Test {
+    uint64 internal constant GENESIS = 1_000_000;
+    uint64 internal constant EPOCH = 1 days;
+    uint64 internal constant WINDOW = 3 days;
+    uint64 internal constant DELAY = 5 days;
+    uint128 internal constant UNIT = 1e18;
+    uint128 internal constant LEAST = 10e18;
+    uint128 internal constant PERFORMER = 3e18;
+    uint128 internal constant ATTESTERS = 7e18 + 1;
+
+    address internal constant ADMIN = address(0xAD);
+    address internal constant FUNDER = address(0xF0);
+    address internal constant REPORTER = address(0x4E);
+
+    MockToken internal token;
+    TaskNetwork internal network;
+
+    /// @dev Without its verifier, which is made for the network's address.
+    function parameters() internal view returns (ITaskNetwork.Parameters memory) {
+        return ITaskNetwork.Parameters({
+            token: token,
+            verifier: IVerifier(address(0)),
+            admin: ADMIN,
+            genesis: GENESIS,
+            epochLength: EPOCH,
+            slashingWindow: WINDOW,
+            withdrawalDelay: DELAY,
+            unit: UNIT,
+            minimumStake: LEAST,
+            maximumOperators: 20,
+            quorumNumerator: 2,
+            quorumDenominator: 3,
+            performerReward: PERFORMER,
+            attesterReward: ATTESTERS,
+            penaltyShare: 500,
+            slashShare: 2_000,
+            bountyShare: 1_000
+        });
+    }
+
+    /// @notice The address of what this contract creates after `more` others.
+    function nextAddress(uint256 more) internal view returns (address) {
+        return vm.computeCreateAddress(address(this), vm.getNonce(address(this)) + more);
+    }
+
+    function operator(uint256 i) internal pure returns (address) {
+        return address(uint160(0x1000 + i));
+    }
+
+    function approve(address who, uint256 amount) internal {
+        token.mint(who, amount);
+        vm.prank(who);
+        token.approve(address(network), amount);
+    }
+
+    function fund(uint256 amount) internal {
+        approve(FUNDER, amount);
+        vm.prank(FUNDER);
+        network.fund(amount);
+    }
+
+    /// @notice The first second of an epoch.
+    function enter(uint256 epoch) internal {
+        vm.warp(GENESIS + epoch * EPOCH);
+    }
+
+    /// @notice The shortest bitmap of the members i whose bit `1 << i` is set.
+    function bitmap(uint256 mask) internal pure returns (bytes memory signers) {
+        uint256 length = 0;
+        while (length < 32 && mask >> (8 * length) != 0) ++length;
+        signers = new bytes(length);
+        for (uint256 i = 0; i < 8 * length; ++i) {
+            if (mask >> i & 1 == 1) signers[i / 8] |= bytes1(uint8(0x80 >> (i % 8)));
+        }
+    }
+
+    function taskFor(uint256 epoch, bytes32 id) internal view returns (ITaskNetwork.Task memory) {
+        return ITaskNetwork.Task(id, network.performerOf(epoch, id), keccak256(abi.encode("result", id)), true);
+    }
+
+    function one(ITaskNetwork.Task memory task) internal pure returns (ITaskNetwork.Task[] memory tasks) {
+        tasks = new ITaskNetwork.Task[](1);
+        tasks[0] = task;
+    }
+
+    function digestsOf(ITaskNetwork.Task[] memory tasks, uint256 epoch)
+        internal
+        view
+        returns (bytes32[] memory digests)
+    {
+        digests = new bytes32[](tasks.length);
+        for (uint256 i = 0; i < tasks.length; ++i) {
+            digests[i] = network.taskDigest(tasks[i], epoch);
+        }
+    }
+
+    function conflict(bytes32 id) internal pure returns (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) {
+        a = ITaskNetwork.Task(id, 0, bytes32("yes"), true);
+        b = ITaskNetwork.Task(id, 0, bytes32("no"), true);
+    }
+
+    /// @notice What the network must hold for the first `count` operators and everyone else.
+    function liabilities(uint256 count) internal view returns (uint256 sum) {
+        (uint256 free, uint256 owed) = network.pool();
+        sum = free + owed;
+        for (uint256 i = 0; i < count; ++i) {
+            (uint256 pending,) = network.pendingOf(operator(i));
+            sum += network.stakeOf(operator(i)) + pending;
+        }
+    }
+}
