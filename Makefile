@@ -19,7 +19,7 @@ deny: ## Licences, duplicate and unwanted dependencies
 	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked
 	cargo deny --locked check bans licenses sources
 
-test: ## Every test of the project
+test: contracts/node_modules/.package-lock.json ## Every test of the project
 	$(CARGO) test --workspace --locked
 
 FORGE := node_modules/.bin/forge

@@ -5,7 +5,7 @@ use std::{iter, rc::Rc};
 use quorate::{MinSig, SecretKey as BlsSecretKey};
 use quorate_curve::{Backend, G1, Group};
 use quorate_evm::{
-    BackEnd, Bitmap, Network, SecretKey, Signature,
+    BackEnd, Bitmap, Network, SecretKey, Signature, bls12381,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolCall, SolConstructor},
     base::{Base, Costs, KeyPage, PAGE_BYTES, Table},
@@ -160,7 +160,7 @@ impl Secrets {
         match self {
             Self::Bn254(secrets) if back_end == BackEnd::Bn254G2 => secrets[index].public_key_g2().to_bytes(),
             Self::Bn254(secrets) => secrets[index].dual_key().to_bytes(),
-            Self::Bls12381(secrets) => network::bls_bytes(&secrets[index].public_key().point()),
+            Self::Bls12381(secrets) => bls12381::encode_key(&secrets[index].public_key().point()).to_vec(),
         }
     }
 
@@ -234,6 +234,7 @@ impl Deployed {
             contract: address,
             nonce: 0,
             epoch: 1,
+            required: None,
             keys,
             weights,
             key_pages,

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    commands::{aggregate, completions, key, man, pop, selftest, sign, subtract, verify},
+    commands::{aggregate, completions, evm, key, man, pop, selftest, sign, subtract, verify},
     exit::Result,
 };
 
@@ -27,6 +27,7 @@ enum Command {
     Pop(pop::Arguments),
     Aggregate(aggregate::Arguments),
     Subtract(subtract::Arguments),
+    Evm(evm::Arguments),
     Selftest(selftest::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -45,6 +46,7 @@ impl Cli {
             Command::Pop(arguments) => arguments.run(),
             Command::Aggregate(arguments) => arguments.run(),
             Command::Subtract(arguments) => arguments.run(),
+            Command::Evm(arguments) => arguments.run(),
             Command::Selftest(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(),
             Command::Man(arguments) => arguments.run(),
@@ -56,5 +58,6 @@ const EXAMPLES: &str = "\
 Examples:
   quorate verify --suite eth2 claims.jsonl
   quorate key new --suite eth2 --keystore --out key.json
+  quorate evm plan --network network.json --signers 0-9
   quorate sign --suite eth2 --key key.json --message 0xabcd --claim
   quorate selftest";

@@ -58,17 +58,20 @@ fn open(path: &Path) -> BufReader<fs::File> {
 #[test]
 fn drand_messages() {
     let Some(folder) = folder("06_drand") else { return };
-    let (mut rounds, mut unsupported) = (0, 0);
+    let (mut rounds, mut on_bn254) = (0, 0);
     for path in files(&folder) {
         let file = json(&path);
         let Some(beacons) = file["beacons"].as_array() else { continue };
         assert_eq!(guessed(&path), Format::Drand, "{}", path.display());
-        let read = drand::read(open(&path), &drand::Options::default());
-        if file["chain_info"]["curve"] == "BN254" {
-            assert!(matches!(read, Err(InputError::UnsupportedScheme { .. })));
-            unsupported += 1;
-            continue;
+        let mut read = drand::read(open(&path), &drand::Options::default());
+        // One hash lacks a digit at its source.
+        if file["chain_info"]["hash"].as_str().is_some_and(|hash| hash.len() % 2 == 1) {
+            assert!(matches!(read, Err(InputError::ChainInfo { .. })));
+            let mut mended = file.clone();
+            mended["chain_info"].as_object_mut().unwrap().remove("hash").unwrap();
+            read = drand::read(mended.to_string().as_bytes(), &drand::Options::default());
         }
+        on_bn254 += usize::from(file["chain_info"]["curve"] == "BN254");
         let entries = read.unwrap();
         assert_eq!(entries.len(), beacons.len());
         for (entry, beacon) in entries.iter().zip(beacons) {
@@ -81,22 +84,21 @@ fn drand_messages() {
             rounds += 1;
         }
     }
-    println!("{rounds} rounds, {unsupported} files over BN254");
-    assert!(rounds > 100 && unsupported > 0);
+    println!("{rounds} rounds, {on_bn254} files over BN254");
+    assert!(rounds > 100 && on_bn254 > 0);
 }
 
 #[test]
 fn built_in_drand_chains() {
     let Some(folder) = folder("06_drand") else { return };
     let chains = json(&folder.join("chains.json"));
-    for name in ["default", "quicknet", "fastnet"] {
+    for name in ["default", "quicknet", "fastnet", "evmnet"] {
         let built_in = ChainInfo::well_known(name).unwrap();
         let mut stated = ChainInfo::from_json(&chains[name].to_string()).unwrap();
         stated.genesis_seed = stated.genesis_seed.or(built_in.genesis_seed.clone());
         assert_eq!(stated, built_in, "{name}");
         assert_eq!(ChainInfo::well_known(text(&chains[name], "hash")).unwrap(), built_in);
     }
-    assert!(ChainInfo::well_known(text(&chains["evmnet"], "hash")).is_err());
 }
 
 /// All light-client objects of the sets that are JSON, read as one run.

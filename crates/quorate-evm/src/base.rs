@@ -17,6 +17,7 @@ pub struct Base {
     /// The epoch in which its weight was summed.
     pub epoch: u64,
     /// The sum of its members' weights.
+    #[serde(with = "amount")]
     pub weight: u128,
     /// The sum of its members' keys, as the contract keeps keys.
     #[serde(with = "crate::bitmap::hexadecimal")]
@@ -30,6 +31,57 @@ impl Base {
     /// as there are.
     pub fn commitment(&self) -> [u8; 32] {
         keccak256(&[&self.epoch.to_be_bytes(), &self.weight.to_be_bytes(), &self.key, self.signers.as_bytes()])
+    }
+}
+
+/// A sum of weights in JSON: a number, or its digits in a string. What is beyond 64 bits is written as a string, since
+/// many readers of JSON have no such numbers.
+pub(crate) mod amount {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a whole number, or its digits in a string")]
+    pub(super) enum Amount {
+        Number(u64),
+        Digits(String),
+    }
+
+    impl Amount {
+        pub(super) fn value<E: Error>(self) -> Result<u128, E> {
+            match self {
+                Self::Number(number) => Ok(number.into()),
+                Self::Digits(digits) => {
+                    digits.parse().map_err(|_| E::custom(format!("{digits:?} is no whole number of 128 bits")))
+                }
+            }
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer>(amount: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        match u64::try_from(*amount) {
+            Ok(number) => serializer.serialize_u64(number),
+            Err(_) => serializer.collect_str(amount),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+        Amount::deserialize(deserializer)?.value()
+    }
+}
+
+/// [`amount`], where it may be absent.
+pub(crate) mod optional_amount {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(amount: &Option<u128>, serializer: S) -> Result<S::Ok, S::Error> {
+        match amount {
+            Some(amount) => super::amount::serialize(amount, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u128>, D::Error> {
+        Option::<super::amount::Amount>::deserialize(deserializer)?.map(super::amount::Amount::value).transpose()
     }
 }
 

@@ -7,6 +7,7 @@
 //! | module | noun |
 //! |---|---|
 //! | [`bn254`] | points in the EVM's byte order, keys, signatures, the dual-key check |
+//! | [`bls12381`] | keys and signatures of the back end on BLS12-381, in the contract's order |
 //! | [`hash_to_curve`] | bytes to a point of G1: RFC 9380, hinted try-and-increment, EigenLayer's |
 //! | [`digest`] | what operators sign: results, and possession of their own key |
 //! | [`profile`] | networks that sign on BN254: `drand-evmnet`, `eigenlayer` |
@@ -40,6 +41,7 @@
 mod keccak;
 
 pub mod bn254;
+pub mod bls12381;
 pub mod hash_to_curve;
 pub mod digest;
 pub mod profile;
@@ -60,6 +62,6 @@ pub use base::Base;
 pub use bitmap::Bitmap;
 pub use bn254::{DualKey, MessagePoint, ParseError, PublicKey, SecretKey, Signature};
 pub use keccak::keccak256;
-pub use network::{Network, PlanError};
+pub use network::{Network, NetworkError, Plan, PlanError};
 pub use profile::{Profile, Reason};
 pub use quorum::{Proof, Quorum};

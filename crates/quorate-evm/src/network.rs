@@ -1,24 +1,64 @@
-//! A settlement as its aggregator follows it off the chain: keys, pages, weights, bases; and the next quorum's call.
+//! A settlement as its aggregator follows it off the chain: keys, pages, weights, bases; and how the next quorum settles.
+//!
+//! ```
+//! use quorate_evm::{BackEnd, Bitmap, Network, SecretKey, Signature, hash_to_curve::try_and_increment, network, quorum::Store};
+//! # use quorate_evm::{alloy_primitives::{Address, B256}, base::Table, gas::Measured};
+//! let operators: Vec<_> = (1u8..=4).map(|i| SecretKey::from_entropy(&[i; 48])).collect();
+//! # let Table { key_pages, weight_pages } = Table::new(BackEnd::Bn254G2, 4, 4);
+//! let network = Network {
+//!     back_end: BackEnd::Bn254G2,
+//!     chain_id: 1,
+//!     contract: Address::repeat_byte(0xaa),
+//!     nonce: 0,
+//!     epoch: 1,
+//!     required: Some(300),
+//!     keys: operators.iter().map(|operator| operator.public_key_g2().to_bytes().into()).collect(),
+//!     weights: vec![100; 4],
+//!     key_pages,
+//!     weight_pages,
+//!     bases: vec![],
+//! };
+//! let signers: Bitmap = [0, 1, 3].into_iter().collect();
+//! let results = [B256::repeat_byte(7)];
+//! let plan = network.plan(&Measured::default(), &signers, &results)?;
+//!
+//! // Each operator signs every digest; the aggregator adds up, and settles.
+//! let message = try_and_increment(&plan.digests[0]).point;
+//! let sum: Signature = signers.iter().map(|i| operators[i].sign(&message)).sum();
+//! let signature = network::Signature::Bn254(sum.to_bytes());
+//! assert!(plan.verify(&signature)?);
+//! let calldata = plan.call(Store::Nowhere, &signature, &results)?;
+//! # assert!(calldata.len() > 400);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod plan;
+
+use std::ops::Range;
 
 use alloy_primitives::{Address, B256, Bytes};
-use alloy_sol_types::SolCall;
-use quorate_curve::{Backend, Group};
+use quorate_curve::{Backend, G2, Group};
 use serde::{Deserialize, Serialize};
 
+pub use self::{
+    error::{NetworkError, PlanError},
+    plan::{Plan, Signature, SignatureError},
+};
 use crate::{
     back_end::BackEnd,
-    base::{Base, Costs, KeyPage, Table, Way},
+    base::{Base, Costs, KeyPage, Table, WEIGHTS_A_PAGE, Way},
     bitmap::Bitmap,
-    bn254::{self, ParseError, PublicKey},
-    contract::SettlementBn254G2,
+    bls12381,
+    bn254::{self, PublicKey},
     digest::{Contract, Settled},
-    gas::{Calldata, Estimate, Measured, Storing},
+    gas::{Measured, Storing},
     hint::{self, Change, CounterHint},
-    quorum::{MisuseError, Proof, Quorum, Store},
+    quorum::{NONE, RENTAL, Store},
 };
 
 /// What is known of a settlement. As JSON it is the input of `quorate evm plan`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
     /// The curve and the group of the keys.
@@ -31,80 +71,19 @@ pub struct Network {
     pub nonce: u64,
     /// The epoch that settles.
     pub epoch: u64,
-    /// By index, the members' keys as [`BackEnd::member_bytes`] says.
+    /// The weight that a quorum needs in the epoch, where it is known: nothing here depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::base::optional_amount")]
+    pub required: Option<u128>,
+    /// By index, the members' keys, of [`BackEnd::member_bytes`] bytes.
     pub keys: Vec<Bytes>,
     /// By index, what they weigh in the epoch; those behind the last weigh nothing.
     pub weights: Vec<u64>,
     /// Pages of keys, ascending and without gaps from index 0 on; the keys behind them are in storage.
     pub key_pages: Vec<KeyPage>,
-    /// Nonces of the epoch's pages of weights.
+    /// Nonces of the epoch's pages of weights, in the order of the indices they hold.
     pub weight_pages: Vec<u32>,
     /// What the slots of the ring commit to.
     pub bases: Vec<Base>,
-}
-
-/// Why no quorum can be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// Nobody signed.
-    #[error("a quorum of nobody")]
-    Empty,
-    /// A member that is not in the table.
-    #[error("member {index}: the network has {members} keys")]
-    NoSuchMember {
-        /// The member.
-        index: usize,
-        /// How many keys there are.
-        members: usize,
-    },
-    /// A member that is younger than the epoch's last page of weights.
-    #[error("member {0}: no page of weights holds this index")]
-    NoWeight(usize),
-    /// A key of the network is none.
-    #[error("key of member {index}: {why}")]
-    Key {
-        /// The member.
-        index: usize,
-        /// What is wrong.
-        why: String,
-    },
-    /// A base's key is none.
-    #[error("key of the base in slot {slot}: {why}")]
-    BaseKey {
-        /// Its slot.
-        slot: u32,
-        /// What is wrong.
-        why: String,
-    },
-    /// Keys that cancel out: under their sum everything is signed, and the contract refuses it.
-    #[error("the quorum's keys add up to the identity")]
-    Identity,
-    /// What the packed form cannot hold.
-    #[error(transparent)]
-    Misuse(#[from] MisuseError),
-}
-
-/// How a quorum is settled: all but its signature.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Who signs.
-    pub signers: Bitmap,
-    /// From which base, and what changes.
-    pub way: Way,
-    /// The quorum's key, as the table keeps keys.
-    pub key: Vec<u8>,
-    /// Its key in G2, where the contract keeps those in G1.
-    pub key_g2: Option<[u8; 128]>,
-    /// What it weighs in the epoch.
-    pub weight: u128,
-    /// 1/Z of the sum, where the back end wants it.
-    pub inverse_of_z: Option<[u8; 64]>,
-    /// By result, what is signed.
-    pub digests: Vec<[u8; 32]>,
-    /// By result, the hint of its hash; none on BLS12-381.
-    pub hints: Vec<CounterHint>,
-    base: Option<Base>,
 }
 
 impl BackEnd {
@@ -118,37 +97,121 @@ impl BackEnd {
 }
 
 impl Network {
-    /// The cheapest way to settle results that these members sign: nothing is signed yet.
-    ///
-    /// Cost: each base is priced; each key that changes is checked and added.
+    /// Checks the form: lengths, indices, pages, slots. Points are checked by [`plan`](Self::plan), where they are used.
     ///
     /// # Errors
-    /// [`PlanError`].
-    pub fn plan(&self, measured: &Measured, signers: &Bitmap, results: &[B256]) -> Result<Plan, PlanError> {
+    /// [`NetworkError`], which names the field.
+    pub fn check(&self) -> Result<(), NetworkError> {
+        let (keys, expected) = (self.keys.len(), self.back_end.member_bytes());
+        if let Some((index, key)) = self.keys.iter().enumerate().find(|(_, key)| key.len() != expected) {
+            return Err(NetworkError::KeyLength { index, expected, found: key.len() });
+        }
+        if self.weights.len() > keys {
+            return Err(NetworkError::WeightsBehindKeys { weights: self.weights.len(), keys });
+        }
+        let mut next = 0;
+        for (page, KeyPage { first, keys: held, .. }) in self.key_pages.iter().enumerate() {
+            if *first != next || *held == 0 || keys - next < *held {
+                return Err(NetworkError::KeyPage { page, first: *first, held: *held, next, keys });
+            }
+            next += held;
+        }
+        for (place, base) in self.bases.iter().enumerate() {
+            let (slot, expected, found) = (base.slot, self.back_end.key_bytes(), base.key.len());
+            if slot == NONE || slot == RENTAL {
+                return Err(NetworkError::ReservedSlot { place, slot });
+            }
+            if self.bases[..place].iter().any(|other| other.slot == slot) {
+                return Err(NetworkError::SlotTwice { place, slot });
+            }
+            if found != expected {
+                return Err(NetworkError::BaseKeyLength { place, slot, expected, found });
+            }
+            match base.signers.iter().last() {
+                None => return Err(NetworkError::EmptyBase { place, slot }),
+                Some(member) if member >= keys => {
+                    return Err(NetworkError::BaseMember { place, slot, member, keys });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the next results' signers sign.
+    pub fn digests(&self, results: &[B256]) -> Vec<[u8; 32]> {
+        let settlement = Contract { chain_id: self.chain_id, address: self.contract.into() };
+        let numbered = (self.nonce..).zip(results);
+        numbered.map(|(nonce, result)| Settled { settlement, nonce, result: result.0 }.digest()).collect()
+    }
+
+    /// The ways to a quorum from every base and from the empty one, the cheapest first; of equals the first base first.
+    ///
+    /// # Errors
+    /// [`PlanError`]: the form, nobody, members without a key or a page of weights.
+    pub fn ways(&self, measured: &Measured, signers: &Bitmap) -> Result<Vec<Way>, PlanError> {
+        self.check()?;
         let last = signers.iter().last().ok_or(PlanError::Empty)?;
         if last >= self.keys.len() {
             return Err(PlanError::NoSuchMember { index: last, members: self.keys.len() });
         }
         let table = Table { key_pages: self.key_pages.clone(), weight_pages: self.weight_pages.clone() };
-        if last >= table.weight_pages.len() * crate::base::WEIGHTS_A_PAGE {
+        if last >= table.weight_pages.len() * WEIGHTS_A_PAGE {
             return Err(PlanError::NoWeight(last));
         }
         let costs = Costs { back_end: self.back_end, measured, table: &table, epoch: self.epoch };
-        let way = costs.nearest(&self.bases, signers);
+        let bases = self.bases.iter().enumerate().map(|base| costs.way(Some(base), signers));
+        let mut ways: Vec<_> = bases.chain([costs.way(None, signers)]).collect();
+        ways.sort_by_key(|way| way.gas);
+        Ok(ways)
+    }
+
+    /// The cheapest way to settle results that these members sign: nothing is signed yet.
+    ///
+    /// Cost: each base is priced; the keys of the base's members and those that change are checked and added.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn plan(&self, measured: &Measured, signers: &Bitmap, results: &[B256]) -> Result<Plan, PlanError> {
+        self.plan_digests(measured, signers, self.digests(results))
+    }
+
+    /// [`plan`](Self::plan) for a contract that makes its digests in another way than `Settlement` does.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn plan_digests(
+        &self,
+        measured: &Measured,
+        signers: &Bitmap,
+        digests: Vec<[u8; 32]>,
+    ) -> Result<Plan, PlanError> {
+        let way = self.ways(measured, signers)?.swap_remove(0);
         let base = way.base.map(|place| self.bases[place].clone());
         let (key, inverse_of_z) = self.key(base.as_ref(), signers, &way.changed)?;
         let key_g2 = if self.back_end == BackEnd::Bn254G1 { Some(self.key_g2(signers)?) } else { None };
-        let settlement = Contract { chain_id: self.chain_id, address: self.contract.into() };
-        let digests: Vec<_> = (self.nonce..)
-            .zip(results)
-            .map(|(nonce, result)| Settled { settlement, nonce, result: result.0 }.digest())
-            .collect();
         let hints = match self.back_end {
             BackEnd::Bls12381G2 => Vec::new(),
             _ => digests.iter().map(CounterHint::new).collect(),
         };
-        let weight = signers.iter().map(|index| u128::from(self.weights.get(index).copied().unwrap_or(0))).sum();
+        let weight = self.weight(signers);
         Ok(Plan { signers: signers.clone(), way, key, key_g2, weight, inverse_of_z, digests, hints, base })
+    }
+
+    /// What these members weigh in the epoch.
+    pub fn weight(&self, signers: &Bitmap) -> u128 {
+        signers.iter().map(|index| u128::from(self.weights.get(index).copied().unwrap_or(0))).sum()
+    }
+
+    /// What storing a plan's result costs: which slots are read and which hold something. The contract's ski rental is
+    /// its own affair, so for that it is what not storing costs.
+    pub fn storing(&self, plan: &Plan, store: Store) -> Storing {
+        match store {
+            Store::Nowhere | Store::Rental => Storing::Nowhere,
+            Store::Slot(slot) if plan.base_slot() == Some(slot) => Storing::OverTheBase,
+            Store::Slot(slot) if self.bases.iter().any(|base| base.slot == slot) => Storing::OverAnother,
+            Store::Slot(_) => Storing::New,
+        }
     }
 
     /// Follows a settlement: the results are settled, and the quorum stands where it was stored.
@@ -168,33 +231,37 @@ impl Network {
         signers: &Bitmap,
         changed: &Bitmap,
     ) -> Result<(Vec<u8>, Option<[u8; 64]>), PlanError> {
-        let base_key = |why: ParseError| PlanError::BaseKey {
-            slot: base.map_or(u32::MAX, |base| base.slot),
-            why: why.to_string(),
-        };
+        let change = |index| if signers.contains(index) { Change::Added } else { Change::Removed };
         match self.back_end {
             BackEnd::Bn254G2 => {
-                let start = base.map(|base| PublicKey::<bn254::G2>::from_bytes(&base.key)).transpose().map_err(base_key)?;
-                let mut changes = Vec::new();
+                let mut sum = hint::Accumulator::new(self.start::<bn254::G2>(base, 0..128)?.map(|key| key.point()));
                 for index in changed.iter() {
-                    let change = if signers.contains(index) { Change::Added } else { Change::Removed };
-                    changes.push((self.member::<bn254::G2>(index, 0..128)?.point(), change));
+                    sum.change(self.member::<bn254::G2>(index, 0..128)?.point(), change(index));
                 }
-                let mut sum = hint::Accumulator::new(start.map(|key| key.point()));
-                changes.into_iter().for_each(|(key, change)| sum.change(key, change));
                 let inverse = sum.inverse_of_z().ok_or(PlanError::Identity)?;
                 Ok((bn254::encode_g2(&sum.sum()).to_vec(), (!changed.is_empty()).then_some(inverse)))
             }
             BackEnd::Bn254G1 => {
-                let keys: Result<Vec<_>, _> =
-                    signers.iter().map(|index| self.member::<bn254::G1>(index, 0..64)).collect();
-                let key = bn254::aggregate(keys?).ok_or(PlanError::Identity)?;
+                let start = self.start::<bn254::G1>(base, 0..64)?;
+                let (mut added, mut removed) = (Vec::new(), Vec::new());
+                for index in changed.iter() {
+                    let to = if change(index) == Change::Added { &mut added } else { &mut removed };
+                    to.push(self.member(index, 0..64)?);
+                }
+                let key = bn254::sum(start, added, removed).ok_or(PlanError::Identity)?;
                 Ok((key.to_bytes(), None))
             }
             BackEnd::Bls12381G2 => {
-                let keys: Result<Vec<_>, _> = signers.iter().map(|index| self.bls_member(index)).collect();
-                let sum = Backend::auto().sum(&keys?);
-                if sum.is_identity() { Err(PlanError::Identity) } else { Ok((bls_bytes(&sum), None)) }
+                let mut keys: Vec<G2> = self.bls_start(base)?.into_iter().collect();
+                for index in changed.iter() {
+                    let key = self.bls_member(index)?;
+                    keys.push(if change(index) == Change::Added { key } else { key.negate() });
+                }
+                let sum = Backend::auto().sum(&keys);
+                if sum.is_identity() {
+                    return Err(PlanError::Identity);
+                }
+                Ok((bls12381::encode_key(&sum).to_vec(), None))
             }
         }
     }
@@ -202,97 +269,40 @@ impl Network {
     fn key_g2(&self, signers: &Bitmap) -> Result<[u8; 128], PlanError> {
         let keys: Result<Vec<_>, _> = signers.iter().map(|index| self.member::<bn254::G2>(index, 64..192)).collect();
         let key = bn254::aggregate(keys?).ok_or(PlanError::Identity)?;
-        Ok(key.to_bytes().try_into().expect("a key in G2 has 128 bytes"))
+        Ok(bn254::encode_g2(&key.point()))
     }
 
-    fn member<G: bn254::Group>(&self, index: usize, part: std::ops::Range<usize>) -> Result<PublicKey<G>, PlanError> {
-        let bytes = self.member_bytes(index)?;
-        PublicKey::from_bytes(&bytes[part]).map_err(|why| PlanError::Key { index, why: why.to_string() })
+    /// A base's key, which must be the sum of its members' keys: a file that is wrong in one place is found out here and
+    /// not by a transaction that fails.
+    fn start<G: bn254::Group>(&self, base: Option<&Base>, part: Range<usize>) -> Result<Option<PublicKey<G>>, PlanError> {
+        let Some(base) = base else { return Ok(None) };
+        let key = PublicKey::from_bytes(&base.key).map_err(|why| base_key(base, why.to_string()))?;
+        let members = base.signers.iter().map(|index| self.member::<G>(index, part.clone()));
+        let sum = bn254::aggregate(members.collect::<Result<Vec<_>, _>>()?);
+        if sum == Some(key) { Ok(Some(key)) } else { Err(base_key(base, NOT_THE_SUM.into())) }
     }
 
-    fn bls_member(&self, index: usize) -> Result<quorate_curve::G2, PlanError> {
-        let key = bls_key(self.member_bytes(index)?);
-        key.map_err(|why| PlanError::Key { index, why })
+    /// [`start`](Self::start) on BLS12-381.
+    fn bls_start(&self, base: Option<&Base>) -> Result<Option<G2>, PlanError> {
+        let Some(base) = base else { return Ok(None) };
+        let key = bls12381::decode_key(&base.key).map_err(|why| base_key(base, why.to_string()))?;
+        let members: Result<Vec<_>, _> = base.signers.iter().map(|index| self.bls_member(index)).collect();
+        let sum = Backend::auto().sum(&members?);
+        if sum == key { Ok(Some(key)) } else { Err(base_key(base, NOT_THE_SUM.into())) }
     }
 
-    fn member_bytes(&self, index: usize) -> Result<&[u8], PlanError> {
-        let (bytes, expected) = (&self.keys[index], self.back_end.member_bytes());
-        if bytes.len() == expected {
-            return Ok(bytes);
-        }
-        Err(PlanError::Key { index, why: format!("{} bytes, not {expected}", bytes.len()) })
-    }
-}
-
-impl Plan {
-    /// The slot of the base; `None` for the empty one.
-    pub fn base_slot(&self) -> Option<u32> {
-        self.base.as_ref().map(|base| base.slot)
+    fn member<G: bn254::Group>(&self, index: usize, part: Range<usize>) -> Result<PublicKey<G>, PlanError> {
+        let key = PublicKey::from_bytes(&self.keys[index][part]);
+        key.map_err(|why| PlanError::Key { index, why: why.to_string() })
     }
 
-    /// The call that settles the results, given the aggregate signature: 64 bytes on BN254, 96 on BLS12-381.
-    ///
-    /// # Errors
-    /// [`MisuseError`], where more pages or members are named than the form holds.
-    pub fn call(&self, store: Store, signature: &Signature, results: &[B256]) -> Result<Bytes, MisuseError> {
-        let proof = match signature {
-            Signature::Bn254(signature) => match self.key_g2 {
-                Some(key) => Proof::Bn254G1 { signature: *signature, key, hints: self.hints.clone() },
-                None => Proof::Bn254G2 {
-                    inverse_of_z: self.inverse_of_z,
-                    signature: *signature,
-                    hints: self.hints.clone(),
-                },
-            },
-            Signature::Bls12381(signature) => Proof::Bls12381G2 { signature: *signature },
-        };
-        let quorum = Quorum {
-            base: self.base.clone(),
-            store,
-            key_pages: self.way.key_pages.clone(),
-            weight_pages: self.way.weight_pages.clone(),
-            signers: self.signers.clone(),
-            proof,
-        };
-        // Every settlement has this function.
-        let call = SettlementBn254G2::settleCall { results: results.to_vec(), quorum: quorum.encode()?.into() };
-        Ok(call.abi_encode().into())
-    }
-
-    /// What the transaction will cost, its calldata being known.
-    pub fn estimate(&self, back_end: BackEnd, measured: &Measured, call: &[u8], storing: Storing) -> Estimate {
-        measured.settle(back_end, Calldata::of(call), self.digests.len() as u64, &self.way.steps, storing)
+    fn bls_member(&self, index: usize) -> Result<G2, PlanError> {
+        bls12381::decode_key(&self.keys[index]).map_err(|why| PlanError::Key { index, why: why.to_string() })
     }
 }
 
-/// An aggregate signature in the form of the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the contracts know no other")]
-pub enum Signature {
-    /// x ‖ y.
-    Bn254([u8; 64]),
-    /// x ‖ y of 48 bytes.
-    Bls12381([u8; 96]),
+fn base_key(base: &Base, why: String) -> PlanError {
+    PlanError::BaseKey { slot: base.slot, why }
 }
 
-/// The 192 bytes of a key in G2 of BLS12-381 as EIP-2537 orders them, the real part of a coordinate first.
-pub fn bls_bytes(key: &quorate_curve::G2) -> Vec<u8> {
-    real_first(key.serialize().as_ref())
-}
-
-/// Reads what [`bls_bytes`] writes, with the check that the point is of order r.
-fn bls_key(bytes: &[u8]) -> Result<quorate_curve::G2, String> {
-    let backend = Backend::auto();
-    // The uncompressed encoding has the imaginary part first, and its flags in the first bits of that.
-    let key = backend.decode_uncompressed::<quorate_curve::G2>(&real_first(bytes)).map_err(|why| why.to_string())?;
-    match key {
-        key if key.is_identity() => Err("the identity is no key".into()),
-        key if !backend.in_subgroup(&[key])[0] => Err("not in the subgroup".into()),
-        key => Ok(key),
-    }
-}
-
-/// Swaps the parts of both coordinates, of 48 bytes each.
-fn real_first(bytes: &[u8]) -> Vec<u8> {
-    bytes.chunks(96).flat_map(|xy| xy[48..].iter().chain(&xy[..48])).copied().collect()
-}
+const NOT_THE_SUM: &str = "it is not the sum of its members' keys";

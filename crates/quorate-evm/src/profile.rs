@@ -40,6 +40,16 @@ pub enum Reason {
     /// The key or the signature does not decode.
     #[error("{0}")]
     Parse(#[from] ParseError),
+    /// One of several keys does not decode.
+    #[error("{error} (key {} of {keys})", index + 1)]
+    Key {
+        /// Which, counted from 0.
+        index: usize,
+        /// How many there are.
+        keys: usize,
+        /// What is wrong with it.
+        error: ParseError,
+    },
     /// A message that is no digest, where the profile signs digests.
     #[error("message: {found} bytes, not the {expected} of a digest")]
     MessageLength {
@@ -107,7 +117,7 @@ impl Profile {
     }
 
     /// Whether the signature is the sum of every key's over one message. Two Miller loops, and two for each key in both
-    /// groups. Does not check possession, without which a sum of keys means nothing.
+    /// groups. Does not check possession, without which a sum of keys means nothing. In a NUL suite, one key at most.
     ///
     /// # Errors
     /// The [`Reason`] why it is not.
@@ -117,10 +127,13 @@ impl Profile {
         message: &[u8],
         signature: &[u8],
     ) -> Result<(), Reason> {
-        let keys = public_keys.iter().map(|key| self.key(key.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        let keys = self.keys(public_keys.iter().map(AsRef::as_ref))?;
         let signature = Signature::from_bytes(signature)?;
         if keys.is_empty() {
             return Err(Reason::NoStatements);
+        }
+        if self == Self::DrandEvmnet && keys.len() > 1 {
+            return Err(Reason::RepeatedMessage);
         }
         let message = self.hash(message)?;
         let key = bn254::aggregate(keys).ok_or(Reason::IdentityAggregateKey)?;
@@ -133,7 +146,8 @@ impl Profile {
     /// # Errors
     /// The [`Reason`] why it is not.
     pub fn verify_each(self, statements: &[(&[u8], &[u8])], signature: &[u8]) -> Result<(), Reason> {
-        let parsed = statements.iter().map(|(key, message)| Ok((self.key(key)?, self.hash(message)?)));
+        let keys = self.keys(statements.iter().map(|(key, _)| *key))?;
+        let parsed = keys.into_iter().zip(statements).map(|(key, (_, message))| Ok((key, self.hash(message)?)));
         let parsed = parsed.collect::<Result<Vec<_>, Reason>>()?;
         let signature = Signature::from_bytes(signature)?;
         if parsed.is_empty() {
@@ -144,6 +158,14 @@ impl Profile {
             return Err(Reason::RepeatedMessage);
         }
         truth(aggregate_verify(&parsed, &signature))
+    }
+
+    fn keys<'a>(self, keys: impl ExactSizeIterator<Item = &'a [u8]>) -> Result<Vec<PublicKey<G2>>, Reason> {
+        let of = keys.len();
+        let parsed = keys.enumerate().map(|(index, key)| {
+            self.key(key).map_err(|error| if of == 1 { error.into() } else { Reason::Key { index, keys: of, error } })
+        });
+        parsed.collect()
     }
 
     fn key(self, bytes: &[u8]) -> Result<PublicKey<G2>, ParseError> {

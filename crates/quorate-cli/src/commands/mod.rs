@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod completions;
+pub mod evm;
 pub mod key;
 pub mod man;
 pub mod pop;

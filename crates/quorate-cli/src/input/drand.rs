@@ -5,13 +5,14 @@
 //! object on its own speaks for the rounds that follow it.
 //!
 //! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
-//! unchained one, the round as 8 bytes, big-endian. A key that stands in the document proves only that the document agrees
-//! with itself; name the chain with [`Options::chain`] to tie it to a network.
+//! unchained one, the round as 8 bytes, big-endian; over BN254 it is Keccak-256(round). A key that stands in the document
+//! proves only that the document agrees with itself; name the chain with [`Options::chain`] to tie it to a network.
 
 mod chain;
 
 use std::io::BufRead;
 
+use quorate_evm::profile::drand_message;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -189,6 +190,7 @@ impl Round {
         checks.extend(self.randomness_check());
         let message = match rule.chaining {
             Chaining::Unchained => message(&[], round),
+            Chaining::UnchainedKeccak => drand_message(round),
             Chaining::Chained => {
                 checks.extend(self.genesis_check(chain));
                 let seed = chain.genesis_seed.as_deref().filter(|_| round == 1);
@@ -251,6 +253,7 @@ struct Rule<'a> {
 enum Chaining {
     Chained,
     Unchained,
+    UnchainedKeccak,
 }
 
 impl<'a> Rule<'a> {
@@ -273,6 +276,7 @@ fn chaining(scheme: Scheme) -> Chaining {
     match scheme {
         Scheme::Chained => Chaining::Chained,
         Scheme::Unchained | Scheme::Quicknet | Scheme::G1Legacy => Chaining::Unchained,
+        Scheme::Evmnet => Chaining::UnchainedKeccak,
     }
 }
 
@@ -444,13 +448,13 @@ mod tests {
     }
 
     #[test]
-    fn bn254_is_said_to_be_unsupported() {
-        let input = format!(
-            r#"{{"chain_info": {{"public_key": "{}", "schemeID": "bls-bn254-unchained-on-g1"}}, "beacons": [{{"round": 1, "signature": ""}}]}}"#,
-            "00".repeat(128)
-        );
-        let error = read(input.as_bytes(), &Options::default()).unwrap_err().to_string();
-        assert!(error.contains("unsupported scheme") && error.contains("BN254"), "{error}");
+    fn a_round_on_bn254_signs_its_number_hashed_with_keccak() {
+        let evmnet = Options { chain: Some(ChainInfo::well_known("evmnet").unwrap()), suite: None };
+        let record = record(r#"{"round": 1, "signature": "ab"}"#, &evmnet);
+        let message = "6c31fc15422ebad28aaf9089c306702f67540b53c7eea8b7d2941044b027100f";
+        assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap()));
+        assert_eq!(record.suite.as_deref(), Some("drand-evmnet"));
+        assert_eq!(record.public_keys[0].len(), 128);
     }
 
     proptest! {

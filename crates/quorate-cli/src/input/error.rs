@@ -109,7 +109,7 @@ pub enum InputError {
 
     /// Rounds without a key to verify them.
     #[error(
-        "{place}: no chain is known for this round; name one with --chain NAME (default, quicknet, fastnet) or --chain-info FILE"
+        "{place}: no chain is known for this round; name one with --chain NAME (default, quicknet, evmnet, fastnet) or --chain-info FILE"
     )]
     ChainUnknown {
         /// The first such round.
@@ -118,7 +118,7 @@ pub enum InputError {
 
     /// A chain name that is not built in.
     #[error(
-        "no chain {name:?} is built in (default, quicknet and fastnet are); give its /info document with --chain-info FILE"
+        "no chain {name:?} is built in (default, quicknet, evmnet and fastnet are); give its /info document with --chain-info FILE"
     )]
     ChainName {
         /// The name or hash.
@@ -145,7 +145,7 @@ pub enum InputError {
         chosen: String,
     },
 
-    /// A drand scheme outside BLS12-381.
+    /// A scheme that drand does not define.
     #[error("unsupported scheme {scheme:?}: {reason}")]
     UnsupportedScheme {
         /// The scheme as written.
@@ -156,7 +156,7 @@ pub enum InputError {
 
     /// A profile that does not tell how drand messages are formed.
     #[error(
-        "the suite {suite:?} does not say whether rounds are chained; choose drand-chained, drand-unchained, drand-quicknet or drand-g1-legacy, or give the chain's schemeID"
+        "the suite {suite:?} does not say whether rounds are chained; choose drand-chained, drand-unchained, drand-quicknet, drand-g1-legacy or drand-evmnet, or give the chain's schemeID"
     )]
     SuiteNotDrand {
         /// The suite as given.

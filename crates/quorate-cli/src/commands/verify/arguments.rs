@@ -3,8 +3,9 @@
 use std::{num::NonZeroUsize, path::PathBuf, thread};
 
 use clap::{Args, ValueEnum};
-use quorate::{AnySuite, Backend, Soundness};
+use quorate::{Backend, Soundness};
 
+use super::suite::ClaimSuite;
 use crate::input::{
     Format,
     light_client::{MIN_PARTICIPANTS, Network, Overrides},
@@ -22,20 +23,21 @@ pub struct Arguments {
     pub files: Vec<PathBuf>,
 
     /// Suite of the claims that name none: a profile (eth2, chia, drand-chained, drand-unchained, drand-quicknet,
-    /// drand-g1-legacy) or an IETF id in full
+    /// drand-g1-legacy; on BN254 drand-evmnet, eigenlayer) or an IETF id in full
     #[arg(long, value_name = "NAME", env = "QUORATE_SUITE")]
-    pub suite: Option<AnySuite>,
+    pub suite: Option<ClaimSuite>,
 
     /// Format of the files; guessed from the content where left out
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
 
     /// Claims verified earlier, as --remember writes them: subtract them. They are believed, so keep the file as safe as
-    /// the verdicts that you build on it
+    /// the verdicts that you build on it. Not on BN254
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
 
-    /// Append the claims of one statement that are found valid and were not known; the same file can be --known
+    /// Append the claims of one statement that are found valid and were not known; the same file can be --known. Not
+    /// on BN254
     #[arg(long, value_name = "FILE")]
     pub remember: Option<PathBuf>,
 
@@ -67,7 +69,7 @@ pub struct Arguments {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// drand: the chain of rounds that do not say it: default, quicknet, fastnet, or a chain hash of these
+    /// drand: the chain of rounds that do not say it: default, quicknet, evmnet, fastnet, or a chain hash of these
     #[arg(long, value_name = "NAME", conflicts_with = "chain_info", help_heading = "drand")]
     pub chain: Option<String>,
 
@@ -139,6 +141,7 @@ Examples:
   quorate verify claims.jsonl
   quorate verify --suite eth2 --verdicts - < claims.jsonl
   quorate verify --chain quicknet round.json
+  quorate verify --suite eigenlayer --verdicts responses.jsonl
   quorate verify --explain bootstrap.json updates.json
   quorate verify --remember seen.jsonl gossip.jsonl
   quorate verify --known seen.jsonl block.jsonl";
@@ -149,6 +152,9 @@ JSON Lines: one object a line,
    \"public_key\": hex | \"public_keys\": [hex…],
    \"message\": hex | \"messages\": [hex…], \"signature\": hex}
 n keys with one message: all signed it. n keys with n messages: pairwise.
+Keys and signatures are compressed points. On BN254 they are the EVM's words:
+drand-evmnet has keys of 128 bytes (G2, imaginary parts first), eigenlayer of
+192 (G1, then G2) and messages of 32; signatures there are 64 bytes, x and y.
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info. Light client: the Beacon API's bootstraps and
 updates; a bootstrap's committee is believed, so compare its block root.";

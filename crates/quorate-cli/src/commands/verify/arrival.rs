@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate::AnySuite;
-
+use super::suite::{ClaimSuite, UnknownSuite};
 use crate::input::{Check, Entry, Id, InputError, Malformed, Messages, Origin, Record};
 
 /// Something that the inputs hold.
@@ -33,7 +32,7 @@ impl Arrival {
 pub(super) struct Pending {
     pub(super) file: Arc<str>,
     pub(super) record: Record,
-    pub(super) suite: AnySuite,
+    pub(super) suite: ClaimSuite,
 }
 
 impl Pending {
@@ -52,7 +51,7 @@ impl Pending {
 /// A claim with its verdict.
 pub(super) struct Judged {
     pub(super) id: Option<Id>,
-    pub(super) suite: AnySuite,
+    pub(super) suite: ClaimSuite,
     pub(super) source: Option<String>,
     /// Why it is invalid; none where it is valid.
     pub(super) reason: Option<String>,
@@ -72,7 +71,7 @@ impl Judged {
 }
 
 /// An entry with its suite found.
-pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -> Arrival {
+pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<ClaimSuite>) -> Arrival {
     let pending = entry.and_then(|record| {
         let suite = suite_of(&record, default).map_err(|reason| Malformed::new(record.place, reason))?;
         Ok(Pending { file: file.clone(), record, suite })
@@ -83,9 +82,9 @@ pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -
     }
 }
 
-fn suite_of(record: &Record, default: Option<AnySuite>) -> Result<AnySuite, String> {
+fn suite_of(record: &Record, default: Option<ClaimSuite>) -> Result<ClaimSuite, String> {
     match &record.suite {
-        Some(name) => name.parse().map_err(|error: quorate::suite::UnknownSuite| error.to_string()),
+        Some(name) => name.parse().map_err(|error: UnknownSuite| error.to_string()),
         None => {
             default.ok_or_else(|| "the claim names no suite; add a field \"suite\", or give --suite NAME".to_owned())
         }

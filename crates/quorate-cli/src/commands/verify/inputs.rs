@@ -11,13 +11,13 @@ use std::{
 };
 
 use anyhow::Context as _;
-use quorate::AnySuite;
 
 use super::{
     arguments::Arguments,
     arrival::{Arrival, arrive},
     queue::Pusher,
     report::Report,
+    suite::ClaimSuite,
 };
 use crate::{
     exit::Failure,
@@ -34,7 +34,7 @@ use crate::{
 /// All inputs of a run.
 pub(super) struct Inputs {
     files: Vec<Source>,
-    suite: Option<AnySuite>,
+    suite: Option<ClaimSuite>,
     drand: drand::Options,
     lessons: Vec<Lesson>,
     /// The light-client entries, by document.
@@ -131,7 +131,7 @@ impl Inputs {
 }
 
 /// Sends a file's entries on. `None` once nobody listens.
-fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
+fn send(to: &Pusher, file: &Arc<str>, suite: Option<ClaimSuite>, mut entries: Entries) -> Option<()> {
     entries.try_for_each(|entry| {
         to.push(match entry {
             Ok(entry) => arrive(file, entry, suite),

@@ -10,6 +10,7 @@ use quorate::{
 use super::{
     arguments::Arguments,
     arrival::{Arrival, Judged, Pending, arrive},
+    bn254,
     memory::{Chosen, Memory},
     report::Report,
 };
@@ -82,6 +83,7 @@ impl Judge {
             .collect();
         judge_variant(&claims, &mut reasons, options, memory, min_pk, report)?;
         judge_variant(&claims, &mut reasons, options, memory, min_sig, report)?;
+        bn254::judge(&claims, &mut reasons, options.threads, memory, report)?;
         let judged = claims.into_iter().zip(reasons).map(|(Pending { file, record, suite }, reason)| Judged {
             id: record.id,
             suite,
@@ -207,7 +209,11 @@ impl<S: Suite> Keys<S> {
 
 /// `f` of the items cut into one stretch a thread: an answer for each item.
 fn in_parallel<T: Sync, R: Send>(items: &[T], threads: NonZeroUsize, f: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
-    let size = items.len().div_ceil(threads.get()).max(16);
+    in_stretches(items, items.len().div_ceil(threads.get()).max(16), f)
+}
+
+/// The same, cut into stretches of `size`.
+pub(super) fn in_stretches<T: Sync, R: Send>(items: &[T], size: usize, f: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
     let f = &f;
     std::thread::scope(|scope| {
         let mut stretches = items.chunks(size);

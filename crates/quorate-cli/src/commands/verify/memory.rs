@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use quorate::{AnySuite, Claim, Known, MinPk, MinSig, PublicKey, Signature, Suite};
 
-use super::arguments::Arguments;
+use super::{arguments::Arguments, suite::ClaimSuite};
 use crate::{
     exit::Failure,
     input::{Messages, Record, jsonl::JsonLines},
@@ -35,6 +35,12 @@ impl Memory {
     /// Reads the known statements and opens the file to append to.
     pub(super) fn open(arguments: &Arguments) -> Result<Self, Failure> {
         let keep = arguments.remember.is_some();
+        if let Some(suite @ ClaimSuite::Bn254(_)) = arguments.suite {
+            let option = if keep { "--remember" } else { "--known" };
+            if keep || arguments.known.is_some() {
+                return Err(Failure::usage(not_on_bn254(suite).context(option)));
+            }
+        }
         let mut memory =
             Self { min_pk: Remembered::new(keep), min_sig: Remembered::new(keep), file: None, remembered: 0 };
         if let Some(path) = &arguments.known {
@@ -51,6 +57,11 @@ impl Memory {
             memory.file = Some((file, path.display().to_string()));
         }
         Ok(memory)
+    }
+
+    /// Whether valid claims are to be remembered.
+    pub(super) fn keeps(&self) -> bool {
+        self.file.is_some()
     }
 
     /// How many statements were known before this run.
@@ -72,7 +83,7 @@ impl Memory {
         Ok(())
     }
 
-    fn read(&mut self, path: &Path, default: Option<AnySuite>) -> Result<(), Failure> {
+    fn read(&mut self, path: &Path, default: Option<ClaimSuite>) -> Result<(), Failure> {
         for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
             let entry = entry.map_err(|error| Failure { exit: error.exit(), error: error.into() })?;
             let record = entry.map_err(Failure::usage)?;
@@ -82,25 +93,26 @@ impl Memory {
         Ok(())
     }
 
-    fn trust(&mut self, record: Record, default: Option<AnySuite>) -> anyhow::Result<()> {
+    fn trust(&mut self, record: Record, default: Option<ClaimSuite>) -> anyhow::Result<()> {
         let named = record.suite.as_deref().map(str::parse).transpose()?;
         let suite = named.or(default).ok_or_else(|| anyhow!("the claim names no suite; give --suite NAME"))?;
         match suite {
-            AnySuite::MinPk(suite) => self.min_pk.trust(suite, &record),
-            AnySuite::MinSig(suite) => self.min_sig.trust(suite, &record),
+            ClaimSuite::Bls12381(AnySuite::MinPk(suite)) => self.min_pk.trust(suite, &record),
+            ClaimSuite::Bls12381(AnySuite::MinSig(suite)) => self.min_sig.trust(suite, &record),
+            ClaimSuite::Bn254(_) => Err(not_on_bn254(suite)),
         }
     }
 }
 
 /// A variant that a suite chosen at run time may be of.
 pub(super) trait Chosen: Suite {
-    fn chosen(suite: AnySuite) -> Option<Self>;
+    fn chosen(suite: ClaimSuite) -> Option<Self>;
     fn remembered(memory: &mut Memory) -> &mut Remembered<Self>;
 }
 
 impl Chosen for MinPk {
-    fn chosen(suite: AnySuite) -> Option<Self> {
-        if let AnySuite::MinPk(suite) = suite { Some(suite) } else { None }
+    fn chosen(suite: ClaimSuite) -> Option<Self> {
+        if let ClaimSuite::Bls12381(AnySuite::MinPk(suite)) = suite { Some(suite) } else { None }
     }
     fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
         &mut memory.min_pk
@@ -108,8 +120,8 @@ impl Chosen for MinPk {
 }
 
 impl Chosen for MinSig {
-    fn chosen(suite: AnySuite) -> Option<Self> {
-        if let AnySuite::MinSig(suite) = suite { Some(suite) } else { None }
+    fn chosen(suite: ClaimSuite) -> Option<Self> {
+        if let ClaimSuite::Bls12381(AnySuite::MinSig(suite)) = suite { Some(suite) } else { None }
     }
     fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
         &mut memory.min_sig
@@ -141,6 +153,10 @@ impl<S: Chosen> Remembered<S> {
         self.known.trust(suite, key, message.clone(), Signature::from_bytes(&record.signature)?);
         Ok(())
     }
+}
+
+fn not_on_bn254(suite: ClaimSuite) -> anyhow::Error {
+    anyhow!("{suite} is on BN254, where nothing is known or remembered: each claim is verified by itself")
 }
 
 impl<S: Suite> Remembered<S> {

@@ -10,12 +10,14 @@
 
 mod arguments;
 mod arrival;
+mod bn254;
 mod inputs;
 mod interrupt;
 mod judge;
 mod memory;
 mod queue;
 mod report;
+mod suite;
 
 use std::{
     thread,
@@ -31,6 +33,7 @@ use judge::Judge;
 use memory::Memory;
 use queue::{Taken, Taker, queue};
 use report::Report;
+pub use suite::{ClaimSuite, UnknownSuite};
 
 use crate::{
     exit::{Exit, Failure, Result},

@@ -40,6 +40,8 @@ pub(super) struct Report {
     false_by_source: BTreeMap<String, usize>,
     backend: String,
     threads: usize,
+    /// Whether it was said that claims on BN254 are not remembered.
+    told_forgetful: bool,
 }
 
 /// What was asked for.
@@ -76,6 +78,7 @@ impl Report {
             false_by_source: BTreeMap::new(),
             backend: arguments.backend.to_string(),
             threads: arguments.threads().get(),
+            told_forgetful: false,
         }
     }
 
@@ -159,6 +162,19 @@ impl Report {
                 self.say(&format!("known: {subtracted} statements subtracted"))?;
             }
             self.say(&plan.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The claims of a window that are on BN254, for which there is no plan and no memory.
+    pub(super) fn one_by_one(&mut self, claims: usize, work: &Work, keeps: bool) -> Result<(), Failure> {
+        if self.style.explain {
+            let Work { hashes, pairings, final_exponentiations, .. } = work;
+            let text = format!("BN254: {claims} claims one by one: {hashes} hashes, {pairings} Miller loops, ");
+            self.say(&format!("{text}{final_exponentiations} final exponentiations"))?;
+        }
+        if keeps && !self.style.quiet && !std::mem::replace(&mut self.told_forgetful, true) {
+            self.say("claims on BN254 are not remembered")?;
         }
         Ok(())
     }

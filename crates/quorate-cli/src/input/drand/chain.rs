@@ -10,7 +10,7 @@ use super::super::number::Uint;
 /// A chain's public facts, as `/info` gives them (API v1 and v2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainInfo {
-    /// The group key: 48 bytes for signatures in G2, 96 for signatures in G1.
+    /// The group key: 48 bytes for signatures in G2, 96 for signatures in G1, 128 on BN254.
     pub public_key: Vec<u8>,
     /// The scheme as the document names it; drand itself reads an absent one as `pedersen-bls-chained`.
     pub scheme_id: Option<String>,
@@ -53,11 +53,8 @@ impl ChainInfo {
     /// A chain of the League of Entropy's mainnet, by name or by chain hash.
     ///
     /// # Errors
-    /// When none has that name, or its scheme is not one of BLS12-381.
+    /// When none has that name.
     pub fn well_known(name: &str) -> Result<Self, InputError> {
-        if name == EVMNET || name.eq_ignore_ascii_case(EVMNET_HASH) {
-            return Err(over_bn254());
-        }
         let chain = WELL_KNOWN
             .iter()
             .find(|chain| chain.name == name || chain.hash.eq_ignore_ascii_case(name))
@@ -74,7 +71,7 @@ impl ChainInfo {
     /// The scheme its rounds are signed under.
     ///
     /// # Errors
-    /// When it is not one of BLS12-381, or the document names none and the key is not one of the default scheme.
+    /// When drand has none of that name, or the document names none and the key is not one of the default scheme.
     pub fn scheme(&self) -> Result<Scheme, InputError> {
         match &self.scheme_id {
             Some(id) => Scheme::from_id(id),
@@ -89,7 +86,7 @@ impl ChainInfo {
     }
 }
 
-/// drand's schemes over BLS12-381.
+/// drand's schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -101,20 +98,22 @@ pub enum Scheme {
     Quicknet,
     /// `bls-unchained-on-g1`: signatures in G1 under the tag of G2, drand's first attempt at short signatures.
     G1Legacy,
+    /// `bls-bn254-unchained-on-g1`: over BN254, signatures in G1, rounds hashed with Keccak-256.
+    Evmnet,
 }
 
 impl Scheme {
     /// The scheme with this schemeID.
     ///
     /// # Errors
-    /// When there is none, or it is over BN254.
+    /// When there is none.
     pub fn from_id(id: &str) -> Result<Self, InputError> {
         match id {
             "pedersen-bls-chained" => Ok(Self::Chained),
             "pedersen-bls-unchained" => Ok(Self::Unchained),
             "bls-unchained-g1-rfc9380" => Ok(Self::Quicknet),
             "bls-unchained-on-g1" => Ok(Self::G1Legacy),
-            BN254_SCHEME => Err(over_bn254()),
+            "bls-bn254-unchained-on-g1" => Ok(Self::Evmnet),
             _ => Err(InputError::UnsupportedScheme { scheme: id.to_owned(), reason: "drand defines no such scheme" }),
         }
     }
@@ -122,7 +121,8 @@ impl Scheme {
     /// The scheme that a suite profile stands for.
     #[must_use]
     pub fn from_profile(profile: &str) -> Option<Self> {
-        [Self::Chained, Self::Unchained, Self::Quicknet, Self::G1Legacy].into_iter().find(|s| s.profile() == profile)
+        let all = [Self::Chained, Self::Unchained, Self::Quicknet, Self::G1Legacy, Self::Evmnet];
+        all.into_iter().find(|s| s.profile() == profile)
     }
 
     /// The suite profile of the scheme.
@@ -133,6 +133,7 @@ impl Scheme {
             Self::Unchained => "drand-unchained",
             Self::Quicknet => "drand-quicknet",
             Self::G1Legacy => "drand-g1-legacy",
+            Self::Evmnet => "drand-evmnet",
         }
     }
 }
@@ -176,18 +177,8 @@ impl Document {
     }
 }
 
-fn over_bn254() -> InputError {
-    InputError::UnsupportedScheme {
-        scheme: BN254_SCHEME.to_owned(),
-        reason: "its curve is BN254, and only BLS12-381 is verified here",
-    }
-}
-
 const DEFAULT_BEACON: &str = "default";
 const DEFAULT_SCHEME_KEY_LENGTH: usize = 48;
-const BN254_SCHEME: &str = "bls-bn254-unchained-on-g1";
-const EVMNET: &str = "evmnet";
-const EVMNET_HASH: &str = "04f1e9062b8a81f848fded9c12306733282b2727ecced50032187751166ec8c3";
 
 struct WellKnown {
     name: &'static str,
@@ -198,7 +189,7 @@ struct WellKnown {
 }
 
 /// The mainnet chains, from the League of Entropy's `https://api.drand.sh/<chain hash>/info`.
-const WELL_KNOWN: [WellKnown; 3] = [
+const WELL_KNOWN: [WellKnown; 4] = [
     WellKnown {
         name: "default",
         hash: "8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce",
@@ -212,6 +203,14 @@ const WELL_KNOWN: [WellKnown; 3] = [
         scheme_id: "bls-unchained-g1-rfc9380",
         public_key: "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a",
         genesis_seed: Some("f477d5c89f21a17c863a7f937c6a6d15859414d2be09cd448d4279af331c5d3e"),
+    },
+    // Over BN254, for contracts.
+    WellKnown {
+        name: "evmnet",
+        hash: "04f1e9062b8a81f848fded9c12306733282b2727ecced50032187751166ec8c3",
+        scheme_id: "bls-bn254-unchained-on-g1",
+        public_key: "07e1d1d335df83fa98462005690372c643340060d205306a9aa8106b6bd0b3820557ec32c2ad488e4d4f6008f89a346f18492092ccc0d594610de2732c8b808f0095685ae3a85ba243747b1b2f426049010f6b73a0cf1d389351d5aaaa1047f6297d3a4f9749b33eb2d904c9d9ebf17224150ddd7abd7567a9bec6c74480ee0b",
+        genesis_seed: Some("cd7ad2f0e0cce5d8c288f2dd016ffe7bc8dc88dbb229b3da2b6ad736490dfed6"),
     },
     // Retired in favour of quicknet; its rounds are still around.
     WellKnown {
@@ -243,7 +242,8 @@ mod tests {
 
     #[test]
     fn built_in_chains_hash_to_their_chain_hash() {
-        for (name, period, genesis_time) in [("default", 30, 1_595_431_050), ("quicknet", 3, 1_692_803_367)] {
+        let times = [("default", 30, 1_595_431_050), ("quicknet", 3, 1_692_803_367), ("evmnet", 3, 1_727_521_075)];
+        for (name, period, genesis_time) in times {
             let read = ChainInfo::from_json(&info(name, period, genesis_time)).unwrap();
             assert_eq!(read, ChainInfo::well_known(name).unwrap());
             assert!(matches!(
@@ -277,13 +277,6 @@ mod tests {
         let with_key = |bytes: usize| format!(r#"{{"public_key": "{}"}}"#, "00".repeat(bytes));
         assert_eq!(ChainInfo::from_json(&with_key(48)).unwrap().scheme().unwrap(), Scheme::Chained);
         assert!(ChainInfo::from_json(&with_key(96)).unwrap().scheme().is_err());
-    }
-
-    #[test]
-    fn evmnet_is_named_as_unsupported() {
-        for name in [EVMNET, EVMNET_HASH] {
-            assert!(matches!(ChainInfo::well_known(name), Err(InputError::UnsupportedScheme { .. })));
-        }
     }
 
     #[test]

@@ -1,0 +1,12 @@
+//! A settlement on a node: deployed, followed and driven from Rust, by transactions.
+//!
+//! The node is the `anvil` that `make contracts` installs. Where it is absent the tests say that they are skipped, and
+//! with `CI=true` they fail.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
+
+mod rig;
+
+#[path = "anvil/chain.rs"]
+mod chain;
+#[path = "anvil/settlement.rs"]
+mod settlement;

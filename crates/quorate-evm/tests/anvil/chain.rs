@@ -1,0 +1,117 @@
+//! A node's process on this machine, and transactions to it, one at a time.
+
+use std::{path::Path, time::Duration};
+
+use alloy::{
+    network::TransactionBuilder,
+    node_bindings::{Anvil, AnvilInstance},
+    providers::{Provider, ProviderBuilder, RootProvider},
+    rpc::types::{TransactionReceipt, TransactionRequest},
+};
+use quorate_evm::{
+    alloy_primitives::{Address, Bytes},
+    alloy_sol_types::{SolCall, SolEvent},
+    digest::Contract,
+};
+use tokio::runtime::{Builder, Runtime};
+
+/// A node of its own for a test. Dropping it, also by a panic, ends the process.
+pub(crate) struct Chain {
+    runtime: Runtime,
+    provider: RootProvider,
+    node: AnvilInstance,
+}
+
+impl Chain {
+    /// A node by the rules of Osaka, on a port that is free; none, with a line that says so, where there is no `anvil`.
+    pub(crate) fn start() -> Option<Self> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
+        if !path.exists() {
+            let line = format!("skipped: no {}; `make contracts` installs it", path.display());
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
+            println!("{line}");
+            return None;
+        }
+        let node = Anvil::new().path(path).args(["--hardfork", "osaka", "--host", "127.0.0.1"]).try_spawn().unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let provider = {
+            let _entered = runtime.enter();
+            ProviderBuilder::new().disable_recommended_fillers().connect_http(node.endpoint_url())
+        };
+        Some(Self { runtime, provider, node })
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.node.chain_id()
+    }
+
+    /// One of the accounts that the node signs for.
+    pub(crate) fn account(&self, index: usize) -> Address {
+        self.node.addresses()[index]
+    }
+
+    /// A contract of this chain as digests name it.
+    pub(crate) fn contract(&self, address: Address) -> Contract {
+        Contract { chain_id: self.id(), address: address.into() }
+    }
+
+    /// Deploys a contract from account 0.
+    pub(crate) fn create(&self, code: Bytes) -> Address {
+        let receipt = self.transact(0, TransactionRequest::default().with_deploy_code(code));
+        assert!(receipt.status(), "deployed: {receipt:?}");
+        receipt.contract_address.unwrap()
+    }
+
+    /// Calls a contract by a transaction of account 0, which must succeed.
+    pub(crate) fn send(&self, to: Address, call: &impl SolCall) -> TransactionReceipt {
+        self.send_from(0, to, call.abi_encode().into())
+    }
+
+    /// Sends calldata by a transaction of an account, which must succeed.
+    pub(crate) fn send_from(&self, account: usize, to: Address, data: Bytes) -> TransactionReceipt {
+        let receipt = self.transact(account, TransactionRequest::default().with_to(to).with_input(data));
+        assert!(receipt.status(), "refused: {receipt:?}");
+        receipt
+    }
+
+    /// What a call answers.
+    pub(crate) fn read<C: SolCall>(&self, to: Address, call: &C) -> C::Return {
+        let answer = self.call(to, call.abi_encode().into()).unwrap();
+        C::abi_decode_returns(&answer).unwrap()
+    }
+
+    /// What a contract refuses calldata with.
+    pub(crate) fn refusal(&self, to: Address, data: Bytes) -> Bytes {
+        self.call(to, data).expect_err("the contract refuses it")
+    }
+
+    /// The answer, or what it was reverted with.
+    fn call(&self, to: Address, data: Bytes) -> Result<Bytes, Bytes> {
+        let request = TransactionRequest::default().with_from(self.account(0)).with_to(to).with_input(data);
+        self.runtime.block_on(async { self.provider.call(request).await }).map_err(|error| {
+            let error = error.as_error_resp().unwrap_or_else(|| panic!("the node answers: {error}")).clone();
+            error.as_revert_data().unwrap_or_default()
+        })
+    }
+
+    fn transact(&self, account: usize, request: TransactionRequest) -> TransactionReceipt {
+        // EIP-7825's limit; the node mines each transaction at once, or nearly.
+        let request = request.with_from(self.account(account)).with_gas_limit(1 << 24);
+        self.runtime.block_on(async {
+            let hash = *self.provider.send_transaction(request).await.unwrap().tx_hash();
+            for _ in 0..2_000 {
+                if let Some(receipt) = self.provider.get_transaction_receipt(hash).await.unwrap() {
+                    return receipt;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            panic!("the node mined nothing in ten seconds")
+        })
+    }
+}
+
+/// The events of a kind in a receipt.
+pub(crate) fn events<E: SolEvent>(receipt: &TransactionReceipt) -> Vec<E> {
+    let logs = receipt.logs().iter().filter(|log| log.topic0() == Some(&E::SIGNATURE_HASH));
+    logs.map(|log| E::decode_log_data(log.data()).unwrap()).collect()
+}

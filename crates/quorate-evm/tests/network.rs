@@ -1,0 +1,314 @@
+//! Plans of random networks, what is refused, and the file that the README's first plan is made from.
+#![allow(clippy::unwrap_used, reason = "what a test cannot make fails it")]
+
+mod rig;
+
+use ark_ec::{AffineRepr, CurveGroup};
+use proptest::prelude::*;
+use quorate_curve::{Backend, G2 as BlsG2, Group};
+use quorate_evm::{
+    BackEnd, Base, Bitmap, Network, NetworkError, PlanError,
+    alloy_primitives::{Address, B256, Bytes},
+    base::{KeyPage, Table},
+    bls12381, bn254,
+    gas::{Measured, Storing},
+    network::Signature,
+    quorum::{MisuseError, Quorum, Store},
+};
+use rig::Operators;
+
+/// Members of every random network.
+const N: u8 = 20;
+
+/// A network whose first `paged` keys are in a page, with bases in the slots 0, 1, ….
+fn network(operators: &Operators, paged: usize, bases: &[(u64, Bitmap)]) -> Network {
+    let keys = operators.members();
+    let Table { key_pages, weight_pages } = Table::new(operators.back_end, keys.len(), paged);
+    let weights = (0..keys.len() as u64).map(|i| 1_000 + i).collect();
+    let mut network = Network {
+        back_end: operators.back_end,
+        chain_id: 1,
+        contract: Address::repeat_byte(0xaa),
+        nonce: 5,
+        epoch: 3,
+        required: None,
+        keys,
+        weights,
+        key_pages,
+        weight_pages,
+        bases: Vec::new(),
+    };
+    for (slot, (epoch, signers)) in (0..).zip(bases) {
+        let key = sum(&network, signers).unwrap();
+        let weight = network.weight(signers);
+        network.bases.push(Base { slot, epoch: *epoch, weight, key, signers: signers.clone() });
+    }
+    network
+}
+
+/// The sum of members' keys, all added up, as a contract keeps it.
+fn sum(network: &Network, signers: &Bitmap) -> Option<Vec<u8>> {
+    let keys = signers.iter().map(|index| &network.keys[index][..network.back_end.key_bytes()]);
+    match network.back_end {
+        BackEnd::Bn254G2 => {
+            let keys = keys.map(|key| bn254::PublicKey::<bn254::G2>::from_bytes(key).unwrap());
+            Some(bn254::aggregate(keys)?.to_bytes())
+        }
+        BackEnd::Bn254G1 => {
+            let keys = keys.map(|key| bn254::PublicKey::<bn254::G1>::from_bytes(key).unwrap());
+            Some(bn254::aggregate(keys)?.to_bytes())
+        }
+        BackEnd::Bls12381G2 => {
+            let keys: Vec<_> = keys.map(|key| bls12381::decode_key(key).unwrap()).collect();
+            Some(bls12381::encode_key(&Backend::auto().sum::<BlsG2>(&keys)).to_vec())
+        }
+    }
+}
+
+fn results(n: u8) -> Vec<B256> {
+    (0..n).map(|i| B256::repeat_byte(0xa0 + i)).collect()
+}
+
+fn members() -> impl Strategy<Value = Bitmap> {
+    prop::collection::btree_set(0..usize::from(N), 1..usize::from(N)).prop_map(|members| members.into_iter().collect())
+}
+
+fn back_end() -> impl Strategy<Value = BackEnd> {
+    prop::sample::select(BackEnd::ALL.to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// From whatever base: the key is the sum of the quorum's keys, the cheapest way is the one that is taken and priced,
+    /// the signature holds, and what is packed is what was planned.
+    #[test]
+    fn a_plan_from_random_bases(
+        back_end in back_end(),
+        bases in prop::collection::vec((2u64..4, members()), 0..5),
+        signers in members(),
+        paged in 0..=usize::from(N),
+        tasks in 1u8..3,
+    ) {
+        let operators = Operators::new(back_end, N);
+        let network = network(&operators, paged, &bases);
+        let (measured, results) = (Measured::default(), results(tasks));
+        let plan = network.plan(&measured, &signers, &results).unwrap();
+        let expected = sum(&network, &signers);
+        prop_assert_eq!(Some(&plan.key), expected.as_ref());
+        prop_assert_eq!(plan.weight, signers.iter().map(|i| u128::from(network.weights[i])).sum::<u128>());
+
+        let ways = network.ways(&measured, &signers).unwrap();
+        prop_assert_eq!(ways.len(), bases.len() + 1);
+        prop_assert_eq!(&ways[0], &plan.way);
+        prop_assert!(ways.is_sorted_by_key(|way| way.gas));
+        let members: Vec<_> = plan.added().iter().chain(plan.removed().iter()).collect();
+        prop_assert_eq!(members.len(), plan.way.changed.len());
+
+        let signature = operators.sign(&signers, &plan.digests);
+        prop_assert!(plan.verify(&signature).unwrap());
+        prop_assert!(!plan.verify(&operators.sign(&signers, &plan.digests[..1].repeat(3))).unwrap());
+        let quorum = plan.quorum(Store::Slot(9), &signature);
+        prop_assert_eq!(&Quorum::decode(back_end, &quorum.encode().unwrap()).unwrap(), &quorum);
+        prop_assert_eq!(quorum.base.map(|base| base.slot), plan.base_slot());
+
+        // The estimate is of this way, and no other base's is less but for the price of bytes that happen to be zero.
+        let total = |network: &Network| {
+            let plan = network.plan(&measured, &signers, &results).unwrap();
+            let call = plan.call(Store::Nowhere, &Signature::stand_in(back_end), &results).unwrap();
+            let estimate = plan.estimate(back_end, &measured, &call, network.storing(&plan, Store::Nowhere));
+            assert_eq!(estimate.difference, measured.steps(back_end, &plan.way.steps));
+            estimate.total()
+        };
+        let least = total(&network);
+        for base in &network.bases {
+            let alone = total(&Network { bases: vec![base.clone()], ..network.clone() });
+            prop_assert!(least <= alone + 500, "{least} {alone}");
+        }
+    }
+
+    #[test]
+    fn json_reads_back(back_end in back_end(), signers in members(), weight: u128, required: Option<u128>, paged in 0..=20usize) {
+        let mut network = network(&Operators::new(back_end, N), paged, &[(1, signers)]);
+        network.bases[0].weight = weight;
+        network.required = required;
+        let text = serde_json::to_string(&network).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Network>(&text).unwrap(), network);
+    }
+}
+
+/// What the aggregator follows is what it would have read anew.
+#[test]
+fn a_followed_network_offers_what_was_stored() {
+    let operators = Operators::new(BackEnd::Bn254G2, 6);
+    let mut network = network(&operators, 6, &[]);
+    let (measured, results) = (Measured::default(), results(2));
+    let signers: Bitmap = [0, 2, 3].into_iter().collect();
+    let plan = network.plan(&measured, &signers, &results).unwrap();
+    assert_eq!((plan.base_slot(), network.storing(&plan, Store::Slot(4))), (None, Storing::New));
+    network.settled(&plan, Some(4));
+    assert_eq!((network.nonce, network.bases.len()), (7, 1));
+    let again = network.plan(&measured, &signers, &results).unwrap();
+    assert_eq!((again.base_slot(), again.inverse_of_z, again.way.changed.len()), (Some(4), None, 0));
+    assert_eq!((&again.key, again.weight), (&plan.key, plan.weight));
+    assert_ne!(again.digests, plan.digests, "the numbers went on");
+    let other = network.plan(&measured, &Bitmap::full(6), &results).unwrap();
+    assert_eq!(network.storing(&other, Store::Slot(4)), Storing::OverTheBase);
+    assert_eq!(network.storing(&other, Store::Slot(5)), Storing::New);
+    assert_eq!(network.storing(&other, Store::Nowhere), Storing::Nowhere);
+    network.settled(&other, Some(4));
+    assert_eq!(network.bases.len(), 1, "a slot holds one");
+    network.settled(&other, None);
+    assert_eq!(network.bases.len(), 1);
+}
+
+fn refused(network: &Network, signers: &[usize]) -> PlanError {
+    let signers: Bitmap = signers.iter().copied().collect();
+    network.plan(&Measured::default(), &signers, &results(1)).unwrap_err()
+}
+
+#[test]
+fn quorums_that_cannot_be_made() {
+    let network = network(&Operators::new(BackEnd::Bn254G2, 4), 4, &[]);
+    assert_eq!(refused(&network, &[]), PlanError::Empty);
+    assert_eq!(refused(&network, &[1, 4]), PlanError::NoSuchMember { index: 4, members: 4 });
+    let unweighed = Network { weight_pages: vec![], ..network };
+    assert_eq!(refused(&unweighed, &[1]), PlanError::NoWeight(1));
+}
+
+/// A key and its opposite, which a proof of possession cannot keep apart: under their sum everything is signed.
+#[test]
+fn cancelling_pair() {
+    for back_end in BackEnd::ALL {
+        let mut network = network(&Operators::new(back_end, 3), 3, &[(3, [0, 2].into_iter().collect())]);
+        let first = network.keys[0].clone();
+        network.keys[1] = match back_end {
+            BackEnd::Bn254G2 => {
+                let point = bn254::PublicKey::<bn254::G2>::from_bytes(&first).unwrap().point();
+                bn254::encode_g2(&(-point.into_group()).into_affine()).into()
+            }
+            BackEnd::Bn254G1 => {
+                let g1 = bn254::PublicKey::<bn254::G1>::from_bytes(&first[..64]).unwrap().point();
+                let g1 = bn254::encode_g1(&(-g1.into_group()).into_affine());
+                let g2 = bn254::PublicKey::<bn254::G2>::from_bytes(&first[64..]).unwrap().point();
+                [&g1[..], &bn254::encode_g2(&(-g2.into_group()).into_affine())].concat().into()
+            }
+            BackEnd::Bls12381G2 => bls12381::encode_key(&bls12381::decode_key(&first).unwrap().negate()).into(),
+        };
+        assert_eq!(refused(&network, &[0, 1]), PlanError::Identity, "{back_end}");
+        // From a base too.
+        network.bases[0].signers = [0, 2].into_iter().collect();
+        network.plan(&Measured::default(), &[0, 1, 2].into_iter().collect(), &results(1)).unwrap();
+    }
+}
+
+#[test]
+fn keys_that_are_none_are_named() {
+    for back_end in BackEnd::ALL {
+        let network = network(&Operators::new(back_end, 4), 4, &[(3, Bitmap::full(3))]);
+        let mut bad = network.clone();
+        let mut bytes = bad.keys[2].to_vec();
+        bytes[7] ^= 1;
+        bad.keys[2] = bytes.into();
+        let error = refused(&bad, &[2]);
+        assert!(matches!(error, PlanError::Key { index: 2, .. }), "{error}");
+
+        // A base that says another key than its members': the contract would find another commitment.
+        let mut bad = network.clone();
+        bad.bases[0].signers = [0, 1].into_iter().collect();
+        let error = refused(&bad, &[0, 1]).to_string();
+        assert_eq!(error, "key of the base in slot 0: it is not the sum of its members' keys");
+        let mut bad = network.clone();
+        bad.bases[0].key[9] ^= 1;
+        let error = refused(&bad, &[0, 1, 2]).to_string();
+        assert!(error.starts_with("key of the base in slot 0: "), "{error}");
+    }
+}
+
+#[test]
+fn the_form_is_checked_by_name() {
+    let network = network(&Operators::new(BackEnd::Bn254G2, 4), 4, &[(3, Bitmap::full(3)), (3, Bitmap::full(4))]);
+    assert_eq!(network.check(), Ok(()));
+    let with = |change: &dyn Fn(&mut Network)| {
+        let mut changed = network.clone();
+        change(&mut changed);
+        let error = changed.check().unwrap_err();
+        assert_eq!(refused(&changed, &[0]), PlanError::Network(error.clone()));
+        error
+    };
+    let short = with(&|network| network.keys[3] = Bytes::from_static(&[1; 64]));
+    assert_eq!(short, NetworkError::KeyLength { index: 3, expected: 128, found: 64 });
+    assert_eq!(short.to_string(), "keys[3]: 64 bytes, not 128");
+    let heavy = with(&|network| network.weights.push(1));
+    assert_eq!(heavy, NetworkError::WeightsBehindKeys { weights: 5, keys: 4 });
+    for page in [
+        KeyPage { nonce: 9, first: 3, keys: 1 },
+        KeyPage { nonce: 9, first: 4, keys: 1 },
+        KeyPage { nonce: 9, first: 4, keys: 0 },
+        KeyPage { nonce: 9, first: 4, keys: usize::MAX },
+    ] {
+        let error = with(&|network| network.key_pages.push(page));
+        assert!(matches!(error, NetworkError::KeyPage { page: 1, next: 4, keys: 4, .. }), "{error}");
+    }
+    assert_eq!(with(&|network| network.bases[1].slot = 0), NetworkError::SlotTwice { place: 1, slot: 0 });
+    let reserved = with(&|network| network.bases[1].slot = u32::MAX - 1);
+    assert_eq!(reserved.to_string(), "bases[1]: there is no slot 0xfffffffe");
+    let key = with(&|network| network.bases[1].key.truncate(96));
+    assert_eq!(key, NetworkError::BaseKeyLength { place: 1, slot: 1, expected: 128, found: 96 });
+    let nobody = with(&|network| network.bases[0].signers = Bitmap::default());
+    assert_eq!(nobody, NetworkError::EmptyBase { place: 0, slot: 0 });
+    let stranger = with(&|network| network.bases[0].signers.insert(4));
+    assert_eq!(stranger, NetworkError::BaseMember { place: 0, slot: 0, member: 4, keys: 4 });
+}
+
+#[test]
+fn signatures_of_another_length_or_curve() {
+    for (back_end, other) in
+        [(BackEnd::Bn254G2, BackEnd::Bls12381G2), (BackEnd::Bn254G1, BackEnd::Bls12381G2), (BackEnd::Bls12381G2, BackEnd::Bn254G1)]
+    {
+        let operators = Operators::new(back_end, 3);
+        let plan = network(&operators, 3, &[]).plan(&Measured::default(), &Bitmap::full(3), &results(1)).unwrap();
+        let wrong = Signature::from_bytes(back_end, &[0; 95]).unwrap_err().to_string();
+        assert_eq!(wrong, format!("signature: 95 bytes, not {}", back_end.signature_bytes()));
+        let wrong = plan.verify(&Signature::stand_in(back_end)).unwrap_err().to_string();
+        assert!(wrong.starts_with("signature: "), "{wrong}");
+        assert!(plan.verify(&Operators::new(other, 3).sign(&Bitmap::full(3), &plan.digests)).is_err(), "{back_end}");
+        // No key signs nothing, and the identity is nobody's signature.
+        let identity = Signature::from_bytes(back_end, &vec![0; back_end.signature_bytes()]).unwrap();
+        assert!(!plan.verify(&identity).unwrap());
+    }
+}
+
+#[test]
+fn more_than_the_form_holds_is_misuse() {
+    let network = network(&Operators::new(BackEnd::Bn254G2, 3), 3, &[]);
+    let plan = network.plan(&Measured::default(), &Bitmap::full(3), &results(1)).unwrap();
+    let call = plan.call(Store::Slot(u32::MAX), &Signature::stand_in(BackEnd::Bn254G2), &results(1));
+    assert_eq!(call, Err(MisuseError::ReservedSlot(u32::MAX)));
+}
+
+/// The network of `examples/network.json`: twelve operators whose secrets are those of `SecretKey::from_entropy` with
+/// the bytes 1 to 12, eight keys in a page and four in storage, three bases of which one is of the epoch before.
+///
+/// `QUORATE_WRITE_EXAMPLES=1 cargo test -p quorate-evm --test network` writes the file.
+#[test]
+fn the_example_file_is_this() {
+    let operators = Operators::new(BackEnd::Bn254G2, 12);
+    let last: Bitmap = (0..12).filter(|i| ![2, 9].contains(i)).collect();
+    let before: Bitmap = (0..12).filter(|i| ![2, 5, 6, 9].contains(i)).collect();
+    let mut network = network(&operators, 8, &[(3, Bitmap::full(12)), (3, last), (2, before)]);
+    network.contract = "0x5fbdb2315678afecb367f032d93f642f64180aa3".parse().unwrap();
+    network.nonce = 17;
+    network.weights = (0..12).map(|i| 32_000 + 4_000 * (i % 4)).collect();
+    network.weight_pages = vec![4];
+    for base in &mut network.bases {
+        base.weight = base.signers.iter().map(|i| u128::from(network.weights[i])).sum();
+    }
+    network.required = Some(network.weight(&Bitmap::full(12)) * 2 / 3);
+    let text = serde_json::to_string_pretty(&network).unwrap() + "\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/network.json");
+    if std::env::var_os("QUORATE_WRITE_EXAMPLES").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), text, "write it anew: see the test's documentation");
+}
