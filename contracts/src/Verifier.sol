@@ -64,7 +64,8 @@ abstract contract Verifier is Quorums, IVerifier {
         weights = new uint64[](published.keys);
         uint256 nonce = published.firstPage;
         for (uint256 first = 0; first < weights.length; first += WEIGHTS_A_PAGE) {
-            (address page,, uint256 length) = CodePages.open(nonce++, WEIGHTS);
+            (address page,) = CodePages.open(nonce++, WEIGHTS);
+            uint256 length = 8 * (weights.length - first < WEIGHTS_A_PAGE ? weights.length - first : WEIGHTS_A_PAGE);
             bytes memory packed = new bytes(length);
             CodePages.read(page, 0, length, _pointer(packed));
             // A third of the gas of indexing: claims and elections read every weight of the epoch.
