@@ -419,8 +419,12 @@ contract QuorumsTest is Test {
             for (uint256 i = 0; i < length; i++) {
                 cut[i] = quorum[i];
             }
-            (bool done,) = address(_settlement).call(abi.encodeCall(Settlement.settle, (results, cut)));
+            (bool done, bytes memory why) = address(_settlement).call(abi.encodeCall(Settlement.settle, (results, cut)));
             assertTrue(!done, "a truncated quorum");
+            // From the counts on, up to the proof of 32 bytes.
+            if (length < 14 || length >= quorum.length - 32) continue;
+            bytes4 tooShort = Quorums.QuorumTooShort.selector;
+            assertEq(why, abi.encodeWithSelector(tooShort, length, quorum.length - 32), "too short");
         }
         _settlement.settle(results, quorum);
     }

@@ -8,7 +8,7 @@ import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G2 of BN254 and signatures in G1
 /// @notice A key is 128 bytes in the EVM's order. A proof is 1/Z of the sum, imaginary part first, 64 bytes, where any key
-/// changed; the signature, 64 bytes; and for each digest its hint, `counter (1) ‖ y (32)`. About 2,000 gas a member that
+/// changed; the signature, 64 bytes; and for each digest its hint, `counter (1) ‖ y (32)`. About 1,880 gas a member that
 /// changed. BN254 has about 100 bits of security.
 ///
 /// The pairing checks that a key is of order r when it is registered; sums of such keys are.

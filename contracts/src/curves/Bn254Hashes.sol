@@ -12,8 +12,8 @@ library Bn254Hashes {
 
     error HintsLength(uint256 length, uint256 expected);
 
-    /// @notice Σ H(digest) to 64 bytes at `to`, behind which 64 more are room for the work. About 300 gas for the first digest,
-    /// 650 for another, and 16 a byte of its hint.
+    /// @notice Σ H(digest) to 64 bytes at `to`, behind which 64 more are room for the work. About 600 gas for the first digest,
+    /// 750 for another, and 16 a byte of its hint.
     function sum(bytes32[] memory digests, bytes calldata hints, uint256 to) internal view {
         uint256 count = digests.length;
         uint256 next = to;

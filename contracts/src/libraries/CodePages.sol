@@ -53,7 +53,7 @@ library CodePages {
     }
 
     /// @notice The page that this contract made with a nonce, if it is of a kind, and the number in its header. 2,600 gas and
-    /// about 250.
+    /// about 370.
     function open(uint256 nonce, uint8 kind) internal view returns (address page, uint256 number) {
         page = addressOf(address(this), nonce);
         uint256 header;
