@@ -5,10 +5,11 @@ use std::{iter, rc::Rc};
 use quorate::{MinSig, SecretKey as BlsSecretKey};
 use quorate_curve::{Backend, G1, Group};
 use quorate_evm::{
-    BackEnd, Bitmap, Network, SecretKey, Signature, bls12381,
+    BackEnd, Bitmap, Network, SecretKey, Signature,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolCall, SolConstructor},
     base::{Base, Costs, KeyPage, PAGE_BYTES, Table},
+    bls12381,
     contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
     digest::{Contract, Possession, Settled},
     gas::{Measured, Storing},
@@ -166,7 +167,8 @@ impl Secrets {
                 network::Signature::Bn254(each.sum::<Signature>().to_bytes())
             }
             Self::Bls12381(secrets) => {
-                let each = members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::Possession, d)));
+                let each =
+                    members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::Possession, d)));
                 let points: Vec<G1> = each.map(|signature| signature.point()).collect();
                 network::Signature::Bls12381(Backend::auto().sum(&points).serialize())
             }

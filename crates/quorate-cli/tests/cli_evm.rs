@@ -192,7 +192,7 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
     refused(&|network| network["back_end"] = json!("c"), "unknown variant `c`");
     refused(&|network| drop(network.as_object_mut().unwrap().remove("nonce")), "missing field `nonce`");
     refused(&|network| network["keys"][3] = json!("0x00"), "keys[3]: 1 bytes, not 128");
-    refused(&|network| network["keys"][3] = json!("0x0"), "odd number of digits");
+    refused(&|network| network["keys"][3] = json!("0x0"), "expected a valid hex string");
     refused(&|network| network["back_end"] = json!("d"), "keys[0]: 128 bytes, not 192");
     refused(&|network| network["weights"] = json!(vec![1; 13]), "weights: 13 of them, for 12 keys");
     refused(&|network| network["required"] = json!("many"), "\"many\" is no whole number");
@@ -200,8 +200,8 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
     refused(&|network| network["weight_pages"] = json!([]), "no page of weights");
     refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 has a base already");
     refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): it has no signers");
-    // The full set's key under the base that is nearest.
-    refused(&|network| network["bases"][1]["key"] = network["bases"][0]["key"].clone(), "slot 1: it is not the sum");
+    // Another quorum's key under the base that is nearest.
+    refused(&|network| network["bases"][0]["key"] = network["bases"][1]["key"].clone(), "slot 0: it is not the sum");
     // A key and its opposite, and nobody else.
     let flipped = |network: &mut Value| {
         let p = "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";

@@ -274,7 +274,11 @@ impl Network {
 
     /// A base's key, which must be the sum of its members' keys: a file that is wrong in one place is found out here and
     /// not by a transaction that fails.
-    fn start<G: bn254::Group>(&self, base: Option<&Base>, part: Range<usize>) -> Result<Option<PublicKey<G>>, PlanError> {
+    fn start<G: bn254::Group>(
+        &self,
+        base: Option<&Base>,
+        part: Range<usize>,
+    ) -> Result<Option<PublicKey<G>>, PlanError> {
         let Some(base) = base else { return Ok(None) };
         let key = PublicKey::from_bytes(&base.key).map_err(|why| base_key(base, why.to_string()))?;
         let members = base.signers.iter().map(|index| self.member::<G>(index, part.clone()));

@@ -34,7 +34,11 @@ impl Chain {
             println!("{line}");
             return None;
         }
-        let node = Anvil::new().path(path).args(["--hardfork", "osaka", "--host", "127.0.0.1", "--accounts", "60"]).try_spawn().unwrap();
+        let node = Anvil::new()
+            .path(path)
+            .args(["--hardfork", "osaka", "--host", "127.0.0.1", "--accounts", "60"])
+            .try_spawn()
+            .unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let provider = {
             let _entered = runtime.enter();
@@ -59,7 +63,8 @@ impl Chain {
 
     /// The address of the contract that account 0 creates with its `after`-th transaction from now.
     pub(crate) fn next_contract(&self, after: u64) -> Address {
-        let count = self.runtime.block_on(async { self.provider.get_transaction_count(self.account(0)).await.unwrap() });
+        let count =
+            self.runtime.block_on(async { self.provider.get_transaction_count(self.account(0)).await.unwrap() });
         self.account(0).create(count + after)
     }
 

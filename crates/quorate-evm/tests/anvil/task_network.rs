@@ -158,7 +158,11 @@ impl World {
     }
 
     /// A new key of an operator and its proof, for the verifier.
-    fn key(&mut self, operator: usize, seed: u8) -> (quorate_evm::alloy_primitives::Bytes, quorate_evm::alloy_primitives::Bytes) {
+    fn key(
+        &mut self,
+        operator: usize,
+        seed: u8,
+    ) -> (quorate_evm::alloy_primitives::Bytes, quorate_evm::alloy_primitives::Bytes) {
         self.operators.push(seed);
         let index = self.network.keys.len();
         self.network.keys.push(self.operators.member(index));
@@ -277,7 +281,7 @@ impl World {
             let call = TaskNetwork::submitTasksCall { tasks: vec![task.clone()], epoch, quorum };
             self.chain.refusal(self.tasks, call.abi_encode().into())
         };
-        let (old, new, other) = (self.task(5, true), self.task(300, true), self.task(301, true));
+        let (old, new, other) = (self.task(6, true), self.task(300, true), self.task(301, true));
         assert_eq!(call(signers, &old, &old)[..4], TaskNetwork::AlreadySettled::SELECTOR);
         assert_eq!(call(signers, &new, &other)[..4], Verifier::FalseSignature::SELECTOR);
         let few: Bitmap = signers.iter().take(20).collect();
