@@ -28,7 +28,7 @@
 //! let signature = network::Signature::Bn254(sum.to_bytes());
 //! assert!(plan.verify(&signature)?);
 //! let calldata = plan.call(Store::Nowhere, &signature, &results)?;
-//! # assert!(calldata.len() > 400);
+//! # assert!(calldata.len() > 300);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
