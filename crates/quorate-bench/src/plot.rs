@@ -28,10 +28,11 @@ pub(crate) fn gas(rows: &[Row], path: &Path) -> Result<()> {
 fn draw(rows: &[Row], path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let canvas = SVGBackend::new(path, (1000, 460)).into_drawing_area();
     canvas.fill(&WHITE)?;
-    for (half, (bench, title)) in canvas.split_evenly((1, 2)).iter().zip([
-        ("gas/flip", "each operator changes with 10 %"),
-        ("gas/miss", "each operator misses a task with 10 %"),
-    ]) {
+    for (half, (bench, title)) in canvas
+        .split_evenly((1, 2))
+        .iter()
+        .zip([("gas/flip", "each operator changes with 10 %"), ("gas/miss", "each operator misses a task with 10 %")])
+    {
         let mut chart = ChartBuilder::on(half)
             .caption(title, ("sans-serif", 17))
             .margin(12)
@@ -43,7 +44,9 @@ fn draw(rows: &[Row], path: &Path) -> Result<(), Box<dyn std::error::Error>> {
             .x_desc("operators")
             .y_desc("gas of a transaction")
             .x_label_formatter(&|n| format!("{n:.0}"))
-            .y_label_formatter(&|gas| if *gas < 1e6 { format!("{:.0}k", gas / 1e3) } else { format!("{:.0}M", gas / 1e6) })
+            .y_label_formatter(&|gas| {
+                if *gas < 1e6 { format!("{:.0}k", gas / 1e3) } else { format!("{:.0}M", gas / 1e6) }
+            })
             .light_line_style(RGBColor(238, 238, 238))
             .draw()?;
         for (engine, name, colour) in LINES {

@@ -6,6 +6,7 @@
 //! | [`verdicts`] | exit codes, verdict lines, the summary object, options |
 //! | [`malformed`] | entries that make no claim, and bytes that are no point |
 //! | [`files`] | several files, pipes, Parquet, formats that cannot be read |
+//! | [`bn254`] | the profiles on BN254 |
 //! | [`drand`] | rounds, arrays, bundles, chains |
 //! | [`light_client`] | bootstraps and updates of mainnet, true and with a bit flipped |
 //! | [`memory`] | `--known` and `--remember` |
@@ -15,6 +16,8 @@
 #[path = "cli_verify/run.rs"]
 mod run;
 
+#[path = "cli_verify/bn254.rs"]
+mod bn254;
 #[path = "cli_verify/drand.rs"]
 mod drand;
 #[path = "cli_verify/files.rs"]

@@ -38,6 +38,40 @@ impl Settled {
     }
 }
 
+/// A task that a quorum of a `TaskNetwork` signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Task {
+    /// The contract that settles it.
+    pub network: Contract,
+    /// The epoch in which it settles.
+    pub epoch: u64,
+    /// Its name, which settles once.
+    pub id: [u8; 32],
+    /// Index of the performer's key.
+    pub performer: u64,
+    /// Hash of its result.
+    pub result: [u8; 32],
+    /// Whether the attesters found it right.
+    pub approved: bool,
+}
+
+impl Task {
+    /// `TaskNetwork.taskDigest`.
+    pub fn digest(&self) -> [u8; 32] {
+        let kind = b"quorate.task(uint256 chain,address network,uint256 epoch,bytes32 id,uint256 performer,bytes32 result,bool approved)";
+        keccak256(&[
+            &keccak256(&[kind]),
+            &word(&self.network.chain_id.to_be_bytes()),
+            &word(&self.network.address),
+            &word(&self.epoch.to_be_bytes()),
+            &self.id,
+            &word(&self.performer.to_be_bytes()),
+            &self.result,
+            &word(&[self.approved.into()]),
+        ])
+    }
+}
+
 /// An owner's key, signed with its own secret: the proof of possession without which a key, made up from others' keys,
 /// could sign for them.
 ///
@@ -92,6 +126,7 @@ mod tests {
         let other_address = Contract { address: [2; 20], ..contract };
         let settled = Settled { settlement: contract, nonce: 0, result: [0; 32] };
         let possession = Possession { verifier: contract, owner: [1; 20], key: &[0; 64] };
+        let task = Task { network: contract, epoch: 0, id: [0; 32], performer: 0, result: [0; 32], approved: false };
         let digests = [
             settled.digest(),
             Settled { settlement: other_chain, ..settled }.digest(),
@@ -103,6 +138,14 @@ mod tests {
             Possession { verifier: other_address, ..possession }.digest(),
             Possession { owner: [2; 20], ..possession }.digest(),
             Possession { key: &[1; 64], ..possession }.digest(),
+            task.digest(),
+            Task { network: other_chain, ..task }.digest(),
+            Task { network: other_address, ..task }.digest(),
+            Task { epoch: 1, ..task }.digest(),
+            Task { id: [1; 32], ..task }.digest(),
+            Task { performer: 1, ..task }.digest(),
+            Task { result: [1; 32], ..task }.digest(),
+            Task { approved: true, ..task }.digest(),
         ];
         let distinct: std::collections::HashSet<_> = digests.iter().collect();
         assert_eq!(distinct.len(), digests.len());

@@ -91,18 +91,18 @@ impl Default for Measured {
     fn default() -> Self {
         Self {
             settle: 1_500,
-            open_page: 500,
-            change_paged: PerBackEnd { a: 1_961, b: 467, d: 1_050 },
-            change_from_slots: PerBackEnd { a: 1_900, b: 384, d: 1_000 },
-            finish: PerBackEnd { a: 700, b: 0, d: 0 },
-            weigh: 250,
-            open_base: 300,
-            commit: 300,
-            task: PerBackEnd { a: 360 + BN254_ADD + 500, b: 360 + BN254_ADD + 500, d: 14_700 + BLS12381_ADD_G1 + 500 },
+            open_page: 1_900,
+            change_paged: PerBackEnd { a: 1_812, b: 632, d: 1_313 },
+            change_from_slots: PerBackEnd { a: 1_700, b: 520, d: 1_200 },
+            finish: PerBackEnd { a: 400, b: 0, d: 2_100 },
+            weigh: 60,
+            open_base: 1_200,
+            commit: 350,
+            task: PerBackEnd { a: 1_000, b: 1_000, d: 15_380 },
             check: PerBackEnd {
-                a: BN254_PAIRINGS + 700,
-                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 1_700,
-                d: BLS12381_PAIRINGS + 800,
+                a: BN254_PAIRINGS + 2_200,
+                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_500,
+                d: BLS12381_PAIRINGS + 3_000,
             },
         }
     }

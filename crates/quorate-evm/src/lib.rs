@@ -9,7 +9,7 @@
 //! | [`bn254`] | points in the EVM's byte order, keys, signatures, the dual-key check |
 //! | [`bls12381`] | keys and signatures of the back end on BLS12-381, in the contract's order |
 //! | [`hash_to_curve`] | bytes to a point of G1: RFC 9380, hinted try-and-increment, EigenLayer's |
-//! | [`digest`] | what operators sign: results, and possession of their own key |
+//! | [`digest`] | what operators sign: results, tasks, and possession of their own key |
 //! | [`profile`] | networks that sign on BN254: `drand-evmnet`, `eigenlayer` |
 //! | [`hint`] | roots and inverses that a contract checks instead of computing |
 //! | [`bitmap`] | the members of a quorum, in the one form that a contract accepts |

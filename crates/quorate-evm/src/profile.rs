@@ -132,11 +132,12 @@ impl Profile {
         if keys.is_empty() {
             return Err(Reason::NoStatements);
         }
-        if self == Self::DrandEvmnet && keys.len() > 1 {
-            return Err(Reason::RepeatedMessage);
-        }
+        let several = keys.len() > 1;
         let message = self.hash(message)?;
         let key = bn254::aggregate(keys).ok_or(Reason::IdentityAggregateKey)?;
+        if self == Self::DrandEvmnet && several {
+            return Err(Reason::RepeatedMessage);
+        }
         truth(bn254::verify(&key, &message, &signature))
     }
 

@@ -1,4 +1,4 @@
-//! A settlement on a node: deployed, followed and driven from Rust, by transactions.
+//! The contracts on a node: deployed, followed and driven from Rust, by transactions.
 //!
 //! The node is the `anvil` that `make contracts` installs. Where it is absent the tests say that they are skipped, and
 //! with `CI=true` they fail.
@@ -10,3 +10,5 @@ mod rig;
 mod chain;
 #[path = "anvil/settlement.rs"]
 mod settlement;
+#[path = "anvil/task_network.rs"]
+mod task_network;

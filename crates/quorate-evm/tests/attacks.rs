@@ -192,7 +192,9 @@ fn repeated_messages_in_a_nul_suite() {
     let each = [(&keys[0][..], &b"m"[..]), (&keys[1], b"m")];
     let sum: Signature = [sign(1, b"m"), sign(2, b"m")].into_iter().sum();
     assert_eq!(profile.verify_each(&each, &sum.to_bytes()), Err(Reason::RepeatedMessage));
-    assert_eq!(profile.verify_shared(&keys, b"m", &sum.to_bytes()), Ok(()));
+    assert_eq!(profile.verify_shared(&keys, b"m", &sum.to_bytes()), Err(Reason::RepeatedMessage));
+    let one = sign(1, b"m").to_bytes();
+    assert_eq!(profile.verify_shared(&keys[..1], b"m", &one), Ok(()));
     let each = [(&keys[0][..], &b"m"[..]), (&keys[1], b"n")];
     let sum: Signature = [sign(1, b"m"), sign(2, b"n")].into_iter().sum();
     assert_eq!(profile.verify_each(&each, &sum.to_bytes()), Ok(()));

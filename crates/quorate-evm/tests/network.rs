@@ -263,9 +263,11 @@ fn the_form_is_checked_by_name() {
 
 #[test]
 fn signatures_of_another_length_or_curve() {
-    for (back_end, other) in
-        [(BackEnd::Bn254G2, BackEnd::Bls12381G2), (BackEnd::Bn254G1, BackEnd::Bls12381G2), (BackEnd::Bls12381G2, BackEnd::Bn254G1)]
-    {
+    for (back_end, other) in [
+        (BackEnd::Bn254G2, BackEnd::Bls12381G2),
+        (BackEnd::Bn254G1, BackEnd::Bls12381G2),
+        (BackEnd::Bls12381G2, BackEnd::Bn254G1),
+    ] {
         let operators = Operators::new(back_end, 3);
         let plan = network(&operators, 3, &[]).plan(&Measured::default(), &Bitmap::full(3), &results(1)).unwrap();
         let wrong = Signature::from_bytes(back_end, &[0; 95]).unwrap_err().to_string();

@@ -159,7 +159,7 @@ fn a_format_that_the_file_is_not_is_reported() {
 }
 
 /// Claims of one key as text columns.
-fn parquet(claims: &[Value]) -> Vec<u8> {
+pub(crate) fn parquet(claims: &[Value]) -> Vec<u8> {
     let column = |name: &'static str| -> (&'static str, ArrayRef) {
         (name, Arc::new(claims.iter().map(|claim| claim[name].as_str()).collect::<StringArray>()))
     };

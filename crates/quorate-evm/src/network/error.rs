@@ -26,7 +26,9 @@ pub enum NetworkError {
         keys: usize,
     },
     /// A page of keys that leaves a gap, overlaps, is empty or ends behind the last key.
-    #[error("key_pages[{page}]: {held} keys from {first} on; it must begin at {next} and end by {keys}, the number of keys")]
+    #[error(
+        "key_pages[{page}]: {held} keys from {first} on; it must begin at {next} and end by {keys}, the number of keys"
+    )]
     KeyPage {
         /// Its place.
         page: usize,

@@ -81,11 +81,9 @@ impl Plan {
         let proof = match signature {
             Signature::Bn254(signature) => match self.key_g2 {
                 Some(key) => Proof::Bn254G1 { signature: *signature, key, hints: self.hints.clone() },
-                None => Proof::Bn254G2 {
-                    inverse_of_z: self.inverse_of_z,
-                    signature: *signature,
-                    hints: self.hints.clone(),
-                },
+                None => {
+                    Proof::Bn254G2 { inverse_of_z: self.inverse_of_z, signature: *signature, hints: self.hints.clone() }
+                }
             },
             Signature::Bls12381(signature) => Proof::Bls12381G2 { signature: *signature },
         };

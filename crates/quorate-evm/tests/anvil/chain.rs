@@ -3,6 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use alloy::{
+    eips::BlockId,
     network::TransactionBuilder,
     node_bindings::{Anvil, AnvilInstance},
     providers::{Provider, ProviderBuilder, RootProvider},
@@ -13,6 +14,7 @@ use quorate_evm::{
     alloy_sol_types::{SolCall, SolEvent},
     digest::Contract,
 };
+use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 /// A node of its own for a test. Dropping it, also by a panic, ends the process.
@@ -32,7 +34,11 @@ impl Chain {
             println!("{line}");
             return None;
         }
-        let node = Anvil::new().path(path).args(["--hardfork", "osaka", "--host", "127.0.0.1"]).try_spawn().unwrap();
+        let node = Anvil::new()
+            .path(path)
+            .args(["--hardfork", "osaka", "--host", "127.0.0.1", "--accounts", "60"])
+            .try_spawn()
+            .unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let provider = {
             let _entered = runtime.enter();
@@ -53,6 +59,27 @@ impl Chain {
     /// A contract of this chain as digests name it.
     pub(crate) fn contract(&self, address: Address) -> Contract {
         Contract { chain_id: self.id(), address: address.into() }
+    }
+
+    /// The address of the contract that account 0 creates with its `after`-th transaction from now.
+    pub(crate) fn next_contract(&self, after: u64) -> Address {
+        let count =
+            self.runtime.block_on(async { self.provider.get_transaction_count(self.account(0)).await.unwrap() });
+        self.account(0).create(count + after)
+    }
+
+    /// The time of the newest block.
+    pub(crate) fn now(&self) -> u64 {
+        let block = self.runtime.block_on(async { self.provider.get_block(BlockId::latest()).await.unwrap() });
+        block.expect("there is a block").header.timestamp
+    }
+
+    /// Lets so many seconds pass.
+    pub(crate) fn pass(&self, seconds: u64) {
+        self.runtime.block_on(async {
+            let _: Value = self.provider.raw_request("evm_increaseTime".into(), (seconds,)).await.unwrap();
+            let _: Value = self.provider.raw_request("evm_mine".into(), ()).await.unwrap();
+        });
     }
 
     /// Deploys a contract from account 0.

@@ -177,13 +177,22 @@ impl World {
         let estimate = plan.estimate(self.network.back_end, &measured, &call, storing).total();
         let error = (estimate as f64 - receipt.gas_used as f64) / receipt.gas_used as f64;
         let (back_end, changed) = (self.network.back_end, plan.way.changed.len());
-        println!("{back_end}, {changed} changed, {} results, {storing:?}: {} gas, {error:+.3}", results.len(), receipt.gas_used);
+        println!(
+            "{back_end}, {changed} changed, {} results, {storing:?}: {} gas, {error:+.3}",
+            results.len(),
+            receipt.gas_used
+        );
         assert!(error.abs() < TOLERANCE, "{back_end}: {} gas, {estimate} estimated", receipt.gas_used);
 
         self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
         for base in &self.network.bases {
             let call = Settlement::commitmentAtCall { slot: U256::from(base.slot) };
-            assert_eq!(self.chain.read(self.network.contract, &call), B256::from(base.commitment()), "slot {}", base.slot);
+            assert_eq!(
+                self.chain.read(self.network.contract, &call),
+                B256::from(base.commitment()),
+                "slot {}",
+                base.slot
+            );
         }
         plan
     }
@@ -203,13 +212,15 @@ impl World {
         let before = Network { nonce: self.network.nonce - 1, ..self.network.clone() };
         let replayed = before.plan(&measured, signers, &results).unwrap();
         let signature = self.operators.sign(signers, &replayed.digests);
-        let refusal = self.chain.refusal(self.network.contract, replayed.call(Store::Nowhere, &signature, &results).unwrap());
+        let refusal =
+            self.chain.refusal(self.network.contract, replayed.call(Store::Nowhere, &signature, &results).unwrap());
         // The hint of the digest before fits the digest that comes next by chance alone.
         assert!(!refusal.is_empty());
         let few: Bitmap = signers.iter().take(3).collect();
         let light = self.network.plan(&measured, &few, &results).unwrap();
         let signature = self.operators.sign(&few, &light.digests);
-        let refusal = self.chain.refusal(self.network.contract, light.call(Store::Nowhere, &signature, &results).unwrap());
+        let refusal =
+            self.chain.refusal(self.network.contract, light.call(Store::Nowhere, &signature, &results).unwrap());
         assert_eq!(refusal[..4], Settlement::QuorumTooLight::SELECTOR);
     }
 }

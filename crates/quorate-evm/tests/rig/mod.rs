@@ -4,7 +4,9 @@
 use quorate::{MinSig, SecretKey as BlsSecretKey};
 use quorate_curve::{Backend, G1};
 use quorate_evm::{
-    BackEnd, Bitmap, SecretKey, Signature, alloy_primitives::Bytes, bls12381,
+    BackEnd, Bitmap, SecretKey, Signature,
+    alloy_primitives::Bytes,
+    bls12381,
     digest::{Contract, Possession},
     hash_to_curve::try_and_increment,
     hint::CounterHint,

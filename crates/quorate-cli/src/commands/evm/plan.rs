@@ -30,7 +30,7 @@ use crate::{
 /// prints the calldata of settle(bytes32[],bytes). Exit code: 0, or 1 if the signature is false or the signed quorum too light.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = NETWORK)]
-pub struct Arguments {
+pub(super) struct Arguments {
     /// What is known of the contract, in JSON (below); `-` is standard input
     #[arg(long, value_name = "FILE", visible_alias = "bases")]
     network: PathBuf,
@@ -62,11 +62,12 @@ impl Arguments {
     ///
     /// # Errors
     /// Where the file cannot be read or understood, or no quorum can be made.
-    pub fn run(self) -> Result {
+    pub(super) fn run(self) -> Result {
         let name = self.network.display().to_string();
         let text = read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
-        let network: Network = serde_json::from_str(&text)
-            .map_err(|error| Failure::usage(error).context(format!("{name}: not a network, see quorate evm plan --help")))?;
+        let network: Network = serde_json::from_str(&text).map_err(|error| {
+            Failure::usage(error).context(format!("{name}: not a network, see quorate evm plan --help"))
+        })?;
         network.check().map_err(|error| Failure::usage(error).context(name.clone()))?;
         let signers = signers::parse(&self.signers, network.keys.len());
         let signers = signers.map_err(|why| Failure::usage(anyhow!("--signers {why}")))?;

@@ -1,0 +1,234 @@
+//! `quorate evm plan` as a person runs it, over the network of `examples/network.json`.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+#[allow(dead_code, reason = "claims are for the tests of verify")]
+#[path = "cli_verify/run.rs"]
+mod run;
+
+use std::fs;
+
+use quorate_evm::{
+    Bitmap, Network, SecretKey, Signature,
+    alloy_sol_types::SolCall,
+    contract::SettlementBn254G2,
+    hash_to_curve::try_and_increment,
+    quorum::{Proof, Quorum, Store},
+};
+use run::{Folder, Ran, example, quorate, ran};
+use serde_json::{Value, json};
+
+const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
+const OTHER: &str = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2";
+
+/// `quorate evm plan` over the example.
+fn plan(arguments: &[&str]) -> Ran {
+    plan_of(&example("network.json"), arguments, "")
+}
+
+fn plan_of(network: &str, arguments: &[&str], input: &str) -> Ran {
+    let mut command = quorate();
+    command.args(["evm", "plan", "--network", network]).args(arguments);
+    ran(command, input)
+}
+
+/// The example's operators sign every digest of a plan.
+fn sign(plan: &Value) -> String {
+    let signers: Vec<u8> = plan["signers"].as_array().unwrap().iter().map(|i| i.as_u64().unwrap() as u8).collect();
+    let tasks = plan["results"].as_array().unwrap();
+    let digests = tasks.iter().map(|task| const_hex::decode_to_array(task["digest"].as_str().unwrap()).unwrap());
+    let messages: Vec<_> = digests.map(|digest| try_and_increment(&digest).point).collect();
+    let each = signers.iter().flat_map(|i| {
+        let secret = SecretKey::from_entropy(&[i + 1; 48]);
+        messages.iter().map(|message| secret.sign(message)).collect::<Vec<_>>()
+    });
+    const_hex::encode_prefixed(each.sum::<Signature>().to_bytes())
+}
+
+#[test]
+fn a_plan_says_what_to_do_and_what_is_missing() {
+    let object = plan(&["--signers", "!2,5", "--result", RESULT, "--json"]).exits(0).object();
+    assert_eq!((&object["back_end"], &object["chain_id"], &object["keys"]), (&json!("a"), &json!(1), &json!(12)));
+    // From slot 1, which lacks 2 and 9.
+    assert_eq!((&object["base"], &object["added"], &object["removed"]), (&json!(0), &json!([]), &json!([2, 5])));
+    let bases: Vec<_> = object["bases"].as_array().unwrap().iter().map(|base| base["slot"].clone()).collect();
+    assert_eq!(bases.len(), 4);
+    assert_eq!(bases[0], object["base"]);
+    let gas: Vec<_> = object["bases"].as_array().unwrap().iter().map(|base| base["gas"].as_u64().unwrap()).collect();
+    assert!(gas.is_sorted());
+    assert_eq!(object["gas"]["total"], gas[0]);
+    let part = |name: &str| object["gas"][name].as_u64().unwrap();
+    let parts = ["transaction", "calldata", "head", "difference", "tasks", "check", "store"].map(part);
+    assert_eq!(parts.iter().sum::<u64>(), part("total"));
+    assert_eq!((&object["key_pages"], &object["keys_in_storage"]), (&json!([1]), &json!(0)));
+    assert_eq!(object["weight_pages"], json!([4]));
+    assert_eq!(object["results"][0]["nonce"], 17);
+    assert_eq!(object["results"][0]["result"], RESULT);
+    assert!(object["results"][0]["y"].as_str().unwrap().len() == 66 && object["results"][0]["counter"].is_u64());
+    assert_eq!(object["inverse_of_z"].as_str().unwrap().len(), 130);
+    assert_eq!(object["missing"], json!(["the aggregate signature: --signature HEX"]));
+    assert!(object.get("calldata").is_none());
+    assert_eq!((&object["enough"], &object["store"]), (&json!(true), &json!(null)));
+    let nothing = plan(&["--signers", "0-11", "--json"]).exits(0).object();
+    assert_eq!(nothing["missing"][0], "the results: --result HEX");
+    assert_eq!((&nothing["base"], &nothing["inverse_of_z"]), (&json!(0), &json!(null)));
+}
+
+#[test]
+fn lists_exceptions_bitmaps_and_names_of_the_option_agree() {
+    let expected = plan(&["--signers", "0,1,3-11", "--json"]).exits(0).out;
+    for list in ["!2", "0xdff0", " 3-11, 0-1"] {
+        assert_eq!(plan(&["--signers", list, "--json"]).exits(0).out, expected, "{list}");
+    }
+    let mut command = quorate();
+    command.args(["evm", "plan", "--bases", &example("network.json"), "--signers", "!2", "--json"]);
+    assert_eq!(ran(command, "").exits(0).out, expected);
+    let text = fs::read_to_string(example("network.json")).unwrap();
+    assert_eq!(plan_of("-", &["--signers", "!2", "--json"], &text).exits(0).out, expected);
+}
+
+#[test]
+fn a_signature_makes_calldata() {
+    let arguments = ["--signers", "!2,5,9", "--result", RESULT, "--result", OTHER, "--store", "3", "--json"];
+    let unsigned = plan(&arguments).exits(0).object();
+    let signature = sign(&unsigned);
+    let signed = plan(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
+    assert_eq!((&signed["missing"], &signed["store"]), (&json!([]), &json!(3)));
+    let calldata = const_hex::decode(signed["calldata"].as_str().unwrap()).unwrap();
+    let call = SettlementBn254G2::settleCall::abi_decode(&calldata).unwrap();
+    assert_eq!(call.results.iter().map(ToString::to_string).collect::<Vec<_>>(), [RESULT, &format!("0x{OTHER}")]);
+    let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
+    let quorum = Quorum::decode(network.back_end, &call.quorum).unwrap();
+    assert_eq!(quorum.signers, (0..12).filter(|i| ![2, 5, 9].contains(i)).collect::<Bitmap>());
+    assert_eq!((quorum.store, quorum.base.as_ref()), (Store::Slot(3), Some(&network.bases[1])));
+    let Proof::Bn254G2 { signature: packed, hints, .. } = quorum.proof else { panic!("the example is a") };
+    assert_eq!(const_hex::encode_prefixed(packed), signature);
+    assert_eq!(hints.len(), 2);
+    // What was estimated without the signature is what is estimated with it, but for bytes of it that are zero.
+    let [before, after] = [&unsigned, &signed].map(|object| object["gas"]["total"].as_u64().unwrap());
+    assert!(before >= after && before - after < 200, "{before} {after}");
+    // For a person the calldata is the last line.
+    let printed = plan(&[&arguments[..8], &["--signature", &signature]].concat()).exits(0).out;
+    assert_eq!(printed.lines().last(), signed["calldata"].as_str());
+    assert!(!printed.contains("missing"), "{printed}");
+}
+
+#[test]
+fn a_false_signature_makes_none() {
+    let arguments = ["--signers", "!2", "--result", RESULT, "--json"];
+    let signature = sign(&plan(&arguments).object());
+    let other = ["--signers", "!3", "--result", RESULT, "--signature", &signature];
+    let ran = plan(&other).exits(1).says("the signature is not that of these signers over these results");
+    assert_eq!(ran.out, "");
+    let other = ["--signers", "!2", "--result", OTHER, "--signature", &signature];
+    assert_eq!(plan(&other).exits(1).out, "");
+    let with = |signature: &str| plan(&[&arguments[..], &["--signature", signature]].concat()).exits(2);
+    with("0x00").says("signature: 1 bytes, not 64");
+    with("0xzz").says("--signature is not hexadecimal");
+    with(&"01".repeat(64)).says("signature: the point is not on the curve");
+    plan(&["--signers", "!2", "--signature", &signature]).exits(2).says("--result");
+}
+
+#[test]
+fn a_quorum_that_is_too_light_is_said_to_be() {
+    let arguments = ["--signers", "0-5", "--result", RESULT];
+    let ran = plan(&arguments).exits(0);
+    assert!(ran.out.contains("TOO LIGHT") && ran.out.contains("missing    weight"), "{}", ran.out);
+    let object = plan(&[&arguments[..], &["--json"]].concat()).exits(0).object();
+    assert_eq!(object["enough"], false);
+    plan(&[&arguments[..], &["--signature", &sign(&object)]].concat()).exits(1).says("too light");
+}
+
+#[test]
+fn the_page_fits_80_columns() {
+    for store in ["2", "rental", "none"] {
+        let many = ["--signers", "0,2,4,6,8,10-11", "--result", RESULT, "--result", OTHER, "--store", store];
+        let ran = plan(&many).exits(0);
+        assert_eq!(ran.err, "");
+        for line in ran.out.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        assert_eq!(ran.out.contains("if the contract stores it"), store == "rental");
+    }
+    let help = plan(&["--help"]).exits(0).out;
+    for word in ["--bases", "back_end", "key_pages", "weight_pages", "try-and-increment", "Examples:", "!3,7"] {
+        assert!(help.contains(word), "{word} in {help}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+}
+
+#[test]
+fn lists_that_are_wrong_are_named() {
+    for (list, reason) in [
+        ("0-12", "--signers \"0-12\": there is no member 12: the network has 12 keys, 0 to 11"),
+        ("1,x", "--signers \"x\": not a member's index"),
+        ("1,,2", "--signers item 2 is empty"),
+        ("5-3", "the range runs backwards"),
+        ("1,1", "member 1 is named twice"),
+        ("!0-11", "nobody is left to sign"),
+        ("0x00", "bitmap: the last of its 1 bytes is zero"),
+        ("0x0000000000000080", "there is no member 56"),
+    ] {
+        assert_eq!(plan(&["--signers", list]).exits(2).says(reason).out, "", "{list}");
+    }
+    plan(&[]).exits(2).says("--signers");
+    plan(&["--signers", "0", "--result", "00"]).exits(2).says("--result");
+    for store in ["4294967295", "-1", "somewhere"] {
+        plan(&["--signers", "0", "--store", store]).exits(2);
+    }
+}
+
+#[test]
+fn networks_that_are_wrong_are_named_by_file_and_field() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(example("network.json")).unwrap();
+    let refused = |change: &dyn Fn(&mut Value), reason: &str| {
+        let mut network: Value = serde_json::from_str(&text).unwrap();
+        change(&mut network);
+        let path = folder.file("network.json", network.to_string());
+        let ran = plan_of(&path, &["--signers", "0-9"], "").exits(2).says(&path).says(reason);
+        assert_eq!(ran.out, "", "{reason}");
+    };
+    refused(&|network| network["color"] = json!(1), "unknown field `color`");
+    refused(&|network| network["back_end"] = json!("c"), "unknown variant `c`");
+    refused(&|network| drop(network.as_object_mut().unwrap().remove("nonce")), "missing field `nonce`");
+    refused(&|network| network["keys"][3] = json!("0x00"), "keys[3]: 1 bytes, not 128");
+    refused(&|network| network["keys"][3] = json!("0x0"), "expected a valid hex string");
+    refused(&|network| network["back_end"] = json!("d"), "keys[0]: 128 bytes, not 192");
+    refused(&|network| network["weights"] = json!(vec![1; 13]), "weights: 13 of them, for 12 keys");
+    refused(&|network| network["required"] = json!("many"), "\"many\" is no whole number");
+    refused(&|network| network["key_pages"][0]["first"] = json!(1), "key_pages[0]: 8 keys from 1 on");
+    refused(&|network| network["weight_pages"] = json!([]), "no page of weights");
+    refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 has a base already");
+    refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): it has no signers");
+    // Another quorum's key under the base that is nearest.
+    refused(&|network| network["bases"][0]["key"] = network["bases"][1]["key"].clone(), "slot 0: it is not the sum");
+    // A key and its opposite, and nobody else.
+    let flipped = |network: &mut Value| {
+        let p = "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
+        let key = network["keys"][0].as_str().unwrap().trim_start_matches("0x").to_owned();
+        let minus = |word: &str| {
+            let (mut borrow, mut out) = (0i32, [0u8; 32]);
+            let [p, word] = [p, word].map(|hex| const_hex::decode(hex).unwrap());
+            for i in (0..32).rev() {
+                let difference = i32::from(p[i]) - i32::from(word[i]) - borrow;
+                borrow = i32::from(difference < 0);
+                out[i] = difference.rem_euclid(256) as u8;
+            }
+            const_hex::encode(out)
+        };
+        let opposite = format!("0x{}{}{}", &key[..128], minus(&key[128..192]), minus(&key[192..]));
+        network["keys"] = json!([format!("0x{key}"), opposite]);
+        network["weights"] = json!([1, 1]);
+        network["key_pages"] = json!([]);
+        network["bases"] = json!([]);
+    };
+    let mut network: Value = serde_json::from_str(&text).unwrap();
+    flipped(&mut network);
+    let path = folder.file("cancel.json", network.to_string());
+    plan_of(&path, &["--signers", "0,1"], "").exits(2).says("the quorum's keys add up to the identity");
+    plan_of(&path, &["--signers", "1"], "").exits(0);
+
+    let rubbish = folder.file("rubbish.json", "{\"back_end\": \"a\",\n 5}");
+    plan_of(&rubbish, &["--signers", "0"], "").exits(2).says(&rubbish).says("line 2").says("quorate evm plan --help");
+    plan_of(&folder.path("missing.json"), &["--signers", "0"], "").exits(3).says("cannot read").says("missing.json");
+}

@@ -1,0 +1,230 @@
+//! `drand-evmnet` and `eigenlayer`: the same stream, verdicts and exit codes on BN254.
+
+use quorate_evm::{
+    Profile, SecretKey, Signature,
+    bn254::{self, G2},
+    profile::drand_message,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    files::parquet,
+    run::{Folder, claim, example, false_claim, lines, verify, verify_input, with, without},
+};
+
+fn secret(i: u8) -> SecretKey {
+    SecretKey::from_entropy(&[i; 48])
+}
+
+fn key(profile: Profile, i: u8) -> String {
+    const_hex::encode(match profile {
+        Profile::EigenLayer => secret(i).dual_key().to_bytes(),
+        _ => secret(i).public_key_g2().to_bytes(),
+    })
+}
+
+/// The sum of the signers' signatures, each over a message.
+fn sum(profile: Profile, signed: &[(u8, &[u8])]) -> String {
+    let each = signed.iter().map(|(i, message)| secret(*i).sign(&profile.hash(message).unwrap()));
+    const_hex::encode(each.sum::<Signature>().to_bytes())
+}
+
+/// Key `i` claims a message with a signature over another or the same.
+fn single(profile: Profile, i: u8, message: &[u8], signed: &[u8]) -> Value {
+    json!({
+        "id": format!("b{i}"),
+        "suite": profile.name(),
+        "public_key": key(profile, i),
+        "message": const_hex::encode(message),
+        "signature": sum(profile, &[(i, signed)]),
+    })
+}
+
+fn evmnet(i: u8) -> Value {
+    let message = drand_message(i.into());
+    single(Profile::DrandEvmnet, i, &message, &message)
+}
+
+fn eigenlayer(i: u8) -> Value {
+    single(Profile::EigenLayer, i, &[i; 32], &[i; 32])
+}
+
+/// Keys over one message.
+fn shared(profile: Profile, keys: &[u8], message: &[u8]) -> Value {
+    let signed: Vec<_> = keys.iter().map(|i| (*i, message)).collect();
+    json!({
+        "suite": profile.name(),
+        "public_keys": keys.iter().map(|i| key(profile, *i)).collect::<Vec<_>>(),
+        "message": const_hex::encode(message),
+        "signature": sum(profile, &signed),
+    })
+}
+
+/// Keys over a message each.
+fn each(profile: Profile, pairs: &[(u8, &[u8])]) -> Value {
+    json!({
+        "suite": profile.name(),
+        "public_keys": pairs.iter().map(|(i, _)| key(profile, *i)).collect::<Vec<_>>(),
+        "messages": pairs.iter().map(|(_, message)| const_hex::encode(message)).collect::<Vec<_>>(),
+        "signature": sum(profile, pairs),
+    })
+}
+
+#[test]
+fn both_profiles_among_claims_of_the_other_curve() {
+    let lied = single(Profile::DrandEvmnet, 5, &drand_message(5), &drand_message(6));
+    let claims = [evmnet(1), claim(1), eigenlayer(2), lied.clone(), false_claim(2), with(lied, "source", "peer-9")];
+    let ran = verify_input(&["--verdicts", "--json"], lines(&claims)).exits(1).says("source peer-9: 1 false");
+    let mut objects = ran.objects();
+    let summary = objects.pop().unwrap();
+    let reason = "the signature does not match the keys and messages";
+    assert_eq!(objects[0], json!({"index": 0, "id": "b1", "valid": true}));
+    assert_eq!(objects[3], json!({"index": 3, "id": "b5", "valid": false, "reason": reason}));
+    let valid: Vec<_> = objects.iter().map(|object| object["valid"] == true).collect();
+    assert_eq!(valid, [true, true, true, false, false, false]);
+    assert_eq!(summary["suites"], json!(["drand-evmnet", "eigenlayer", "eth2"]));
+    assert_eq!((&summary["valid"], &summary["invalid"]), (&json!(3), &json!(3)));
+}
+
+#[test]
+fn the_suite_of_the_command_line_and_what_it_took() {
+    let claims: Vec<_> = (1..=5).map(|i| without(evmnet(i), "suite")).collect();
+    let arguments = ["--suite", "drand-evmnet", "--json", "--threads", "2"];
+    let ran = verify_input(&arguments, lines(&claims)).exits(0).says("5 claims: 5 valid");
+    let summary = ran.object();
+    let counts = ["hashes", "pairings", "final_exponentiations"].map(|field| summary[field].as_u64().unwrap());
+    assert_eq!(counts, [5, 10, 5]);
+    // Two pairings more for a key in both groups.
+    let ran = verify_input(&["--suite", "eigenlayer", "--json"], lines(&[without(eigenlayer(1), "suite")])).exits(0);
+    assert_eq!((&ran.object()["pairings"], &ran.object()["final_exponentiations"]), (&json!(4), &json!(2)));
+    let named = without(evmnet(1), "suite");
+    verify_input(&[], lines(&[named.clone()])).exits(2).says("--suite NAME");
+    verify_input(&["--suite", "eth2"], lines(&[named])).exits(1);
+}
+
+#[test]
+fn parquet_rows_on_bn254() {
+    let folder = Folder::new();
+    let lied = single(Profile::EigenLayer, 3, &[3; 32], &[4; 32]);
+    let path = folder.file("claims.parquet", parquet(&[evmnet(1), eigenlayer(2), lied, claim(4)]));
+    assert_eq!(verify(&["--verdicts", &path]).exits(1).valid(), [true, true, false, true]);
+}
+
+#[test]
+fn several_statements() {
+    let one = [1; 32];
+    let claims = [
+        shared(Profile::EigenLayer, &[1, 2, 3], &one),
+        with(shared(Profile::EigenLayer, &[1, 2, 3], &one), "signature", sum(Profile::EigenLayer, &[(1, &one)])),
+        each(Profile::DrandEvmnet, &[(1, b"a"), (2, b"b")]),
+        each(Profile::EigenLayer, &[(1, &one), (2, &one)]),
+        // A NUL suite takes no message twice, in either form.
+        each(Profile::DrandEvmnet, &[(1, b"a"), (2, b"a")]),
+        shared(Profile::DrandEvmnet, &[1, 2], b"a"),
+        json!({"suite": "eigenlayer", "public_keys": [], "message": "", "signature": "00".repeat(64)}),
+    ];
+    let ran = verify_input(&["--verdicts"], lines(&claims)).exits(1);
+    assert_eq!(ran.valid(), [true, false, true, true, false, false, false]);
+    let reasons: Vec<_> = ran.objects()[4..].iter().map(|o| o["reason"].as_str().unwrap().to_owned()).collect();
+    assert!(reasons[..2].iter().all(|reason| reason.contains("NUL suite forbids")), "{reasons:?}");
+    assert_eq!(reasons[2], "the claim has no keys and messages");
+}
+
+/// The opposite of a key, so that the two add up to the identity.
+fn opposite(i: u8) -> String {
+    let key = secret(i).public_key_g2();
+    let other = secret(i + 1).public_key_g2();
+    let negated = bn254::sum::<G2>(Some(other), [], [key, other]).unwrap();
+    const_hex::encode(negated.to_bytes())
+}
+
+#[test]
+fn bytes_that_are_no_key_or_signature() {
+    let profile = Profile::DrandEvmnet;
+    let prime = "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
+    let signature = evmnet(1)["signature"].as_str().unwrap().to_owned();
+    let cases = [
+        (with(evmnet(1), "public_key", "00".repeat(127)), "public key in G2: 127 bytes, not 128"),
+        (with(evmnet(1), "public_key", "00".repeat(128)), "public key in G2: the point is the identity"),
+        (with(evmnet(1), "public_key", "01".repeat(128)), "public key in G2: the point is not on the curve"),
+        (with(evmnet(1), "signature", &signature[..96]), "signature: 48 bytes, not 64"),
+        (with(evmnet(1), "signature", "01".repeat(64)), "signature: the point is not on the curve"),
+        (with(evmnet(1), "signature", format!("{prime}{}", &signature[64..])), "signature: x is not below the prime"),
+        (with(eigenlayer(1), "message", "00"), "message: 1 bytes, not the 32 of a digest"),
+        (with(eigenlayer(1), "public_key", key(profile, 1)), "public key in G1 and G2: 128 bytes, not 192"),
+        (
+            with(eigenlayer(1), "public_key", key(Profile::EigenLayer, 1)[..128].to_owned() + &key(profile, 2)),
+            "do not belong together",
+        ),
+        (
+            with(each(profile, &[(1, b"a"), (2, b"b")]), "public_keys", json!([key(profile, 1), "00"])),
+            "public key in G2: 1 bytes, not 128 (key 2 of 2)",
+        ),
+        (
+            with(shared(profile, &[1, 2], b"a"), "public_keys", json!([key(profile, 1), opposite(1)])),
+            "the keys add up to the identity",
+        ),
+        // A claim of the other curve under this suite.
+        (with(claim(1), "suite", "drand-evmnet"), "public key in G2: 48 bytes, not 128"),
+        (with(evmnet(1), "suite", "eth2"), "public key: "),
+    ];
+    let claims: Vec<_> = cases.iter().map(|(claim, _)| claim.clone()).chain([evmnet(9)]).collect();
+    let ran = verify_input(&["--verdicts"], lines(&claims)).exits(1);
+    for (object, (_, reason)) in ran.objects().iter().zip(&cases) {
+        assert!(object["reason"].as_str().unwrap_or_default().contains(reason), "{object}, expected {reason}");
+    }
+    assert_eq!(ran.valid().last(), Some(&true));
+}
+
+#[test]
+fn explained_without_a_plan() {
+    verify_input(&["--explain"], lines(&[evmnet(1), eigenlayer(2)]))
+        .exits(0)
+        .says("BN254: 2 claims one by one: 2 hashes, 6 Miller loops, 3 final exponentiations");
+    assert!(!verify_input(&[], lines(&[evmnet(1)])).err.contains("one by one"));
+}
+
+#[test]
+fn nothing_is_known_or_remembered_on_bn254() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    for suite in ["drand-evmnet", "eigenlayer"] {
+        for option in ["--known", "--remember"] {
+            let ran = verify_input(&["--suite", suite, option, &known], lines(&[evmnet(1)])).exits(2);
+            ran.says(&format!("{option}: {suite} is on BN254, where nothing is known or remembered"));
+        }
+    }
+    assert!(!std::path::Path::new(&known).exists());
+    // Among other claims it is said, once, and the others are remembered.
+    let ran = verify_input(&["--remember", &known], lines(&[evmnet(1), claim(2), evmnet(3)])).exits(0);
+    let ran = ran.says("claims on BN254 are not remembered").says("1 remembered");
+    assert_eq!(ran.err.matches("not remembered").count(), 1);
+    let quiet = verify_input(&["-q", "--remember", &known], lines(&[evmnet(1)])).exits(0);
+    assert_eq!(quiet.err, "");
+    let file = folder.file("mixed", lines(&[claim(1), evmnet(1)]));
+    verify_input(&["--known", &file], lines(&[claim(1)])).exits(2).says("line 2").says("on BN254");
+}
+
+#[test]
+fn rounds_of_a_network_on_bn254() {
+    let ran = verify(&["--json", &example("drand-bn254.json")]).exits(0);
+    assert_eq!((&ran.object()["valid"], &ran.object()["suites"]), (&json!(5), &json!(["drand-evmnet"])));
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(example("drand-bn254.json")).unwrap()).unwrap();
+    let folder = Folder::new();
+    let info = folder.file("info.json", document["chain_info"].to_string());
+    let [first, second] = [0, 1].map(|i| document["beacons"][i].clone());
+    let rounds = json!([first, with(second, "round", 7)]).to_string();
+    let ran = verify_input(&["--verdicts", "--chain-info", &info], &rounds).exits(1);
+    assert_eq!(ran.valid(), [true, false]);
+    // Mainnet's key is another.
+    verify(&["--chain", "evmnet", &example("drand-bn254.json")]).exits(2).says("one of the two is the wrong chain");
+    let ran = verify_input(&["--verdicts", "--chain", "evmnet"], document["beacons"][0].to_string()).exits(1);
+    assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages");
+}
+
+#[test]
+fn suites_are_listed() {
+    let help = verify(&["--help"]).exits(0).out;
+    assert!(help.contains("drand-evmnet") && help.contains("eigenlayer"), "{help}");
+    verify(&["--suite", "evmnet"]).exits(2).says("drand-g1-legacy, drand-evmnet, eigenlayer");
+}

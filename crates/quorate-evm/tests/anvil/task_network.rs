@@ -1,0 +1,290 @@
+//! `TaskNetwork` over a verifier: fifty staked operators, thirty tasks, a penalty, a conflict, a rotation.
+
+use quorate_evm::{
+    BackEnd, Bitmap, Network,
+    alloy_primitives::{Address, B256, U256},
+    alloy_sol_types::{SolCall, SolConstructor, SolError},
+    base::KeyPage,
+    contract::{
+        TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
+        task_network::ITaskNetwork::{Parameters, Task},
+    },
+    digest,
+    gas::Measured,
+    hint::CounterHint,
+    network::Plan,
+    quorum::Store,
+};
+
+use crate::{
+    chain::{Chain, events},
+    rig::Operators,
+};
+
+const OPERATORS: usize = 50;
+const DAY: u64 = 86_400;
+/// Of each operator, in the token's units; the network counts in hundreds of them.
+const STAKE: u64 = 100_000;
+const UNIT: u64 = 100;
+
+#[test]
+fn thirty_tasks_a_conflict_and_a_rotation() {
+    let Some(chain) = Chain::start() else { return };
+    let mut world = World::deploy(chain);
+    let mut signers = Bitmap::full(OPERATORS);
+    for number in 0..30 {
+        for k in 0..3 {
+            let member = (number * 7 + k * (11 + number)) % OPERATORS;
+            if signers.contains(member) && signers.len() > 38 { signers.remove(member) } else { signers.insert(member) }
+        }
+        let tasks: Vec<_> = (0..1 + number % 2).map(|i| world.task(number * 2 + i, true)).collect();
+        let store = if number % 3 == 0 { Store::Slot(1 + number as u32 % 2) } else { Store::Nowhere };
+        world.submit(&signers, &tasks, store);
+    }
+
+    // A rejected task costs its performer stake.
+    let rejected = world.task(100, false);
+    let performer: usize = rejected.performer.to();
+    world.submit(&signers, &[rejected], Store::Nowhere);
+    let left = STAKE - STAKE / 100;
+    assert_eq!(world.stake(performer), U256::from(left));
+
+    // Operator 3 signs two results of one id, and is reported; its keys are in a page, so the proof names that.
+    let culprit = if performer == 3 { 4 } else { 3 };
+    world.report(culprit);
+    assert_eq!(world.stake(culprit), U256::from(STAKE / 2));
+
+    // A day later operator 7 rotates. Bases of the epoch before are bases still, the weights are new.
+    world.chain.pass(DAY);
+    let owner = if performer == 7 { 8 } else { 7 };
+    let index = world.rotate(owner);
+    assert_eq!(index, OPERATORS);
+    world.snapshot();
+    assert_eq!(world.network.weights[owner], 0, "the old key weighs nothing");
+    assert_eq!(world.network.weights[index], STAKE / UNIT);
+    assert_eq!(world.network.weights[performer], left / UNIT);
+    assert_eq!(world.network.weights[culprit], STAKE / UNIT / 2);
+    signers.remove(owner);
+    signers.insert(index);
+    let task = world.task(200, true);
+    let plan = world.submit(&signers, &[task], Store::Slot(1));
+    assert!(plan.base_slot().is_some(), "a base of the epoch before is near");
+
+    world.refusals(&signers);
+}
+
+/// A network on a node, and as its aggregator follows it.
+struct World {
+    chain: Chain,
+    operators: Operators,
+    tasks: Address,
+    verifier: Address,
+    network: Network,
+}
+
+impl World {
+    /// Token, verifier, network; operators with stake; most keys in a page; the first epoch's weights.
+    fn deploy(chain: Chain) -> Self {
+        let supply = U256::from(1u64 << 40);
+        let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
+        let token = chain.create(code.into());
+        let arguments = Verifier::constructorCall {
+            network: chain.next_contract(1),
+            leastKeysAPage: U256::from(8),
+            pinned: U256::from(1),
+        };
+        let verifier = chain.create([&Verifier::BYTECODE[..], &arguments.abi_encode()].concat().into());
+        let parameters = Parameters {
+            token,
+            verifier,
+            admin: chain.account(0),
+            genesis: chain.now(),
+            epochLength: DAY,
+            slashingWindow: DAY,
+            withdrawalDelay: 3 * DAY,
+            unit: UNIT.into(),
+            minimumStake: 1_000,
+            maximumOperators: 100,
+            quorumNumerator: 2,
+            quorumDenominator: 3,
+            performerReward: 50,
+            attesterReward: 500,
+            penaltyShare: 100,
+            slashShare: 5_000,
+            bountyShare: 500,
+        };
+        let arguments = TaskNetwork::constructorCall { parameters };
+        let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
+        let network = Network {
+            back_end: BackEnd::Bn254G2,
+            chain_id: chain.id(),
+            contract: tasks,
+            nonce: 0,
+            epoch: 0,
+            required: None,
+            keys: Vec::new(),
+            weights: Vec::new(),
+            key_pages: Vec::new(),
+            weight_pages: Vec::new(),
+            bases: Vec::new(),
+        };
+        let mut this = Self { chain, operators: Operators::new(BackEnd::Bn254G2, 0), tasks, verifier, network };
+        let pool = U256::from(1_000_000);
+        this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
+        this.chain.send(tasks, &TaskNetwork::fundCall { amount: pool });
+        let amount = U256::from(STAKE);
+        for operator in 0..OPERATORS {
+            let to = this.account(operator);
+            this.chain.send(token, &TestToken::transferCall { to, value: amount });
+            let approve = TestToken::approveCall { spender: tasks, value: amount };
+            this.chain.send_from(operator + 1, token, approve.abi_encode().into());
+            let (key, proof) = this.key(operator, operator as u8 + 1);
+            let call = TaskNetwork::registerCall { key, proof, amount };
+            let receipt = this.chain.send_from(operator + 1, tasks, call.abi_encode().into());
+            assert_eq!(events::<TaskNetwork::Registered>(&receipt)[0].index, U256::from(operator));
+        }
+        let receipt = this.chain.send(verifier, &Verifier::compactCall { keys: U256::from(40) });
+        for paged in events::<Verifier::KeysPaged>(&receipt) {
+            let page = KeyPage { nonce: paged.nonce.to(), first: paged.first.to(), keys: paged.keys.to() };
+            this.network.key_pages.push(page);
+        }
+        this.snapshot();
+        this
+    }
+
+    /// The account of an operator; account 0 is the aggregator's and the admin's.
+    fn account(&self, operator: usize) -> Address {
+        self.chain.account(operator + 1)
+    }
+
+    /// A new key of an operator and its proof, for the verifier.
+    fn key(
+        &mut self,
+        operator: usize,
+        seed: u8,
+    ) -> (quorate_evm::alloy_primitives::Bytes, quorate_evm::alloy_primitives::Bytes) {
+        self.operators.push(seed);
+        let index = self.network.keys.len();
+        self.network.keys.push(self.operators.member(index));
+        self.operators.registration(index, self.chain.contract(self.verifier), self.account(operator).into())
+    }
+
+    fn snapshot(&mut self) {
+        let receipt = self.chain.send(self.tasks, &TaskNetwork::snapshotCall {});
+        let [snapshot] = &events::<TaskNetwork::EpochSnapshotted>(&receipt)[..] else { panic!("one: {receipt:?}") };
+        let pages = events::<Verifier::WeightsPaged>(&receipt);
+        self.network.weight_pages = pages.iter().map(|page| page.nonce.to()).collect();
+        self.network.epoch = snapshot.epoch.to();
+        self.network.required = Some(snapshot.required.to::<u128>() + 1);
+        self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
+        assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
+    }
+
+    /// A task of the performer whom the network elects.
+    fn task(&self, number: usize, approved: bool) -> Task {
+        let id = B256::from(U256::from(number + 1));
+        let call = TaskNetwork::performerOfCall { epoch: U256::from(self.network.epoch), id };
+        let performer = self.chain.read(self.tasks, &call);
+        Task { id, performer, result: B256::repeat_byte(number as u8), approved }
+    }
+
+    fn digest(&self, task: &Task) -> [u8; 32] {
+        let digest = digest::Task {
+            network: self.chain.contract(self.tasks),
+            epoch: self.network.epoch,
+            id: task.id.0,
+            performer: task.performer.to(),
+            result: task.result.0,
+            approved: task.approved,
+        };
+        digest.digest()
+    }
+
+    /// Plan, sign, submit: what the events say is what was sent, and the slot holds the base.
+    fn submit(&mut self, signers: &Bitmap, tasks: &[Task], store: Store) -> Plan {
+        let epoch = U256::from(self.network.epoch);
+        let digests: Vec<_> = tasks.iter().map(|task| self.digest(task)).collect();
+        let call = TaskNetwork::taskDigestCall { task: tasks[0].clone(), epoch };
+        assert_eq!(self.chain.read(self.tasks, &call), B256::from(digests[0]));
+        let plan = self.network.plan_digests(&Measured::default(), signers, digests).unwrap();
+        let signature = self.operators.sign(signers, &plan.digests);
+        assert!(plan.verify(&signature).unwrap());
+        let quorum = plan.quorum(store, &signature).encode().unwrap().into();
+        let call = TaskNetwork::submitTasksCall { tasks: tasks.to_vec(), epoch, quorum };
+        let receipt = self.chain.send(self.tasks, &call);
+
+        let settled = events::<TaskNetwork::TaskSettled>(&receipt);
+        assert_eq!(settled.len(), tasks.len());
+        for (settled, task) in settled.iter().zip(tasks) {
+            let said = (settled.id, settled.performer, settled.result, settled.approved, settled.epoch);
+            assert_eq!(said, (task.id, task.performer, task.result, task.approved, epoch));
+        }
+        let [attested] = &events::<TaskNetwork::Attested>(&receipt)[..] else { panic!("one: {receipt:?}") };
+        assert_eq!((&attested.signers[..], attested.weight), (signers.as_bytes(), U256::from(plan.weight)));
+        println!("{} changed, {} tasks: {} gas", plan.way.changed.len(), tasks.len(), receipt.gas_used);
+
+        self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
+        for base in &self.network.bases {
+            let call = Verifier::commitmentAtCall { slot: U256::from(base.slot) };
+            assert_eq!(self.chain.read(self.verifier, &call), B256::from(base.commitment()), "slot {}", base.slot);
+        }
+        plan
+    }
+
+    fn stake(&self, operator: usize) -> U256 {
+        self.chain.read(self.tasks, &TaskNetwork::stakeOfCall { operator: self.account(operator) })
+    }
+
+    /// An operator signs two tasks with one id; somebody reports it.
+    fn report(&self, operator: usize) {
+        let first = self.task(1_000, true);
+        let second = Task { result: B256::repeat_byte(0xff), ..first.clone() };
+        let page = self.network.key_pages[0].nonce.to_be_bytes();
+        let proof = |task: &Task, signer: usize| {
+            let digest = self.digest(task);
+            let hint = CounterHint::new(&digest);
+            let signature = self.operators.sign(&std::iter::once(signer).collect(), &[digest]);
+            [&page[..], signature.as_bytes(), &[hint.counter], &hint.y].concat().into()
+        };
+        let call = |signer| TaskNetwork::reportConflictCall {
+            first: first.clone(),
+            second: second.clone(),
+            epoch: U256::from(self.network.epoch),
+            index: U256::from(operator),
+            firstProof: proof(&first, operator),
+            secondProof: proof(&second, signer),
+        };
+        // Another's signature frames nobody.
+        self.chain.refusal(self.tasks, call(operator + 1).abi_encode().into());
+        let receipt = self.chain.send(self.tasks, &call(operator));
+        let [slashed] = &events::<TaskNetwork::Slashed>(&receipt)[..] else { panic!("one: {receipt:?}") };
+        assert_eq!((slashed.operator, slashed.id), (self.account(operator), first.id));
+        assert_eq!((slashed.amount, slashed.bounty), (U256::from(STAKE / 2), U256::from(STAKE / 40)));
+    }
+
+    fn rotate(&mut self, operator: usize) -> usize {
+        let (key, proof) = self.key(operator, 200);
+        let call = TaskNetwork::rotateKeyCall { key, proof };
+        let receipt = self.chain.send_from(operator + 1, self.tasks, call.abi_encode().into());
+        let [rotated] = &events::<TaskNetwork::KeyRotated>(&receipt)[..] else { panic!("one: {receipt:?}") };
+        assert_eq!((rotated.operator, rotated.oldIndex), (self.account(operator), U256::from(operator)));
+        rotated.newIndex.to()
+    }
+
+    /// What the network refuses: a task again, a quorum too light, a signature over another task.
+    fn refusals(&self, signers: &Bitmap) {
+        let call = |signers: &Bitmap, task: &Task, signed: &Task| {
+            let plan = self.network.plan_digests(&Measured::default(), signers, vec![self.digest(task)]).unwrap();
+            let signature = self.operators.sign(signers, &[self.digest(signed)]);
+            let quorum = plan.quorum(Store::Nowhere, &signature).encode().unwrap().into();
+            let epoch = U256::from(self.network.epoch);
+            let call = TaskNetwork::submitTasksCall { tasks: vec![task.clone()], epoch, quorum };
+            self.chain.refusal(self.tasks, call.abi_encode().into())
+        };
+        let (old, new, other) = (self.task(6, true), self.task(300, true), self.task(301, true));
+        assert_eq!(call(signers, &old, &old)[..4], TaskNetwork::AlreadySettled::SELECTOR);
+        assert_eq!(call(signers, &new, &other)[..4], Verifier::FalseSignature::SELECTOR);
+        let few: Bitmap = signers.iter().take(20).collect();
+        assert_eq!(call(&few, &new, &new)[..4], TaskNetwork::QuorumTooLight::SELECTOR);
+    }
+}
