@@ -179,7 +179,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
 
     function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
         if (_keyCount >= MAXIMUM_KEYS) revert TableFull();
-        // slither-disable-next-line reentrancy-benign
+        // slither-disable-next-line reentrancy-no-eth,reentrancy-benign
         index = verifier.admit(msg.sender, key, proof);
         if (_owners[index] != address(0) || index > type(uint32).max) revert IndexReused(index);
         _owners[index] = msg.sender;

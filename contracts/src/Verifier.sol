@@ -44,7 +44,7 @@ abstract contract Verifier is Quorums, IVerifier {
     function verify(bytes32[] calldata digests, uint256 epoch, bytes calldata quorum)
         external
         onlyNetwork
-        returns (bytes memory signers, uint256 weight)
+        returns (bytes calldata signers, uint256 weight)
     {
         return _settle(digests, epoch, quorum);
     }
