@@ -98,7 +98,7 @@ fn the_suite_of_the_command_line_and_what_it_took() {
     let ran = verify_input(&["--suite", "eigenlayer", "--json"], lines(&[without(eigenlayer(1), "suite")])).exits(0);
     assert_eq!((&ran.object()["pairings"], &ran.object()["final_exponentiations"]), (&json!(4), &json!(2)));
     let named = without(evmnet(1), "suite");
-    verify_input(&[], lines(&[named.clone()])).exits(2).says("--suite NAME");
+    verify_input(&[], lines(std::slice::from_ref(&named))).exits(2).says("--suite NAME");
     verify_input(&["--suite", "eth2"], lines(&[named])).exits(1);
 }
 
