@@ -230,4 +230,4 @@ fn toggle(members: &mut Bitmap, index: usize) {
 }
 
 /// Of the estimate, whose prices of the contracts' own code are sums of parts (`gas::Measured`).
-const TOLERANCE: f64 = 0.25;
+const TOLERANCE: f64 = 0.05;
