@@ -38,7 +38,7 @@ fn draw(rows: &[Row], path: &Path) -> Result<(), Box<dyn std::error::Error>> {
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(66)
-            .build_cartesian_2d((4f64..1000f64).log_scale(), (140_000f64..4_000_000f64).log_scale())?;
+            .build_cartesian_2d((4f64..1000f64).log_scale(), (140_000f64..8_000_000f64).log_scale())?;
         chart
             .configure_mesh()
             .x_desc("operators")
