@@ -152,7 +152,7 @@ fn a_followed_network_offers_what_was_stored() {
     assert_eq!((again.base_slot(), again.inverse_of_z, again.way.changed.len()), (Some(4), None, 0));
     assert_eq!((&again.key, again.weight), (&plan.key, plan.weight));
     assert_ne!(again.digests, plan.digests, "the numbers went on");
-    let other = network.plan(&measured, &Bitmap::full(6), &results).unwrap();
+    let other = network.plan(&measured, &[0, 2, 3, 4].into_iter().collect(), &results).unwrap();
     assert_eq!(network.storing(&other, Store::Slot(4)), Storing::OverTheBase);
     assert_eq!(network.storing(&other, Store::Slot(5)), Storing::New);
     assert_eq!(network.storing(&other, Store::Nowhere), Storing::Nowhere);
