@@ -140,10 +140,10 @@ proptest! {
 /// What the aggregator follows is what it would have read anew.
 #[test]
 fn a_followed_network_offers_what_was_stored() {
-    let operators = Operators::new(BackEnd::Bn254G2, 6);
-    let mut network = network(&operators, 6, &[]);
+    let operators = Operators::new(BackEnd::Bn254G2, 12);
+    let mut network = network(&operators, 12, &[]);
     let (measured, results) = (Measured::default(), results(2));
-    let signers: Bitmap = [0, 2, 3].into_iter().collect();
+    let signers: Bitmap = (1..12).collect();
     let plan = network.plan(&measured, &signers, &results).unwrap();
     assert_eq!((plan.base_slot(), network.storing(&plan, Store::Slot(4))), (None, Storing::New));
     network.settled(&plan, Some(4));
@@ -152,7 +152,7 @@ fn a_followed_network_offers_what_was_stored() {
     assert_eq!((again.base_slot(), again.inverse_of_z, again.way.changed.len()), (Some(4), None, 0));
     assert_eq!((&again.key, again.weight), (&plan.key, plan.weight));
     assert_ne!(again.digests, plan.digests, "the numbers went on");
-    let other = network.plan(&measured, &[0, 2, 3, 4].into_iter().collect(), &results).unwrap();
+    let other = network.plan(&measured, &Bitmap::full(12), &results).unwrap();
     assert_eq!(network.storing(&other, Store::Slot(4)), Storing::OverTheBase);
     assert_eq!(network.storing(&other, Store::Slot(5)), Storing::New);
     assert_eq!(network.storing(&other, Store::Nowhere), Storing::Nowhere);
