@@ -9,6 +9,8 @@ import {KeyTable} from "../src/KeyTable.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {Settlement} from "../src/Settlement.sol";
 
+// Long because every part of a packed quorum is tried wrong, over one table of keys and one way to make a quorum.
+
 /// @notice Registers, rotates, weighs, compacts and settles in any order, beside a plain account of all of it.
 contract Aggregator is Test {
     ToyCurve public immutable settlement;

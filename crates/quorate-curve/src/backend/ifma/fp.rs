@@ -3,6 +3,8 @@
 //! An element a is kept as a·2^400 plus some multiple of p, in eight limbs of 50 bits or a little more: sums and
 //! differences carry nothing, and a product takes limbs of up to four units of 2^50 ([`Bound`] says it in debug builds).
 //!
+//! Long because a third of it are tests, which reach into the limbs.
+//!
 //! **Safety of the whole back end.** Every function that computes with lanes is reached through an [`Ifma`](super::Ifma),
 //! which can be had only where the CPU and the operating system have AVX-512 F and IFMA.
 
