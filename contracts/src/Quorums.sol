@@ -134,10 +134,8 @@ abstract contract Quorums is KeyTable {
         _keep(parts, key, signers);
     }
 
-    /// @notice Where the result is stored, given where its aggregator wants it: there.
-    function _refresh(uint256 wanted, uint256) internal virtual returns (uint256 slot) {
-        return wanted;
-    }
+    /// @notice Where the result is stored, given where its aggregator wants it and how many members changed.
+    function _refresh(uint256 wanted, uint256 changed) internal virtual returns (uint256 slot);
 
     /// @notice Gives a key an index after its owner has proved to hold its secret: by a signature, under it, over a digest of
     /// the key and the owner that no task has. Keys of which that is proved cannot be made up from others, and the curves'

@@ -117,7 +117,7 @@ abstract contract Settlement is Quorums {
         }
     }
 
-    function _refresh(uint256 wanted, uint256 changed) internal virtual override returns (uint256 slot) {
+    function _refresh(uint256 wanted, uint256 changed) internal override returns (uint256 slot) {
         if (wanted != RENTAL) return wanted;
         uint256 paid = _head.paid + changed;
         slot = paid < changesAStore ? NONE : pinnedSlots;

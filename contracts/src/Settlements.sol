@@ -15,10 +15,6 @@ contract SettlementBn254G2 is Settlement, Bn254G2Keys {
         Quorums(pinned)
         Settlement(registrar, changesAStore)
     {}
-
-    function _refresh(uint256 wanted, uint256 changed) internal override(Quorums, Settlement) returns (uint256) {
-        return Settlement._refresh(wanted, changed);
-    }
 }
 
 /// @notice For quorums of which many members change.
@@ -28,10 +24,6 @@ contract SettlementBn254G1 is Settlement, Bn254G1Keys {
         Quorums(pinned)
         Settlement(registrar, changesAStore)
     {}
-
-    function _refresh(uint256 wanted, uint256 changed) internal override(Quorums, Settlement) returns (uint256) {
-        return Settlement._refresh(wanted, changed);
-    }
 }
 
 /// @notice For about 120 bits of security, on a chain with EIP-2537.
@@ -41,8 +33,4 @@ contract SettlementBls12381G2 is Settlement, Bls12381G2Keys {
         Quorums(pinned)
         Settlement(registrar, changesAStore)
     {}
-
-    function _refresh(uint256 wanted, uint256 changed) internal override(Quorums, Settlement) returns (uint256) {
-        return Settlement._refresh(wanted, changed);
-    }
 }
