@@ -171,7 +171,10 @@ abstract contract Settlement is Quorums {
         } else {
             uint256 members = _count(parts, uint24(head >> 136));
             uint256 enough = uint24(head >> 112);
-            require(members >= enough, TooFewMembers(members, enough));
+            // Unchecked: before the first epoch `enough` is 0, and no number is larger than 0 - 1.
+            unchecked {
+                require(members > enough - 1, TooFewMembers(members, enough));
+            }
             epoch = 0;
         }
     }
