@@ -92,6 +92,11 @@ library PlainBn254G2 {
         return point(sumX, minus(times(slope, minus(x(a), sumX)), y(a)));
     }
 
+    /// @notice Of the line through two points whose x differ.
+    function slope(Bn254.G2 memory a, Bn254.G2 memory b) internal pure returns (Fp2 memory) {
+        return times(minus(y(b), y(a)), inverse(minus(x(b), x(a))));
+    }
+
     function mul(Bn254.G2 memory a, uint256 scalar) internal pure returns (Bn254.G2 memory sum) {
         for (; scalar != 0; scalar >>= 1) {
             if (scalar & 1 == 1) sum = add(sum, a);
