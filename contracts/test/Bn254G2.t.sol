@@ -30,61 +30,6 @@ contract Bn254G2Harness is Test {
         return sum;
     }
 
-    /// @notice One addition by a slope, which is read from calldata; the key must stay as it is.
-    function accumulateBySlope(Bn254.G2 memory sum, Bn254.G2 memory key, bool negative, uint256[2] calldata slope)
-        external
-        pure
-        returns (Bn254.G2 memory)
-    {
-        dirtyMemory();
-        uint256 sumAt;
-        uint256 keyAt;
-        uint256 slopeAt;
-        assembly {
-            sumAt := sum
-            keyAt := key
-            slopeAt := slope
-        }
-        bytes32 before = keccak256(abi.encode(key));
-        Bn254G2.accumulateBySlopeAt(sumAt, keyAt, negative, slopeAt);
-        require(before == keccak256(abi.encode(key)), "key was written");
-        return sum;
-    }
-
-    /// @notice Gas of additions by slopes, less that of the loop without them.
-    function gasOfSlopes(Bn254.G2 memory sum, Bn254.G2[] memory keys, uint256[2][] calldata slopes)
-        external
-        view
-        returns (uint256)
-    {
-        uint256[] memory addresses = new uint256[](keys.length);
-        for (uint256 i = 0; i < keys.length; ++i) {
-            Bn254.G2 memory key = keys[i];
-            assembly {
-                mstore(add(add(addresses, 0x20), mul(i, 0x20)), key)
-            }
-        }
-        uint256 sumAt;
-        uint256 slopeAt;
-        assembly {
-            sumAt := sum
-            slopeAt := slopes.offset
-        }
-        unchecked {
-            uint256 start = gasleft();
-            for (uint256 i = 0; i < addresses.length; ++i) {
-                Bn254G2.accumulateBySlopeAt(sumAt, addresses[i], false, slopeAt + 64 * i);
-            }
-            uint256 used = start - gasleft();
-            uint256 sink = 0;
-            start = gasleft();
-            for (uint256 i = 0; i < addresses.length; ++i) {
-                sink = addresses[i] ^ slopeAt + 64 * i;
-            }
-            return used - (start - gasleft());
-        }
-    }
-
     function double(Bn254G2.Accumulator memory sum) external pure returns (Bn254G2.Accumulator memory) {
         dirtyMemory();
         Bn254G2.double(sum);
@@ -359,99 +304,6 @@ contract Bn254G2Test is Test {
         if (scalar != 0) assertEq(harness.normalize(sum), expected, "normalised");
     }
 
-    // By slopes.
-
-    /// @notice The plain sum, which the additions by slope must give.
-    function bySlope(Bn254.G2 memory sum, Bn254.G2 memory addend, bool negative)
-        private
-        view
-        returns (uint256[2] memory slope, Bn254.G2 memory expected)
-    {
-        Bn254.G2 memory signed = negative ? addend.negate() : addend;
-        PlainBn254G2.Fp2 memory line = PlainBn254G2.slope(sum, signed);
-        slope = [line.im, line.re];
-        expected = sum.add(signed);
-        assertEq(harness.accumulateBySlope(sum, addend, negative, slope), expected, "sum by slope");
-    }
-
-    function refuseSlope(Bn254.G2 memory sum, Bn254.G2 memory addend, bool negative, uint256[2] memory slope) private {
-        vm.expectRevert(Bn254G2.BadSlope.selector);
-        harness.accumulateBySlope(sum, addend, negative, slope);
-    }
-
-    /// forge-config: default.fuzz.runs = 128
-    function testFuzz_sumsBySlope(uint256 a, uint256 b, bool negative, uint256 wrong) public {
-        a = bound(a, 1, type(uint16).max);
-        b = bound(b, 1, type(uint16).max);
-        if (a == b) return;
-        Bn254.G2 memory sum = key(a);
-        Bn254.G2 memory addend = key(b);
-        (uint256[2] memory slope, Bn254.G2 memory expected) = bySlope(sum, addend, negative);
-        // Parts that are not reduced are the same slope.
-        for (uint256 i = 1; i < 4; ++i) {
-            uint256[2] memory large = [slope[0] + (i & 1) * 4 * P, slope[1] + (i >> 1) * 4 * P];
-            assertEq(harness.accumulateBySlope(sum, addend, negative, large), expected, "a slope not reduced");
-        }
-        // Another in either half, in both, negated, conjugate, swapped.
-        wrong = 1 + wrong % (P - 1);
-        refuseSlope(sum, addend, negative, [addmod(slope[0], wrong, P), slope[1]]);
-        refuseSlope(sum, addend, negative, [slope[0], addmod(slope[1], wrong, P)]);
-        refuseSlope(sum, addend, negative, [addmod(slope[0], wrong, P), addmod(slope[1], P - wrong, P)]);
-        refuseSlope(sum, addend, negative, [P - slope[0], P - slope[1]]);
-        refuseSlope(sum, addend, negative, [P - slope[0], slope[1]]);
-        refuseSlope(sum, addend, negative, [slope[1], slope[0]]);
-        refuseSlope(sum, addend, !negative, slope);
-        refuseSlope(sum, addend, negative, [uint256(0), 0]);
-    }
-
-    /// @notice Two points of one x have no slope, and every word is refused: the same point, of which 0 = 0 would let any slope
-    /// pass, and the opposite one.
-    function testFuzz_trap_slopeOfOneX(uint256 a, uint256 im, uint256 re) public {
-        Bn254.G2 memory sum = key(bound(a, 1, type(uint16).max));
-        for (uint256 i = 0; i < 4; ++i) {
-            Bn254.G2 memory addend = i & 2 == 0 ? sum : sum.negate();
-            refuseSlope(sum, addend, i & 1 == 1, [im, re]);
-            refuseSlope(sum, addend, i & 1 == 1, [uint256(0), 0]);
-            // The tangent's, by which the sum would be doubled.
-            PlainBn254G2.Fp2 memory x = PlainBn254G2.x(sum);
-            PlainBn254G2.Fp2 memory y = PlainBn254G2.y(sum);
-            PlainBn254G2.Fp2 memory tangent = PlainBn254G2.times(
-                PlainBn254G2.times(PlainBn254G2.Fp2(0, 3), PlainBn254G2.times(x, x)),
-                PlainBn254G2.inverse(PlainBn254G2.plus(y, y))
-            );
-            refuseSlope(sum, addend, i & 1 == 1, [tangent.im, tangent.re]);
-        }
-    }
-
-    /// @notice One half of x equal is not one x: points need not be on the twist for the line to be what it is.
-    function testFuzz_slopesOfEdgeWords(uint256 seed, bool negative) public {
-        Bn254.G2 memory sum = Bn254.G2(edge(seed, 0, 1), edge(seed, 1, 1), edge(seed, 2, 1), edge(seed, 3, 1));
-        Bn254.G2 memory addend = Bn254.G2(edge(seed, 4, 1), edge(seed, 5, 1), edge(seed, 6, 1), edge(seed, 7, 1));
-        if (seed >> 252 & 3 == 0) addend.xIm = sum.xIm;
-        if (seed >> 252 & 3 == 1) addend.xRe = sum.xRe;
-        if (PlainBn254G2.isInfinity(sum) || PlainBn254G2.isInfinity(addend)) return;
-        if (PlainBn254G2.equal(sum.x(), addend.x())) {
-            return refuseSlope(sum, addend, negative, [seed, uint256(keccak256(abi.encode(seed)))]);
-        }
-        bySlope(sum, addend, negative);
-    }
-
-    /// @notice A sequence by slopes is the sequence in Jacobian coordinates.
-    /// forge-config: default.fuzz.runs = 32
-    function testFuzz_sequencesBySlopes(uint256 seed) public view {
-        Bn254.G2 memory sum = key(1000);
-        Bn254G2.Accumulator memory twin = harness.load(sum);
-        for (uint256 step = 0; step < 8; ++step) {
-            uint256 pick = seed >> (16 * step) & 0x7fff;
-            Bn254.G2 memory addend = key(pick + 1);
-            if (PlainBn254G2.equal(sum.x(), addend.x())) continue;
-            bool negative = seed >> (16 * step + 15) & 1 == 1;
-            (, sum) = bySlope(sum, addend, negative);
-            twin = harness.accumulate(twin, addend, negative);
-        }
-        assertEq(harness.normalize(twin), sum, "both forms");
-    }
-
     /// forge-config: default.fuzz.runs = 64
     function testFuzz_double(uint256 a, uint256 zIm, uint256 zRe, uint256 lift) public view {
         a = bound(a, 1, type(uint16).max);
@@ -602,7 +454,6 @@ contract Bn254G2Test is Test {
         vm.snapshotValue("Bn254", "G2 mixed addition", added);
         vm.snapshotValue("Bn254", "G2 mixed subtraction", subtracted);
         assertTrue(added <= 1_700 && subtracted <= 1_700, "1,700 an addition");
-        vm.snapshotValue("Bn254", "G2 addition by slope", gasBySlopes(keys));
         vm.snapshotValue("Bn254", "G2 mixed addition that doubles", harness.gasOfDoubling(key(3)));
 
         Bn254G2.Accumulator memory sum = harness.load(key(2));
@@ -613,15 +464,6 @@ contract Bn254G2Test is Test {
         vm.snapshotValue("Bn254", "G2 normalisation, hinted", hinted);
         vm.snapshotValue("Bn254", "G2 normalisation, unhinted", harness.gasOfNormalize(sum));
         assertTrue(hinted <= 1_000, "1,000 a hinted normalisation");
-    }
-
-    function gasBySlopes(Bn254.G2[] memory keys) private view returns (uint256) {
-        uint256[2][] memory slopes = new uint256[2][](keys.length);
-        Bn254.G2 memory sum = key(1000);
-        for (uint256 i = 0; i < keys.length; ++i) {
-            (slopes[i], sum) = bySlope(sum, keys[i], false);
-        }
-        return harness.gasOfSlopes(key(1000), keys, slopes) / keys.length;
     }
 }
 
