@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {QuorumFixture} from "./QuorumFixture.sol";
-import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {ToyCurve, ToyKeys} from "./mocks/ToyCurve.sol";
 import {CodePages} from "../src/libraries/CodePages.sol";
 import {KeyTable} from "../src/KeyTable.sol";
 import {Quorums} from "../src/Quorums.sol";
@@ -37,7 +37,7 @@ contract QuorumsTest is QuorumFixture {
         bytes memory quorum = _quorum(Members.empty(), NONE, _range(0, 4), _signature(results, _range(0, 4)));
         bytes32 kept = results[1];
         results[1] = results[2];
-        _refuse(_call(Members.empty(), results, quorum), ToyCurve.FalseSignature.selector);
+        _refuse(_call(Members.empty(), results, quorum), ToyKeys.FalseSignature.selector);
         results[1] = kept;
         _accept(_call(Members.empty(), results, quorum));
         _settled(Members.empty(), NONE, _range(0, 4), 3);
@@ -52,7 +52,7 @@ contract QuorumsTest is QuorumFixture {
         bytes32[] memory results = _results(1);
         bytes memory proof = _settlement.signature(new bytes32[](1), 0);
         bytes memory quorum = Members.packOwn(base, NONE, _keyPages, _none, "", proof);
-        _refuse(_call(base, results, quorum), ToyCurve.FalseSignature.selector);
+        _refuse(_call(base, results, quorum), ToyKeys.FalseSignature.selector);
         quorum = Members.packOwn(base, NONE, _keyPages, _none, hex"00", proof);
         _refuse(_call(base, results, quorum), Quorums.BitmapNotShortest.selector);
     }
@@ -64,14 +64,14 @@ contract QuorumsTest is QuorumFixture {
         bytes memory signers = _range(11, 13);
         bytes32[] memory results = new bytes32[](1);
         bytes memory quorum = _quorum(Members.empty(), NONE, signers, "");
-        _refuse(_call(Members.empty(), results, quorum), ToyCurve.SumIsIdentity.selector);
+        _refuse(_call(Members.empty(), results, quorum), ToyKeys.SumIsIdentity.selector);
         // From a base, by those who come and by those who go.
         Members.Base memory base = _settle(Members.empty(), 2, _range(11, 12));
         quorum = _quorum(base, NONE, signers, "");
-        _refuse(_call(base, results, quorum), ToyCurve.SumIsIdentity.selector);
+        _refuse(_call(base, results, quorum), ToyKeys.SumIsIdentity.selector);
         base = _settle(Members.empty(), 2, _range(10, 13));
         quorum = _quorum(base, NONE, signers, "");
-        _refuse(_call(base, results, quorum), ToyCurve.SumIsIdentity.selector);
+        _refuse(_call(base, results, quorum), ToyKeys.SumIsIdentity.selector);
     }
 
     function test_trap_longerBitmapOfTheSameQuorum() public {
@@ -124,13 +124,13 @@ contract QuorumsTest is QuorumFixture {
         _accept(data);
         _refuse(data, Settlement.NotThisState.selector);
         _settled(Members.empty(), NONE, signers, 1);
-        _refuse(_call(Members.empty(), results, quorum), ToyCurve.FalseSignature.selector);
+        _refuse(_call(Members.empty(), results, quorum), ToyKeys.FalseSignature.selector);
     }
 
     function test_trap_anotherChain() public {
         bytes memory data = _call(Members.empty(), NONE, _range(0, 5));
         vm.chainId(99);
-        _refuse(data, ToyCurve.FalseSignature.selector);
+        _refuse(data, ToyKeys.FalseSignature.selector);
     }
 
     function test_trap_anotherContract() public {
@@ -138,7 +138,7 @@ contract QuorumsTest is QuorumFixture {
         ToyCurve first = _settlement;
         setUp();
         assertEq(first.state(), _settlement.state(), "the same state");
-        _refuse(data, ToyCurve.FalseSignature.selector);
+        _refuse(data, ToyKeys.FalseSignature.selector);
         _settlement = first;
         _accept(data);
     }
@@ -272,7 +272,7 @@ contract QuorumsTest is QuorumFixture {
         bytes32[] memory digests = new bytes32[](1);
         digests[0] = _settlement.possessionDigest(address(this), encoded);
         bytes memory signature = _settlement.signature(digests, 5);
-        vm.expectRevert(ToyCurve.FalseSignature.selector);
+        vm.expectRevert(ToyKeys.FalseSignature.selector);
         _settlement.register(address(0x1), encoded, signature);
         vm.expectRevert(Quorums.IdentityKey.selector);
         _settlement.register(address(this), new bytes(64), signature);
@@ -313,7 +313,7 @@ contract QuorumsTest is QuorumFixture {
         _settlement.checkMember(digest, 3, abi.encodePacked(uint32(1), _settlement.signature(digests, 4)));
         _settlement.checkMember(digest, 9, abi.encodePacked(uint32(0), _settlement.signature(digests, 10)));
         bytes memory proof = abi.encodePacked(uint32(1), _settlement.signature(digests, 5));
-        vm.expectRevert(ToyCurve.FalseSignature.selector);
+        vm.expectRevert(ToyKeys.FalseSignature.selector);
         _settlement.checkMember(digest, 3, proof);
     }
 }

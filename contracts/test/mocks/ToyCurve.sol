@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Settlement} from "../../src/Settlement.sol";
 import {KeyTable} from "../../src/KeyTable.sol";
 import {Quorums} from "../../src/Quorums.sol";
+import {Settlement} from "../../src/Settlement.sol";
+import {Verifier} from "../../src/Verifier.sol";
 
-/// @notice A settlement over the integers modulo a prime in place of a curve: a key is its own secret, 64 bytes of which the
-/// first word counts, and a signature is the hash of key and digests. All that a quorum does but the curve.
-contract ToyCurve is Settlement {
+/// @notice The integers modulo a prime in place of a curve: a key is its own secret, 64 bytes of which the first word counts, and a
+/// signature is the hash of key and digests. All that a quorum does but the curve.
+abstract contract ToyKeys is Quorums {
     uint256 public constant ORDER = 2 ** 61 - 1;
 
     error FalseSignature();
     error SumIsIdentity();
-
-    constructor(uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
-        KeyTable(leastKeysAPage)
-        Quorums(pinned)
-        Settlement(msg.sender, changesAStore)
-    {}
 
     function signature(bytes32[] memory digests, uint256 key) public pure returns (bytes memory) {
         return abi.encode(keccak256(abi.encode(digests, key)));
@@ -28,10 +23,6 @@ contract ToyCurve is Settlement {
         for (uint256 i = 1; i <= keys; i++) {
             _append(abi.encode(first + i, ~(first + i)));
         }
-    }
-
-    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
-        _checkMember(digest, index, proof);
     }
 
     function _keyBytes() internal pure override returns (uint256) {
@@ -89,4 +80,22 @@ contract ToyCurve is Settlement {
         }
         require(keccak256(proof) == keccak256(signature(digests, value)), FalseSignature());
     }
+}
+
+/// @notice A settlement over it.
+contract ToyCurve is Settlement, ToyKeys {
+    constructor(uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
+        KeyTable(leastKeysAPage)
+        Quorums(pinned)
+        Settlement(msg.sender, changesAStore)
+    {}
+
+    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
+        _checkMember(digest, index, proof);
+    }
+}
+
+/// @notice A verifier over it, whose network is whoever made it.
+contract ToyVerifier is Verifier, ToyKeys {
+    constructor(uint256 leastKeysAPage, uint256 pinned) KeyTable(leastKeysAPage) Quorums(pinned) Verifier(msg.sender) {}
 }
