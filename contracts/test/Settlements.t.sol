@@ -123,8 +123,8 @@ abstract contract SettlementsTest is Test {
     }
 
     function _send(Members.Base memory base, bytes32[] memory results, bytes memory quorum) internal {
-        if (base.slot == Members.NEWEST) _settlement.settle(_head, results, quorum);
-        else _settlement.settleFrom(Members.commitment(_newest), _head, results, quorum);
+        if (base.slot == Members.NEWEST && results.length == 1) _settlement.settle(_head, results[0], quorum);
+        else _settlement.settleAll(Members.commitment(_newest), _head, results, quorum);
     }
 
     function _count(bytes memory signers) internal pure returns (uint256 count) {
