@@ -174,13 +174,14 @@ abstract contract Settlement is Quorums {
     /// @dev Reverts unless the quorum weighs enough, and answers with what is known of its weight: the epoch and the weight, or
     /// twice 0.
     function _require(uint256 head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
-        uint256 counted;
+        (uint256 counted, uint256 enough) = (0, uint24(head >> 112));
         if (_weightPages(parts) == 0) {
             counted = _count(parts, uint24(head >> 136));
-            if (counted >= uint24(head >> 112)) return (0, 0);
+            // Before the first epoch `enough` is 0, and nothing is.
+            if (counted >= enough && enough != 0) return (0, 0);
         }
         epoch = uint32(head >> 160);
-        require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, uint24(head >> 112)));
+        require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
         weight = _weigh(parts, epoch);
         uint256 required = uint88(head >> 24);
         require(weight >= required, QuorumTooLight(weight, required));

@@ -53,8 +53,20 @@ library Members {
         uint256[] memory weightPages,
         bytes memory signers,
         bytes memory proof
-    ) internal pure returns (bytes memory quorum) {
+    ) internal pure returns (bytes memory) {
         bytes memory own = same(base.signers, signers) ? bytes("") : signers;
+        return packOwn(base, store, keyPages, weightPages, own, proof);
+    }
+
+    /// @notice `pack` with the bytes of the bitmap as they are, whatever the base's.
+    function packOwn(
+        Base memory base,
+        uint256 store,
+        uint256[] memory keyPages,
+        uint256[] memory weightPages,
+        bytes memory own,
+        bytes memory proof
+    ) internal pure returns (bytes memory quorum) {
         quorum = abi.encodePacked(
             uint16(base.slot),
             uint16(store),

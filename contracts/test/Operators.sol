@@ -82,9 +82,7 @@ contract Operators {
             if (added == Members.contains(base, i)) continue;
             Bn254.G2 memory key = added ? _keys[i] : PlainBn254G2.negate(_keys[i]);
             if (!Bn254.isInfinity(sum)) {
-                PlainBn254G2.Fp2 memory rise = PlainBn254G2.minus(PlainBn254G2.y(key), PlainBn254G2.y(sum));
-                PlainBn254G2.Fp2 memory run = PlainBn254G2.minus(PlainBn254G2.x(key), PlainBn254G2.x(sum));
-                PlainBn254G2.Fp2 memory slope = PlainBn254G2.times(rise, PlainBn254G2.inverse(run));
+                PlainBn254G2.Fp2 memory slope = PlainBn254G2.slope(sum, key);
                 slopes = abi.encodePacked(slopes, slope.im, slope.re);
             }
             sum = PlainBn254G2.add(sum, key);

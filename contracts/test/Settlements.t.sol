@@ -115,7 +115,7 @@ abstract contract SettlementsTest is Test {
         _send(base, all, _pack(base, store, signers, _proof(digests, signers)));
         if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
         _head += results << 192;
-        bool weighed = _weighs || (Members.same(base.signers, signers) && base.epoch != 0);
+        bool weighed = _weighs && !Members.same(base.signers, signers);
         uint96 weight = weighed ? uint96(_count(signers) * 1_000_000) : 0;
         result = Members.Base(store, weighed ? 1 : 0, weight, _key(signers), signers);
         if (store == Members.NEWEST) _newest = result;

@@ -7,6 +7,7 @@ import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 import {HashToBn254} from "../src/libraries/HashToBn254.sol";
+import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
 
 /// @notice What operators sign and aggregators add to it, on a curve, from secrets. Nothing here is secret.
@@ -73,7 +74,7 @@ abstract contract Bn254G2Signing is Bn254Signing {
         return abi.encodePacked(signature, hints);
     }
 
-    /// @notice 1/Z of the sum, added up in the order of the contract.
+    /// @notice How the sum is made: by slopes, or in Jacobian coordinates where an addition has none.
     function hintOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
         internal
         view
@@ -81,6 +82,38 @@ abstract contract Bn254G2Signing is Bn254Signing {
         returns (bytes memory)
     {
         if (keccak256(base.signers) == keccak256(signers)) return "";
+        (bytes memory slopes, bool exceptional) = slopesOf(base, signers, keys);
+        return exceptional ? jacobianOf(base, signers, keys) : abi.encodePacked(uint8(1), slopes);
+    }
+
+    /// @notice The slopes of the affine sum, in the order of the contract; exceptional where it meets a key or its negative.
+    function slopesOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
+        internal
+        view
+        returns (bytes memory slopes, bool exceptional)
+    {
+        Bn254.G2 memory sum;
+        if (base.key.length != 0) sum = abi.decode(base.key, (Bn254.G2));
+        for (uint256 i = 0; i < keys.length; ++i) {
+            bool added = Members.contains(signers, i);
+            if (added == Members.contains(base.signers, i)) continue;
+            Bn254.G2 memory key = abi.decode(keys[i], (Bn254.G2));
+            if (!added) key = PlainBn254G2.negate(key);
+            if (!Bn254.isInfinity(sum)) {
+                if (PlainBn254G2.equal(PlainBn254G2.x(sum), PlainBn254G2.x(key))) return ("", true);
+                PlainBn254G2.Fp2 memory slope = PlainBn254G2.slope(sum, key);
+                slopes = abi.encodePacked(slopes, slope.im, slope.re);
+            }
+            sum = PlainBn254G2.add(sum, key);
+        }
+    }
+
+    /// @notice 1/Z of the sum, added up in the order of the contract, behind the byte 0.
+    function jacobianOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
+        internal
+        view
+        returns (bytes memory)
+    {
         Bn254.G2 memory start;
         if (base.key.length != 0) start = abi.decode(base.key, (Bn254.G2));
         Bn254G2.Accumulator memory sum = Bn254G2.load(start);
@@ -90,9 +123,9 @@ abstract contract Bn254G2Signing is Bn254Signing {
             Bn254G2.accumulate(sum, pointerTo(abi.decode(keys[i], (Bn254.G2))), !added);
         }
         // Of the identity there is no inverse, and any hint is refused.
-        if (Bn254G2.isInfinity(sum)) return new bytes(64);
+        if (Bn254G2.isInfinity(sum)) return new bytes(65);
         (uint256 im, uint256 re) = Bn254G2.inverseOfZ(sum);
-        return abi.encode(im, re);
+        return abi.encodePacked(uint8(0), im, re);
     }
 }
 

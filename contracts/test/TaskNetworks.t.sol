@@ -151,7 +151,8 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
             base,
             store,
             same ? _noPages : _keyPages,
-            same && base.epoch == epoch ? _noPages : _weightPages[epoch],
+            // In epoch 0 no base was weighed.
+            same && base.epoch == epoch && epoch != 0 ? _noPages : _weightPages[epoch],
             signers,
             abi.encodePacked(hintOf(base, signers, _keys), proof)
         );
@@ -181,7 +182,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
             assertTrue(network.isSettledAs(tasks[i], epoch), "settled");
         }
         result =
-            Members.Base(store, uint64(epoch), uint128(_weightOf(mask, epoch)), keyOf(_secretOf(mask)), bitmap(mask));
+            Members.Base(store, uint32(epoch), uint96(_weightOf(mask, epoch)), keyOf(_secretOf(mask)), bitmap(mask));
         if (store != NONE) {
             assertEq(_verifier.commitmentAt(store), keccak256(Members.preimage(result)), "the base that was stored");
         }
@@ -213,14 +214,14 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     /// All that it does, in order: the tokens are counted at the end.
     function test_a_life() external {
-        Members.Base memory full = _submit(Members.empty(), 1, _tasks(0, 1, "full"), 0, ALL);
+        Members.Base memory full = _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.prank(ADMIN);
-        network.pin(0, 1);
-        full.slot = 0;
-        Members.Base memory base = _submit(full, 1, _tasks(0, 1, "less 3"), 0, ALL ^ 1 << 3);
+        network.pin(1, 2);
+        full.slot = 1;
+        Members.Base memory base = _submit(full, Members.NEWEST, _tasks(0, 1, "less 3"), 0, ALL ^ 1 << 3);
         _submit(base, NONE, _tasks(0, 3, "the same"), 0, ALL ^ 1 << 3);
         // One comes, two go, one of whom is in no page; then back to all but one from the pinned base.
-        base = _submit(base, 1, _tasks(0, 2, "less 2 and 11"), 0, ALL ^ 1 << 2 ^ 1 << 11);
+        base = _submit(base, Members.NEWEST, _tasks(0, 2, "less 2 and 11"), 0, ALL ^ 1 << 2 ^ 1 << 11);
         _submit(full, NONE, _tasks(0, 1, "less 3 again"), 0, ALL ^ 1 << 3);
 
         // A rejected task costs its performer a twentieth.
@@ -228,18 +229,18 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bad[0].approved = false;
         address performer = network.ownerOfKey(bad[0].performer);
         uint256 stake = network.stakeOf(performer);
-        base = _submit(base, 1, bad, 0, ALL ^ 1 << 2 ^ 1 << 11);
+        base = _submit(base, Members.NEWEST, bad, 0, ALL ^ 1 << 2 ^ 1 << 11);
         assertEq(network.stakeOf(performer), stake - stake / 20, "penalised");
 
         // A key rotated in the next epoch signs still in the last; then another weighs in its place.
         enter(1);
         assertEq(_rotate(5), N, "index of the new key");
-        base = _submit(base, 1, _tasks(0, 1, "old key, old epoch"), 0, ALL);
+        base = _submit(base, Members.NEWEST, _tasks(0, 1, "old key, old epoch"), 0, ALL);
         _snapshot();
         assertEq(_verifier.weightsOf(1)[5], 0, "old key");
         assertTrue(_verifier.weightsOf(1)[N] >= 23, "new key");
-        base = _submit(base, 1, _tasks(1, 1, "new key"), 1, ALL ^ 1 << 5 ^ 1 << N);
-        base = _submit(base, 2, _tasks(1, 1, "old base, weighed anew"), 1, ALL ^ 1 << N);
+        base = _submit(base, Members.NEWEST, _tasks(1, 1, "new key"), 1, ALL ^ 1 << 5 ^ 1 << N);
+        base = _submit(base, 3, _tasks(1, 1, "old base, weighed anew"), 1, ALL ^ 1 << N);
         assertEq(base.weight, network.snapshotOf(1).total, "the old key weighs nothing");
         base = _submit(full, NONE, _tasks(1, 1, "from the pinned base"), 1, ALL ^ 1 << 4 ^ 1 << 5 ^ 1 << N);
 
@@ -321,7 +322,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     function test_a_young_key_weighs_nothing() external {
         uint256 index = _join(N, _fresh(), 1_000 * UNIT);
         uint256 mask = ALL ^ 1 << N;
-        Members.Base memory base = _submit(Members.empty(), 1, _tasks(0, 1, "young"), 0, mask);
+        Members.Base memory base = _submit(Members.empty(), 2, _tasks(0, 1, "young"), 0, mask);
         assertEq(base.weight, 306, "without it");
         uint256 few = 1 << N ^ 0xff;
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "few");
@@ -383,9 +384,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         // 31 + 30 + 21 + 20 are missing: exactly two thirds are there.
         uint256 mask = ALL ^ 1 << 11 ^ 1 << 10 ^ 1 << 1 ^ 1;
         bytes memory why = abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 204, 204);
-        _refuse(tasks, 0, _quorum(Members.empty(), 1, tasks, 0, mask), why);
-        assertEq(_verifier.commitmentAt(1), bytes32(0), "nothing stored");
-        _submit(Members.empty(), 1, tasks, 0, ALL ^ 1 << 11 ^ 1 << 10 ^ 1 << 2);
+        _refuse(tasks, 0, _quorum(Members.empty(), 2, tasks, 0, mask), why);
+        assertEq(_verifier.commitmentAt(2), bytes32(0), "nothing stored");
+        _submit(Members.empty(), 2, tasks, 0, ALL ^ 1 << 11 ^ 1 << 10 ^ 1 << 2);
     }
 
     function test_trap_empty_quorum_and_longer_bitmap() external {
@@ -418,9 +419,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _join(N + 2, addmod(a, b, order()), 100 * UNIT);
         enter(1);
         _snapshot();
-        Members.Base memory base = _submit(Members.empty(), 1, _tasks(1, 1, "two"), 1, 3 << N);
+        Members.Base memory base = _submit(Members.empty(), 2, _tasks(1, 1, "two"), 1, 3 << N);
         _submit(base, NONE, _tasks(1, 1, "and their sum"), 1, 7 << N);
-        base = _submit(Members.empty(), 1, _tasks(1, 1, "all three"), 1, 7 << N);
+        base = _submit(Members.empty(), 2, _tasks(1, 1, "all three"), 1, 7 << N);
         _submit(base, NONE, _tasks(1, 1, "and back"), 1, 3 << N);
     }
 
@@ -464,24 +465,24 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     /// Whoever stores bases cannot push out the pinned one.
     function test_trap_cache_refilled_by_anyone() external {
-        Members.Base memory full = _submit(Members.empty(), 1, _tasks(0, 1, "full"), 0, ALL);
+        Members.Base memory full = _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.prank(ADMIN);
-        network.pin(0, 1);
+        network.pin(1, 2);
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "over it");
-        bytes memory why = abi.encodeWithSelector(Quorums.SlotPinned.selector, 0);
-        _refuse(tasks, 0, _quorum(full, 0, tasks, 0, ALL ^ 1), why);
-        _submit(full, 1, tasks, 0, ALL ^ 1);
-        full.slot = 0;
+        bytes memory why = abi.encodeWithSelector(Quorums.SlotPinned.selector, 1);
+        _refuse(tasks, 0, _quorum(full, 1, tasks, 0, ALL ^ 1), why);
+        _submit(full, 2, tasks, 0, ALL ^ 1);
+        full.slot = 1;
         _submit(full, NONE, _tasks(0, 1, "from it"), 0, ALL);
     }
 
     /// A base whose weight was another's, or another epoch's.
     function test_trap_a_base_that_is_not_committed() external {
-        Members.Base memory base = _submit(Members.empty(), 1, _tasks(0, 1, "base"), 0, ALL ^ 1);
+        Members.Base memory base = _submit(Members.empty(), 2, _tasks(0, 1, "base"), 0, ALL ^ 1);
         enter(1);
         _snapshot();
         ITaskNetwork.Task[] memory tasks = _tasks(1, 1, "next");
-        bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, 1);
+        bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, 2);
         base.epoch = 1;
         _refuse(tasks, 1, _quorum(base, NONE, tasks, 1, ALL), why);
         (base.epoch, base.weight) = (0, base.weight + 1);
@@ -507,10 +508,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         vm.expectRevert(why);
         _verifier.publish(7, new uint64[](N));
         vm.expectRevert(why);
-        _verifier.pin(0, 1);
+        _verifier.pin(1, 2);
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "stranger");
         bytes32[] memory digests = digestsOf(tasks, 0);
-        bytes memory quorum = _quorum(Members.empty(), 1, tasks, 0, ALL);
+        bytes memory quorum = _quorum(Members.empty(), 2, tasks, 0, ALL);
         vm.expectRevert(why);
         _verifier.verify(digests, 0, quorum);
     }
@@ -533,13 +534,20 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     }
 
     function test_pin_of_nothing_and_beyond() external {
-        _submit(Members.empty(), 1, _tasks(0, 1, "full"), 0, ALL);
+        _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.startPrank(ADMIN);
         vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 9));
-        network.pin(0, 9);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 1));
-        network.pin(1, 1);
+        network.pin(1, 9);
+        // The newest of a verifier is a slot like any other of the ring, and neither is pinned.
+        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
+        network.pin(0, 2);
+        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
+        network.pin(2, 2);
+        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 0));
+        network.pin(1, 0);
+        network.pin(1, 2);
         vm.stopPrank();
+        assertEq(_verifier.commitmentAt(1), _verifier.commitmentAt(2), "pinned");
     }
 
     /// Whole transactions with cold storage, 50 operators, the pool full, the keys of 48 in a page.
@@ -547,21 +555,24 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _record = "snapshot, 50 operators";
         _deploy(50);
         fund(10_000e18);
+        // In epoch 0 no base was weighed.
+        enter(1);
+        _snapshot();
         uint256 all = (1 << 50) - 1;
-        Members.Base memory base = _submit(Members.empty(), 1, _tasks(0, 1, "full"), 0, all);
-        base = _submit(base, 1, _tasks(0, 1, "base"), 0, all ^ 1);
+        Members.Base memory base = _submit(Members.empty(), 2, _tasks(1, 1, "full"), 1, all);
+        base = _submit(base, 2, _tasks(1, 1, "base"), 1, all ^ 1);
         _record = "1 task, the same quorum";
-        _submit(base, NONE, _tasks(0, 1, "same"), 0, all ^ 1);
+        _submit(base, NONE, _tasks(1, 1, "same"), 1, all ^ 1);
         _record = "10 tasks, the same quorum";
-        _submit(base, NONE, _tasks(0, 10, "ten"), 0, all ^ 1);
+        _submit(base, NONE, _tasks(1, 10, "ten"), 1, all ^ 1);
         _record = "1 task, 1 changed";
-        _submit(base, NONE, _tasks(0, 1, "change"), 0, all ^ 3);
+        _submit(base, NONE, _tasks(1, 1, "change"), 1, all ^ 3);
         _record = "1 task, 1 changed, quorum seen in the epoch";
-        _submit(base, NONE, _tasks(0, 1, "change again"), 0, all ^ 3);
+        _submit(base, NONE, _tasks(1, 1, "change again"), 1, all ^ 3);
         _record = "1 task, 1 changed, stored in its base's slot";
-        base = _submit(base, 1, _tasks(0, 1, "store"), 0, all ^ 3);
+        base = _submit(base, 2, _tasks(1, 1, "store"), 1, all ^ 3);
         _record = "1 task, 5 changed";
-        _submit(base, NONE, _tasks(0, 1, "five"), 0, all ^ 0x7f);
+        _submit(base, NONE, _tasks(1, 1, "five"), 1, all ^ 0x7f);
         _record = "report a conflict";
         _report("twice", 4, _keyPages[0]);
         (bytes memory key, bytes memory proof) = _possession(50, _fresh());

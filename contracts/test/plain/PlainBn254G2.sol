@@ -81,15 +81,20 @@ library PlainBn254G2 {
     function add(Bn254.G2 memory a, Bn254.G2 memory b) internal pure returns (Bn254.G2 memory) {
         if (isInfinity(a)) return b;
         if (isInfinity(b)) return a;
-        Fp2 memory slope;
+        Fp2 memory line;
         if (equal(x(a), x(b))) {
             if (isZero(plus(y(a), y(b)))) return Bn254.G2(0, 0, 0, 0);
-            slope = times(times(Fp2(0, 3), times(x(a), x(a))), inverse(plus(y(a), y(a))));
+            line = times(times(Fp2(0, 3), times(x(a), x(a))), inverse(plus(y(a), y(a))));
         } else {
-            slope = times(minus(y(b), y(a)), inverse(minus(x(b), x(a))));
+            line = slope(a, b);
         }
-        Fp2 memory sumX = minus(minus(times(slope, slope), x(a)), x(b));
-        return point(sumX, minus(times(slope, minus(x(a), sumX)), y(a)));
+        Fp2 memory sumX = minus(minus(times(line, line), x(a)), x(b));
+        return point(sumX, minus(times(line, minus(x(a), sumX)), y(a)));
+    }
+
+    /// @notice Of the line through two points whose x differ.
+    function slope(Bn254.G2 memory a, Bn254.G2 memory b) internal pure returns (Fp2 memory) {
+        return times(minus(y(b), y(a)), inverse(minus(x(b), x(a))));
     }
 
     function mul(Bn254.G2 memory a, uint256 scalar) internal pure returns (Bn254.G2 memory sum) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test} from "./Test.sol";
+import {CodePages} from "../src/libraries/CodePages.sol";
+
+contract CodePagesTest is Test {
+    /// @dev What `addressOf` is, plainly.
+    function _plain(address creator, uint256 nonce) private pure returns (address) {
+        bytes memory rlp;
+        if (nonce < 0x80) rlp = abi.encodePacked(hex"d694", creator, uint8(nonce));
+        else if (nonce < 0x100) rlp = abi.encodePacked(hex"d794", creator, hex"81", uint8(nonce));
+        else if (nonce < 0x10000) rlp = abi.encodePacked(hex"d894", creator, hex"82", uint16(nonce));
+        else if (nonce < 0x1000000) rlp = abi.encodePacked(hex"d994", creator, hex"83", uint24(nonce));
+        else rlp = abi.encodePacked(hex"da94", creator, hex"84", uint32(nonce));
+        return address(uint160(uint256(keccak256(rlp))));
+    }
+
+    function testFuzz_addresses(address creator, uint32 nonce, uint256 shift) public pure {
+        nonce >>= shift % 32;
+        dirtyMemory();
+        assertEq(CodePages.addressOf(creator, nonce), _plain(creator, nonce), "address");
+    }
+
+    function test_addressesAtTheEdges() public view {
+        uint256[9] memory nonces = [uint256(1), 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x10000, 0xffffff, 0x1000000];
+        for (uint256 i = 0; i < nonces.length; i++) {
+            assertEq(CodePages.addressOf(address(this), nonces[i]), _plain(address(this), nonces[i]), "address");
+        }
+    }
+
+    /// @notice Both ways to open a page, over dirty memory, and what lies behind its end.
+    function test_opened() public {
+        CodePages.create(7, 0x0102030405060708, hex"c0ffee");
+        dirtyMemory();
+        (address page, uint256 number) = CodePages.open(1, 7);
+        assertEq(number, 0x0102030405060708, "number");
+        bytes memory payload = new bytes(5);
+        uint256 to;
+        assembly {
+            to := add(payload, 0x20)
+        }
+        CodePages.read(page, 1, 5, to);
+        assertEq(payload, hex"ffee000000", "payload");
+        bytes memory whole = new bytes(CodePages.HEADER + 4);
+        assembly {
+            to := add(whole, 0x20)
+        }
+        assertEq(CodePages.load(1, 7, 4, to), 0x0102030405060708, "number");
+        assertEq(whole, hex"00070102030405060708c0ffee00", "page");
+    }
+
+    /// @notice The addresses of CREATE around every length of a nonce in RLP, from forge's own account of it.
+    function test_addressesOfEveryLengthOfNonce() public {
+        uint256 made = 1;
+        for (uint256 nonce = 1; nonce < 300; nonce++) {
+            address page = CodePages.create(1, uint64(nonce), hex"c0ffee");
+            assertEq(page, CodePages.addressOf(address(this), made++), "address");
+        }
+    }
+}

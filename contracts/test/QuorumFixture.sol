@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test, vm} from "./Test.sol";
+import {Members} from "./Members.sol";
+import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {Settlement} from "../src/Settlement.sol";
+
+/// @notice A settlement over the toy curve, and what an aggregator keeps of it: the head and the newest base. Whatever settles here is
+/// compared with a plain account of what it changes.
+abstract contract QuorumFixture is Test {
+    /// @dev Keys before each test: the first eight in a page, the others in storage.
+    uint256 internal constant N = 12;
+    uint256 internal constant NONE = Members.NONE;
+    uint256 internal constant NEWEST = Members.NEWEST;
+    uint256 internal constant RENTAL = 0xfffe;
+    uint256 internal constant PINNED = 1;
+    uint256 internal constant CHANGES_A_STORE = 3;
+    uint256 internal constant NEVER = type(uint24).max;
+
+    ToyCurve internal _settlement;
+    uint256 internal _head;
+    Members.Base internal _newest;
+    /// By index.
+    uint256[] internal _secrets;
+    /// Of the epoch that was begun last.
+    uint64[] internal _weights;
+    uint256[] internal _keyPages;
+    uint256[] internal _weightPages;
+    /// Whether pages of weights are named.
+    bool internal _weighs;
+    uint256[] internal _none;
+
+    function setUp() public virtual {
+        _deploy();
+        _register(N);
+        _compact(8);
+        _begin(1);
+    }
+
+    function _deploy() internal {
+        _settlement = new ToyCurve(2, PINNED, CHANGES_A_STORE);
+        _head = 0;
+        _newest = Members.empty();
+        delete _secrets;
+        delete _weights;
+        delete _keyPages;
+        delete _weightPages;
+    }
+
+    // What the registrar does.
+
+    /// @dev The secret of an index is one more than it.
+    function _register(uint256 keys) internal {
+        _settlement.fill(_secrets.length, keys);
+        for (uint256 i = 0; i < keys; i++) {
+            _secrets.push(_secrets.length + 1);
+        }
+    }
+
+    function _registerSecret(uint256 secret) internal {
+        bytes memory key = abi.encode(secret, ~secret);
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = _settlement.possessionDigest(address(this), key);
+        _settlement.register(address(this), key, _settlement.signature(digests, secret));
+        _secrets.push(secret);
+    }
+
+    function _compact(uint256 keys) internal {
+        _settlement.compact(keys);
+        _keyPages.push(_settlement.extent().pages);
+    }
+
+    /// @notice An epoch in which index i weighs 100 + i.
+    function _begin(uint88 required) internal {
+        uint64[] memory weights = new uint64[](_secrets.length);
+        for (uint256 i = 0; i < weights.length; i++) {
+            weights[i] = uint64(100 + i);
+        }
+        _begin(weights, required, 100);
+    }
+
+    function _begin(uint64[] memory weights, uint88 required, uint64 threshold) internal {
+        _beginOnly(weights, required, threshold);
+        _settlement.enter(_head, Members.commitment(_newest));
+        _entered();
+    }
+
+    function _beginOnly(uint64[] memory weights, uint88 required, uint64 threshold) internal {
+        uint256 pages = _settlement.extent().pages;
+        _settlement.begin(weights, required, threshold);
+        _weights = weights;
+        delete _weightPages;
+        while (pages < _settlement.extent().pages) _weightPages.push(++pages);
+    }
+
+    /// @dev What is left of the head: results that were settled, and changes that were paid.
+    function _entered() internal {
+        _head = _pack(_nonce(), _settlement.terms(), _paid());
+        _assertState("entered");
+    }
+
+    function _pack(uint256 nonce, uint256 terms, uint256 paid) private pure returns (uint256) {
+        return nonce << 192 | uint192(terms) >> 24 << 24 | paid;
+    }
+
+    // What the head says.
+
+    function _nonce() internal view returns (uint256) {
+        return _head >> 192;
+    }
+
+    function _epoch() internal view returns (uint256) {
+        return uint32(_head >> 160);
+    }
+
+    function _members() internal view returns (uint256) {
+        return uint24(_head >> 136);
+    }
+
+    function _enough() internal view returns (uint256) {
+        return uint24(_head >> 112);
+    }
+
+    function _required() internal view returns (uint256) {
+        return uint88(_head >> 24);
+    }
+
+    function _paid() internal view returns (uint256) {
+        return uint24(_head);
+    }
+
+    function _stateOf(uint256 head, bytes32 newest) internal pure returns (bytes32) {
+        return keccak256(abi.encode(head, newest));
+    }
+
+    function _assertState(string memory what) internal view {
+        assertEq(_settlement.state(), _stateOf(_head, Members.commitment(_newest)), what);
+    }
+
+    // What an aggregator does.
+
+    /// @notice The members from one index to another, which is not one.
+    function _range(uint256 from, uint256 to) internal pure returns (bytes memory) {
+        bool[] memory members = new bool[](to);
+        for (uint256 i = from; i < to; i++) {
+            members[i] = true;
+        }
+        return Members.bitmap(members);
+    }
+
+    /// @notice The members whose bits are set in a mask, the least significant being index 0.
+    function _masked(uint256 mask) internal pure returns (bytes memory) {
+        bool[] memory members = new bool[](256);
+        for (uint256 i = 0; i < 256; i++) {
+            members[i] = mask >> i & 1 == 1;
+        }
+        return Members.bitmap(members);
+    }
+
+    /// @notice Key and weight of a quorum, from every member's.
+    function _sum(bytes memory signers) internal view returns (uint256 key, uint256 weight) {
+        for (uint256 i = 0; i < _secrets.length; i++) {
+            if (!Members.contains(signers, i)) continue;
+            key = addmod(key, _secrets[i], _settlement.ORDER());
+            if (i < _weights.length) weight += _weights[i];
+        }
+    }
+
+    function _distance(bytes memory a, bytes memory b) internal pure returns (uint256 distance) {
+        for (uint256 i = 0; i < 8 * a.length || i < 8 * b.length; i++) {
+            if (Members.contains(a, i) != Members.contains(b, i)) distance++;
+        }
+    }
+
+    function _results(uint256 count) internal view returns (bytes32[] memory results) {
+        results = new bytes32[](count);
+        for (uint256 i = 0; i < count; i++) {
+            results[i] = keccak256(abi.encode(_head, i));
+        }
+    }
+
+    function _signature(bytes32[] memory results, bytes memory signers) internal view returns (bytes memory) {
+        bytes32[] memory digests = new bytes32[](results.length);
+        for (uint256 i = 0; i < results.length; i++) {
+            digests[i] = _settlement.resultDigest(_nonce() + i, results[i]);
+        }
+        (uint256 key,) = _sum(signers);
+        return _settlement.signature(digests, key);
+    }
+
+    function _quorum(Members.Base memory base, uint256 store, bytes memory signers, bytes memory proof)
+        internal
+        view
+        returns (bytes memory)
+    {
+        return Members.pack(base, store, _keyPages, _weighs ? _weightPages : _none, signers, proof);
+    }
+
+    /// @notice The call that settles: from the newest base, or from another.
+    function _call(Members.Base memory base, bytes32[] memory results, bytes memory quorum)
+        internal
+        view
+        returns (bytes memory)
+    {
+        if (base.slot == NEWEST && results.length == 1) {
+            return abi.encodeCall(Settlement.settle, (_head, results[0], quorum));
+        }
+        return abi.encodeCall(Settlement.settleAll, (Members.commitment(_newest), _head, results, quorum));
+    }
+
+    /// @notice The same for one result that the quorum signed.
+    function _call(Members.Base memory base, uint256 store, bytes memory signers) internal view returns (bytes memory) {
+        bytes32[] memory results = _results(1);
+        return _call(base, results, _quorum(base, store, signers, _signature(results, signers)));
+    }
+
+    function _refuse(bytes memory data, bytes memory why) internal {
+        (bool done, bytes memory answer) = address(_settlement).call(data);
+        assertTrue(!done, "not refused");
+        assertEq(answer, why, "why");
+    }
+
+    function _refuse(bytes memory data, bytes4 why) internal {
+        _refuse(data, abi.encodeWithSelector(why));
+    }
+
+    function _refuse(Members.Base memory base, uint256 store, bytes memory signers, bytes memory why) internal {
+        _refuse(_call(base, store, signers), why);
+    }
+
+    function _tooFew(uint256 members) internal view returns (bytes memory) {
+        return abi.encodeWithSelector(Settlement.TooFewMembers.selector, members, _enough());
+    }
+
+    function _accept(bytes memory data) internal {
+        (bool done, bytes memory answer) = address(_settlement).call(data);
+        assertEq(answer, "", "refused");
+        assertTrue(done, "refused");
+    }
+
+    function _settle(Members.Base memory base, uint256 store, bytes memory signers)
+        internal
+        returns (Members.Base memory)
+    {
+        return _settle(base, store, signers, 1);
+    }
+
+    /// @notice Settles results that a quorum signed, and answers with the base that it makes.
+    function _settle(Members.Base memory base, uint256 store, bytes memory signers, uint256 count)
+        internal
+        returns (Members.Base memory result)
+    {
+        bytes32[] memory results = _results(count);
+        _accept(_call(base, results, _quorum(base, store, signers, _signature(results, signers))));
+        return _settled(base, store, signers, count);
+    }
+
+    /// @dev The account of what a settlement changes.
+    function _settled(Members.Base memory base, uint256 store, bytes memory signers, uint256 count)
+        internal
+        returns (Members.Base memory result)
+    {
+        uint256 paid = _paid();
+        if (store == RENTAL) {
+            paid += _distance(base.signers, signers);
+            store = paid >= CHANGES_A_STORE ? PINNED + 1 : NONE;
+            if (store != NONE) paid = 0;
+        }
+        _head = _pack(_nonce() + count, _head, paid);
+        bool weighed =
+            _weighs || (Members.same(base.signers, signers) && base.epoch == _epoch() && _counted(signers) < _enough());
+        result = _base(store, weighed, signers);
+        if (store == NEWEST) _newest = result;
+        else if (store != NONE) assertEq(_settlement.commitmentAt(store), Members.commitment(result), "stored");
+        _assertState("settled");
+    }
+
+    /// @dev Signers who were weighed in this epoch.
+    function _counted(bytes memory signers) private view returns (uint256 count) {
+        for (uint256 i = 0; i < _weights.length; i++) {
+            if (Members.contains(signers, i)) count++;
+        }
+    }
+
+    /// @notice A quorum as a base, weighed in this epoch or not at all.
+    function _base(uint256 slot, bool weighed, bytes memory signers) internal view returns (Members.Base memory) {
+        (uint256 key, uint256 weight) = _sum(signers);
+        return Members.Base(
+            slot, weighed ? uint32(_epoch()) : 0, weighed ? uint96(weight) : 0, abi.encode(key, ~key), signers
+        );
+    }
+
+    function _copy(Members.Base memory base) internal pure returns (Members.Base memory) {
+        return Members.Base(base.slot, base.epoch, base.weight, bytes.concat(base.key), bytes.concat(base.signers));
+    }
+}

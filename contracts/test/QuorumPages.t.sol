@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test, vm} from "./Test.sol";
+import {Members} from "./Members.sol";
+import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {KeyTable} from "../src/KeyTable.sol";
+import {Settlement} from "../src/Settlement.sol";
+
+/// @notice Differences that go through several pages of both kinds, whose bounds are not those of a bitmap's words.
+contract PagesTest is Test {
+    ToyCurve private _settlement;
+    uint256 private constant N = 3_200;
+    /// @dev Pages of keys end before these indices; the rest is in storage.
+    uint256[] private _ends =
+        [2, 5, 200, 256, 511, 512, 600, 900, 1_200, 1_500, 1_800, 2_100, 2_400, 2_700, 3_000, 3_190];
+    uint256[] private _keyPages;
+    uint256[] private _weightPages;
+    uint256 private _head;
+    uint256 private constant WEIGHTS_A_PAGE = 3_070;
+
+    function setUp() public {
+        _settlement = new ToyCurve(1, 0, 3);
+        for (uint256 i = 0; i < N; i += 100) {
+            _settlement.fill(i, 100);
+        }
+        uint256 first = 0;
+        for (uint256 i = 0; i < _ends.length; i++) {
+            _settlement.compact(_ends[i] - first);
+            _keyPages.push(i + 1);
+            first = _ends[i];
+        }
+        _begin(N - 3);
+    }
+
+    /// @dev The last three, who came since, weigh nothing.
+    function _begin(uint256 count) private {
+        uint64[] memory weights = new uint64[](count);
+        for (uint256 i = 0; i < count; i++) {
+            weights[i] = uint64(_weight(i));
+        }
+        uint256 pages = _settlement.extent().pages;
+        _settlement.begin(weights, 1, 1);
+        _settlement.enter(_head, 0);
+        _head = _head >> 192 << 192 | _settlement.terms();
+        delete _weightPages;
+        _weightPages.push(pages + 1);
+        _weightPages.push(pages + 2);
+    }
+
+    function _weight(uint256 i) private pure returns (uint256) {
+        return i < N - 3 ? type(uint64).max - i * i : 0;
+    }
+
+    function _expected(uint256 slot, bytes memory signers) private view returns (Members.Base memory) {
+        (uint256 key, uint256 weight) = (0, 0);
+        for (uint256 i = 0; i < 8 * signers.length; i++) {
+            if (Members.contains(signers, i)) (key, weight) = (key + i + 1, weight + _weight(i));
+        }
+        uint32 epoch = uint32(_head >> 160);
+        return Members.Base(slot, epoch, uint96(weight), abi.encode(key, ~key), signers);
+    }
+
+    function _call(Members.Base memory base, bytes memory signers, uint256[] memory keys, uint256[] memory weights)
+        private
+        view
+        returns (bytes memory)
+    {
+        bytes32[] memory results = new bytes32[](1);
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = _settlement.resultDigest(_head >> 192, 0);
+        uint256 key = abi.decode(_expected(0, signers).key, (uint256));
+        bytes memory quorum = Members.pack(base, 1, keys, weights, signers, _settlement.signature(digests, key));
+        return abi.encodeCall(Settlement.settleAll, (0, _head, results, quorum));
+    }
+
+    function _settle(Members.Base memory base, bytes memory signers) private returns (Members.Base memory result) {
+        (bool done, bytes memory why) = address(_settlement).call(_call(base, signers, _keyPages, _weightPages));
+        assertEq(why, "", "settled");
+        assertTrue(done, "settled");
+        _head += 1 << 192;
+        result = _expected(1, signers);
+        assertEq(_settlement.commitmentAt(1), keccak256(Members.preimage(result)), "the sum of its members");
+    }
+
+    function _refuse(bytes memory signers, uint256[] memory keys, uint256[] memory weights, bytes memory expected)
+        private
+    {
+        (bool done, bytes memory why) = address(_settlement).call(_call(Members.empty(), signers, keys, weights));
+        assertTrue(!done, "refused");
+        assertEq(why, expected, "why");
+    }
+
+    function _members(uint256[4] memory indices) private pure returns (bytes memory) {
+        bool[] memory members = new bool[](N);
+        for (uint256 i = 0; i < 4; i++) {
+            members[indices[i]] = true;
+        }
+        return Members.bitmap(members);
+    }
+
+    /// @dev Runs of members, from long to single ones, with ends near those of pages and words.
+    function _random(uint256 seed) private view returns (bytes memory) {
+        bool[] memory members = new bool[](N);
+        bool in_ = seed & 1 == 0;
+        uint256 i = 0;
+        for (uint256 draw = 0; i < N; draw++) {
+            uint256 random = uint256(keccak256(abi.encode(seed, draw)));
+            uint256 to = i + 1 + random % (1 << (1 + random >> 8 & 7));
+            if (random >> 16 & 3 == 0) to = _ends[(random >> 24) % _ends.length] + (random >> 32) % 3;
+            if (random >> 16 & 3 == 1) to = 256 * ((random >> 24) % 13) + (random >> 32) % 3;
+            if (random >> 16 & 63 == 2) to = N;
+            for (; i < to && i < N; i++) {
+                members[i] = in_;
+            }
+            in_ = !in_;
+        }
+        // A quorum is not empty, and weighs something.
+        members[seed % 3_000] = true;
+        return Members.bitmap(members);
+    }
+
+    /// forge-config: default.fuzz.runs = 12
+    function testFuzz_differencesAreSumsOfMembers(uint256 seed) public {
+        Members.Base memory base = _settle(Members.empty(), _random(seed));
+        for (uint256 i = 0; i < 3; i++) {
+            base = _settle(base, _random(uint256(keccak256(abi.encode(seed, i)))));
+        }
+        // Weighed anew over all members.
+        _begin(N - 3);
+        _settle(base, _random(~seed));
+    }
+
+    function test_edgesOfPages() public {
+        Members.Base memory base = _settle(Members.empty(), _members([uint256(0), 1, 2, 4]));
+        base = _settle(base, _members([uint256(5), 199, 200, 255]));
+        base = _settle(base, _members([uint256(256), 511, 512, 599]));
+        base = _settle(base, _members([uint256(3_069), 3_070, 3_071, 3_189]));
+        base = _settle(base, _members([uint256(3_069), 3_189, 3_190, N - 1]));
+        base = _settle(base, _members([uint256(0), 511, 3_070, 3_190]));
+        _settle(base, _members([uint256(3_070), 3_070, 3_070, 3_070]));
+    }
+
+    function test_keysInPagesThatAreNotNamed() public {
+        uint256[] memory keys = new uint256[](2);
+        // 2 to 4 and 200 to 255 are named.
+        (keys[0], keys[1]) = (2, 4);
+        uint256[3] memory missing = [uint256(1), 5, 256];
+        uint256[4] memory indices = [uint256(2), 4, 200, 255];
+        for (uint256 i = 0; i < 3; i++) {
+            uint256 kept = indices[i];
+            indices[i] = missing[i];
+            _refuse(
+                _members(indices), keys, _weightPages, abi.encodeWithSelector(KeyTable.NoSuchKey.selector, missing[i])
+            );
+            indices[i] = kept;
+        }
+        // Backwards: the first page is passed by.
+        (keys[0], keys[1]) = (4, 2);
+        _refuse(_members(indices), keys, _weightPages, abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 2));
+        (keys[0], keys[1]) = (2, 4);
+        (bool done,) = address(_settlement).call(_call(Members.empty(), _members(indices), keys, _weightPages));
+        assertTrue(done, "all named");
+    }
+
+    function test_weightsInPagesThatAreNotNamed() public {
+        bytes memory signers = _members([uint256(8), WEIGHTS_A_PAGE - 1, WEIGHTS_A_PAGE, N - 1]);
+        uint256[] memory weights = new uint256[](1);
+        weights[0] = _weightPages[0];
+        bytes memory why = abi.encodeWithSelector(KeyTable.NoWeight.selector, 1, WEIGHTS_A_PAGE);
+        _refuse(signers, _keyPages, weights, why);
+        weights[0] = _weightPages[1];
+        why = abi.encodeWithSelector(KeyTable.NoWeight.selector, 1, 8);
+        _refuse(signers, _keyPages, weights, why);
+        // Backwards.
+        weights = new uint256[](2);
+        (weights[0], weights[1]) = (_weightPages[1], _weightPages[0]);
+        _refuse(signers, _keyPages, weights, why);
+        // A page that ends before the bitmap does not reach behind it.
+        signers = _members([uint256(8), 8, 8, 8]);
+        weights = new uint256[](1);
+        weights[0] = _weightPages[1];
+        _refuse(signers, _keyPages, weights, why);
+    }
+
+    function test_oneMemberAtTheEdges() public view {
+        bytes32 digest = keccak256("alone");
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = digest;
+        uint256[4] memory indices = [uint256(2), 4, 5, 199];
+        for (uint256 i = 0; i < 4; i++) {
+            bytes memory proof = _settlement.signature(digests, indices[i] + 1);
+            _settlement.checkMember(digest, indices[i], abi.encodePacked(uint32(i < 2 ? 2 : 3), proof));
+        }
+    }
+
+    function test_oneMemberOutsideItsPage() public {
+        uint256[2] memory indices = [uint256(1), 5];
+        for (uint256 i = 0; i < 2; i++) {
+            vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]));
+            _settlement.checkMember(0, indices[i], abi.encodePacked(uint32(2)));
+        }
+    }
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Vm, vm} from "./Test.sol";
+import {Members} from "./Members.sol";
+import {QuorumFixture} from "./QuorumFixture.sol";
+import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {Quorums} from "../src/Quorums.sol";
+import {Settlement} from "../src/Settlement.sol";
+
+/// @notice The one word that all of a settlement is in: what is shown of it, and how an epoch replaces a part of it.
+contract QuorumStateTest is QuorumFixture {
+    address private constant STRANGER = address(0xbad);
+
+    /// @dev Results settled, changes paid, a newest base and one in the ring.
+    function _live() private returns (Members.Base memory ring) {
+        ring = _settle(Members.empty(), 2, _range(0, N));
+        _settle(Members.empty(), NEWEST, _range(1, N), 2);
+        _settle(_newest, RENTAL, _range(2, N));
+        assertTrue(_nonce() == 4 && _epoch() == 1 && _members() == N, "nonce, epoch, members");
+        assertTrue(_enough() == 1 && _required() == 1 && _paid() == 1, "enough, required, paid");
+    }
+
+    function _notThisBase(uint256 slot) private pure returns (bytes memory) {
+        return abi.encodeWithSelector(Quorums.NotThisBase.selector, slot);
+    }
+
+    /// @notice Every field of the head, bit by bit, in both ways to settle; and every bit of the newest commitment.
+    function test_everyBitOfTheState() public {
+        Members.Base memory ring = _live();
+        bytes32[] memory results = _results(1);
+        bytes memory proof = _signature(results, _range(1, N));
+        bytes memory near = _quorum(_newest, NONE, _range(1, N), proof);
+        bytes memory far = _quorum(ring, NONE, _range(1, N), proof);
+        bytes32 newest = Members.commitment(_newest);
+        for (uint256 bit = 0; bit < 256; bit++) {
+            uint256 wrong = _head ^ 1 << bit;
+            _refuse(abi.encodeCall(Settlement.settle, (wrong, results[0], near)), Settlement.NotThisState.selector);
+            _refuse(
+                abi.encodeCall(Settlement.settleAll, (newest, wrong, results, far)), Settlement.NotThisState.selector
+            );
+            bytes32 other = newest ^ bytes32(1 << bit);
+            _refuse(
+                abi.encodeCall(Settlement.settleAll, (other, _head, results, far)), Settlement.NotThisState.selector
+            );
+        }
+        uint256 before = vm.snapshotState();
+        _accept(abi.encodeCall(Settlement.settle, (_head, results[0], near)));
+        vm.revertToState(before);
+        _accept(abi.encodeCall(Settlement.settleAll, (newest, _head, results, far)));
+    }
+
+    function testFuzz_anyOtherState(uint256 head, bytes32 newest) public {
+        Members.Base memory ring = _live();
+        if (head == _head && newest == Members.commitment(_newest)) return;
+        bytes32[] memory results = _results(1);
+        bytes memory quorum = _quorum(ring, NONE, _range(1, N), _signature(results, _range(1, N)));
+        _refuse(abi.encodeCall(Settlement.settleAll, (newest, head, results, quorum)), Settlement.NotThisState.selector);
+    }
+
+    /// @notice Heads that once were, with commitments that once were.
+    function test_trap_staleHead() public {
+        (uint256[4] memory heads, bytes32[4] memory newests) = ([uint256(0), 0, 0, 0], [bytes32(0), 0, 0, 0]);
+        (heads[0], newests[0]) = (_head, 0);
+        _settle(Members.empty(), NEWEST, _range(0, N));
+        (heads[1], newests[1]) = (_head, Members.commitment(_newest));
+        _settle(_newest, NEWEST, _range(1, N));
+        (heads[2], newests[2]) = (_head, Members.commitment(_newest));
+        _begin(1);
+        (heads[3], newests[3]) = (_head, newests[2]);
+        bytes32[] memory results = _results(1);
+        bytes memory quorum = _quorum(Members.empty(), NONE, _range(0, N), _signature(results, _range(0, N)));
+        for (uint256 i = 0; i < 4; i++) {
+            for (uint256 j = 0; j < 4; j++) {
+                if (i == 3 && j >= 2) continue;
+                bytes memory data = abi.encodeCall(Settlement.settleAll, (newests[j], heads[i], results, quorum));
+                _refuse(data, Settlement.NotThisState.selector);
+            }
+        }
+        _accept(_call(Members.empty(), results, quorum));
+    }
+
+    /// @notice What is shown of the newest base is what the state commits to: its epoch, weight, key and bitmap.
+    function test_trap_aNewestThatIsNotCommitted() public {
+        _weighs = true;
+        _settle(Members.empty(), NEWEST, _range(0, N));
+        Members.Base[5] memory wrong = [_copy(_newest), _copy(_newest), _copy(_newest), _copy(_newest), _copy(_newest)];
+        wrong[0].weight++;
+        wrong[1].epoch++;
+        (wrong[2].epoch, wrong[2].weight) = (0, 0);
+        wrong[3].key[31] ^= 0x01;
+        wrong[4].signers = _range(0, N - 1);
+        for (uint256 i = 0; i < wrong.length; i++) {
+            _refuse(wrong[i], NONE, _range(0, N), abi.encodeWithSelector(Settlement.NotThisState.selector));
+            _refuse(wrong[i], NONE, _range(1, N), abi.encodeWithSelector(Settlement.NotThisState.selector));
+        }
+    }
+
+    /// @notice A base that was the newest is no base any more; nor is one of the ring the newest.
+    function test_trap_theNewestOfBefore() public {
+        Members.Base memory first = _settle(Members.empty(), NEWEST, _range(0, N));
+        Members.Base memory ring = _settle(first, 2, _range(1, N));
+        _settle(first, NEWEST, _range(2, N));
+        _refuse(first, NONE, _range(0, N), abi.encodeWithSelector(Settlement.NotThisState.selector));
+        ring.slot = NEWEST;
+        _refuse(ring, NONE, _range(1, N), abi.encodeWithSelector(Settlement.NotThisState.selector));
+    }
+
+    /// @notice Each way to settle has its bases: none is believed that the other would have checked.
+    function test_trap_basesOfTheOtherWay() public {
+        Members.Base memory ring = _live();
+        bytes32[] memory results = _results(1);
+        bytes memory proof = _signature(results, _range(1, N));
+        bytes memory quorum = _quorum(ring, NONE, _range(1, N), proof);
+        _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), _notThisBase(2));
+        quorum = _quorum(Members.empty(), NONE, _range(1, N), proof);
+        _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), _notThisBase(NONE));
+        bytes32 newest = Members.commitment(_newest);
+        // A base of one's own making in a slot that holds nothing.
+        Members.Base memory made = _base(3, true, _range(1, N));
+        quorum = _quorum(made, NONE, _range(1, N), proof);
+        _refuse(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)), _notThisBase(3));
+        made.slot = 0;
+        quorum = _quorum(made, NONE, _range(1, N), proof);
+        _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), Settlement.NotThisState.selector);
+        _refuse(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)), _notThisBase(0));
+        quorum = _quorum(_newest, NONE, _range(1, N), proof);
+        _accept(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)));
+    }
+
+    function test_theNewestIsKeptWhereItIsNotReplaced() public {
+        Members.Base memory ring = _live();
+        bytes32 newest = Members.commitment(_newest);
+        _settle(Members.empty(), NONE, _range(0, N));
+        ring = _settle(ring, 2, _range(2, N));
+        ring = _settle(ring, RENTAL, _range(0, N));
+        _settle(_newest, 3, _range(4, N));
+        assertEq(Members.commitment(_newest), newest, "kept");
+        _settle(ring, NEWEST, _range(4, N));
+        assertTrue(Members.commitment(_newest) != newest, "replaced from the ring");
+        assertEq(_settlement.commitmentAt(0), bytes32(0), "in no slot");
+    }
+
+    /// @notice Members who are registered and not weighed settle nothing: no epoch has said what is required.
+    function test_trap_beforeTheFirstEpoch() public {
+        _deploy();
+        _register(N);
+        assertEq(_settlement.state(), _stateOf(0, 0), "the first state");
+        for (uint256 i = 0; i < N; i++) {
+            bytes memory data = _call(Members.empty(), NONE, _range(i, N));
+            _refuse(data, _tooFew(0));
+        }
+        _weightPages.push(1);
+        _weighs = true;
+        (bool done,) = address(_settlement).call(_call(Members.empty(), NONE, _range(0, N)));
+        assertTrue(!done, "weighed");
+    }
+
+    /// @notice Between two epochs nothing settles, whichever words are shown as head and newest.
+    function test_trap_nothingSettlesBeforeTheEpochIsEntered() public {
+        Members.Base memory ring = _live();
+        bytes32 old = _settlement.state();
+        _beginOnly(new uint64[](N), 1, 1);
+        assertTrue(_settlement.waiting(), "waiting");
+        assertEq(
+            _settlement.state(),
+            keccak256(abi.encode(keccak256("quorate.settlement.entering"), old, _settlement.terms())),
+            "folded"
+        );
+        bytes32 terms = bytes32(_settlement.terms());
+        bytes32[8] memory words = [
+            bytes32(_head),
+            Members.commitment(_newest),
+            old,
+            _settlement.state(),
+            terms,
+            bytes32(_head >> 192 << 192 | uint256(terms) | _paid()),
+            keccak256("quorate.settlement.entering"),
+            0
+        ];
+        bytes32[] memory results = _results(1);
+        bytes memory quorum = _quorum(ring, NONE, _range(1, N), _signature(results, _range(1, N)));
+        for (uint256 i = 0; i < words.length; i++) {
+            for (uint256 j = 0; j < words.length; j++) {
+                bytes memory data = abi.encodeCall(Settlement.settleAll, (words[j], uint256(words[i]), results, quorum));
+                _refuse(data, Settlement.NotThisState.selector);
+            }
+            quorum = _quorum(_newest, NONE, _range(1, N), _signature(results, _range(1, N)));
+            _refuse(
+                abi.encodeCall(Settlement.settle, (uint256(words[i]), results[0], quorum)),
+                Settlement.NotThisState.selector
+            );
+            quorum = _quorum(ring, NONE, _range(1, N), _signature(results, _range(1, N)));
+        }
+    }
+
+    /// @notice The state before, bit by bit; and no other words that are known.
+    function test_trap_enterWithAnotherState() public {
+        _live();
+        bytes32 old = _settlement.state();
+        bytes32 newest = Members.commitment(_newest);
+        _beginOnly(new uint64[](N), 1, 1);
+        for (uint256 bit = 0; bit < 256; bit++) {
+            _refuse(abi.encodeCall(Settlement.enter, (_head ^ 1 << bit, newest)), Settlement.NotThisState.selector);
+            _refuse(
+                abi.encodeCall(Settlement.enter, (_head, newest ^ bytes32(1 << bit))), Settlement.NotThisState.selector
+            );
+        }
+        bytes32[5] memory words =
+            [old, _settlement.state(), bytes32(_settlement.terms()), keccak256("quorate.settlement.entering"), 0];
+        for (uint256 i = 0; i < words.length; i++) {
+            for (uint256 j = 0; j < words.length; j++) {
+                _refuse(
+                    abi.encodeCall(Settlement.enter, (uint256(words[i]), words[j])), Settlement.NotThisState.selector
+                );
+            }
+        }
+        _settlement.enter(_head, newest);
+        _entered();
+    }
+
+    function test_enteredByAnyoneOnce() public {
+        bytes memory enter = abi.encodeCall(Settlement.enter, (_head, bytes32(0)));
+        _refuse(enter, Settlement.NoEpochBegun.selector);
+        _beginOnly(new uint64[](N), 1, 1);
+        vm.prank(STRANGER);
+        _settlement.enter(_head, 0);
+        _refuse(enter, Settlement.NoEpochBegun.selector);
+        _entered();
+        _refuse(abi.encodeCall(Settlement.enter, (_head, bytes32(0))), Settlement.NoEpochBegun.selector);
+        assertTrue(!_settlement.waiting(), "entered");
+    }
+
+    function test_notEnteredBeforeTheFirst() public {
+        _deploy();
+        _refuse(abi.encodeCall(Settlement.enter, (0, bytes32(0))), Settlement.NoEpochBegun.selector);
+    }
+
+    function test_begunTwice() public {
+        _beginOnly(new uint64[](N), 1, 1);
+        (bytes32 state, uint256 terms) = (_settlement.state(), _settlement.terms());
+        vm.expectRevert(abi.encodeWithSelector(Settlement.EpochNotEntered.selector, 2));
+        _settlement.begin(new uint64[](N), 2, 2);
+        assertTrue(state == _settlement.state() && terms == _settlement.terms(), "as it was");
+        _settlement.enter(_head, 0);
+        _entered();
+        _begin(1);
+        assertEq(_epoch(), 3, "the third");
+    }
+
+    /// @notice Results settled and changes paid stay; the terms are the new epoch's. No bit of the old ones is left.
+    function test_whatAnEpochKeeps() public {
+        _live();
+        uint256 pages = _settlement.extent().pages;
+        uint64[] memory weights = new uint64[](5);
+        weights[0] = type(uint64).max;
+        vm.recordLogs();
+        _begin(weights, type(uint88).max, type(uint64).max);
+        assertTrue(_nonce() == 4 && _paid() == 1, "kept");
+        assertTrue(_epoch() == 2 && _members() == 5, "epoch, members");
+        assertTrue(_enough() == NEVER && _required() == type(uint88).max, "enough, required");
+        assertEq(_settlement.extent().pages, pages + 1, "a page of weights");
+        _begin(new uint64[](0), 1, 1);
+        assertTrue(_nonce() == 4 && _paid() == 1, "kept");
+        assertTrue(_epoch() == 3 && _members() == 0, "epoch, members");
+        assertTrue(_enough() == NEVER && _required() == 1, "enough, required");
+    }
+
+    function test_eventsSayWhatTheStateIs() public {
+        vm.recordLogs();
+        _settlement.begin(new uint64[](N), 7, 1);
+        // The page of weights was logged first.
+        (bytes32[] memory topics, bytes memory data) = _lastLog();
+        assertEq(topics[0], Settlement.EpochBegun.selector, "begun");
+        assertEq(uint256(topics[1]), 2, "epoch");
+        assertEq(abi.decode(data, (uint256)), _settlement.terms(), "terms");
+        _settlement.enter(_head, 0);
+        _weights = new uint64[](N);
+        _entered();
+        _begin(1);
+        bytes32[] memory results = _results(3);
+        vm.recordLogs();
+        _settle(Members.empty(), NEWEST, _range(0, N), 3);
+        (topics, data) = _lastLog();
+        assertEq(topics[0], Settlement.SettledAll.selector, "settled");
+        assertEq(data, abi.encode(uint256(0), results), "nonce and results");
+        bytes32 result = _results(1)[0];
+        vm.recordLogs();
+        _settle(_newest, NONE, _range(0, N));
+        (topics, data) = _lastLog();
+        assertEq(topics[0], Settlement.Settled.selector, "settled");
+        assertEq(data, abi.encode(uint256(3), result), "nonce and result");
+    }
+
+    function _lastLog() private returns (bytes32[] memory, bytes memory) {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        return (logs[logs.length - 1].topics, logs[logs.length - 1].data);
+    }
+
+    /// @notice Bases survive an epoch, with their keys; their weights do not.
+    function test_basesSurviveAnEpoch() public {
+        _weighs = true;
+        Members.Base memory ring = _settle(Members.empty(), 2, _range(0, N));
+        _settle(ring, NEWEST, _range(1, N));
+        _settlement.pin(1, 2);
+        uint64[] memory weights = new uint64[](N);
+        weights[N - 1] = 1000;
+        _begin(weights, 1000, 1000);
+        Members.Base memory pinned = _copy(ring);
+        pinned.slot = 1;
+        // The weights that they had: 1,266 and 1,166. Now 1,000.
+        assertEq(_settle(_newest, 3, _range(1, N)).weight, 1000, "the newest");
+        assertEq(_settle(ring, 3, _range(0, N)).weight, 1000, "in the ring");
+        assertEq(_settle(pinned, 3, _range(2, N)).weight, 1000, "pinned");
+        _refuse(_newest, NONE, _range(1, N - 1), abi.encodeWithSelector(Settlement.QuorumTooLight.selector, 0, 1000));
+        // Without pages they are counted, unchanged or not: one weighs 1,000 at most, so twelve are enough.
+        _weighs = false;
+        assertEq(_enough(), N, "enough");
+        _refuse(_newest, NONE, _range(1, N), _tooFew(N - 1));
+        _settle(ring, NONE, _range(0, N));
+    }
+
+    /// @notice Registering, compacting and pinning go on while an epoch waits.
+    function test_whatGoesOnWhileAnEpochWaits() public {
+        Members.Base memory ring = _settle(Members.empty(), 2, _range(0, N));
+        uint64[] memory weights = new uint64[](N + 1);
+        weights[N] = 5;
+        bytes32 newest = Members.commitment(_newest);
+        _beginOnly(weights, 5, 5);
+        _registerSecret(1234);
+        _compact(4);
+        _settlement.pin(1, 2);
+        _settlement.enter(_head, newest);
+        _entered();
+        // Weighed before it was registered: by index.
+        _weighs = true;
+        _settle(ring, NONE, _range(1, N + 1));
+        _refuse(ring, NONE, _range(0, N), abi.encodeWithSelector(Settlement.QuorumTooLight.selector, 0, 5));
+    }
+
+    function test_registrarOnly() public {
+        bytes memory why = abi.encodeWithSelector(Settlement.NotRegistrar.selector, STRANGER);
+        vm.startPrank(STRANGER);
+        vm.expectRevert(why);
+        _settlement.register(address(this), "", "");
+        vm.expectRevert(why);
+        _settlement.begin(new uint64[](0), 1, 1);
+        vm.expectRevert(why);
+        _settlement.pin(1, 2);
+        vm.stopPrank();
+    }
+
+    function test_constructorRefusesChangesOfMoreThan24Bits() public {
+        ToyCurve most = new ToyCurve(2, 1, 2 ** 24 - 1);
+        assertEq(most.changesAStore(), 2 ** 24 - 1, "changes");
+        vm.expectRevert(abi.encodeWithSignature("SafeCastOverflowedUintDowncast(uint8,uint256)", 24, 2 ** 24));
+        new ToyCurve(2, 1, 2 ** 24);
+    }
+}
