@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {CodePages} from "./libraries/CodePages.sol";
 
 /// @title The keys of a quorum's members
@@ -118,6 +119,7 @@ abstract contract KeyTable {
     /// @notice Gives every index its weight in an epoch, once and in the order of epochs. About 1,700 gas an index.
     function _publish(uint256 epoch, uint64[] memory weights) internal {
         require(epoch >= _extent.weighedTo, EpochHasWeights(epoch));
+        SafeCast.toUint32(epoch);
         _extent.weighedTo = uint64(epoch + 1);
         for (uint256 first = 0; first == 0 || first < weights.length; first += WEIGHTS_A_PAGE) {
             uint256 count = weights.length - first;

@@ -5,21 +5,23 @@ import {CodePages} from "./libraries/CodePages.sol";
 import {KeyTable} from "./KeyTable.sol";
 
 /// @title Quorums by their difference from one that is known
-/// @notice The key of a quorum is the sum of its members' keys. A *base* is a quorum whose key and weight were computed before;
-/// a ring of slots holds commitments to bases, one word each. Whoever submits a quorum names the base that is nearest to it
-/// and shows what the commitment was made of; only the members in which the two differ are read, and added or taken away.
+/// @notice The key of a quorum is the sum of its members' keys. A *base* is a quorum whose key was computed before; whoever submits
+/// a quorum names the base that is nearest to it and shows what its commitment was made of; only the members in which the two
+/// differ are read, and added or taken away. Commitments are one word each, in the slots of a ring; where the base of slot 0, the
+/// newest, is kept, the derived contract may choose.
 ///
 /// A commitment is keccak256(epoch ‖ weight ‖ key ‖ bitmap). Keys never change, so its key holds for ever; its weight holds in
-/// its epoch, and in another it is summed anew over all members.
+/// its epoch, and in another it is summed anew over all members. Epoch 0 says that the base was not weighed.
 ///
 /// A quorum is passed as packed bytes, big-endian:
 ///
-///     4   slot of the base, or 0xffffffff: the empty quorum, of which nothing is shown
-///     4   slot to store the result in, or 0xffffffff: none
-///     2   n: bytes of the base's bitmap        2   m: bytes of the quorum's bitmap
+///     2   slot of the base, or 0xffff: the empty quorum, of which nothing is shown
+///     2   slot to store the result in, or 0xffff: none
+///     2   n: bytes of the base's bitmap
+///     2   m: bytes of the quorum's bitmap, or 0: the quorum is the base
 ///     1   k: pages of keys                     1   w: pages of weights
 ///     4·(k + w)  nonces of the pages, each kind in the order of the indices they hold
-///     8   epoch of the base    16  its weight    K  its key    n  its bitmap
+///     4   epoch of the base    12  its weight    K  its key    n  its bitmap
 ///     m   bitmap of the quorum
 ///     …   the proof, as the curve wants it
 ///
@@ -29,13 +31,15 @@ import {KeyTable} from "./KeyTable.sol";
 ///
 /// Curves are below this contract: it moves bytes of keys, and they add them.
 abstract contract Quorums is KeyTable {
-    /// @notice Slots from this one on are stored in by whoever proves a quorum; those before it only by `_pin`.
+    /// @notice Slots from 1 to this one are stored in by `_pin` only, the others by whoever proves a quorum.
     uint256 public immutable pinnedSlots;
 
-    uint256 internal constant NONE = type(uint32).max;
+    /// @notice The slot of the newest base.
+    uint256 internal constant NEWEST = 0;
+    uint256 internal constant NONE = type(uint16).max;
 
     /// @notice Bytes of a commitment's preimage before the key: epoch and weight.
-    uint256 private constant BEFORE_KEY = 24;
+    uint256 private constant BEFORE_KEY = 16;
 
     bytes32 private constant POSSESSION =
         keccak256("Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)");
@@ -46,6 +50,8 @@ abstract contract Quorums is KeyTable {
 
     error NotThisBase(uint256 slot);
     error EmptyQuorum();
+    /// @notice A bitmap of its own, but the base's members.
+    error NothingChanged();
     /// @notice The last byte of a bitmap is zero: the same quorum has a shorter one.
     error BitmapNotShortest();
     error KeyLength(uint256 length, uint256 expected);
@@ -64,78 +70,80 @@ abstract contract Quorums is KeyTable {
 
     // What a curve does. Pointers are to memory; a key there is as the table keeps it.
 
-    /// @notice An accumulator in memory that holds the key at `key`, or the identity where `key` is 0; and where it wants the
-    /// keys that are added, each in its turn.
-    function _begin(uint256 key) internal view virtual returns (uint256 accumulator, uint256 operand);
+    /// @notice A sum in memory that begins with the key at `key`, or the identity where `key` is 0; and where it wants the keys
+    /// that are added, each in its turn. The proof may help with the additions.
+    function _begin(uint256 key, bytes calldata proof) internal view virtual returns (uint256 sum, uint256 operand);
 
-    /// @notice Adds the key at `operand` to an accumulator, or takes it away; complete. May change what is at `operand`.
-    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal view virtual;
+    /// @notice Adds the key at `operand` to a sum, or takes it away. May change what is at `operand`.
+    function _accumulate(uint256 sum, uint256 operand, bool subtract) internal view virtual;
 
-    /// @notice Writes the sum to `to`, by a hint in the proof where the curve wants one, and answers with what is left of the
-    /// proof. Reverts if the sum is the identity.
-    function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
+    /// @notice `_accumulate` for members of a word of a bitmap, whose keys are in a page, in which that of the word's first index
+    /// lies at `first`. `_accumulateEach` does it; a curve for which the calls show writes it out.
+    function _accumulatePaged(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
         internal
         view
-        virtual
-        returns (bytes calldata rest);
+        virtual;
+
+    /// @notice Writes the sum's key to `to`, and answers with what is left of the proof. Reverts if it is the identity.
+    function _finish(uint256 sum, uint256 to, bytes calldata proof) internal view virtual returns (bytes calldata rest);
 
     /// @notice Reverts unless the proof is an aggregate signature over all digests under the key at `key`.
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual;
 
-    /// @dev What a quorum was cut into and how far the walk through it came, in memory: the compiler has no stack for it.
+    /// @dev What a quorum was cut into. In memory: the compiler has no stack for it.
     struct Parts {
         uint256 baseSlot;
         uint256 storeSlot;
-        uint256 base; // the preimage of the commitment, in memory
+        bool changes; // it has a bitmap of its own
+        uint256 base; // the preimage of the base's commitment, in memory; 0 for the empty quorum
         uint256 baseSigners; // calldata offset
         uint256 baseBytes;
         uint256 signers; // calldata offset
         uint256 ownBytes;
-        uint256 epoch;
-        // Pages of keys: calldata offsets of the next nonce and of the end of all, the page that is open, the index that it
-        // begins with and the one behind its last.
-        uint256 nextKeys;
-        uint256 endKeys;
-        address keys;
-        uint256 firstKey;
-        uint256 lastKey;
-        // The same of weights, of which the nonces lie behind those. They are in memory, the first one at `weights`.
-        uint256 nextWeights;
-        uint256 endWeights;
-        uint256 weights;
-        uint256 firstWeight;
-        uint256 lastWeight;
-        uint256 accumulator; // 0 until a key changes
-        uint256 operand;
-        uint256 weight;
-        uint256 changed; // members in which the quorums differ
+        uint256 nonces; // calldata offset: pages of keys
+        uint256 weightNonces; // calldata offset
+        uint256 endNonces; // calldata offset
+        uint256 proof; // calldata offset
+        uint256 proofBytes;
+        uint256 result; // the base's preimage, or that of the quorum: its key is there once it was proved
     }
 
-    /// @notice Verifies that a quorum signed every digest, stores it where it says so, and answers with its bitmap and its weight
-    /// in `epoch`.
-    ///
-    /// NOT checked: that the weight is enough, that `epoch` is one that may be used, that a digest was not settled before.
-    function _settle(bytes32[] memory digests, uint256 epoch, bytes calldata quorum)
-        internal
-        returns (bytes calldata signers, uint256 weight)
-    {
-        Parts memory parts;
-        parts.epoch = epoch;
+    /// @dev How far a walk through pages came.
+    struct Pages {
+        uint256 next; // calldata offset of the next nonce
+        uint256 end; // and of the end of all
+        uint256 page; // the page that is open: its address; or its payload in memory
+        uint256 first; // the index that it begins with
+        uint256 last; // and the one behind its last
+    }
+
+    /// @notice Whether the quorum is another than its base, or the base was not weighed in this epoch.
+    function _needsWeights(Parts memory parts, uint256 epoch) internal pure returns (bool) {
+        return parts.changes || !_weighedIn(parts, epoch);
+    }
+
+    /// @notice Whether pages of weights are named.
+    function _hasWeights(Parts memory parts) internal pure returns (bool) {
+        return parts.endNonces != parts.weightNonces;
+    }
+
+    /// @notice Proves that a quorum signed every digest.
+    function _prove(Parts memory parts, bytes32[] memory digests) internal view {
         bytes calldata proof;
-        (signers, proof) = _open(parts, quorum);
-        _walk(parts);
-        uint256 key = _baseKey(parts);
-        if (parts.accumulator != 0) {
-            key = _allocate(_keyBytes());
-            proof = _finish(parts.accumulator, key, proof);
+        (uint256 offset, uint256 length) = (parts.proof, parts.proofBytes);
+        assembly ("memory-safe") {
+            proof.offset := offset
+            proof.length := length
         }
-        _check(digests, key, proof);
-        weight = parts.weight;
-        _keep(parts, key, signers);
+        if (parts.changes) proof = _sum(parts, proof);
+        _check(digests, _keyOf(parts.result), proof);
     }
 
-    /// @notice Where the result is stored, given where its aggregator wants it and how many members changed.
-    function _refresh(uint256 wanted, uint256 changed) internal virtual returns (uint256 slot);
+    /// @notice Stores a quorum that was proved in a slot of the ring, with its weight in an epoch, or with epoch 0 and none.
+    function _store(Parts memory parts, uint256 slot, uint256 epoch, uint256 weight) internal {
+        require(slot == NEWEST || slot > pinnedSlots, SlotPinned(slot));
+        _ring[slot] = _commitment(parts, epoch, weight);
+    }
 
     /// @notice Gives a key an index after its owner has proved to hold its secret: by a signature, under it, over a digest of
     /// the key and the owner that no task has. Keys of which that is proved cannot be made up from others, and the curves'
@@ -170,17 +178,14 @@ abstract contract Quorums is KeyTable {
 
     /// @notice Copies a base to a slot that not everybody may store in. Whoever calls this decides who may.
     function _pin(uint256 slot, uint256 from) internal {
-        require(slot < pinnedSlots && _ring[from] != 0, NotThisBase(from));
+        require(slot != NEWEST && slot <= pinnedSlots && _ring[from] != 0, NotThisBase(from));
         _ring[slot] = _ring[from];
         emit BasePinned(slot, from);
     }
 
-    /// @dev Cuts the bytes of a quorum, and checks the base against its slot.
-    function _open(Parts memory parts, bytes calldata quorum)
-        private
-        view
-        returns (bytes calldata signers, bytes calldata proof)
-    {
+    /// @notice Cuts the bytes of a quorum, and hashes what they show of the base: 0 for the empty quorum. Whether that is what
+    /// a slot holds the caller has to check.
+    function _open(bytes calldata quorum) internal pure returns (Parts memory parts, bytes32 commitment) {
         uint256 start;
         uint256 head;
         // Bytes that `quorum` may not have, and other calldata in their place: `end` says so below.
@@ -188,91 +193,276 @@ abstract contract Quorums is KeyTable {
             start := quorum.offset
             head := calldataload(start)
         }
-        (parts.baseSlot, parts.storeSlot) = (head >> 224, uint32(head >> 192));
-        (parts.baseBytes, parts.ownBytes) = (uint16(head >> 176), uint16(head >> 160));
-        require(parts.ownBytes != 0, EmptyQuorum());
-        uint256 preimage;
+        (parts.baseSlot, parts.storeSlot) = (head >> 240, uint16(head >> 224));
+        (uint256 baseBytes, uint256 ownBytes) = (uint16(head >> 208), uint16(head >> 192));
+        parts.baseBytes = baseBytes;
         uint256 end;
         // Unchecked: sums of a position in calldata and of lengths of two bytes.
         unchecked {
-            parts.nextKeys = start + 14;
-            parts.endKeys = parts.nextWeights = start + 14 + 4 * uint256(uint8(head >> 152));
-            preimage = parts.endWeights = parts.nextWeights + 4 * uint256(uint8(head >> 144));
-            parts.baseSigners = parts.baseSlot == NONE ? preimage : preimage + BEFORE_KEY + _keyBytes();
-            parts.signers = parts.baseSigners + parts.baseBytes;
-            end = parts.signers + parts.ownBytes;
+            uint256 at = start + 10;
+            parts.nonces = at;
+            at += 4 * uint256(uint8(head >> 184));
+            parts.weightNonces = at;
+            at += 4 * uint256(uint8(head >> 176));
+            parts.endNonces = at;
+            end = parts.baseSlot == NONE ? at : at + BEFORE_KEY + _keyBytes();
+            (parts.baseSigners, parts.signers) = (end, end);
+            end += baseBytes;
+            if (ownBytes == 0) {
+                parts.ownBytes = baseBytes;
+                require(baseBytes != 0, EmptyQuorum());
+            } else {
+                (parts.changes, parts.signers, parts.ownBytes) = (true, end, ownBytes);
+                end += ownBytes;
+            }
             require(end <= start + quorum.length, QuorumTooShort(quorum.length, end - start));
+            (parts.proof, parts.proofBytes) = (end, start + quorum.length - end);
         }
         uint256 lastByte;
-        // Slices within `quorum`, whose checks that one has made.
         assembly ("memory-safe") {
-            signers.length := and(shr(160, head), 0xffff)
-            signers.offset := sub(end, signers.length)
-            proof.offset := end
-            proof.length := sub(add(start, quorum.length), end)
             lastByte := byte(31, calldataload(sub(end, 32)))
         }
         require(lastByte != 0, BitmapNotShortest());
-        _openBase(parts, preimage);
-    }
-
-    /// @dev Checks the preimage of the base, from a position in calldata to the quorum's bitmap, and keeps it.
-    function _openBase(Parts memory parts, uint256 preimage) private view {
-        uint256 slot = parts.baseSlot;
-        if (slot == NONE) {
-            require(parts.baseBytes == 0, NotThisBase(NONE));
-            return;
+        if (parts.baseSlot == NONE) {
+            require(baseBytes == 0, NotThisBase(NONE));
+            return (parts, 0);
         }
-        uint256 own = parts.signers;
+        uint256 preimage = parts.endNonces;
         uint256 base;
-        bytes32 commitment;
         assembly ("memory-safe") {
-            let length := sub(own, preimage)
             base := mload(0x40)
-            mstore(0x40, add(base, length))
-            calldatacopy(base, preimage, length)
-            commitment := keccak256(base, length)
         }
-        require(_ring[slot] == commitment, NotThisBase(slot));
-        parts.base = base;
+        unchecked {
+            uint256 length = parts.baseSigners + baseBytes - preimage;
+            assembly ("memory-safe") {
+                mstore(0x40, add(base, length))
+                calldatacopy(base, preimage, length)
+                commitment := keccak256(base, length)
+            }
+        }
+        (parts.base, parts.result) = (base, base);
     }
 
-    /// @dev Goes through both bitmaps word by word, adds and takes away the keys in which they differ and sums up the weight:
-    /// from the base's, or from nothing if that is of another epoch, where everybody is weighed.
-    function _walk(Parts memory parts) private view {
-        bool sameEpoch;
-        if (parts.baseSlot != NONE) {
-            (uint256 epoch, uint256 weight) = _headOf(parts.base);
-            sameEpoch = epoch == parts.epoch;
-            if (sameEpoch) parts.weight = weight;
+    /// @notice Reverts unless the slot of the base holds what was shown of it. Of the empty quorum nothing was.
+    function _checkBase(Parts memory parts, bytes32 commitment) internal view {
+        uint256 slot = parts.baseSlot;
+        require(slot == NONE || _ring[slot] == commitment, NotThisBase(slot));
+    }
+
+    /// @notice The quorum's bitmap.
+    function _signersOf(Parts memory parts) internal pure returns (bytes calldata signers) {
+        (uint256 offset, uint256 length) = (parts.signers, parts.ownBytes);
+        assembly ("memory-safe") {
+            signers.offset := offset
+            signers.length := length
         }
+    }
+
+    /// @notice The sum of the signers' weights in an epoch: from the base's, or from nothing if that was not weighed in this
+    /// epoch. 93 gas for each member that is weighed.
+    function _weigh(Parts memory parts, uint256 epoch) internal view returns (uint256 weight) {
+        bool fromBase = _weighedIn(parts, epoch);
+        if (fromBase) weight = _headOf(parts.base) & type(uint96).max;
+        if (fromBase && !parts.changes) return weight;
+        Pages memory pages;
+        (pages.next, pages.end) = (parts.weightNonces, parts.endNonces);
+        uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
+        // Unchecked: below 2^17; sums of words of 64 bits.
+        unchecked {
+            for (uint256 i = 0; i < most; i += 32) {
+                uint256 own = _word(parts.signers, parts.ownBytes, i);
+                uint256 base = fromBase ? _word(parts.baseSigners, parts.baseBytes, i) : 0;
+                if (own != base) weight += _weighWord(pages, epoch, 8 * most, 8 * i, own, base);
+            }
+        }
+        // Sums of words do not overflow; a difference would have, and be larger, if the base's weight were not its members'.
+        require(weight <= type(uint96).max, NotThisBase(parts.baseSlot));
+    }
+
+    /// @notice How many signers have an index below `members`. About 200 gas for each 256 indices.
+    function _count(Parts memory parts, uint256 members) internal pure returns (uint256 count) {
+        // Unchecked: below 2^20.
+        unchecked {
+            for (uint256 i = 0; i < parts.ownBytes; i += 32) {
+                uint256 word = _word(parts.signers, parts.ownBytes, i);
+                if (8 * i + 256 > members) word &= 8 * i < members ? _before(members, 8 * i) : 0;
+                count += _ones(word);
+            }
+        }
+    }
+
+    /// @notice In how many members the quorum and its base differ.
+    function _distance(Parts memory parts) internal pure returns (uint256 distance) {
+        uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
+        // Unchecked: below 2^20.
+        unchecked {
+            for (uint256 i = 0; i < most; i += 32) {
+                distance += _ones(
+                    _word(parts.signers, parts.ownBytes, i) ^ _word(parts.baseSigners, parts.baseBytes, i)
+                );
+            }
+        }
+    }
+
+    /// @notice What commits to a quorum that was proved, with its weight in an epoch, or with epoch 0 and none.
+    function _commitment(Parts memory parts, uint256 epoch, uint256 weight) internal pure returns (bytes32 commitment) {
+        uint256 result = parts.result;
+        (uint256 signers, uint256 length) = (parts.signers, parts.ownBytes);
+        uint256 bitmap = _keyOf(result) + _keyBytes();
+        assembly ("memory-safe") {
+            // The 16 bytes behind the head are the key's.
+            mstore(result, or(shl(128, or(shl(96, epoch), weight)), shr(128, shl(128, mload(result)))))
+            calldatacopy(bitmap, signers, length)
+            commitment := keccak256(result, sub(add(bitmap, length), result))
+        }
+    }
+
+    /// @dev The key of the quorum to a preimage of its own: goes through both bitmaps word by word, and adds and takes away
+    /// the keys in which they differ.
+    function _sum(Parts memory parts, bytes calldata proof) private view returns (bytes calldata) {
+        Pages memory pages;
+        (pages.next, pages.end) = (parts.nonces, parts.weightNonces);
+        (uint256 sum, uint256 operand) = _begin(parts.base == 0 ? 0 : _keyOf(parts.base), proof);
+        bool any;
         uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
         // Unchecked: below 2^17.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
                 uint256 own = _word(parts.signers, parts.ownBytes, i);
-                uint256 base = _word(parts.baseSigners, parts.baseBytes, i);
-                if (own != base) _accumulateWord(parts, 8 * i, own ^ base, own);
-                if (!sameEpoch) base = 0;
-                if (own != base) _weighWord(parts, 8 * i, own, base);
+                uint256 changed = own ^ _word(parts.baseSigners, parts.baseBytes, i);
+                if (changed != 0) {
+                    any = true;
+                    _sumWord(pages, sum, operand, 8 * i, changed, own);
+                }
+            }
+            require(any, NothingChanged());
+            parts.result = _allocate(BEFORE_KEY + _keyBytes() + parts.ownBytes);
+        }
+        return _finish(sum, _keyOf(parts.result), proof);
+    }
+
+    /// @dev Adds and takes away the members of a word of bitmaps, which begins at index `start`, page by page.
+    function _sumWord(Pages memory pages, uint256 sum, uint256 operand, uint256 start, uint256 changed, uint256 own)
+        private
+        view
+    {
+        uint256 size = _keyBytes();
+        // Unchecked: indices below 2^20, positions in calldata, and a page's number of eight bytes.
+        unchecked {
+            while (changed != 0) {
+                uint256 index = start + _leadingZeros(changed);
+                while (index >= pages.last && pages.next != pages.end) {
+                    (address page, uint256 number) = CodePages.open(_nonceAt(pages.next), KEYS);
+                    pages.next += 4;
+                    (pages.page, pages.first) = (uint160(page), number >> 16);
+                    pages.last = pages.first + uint16(number);
+                }
+                if (index >= pages.first && index < pages.last) {
+                    uint256 here = changed & _before(pages.last, start);
+                    changed ^= here;
+                    // The key of the word's first index, before the page where that begins later: from there on every sum is of a
+                    // member in the page, so that the detour below zero is undone.
+                    uint256 first = CodePages.HEADER + (start - pages.first) * size;
+                    _accumulatePaged(sum, operand, address(uint160(pages.page)), first, here, own);
+                } else {
+                    _readTail(index, operand);
+                    uint256 bit = _bit(index - start);
+                    changed ^= bit;
+                    _accumulate(sum, operand, own & bit == 0);
+                }
             }
         }
-        // Sums of words do not overflow; a difference would have, and be larger, if the base's weight were not its members'.
-        require(parts.weight <= type(uint128).max, NotThisBase(parts.baseSlot));
     }
 
-    function _baseKey(Parts memory parts) private pure returns (uint256) {
-        unchecked {
-            return parts.base + BEFORE_KEY;
+    /// @dev `_accumulatePaged` by one `_accumulate` for each member.
+    function _accumulateEach(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
+        internal
+        view
+    {
+        uint256 size = _keyBytes();
+        while (members != 0) {
+            uint256 bit;
+            // Assembly, because each member that changed runs this: one copy from the page, to where the curve reads it.
+            assembly ("memory-safe") {
+                let place := clz(members)
+                bit := shr(place, shl(255, 1))
+                members := xor(members, bit)
+                extcodecopy(page, operand, add(first, mul(place, size)), size)
+            }
+            _accumulate(sum, operand, own & bit == 0);
         }
     }
 
-    /// @dev Epoch and weight of a base.
-    function _headOf(uint256 base) private pure returns (uint256 epoch, uint256 weight) {
+    /// @dev What the members of a word of bitmaps that are in one of both add to the weight, page by page; modulo 2^256. An index
+    /// that has no weight in its epoch's page, since it is younger, weighs nothing.
+    function _weighWord(Pages memory pages, uint256 epoch, uint256 reach, uint256 start, uint256 own, uint256 base)
+        private
+        view
+        returns (uint256 weight)
+    {
+        uint256 changed = own ^ base;
+        // Unchecked: indices below 2^20; the word's first weight, before the page where that begins later, as above; and sums of
+        // words of 64 bits, of which `_weigh` checks the last.
+        unchecked {
+            while (changed != 0) {
+                uint256 index = start + _leadingZeros(changed);
+                while (index >= pages.last && pages.next != pages.end) {
+                    _openWeights(pages, epoch, reach, index);
+                }
+                require(index >= pages.first && index < pages.last, NoWeight(epoch, index));
+                uint256 here = changed & _before(pages.last, start);
+                changed ^= here;
+                uint256 first = pages.page + (start - pages.first) * 8;
+                weight = weight + _total(here & own, first) - _total(here & base, first);
+            }
+        }
+    }
+
+    /// @dev The whole page, as far as the bitmaps reach, in one copy: 3 gas a word and as much for its memory, four members a
+    /// word, where a copy a member takes 100. So it is cheaper from the first member on up to 64 in the page and from the second
+    /// up to 128, and for 1,000 members it takes 1,600.
+    function _openWeights(Pages memory pages, uint256 epoch, uint256 reach, uint256 index) private view {
+        // Unchecked: small numbers, positions in calldata and memory.
+        unchecked {
+            uint256 count = reach > WEIGHTS_A_PAGE ? WEIGHTS_A_PAGE : reach;
+            if (pages.page == 0) pages.page = _allocate(CodePages.HEADER + 8 * count) + CodePages.HEADER;
+            uint256 number = CodePages.load(_nonceAt(pages.next), WEIGHTS, 8 * count, pages.page - CodePages.HEADER);
+            require(number >> 16 == epoch, NoWeight(epoch, index));
+            pages.next += 4;
+            pages.first = uint16(number) * WEIGHTS_A_PAGE;
+            pages.last = pages.first + count;
+        }
+    }
+
+    /// @dev The weights of members, of which the first index of their word has its weight at `first`.
+    function _total(uint256 members, uint256 first) private pure returns (uint256 total) {
+        // Assembly, because each member that is weighed runs this: 93 gas.
         assembly ("memory-safe") {
-            let head := mload(base)
-            epoch := shr(192, head)
-            weight := shr(128, shl(64, head))
+            for {} members {} {
+                let place := clz(members)
+                members := xor(members, shr(place, shl(255, 1)))
+                total := add(total, shr(192, mload(add(first, shl(3, place)))))
+            }
+        }
+    }
+
+    function _weighedIn(Parts memory parts, uint256 epoch) private pure returns (bool) {
+        if (parts.base == 0) return false;
+        uint256 weighed = _headOf(parts.base) >> 96;
+        return weighed != 0 && weighed == epoch;
+    }
+
+    /// @dev Epoch, above 96 bits of weight, of a commitment's preimage.
+    function _headOf(uint256 preimage) private pure returns (uint256 head) {
+        assembly ("memory-safe") {
+            head := shr(128, mload(preimage))
+        }
+    }
+
+    /// @dev Where the key is in a commitment's preimage.
+    function _keyOf(uint256 preimage) private pure returns (uint256) {
+        unchecked {
+            return preimage + BEFORE_KEY;
         }
     }
 
@@ -290,114 +480,15 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @dev Adds and takes away the members of a word of bitmaps, which begins at index `start`, page by page.
-    function _accumulateWord(Parts memory parts, uint256 start, uint256 changed, uint256 own) private view {
-        if (parts.accumulator == 0) {
-            (parts.accumulator, parts.operand) = _begin(parts.baseSlot == NONE ? 0 : _baseKey(parts));
-        }
-        // Unchecked: indices below 2^20, positions in calldata, and a page's number of eight bytes.
-        unchecked {
-            while (changed != 0) {
-                uint256 index = start + _leadingZeros(changed);
-                while (index >= parts.lastKey && parts.nextKeys != parts.endKeys) {
-                    uint256 number;
-                    (parts.keys, number) = CodePages.open(_nonceAt(parts.nextKeys), KEYS);
-                    parts.nextKeys += 4;
-                    parts.firstKey = number >> 16;
-                    parts.lastKey = parts.firstKey + uint16(number);
-                }
-                if (index >= parts.firstKey && index < parts.lastKey) {
-                    uint256 here = changed & _before(parts.lastKey, start);
-                    changed ^= here;
-                    parts.changed += _accumulatePage(parts, start, here, own);
-                } else {
-                    _readTail(index, parts.operand);
-                    uint256 bit = _bit(index - start);
-                    changed ^= bit;
-                    parts.changed++;
-                    _accumulate(parts.accumulator, parts.operand, own & bit == 0);
-                }
-            }
-        }
-    }
-
-    /// @dev Adds and takes away members whose keys the open page holds, and counts them.
-    function _accumulatePage(Parts memory parts, uint256 start, uint256 members, uint256 own)
-        private
-        view
-        returns (uint256 count)
-    {
-        (uint256 accumulator, uint256 operand, address page) = (parts.accumulator, parts.operand, parts.keys);
-        uint256 size = _keyBytes();
-        uint256 first;
-        // The key of the word's first index, before the page where that begins later: from there on every sum is of a member
-        // in the page, so that the detour below zero is undone.
-        unchecked {
-            first = CodePages.HEADER + (start - parts.firstKey) * size;
-        }
-        while (members != 0) {
-            uint256 bit;
-            // Assembly, because each member that changed runs this: one copy from the page, to where the curve reads it. 146 gas and
-            // the copy.
-            assembly ("memory-safe") {
-                let place := clz(members)
-                bit := shr(place, shl(255, 1))
-                members := xor(members, bit)
-                extcodecopy(page, operand, add(first, mul(place, size)), size)
-                count := add(count, 1)
-            }
-            _accumulate(accumulator, operand, own & bit == 0);
-        }
-    }
-
-    /// @dev Weighs the members of a word of bitmaps that are in one of both, page by page. An index that has no weight in its
-    /// epoch's page, since it is younger, weighs nothing.
-    function _weighWord(Parts memory parts, uint256 start, uint256 own, uint256 base) private view {
-        uint256 changed = own ^ base;
-        // Unchecked: indices below 2^20; the word's first weight, before the page where that begins later, as above; and sums of
-        // words of 64 bits, of which `_walk` checks the last.
-        unchecked {
-            while (changed != 0) {
-                uint256 index = start + _leadingZeros(changed);
-                while (index >= parts.lastWeight && parts.nextWeights != parts.endWeights) {
-                    _openWeights(parts, index);
-                }
-                require(index >= parts.firstWeight && index < parts.lastWeight, NoWeight(parts.epoch, index));
-                uint256 here = changed & _before(parts.lastWeight, start);
-                changed ^= here;
-                uint256 first = parts.weights + (start - parts.firstWeight) * 8;
-                parts.weight = parts.weight + _total(here & own, first) - _total(here & base, first);
-            }
-        }
-    }
-
-    /// @dev The whole page, as far as the bitmaps reach, in one copy: 3 gas a word and as much for its memory, four members a
-    /// word, where a copy a member takes 100. So it is cheaper from the first member on up to 64 in the page and from the second
-    /// up to 128, and for 1,000 members it takes 1,600.
-    function _openWeights(Parts memory parts, uint256 index) private view {
-        // Unchecked: small numbers, positions in calldata and memory.
-        unchecked {
-            uint256 count = 8 * (parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes);
-            if (count > WEIGHTS_A_PAGE) count = WEIGHTS_A_PAGE;
-            if (parts.weights == 0) parts.weights = _allocate(CodePages.HEADER + 8 * count) + CodePages.HEADER;
-            uint256 nonce = _nonceAt(parts.nextWeights);
-            uint256 number = CodePages.load(nonce, WEIGHTS, 8 * count, parts.weights - CodePages.HEADER);
-            require(number >> 16 == parts.epoch, NoWeight(parts.epoch, index));
-            parts.nextWeights += 4;
-            parts.firstWeight = uint16(number) * WEIGHTS_A_PAGE;
-            parts.lastWeight = parts.firstWeight + count;
-        }
-    }
-
-    /// @dev The weights of members, of which the first index of their word has its weight at `first`.
-    function _total(uint256 members, uint256 first) private pure returns (uint256 total) {
-        // Assembly, because each member that is weighed runs this: 93 gas.
+    /// @dev How many bits of a word are one: sums of 2, 4, 8 and 16 bits, and of all sixteens by one product.
+    function _ones(uint256 word) private pure returns (uint256 count) {
         assembly ("memory-safe") {
-            for {} members {} {
-                let place := clz(members)
-                members := xor(members, shr(place, shl(255, 1)))
-                total := add(total, shr(192, mload(add(first, shl(3, place)))))
-            }
+            word := sub(word, and(shr(1, word), 0x5555555555555555555555555555555555555555555555555555555555555555))
+            let fours := 0x3333333333333333333333333333333333333333333333333333333333333333
+            word := add(and(word, fours), and(shr(2, word), fours))
+            word := and(add(word, shr(4, word)), 0x0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f)
+            word := and(add(word, shr(8, word)), 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff)
+            count := shr(240, mul(word, 0x0001000100010001000100010001000100010001000100010001000100010001))
         }
     }
 
@@ -423,25 +514,6 @@ abstract contract Quorums is KeyTable {
         assembly ("memory-safe") {
             nonce := shr(224, calldataload(next))
         }
-    }
-
-    /// @dev Commits to the result, if and where it is to be stored: 24 bytes, its key, its bitmap.
-    function _keep(Parts memory parts, uint256 key, bytes calldata signers) private {
-        uint256 slot = _refresh(parts.storeSlot, parts.changed);
-        if (slot == NONE) return;
-        require(slot >= pinnedSlots, SlotPinned(slot));
-        uint256 size = _keyBytes();
-        uint256 head = parts.epoch << 128 | parts.weight;
-        bytes32 commitment;
-        assembly ("memory-safe") {
-            let preimage := mload(0x40)
-            // Of this word 8 bytes too many, where the key comes next.
-            mstore(preimage, shl(64, head))
-            mcopy(add(preimage, 24), key, size)
-            calldatacopy(add(add(preimage, 24), size), signers.offset, signers.length)
-            commitment := keccak256(preimage, add(add(24, size), signers.length))
-        }
-        _ring[slot] = commitment;
     }
 
     function _pointer(bytes memory data) internal pure returns (uint256 pointer) {

@@ -46,7 +46,12 @@ abstract contract Verifier is Quorums, IVerifier {
         onlyNetwork
         returns (bytes calldata signers, uint256 weight)
     {
-        return _settle(digests, epoch, quorum);
+        (Parts memory parts, bytes32 base) = _open(quorum);
+        _checkBase(parts, base);
+        weight = _weigh(parts, epoch);
+        _prove(parts, digests);
+        if (parts.storeSlot != NONE) _store(parts, parts.storeSlot, epoch, weight);
+        return (_signersOf(parts), weight);
     }
 
     function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
@@ -82,10 +87,5 @@ abstract contract Verifier is Quorums, IVerifier {
 
     function pin(uint256 slot, uint256 from) external onlyNetwork {
         _pin(slot, from);
-    }
-
-    /// @dev Where its aggregator wants it.
-    function _refresh(uint256 wanted, uint256) internal pure override returns (uint256 slot) {
-        return wanted;
     }
 }

@@ -3,12 +3,14 @@ pragma solidity 0.8.37;
 
 /// @notice Bitmaps and packed quorums as an aggregator makes them, plainly.
 library Members {
-    uint256 internal constant NONE = type(uint32).max;
+    uint256 internal constant NEWEST = 0;
+    uint256 internal constant NONE = type(uint16).max;
 
+    /// @notice A quorum whose key is known; epoch and weight are 0 where it was not weighed.
     struct Base {
         uint256 slot;
-        uint64 epoch;
-        uint128 weight;
+        uint32 epoch;
+        uint96 weight;
         bytes key;
         bytes signers;
     }
@@ -31,8 +33,17 @@ library Members {
         return index / 8 < bits.length && uint8(bits[index / 8]) & (0x80 >> (index % 8)) != 0;
     }
 
+    function same(bytes memory a, bytes memory b) internal pure returns (bool) {
+        return keccak256(a) == keccak256(b);
+    }
+
     function preimage(Base memory base) internal pure returns (bytes memory) {
         return base.slot == NONE ? bytes("") : abi.encodePacked(base.epoch, base.weight, base.key, base.signers);
+    }
+
+    /// @notice What a slot holds; 0 of the empty quorum.
+    function commitment(Base memory base) internal pure returns (bytes32) {
+        return base.slot == NONE ? bytes32(0) : keccak256(preimage(base));
     }
 
     function pack(
@@ -43,11 +54,12 @@ library Members {
         bytes memory signers,
         bytes memory proof
     ) internal pure returns (bytes memory quorum) {
+        bytes memory own = same(base.signers, signers) ? bytes("") : signers;
         quorum = abi.encodePacked(
-            uint32(base.slot),
-            uint32(store),
+            uint16(base.slot),
+            uint16(store),
             uint16(base.signers.length),
-            uint16(signers.length),
+            uint16(own.length),
             uint8(keyPages.length),
             uint8(weightPages.length)
         );
@@ -57,6 +69,6 @@ library Members {
         for (uint256 i = 0; i < weightPages.length; i++) {
             quorum = abi.encodePacked(quorum, uint32(weightPages[i]));
         }
-        quorum = abi.encodePacked(quorum, preimage(base), signers, proof);
+        quorum = abi.encodePacked(quorum, preimage(base), own, proof);
     }
 }

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
 import {Members} from "./Members.sol";
+import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 
@@ -66,6 +67,28 @@ contract Operators {
         }
         (inverseIm, inverseRe) = Bn254G2.inverseOfZ(sum);
         key = abi.encode(Bn254G2.normalize(sum));
+    }
+
+    /// @notice The slopes of the additions of `sumInG2`, one after another: of the affine sum so far and the key.
+    function slopesInG2(bytes memory baseKey, bytes memory base, bytes memory signers)
+        external
+        view
+        returns (bytes memory slopes)
+    {
+        Bn254.G2 memory sum;
+        if (baseKey.length != 0) sum = abi.decode(baseKey, (Bn254.G2));
+        for (uint256 i = 0; i < _keys.length; i++) {
+            bool added = Members.contains(signers, i);
+            if (added == Members.contains(base, i)) continue;
+            Bn254.G2 memory key = added ? _keys[i] : PlainBn254G2.negate(_keys[i]);
+            if (!Bn254.isInfinity(sum)) {
+                PlainBn254G2.Fp2 memory rise = PlainBn254G2.minus(PlainBn254G2.y(key), PlainBn254G2.y(sum));
+                PlainBn254G2.Fp2 memory run = PlainBn254G2.minus(PlainBn254G2.x(key), PlainBn254G2.x(sum));
+                PlainBn254G2.Fp2 memory slope = PlainBn254G2.times(rise, PlainBn254G2.inverse(run));
+                slopes = abi.encodePacked(slopes, slope.im, slope.re);
+            }
+            sum = PlainBn254G2.add(sum, key);
+        }
     }
 
     function _coordinate(string memory json, string memory at, string memory name) private pure returns (uint256) {

@@ -24,6 +24,10 @@ abstract contract SettlementsTest is Test {
     Settlement internal _settlement;
     Operators internal _operators;
     string internal _record;
+    uint256 internal _head;
+    Members.Base internal _newest;
+    /// Whether pages of weights are named.
+    bool internal _weighs;
     uint256[] private _none;
     uint256[] private _keyPages;
     uint256[] private _weightPages;
@@ -55,8 +59,15 @@ abstract contract SettlementsTest is Test {
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1_000_000;
         }
-        _settlement.begin(weights, uint128(N * 1_000_000 / 2));
+        _begin(weights, uint88(N * 1_000_000 / 2), 1_000_000);
         _weightPages.push(2);
+    }
+
+    function _begin(uint64[] memory weights, uint88 required, uint64 threshold) private {
+        _newest.slot = Members.NONE;
+        _settlement.begin(weights, required, threshold);
+        _settlement.enter(0, 0);
+        _head = _settlement.terms();
     }
 
     function _one(uint256 index) internal pure returns (bytes memory) {
@@ -79,32 +90,41 @@ abstract contract SettlementsTest is Test {
         view
         returns (bytes memory)
     {
-        bool same = keccak256(base.signers) == keccak256(signers);
+        bool same = Members.same(base.signers, signers);
         return Members.pack(
             base,
             store,
             same ? _none : _keyPages,
-            same ? _none : _weightPages,
+            same || !_weighs ? _none : _weightPages,
             signers,
             abi.encodePacked(_hint(base, signers), proof)
         );
     }
 
+    /// @notice Settles from a base, and keeps the head and the newest base.
     function _settle(Members.Base memory base, uint256 store, bytes memory signers, uint256 results)
         internal
-        returns (Members.Base memory)
+        returns (Members.Base memory result)
     {
         bytes32[] memory all = new bytes32[](results);
         bytes32[] memory digests = new bytes32[](results);
         for (uint256 i = 0; i < results; i++) {
             all[i] = keccak256(abi.encode(signers, i));
-            digests[i] = _settlement.resultDigest(_settlement.head().nonce + i, all[i]);
+            digests[i] = _settlement.resultDigest((_head >> 192) + i, all[i]);
         }
-        bytes memory quorum = _pack(base, store, signers, _proof(digests, signers));
-        _settlement.settle(all, quorum);
+        _send(base, all, _pack(base, store, signers, _proof(digests, signers)));
         if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
-        uint128 weight = uint128(_count(signers) * 1_000_000);
-        return Members.Base(store, 1, weight, _key(signers), signers);
+        _head += results << 192;
+        bool weighed = _weighs || (Members.same(base.signers, signers) && base.epoch != 0);
+        uint96 weight = weighed ? uint96(_count(signers) * 1_000_000) : 0;
+        result = Members.Base(store, weighed ? 1 : 0, weight, _key(signers), signers);
+        if (store == Members.NEWEST) _newest = result;
+        assertEq(_settlement.state(), keccak256(abi.encode(_head, Members.commitment(_newest))), "the state");
+    }
+
+    function _send(Members.Base memory base, bytes32[] memory results, bytes memory quorum) internal {
+        if (base.slot == Members.NEWEST) _settlement.settle(_head, results, quorum);
+        else _settlement.settleFrom(Members.commitment(_newest), _head, results, quorum);
     }
 
     function _count(bytes memory signers) internal pure returns (uint256 count) {
@@ -115,18 +135,19 @@ abstract contract SettlementsTest is Test {
 
     function test_settles() public {
         if (address(_settlement) == address(0)) return;
-        Members.Base memory base = _settle(Members.empty(), 1, _most(0, true), 1);
-        assertEq(_settlement.commitmentAt(1), keccak256(Members.preimage(base)), "the full set");
-        base = _settle(base, 2, _most(3, false), 1);
-        assertEq(_settlement.commitmentAt(2), keccak256(Members.preimage(base)), "a difference");
-        _settle(base, Members.NONE, _most(3, false), 3);
-        assertEq(_settlement.head().nonce, 5, "settled");
+        Members.Base memory base = _settle(Members.empty(), 2, _most(0, true), 1);
+        assertEq(_settlement.commitmentAt(2), keccak256(Members.preimage(base)), "the full set");
+        base = _settle(base, 3, _most(3, false), 1);
+        assertEq(_settlement.commitmentAt(3), keccak256(Members.preimage(base)), "a difference");
+        base = _settle(base, Members.NEWEST, _most(3, false), 1);
+        _settle(base, Members.NONE, _most(3, false), 2);
+        assertEq(_head >> 192, 5, "settled");
     }
 
     /// @notice Members who leave and who come, one after another and in runs, whichever is first or last.
     function test_differencesInEveryOrder() public {
         if (address(_settlement) == address(0)) return;
-        Members.Base memory base = _settle(Members.empty(), 1, _pattern(hex"5a5a5a5a5af0"), 1);
+        Members.Base memory base = _settle(Members.empty(), Members.NEWEST, _pattern(hex"5a5a5a5a5af0"), 1);
         bytes[7] memory others = [
             bytes(hex"a5a5a5a5a50f"),
             hex"ffffffffff",
@@ -137,8 +158,7 @@ abstract contract SettlementsTest is Test {
             hex"fedcba9876"
         ];
         for (uint256 i = 0; i < others.length; i++) {
-            base = _settle(base, 1, _pattern(others[i]), 1);
-            assertEq(_settlement.commitmentAt(1), keccak256(Members.preimage(base)), "a difference");
+            base = _settle(base, Members.NEWEST, _pattern(others[i]), 1);
         }
     }
 
@@ -154,8 +174,8 @@ abstract contract SettlementsTest is Test {
     /// @notice The gas of whole transactions with cold storage.
     function test_gas() public {
         if (address(_settlement) == address(0)) return;
-        Members.Base memory base = _settle(Members.empty(), 1, _most(0, true), 1);
-        base = _settle(base, 1, _most(1, false), 1);
+        Members.Base memory full = _settle(Members.empty(), 2, _most(0, true), 1);
+        Members.Base memory base = _settle(full, Members.NEWEST, _most(1, false), 1);
         _record = "the same quorum";
         _settle(base, Members.NONE, _most(1, false), 1);
         _record = "the same quorum, two results";
@@ -164,10 +184,16 @@ abstract contract SettlementsTest is Test {
             _record = string.concat(vm.toString(changed), " changed");
             _settle(base, Members.NONE, _most(1 + changed, false), 1);
         }
+        _record = "1 changed, from a slot of the ring";
+        _settle(full, Members.NONE, _most(1, true), 1);
         _record = "1 changed, stored in a new slot";
-        _settle(base, 2, _most(2, false), 1);
-        _record = "1 changed, stored in its base's slot";
-        _settle(base, 1, _most(2, false), 1);
+        _settle(base, 3, _most(2, false), 1);
+        _weighs = true;
+        _record = "1 changed, weighed";
+        _settle(base, Members.NONE, _most(2, false), 1);
+        _weighs = false;
+        _record = "1 changed, stored as the newest";
+        _settle(base, Members.NEWEST, _most(2, false), 1);
     }
 
     function _group() internal view virtual returns (string memory);
@@ -178,24 +204,24 @@ abstract contract SettlementsTest is Test {
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
         bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_settlement.head().nonce, results[0]);
+        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
         bytes memory proof = _proof(digests, _most(1, false));
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, proof);
         vm.expectRevert(_falseSignature());
-        _settlement.settle(results, quorum);
+        _send(Members.empty(), results, quorum);
         proof = _proof(digests, signers);
         for (uint256 i = 0; i < _signatureBytes(); i++) {
             proof[i] = 0;
         }
         quorum = _pack(Members.empty(), Members.NONE, signers, proof);
         vm.expectRevert(_falseSignature());
-        _settlement.settle(results, quorum);
+        _send(Members.empty(), results, quorum);
         quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
         results[0] = bytes32(uint256(1));
         vm.expectRevert();
-        _settlement.settle(results, quorum);
+        _send(Members.empty(), results, quorum);
         results[0] = 0;
-        _settlement.settle(results, quorum);
+        _send(Members.empty(), results, quorum);
     }
 
     function _falseSignature() internal view virtual returns (bytes4);
@@ -234,6 +260,9 @@ abstract contract SettlementsTest is Test {
 }
 
 contract SettlementBn254G2Test is SettlementsTest {
+    /// Whether sums are in Jacobian coordinates.
+    bool private _jacobian;
+
     function _new() internal override returns (Settlement) {
         return new SettlementBn254G2(address(this), 2, 1, 2);
     }
@@ -251,9 +280,10 @@ contract SettlementBn254G2Test is SettlementsTest {
     }
 
     function _hint(Members.Base memory base, bytes memory signers) internal view override returns (bytes memory) {
-        if (keccak256(base.signers) == keccak256(signers)) return "";
+        if (Members.same(base.signers, signers)) return "";
+        if (!_jacobian) return abi.encodePacked(uint8(1), _operators.slopesInG2(base.key, base.signers, signers));
         (, uint256 im, uint256 re) = _operators.sumInG2(base.key, base.signers, signers);
-        return abi.encode(im, re);
+        return abi.encodePacked(uint8(0), im, re);
     }
 
     function _proof(bytes32[] memory digests, bytes memory signers) internal view override returns (bytes memory) {
@@ -262,15 +292,16 @@ contract SettlementBn254G2Test is SettlementsTest {
 
     function test_wrongInverse() public {
         if (address(_settlement) == address(0)) return;
+        _jacobian = true;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
         bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_settlement.head().nonce, results[0]);
+        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
         // The last byte of 1/Z: before the signature and the hint.
         quorum[quorum.length - 64 - 33 - 1] ^= 0x01;
         vm.expectRevert(Bn254G2.BadInverse.selector);
-        _settlement.settle(results, quorum);
+        _send(Members.empty(), results, quorum);
     }
 }
 
@@ -306,11 +337,11 @@ contract SettlementBn254G1Test is SettlementsTest {
         bytes memory foreign = _most(1, false);
         bytes32[] memory results = new bytes32[](1);
         bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_settlement.head().nonce, results[0]);
+        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
         // A true signature under the foreign key.
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, foreign));
         vm.expectRevert(Bn254G1Keys.FalseSignature.selector);
-        _settlement.settle(results, quorum);
+        _send(Members.empty(), results, quorum);
     }
 }
 

@@ -23,7 +23,7 @@ abstract contract Bls12381G2Keys is Quorums {
     }
 
     /// @dev Room for a key, a word that is 1 while the sum stands for its negative, and the sum with its operand.
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+    function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
         operand = _allocate(192 + 32 + 512);
         assembly {
             accumulator := add(operand, 224)
@@ -43,6 +43,14 @@ abstract contract Bls12381G2Keys is Quorums {
         }
         if (turns) Bls12381.negateG2At(accumulator);
         Bls12381.addG2At(accumulator, operand);
+    }
+
+    function _accumulatePaged(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
+        internal
+        view
+        override
+    {
+        _accumulateEach(sum, operand, page, first, members, own);
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)

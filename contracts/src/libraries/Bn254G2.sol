@@ -40,6 +40,7 @@ library Bn254G2 {
 
     error NonCanonicalKey();
     error BadInverse();
+    error BadSlope();
     error Infinity();
 
     /// @notice The accumulator of one key: Z = 1, or infinity for four zeros.
@@ -159,6 +160,51 @@ library Bn254G2 {
             }
         }
         if (exceptional) _accumulateComplete(_sumAt(sum), keyAt, negative);
+    }
+
+    /// @notice sum := sum + key, or sum - key, in affine coordinates: Z = 1, and the sum's parts below P before and after. The slope
+    /// λ = (y2 - y1)/(x2 - x1) is a hint, 64 bytes of calldata at `slopeAt`, imaginary part first, and checked. About 480 gas.
+    /// @dev λ·(x2 - x1) = y2 - y1, and x2 ≠ x1, so that there is one λ; x3 = λ² - x1 - x2, y3 = λ·(x1 - x3) - y1. Reverts with BadSlope
+    /// for another λ, and for two points of one x. The slope's parts may be any words.
+    /// Preconditions, not checked: the parts' bounds; neither point is infinity.
+    function accumulateBySlopeAt(uint256 sum, uint256 keyAt, bool negative, uint256 slopeAt) internal pure {
+        bool isSlope;
+        assembly ("memory-safe") {
+            let sIm := calldataload(slopeAt)
+            let sRe := calldataload(add(slopeAt, 0x20))
+            {
+                let dIm := addmod(mload(keyAt), sub(P, mload(sum)), P)
+                let dRe := addmod(mload(add(keyAt, 0x20)), sub(P, mload(add(sum, 0x20))), P)
+                // y1 - y2, below 2P.
+                let yIm := mload(add(keyAt, 0x40))
+                let yRe := mload(add(keyAt, 0x60))
+                if iszero(negative) {
+                    yIm := sub(P, yIm)
+                    yRe := sub(P, yRe)
+                }
+                yIm := add(yIm, mload(add(sum, 0x40)))
+                yRe := add(yRe, mload(add(sum, 0x60)))
+                // λ·d + y1 - y2, from terms below 4P in all.
+                yIm := addmod(add(mulmod(sIm, dRe, P), mulmod(sRe, dIm, P)), yIm, P)
+                yRe := addmod(add(mulmod(sRe, dRe, P), sub(P, mulmod(sIm, dIm, P))), yRe, P)
+                isSlope := and(iszero(or(yIm, yRe)), iszero(iszero(or(dIm, dRe))))
+            }
+            // x3, and x1 - x3 with parts below 2P.
+            let xIm := mload(sum)
+            let x3 := addmod(mulmod(mulmod(sRe, sIm, P), 2, P), sub(P2, add(xIm, mload(keyAt))), P)
+            mstore(sum, x3)
+            xIm := add(xIm, sub(P, x3))
+            let xRe := mload(add(sum, 0x20))
+            x3 := sub(P2, add(xRe, mload(add(keyAt, 0x20))))
+            x3 := addmod(add(mulmod(sRe, sRe, P), sub(P, mulmod(sIm, sIm, P))), x3, P)
+            mstore(add(sum, 0x20), x3)
+            xRe := add(xRe, sub(P, x3))
+            let yAt := add(sum, 0x40)
+            mstore(yAt, addmod(add(mulmod(sIm, xRe, P), mulmod(sRe, xIm, P)), sub(P, mload(yAt)), P))
+            yAt := add(sum, 0x60)
+            mstore(yAt, addmod(add(mulmod(sRe, xRe, P), sub(P, mulmod(sIm, xIm, P))), sub(P, mload(yAt)), P))
+        }
+        if (!isSlope) revert BadSlope();
     }
 
     /// @notice sum := 2 · sum. Complete: infinity stays, and a point with y = 0 (there is none on the twist, whose order

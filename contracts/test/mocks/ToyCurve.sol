@@ -38,7 +38,7 @@ contract ToyCurve is Settlement {
         return 64;
     }
 
-    function _begin(uint256 key) internal pure override returns (uint256 accumulator, uint256 operand) {
+    function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
         (accumulator, operand) = (_allocate(32), _allocate(64));
         assembly {
             let value := 0
@@ -56,6 +56,14 @@ contract ToyCurve is Settlement {
         assembly {
             mstore(accumulator, addmod(mload(accumulator), value, 0x1fffffffffffffff))
         }
+    }
+
+    function _accumulatePaged(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
+        internal
+        view
+        override
+    {
+        _accumulateEach(sum, operand, page, first, members, own);
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
