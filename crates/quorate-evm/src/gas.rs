@@ -96,19 +96,19 @@ impl Default for Measured {
     fn default() -> Self {
         Self {
             settle: 1_500,
-            open_page: 1_900,
-            change: PerBackEnd { a: 1_700, b: 520, d: 1_200 },
-            change_by_slope: 600,
+            open_page: 2_500,
+            change: PerBackEnd { a: 1_724, b: 392, d: 1_135 },
+            change_by_slope: 1_048,
             copy_key: 112,
-            finish: PerBackEnd { a: 400, b: 0, d: 2_100 },
-            weigh: 60,
-            open_base: 1_200,
-            commit: 350,
-            task: PerBackEnd { a: 1_000, b: 1_000, d: 15_380 },
+            finish: PerBackEnd { a: 740, b: 0, d: 1_360 },
+            weigh: 90,
+            open_base: 1_100,
+            commit: 570,
+            task: PerBackEnd { a: 1_020, b: 1_020, d: 15_400 },
             check: PerBackEnd {
-                a: BN254_PAIRINGS + 2_200,
-                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_500,
-                d: BLS12381_PAIRINGS + 3_000,
+                a: BN254_PAIRINGS + 1_870,
+                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_060,
+                d: BLS12381_PAIRINGS + 2_000,
             },
         }
     }

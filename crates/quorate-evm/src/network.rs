@@ -57,7 +57,7 @@ use crate::{
     gas::{Measured, Storing},
     hint::{self, Change, CounterHint},
     quorum::{KeySum, NONE, RENTAL, Store, WEIGHT_LIMIT},
-    state::{self, Head},
+    state::{self, Head, NEVER},
 };
 
 /// What is known of a settlement. As JSON it is the input of `quorate evm plan`.
@@ -72,12 +72,12 @@ pub struct Network {
     pub contract: Address,
     /// The number of the next result.
     pub nonce: u64,
-    /// The epoch that settles, from 1 on.
+    /// The epoch that settles; from 1 on where members are counted.
     pub epoch: u32,
     /// The weight that a quorum needs in the epoch, below 2^88.
     #[serde(with = "crate::base::amount")]
     pub required: u128,
-    /// Any so many of the members that `weights` has weigh as much; [`NEVER`](state::NEVER) where members are not counted, as by a
+    /// Any so many of the members that `weights` has weigh as much; [`NEVER`] where members are not counted, as by a
     /// `Verifier`.
     pub enough: u32,
     /// Members that changed since the last store by ski rental.
@@ -119,7 +119,7 @@ impl Network {
             return Err(NetworkError::WeightsBehindKeys { weights: self.weights.len(), keys });
         }
         self.head().encode()?;
-        if self.epoch == 0 {
+        if self.epoch == 0 && self.enough != NEVER {
             return Err(NetworkError::NoEpoch);
         }
         let (_, least) = state::enough(&self.weights, self.required);
@@ -144,8 +144,8 @@ impl Network {
             if found != expected {
                 return Err(NetworkError::BaseKeyLength { place, slot, expected, found });
             }
-            if base.weight >= WEIGHT_LIMIT || (base.epoch == 0 && base.weight != 0) {
-                return Err(NetworkError::BaseWeight { place, slot, epoch: base.epoch, weight: base.weight });
+            if base.weight >= WEIGHT_LIMIT {
+                return Err(NetworkError::BaseWeight { place, slot, weight: base.weight });
             }
             match base.signers.iter().last() {
                 None => return Err(NetworkError::EmptyBase { place, slot }),

@@ -18,7 +18,7 @@ use crate::{bitmap::Bitmap, keccak::keccak256};
 pub struct Head {
     /// Results that were settled; the number of the next.
     pub nonce: u64,
-    /// The epoch that settles, from 1 on.
+    /// The epoch that settles; 0 before the first.
     pub epoch: u32,
     /// Indices that are weighed in the epoch, those below this. 24 bits.
     pub members: u32,

@@ -429,10 +429,11 @@ fn slopes_of_no_line() {
 #[test]
 fn slopes_that_lie() {
     let point = |i| secret(i).public_key_g2().point();
-    let changes = [(point(2), Change::Added), (point(3), Change::Removed)];
+    // Not 3: these secrets are multiples, and that key the sum of the other two.
+    let changes = [(point(2), Change::Added), (point(5), Change::Removed)];
     let honest = slopes(Some(point(1)), changes).unwrap();
     let check = |slopes: &[[u8; 64]]| sum_by_slopes(Some(point(1)), changes, slopes);
-    let sum = (point(1) + point(2)).into_affine() + negated(point(3));
+    let sum = (point(1) + point(2)).into_affine() + negated(point(5));
     assert_eq!(check(&honest), Some(sum.into_affine()));
     let with = |change: &dyn Fn(&mut Vec<[u8; 64]>)| {
         let mut slopes = honest.clone();

@@ -28,8 +28,8 @@ pub enum NetworkError {
     /// A number that does not fit its bits of the contract's head.
     #[error(transparent)]
     Head(#[from] TooLarge),
-    /// Nothing settles before the first epoch.
-    #[error("epoch: 0, and the first is 1")]
+    /// Members are counted from the first epoch on.
+    #[error("epoch: 0, and the first in which members are counted is 1")]
     NoEpoch,
     /// So few members of the epoch may weigh less than what is required.
     #[error("enough: {enough}, and {least} members may be needed to weigh what is required")]
@@ -83,15 +83,13 @@ pub enum NetworkError {
         /// Bytes that it has.
         found: usize,
     },
-    /// A base whose weight has more than 96 bits, or that weighs something in no epoch.
-    #[error("bases[{place}] (slot {slot}): a weight of {weight} in epoch {epoch}")]
+    /// A base whose weight has more than 96 bits.
+    #[error("bases[{place}] (slot {slot}): a weight of {weight}, which has more than 96 bits")]
     BaseWeight {
         /// The base's place.
         place: usize,
         /// Its slot.
         slot: u16,
-        /// The epoch in which it was weighed.
-        epoch: u32,
         /// What it weighs.
         weight: u128,
     },
