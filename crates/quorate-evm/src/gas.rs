@@ -56,6 +56,8 @@ pub struct Measured {
     pub change_by_slope: u64,
     /// A key copied from an open page.
     pub copy_key: u64,
+    /// A word of a key in storage, beyond the cold slot: where it is.
+    pub find_slot: u64,
     /// The sum to an affine key; not where slopes are shown.
     pub finish: PerBackEnd,
     /// A weight read from an open page.
@@ -100,6 +102,7 @@ impl Default for Measured {
             change: PerBackEnd { a: 1_724, b: 392, d: 1_135 },
             change_by_slope: 1_048,
             copy_key: 112,
+            find_slot: 380,
             finish: PerBackEnd { a: 740, b: 0, d: 1_360 },
             weigh: 90,
             open_base: 1_100,
@@ -219,7 +222,7 @@ impl Measured {
             - steps.listed * (COLD_ACCOUNT - WARM_ACCOUNT - LISTED_ADDRESS)
             + changed * change
             + steps.paged * self.copy_key
-            + steps.in_slots * slots * COLD_SLOT
+            + steps.in_slots * slots * (COLD_SLOT + self.find_slot)
             + steps.weighed * self.weigh
             + finish
     }
