@@ -78,7 +78,7 @@ impl Arguments {
         let usage = |error| Failure::usage(error).context(name.clone());
         let ways = match network.ways(&measured, &signers) {
             Err(error @ PlanError::TooLight { .. }) => {
-                print::note(&format!("error: {error}"));
+                print::note(format!("error: {error}"));
                 return Ok(Exit::Invalid);
             }
             ways => ways.map_err(usage)?,
