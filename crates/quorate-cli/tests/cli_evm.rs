@@ -81,7 +81,7 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     let nothing = plan(&["--signers", "0-11", "--json"]).exits(0).object();
     assert_eq!(nothing["missing"][0], "the results: --result HEX");
     assert_eq!((&nothing["base"], nothing.get("sum")), (&json!(0), None));
-    assert_eq!((&nothing["weighing"], &nothing["access_list"]), (&json!("from the base"), &json!([])));
+    assert_eq!((&nothing["weighing"], &nothing["access_list"]), (&json!("counted"), &json!([])));
 }
 
 /// Eight may weigh too little, whoever they are, so these are weighed; from the empty quorum many change, which is
@@ -95,7 +95,7 @@ fn a_quorum_of_few_is_weighed() {
     network["bases"] = json!([]);
     let arguments = ["--signers", "0-3,5-7,11", "--result", RESULT];
     let printed = plan_of("-", &arguments, &network.to_string()).exits(0).out;
-    for line in ["by the weights of all signers", "the empty quorum: settleFrom", "in Jacobian coordinates, by 1/Z"] {
+    for line in ["by the weights of all signers", "the empty quorum: settleAll", "in Jacobian coordinates, by 1/Z"] {
         assert!(printed.contains(line), "{line} in {printed}");
     }
     let object = plan_of("-", &[&arguments[..], &["--json"]].concat(), &network.to_string()).exits(0).object();
@@ -129,7 +129,7 @@ fn a_signature_makes_calldata() {
     let signed = plan(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
     assert_eq!((&signed["missing"], &signed["store"]), (&json!([]), &json!(3)));
     let calldata = const_hex::decode(signed["calldata"].as_str().unwrap()).unwrap();
-    let call = SettlementBn254G2::settleFromCall::abi_decode(&calldata).unwrap();
+    let call = SettlementBn254G2::settleAllCall::abi_decode(&calldata).unwrap();
     assert_eq!(call.results.iter().map(ToString::to_string).collect::<Vec<_>>(), [RESULT, &format!("0x{OTHER}")]);
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
     assert_eq!((call.newest, Head::decode(call.head)), (network.newest(), network.head()));

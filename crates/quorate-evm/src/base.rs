@@ -207,11 +207,10 @@ impl Costs<'_> {
     pub fn way(&self, base: Option<(usize, &Base)>, quorum: &Bitmap) -> Way {
         let changed = base.map_or_else(|| quorum.clone(), |(_, base)| quorum.difference(&base.signers));
         let from_base = base.is_some_and(|(_, base)| base.weighed_in(self.head.epoch));
-        // A base that is the quorum, and was weighed, is taken at its weight.
-        let weighing = match (from_base, self.head.counts(quorum)) {
-            (true, counts) if changed.is_empty() || !counts => Weighing::FromBase,
-            (_, true) => Weighing::Counted,
-            _ => Weighing::Anew,
+        let weighing = match self.head.counts(quorum) {
+            true => Weighing::Counted,
+            false if from_base => Weighing::FromBase,
+            false => Weighing::Anew,
         };
         let (weighed, weight_pages) = match weighing {
             Weighing::Counted => (0, Vec::new()),

@@ -82,9 +82,10 @@ impl Head {
     }
 
     /// Whether these signers are enough by their number: those that are weighed in the epoch are counted, and no weight
-    /// is read.
+    /// is read. Before the first epoch `enough` is zero, and nobody is.
     pub fn counts(&self, signers: &Bitmap) -> bool {
-        signers.iter().take_while(|index| *index < self.members as usize).count() >= self.enough as usize
+        self.enough != 0
+            && signers.iter().take_while(|index| *index < self.members as usize).count() >= self.enough as usize
     }
 
     /// The head after `enter`: these terms, with nonce and paid as they were.
@@ -166,7 +167,9 @@ mod tests {
         let counts = |signers: &[usize]| head.counts(&signers.iter().copied().collect());
         assert!(counts(&[0, 1, 3]) && counts(&[0, 1, 2, 3, 9]));
         assert!(!counts(&[0, 1, 4, 5]));
-        let never = Head { members: 4, enough: NEVER, ..Head::default() };
-        assert!(!never.counts(&Bitmap::full(4)));
+        for enough in [0, NEVER] {
+            let never = Head { members: 4, enough, ..Head::default() };
+            assert!(!never.counts(&Bitmap::full(4)));
+        }
     }
 }

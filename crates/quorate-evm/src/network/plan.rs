@@ -124,18 +124,27 @@ impl Plan {
         }
     }
 
-    /// The call with these results, which must be those that were planned, and the aggregate signature: of `settle` if
-    /// the base is the newest, else of `settleFrom`.
+    /// Whether `settle` takes it, which settles one result from the newest base; `settleAll` takes all others.
+    pub fn is_single(&self) -> bool {
+        self.base_slot() == Some(NEWEST) && self.digests.len() == 1
+    }
+
+    /// The call with these results, which must be those that were planned, and the aggregate signature.
     ///
     /// # Errors
     /// [`MisuseError`], where more pages or members are named than the form holds, or the base is another back end's.
     pub fn call(&self, store: Store, signature: &Signature, results: &[B256]) -> Result<Bytes, MisuseError> {
         let quorum = self.quorum(store, signature).encode()?.into();
-        let (head, newest, results): (U256, _, _) = (self.head.encode()?, self.newest, results.to_vec());
+        let (head, newest): (U256, _) = (self.head.encode()?, self.newest);
         // Every settlement has these functions.
-        Ok(match self.base_slot() {
-            Some(NEWEST) => SettlementBn254G2::settleCall { head, results, quorum }.abi_encode().into(),
-            _ => SettlementBn254G2::settleFromCall { newest, head, results, quorum }.abi_encode().into(),
+        Ok(match results {
+            [result] if self.is_single() => {
+                SettlementBn254G2::settleCall { head, result: *result, quorum }.abi_encode().into()
+            }
+            _ => {
+                let results = results.to_vec();
+                SettlementBn254G2::settleAllCall { newest, head, results, quorum }.abi_encode().into()
+            }
         })
     }
 

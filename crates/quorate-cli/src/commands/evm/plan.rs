@@ -27,8 +27,8 @@ use crate::{
 ///
 /// From the contract's bases it chooses the one from which the quorum's key costs least, and says which members change,
 /// how their weight is shown to be enough, which pages to name, what to sign and what the transaction will cost. With the
-/// aggregate signature it checks that, and prints the calldata of settle, or of settleFrom where the base is not the
-/// newest. Exit code: 0, or 1 if the signature is false or the quorum too light.
+/// aggregate signature it checks that, and prints the calldata of settle, which takes one result from the newest base, or
+/// of settleAll. Exit code: 0, or 1 if the signature is false or the quorum too light.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = NETWORK)]
 pub(super) struct Arguments {

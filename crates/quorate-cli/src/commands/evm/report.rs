@@ -188,7 +188,7 @@ impl Report {
             head: hex(&plan.head.encode()?.to_be_bytes::<32>()),
             newest: plan.newest.to_string(),
             state: plan.state()?.to_string(),
-            call: if plan.base_slot() == Some(NEWEST) { "settle" } else { "settleFrom" },
+            call: if plan.is_single() { "settle" } else { "settleAll" },
             bases: candidates.collect(),
             results: tasks.collect(),
             store: match store {
