@@ -20,7 +20,7 @@ CRATES = {
 # A module imports only modules to its left.
 MODULES = {
     "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
-    "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end gas base refresh quorum contract network",
+    "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
 }
 
 

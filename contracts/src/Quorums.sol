@@ -36,7 +36,7 @@ abstract contract Quorums is KeyTable {
 
     /// @notice The slot of the newest base.
     uint256 internal constant NEWEST = 0;
-    uint256 internal constant NONE = type(uint16).max;
+    uint256 internal constant NONE = 0xffff;
 
     /// @notice Bytes of a commitment's preimage before the key: epoch and weight.
     uint256 private constant BEFORE_KEY = 16;
@@ -77,35 +77,31 @@ abstract contract Quorums is KeyTable {
     /// @notice Adds the key at `operand` to a sum, or takes it away. May change what is at `operand`.
     function _accumulate(uint256 sum, uint256 operand, bool subtract) internal view virtual;
 
-    /// @notice `_accumulate` for members of a word of a bitmap, whose keys are in a page, in which that of the word's first index
-    /// lies at `first`. `_accumulateEach` does it; a curve for which the calls show writes it out.
-    function _accumulatePaged(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
+    /// @notice `_accumulate` for each of the members in a word of a bitmap, of which those in `own` are added. Their keys are in a
+    /// page, whose address the lowest bits of `page` are, and that of the word's first index lies in it at `first`.
+    function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
         virtual;
 
-    /// @notice Writes the sum's key to `to`, and answers with what is left of the proof. Reverts if it is the identity.
-    function _finish(uint256 sum, uint256 to, bytes calldata proof) internal view virtual returns (bytes calldata rest);
+    /// @notice Writes the sum's key to `to`, and answers with where in calldata the rest of the proof begins. Reverts if it is the
+    /// identity.
+    function _finish(uint256 sum, uint256 to, bytes calldata proof) internal view virtual returns (uint256 rest);
 
     /// @notice Reverts unless the proof is an aggregate signature over all digests under the key at `key`.
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual;
 
     /// @dev What a quorum was cut into. In memory: the compiler has no stack for it.
     struct Parts {
-        uint256 baseSlot;
-        uint256 storeSlot;
-        bool changes; // it has a bitmap of its own
+        uint256 head; // the first word of its bytes: slots and lengths
         uint256 base; // the preimage of the base's commitment, in memory; 0 for the empty quorum
-        uint256 baseSigners; // calldata offset
-        uint256 baseBytes;
-        uint256 signers; // calldata offset
+        uint256 result; // that of the quorum's own, or the base's: its key is there once it was proved
+        uint256 preimage; // calldata offsets: behind the nonces,
+        uint256 signers; // of the quorum's bitmap, which may be the base's,
+        uint256 proof;
+        uint256 end;
+        uint256 baseBytes; // of the bitmaps
         uint256 ownBytes;
-        uint256 nonces; // calldata offset: pages of keys
-        uint256 weightNonces; // calldata offset
-        uint256 endNonces; // calldata offset
-        uint256 proof; // calldata offset
-        uint256 proofBytes;
-        uint256 result; // the base's preimage, or that of the quorum: its key is there once it was proved
     }
 
     /// @dev How far a walk through pages came.
@@ -117,26 +113,61 @@ abstract contract Quorums is KeyTable {
         uint256 last; // and the one behind its last
     }
 
-    /// @notice Whether the quorum is another than its base, or the base was not weighed in this epoch.
-    function _needsWeights(Parts memory parts, uint256 epoch) internal pure returns (bool) {
-        return parts.changes || !_weighedIn(parts, epoch);
+    function _baseSlot(Parts memory parts) internal pure returns (uint256) {
+        return parts.head >> 240;
     }
 
-    /// @notice Whether pages of weights are named.
-    function _hasWeights(Parts memory parts) internal pure returns (bool) {
-        return parts.endNonces != parts.weightNonces;
+    function _storeSlot(Parts memory parts) internal pure returns (uint256) {
+        return uint16(parts.head >> 224);
+    }
+
+    /// @dev 32 bytes of both bitmaps, of the quorum and of its base.
+    function _words(Parts memory parts, uint256 i) private pure returns (uint256 own, uint256 base) {
+        own = _word(parts.signers, parts.ownBytes, i);
+        unchecked {
+            base = _word(parts.preimage + BEFORE_KEY + _keyBytes(), parts.baseBytes, i);
+        }
+    }
+
+    /// @dev Bytes of the longer bitmap.
+    function _mostBytes(Parts memory parts) private pure returns (uint256) {
+        (uint256 own, uint256 base) = (parts.ownBytes, parts.baseBytes);
+        return own < base ? base : own;
+    }
+
+    /// @dev Whether the quorum has a bitmap of its own.
+    function _changes(Parts memory parts) private pure returns (bool) {
+        return uint16(parts.head >> 192) != 0;
+    }
+
+    /// @notice Whether the quorum is its base, and that was weighed in this epoch.
+    function _isWeighed(Parts memory parts, uint256 epoch) internal pure returns (bool) {
+        return !_changes(parts) && _weighedIn(parts, epoch);
+    }
+
+    /// @notice How many pages of weights are named.
+    function _weightPages(Parts memory parts) internal pure returns (uint256) {
+        return uint8(parts.head >> 176);
+    }
+
+    /// @dev How many pages of keys are named.
+    function _keyPages(Parts memory parts) private pure returns (uint256) {
+        return uint8(parts.head >> 184);
     }
 
     /// @notice Proves that a quorum signed every digest.
     function _prove(Parts memory parts, bytes32[] memory digests) internal view {
-        bytes calldata proof;
-        (uint256 offset, uint256 length) = (parts.proof, parts.proofBytes);
+        if (_changes(parts)) _sum(parts);
+        _check(digests, _keyOf(parts.result), _proofOf(parts));
+    }
+
+    /// @dev What is left of the proof.
+    function _proofOf(Parts memory parts) private pure returns (bytes calldata proof) {
+        (uint256 offset, uint256 end) = (parts.proof, parts.end);
         assembly ("memory-safe") {
             proof.offset := offset
-            proof.length := length
+            proof.length := sub(end, offset)
         }
-        if (parts.changes) proof = _sum(parts, proof);
-        _check(digests, _keyOf(parts.result), proof);
     }
 
     /// @notice Stores a quorum that was proved in a slot of the ring, with its weight in an epoch, or with epoch 0 and none.
@@ -186,66 +217,68 @@ abstract contract Quorums is KeyTable {
     /// @notice Cuts the bytes of a quorum, and hashes what they show of the base: 0 for the empty quorum. Whether that is what
     /// a slot holds the caller has to check.
     function _open(bytes calldata quorum) internal pure returns (Parts memory parts, bytes32 commitment) {
-        uint256 start;
-        uint256 head;
-        // Bytes that `quorum` may not have, and other calldata in their place: `end` says so below.
-        assembly ("memory-safe") {
-            start := quorum.offset
-            head := calldataload(start)
-        }
-        (parts.baseSlot, parts.storeSlot) = (head >> 240, uint16(head >> 224));
-        (uint256 baseBytes, uint256 ownBytes) = (uint16(head >> 208), uint16(head >> 192));
-        parts.baseBytes = baseBytes;
-        uint256 end;
-        // Unchecked: sums of a position in calldata and of lengths of two bytes.
+        uint256 beforeBitmap;
         unchecked {
-            uint256 at = start + 10;
-            parts.nonces = at;
-            at += 4 * uint256(uint8(head >> 184));
-            parts.weightNonces = at;
-            at += 4 * uint256(uint8(head >> 176));
-            parts.endNonces = at;
-            end = parts.baseSlot == NONE ? at : at + BEFORE_KEY + _keyBytes();
-            (parts.baseSigners, parts.signers) = (end, end);
-            end += baseBytes;
-            if (ownBytes == 0) {
-                parts.ownBytes = baseBytes;
-                require(baseBytes != 0, EmptyQuorum());
-            } else {
-                (parts.changes, parts.signers, parts.ownBytes) = (true, end, ownBytes);
-                end += ownBytes;
-            }
-            require(end <= start + quorum.length, QuorumTooShort(quorum.length, end - start));
-            (parts.proof, parts.proofBytes) = (end, start + quorum.length - end);
+            beforeBitmap = BEFORE_KEY + _keyBytes();
         }
-        uint256 lastByte;
+        bool formed;
+        // Assembly, because every settlement runs this. Sums of a position in calldata and of lengths of two bytes. What is read
+        // behind the end of `quorum` is other calldata, and then it is not formed.
         assembly ("memory-safe") {
-            lastByte := byte(31, calldataload(sub(end, 32)))
-        }
-        require(lastByte != 0, BitmapNotShortest());
-        if (parts.baseSlot == NONE) {
-            require(baseBytes == 0, NotThisBase(NONE));
-            return (parts, 0);
-        }
-        uint256 preimage = parts.endNonces;
-        uint256 base;
-        assembly ("memory-safe") {
-            base := mload(0x40)
-        }
-        unchecked {
-            uint256 length = parts.baseSigners + baseBytes - preimage;
-            assembly ("memory-safe") {
+            let head := calldataload(quorum.offset)
+            mstore(parts, head)
+            let preimage := add(add(quorum.offset, 10), shl(2, add(byte(8, head), byte(9, head))))
+            mstore(add(parts, 0x60), preimage)
+            let lengths := and(shr(192, head), 0xffffffff)
+            let next := preimage
+            // The empty quorum has no bitmap: the lengths are m.
+            formed := lt(lengths, 0x10000)
+            if lt(shr(240, head), NONE) {
+                formed := 1
+                next := add(add(preimage, beforeBitmap), shr(16, lengths))
+                let length := sub(next, preimage)
+                let base := mload(0x40)
                 mstore(0x40, add(base, length))
                 calldatacopy(base, preimage, length)
                 commitment := keccak256(base, length)
+                mstore(add(parts, 0x20), base)
+                mstore(add(parts, 0x40), base)
             }
+            mstore(add(parts, 0xe0), shr(16, lengths))
+            let own := and(lengths, 0xffff)
+            let signers := next
+            switch own
+            case 0 {
+                own := shr(16, lengths)
+                signers := sub(next, own)
+            }
+            default { next := add(next, own) }
+            mstore(add(parts, 0x80), signers)
+            mstore(add(parts, 0x100), own)
+            mstore(add(parts, 0xa0), next)
+            let end := add(quorum.offset, quorum.length)
+            mstore(add(parts, 0xc0), end)
+            // A last byte of zero is that of no bitmap, or of one that is not the shortest.
+            formed := and(and(formed, iszero(gt(next, end))), lt(signers, next))
+            formed := mul(formed, and(calldataload(sub(next, 32)), 0xff))
         }
-        (parts.base, parts.result) = (base, base);
+        if (!formed) _refuse(parts, quorum.length);
+    }
+
+    /// @dev Says what is wrong with the bytes of a quorum.
+    function _refuse(Parts memory parts, uint256 length) private pure {
+        uint256 lengths = uint32(parts.head >> 192);
+        require(lengths != 0, EmptyQuorum());
+        require(_baseSlot(parts) != NONE || lengths <= type(uint16).max, NotThisBase(NONE));
+        // The start is so many bytes before the end.
+        uint256 least = length + parts.proof - parts.end;
+        require(least <= length, QuorumTooShort(length, least));
+        revert BitmapNotShortest();
     }
 
     /// @notice Reverts unless the slot of the base holds what was shown of it. Of the empty quorum nothing was.
     function _checkBase(Parts memory parts, bytes32 commitment) internal view {
-        uint256 slot = parts.baseSlot;
+        uint256 slot = _baseSlot(parts);
         require(slot == NONE || _ring[slot] == commitment, NotThisBase(slot));
     }
 
@@ -263,43 +296,43 @@ abstract contract Quorums is KeyTable {
     function _weigh(Parts memory parts, uint256 epoch) internal view returns (uint256 weight) {
         bool fromBase = _weighedIn(parts, epoch);
         if (fromBase) weight = _headOf(parts.base) & type(uint96).max;
-        if (fromBase && !parts.changes) return weight;
+        if (fromBase && !_changes(parts)) return weight;
         Pages memory pages;
-        (pages.next, pages.end) = (parts.weightNonces, parts.endNonces);
-        uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
+        _name(pages, parts.preimage, _weightPages(parts));
+        uint256 most = _mostBytes(parts);
         // Unchecked: below 2^17; sums of words of 64 bits.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
-                uint256 own = _word(parts.signers, parts.ownBytes, i);
-                uint256 base = fromBase ? _word(parts.baseSigners, parts.baseBytes, i) : 0;
+                (uint256 own, uint256 base) = _words(parts, i);
+                if (!fromBase) base = 0;
                 if (own != base) weight += _weighWord(pages, epoch, 8 * most, 8 * i, own, base);
             }
         }
         // Sums of words do not overflow; a difference would have, and be larger, if the base's weight were not its members'.
-        require(weight <= type(uint96).max, NotThisBase(parts.baseSlot));
+        require(weight <= type(uint96).max, NotThisBase(_baseSlot(parts)));
     }
 
     /// @notice How many signers have an index below `members`. About 200 gas for each 256 indices.
     function _count(Parts memory parts, uint256 members) internal pure returns (uint256 count) {
-        // Unchecked: below 2^20.
+        (uint256 signers, uint256 length) = (parts.signers, parts.ownBytes);
+        // Unchecked: below 2^25.
         unchecked {
-            for (uint256 i = 0; i < parts.ownBytes; i += 32) {
-                uint256 word = _word(parts.signers, parts.ownBytes, i);
-                if (8 * i + 256 > members) word &= 8 * i < members ? _before(members, 8 * i) : 0;
-                count += _ones(word);
+            uint256 most = (members + 7) >> 3;
+            if (length > most) length = most;
+            for (uint256 i = 0; i < length; i += 32) {
+                count += _ones(_word(signers, length, i) & _before(members, 8 * i));
             }
         }
     }
 
     /// @notice In how many members the quorum and its base differ.
     function _distance(Parts memory parts) internal pure returns (uint256 distance) {
-        uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
+        uint256 most = _mostBytes(parts);
         // Unchecked: below 2^20.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
-                distance += _ones(
-                    _word(parts.signers, parts.ownBytes, i) ^ _word(parts.baseSigners, parts.baseBytes, i)
-                );
+                (uint256 own, uint256 base) = _words(parts, i);
+                distance += _ones(own ^ base);
             }
         }
     }
@@ -318,78 +351,57 @@ abstract contract Quorums is KeyTable {
     }
 
     /// @dev The key of the quorum to a preimage of its own: goes through both bitmaps word by word, and adds and takes away
-    /// the keys in which they differ.
-    function _sum(Parts memory parts, bytes calldata proof) private view returns (bytes calldata) {
-        Pages memory pages;
-        (pages.next, pages.end) = (parts.nonces, parts.weightNonces);
-        (uint256 sum, uint256 operand) = _begin(parts.base == 0 ? 0 : _keyOf(parts.base), proof);
-        bool any;
-        uint256 most = parts.ownBytes < parts.baseBytes ? parts.baseBytes : parts.ownBytes;
-        // Unchecked: below 2^17.
-        unchecked {
-            for (uint256 i = 0; i < most; i += 32) {
-                uint256 own = _word(parts.signers, parts.ownBytes, i);
-                uint256 changed = own ^ _word(parts.baseSigners, parts.baseBytes, i);
-                if (changed != 0) {
-                    any = true;
-                    _sumWord(pages, sum, operand, 8 * i, changed, own);
-                }
-            }
-            require(any, NothingChanged());
-            parts.result = _allocate(BEFORE_KEY + _keyBytes() + parts.ownBytes);
-        }
-        return _finish(sum, _keyOf(parts.result), proof);
-    }
-
-    /// @dev Adds and takes away the members of a word of bitmaps, which begins at index `start`, page by page.
-    function _sumWord(Pages memory pages, uint256 sum, uint256 operand, uint256 start, uint256 changed, uint256 own)
-        private
-        view
-    {
-        uint256 size = _keyBytes();
+    /// the keys in which they differ, page by page.
+    function _sum(Parts memory parts) private view {
+        (uint256 sum, uint256 operand) = _begin(parts.base == 0 ? 0 : _keyOf(parts.base), _proofOf(parts));
+        uint256 most = _mostBytes(parts);
+        uint256 any = 0;
+        // The page that is open: its number of 64 bits and its address; and how many are named and were not opened.
+        uint256 page = 0;
+        uint256 pages = _keyPages(parts);
         // Unchecked: indices below 2^20, positions in calldata, and a page's number of eight bytes.
         unchecked {
-            while (changed != 0) {
-                uint256 index = start + _leadingZeros(changed);
-                while (index >= pages.last && pages.next != pages.end) {
-                    (address page, uint256 number) = CodePages.open(_nonceAt(pages.next), KEYS);
-                    pages.next += 4;
-                    (pages.page, pages.first) = (uint160(page), number >> 16);
-                    pages.last = pages.first + uint16(number);
-                }
-                if (index >= pages.first && index < pages.last) {
-                    uint256 here = changed & _before(pages.last, start);
-                    changed ^= here;
-                    // The key of the word's first index, before the page where that begins later: from there on every sum is of a
-                    // member in the page, so that the detour below zero is undone.
-                    uint256 first = CodePages.HEADER + (start - pages.first) * size;
-                    _accumulatePaged(sum, operand, address(uint160(pages.page)), first, here, own);
-                } else {
-                    _readTail(index, operand);
-                    uint256 bit = _bit(index - start);
-                    changed ^= bit;
-                    _accumulate(sum, operand, own & bit == 0);
+            for (uint256 i = 0; i < most; i += 32) {
+                (uint256 own, uint256 changed) = _words(parts, i);
+                changed ^= own;
+                any |= changed;
+                while (changed != 0) {
+                    uint256 index = 8 * i + _leadingZeros(changed);
+                    uint256 last = (page >> 176) + uint16(page >> 160);
+                    if (index >= last && pages != 0) {
+                        page = _openKeys(parts, pages--);
+                    } else if (index >= page >> 176 && index < last) {
+                        uint256 here = changed & _before(last, 8 * i);
+                        changed ^= here;
+                        _accumulatePaged(sum, operand, page, _firstKey(page, 8 * i), here, own);
+                    } else {
+                        _readTail(index, operand);
+                        uint256 bit = _bit(index - 8 * i);
+                        changed ^= bit;
+                        _accumulate(sum, operand, own & bit == 0);
+                    }
                 }
             }
+            require(any != 0, NothingChanged());
+            parts.result = _allocate(BEFORE_KEY + _keyBytes() + parts.ownBytes);
+        }
+        parts.proof = _finish(sum, _keyOf(parts.result), _proofOf(parts));
+    }
+
+    /// @dev The number and the address of a page of keys, of which so many are named from it on.
+    function _openKeys(Parts memory parts, uint256 pages) private view returns (uint256) {
+        unchecked {
+            uint256 nonce = _nonceAt(parts.preimage - 4 * (_weightPages(parts) + pages));
+            (address page, uint256 number) = CodePages.open(nonce, KEYS);
+            return number << 160 | uint160(page);
         }
     }
 
-    /// @dev `_accumulatePaged` by one `_accumulate` for each member.
-    function _accumulateEach(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
-        internal
-        view
-    {
-        uint256 size = _keyBytes();
-        while (members != 0) {
-            uint256 bit;
-            // Assembly, because each member that changed runs this: one copy from the page, to where the curve reads it.
-            assembly ("memory-safe") {
-                let place := clz(members)
-                bit := shr(place, shl(255, 1))
-                members := xor(members, bit)
-                extcodecopy(page, operand, add(first, mul(place, size)), size)
-            }
-            _accumulate(sum, operand, own & bit == 0);
+    /// @dev Where in a page the key of a word's first index is: before the page where that begins later. From there on every sum is
+    /// of a member in the page, so that the detour below zero is undone.
+    function _firstKey(uint256 page, uint256 start) private pure returns (uint256) {
+        unchecked {
+            return CodePages.HEADER + (start - (page >> 176)) * _keyBytes();
         }
     }
 
@@ -469,19 +481,14 @@ abstract contract Quorums is KeyTable {
     /// @dev 32 bytes of a bitmap from byte `i` on, zeros behind its end.
     function _word(uint256 offset, uint256 length, uint256 i) private pure returns (uint256 word) {
         assembly ("memory-safe") {
-            if lt(i, length) {
-                word := calldataload(add(offset, i))
-                let left := sub(length, i)
-                if lt(left, 32) {
-                    let unused := shl(3, sub(32, left))
-                    word := shl(unused, shr(unused, word))
-                }
-            }
+            // A shift by 256 or more is to 0, so that all of a whole word is taken.
+            let others := shr(shl(3, sub(length, i)), not(0))
+            word := mul(lt(i, length), and(calldataload(add(offset, i)), not(others)))
         }
     }
 
     /// @dev How many bits of a word are one: sums of 2, 4, 8 and 16 bits, and of all sixteens by one product.
-    function _ones(uint256 word) private pure returns (uint256 count) {
+    function _ones(uint256 word) internal pure returns (uint256 count) {
         assembly ("memory-safe") {
             word := sub(word, and(shr(1, word), 0x5555555555555555555555555555555555555555555555555555555555555555))
             let fours := 0x3333333333333333333333333333333333333333333333333333333333333333
@@ -507,6 +514,13 @@ abstract contract Quorums is KeyTable {
     function _before(uint256 index, uint256 start) private pure returns (uint256) {
         unchecked {
             return ~(type(uint256).max >> (index - start));
+        }
+    }
+
+    /// @dev The pages of which the nonces end at a position in calldata.
+    function _name(Pages memory pages, uint256 end, uint256 count) private pure {
+        unchecked {
+            (pages.next, pages.end) = (end - 4 * count, end);
         }
     }
 

@@ -21,7 +21,7 @@ import {Quorums} from "./Quorums.sol";
 ///     88  required: the weight that a quorum needs
 ///     24  paid: members that were added and taken away since the last store by rental
 ///
-/// So what the calls of `settle`, `settleFrom` and `enter` were given is needed to make the next; the logs say which they were.
+/// So what the calls of `settle`, `settleAll` and `enter` were given is needed to make the next; the logs say which they were.
 abstract contract Settlement is Quorums {
     /// @notice A slot to store in that means: in the first slot of the ring which is not pinned, once the changes paid since the
     /// last such store reach `changesAStore` (ski rental). What is spent on stores is never more than what is paid for changes, and
@@ -43,8 +43,10 @@ abstract contract Settlement is Quorums {
 
     event Registered(uint256 indexed index, address indexed owner);
     event EpochBegun(uint256 indexed epoch, uint256 terms);
-    /// @notice Results from number `nonce` on.
-    event Settled(uint256 nonce, bytes32[] results);
+    /// @notice The result of number `nonce`.
+    event Settled(uint256 nonce, bytes32 result);
+    /// @notice The results from number `nonce` on.
+    event SettledAll(uint256 nonce, bytes32[] results);
 
     error NotRegistrar(address sender);
     error NothingToSettle();
@@ -126,57 +128,63 @@ abstract contract Settlement is Quorums {
         return keccak256(abi.encode(RESULT, block.chainid, address(this), nonce, result));
     }
 
-    /// @notice Settles the next results, which one quorum signed each of, from the newest base: one verification for all. The
-    /// quorum is as `Quorums` says, and the slot of its base 0. It weighs what is required if it has enough members; or its
-    /// weight is read, where pages of weights are named or its base has it.
-    function settle(uint256 head, bytes32[] calldata results, bytes calldata quorum) external {
+    /// @notice Settles the next result, which a quorum signed, from the newest base. The quorum is as `Quorums` says, and the slot
+    /// of its base 0. It weighs what is required if it has enough members; or its weight is read, where pages of weights are
+    /// named or its base has it.
+    function settle(uint256 head, bytes32 result, bytes calldata quorum) external {
         (Parts memory parts, bytes32 newest) = _open(quorum);
-        require(parts.baseSlot == NEWEST, NotThisBase(parts.baseSlot));
+        require(_baseSlot(parts) == NEWEST, NotThisBase(_baseSlot(parts)));
+        bytes32[] calldata results;
+        // An argument of 32 bytes is an array of one where it lies.
+        assembly ("memory-safe") {
+            results.offset := 0x24
+            results.length := 1
+        }
         _settle(head, newest, results, parts);
+        emit Settled(head >> 192, result);
     }
 
-    /// @notice `settle` from a base in another slot, or from the empty quorum: 2,100 gas for the slot, 512 for the commitment of
-    /// the newest.
-    function settleFrom(bytes32 newest, uint256 head, bytes32[] calldata results, bytes calldata quorum) external {
+    /// @notice `settle` of the next results, each of which one quorum signed: one verification for all; and from any base, or the
+    /// empty quorum.
+    function settleAll(bytes32 newest, uint256 head, bytes32[] calldata results, bytes calldata quorum) external {
+        require(results.length != 0, NothingToSettle());
         (Parts memory parts, bytes32 base) = _open(quorum);
-        _checkBase(parts, base);
+        if (_baseSlot(parts) == NEWEST) require(base == newest, NotThisBase(NEWEST));
+        else _checkBase(parts, base);
         _settle(head, newest, results, parts);
+        emit SettledAll(head >> 192, results);
     }
 
     function _settle(uint256 head, bytes32 newest, bytes32[] calldata results, Parts memory parts) private {
-        require(results.length != 0, NothingToSettle());
         require(_hash(head, newest) == state, NotThisState());
-        uint256 nonce = head >> 192;
         (uint256 epoch, uint256 weight) = _require(head, parts);
-        _prove(parts, _digests(nonce, results));
-        uint256 slot = parts.storeSlot;
-        if (slot == RENTAL) (slot, head) = _rent(head, _distance(parts));
-        if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
-        else if (slot != NONE) _store(parts, slot, epoch, weight);
+        _prove(parts, _digests(head >> 192, results));
+        uint256 slot = _storeSlot(parts);
+        if (slot != NONE) {
+            if (slot == RENTAL) (slot, head) = _rent(head, _distance(parts));
+            if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
+            else if (slot != NONE) _store(parts, slot, epoch, weight);
+        }
         // Unchecked: nonces below 2^64.
         unchecked {
             state = _hash(head + (results.length << 192), newest);
         }
-        emit Settled(nonce, results);
     }
 
     /// @dev Reverts unless the quorum weighs enough, and answers with what is known of its weight: the epoch and the weight, or
     /// twice 0.
     function _require(uint256 head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
-        epoch = uint32(head >> 160);
-        if (_hasWeights(parts) || !_needsWeights(parts, epoch)) {
-            weight = _weigh(parts, epoch);
-            uint256 required = uint88(head >> 24);
-            require(weight >= required, QuorumTooLight(weight, required));
-        } else {
-            uint256 members = _count(parts, uint24(head >> 136));
-            uint256 enough = uint24(head >> 112);
-            // Unchecked: before the first epoch `enough` is 0, and no number is larger than 0 - 1.
-            unchecked {
-                require(members > enough - 1, TooFewMembers(members, enough));
-            }
-            epoch = 0;
+        (uint256 counted, uint256 enough) = (0, uint24(head >> 112));
+        if (_weightPages(parts) == 0) {
+            counted = _count(parts, uint24(head >> 136));
+            // Before the first epoch `enough` is 0, and nothing is.
+            if (counted >= enough && enough != 0) return (0, 0);
         }
+        epoch = uint32(head >> 160);
+        require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
+        weight = _weigh(parts, epoch);
+        uint256 required = uint88(head >> 24);
+        require(weight >= required, QuorumTooLight(weight, required));
     }
 
     /// @dev Where a quorum is stored by rental, its changes being paid, and the head with what is paid then.
@@ -218,16 +226,21 @@ abstract contract Settlement is Quorums {
     /// once.
     function _digests(uint256 nonce, bytes32[] calldata results) private view returns (bytes32[] memory digests) {
         bytes32 kind = RESULT;
-        digests = new bytes32[](results.length);
         assembly ("memory-safe") {
-            let input := mload(0x40)
+            digests := mload(0x40)
+            let to := add(digests, 0x20)
+            let input := add(to, shl(5, results.length))
+            mstore(0x40, input)
+            mstore(digests, results.length)
             mstore(input, kind)
             mstore(add(input, 0x20), chainid())
             mstore(add(input, 0x40), address())
-            for { let i := 0 } lt(i, results.length) { i := add(i, 1) } {
-                mstore(add(input, 0x60), add(nonce, i))
-                mstore(add(input, 0x80), calldataload(add(results.offset, shl(5, i))))
-                mstore(add(add(digests, 0x20), shl(5, i)), keccak256(input, 0xa0))
+            for { let from := results.offset } lt(to, input) { from := add(from, 0x20) } {
+                mstore(add(input, 0x60), nonce)
+                mstore(add(input, 0x80), calldataload(from))
+                mstore(to, keccak256(input, 0xa0))
+                nonce := add(nonce, 1)
+                to := add(to, 0x20)
             }
         }
     }

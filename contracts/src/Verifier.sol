@@ -50,7 +50,7 @@ abstract contract Verifier is Quorums, IVerifier {
         _checkBase(parts, base);
         weight = _weigh(parts, epoch);
         _prove(parts, digests);
-        if (parts.storeSlot != NONE) _store(parts, parts.storeSlot, epoch, weight);
+        if (_storeSlot(parts) != NONE) _store(parts, _storeSlot(parts), epoch, weight);
         return (_signersOf(parts), weight);
     }
 

@@ -203,8 +203,10 @@ abstract contract QuorumFixture is Test {
         view
         returns (bytes memory)
     {
-        if (base.slot == NEWEST) return abi.encodeCall(Settlement.settle, (_head, results, quorum));
-        return abi.encodeCall(Settlement.settleFrom, (Members.commitment(_newest), _head, results, quorum));
+        if (base.slot == NEWEST && results.length == 1) {
+            return abi.encodeCall(Settlement.settle, (_head, results[0], quorum));
+        }
+        return abi.encodeCall(Settlement.settleAll, (Members.commitment(_newest), _head, results, quorum));
     }
 
     /// @notice The same for one result that the quorum signed.
@@ -266,11 +268,19 @@ abstract contract QuorumFixture is Test {
             if (store != NONE) paid = 0;
         }
         _head = _pack(_nonce() + count, _head, paid);
-        bool weighed = _weighs || (Members.same(base.signers, signers) && base.epoch == _epoch());
+        bool weighed =
+            _weighs || (Members.same(base.signers, signers) && base.epoch == _epoch() && _counted(signers) < _enough());
         result = _base(store, weighed, signers);
         if (store == NEWEST) _newest = result;
         else if (store != NONE) assertEq(_settlement.commitmentAt(store), Members.commitment(result), "stored");
         _assertState("settled");
+    }
+
+    /// @dev Signers who were weighed in this epoch.
+    function _counted(bytes memory signers) private view returns (uint256 count) {
+        for (uint256 i = 0; i < _weights.length; i++) {
+            if (Members.contains(signers, i)) count++;
+        }
     }
 
     /// @notice A quorum as a base, weighed in this epoch or not at all.

@@ -71,7 +71,7 @@ contract PagesTest is Test {
         digests[0] = _settlement.resultDigest(_head >> 192, 0);
         uint256 key = abi.decode(_expected(0, signers).key, (uint256));
         bytes memory quorum = Members.pack(base, 1, keys, weights, signers, _settlement.signature(digests, key));
-        return abi.encodeCall(Settlement.settleFrom, (0, _head, results, quorum));
+        return abi.encodeCall(Settlement.settleAll, (0, _head, results, quorum));
     }
 
     function _settle(Members.Base memory base, bytes memory signers) private returns (Members.Base memory result) {

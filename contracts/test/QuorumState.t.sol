@@ -35,19 +35,19 @@ contract QuorumStateTest is QuorumFixture {
         bytes32 newest = Members.commitment(_newest);
         for (uint256 bit = 0; bit < 256; bit++) {
             uint256 wrong = _head ^ 1 << bit;
-            _refuse(abi.encodeCall(Settlement.settle, (wrong, results, near)), Settlement.NotThisState.selector);
+            _refuse(abi.encodeCall(Settlement.settle, (wrong, results[0], near)), Settlement.NotThisState.selector);
             _refuse(
-                abi.encodeCall(Settlement.settleFrom, (newest, wrong, results, far)), Settlement.NotThisState.selector
+                abi.encodeCall(Settlement.settleAll, (newest, wrong, results, far)), Settlement.NotThisState.selector
             );
             bytes32 other = newest ^ bytes32(1 << bit);
             _refuse(
-                abi.encodeCall(Settlement.settleFrom, (other, _head, results, far)), Settlement.NotThisState.selector
+                abi.encodeCall(Settlement.settleAll, (other, _head, results, far)), Settlement.NotThisState.selector
             );
         }
         uint256 before = vm.snapshotState();
-        _accept(abi.encodeCall(Settlement.settle, (_head, results, near)));
+        _accept(abi.encodeCall(Settlement.settle, (_head, results[0], near)));
         vm.revertToState(before);
-        _accept(abi.encodeCall(Settlement.settleFrom, (newest, _head, results, far)));
+        _accept(abi.encodeCall(Settlement.settleAll, (newest, _head, results, far)));
     }
 
     function testFuzz_anyOtherState(uint256 head, bytes32 newest) public {
@@ -55,9 +55,7 @@ contract QuorumStateTest is QuorumFixture {
         if (head == _head && newest == Members.commitment(_newest)) return;
         bytes32[] memory results = _results(1);
         bytes memory quorum = _quorum(ring, NONE, _range(1, N), _signature(results, _range(1, N)));
-        _refuse(
-            abi.encodeCall(Settlement.settleFrom, (newest, head, results, quorum)), Settlement.NotThisState.selector
-        );
+        _refuse(abi.encodeCall(Settlement.settleAll, (newest, head, results, quorum)), Settlement.NotThisState.selector);
     }
 
     /// @notice Heads that once were, with commitments that once were.
@@ -75,7 +73,7 @@ contract QuorumStateTest is QuorumFixture {
         for (uint256 i = 0; i < 4; i++) {
             for (uint256 j = 0; j < 4; j++) {
                 if (i == 3 && j >= 2) continue;
-                bytes memory data = abi.encodeCall(Settlement.settleFrom, (newests[j], heads[i], results, quorum));
+                bytes memory data = abi.encodeCall(Settlement.settleAll, (newests[j], heads[i], results, quorum));
                 _refuse(data, Settlement.NotThisState.selector);
             }
         }
@@ -114,19 +112,20 @@ contract QuorumStateTest is QuorumFixture {
         bytes32[] memory results = _results(1);
         bytes memory proof = _signature(results, _range(1, N));
         bytes memory quorum = _quorum(ring, NONE, _range(1, N), proof);
-        _refuse(abi.encodeCall(Settlement.settle, (_head, results, quorum)), _notThisBase(2));
+        _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), _notThisBase(2));
         quorum = _quorum(Members.empty(), NONE, _range(1, N), proof);
-        _refuse(abi.encodeCall(Settlement.settle, (_head, results, quorum)), _notThisBase(NONE));
+        _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), _notThisBase(NONE));
         bytes32 newest = Members.commitment(_newest);
-        quorum = _quorum(_newest, NONE, _range(1, N), proof);
-        _refuse(abi.encodeCall(Settlement.settleFrom, (newest, _head, results, quorum)), _notThisBase(0));
         // A base of one's own making in a slot that holds nothing.
         Members.Base memory made = _base(3, true, _range(1, N));
         quorum = _quorum(made, NONE, _range(1, N), proof);
-        _refuse(abi.encodeCall(Settlement.settleFrom, (newest, _head, results, quorum)), _notThisBase(3));
+        _refuse(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)), _notThisBase(3));
         made.slot = 0;
         quorum = _quorum(made, NONE, _range(1, N), proof);
-        _refuse(abi.encodeCall(Settlement.settle, (_head, results, quorum)), Settlement.NotThisState.selector);
+        _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), Settlement.NotThisState.selector);
+        _refuse(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)), _notThisBase(0));
+        quorum = _quorum(_newest, NONE, _range(1, N), proof);
+        _accept(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)));
     }
 
     function test_theNewestIsKeptWhereItIsNotReplaced() public {
@@ -183,13 +182,12 @@ contract QuorumStateTest is QuorumFixture {
         bytes memory quorum = _quorum(ring, NONE, _range(1, N), _signature(results, _range(1, N)));
         for (uint256 i = 0; i < words.length; i++) {
             for (uint256 j = 0; j < words.length; j++) {
-                bytes memory data =
-                    abi.encodeCall(Settlement.settleFrom, (words[j], uint256(words[i]), results, quorum));
+                bytes memory data = abi.encodeCall(Settlement.settleAll, (words[j], uint256(words[i]), results, quorum));
                 _refuse(data, Settlement.NotThisState.selector);
             }
             quorum = _quorum(_newest, NONE, _range(1, N), _signature(results, _range(1, N)));
             _refuse(
-                abi.encodeCall(Settlement.settle, (uint256(words[i]), results, quorum)),
+                abi.encodeCall(Settlement.settle, (uint256(words[i]), results[0], quorum)),
                 Settlement.NotThisState.selector
             );
             quorum = _quorum(ring, NONE, _range(1, N), _signature(results, _range(1, N)));
@@ -284,13 +282,14 @@ contract QuorumStateTest is QuorumFixture {
         vm.recordLogs();
         _settle(Members.empty(), NEWEST, _range(0, N), 3);
         (topics, data) = _lastLog();
-        assertEq(topics[0], Settlement.Settled.selector, "settled");
+        assertEq(topics[0], Settlement.SettledAll.selector, "settled");
         assertEq(data, abi.encode(uint256(0), results), "nonce and results");
-        results = _results(1);
+        bytes32 result = _results(1)[0];
         vm.recordLogs();
         _settle(_newest, NONE, _range(0, N));
-        (, data) = _lastLog();
-        assertEq(data, abi.encode(uint256(3), results), "nonce and results");
+        (topics, data) = _lastLog();
+        assertEq(topics[0], Settlement.Settled.selector, "settled");
+        assertEq(data, abi.encode(uint256(3), result), "nonce and result");
     }
 
     function _lastLog() private returns (bytes32[] memory, bytes memory) {

@@ -115,7 +115,7 @@ abstract contract SettlementsTest is Test {
         _send(base, all, _pack(base, store, signers, _proof(digests, signers)));
         if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
         _head += results << 192;
-        bool weighed = _weighs || (Members.same(base.signers, signers) && base.epoch != 0);
+        bool weighed = _weighs && !Members.same(base.signers, signers);
         uint96 weight = weighed ? uint96(_count(signers) * 1_000_000) : 0;
         result = Members.Base(store, weighed ? 1 : 0, weight, _key(signers), signers);
         if (store == Members.NEWEST) _newest = result;
@@ -123,8 +123,8 @@ abstract contract SettlementsTest is Test {
     }
 
     function _send(Members.Base memory base, bytes32[] memory results, bytes memory quorum) internal {
-        if (base.slot == Members.NEWEST) _settlement.settle(_head, results, quorum);
-        else _settlement.settleFrom(Members.commitment(_newest), _head, results, quorum);
+        if (base.slot == Members.NEWEST && results.length == 1) _settlement.settle(_head, results[0], quorum);
+        else _settlement.settleAll(Members.commitment(_newest), _head, results, quorum);
     }
 
     function _count(bytes memory signers) internal pure returns (uint256 count) {

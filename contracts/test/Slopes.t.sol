@@ -71,7 +71,7 @@ contract SlopesTest is Test, Bn254G2Signing {
     {
         bytes memory proof = abi.encodePacked(sum, _proof(signers));
         bytes memory quorum = Members.pack(base, store, _keyPages, _none, signers, proof);
-        return abi.encodeCall(Settlement.settleFrom, (0, _head, new bytes32[](1), quorum));
+        return abi.encodeCall(Settlement.settleAll, (0, _head, new bytes32[](1), quorum));
     }
 
     function _accept(bytes memory data) private {
@@ -288,11 +288,11 @@ contract SlopesTest is Test, Bn254G2Signing {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         bytes memory proof = abi.encodePacked(_slopes(base, hex"07"), _proof(hex"07"));
         bytes memory quorum = Members.pack(base, 3, _keyPages, _none, hex"0b", proof);
-        _refuse(abi.encodeCall(Settlement.settleFrom, (0, _head, new bytes32[](1), quorum)), Bn254G2.BadSlope.selector);
+        _refuse(abi.encodeCall(Settlement.settleAll, (0, _head, new bytes32[](1), quorum)), Bn254G2.BadSlope.selector);
         proof = abi.encodePacked(_slopes(base, hex"0b"), _proof(hex"07"));
         quorum = Members.pack(base, 3, _keyPages, _none, hex"0b", proof);
         _refuse(
-            abi.encodeCall(Settlement.settleFrom, (0, _head, new bytes32[](1), quorum)),
+            abi.encodeCall(Settlement.settleAll, (0, _head, new bytes32[](1), quorum)),
             Bn254G2Keys.FalseSignature.selector
         );
     }

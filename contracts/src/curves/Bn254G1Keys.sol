@@ -7,8 +7,8 @@ import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G1 of BN254, whose twin in G2 the aggregator shows
 /// @notice A key is 64 bytes. A proof is the signature, 64 bytes; the sum's key in G2, 128 bytes in the EVM's order; and for
-/// each digest its hint, `counter (1) ‖ y (32)`. The dual-key check shows that both keys have one secret. About 710 gas a
-/// member that changed, and 13,000 more than keys in G2 for the check. BN254 has about 100 bits of security.
+/// each digest its hint, `counter (1) ‖ y (32)`. The dual-key check shows that both keys have one secret. About 380 gas a
+/// member that changed where they are dense, 500 where not, and 14,500 more than keys in G2 for the check. BN254 has about 100 bits of security.
 abstract contract Bn254G1Keys is Quorums {
     uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
 
@@ -46,26 +46,68 @@ abstract contract Bn254G1Keys is Quorums {
         if (!done) revert Bn254.AddFailed();
     }
 
-    /// @dev `_accumulate` for each member, written out, for a call takes a third more: what a precompile answers is looked at once
-    /// for all.
-    function _accumulatePaged(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
+    /// @dev Those who left are added to the sum's negative: two negations instead of one for each.
+    function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
         override
     {
-        bool done = true;
+        uint256 left = members & ~own;
+        if (left != 0) {
+            _negate(sum);
+            _addPaged(sum, operand, page, first, left);
+            _negate(sum);
+        }
+        if (left != members) _addPaged(sum, operand, page, first, members & own);
+    }
+
+    /// @dev sum := -sum. Of a point of the curve y is not zero, and of the identity it stays so.
+    function _negate(uint256 sum) private pure {
         assembly {
-            for {} members {} {
-                let place := clz(members)
-                let bit := shr(place, shl(255, 1))
-                members := xor(members, bit)
-                extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
-                if iszero(and(own, bit)) {
-                    let y := add(operand, 0x20)
-                    mstore(y, sub(P, mload(y)))
+            let y := mload(add(sum, 0x20))
+            mstore(add(sum, 0x20), mul(iszero(iszero(y)), sub(P, y)))
+        }
+    }
+
+    /// @dev Adds the members of a word. Where they are dense, the stretch of the page that holds their keys is copied at once, and
+    /// each is added where it lies: a copy for each takes 130 gas more than its part of that, and a key that is not wanted 12.
+    function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members) private view {
+        uint256 stretch;
+        assembly ("memory-safe") {
+            stretch := sub(add(clz(and(members, sub(0, members))), 1), clz(members))
+        }
+        bool done = true;
+        // Unchecked: 256 members at most.
+        unchecked {
+            if (stretch > 1 && stretch < 11 * _ones(members)) {
+                assembly ("memory-safe") {
+                    // Memory that is free again afterwards: room for a point, and the keys.
+                    let keys := add(mload(0x40), 0x40)
+                    let lead := shl(6, clz(members))
+                    extcodecopy(page, keys, add(first, lead), shl(6, stretch))
+                    keys := sub(sub(keys, lead), 0x40)
+                    for {} members {} {
+                        let place := clz(members)
+                        members := xor(members, shr(place, shl(255, 1)))
+                        // The sum before the key, over a key that was added or is not wanted.
+                        let pair := add(keys, shl(6, place))
+                        mcopy(pair, sum, 0x40)
+                        done := and(done, staticcall(150, 0x06, pair, 0x80, sum, 0x40))
+                    }
                 }
-                done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+            } else {
+                assembly {
+                    for {} members {} {
+                        let place := clz(members)
+                        members := xor(members, shr(place, shl(255, 1)))
+                        extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
+                        done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+                    }
+                }
             }
+        }
+        // Calls that succeeded at one address: the length of the last answer is that of all.
+        assembly ("memory-safe") {
             done := and(done, eq(returndatasize(), 0x40))
         }
         if (!done) revert Bn254.AddFailed();
@@ -75,7 +117,7 @@ abstract contract Bn254G1Keys is Quorums {
         internal
         pure
         override
-        returns (bytes calldata rest)
+        returns (uint256 rest)
     {
         bool identity;
         // `to` is room for a key.
@@ -84,16 +126,20 @@ abstract contract Bn254G1Keys is Quorums {
             identity := iszero(or(mload(to), mload(add(to, 32))))
         }
         require(!identity, SumIsIdentity());
-        return proof;
+        assembly ("memory-safe") {
+            rest := proof.offset
+        }
     }
 
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
-        // So the signature and the twin are there.
-        bytes calldata hints = proof[192:];
         uint256 transcript = _allocate(0x2e0);
         uint256 hash;
+        bytes calldata hints;
+        // A proof that is too short leaves a length below zero, which is not that of the hints.
         assembly ("memory-safe") {
             hash := add(transcript, 0x20)
+            hints.offset := add(proof.offset, 0xc0)
+            hints.length := sub(proof.length, 0xc0)
         }
         Bn254Hashes.sum(digests, hints, hash);
         // Room that was allocated, in the order of the transcript.

@@ -15,21 +15,22 @@ library Bn254Hashes {
     /// @notice Σ H(digest) to 64 bytes at `to`, behind which 64 more are room for the work. About 600 gas for the first digest,
     /// 750 for another, and 16 a byte of its hint.
     function sum(bytes32[] memory digests, bytes calldata hints, uint256 to) internal view {
-        uint256 count = digests.length;
-        uint256 next = to;
-        // Unchecked: positions in memory and calldata, at 150 gas a digest.
+        uint256 length = hints.length;
+        // Unchecked: lengths, and positions in memory and calldata.
         unchecked {
-            require(hints.length == HINT * count, HintsLength(hints.length, HINT * count));
-            for (uint256 i = 0; i < count; i++) {
+            require(length == HINT * digests.length, HintsLength(length, HINT * digests.length));
+            uint256 next = to;
+            for (uint256 i = 0; i < length; i += HINT) {
                 bytes32 digest;
-                uint8 counter;
+                uint256 counter;
                 uint256 y;
                 // Both lengths were checked; slices would check them again, for 900 gas.
                 assembly ("memory-safe") {
-                    let hint := add(hints.offset, mul(HINT, i))
+                    digests := add(digests, 0x20)
+                    digest := mload(digests)
+                    let hint := add(hints.offset, i)
                     counter := byte(0, calldataload(hint))
                     y := calldataload(add(hint, 1))
-                    digest := mload(add(add(digests, 0x20), shl(5, i)))
                 }
                 HashToBn254.hashTo(digest, counter, y, next);
                 if (next != to) Bn254.addAt(to);

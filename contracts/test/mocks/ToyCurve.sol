@@ -49,19 +49,29 @@ abstract contract ToyKeys is Quorums {
         }
     }
 
-    function _accumulatePaged(uint256 sum, uint256 operand, address page, uint256 first, uint256 members, uint256 own)
+    function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
         override
     {
-        _accumulateEach(sum, operand, page, first, members, own);
+        while (members != 0) {
+            bool subtract;
+            assembly {
+                let place := clz(members)
+                let bit := shr(place, shl(255, 1))
+                members := xor(members, bit)
+                subtract := iszero(and(own, bit))
+                extcodecopy(page, operand, add(first, shl(6, place)), 64)
+            }
+            _accumulate(sum, operand, subtract);
+        }
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
         internal
         pure
         override
-        returns (bytes calldata rest)
+        returns (uint256 rest)
     {
         uint256 value;
         assembly {
@@ -70,7 +80,9 @@ abstract contract ToyKeys is Quorums {
             mstore(add(to, 32), not(value))
         }
         require(value != 0, SumIsIdentity());
-        return proof;
+        assembly ("memory-safe") {
+            rest := proof.offset
+        }
     }
 
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal pure override {

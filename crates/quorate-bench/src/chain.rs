@@ -7,6 +7,7 @@ use revm::{
     context::{
         TxEnv,
         result::{ExecutionResult, Output},
+        transaction::{AccessList, AccessListItem},
     },
     database::{CacheDB, EmptyDB},
     primitives::{TxKind, hardfork::SpecId},
@@ -29,7 +30,7 @@ impl Chain {
 
     /// Deploys a contract.
     pub(crate) fn create(&mut self, code: Bytes) -> Result<Address> {
-        match self.transact(TxKind::Create, code)? {
+        match self.transact(TxKind::Create, code, &[])? {
             (_, Output::Create(_, Some(address))) => Ok(address),
             (_, output) => bail!("no contract: {output:?}"),
         }
@@ -37,10 +38,15 @@ impl Chain {
 
     /// Calls a contract: the gas of the whole transaction.
     pub(crate) fn call(&mut self, to: Address, data: Bytes) -> Result<u64> {
-        Ok(self.transact(TxKind::Call(to), data)?.0)
+        self.call_listed(to, data, &[])
     }
 
-    fn transact(&mut self, kind: TxKind, data: Bytes) -> Result<(u64, Output)> {
+    /// The same with an access list, of accounts alone.
+    pub(crate) fn call_listed(&mut self, to: Address, data: Bytes, listed: &[Address]) -> Result<u64> {
+        Ok(self.transact(TxKind::Call(to), data, listed)?.0)
+    }
+
+    fn transact(&mut self, kind: TxKind, data: Bytes, listed: &[Address]) -> Result<(u64, Output)> {
         let mut evm = Context::mainnet()
             .with_db(&mut self.0)
             .modify_cfg_chained(|cfg| {
@@ -50,7 +56,14 @@ impl Chain {
                 cfg.disable_nonce_check = true;
             })
             .build_mainnet();
-        let transaction = TxEnv::builder().caller(SENDER).kind(kind).data(data).chain_id(Some(CHAIN_ID)).build();
+        let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
+        let transaction = TxEnv::builder()
+            .caller(SENDER)
+            .kind(kind)
+            .data(data)
+            .chain_id(Some(CHAIN_ID))
+            .access_list(AccessList(listed.iter().map(item).collect()))
+            .build();
         let Ok(transaction) = transaction else { bail!("not a transaction: {transaction:?}") };
         match evm.transact_commit(transaction)? {
             ExecutionResult::Success { gas, output, .. } => Ok((gas.tx_gas_used(), output)),

@@ -8,7 +8,7 @@ use quorate_evm::{
     BackEnd, Bitmap, Network, SecretKey, Signature,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolCall, SolConstructor},
-    base::{Base, Costs, KeyPage, PAGE_BYTES, Table},
+    base::{Base, Costs, KeyPage, NEWEST, PAGE_BYTES, Table},
     bls12381,
     contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
     digest::{Contract, Possession, Settled},
@@ -18,6 +18,7 @@ use quorate_evm::{
     network::{self, Plan},
     quorum::Store,
     refresh::{Outcome, Policy, Trace},
+    state::{self, Head},
 };
 use rand_chacha::{
     ChaCha20Rng,
@@ -37,8 +38,23 @@ const TASKS: usize = 10;
 /// additions and removals alternate (back end d), nor how long a page of weights is.
 const MODEL_ERROR: f64 = 0.05;
 
-/// The slot that an aggregator overwrites; the full set is pinned in slot 0.
-const LAST: u32 = 1;
+/// What each operator weighs, and what is required: one of them is enough.
+const WEIGHT: u64 = 1_000_000;
+
+/// The slot in which the full set is pinned.
+const PINNED: u16 = 1;
+
+/// The first slot that anyone may store in, but for that of the newest.
+const RING: u16 = 2;
+
+/// Where a policy keeps what it stores.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// As the newest: the full set is pinned in the ring.
+    Newest,
+    /// In so many slots of the ring: the full set stays the newest.
+    Ring(u16),
+}
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
     let sizes = run.choose(&[10, 100][..], &[4, 10, 50, 100, 200, 1000]);
@@ -52,17 +68,18 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
                 let (stored, note) = match model {
                     Model::Flip => {
                         let last = |trace: &Trace<'_>| trace.run(Policy::Ring { slots: 1 });
-                        (deployed.stored(&trace, last), "the last quorum is stored where it is new")
+                        (deployed.stored(&trace, Keep::Newest, last), "the last quorum is stored where it is new")
                     }
                     _ => (Vec::new(), "from the full set"),
                 };
-                let gas = deployed.clone().settle_each(&trace, 1, &stored);
+                let gas = deployed.clone().settle_each(&trace, Keep::Newest, &stored);
                 rows.push(row(model.name(), engine(deployed.network.back_end), n, &gas, note));
             }
             rows.extend(Baseline::ALL.iter().filter_map(|baseline| baseline.row(model, n, &trace)));
             rows.extend(published(model, n));
         }
         rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
+        rows.extend(deployed.iter().map(|deployed| weighed(deployed, n)));
     }
     rows.extend(BackEnd::ALL.iter().flat_map(|back_end| changed(*back_end)));
     for model in [Model::Flip, Model::Miss, Model::Shifts] {
@@ -184,7 +201,7 @@ impl Secrets {
     }
 }
 
-/// A settlement whose operators are registered, in pages and weighed, the full set pinned.
+/// A settlement whose operators are registered, in pages and weighed; the full set is pinned, and the newest.
 #[derive(Clone)]
 struct Deployed {
     chain: Chain,
@@ -226,9 +243,6 @@ impl Deployed {
             let call = SettlementBn254G2::compactCall { keys: U256::from(*keys) };
             chain.call(address, call.abi_encode().into()).expect("the keys are in a page");
         }
-        let weights = vec![1_000_000; n];
-        let call = SettlementBn254G2::beginCall { weights: weights.clone(), required: 1 };
-        chain.call(address, call.abi_encode().into()).expect("the epoch has begun");
         let Table { key_pages, weight_pages } = Table::new(back_end, n, n);
         assert!(key_pages.iter().map(|page: &KeyPage| page.keys).eq(pages), "pages are full but for the last");
         let network = Network {
@@ -236,23 +250,39 @@ impl Deployed {
             chain_id: CHAIN_ID,
             contract: address,
             nonce: 0,
-            epoch: 1,
-            required: None,
+            epoch: 0,
+            required: WEIGHT.into(),
+            enough: 0,
+            paid: 0,
             keys,
-            weights,
+            weights: vec![WEIGHT; n],
             key_pages,
             weight_pages,
             bases: Vec::new(),
         };
         let mut this = Self { chain, network, secrets, address };
+        this.begin(U256::ZERO, WEIGHT);
         let all = Bitmap::full(n);
-        this.settle(&all, 1, Store::Slot(LAST));
-        let call = SettlementBn254G2::pinCall { slot: U256::ZERO, from: U256::from(LAST) };
+        this.settle(&all, 1, Store::Slot(RING));
+        let call = SettlementBn254G2::pinCall { slot: U256::from(PINNED), from: U256::from(RING) };
         this.chain.call(address, call.abi_encode().into()).expect("the full set is pinned");
-        let mut pinned = this.network.bases[0].clone();
-        pinned.slot = 0;
+        let pinned = Base { slot: PINNED, ..this.network.bases[0].clone() };
         this.network.bases.insert(0, pinned);
+        this.settle(&all, 1, Store::Slot(NEWEST));
         this
+    }
+
+    /// Begins the next epoch with the head as it is, and enters it.
+    fn begin(&mut self, head: U256, threshold: u64) {
+        let Network { weights, required, .. } = &self.network;
+        let enough = state::enough_by(weights, *required, threshold);
+        let required = U256::from(*required).to();
+        let call = SettlementBn254G2::beginCall { weights: weights.clone(), required, threshold };
+        self.chain.call(self.address, call.abi_encode().into()).expect("the epoch has begun");
+        let call = SettlementBn254G2::enterCall { head, newest: self.network.newest() };
+        self.chain.call(self.address, call.abi_encode().into()).expect("the epoch is entered");
+        self.network.epoch += 1;
+        self.network.enough = enough;
     }
 
     /// Settles results of a quorum: the gas, and how it was planned.
@@ -262,30 +292,26 @@ impl Deployed {
         let plan = self.network.plan(&measured, signers, &results).expect("a quorum of the network");
         let signature = self.secrets.sign(signers, &plan.digests);
         let call = plan.call(store, &signature, &results).expect("it fits");
-        let gas = self.chain.call(self.address, call.clone()).expect("the quorum settles");
-        let storing = match store {
-            Store::Slot(slot) if self.network.bases.iter().all(|base| base.slot != slot) => Storing::New,
-            Store::Slot(slot) if plan.base_slot() == Some(slot) => Storing::OverTheBase,
-            Store::Slot(_) => Storing::OverAnother,
-            _ => Storing::Nowhere,
-        };
-        let estimate = plan.estimate(self.network.back_end, &measured, &call, storing).total();
+        let gas = self.chain.call_listed(self.address, call.clone(), &plan.access_list).expect("the quorum settles");
+        let storing = self.network.storing(&plan, store);
+        let estimate = plan.estimate(&measured, &call, storing).total();
         let error = estimate as f64 / gas as f64 - 1.0;
         assert!(error.abs() < MODEL_ERROR, "the model says {estimate} where {gas} are used: {:?}", plan.way.steps);
-        self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
+        self.network.settled(&plan, store);
         (gas, plan)
     }
 
-    /// The gas of each quorum of a trace from the nearest base, those in `stored` being kept in a ring of slots after the
-    /// pinned one.
-    fn settle_each(&mut self, trace: &[Bitmap], slots: u32, stored: &[usize]) -> Vec<u64> {
-        let mut slot = 0;
+    /// The gas of each quorum of a trace from the nearest base, those in `stored` being kept.
+    fn settle_each(&mut self, trace: &[Bitmap], keep: Keep, stored: &[usize]) -> Vec<u64> {
+        let mut count = 0;
         let each = trace.iter().enumerate().map(|(i, signers)| {
-            let store = if stored.contains(&i) {
-                slot = slot % slots + 1;
-                Store::Slot(slot)
-            } else {
-                Store::Nowhere
+            let store = match keep {
+                _ if !stored.contains(&i) => Store::Nowhere,
+                Keep::Newest => Store::Slot(NEWEST),
+                Keep::Ring(slots) => {
+                    count += 1;
+                    Store::Slot(RING + (count - 1) % slots)
+                }
             };
             self.settle(signers, 1, store).0
         });
@@ -293,53 +319,57 @@ impl Deployed {
     }
 
     /// What a policy stores of a trace, by the model of gas.
-    fn stored(&self, trace: &[Bitmap], choose: impl Fn(&Trace<'_>) -> Outcome) -> Vec<usize> {
+    fn stored(&self, trace: &[Bitmap], keep: Keep, choose: impl Fn(&Trace<'_>) -> Outcome) -> Vec<usize> {
         let measured = Measured::default();
         let Network { key_pages, weight_pages, keys, .. } = &self.network;
         let table = Table { key_pages: key_pages.clone(), weight_pages: weight_pages.clone() };
         let back_end = self.network.back_end;
-        let costs = Costs { back_end, measured: &measured, table: &table, epoch: self.network.epoch };
+        let costs = Costs { back_end, measured: &measured, table: &table, head: self.network.head() };
         let all = Bitmap::full(keys.len());
-        let base = |signers: &Bitmap| Base {
-            slot: 0,
-            epoch: self.network.epoch,
+        let base = |slot, signers: &Bitmap| Base {
+            slot,
+            epoch: 0,
             weight: 0,
             key: vec![0; back_end.key_bytes()],
             signers: signers.clone(),
         };
-        // Beyond what a base costs that needs no difference.
-        let exact = costs.way(Some((0, &base(&all))), &all).gas;
+        let (slot, slot_of_all, store) = match keep {
+            Keep::Newest => (NEWEST, PINNED, measured.store(Storing::AsNewest)),
+            Keep::Ring(_) => (RING, NEWEST, measured.store(Storing::OverAnother)),
+        };
+        // Beyond what a quorum costs that is stored.
+        let exact = costs.way(Some((0, &base(slot, &all))), &all).gas;
         let difference = |from: Option<usize>, to: usize| {
-            let from = base(from.map_or(&all, |from| &trace[from]));
+            let from = from.map_or_else(|| base(slot_of_all, &all), |from| base(slot, &trace[from]));
             costs.way(Some((0, &from)), &trace[to]).gas.saturating_sub(exact)
         };
-        let store = measured.store(Storing::OverAnother);
         choose(&Trace { quorums: trace.len(), store, difference: &difference }).stored
     }
 }
 
-/// When to store a base: each policy over a longer trace of 100 operators, on back end a. A ring's slots have been used
+/// When to store a base: each policy over a longer trace of 100 operators, on back end a. The last quorum and the optimum
+/// of one slot are kept as the newest, which costs nearly nothing; the others in the ring, whose slots have been used
 /// before.
 fn refresh(model: Model, tasks: usize) -> Vec<Row> {
     let mut deployed = Deployed::new(BackEnd::Bn254G2, 100);
     let trace = model.trace(100, tasks);
     // Slots that hold something cost a change, not a first write; what they hold is of no use to the trace.
-    for slot in 1..=32 {
+    for slot in RING..RING + 32 {
         deployed.settle(&Bitmap::full(1), 1, Store::Slot(slot));
     }
     type Choose = fn(&Trace<'_>) -> Outcome;
-    let policies: [(&str, u32, Choose); 6] = [
-        ("full", 1, |trace| trace.run(Policy::Pinned)),
-        ("last", 1, |trace| trace.run(Policy::Ring { slots: 1 })),
-        ("ring-8", 8, |trace| trace.run(Policy::Ring { slots: 8 })),
-        ("ring-32", 32, |trace| trace.run(Policy::Ring { slots: 32 })),
-        ("ski-rental", 1, |trace| trace.run(Policy::SkiRental)),
-        ("optimum", 1, |trace| trace.optimum()),
+    let policies: [(&str, Keep, Choose); 6] = [
+        ("full", Keep::Newest, |trace| trace.run(Policy::Pinned)),
+        ("last", Keep::Newest, |trace| trace.run(Policy::Ring { slots: 1 })),
+        ("ring-8", Keep::Ring(8), |trace| trace.run(Policy::Ring { slots: 8 })),
+        ("ring-32", Keep::Ring(32), |trace| trace.run(Policy::Ring { slots: 32 })),
+        ("ski-rental", Keep::Ring(1), |trace| trace.run(Policy::SkiRental)),
+        ("optimum", Keep::Newest, |trace| trace.optimum()),
     ];
     let bench = model.name().replace("gas/", "gas/refresh-");
-    let of = |(name, slots, choose): (&str, u32, Choose)| {
-        let stored = deployed.stored(&trace, choose);
-        let gas = deployed.clone().settle_each(&trace, slots, &stored);
+    let of = |(name, keep, choose): (&str, Keep, Choose)| {
+        let stored = deployed.stored(&trace, keep, choose);
+        let gas = deployed.clone().settle_each(&trace, keep, &stored);
         let note = format!("{} of {tasks} stored; the full set is always there", stored.len());
         row(&bench, name, 100, &gas, &note)
     };
@@ -357,6 +387,20 @@ fn exact(deployed: &Deployed, n: usize) -> [Row; 2] {
         row("gas/exact", name, n, &[one], "the quorum is a base"),
         row("gas/further-task", name, n, &[(five - one) / 4], "each of four more of one quorum"),
     ]
+}
+
+/// One member is missing from a base that was weighed, and no number of members is enough: exact weights.
+fn weighed(deployed: &Deployed, n: usize) -> Row {
+    let mut deployed = deployed.clone();
+    let network = &mut deployed.network;
+    // The pages of the next epoch follow those of this one.
+    let pages = network.weight_pages.len() as u32;
+    network.weight_pages.iter_mut().for_each(|nonce| *nonce += pages);
+    let head: Head = network.head();
+    deployed.begin(head.encode().expect("it fits"), 1);
+    deployed.settle(&Bitmap::full(n), 1, Store::Slot(NEWEST));
+    let (gas, _) = deployed.settle(&(1..n).collect(), 1, Store::Nowhere);
+    row("gas/weighed", engine(deployed.network.back_end), n, &[gas], "one member missing, weighed from its page")
 }
 
 /// By members that changed, of 100.

@@ -8,10 +8,12 @@ mod run;
 use std::fs;
 
 use quorate_evm::{
-    Bitmap, Network, SecretKey, Signature,
+    Bitmap, Head, Network, SecretKey, Signature,
     alloy_sol_types::SolCall,
+    base::page_address,
     contract::SettlementBn254G2,
     hash_to_curve::try_and_increment,
+    keccak256,
     quorum::{Proof, Quorum, Store},
 };
 use run::{Folder, Ran, example, quorate, ran};
@@ -48,7 +50,7 @@ fn sign(plan: &Value) -> String {
 fn a_plan_says_what_to_do_and_what_is_missing() {
     let object = plan(&["--signers", "!2,5", "--result", RESULT, "--json"]).exits(0).object();
     assert_eq!((&object["back_end"], &object["chain_id"], &object["keys"]), (&json!("a"), &json!(1), &json!(12)));
-    // From slot 1, which lacks 2 and 9.
+    // From the newest, the full set.
     assert_eq!((&object["base"], &object["added"], &object["removed"]), (&json!(0), &json!([]), &json!([2, 5])));
     let bases: Vec<_> = object["bases"].as_array().unwrap().iter().map(|base| base["slot"].clone()).collect();
     assert_eq!(bases.len(), 4);
@@ -60,17 +62,50 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     let parts = ["transaction", "calldata", "head", "difference", "tasks", "check", "store"].map(part);
     assert_eq!(parts.iter().sum::<u64>(), part("total"));
     assert_eq!((&object["key_pages"], &object["keys_in_storage"]), (&json!([1]), &json!(0)));
-    assert_eq!(object["weight_pages"], json!([4]));
+    // Ten of twelve are counted, and the page of keys is listed.
+    assert_eq!((&object["weight_pages"], &object["weighing"]), (&json!([]), &json!("counted")));
+    assert_eq!((&object["enough"], &object["call"]), (&json!(9), &json!("settle")));
+    let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
+    assert_eq!(object["access_list"], json!([page_address(network.contract, 1).to_string()]));
+    assert_eq!(object["state"], network.state().unwrap().to_string());
+    let state = keccak256(&[&bytes(&object["head"]), &bytes(&object["newest"])]);
+    assert_eq!(object["state"], const_hex::encode_prefixed(state));
     assert_eq!(object["results"][0]["nonce"], 17);
     assert_eq!(object["results"][0]["result"], RESULT);
     assert!(object["results"][0]["y"].as_str().unwrap().len() == 66 && object["results"][0]["counter"].is_u64());
-    assert_eq!(object["inverse_of_z"].as_str().unwrap().len(), 130);
+    assert_eq!((&object["sum"], object["slopes"].as_array().map(Vec::len)), (&json!("slopes"), Some(2)));
+    assert_eq!((object["slopes"][1].as_str().unwrap().len(), object.get("inverse_of_z")), (130, None));
     assert_eq!(object["missing"], json!(["the aggregate signature: --signature HEX"]));
     assert!(object.get("calldata").is_none());
-    assert_eq!((&object["enough"], &object["store"]), (&json!(true), &json!(null)));
+    assert_eq!(object["store"], json!(null));
     let nothing = plan(&["--signers", "0-11", "--json"]).exits(0).object();
     assert_eq!(nothing["missing"][0], "the results: --result HEX");
-    assert_eq!((&nothing["base"], &nothing["inverse_of_z"]), (&json!(0), &json!(null)));
+    assert_eq!((&nothing["base"], nothing.get("sum")), (&json!(0), None));
+    assert_eq!((&nothing["weighing"], &nothing["access_list"]), (&json!("counted"), &json!([])));
+}
+
+/// Eight may weigh too little, whoever they are, so these are weighed; from the empty quorum many change, which is
+/// cheaper in Jacobian coordinates.
+#[test]
+fn a_quorum_of_few_is_weighed() {
+    let object = plan(&["--signers", "!0,2,4,9", "--result", RESULT, "--json"]).exits(0).object();
+    assert_eq!((&object["weighing"], &object["weight_pages"]), (&json!("from the base"), &json!([4])));
+    let text = fs::read_to_string(example("network.json")).unwrap();
+    let mut network: Value = serde_json::from_str(&text).unwrap();
+    network["bases"] = json!([]);
+    let arguments = ["--signers", "0-3,5-7,11", "--result", RESULT];
+    let printed = plan_of("-", &arguments, &network.to_string()).exits(0).out;
+    for line in ["by the weights of all signers", "the empty quorum: settleAll", "in Jacobian coordinates, by 1/Z"] {
+        assert!(printed.contains(line), "{line} in {printed}");
+    }
+    let object = plan_of("-", &[&arguments[..], &["--json"]].concat(), &network.to_string()).exits(0).object();
+    assert_eq!((&object["sum"], object["inverse_of_z"].as_str().unwrap().len()), (&json!("jacobian"), 130));
+    assert_eq!((&object["weighing"], object["access_list"].as_array().unwrap().len()), (&json!("anew"), 2));
+    assert_eq!(object["newest"], format!("0x{}", "0".repeat(64)));
+}
+
+fn bytes(hex: &Value) -> Vec<u8> {
+    const_hex::decode(hex.as_str().unwrap()).unwrap()
 }
 
 #[test]
@@ -94,9 +129,10 @@ fn a_signature_makes_calldata() {
     let signed = plan(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
     assert_eq!((&signed["missing"], &signed["store"]), (&json!([]), &json!(3)));
     let calldata = const_hex::decode(signed["calldata"].as_str().unwrap()).unwrap();
-    let call = SettlementBn254G2::settleCall::abi_decode(&calldata).unwrap();
+    let call = SettlementBn254G2::settleAllCall::abi_decode(&calldata).unwrap();
     assert_eq!(call.results.iter().map(ToString::to_string).collect::<Vec<_>>(), [RESULT, &format!("0x{OTHER}")]);
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
+    assert_eq!((call.newest, Head::decode(call.head)), (network.newest(), network.head()));
     let quorum = Quorum::decode(network.back_end, &call.quorum).unwrap();
     assert_eq!(quorum.signers, (0..12).filter(|i| ![2, 5, 9].contains(i)).collect::<Bitmap>());
     assert_eq!((quorum.store, quorum.base.as_ref()), (Store::Slot(3), Some(&network.bases[1])));
@@ -130,18 +166,16 @@ fn a_false_signature_makes_none() {
 
 #[test]
 fn a_quorum_that_is_too_light_is_said_to_be() {
-    let arguments = ["--signers", "0-5", "--result", RESULT];
-    let ran = plan(&arguments).exits(0);
-    assert!(ran.out.contains("TOO LIGHT") && ran.out.contains("missing    weight"), "{}", ran.out);
-    let object = plan(&[&arguments[..], &["--json"]].concat()).exits(0).object();
-    assert_eq!(object["enough"], false);
-    plan(&[&arguments[..], &["--signature", &sign(&object)]].concat()).exits(1).says("too light");
+    for more in [&["--json"][..], &["--result", RESULT]] {
+        let ran = plan(&[&["--signers", "0-5"][..], more].concat()).exits(1);
+        assert_eq!(ran.says("the quorum is too light: it weighs 220000, and 304000 are required").out, "");
+    }
 }
 
 #[test]
 fn the_page_fits_80_columns() {
-    for store in ["2", "rental", "none"] {
-        let many = ["--signers", "0,2,4,6,8,10-11", "--result", RESULT, "--result", OTHER, "--store", store];
+    for store in ["0", "2", "rental", "none"] {
+        let many = ["--signers", "0,2-4,6,8,10-11", "--result", RESULT, "--result", OTHER, "--store", store];
         let ran = plan(&many).exits(0);
         assert_eq!(ran.err, "");
         for line in ran.out.lines() {
@@ -172,7 +206,7 @@ fn lists_that_are_wrong_are_named() {
     }
     plan(&[]).exits(2).says("--signers");
     plan(&["--signers", "0", "--result", "00"]).exits(2).says("--result");
-    for store in ["4294967295", "-1", "somewhere"] {
+    for store in ["65535", "65534", "-1", "somewhere"] {
         plan(&["--signers", "0", "--store", store]).exits(2);
     }
 }
@@ -197,7 +231,15 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
     refused(&|network| network["weights"] = json!(vec![1; 13]), "weights: 13 of them, for 12 keys");
     refused(&|network| network["required"] = json!("many"), "\"many\" is no whole number");
     refused(&|network| network["key_pages"][0]["first"] = json!(1), "key_pages[0]: 8 keys from 1 on");
-    refused(&|network| network["weight_pages"] = json!([]), "no page of weights");
+    refused(&|network| drop(network.as_object_mut().unwrap().remove("enough")), "missing field `enough`");
+    refused(&|network| network["enough"] = json!(8), "enough: 8, and 9 members may be needed");
+    refused(
+        &|network| {
+            network["weight_pages"] = json!([]);
+            network["enough"] = json!(11);
+        },
+        "no page of weights",
+    );
     refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 has a base already");
     refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): it has no signers");
     // Another quorum's key under the base that is nearest.
@@ -219,6 +261,7 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
         let opposite = format!("0x{}{}{}", &key[..128], minus(&key[128..192]), minus(&key[192..]));
         network["keys"] = json!([format!("0x{key}"), opposite]);
         network["weights"] = json!([1, 1]);
+        (network["required"], network["enough"]) = (json!(1), json!(1));
         network["key_pages"] = json!([]);
         network["bases"] = json!([]);
     };

@@ -1,22 +1,25 @@
 //! Quorums whose key is known, and the one from which a new quorum is cheapest.
 
+use alloy_primitives::Address;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     back_end::BackEnd,
     bitmap::Bitmap,
-    gas::{Measured, Steps},
+    gas::{Measured, Start, Steps},
     keccak::keccak256,
+    state::Head,
 };
 
-/// A quorum that a slot of the ring commits to.
+/// A quorum that a slot commits to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Base {
-    /// The slot that holds the commitment.
-    pub slot: u32,
-    /// The epoch in which its weight was summed.
-    pub epoch: u64,
-    /// The sum of its members' weights.
+    /// The slot that holds the commitment: 0 for the newest of a settlement, which is in its state word, others in the
+    /// ring.
+    pub slot: u16,
+    /// The epoch in which it was weighed; 0: in none, since its members were counted.
+    pub epoch: u32,
+    /// The sum of its members' weights, below 2^96; 0 if it was not weighed.
     #[serde(with = "amount")]
     pub weight: u128,
     /// The sum of its members' keys, as the contract keeps keys.
@@ -27,10 +30,15 @@ pub struct Base {
 }
 
 impl Base {
-    /// What the slot holds: keccak256(epoch ‖ weight ‖ key ‖ bitmap), in 8, 16, [`BackEnd::key_bytes`] and as many bytes
-    /// as there are.
+    /// What the slot holds: keccak256(epoch ‖ weight ‖ key ‖ bitmap), in 4, 12, [`BackEnd::key_bytes`] and as many bytes
+    /// as there are. A weight of 2^96 or more has no commitment; this takes its lower bytes.
     pub fn commitment(&self) -> [u8; 32] {
-        keccak256(&[&self.epoch.to_be_bytes(), &self.weight.to_be_bytes(), &self.key, self.signers.as_bytes()])
+        keccak256(&[&self.epoch.to_be_bytes(), &self.weight.to_be_bytes()[4..], &self.key, self.signers.as_bytes()])
+    }
+
+    /// Whether it was weighed in an epoch.
+    pub fn weighed_in(&self, epoch: u32) -> bool {
+        self.epoch != 0 && self.epoch == epoch
     }
 }
 
@@ -69,22 +77,6 @@ pub(crate) mod amount {
     }
 }
 
-/// [`amount`], where it may be absent.
-pub(crate) mod optional_amount {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(amount: &Option<u128>, serializer: S) -> Result<S::Ok, S::Error> {
-        match amount {
-            Some(amount) => super::amount::serialize(amount, serializer),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u128>, D::Error> {
-        Option::<super::amount::Amount>::deserialize(deserializer)?.map(super::amount::Amount::value).transpose()
-    }
-}
-
 /// Where the keys and the weights of an epoch are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -104,6 +96,9 @@ pub struct KeyPage {
     /// How many keys it holds.
     pub keys: usize,
 }
+
+/// The slot of the newest base, which a settlement keeps in its state word.
+pub const NEWEST: u16 = 0;
 
 /// Bytes of the payload of a full page: EIP-170's limit less a header of 10.
 pub const PAGE_BYTES: usize = 24_576 - 10;
@@ -147,6 +142,32 @@ impl Table {
     }
 }
 
+/// The address of the page that a contract made with a nonce from 1 on, by CREATE's rule: the last 20 bytes of
+/// keccak256(rlp([contract, nonce])).
+pub fn page_address(contract: Address, nonce: u32) -> Address {
+    let digits = nonce.to_be_bytes();
+    let digits = &digits[(nonce.leading_zeros() / 8) as usize..];
+    let number = match digits {
+        [small @ 0..=0x7f] => vec![*small],
+        _ => [&[0x80 + digits.len() as u8], digits].concat(),
+    };
+    // A list of so many bytes, of which the first is a string of 20.
+    let hash = keccak256(&[&[0xc0 + 21 + number.len() as u8, 0x80 + 20], contract.as_slice(), &number]);
+    Address::from_slice(&hash[12..])
+}
+
+/// How the contract is shown that a quorum weighs enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
+pub enum Weighing {
+    /// Its members are counted, and no weight is read.
+    Counted,
+    /// By the weight of a base that was weighed in this epoch, and of the members that change.
+    FromBase,
+    /// By the weights of all its members.
+    Anew,
+}
+
 /// The way from a base to a quorum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
@@ -154,6 +175,8 @@ pub struct Way {
     pub base: Option<usize>,
     /// Members that are added or removed.
     pub changed: Bitmap,
+    /// How its weight is shown.
+    pub weighing: Weighing,
     /// Pages of keys to name, ascending.
     pub key_pages: Vec<u32>,
     /// Pages of weights to name, ascending.
@@ -164,7 +187,7 @@ pub struct Way {
     pub gas: u64,
 }
 
-/// What a way costs: the back end, the prices, where keys and weights are, the epoch of the settlement.
+/// What a way costs: the back end, the prices, where keys and weights are, the head of the settlement.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs<'a> {
     /// The back end.
@@ -173,28 +196,53 @@ pub struct Costs<'a> {
     pub measured: &'a Measured,
     /// Where keys and weights are.
     pub table: &'a Table,
-    /// The epoch in which the quorum settles: a base of another is weighed anew over all members.
-    pub epoch: u64,
+    /// Whether a quorum is enough by its number; if not, a base that was not weighed in this epoch is weighed anew over
+    /// all members.
+    pub head: Head,
 }
 
 impl Costs<'_> {
-    /// The way from one base, the empty one for `None`.
+    /// The way from one base, the empty one for `None`. The pages are taken to be in the transaction's access list, and
+    /// the sum of keys to be shown in the cheaper way.
     pub fn way(&self, base: Option<(usize, &Base)>, quorum: &Bitmap) -> Way {
         let changed = base.map_or_else(|| quorum.clone(), |(_, base)| quorum.difference(&base.signers));
-        let same_epoch = base.is_some_and(|(_, base)| base.epoch == self.epoch);
-        let weighed = if same_epoch { changed.clone() } else { quorum.clone() };
+        let from_base = base.is_some_and(|(_, base)| base.weighed_in(self.head.epoch));
+        let weighing = match self.head.counts(quorum) {
+            true => Weighing::Counted,
+            false if from_base => Weighing::FromBase,
+            false => Weighing::Anew,
+        };
+        let (weighed, weight_pages) = match weighing {
+            Weighing::Counted => (0, Vec::new()),
+            Weighing::FromBase => (changed.len(), self.table.pages_of_weights(&changed)),
+            Weighing::Anew => (quorum.len(), self.table.pages_of_weights(quorum)),
+        };
         let (key_pages, in_slots) = self.table.pages_of_keys(&changed);
-        let weight_pages = self.table.pages_of_weights(&weighed);
-        let steps = Steps {
-            base_bitmap: base.map(|(_, base)| base.signers.as_bytes().len() as u64),
+        let bitmap = |base: &Base| base.signers.as_bytes().len() as u64;
+        let mut steps = Steps {
+            start: match base {
+                None => Start::Empty,
+                Some((_, base)) if base.slot == NEWEST => Start::Newest { bitmap: bitmap(base) },
+                Some((_, base)) => Start::Slot { bitmap: bitmap(base) },
+            },
+            bitmap: if changed.is_empty() { 0 } else { quorum.as_bytes().len() as u64 },
             paged: (changed.len() - in_slots) as u64,
             in_slots: in_slots as u64,
             key_pages: key_pages.len() as u64,
-            weighed: weighed.len() as u64,
+            weighed: weighed as u64,
             weight_pages: weight_pages.len() as u64,
+            listed: (key_pages.len() + weight_pages.len()) as u64,
+            slopes: None,
         };
-        let gas = self.measured.difference(self.back_end, &steps);
-        Way { base: base.map(|(place, _)| place), changed, key_pages, weight_pages, steps, gas }
+        let mut gas = self.measured.difference(self.back_end, &steps);
+        if self.back_end == BackEnd::Bn254G2 && !changed.is_empty() {
+            let slopes = Steps { slopes: Some(changed.len() as u64 - u64::from(base.is_none())), ..steps };
+            let by_slopes = self.measured.difference(self.back_end, &slopes);
+            if by_slopes <= gas {
+                (steps, gas) = (slopes, by_slopes);
+            }
+        }
+        Way { base: base.map(|(place, _)| place), changed, weighing, key_pages, weight_pages, steps, gas }
     }
 
     /// The cheapest way from any of the bases or the empty one; of equals the first, the empty one last.

@@ -17,15 +17,17 @@ pub const CALLDATA_FLOOR: u64 = 10;
 pub const COLD_SLOT: u64 = 2_100;
 /// EIP-2929: an account, first touched: a page opened.
 pub const COLD_ACCOUNT: u64 = 2_600;
-/// EIP-2929: an account touched again.
+/// EIP-2929: an account touched again, or one in the access list.
 pub const WARM_ACCOUNT: u64 = 100;
+/// EIP-2930: an address in the access list.
+pub const LISTED_ADDRESS: u64 = 2_400;
 /// EIP-2200 with EIP-2929: a slot that was read before, and not zero, is changed.
 pub const CHANGE_SLOT: u64 = 2_900;
 /// The same, of a slot that was zero.
 pub const FILL_SLOT: u64 = 20_000;
-/// The log of a settlement: two topics, and three words beside the results.
-pub const LOG: u64 = 3 * 375 + 8 * 96;
-/// A result in that log.
+/// The log of a settlement, one topic.
+pub const LOG: u64 = 2 * 375;
+/// A word in that log.
 pub const LOG_WORD: u64 = 8 * 32;
 /// EIP-1108: an addition in G1 of BN254.
 pub const BN254_ADD: u64 = 150;
@@ -48,11 +50,15 @@ pub struct Measured {
     pub settle: u64,
     /// Opening a page, beyond the cold account: its address and header.
     pub open_page: u64,
-    /// A changed member: the walk, its key copied from an open page and added.
-    pub change_paged: PerBackEnd,
-    /// The same without the copy: what is left beside the cold slots for a key in storage.
-    pub change_from_slots: PerBackEnd,
-    /// The sum to an affine key.
+    /// A changed member: the walk, its key added.
+    pub change: PerBackEnd,
+    /// The same on back end a where the slope is shown.
+    pub change_by_slope: u64,
+    /// A key copied from an open page.
+    pub copy_key: u64,
+    /// A word of a key in storage, beyond the cold slot: where it is.
+    pub find_slot: u64,
+    /// The sum to an affine key; not where slopes are shown.
     pub finish: PerBackEnd,
     /// A weight read from an open page.
     pub weigh: u64,
@@ -91,19 +97,21 @@ impl PerBackEnd {
 impl Default for Measured {
     fn default() -> Self {
         Self {
-            settle: 1_500,
-            open_page: 1_900,
-            change_paged: PerBackEnd { a: 1_812, b: 632, d: 1_313 },
-            change_from_slots: PerBackEnd { a: 1_700, b: 520, d: 1_200 },
-            finish: PerBackEnd { a: 400, b: 0, d: 2_100 },
-            weigh: 60,
-            open_base: 1_200,
-            commit: 350,
-            task: PerBackEnd { a: 1_000, b: 1_000, d: 15_380 },
+            settle: 400,
+            open_page: 2_500,
+            change: PerBackEnd { a: 1_724, b: 290, d: 1_125 },
+            change_by_slope: 1_035,
+            copy_key: 112,
+            find_slot: 380,
+            finish: PerBackEnd { a: 740, b: 0, d: 1_360 },
+            weigh: 90,
+            open_base: 1_100,
+            commit: 570,
+            task: PerBackEnd { a: 1_020, b: 1_020, d: 15_400 },
             check: PerBackEnd {
-                a: BN254_PAIRINGS + 2_200,
-                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_500,
-                d: BLS12381_PAIRINGS + 3_000,
+                a: BN254_PAIRINGS + 1_870,
+                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_060,
+                d: BLS12381_PAIRINGS + 2_000,
             },
         }
     }
@@ -143,6 +151,8 @@ pub enum Storing {
     /// Nowhere.
     #[default]
     Nowhere,
+    /// In slot 0: the state word changes with every settlement.
+    AsNewest,
     /// In the slot of the base, which was read.
     OverTheBase,
     /// In another slot that holds a base.
@@ -151,11 +161,32 @@ pub enum Storing {
     New,
 }
 
+/// From which base a quorum is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
+pub enum Start {
+    /// The empty one, of which nothing is read.
+    #[default]
+    Empty,
+    /// The newest, which the state word commits to.
+    Newest {
+        /// Bytes of its bitmap.
+        bitmap: u64,
+    },
+    /// One in a slot of the ring.
+    Slot {
+        /// Bytes of its bitmap.
+        bitmap: u64,
+    },
+}
+
 /// The way from a base to a quorum, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Bytes of the base's bitmap; `None` for the empty base, of which nothing is read.
-    pub base_bitmap: Option<u64>,
+    /// The base.
+    pub start: Start,
+    /// Bytes of the quorum's bitmap; none where it is the base.
+    pub bitmap: u64,
     /// Changed members whose key is in a page.
     pub paged: u64,
     /// Changed members whose key is in storage.
@@ -166,6 +197,10 @@ pub struct Steps {
     pub weighed: u64,
     /// Pages of weights that are opened.
     pub weight_pages: u64,
+    /// Pages that the transaction's access list names.
+    pub listed: u64,
+    /// Slopes that are shown, on back end a; `None` where the sum is in Jacobian coordinates.
+    pub slopes: Option<u64>,
 }
 
 impl Measured {
@@ -173,22 +208,41 @@ impl Measured {
     pub fn steps(&self, back_end: BackEnd, steps: &Steps) -> u64 {
         let changed = steps.paged + steps.in_slots;
         let slots = back_end.key_bytes() as u64 / 32;
-        let base = steps.base_bitmap.map_or(0, |_| COLD_SLOT + self.open_base);
-        let finish = if changed > 0 { self.finish.of(back_end) } else { 0 };
+        let base = match steps.start {
+            Start::Empty => 0,
+            Start::Newest { .. } => self.open_base,
+            Start::Slot { .. } => COLD_SLOT + self.open_base,
+        };
+        let (change, finish) = match steps.slopes {
+            Some(_) => (self.change_by_slope, 0),
+            None if changed > 0 => (self.change.of(back_end), self.finish.of(back_end)),
+            None => (0, 0),
+        };
         base + (steps.key_pages + steps.weight_pages) * (COLD_ACCOUNT + self.open_page)
-            + steps.paged * self.change_paged.of(back_end)
-            + steps.in_slots * (slots * COLD_SLOT + self.change_from_slots.of(back_end))
+            - steps.listed * (COLD_ACCOUNT - WARM_ACCOUNT - LISTED_ADDRESS)
+            + changed * change
+            + steps.paged * self.copy_key
+            + steps.in_slots * slots * (COLD_SLOT + self.find_slot)
             + steps.weighed * self.weigh
             + finish
     }
 
     /// [`steps`](Self::steps), and the calldata that goes with them, its bytes being taken for others than zero: the
-    /// base's preimage, the pages' nonces, 1/Z.
+    /// base's preimage, the newest commitment where one result is not settled from that, the quorum's bitmap, the pages'
+    /// nonces, how the sum is shown.
     pub fn difference(&self, back_end: BackEnd, steps: &Steps) -> u64 {
-        let preimage = steps.base_bitmap.map_or(0, |bitmap| 24 + back_end.key_bytes() as u64 + bitmap);
-        let changed = steps.paged + steps.in_slots > 0;
-        let inverse = if back_end == BackEnd::Bn254G2 && changed { 64 } else { 0 };
-        let bytes = preimage + inverse + 4 * (steps.key_pages + steps.weight_pages);
+        let preimage = |bitmap| 16 + back_end.key_bytes() as u64 + bitmap;
+        let base = match steps.start {
+            Start::Empty => 32,
+            Start::Newest { bitmap } => preimage(bitmap),
+            Start::Slot { bitmap } => 32 + preimage(bitmap),
+        };
+        let sum = match steps.slopes {
+            Some(slopes) => 1 + 64 * slopes,
+            None if back_end == BackEnd::Bn254G2 && steps.paged + steps.in_slots > 0 => 1 + 64,
+            None => 0,
+        };
+        let bytes = base + steps.bitmap + sum + 4 * (steps.key_pages + steps.weight_pages);
         self.steps(back_end, steps) + CALLDATA_NONZERO * bytes
     }
 
@@ -196,6 +250,7 @@ impl Measured {
     pub fn store(&self, storing: Storing) -> u64 {
         match storing {
             Storing::Nowhere => 0,
+            Storing::AsNewest => self.commit,
             Storing::OverTheBase => CHANGE_SLOT + self.commit,
             Storing::OverAnother => COLD_SLOT + CHANGE_SLOT + self.commit,
             Storing::New => COLD_SLOT + FILL_SLOT + self.commit,
@@ -204,10 +259,12 @@ impl Measured {
 
     /// Gas of a transaction that settles `tasks` results.
     pub fn settle(&self, back_end: BackEnd, call: Calldata, tasks: u64, steps: &Steps, storing: Storing) -> Estimate {
+        // Beside the results: the number of the first, and where `settleAll` settles, two words of an array.
+        let words = if tasks == 1 && matches!(steps.start, Start::Newest { .. }) { 1 } else { 3 };
         Estimate {
             calldata: call.gas(),
             floor: call.floor(),
-            head: COLD_SLOT + CHANGE_SLOT + LOG + self.settle,
+            head: COLD_SLOT + CHANGE_SLOT + LOG + words * LOG_WORD + self.settle,
             difference: self.steps(back_end, steps),
             tasks: tasks * (self.task.of(back_end) + LOG_WORD),
             check: self.check.of(back_end),

@@ -4,7 +4,7 @@
 //! Each hint comes with the contract's own check of it, so that an aggregator finds out before it pays.
 
 use ark_ec::{AffineRepr, CurveGroup};
-use ark_ff::{AdditiveGroup, Field};
+use ark_ff::{AdditiveGroup, Field, batch_inversion};
 use sha3::Keccak256;
 
 use crate::{
@@ -140,15 +140,12 @@ impl Accumulator {
     /// Adds a key or takes it away. What becomes of Z:
     /// an ordinary addition, Z·H with H = x2·Z² - X; equal points, 2·Y·Z; opposite points, 0; to the identity, 1.
     pub fn change(&mut self, key: G2, change: Change) {
-        let Some((x2, y2)) = key.xy() else { return };
-        let y2 = if change == Change::Added { y2 } else { -y2 };
+        let Some((x2, y2)) = signed(key, change) else { return };
         if self.z == Fp2::ZERO {
             *self = Self { x: x2, y: y2, z: Fp2::ONE };
             return;
         }
-        let square = self.z.square();
-        let h = x2 * square - self.x;
-        let r = y2 * square * self.z - self.y;
+        let (h, r) = self.line(x2, y2);
         if h == Fp2::ZERO {
             return if r == Fp2::ZERO { self.double() } else { *self = Self::IDENTITY };
         }
@@ -172,11 +169,13 @@ impl Accumulator {
 
     /// 1/Z as the contract takes it, imaginary part first; `None` for the identity, which is no key.
     pub fn inverse_of_z(&self) -> Option<[u8; 64]> {
-        let inverse = self.z.inverse()?;
-        let mut bytes = [0; 64];
-        bytes[..32].copy_from_slice(&fp_bytes(&inverse.c1));
-        bytes[32..].copy_from_slice(&fp_bytes(&inverse.c0));
-        Some(bytes)
+        Some(imaginary_first(&self.z.inverse()?))
+    }
+
+    /// H = x2·Z² - X and R = y2·Z³ - Y: the line through the sum and a point has the slope R/(Z·H).
+    fn line(&self, x2: Fp2, y2: Fp2) -> (Fp2, Fp2) {
+        let square = self.z.square();
+        (x2 * square - self.x, y2 * square * self.z - self.y)
     }
 
     /// M = 3X², S = 4XY²: X' = M² - 2S, Y' = M(S - X') - 8Y⁴, Z' = 2YZ. No point of the twist has y = 0.
@@ -197,4 +196,71 @@ pub fn inverse_of_z(base: Option<G2>, changes: impl IntoIterator<Item = (G2, Cha
     let mut accumulator = Accumulator::new(base);
     changes.into_iter().for_each(|(key, change)| accumulator.change(key, change));
     accumulator.inverse_of_z()
+}
+
+/// By addition, the slope (y2 - y1)/(x2 - x1) of the line through the sum so far, (x1, y1), and the key that is added,
+/// (x2, y2), or taken away, (x2, -y2): what the contract takes in place of 1/Z. In ascending order of the members'
+/// indices; the first member after the empty base is loaded and has none. Imaginary part first. One inversion in all:
+/// Z of the sum after an addition is the denominator of its slope.
+///
+/// `None` where a key has the x of the sum before it, so that there is no such line, and where a key is the identity.
+pub fn slopes(base: Option<G2>, changes: impl IntoIterator<Item = (G2, Change)>) -> Option<Vec<[u8; 64]>> {
+    let mut sum = Accumulator::new(base);
+    let (mut rises, mut runs) = (Vec::new(), Vec::new());
+    for (key, change) in changes {
+        let (x2, y2) = signed(key, change)?;
+        // Only before the first addition: a sum of zero has no line to it.
+        let first = sum.z == Fp2::ZERO;
+        let (h, r) = sum.line(x2, y2);
+        if !first && h == Fp2::ZERO {
+            return None;
+        }
+        sum.change(key, change);
+        if !first {
+            rises.push(r);
+            runs.push(sum.z);
+        }
+    }
+    batch_inversion(&mut runs);
+    Some(rises.iter().zip(&runs).map(|(rise, inverse)| imaginary_first(&(*rise * inverse))).collect())
+}
+
+/// The contract's check of slopes: the sum, if each slope λ is one, λ·(x2 - x1) = y2 - y1 with x1 and x2 distinct, and
+/// canonical; x3 = λ² - x1 - x2, y3 = λ·(x1 - x3) - y1. As many slopes as there are additions.
+pub fn sum_by_slopes(
+    base: Option<G2>,
+    changes: impl IntoIterator<Item = (G2, Change)>,
+    slopes: &[[u8; 64]],
+) -> Option<G2> {
+    let mut slopes = slopes.iter();
+    let mut sum = base.map(|base| base.xy()).unwrap_or_default();
+    for (key, change) in changes {
+        let (x2, y2) = signed(key, change)?;
+        let Some((x1, y1)) = sum else {
+            sum = Some((x2, y2));
+            continue;
+        };
+        let [imaginary, real] = slopes.next()?.as_chunks().0 else { return None };
+        let slope = Fp2::new(fp_from_bytes(real)?, fp_from_bytes(imaginary)?);
+        if x1 == x2 || slope * (x2 - x1) != y2 - y1 {
+            return None;
+        }
+        let x3 = slope.square() - x1 - x2;
+        sum = Some((x3, slope * (x1 - x3) - y1));
+    }
+    let (x, y) = sum?;
+    slopes.next().is_none().then(|| G2::new_unchecked(x, y))
+}
+
+/// A key's coordinates, y negated if it is taken away; none of the identity.
+fn signed(key: G2, change: Change) -> Option<(Fp2, Fp2)> {
+    let (x, y) = key.xy()?;
+    Some((x, if change == Change::Added { y } else { -y }))
+}
+
+fn imaginary_first(element: &Fp2) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    bytes[..32].copy_from_slice(&fp_bytes(&element.c1));
+    bytes[32..].copy_from_slice(&fp_bytes(&element.c0));
+    bytes
 }

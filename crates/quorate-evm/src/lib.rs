@@ -1,7 +1,7 @@
 //! BLS quorums that an EVM contract settles: everything an operator, an aggregator or a test does off the chain.
 //!
 //! ```text
-//! digest -> message point -> signatures -> sum -> base, difference, hints -> packed quorum -> calldata
+//! digest -> message point -> signatures -> sum -> base, difference, hints -> packed quorum, head -> calldata
 //! ```
 //!
 //! | module | noun |
@@ -11,9 +11,10 @@
 //! | [`hash_to_curve`] | bytes to a point of G1: RFC 9380, hinted try-and-increment, EigenLayer's |
 //! | [`digest`] | what operators sign: results, tasks, and possession of their own key |
 //! | [`profile`] | networks that sign on BN254: `drand-evmnet`, `eigenlayer` |
-//! | [`hint`] | roots and inverses that a contract checks instead of computing |
+//! | [`hint`] | roots, inverses and slopes that a contract checks instead of computing |
 //! | [`bitmap`] | the members of a quorum, in the one form that a contract accepts |
 //! | [`back_end`] | which curve and which group hold the keys: [`BackEnd`] |
+//! | [`state`] | the one word that a settlement changes: its head, the newest base, how many members are enough |
 //! | [`gas`] | what settling costs, with every constant in one place |
 //! | [`base`](mod@base) | quorums whose key is known, and the one from which a new quorum is cheapest |
 //! | [`refresh`] | when to store a new base: policies over a trace, and the best that could have been done |
@@ -48,6 +49,7 @@ pub mod profile;
 pub mod hint;
 pub mod bitmap;
 pub mod back_end;
+pub mod state;
 pub mod gas;
 pub mod base;
 pub mod refresh;
@@ -64,4 +66,5 @@ pub use bn254::{DualKey, MessagePoint, ParseError, PublicKey, SecretKey, Signatu
 pub use keccak::keccak256;
 pub use network::{Network, NetworkError, Plan, PlanError};
 pub use profile::{Profile, Reason};
-pub use quorum::{Proof, Quorum};
+pub use quorum::{KeySum, Proof, Quorum};
+pub use state::Head;

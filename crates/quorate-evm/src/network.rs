@@ -11,7 +11,9 @@
 //!     contract: Address::repeat_byte(0xaa),
 //!     nonce: 0,
 //!     epoch: 1,
-//!     required: Some(300),
+//!     required: 300,
+//!     enough: 3,
+//!     paid: 0,
 //!     keys: operators.iter().map(|operator| operator.public_key_g2().to_bytes().into()).collect(),
 //!     weights: vec![100; 4],
 //!     key_pages,
@@ -47,14 +49,15 @@ pub use self::{
 };
 use crate::{
     back_end::BackEnd,
-    base::{Base, Costs, KeyPage, Table, WEIGHTS_A_PAGE, Way},
+    base::{Base, Costs, KeyPage, NEWEST, Table, WEIGHTS_A_PAGE, Way, Weighing, page_address},
     bitmap::Bitmap,
     bls12381,
     bn254::{self, PublicKey},
     digest::{Contract, Settled},
     gas::{Measured, Storing},
     hint::{self, Change, CounterHint},
-    quorum::{NONE, RENTAL, Store},
+    quorum::{KeySum, NONE, RENTAL, Store, WEIGHT_LIMIT},
+    state::{self, Head, NEVER},
 };
 
 /// What is known of a settlement. As JSON it is the input of `quorate evm plan`.
@@ -69,11 +72,17 @@ pub struct Network {
     pub contract: Address,
     /// The number of the next result.
     pub nonce: u64,
-    /// The epoch that settles.
-    pub epoch: u64,
-    /// The weight that a quorum needs in the epoch, where it is known: nothing here depends on it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::base::optional_amount")]
-    pub required: Option<u128>,
+    /// The epoch that settles; from 1 on where members are counted.
+    pub epoch: u32,
+    /// The weight that a quorum needs in the epoch, below 2^88.
+    #[serde(with = "crate::base::amount")]
+    pub required: u128,
+    /// Any so many of the members that `weights` has weigh as much; [`NEVER`] where members are not counted, as by a
+    /// `Verifier`.
+    pub enough: u32,
+    /// Members that changed since the last store by ski rental.
+    #[serde(default)]
+    pub paid: u32,
     /// By index, the members' keys, of [`BackEnd::member_bytes`] bytes.
     pub keys: Vec<Bytes>,
     /// By index, what they weigh in the epoch; those behind the last weigh nothing.
@@ -82,7 +91,7 @@ pub struct Network {
     pub key_pages: Vec<KeyPage>,
     /// Nonces of the epoch's pages of weights, in the order of the indices they hold.
     pub weight_pages: Vec<u32>,
-    /// What the slots of the ring commit to.
+    /// What the slots commit to; slot 0 is the newest's.
     pub bases: Vec<Base>,
 }
 
@@ -109,6 +118,14 @@ impl Network {
         if self.weights.len() > keys {
             return Err(NetworkError::WeightsBehindKeys { weights: self.weights.len(), keys });
         }
+        self.head().encode()?;
+        if self.epoch == 0 && self.enough != NEVER {
+            return Err(NetworkError::NoEpoch);
+        }
+        let (_, least) = state::enough(&self.weights, self.required);
+        if self.enough < least {
+            return Err(NetworkError::Enough { enough: self.enough, least });
+        }
         let mut next = 0;
         for (page, KeyPage { first, keys: held, .. }) in self.key_pages.iter().enumerate() {
             if *first != next || *held == 0 || keys - next < *held {
@@ -127,6 +144,9 @@ impl Network {
             if found != expected {
                 return Err(NetworkError::BaseKeyLength { place, slot, expected, found });
             }
+            if base.weight >= WEIGHT_LIMIT {
+                return Err(NetworkError::BaseWeight { place, slot, weight: base.weight });
+            }
             match base.signers.iter().last() {
                 None => return Err(NetworkError::EmptyBase { place, slot }),
                 Some(member) if member >= keys => {
@@ -136,6 +156,32 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// The head of the settlement.
+    pub fn head(&self) -> Head {
+        Head {
+            nonce: self.nonce,
+            epoch: self.epoch,
+            members: self.weights.len().try_into().unwrap_or(u32::MAX),
+            enough: self.enough,
+            required: self.required,
+            paid: self.paid,
+        }
+    }
+
+    /// What the state word says of the newest base: its commitment, zero before the first.
+    pub fn newest(&self) -> B256 {
+        let newest = self.bases.iter().find(|base| base.slot == NEWEST);
+        newest.map(|base| base.commitment().into()).unwrap_or_default()
+    }
+
+    /// The word that the contract's `state()` should answer.
+    ///
+    /// # Errors
+    /// [`NetworkError::Head`].
+    pub fn state(&self) -> Result<B256, NetworkError> {
+        Ok(state::state(self.head().encode()?, self.newest()))
     }
 
     /// What the next results' signers sign.
@@ -155,15 +201,28 @@ impl Network {
         if last >= self.keys.len() {
             return Err(PlanError::NoSuchMember { index: last, members: self.keys.len() });
         }
-        let table = Table { key_pages: self.key_pages.clone(), weight_pages: self.weight_pages.clone() };
-        if last >= table.weight_pages.len() * WEIGHTS_A_PAGE {
-            return Err(PlanError::NoWeight(last));
+        let weight = self.weight(signers);
+        if weight < self.required {
+            return Err(PlanError::TooLight { weight, required: self.required });
         }
-        let costs = Costs { back_end: self.back_end, measured, table: &table, epoch: self.epoch };
+        let table = Table { key_pages: self.key_pages.clone(), weight_pages: self.weight_pages.clone() };
+        let costs = Costs { back_end: self.back_end, measured, table: &table, head: self.head() };
         let bases = self.bases.iter().enumerate().map(|base| costs.way(Some(base), signers));
         let mut ways: Vec<_> = bases.chain([costs.way(None, signers)]).collect();
+        // A weight that no page holds stops whoever reads weights; a base's last member may be behind the signers'.
+        let weighed_to = table.weight_pages.len() * WEIGHTS_A_PAGE;
+        let unweighed = |way: &Way| match way.weighing {
+            Weighing::Counted => None,
+            Weighing::FromBase => way.changed.iter().find(|index| *index >= weighed_to),
+            Weighing::Anew => signers.iter().find(|index| *index >= weighed_to),
+        };
+        let missing = ways.iter().find_map(unweighed);
+        ways.retain(|way| unweighed(way).is_none());
         ways.sort_by_key(|way| way.gas);
-        Ok(ways)
+        match missing {
+            Some(index) if ways.is_empty() => Err(PlanError::NoWeight(index)),
+            _ => Ok(ways),
+        }
     }
 
     /// The cheapest way to settle results that these members sign: nothing is signed yet.
@@ -188,14 +247,43 @@ impl Network {
     ) -> Result<Plan, PlanError> {
         let way = self.ways(measured, signers)?.swap_remove(0);
         let base = way.base.map(|place| self.bases[place].clone());
-        let (key, inverse_of_z) = self.key(base.as_ref(), signers, &way.changed)?;
+        let (key, sums) = self.key(base.as_ref(), signers, &way.changed)?;
         let key_g2 = if self.back_end == BackEnd::Bn254G1 { Some(self.key_g2(signers)?) } else { None };
         let hints = match self.back_end {
             BackEnd::Bls12381G2 => Vec::new(),
             _ => digests.iter().map(CounterHint::new).collect(),
         };
-        let weight = self.weight(signers);
-        Ok(Plan { signers: signers.clone(), way, key, key_g2, weight, inverse_of_z, digests, hints, base })
+        let pages = way.key_pages.iter().chain(&way.weight_pages);
+        let access_list: Vec<_> = pages.map(|nonce| page_address(self.contract, *nonce)).collect();
+        let plan = Plan {
+            back_end: self.back_end,
+            signers: signers.clone(),
+            way,
+            key,
+            key_g2,
+            weight: self.weight(signers),
+            sum: KeySum::Unchanged,
+            digests,
+            hints,
+            head: self.head(),
+            newest: self.newest(),
+            access_list: Vec::new(),
+            base,
+        };
+        // The first of those that cost least in all, the least price of calldata included.
+        let listed = [Vec::new(), access_list];
+        let plans = sums.into_iter().flat_map(|sum| {
+            let plan = &plan;
+            listed.iter().map(move |listed| plan.with(sum.clone(), listed.clone()))
+        });
+        let mut cheapest: Option<(u64, Plan)> = None;
+        for plan in plans {
+            let total = plan.total(measured)?;
+            if cheapest.as_ref().is_none_or(|(least, _)| total < *least) {
+                cheapest = Some((total, plan));
+            }
+        }
+        Ok(cheapest.expect("a sum is shown in one way at least").1)
     }
 
     /// What these members weigh in the epoch.
@@ -208,38 +296,60 @@ impl Network {
     pub fn storing(&self, plan: &Plan, store: Store) -> Storing {
         match store {
             Store::Nowhere | Store::Rental => Storing::Nowhere,
+            Store::Slot(NEWEST) => Storing::AsNewest,
             Store::Slot(slot) if plan.base_slot() == Some(slot) => Storing::OverTheBase,
             Store::Slot(slot) if self.bases.iter().any(|base| base.slot == slot) => Storing::OverAnother,
             Store::Slot(_) => Storing::New,
         }
     }
 
-    /// Follows a settlement: the results are settled, and the quorum stands where it was stored.
-    pub fn settled(&mut self, plan: &Plan, store: Option<u32>) {
+    /// Follows a settlement: the results are settled, and the quorum stands where it was stored. By [`Store::Rental`] it
+    /// was not; where it was, [`settled_and_rented`](Self::settled_and_rented) follows.
+    pub fn settled(&mut self, plan: &Plan, store: Store) {
         self.nonce += plan.digests.len() as u64;
-        let Some(slot) = store else { return };
+        match store {
+            Store::Nowhere => {}
+            Store::Rental => self.paid += plan.way.changed.len() as u32,
+            Store::Slot(slot) => self.store(plan, slot),
+        }
+    }
+
+    /// Follows a settlement with [`Store::Rental`] that stored the quorum, in the first slot after the pinned ones.
+    pub fn settled_and_rented(&mut self, plan: &Plan, slot: u16) {
+        self.nonce += plan.digests.len() as u64;
+        self.paid = 0;
+        self.store(plan, slot);
+    }
+
+    fn store(&mut self, plan: &Plan, slot: u16) {
         self.bases.retain(|base| base.slot != slot);
-        let (epoch, weight, key) = (self.epoch, plan.weight, plan.key.clone());
-        self.bases.push(Base { slot, epoch, weight, key, signers: plan.signers.clone() });
+        self.bases.push(plan.result(slot));
         self.bases.sort_by_key(|base| base.slot);
     }
 
-    /// The quorum's key as the contract makes it from a base's, and 1/Z of the sum on back end a.
+    /// The quorum's key as the contract makes it from a base's, and on back end a how it can be shown: by slopes first.
     fn key(
         &self,
         base: Option<&Base>,
         signers: &Bitmap,
         changed: &Bitmap,
-    ) -> Result<(Vec<u8>, Option<[u8; 64]>), PlanError> {
+    ) -> Result<(Vec<u8>, Vec<KeySum>), PlanError> {
         let change = |index| if signers.contains(index) { Change::Added } else { Change::Removed };
         match self.back_end {
             BackEnd::Bn254G2 => {
-                let mut sum = hint::Accumulator::new(self.start::<bn254::G2>(base, 0..128)?.map(|key| key.point()));
-                for index in changed.iter() {
-                    sum.change(self.member::<bn254::G2>(index, 0..128)?.point(), change(index));
-                }
-                let inverse = sum.inverse_of_z().ok_or(PlanError::Identity)?;
-                Ok((bn254::encode_g2(&sum.sum()).to_vec(), (!changed.is_empty()).then_some(inverse)))
+                let start = self.start::<bn254::G2>(base, 0..128)?.map(|key| key.point());
+                let change = |index| Ok((self.member::<bn254::G2>(index, 0..128)?.point(), change(index)));
+                let changes: Vec<_> = changed.iter().map(change).collect::<Result<_, PlanError>>()?;
+                let mut sum = hint::Accumulator::new(start);
+                changes.iter().for_each(|(key, change)| sum.change(*key, *change));
+                let inverse_of_z = sum.inverse_of_z().ok_or(PlanError::Identity)?;
+                let sums = if changes.is_empty() {
+                    vec![KeySum::Unchanged]
+                } else {
+                    let slopes = hint::slopes(start, changes).map(KeySum::Slopes);
+                    slopes.into_iter().chain([KeySum::Jacobian { inverse_of_z }]).collect()
+                };
+                Ok((bn254::encode_g2(&sum.sum()).to_vec(), sums))
             }
             BackEnd::Bn254G1 => {
                 let start = self.start::<bn254::G1>(base, 0..64)?;
@@ -249,7 +359,7 @@ impl Network {
                     to.push(self.member(index, 0..64)?);
                 }
                 let key = bn254::sum(start, added, removed).ok_or(PlanError::Identity)?;
-                Ok((key.to_bytes(), None))
+                Ok((key.to_bytes(), vec![KeySum::Unchanged]))
             }
             BackEnd::Bls12381G2 => {
                 let mut keys: Vec<G2> = self.bls_start(base)?.into_iter().collect();
@@ -261,7 +371,7 @@ impl Network {
                 if sum.is_identity() {
                     return Err(PlanError::Identity);
                 }
-                Ok((bls12381::encode_key(&sum).to_vec(), None))
+                Ok((bls12381::encode_key(&sum).to_vec(), vec![KeySum::Unchanged]))
             }
         }
     }

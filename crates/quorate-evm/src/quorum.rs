@@ -1,15 +1,19 @@
 //! The packed bytes of a quorum, as `Quorums` in `contracts/src` reads them; big-endian:
 //!
 //! ```text
-//! 4   slot of the base, or 0xffffffff: the empty quorum, of which nothing is shown
-//! 4   slot to store the result in; 0xffffffff: none, 0xfffffffe: as ski rental says
-//! 2   n: bytes of the base's bitmap        2   m: bytes of the quorum's bitmap
+//! 2   slot of the base, or 0xffff: the empty quorum, of which nothing is shown
+//! 2   slot to store the result in; 0xffff: none, 0xfffe: as ski rental says
+//! 2   n: bytes of the base's bitmap
+//! 2   m: bytes of the quorum's bitmap; 0: the quorum is the base itself
 //! 1   k: pages of keys                     1   w: pages of weights
 //! 4·(k + w)  nonces of the pages, each kind in the order of the indices they hold
-//! 8   epoch of the base    16  its weight    K  its key    n  its bitmap
+//! 4   epoch in which the base was weighed, 0: in none    12  its weight    K  its key    n  its bitmap
 //! m   bitmap of the quorum
 //! …   the proof:
-//!       a   1/Z 64 (imaginary part first; absent where no member changes), signature 64, hints
+//!       a   where a member changes, 1 byte that says how the sum is shown, and 64 bytes (imaginary part first):
+//!             0   1/Z of the sum in Jacobian coordinates
+//!             1   a slope for each addition; the first member after the empty quorum is not added to anything
+//!           signature 64, hints
 //!       b   signature 64, the quorum's key in G2 128, hints
 //!       d   signature 96 (x, y of 48 bytes)
 //!     hints: one a task, counter 1 and y 32
@@ -22,6 +26,7 @@ use crate::{
     base::Base,
     bitmap::{Bitmap, NotShortest},
     hint::CounterHint,
+    state::TooLarge,
 };
 
 /// A quorum as it is handed to the contract.
@@ -47,10 +52,10 @@ pub struct Quorum {
 pub enum Store {
     /// Nowhere.
     Nowhere,
-    /// In the first slot that is not pinned, if the contract's ski rental says so.
+    /// In the first slot of the ring that is not pinned, if the contract's ski rental says so.
     Rental,
-    /// In this slot, below [`RENTAL`].
-    Slot(u32),
+    /// In this slot, below [`RENTAL`]; 0 holds the newest base.
+    Slot(u16),
 }
 
 /// A back end's proof, as bytes that are no points yet.
@@ -59,8 +64,8 @@ pub enum Store {
 pub enum Proof {
     /// Back end a.
     Bn254G2 {
-        /// 1/Z of the sum; present if and only if a member changes.
-        inverse_of_z: Option<[u8; 64]>,
+        /// How the sum of the keys is shown.
+        sum: KeySum,
         /// The aggregate signature, x ‖ y.
         signature: [u8; 64],
         /// One a task.
@@ -93,10 +98,33 @@ impl Proof {
     }
 }
 
+/// How the contract of back end a comes by the sum of a quorum's keys.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
+pub enum KeySum {
+    /// No member changes: it is the base's key.
+    Unchanged,
+    /// In Jacobian coordinates, which take any keys.
+    Jacobian {
+        /// 1/Z of the sum, imaginary part first.
+        inverse_of_z: [u8; 64],
+    },
+    /// Affine: by addition, in ascending order of the members, the slope of the line through the sum so far and the
+    /// member's key. Imaginary part first.
+    Slopes(Vec<[u8; 64]>),
+}
+
 /// The slot that stands for no slot.
-pub const NONE: u32 = u32::MAX;
+pub const NONE: u16 = u16::MAX;
 /// The slot that leaves the choice to the contract.
-pub const RENTAL: u32 = u32::MAX - 1;
+pub const RENTAL: u16 = u16::MAX - 1;
+/// Weights of bases are below this.
+pub const WEIGHT_LIMIT: u128 = 1 << 96;
+
+/// What says that the sum is in Jacobian coordinates.
+const JACOBIAN: u8 = 0;
+/// What says that slopes are shown.
+const SLOPES: u8 = 1;
 
 /// A part of the packed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,8 +140,12 @@ pub enum Part {
     BaseBitmap,
     /// The quorum's bitmap.
     Bitmap,
+    /// The byte that says how the sum is shown.
+    Mode,
     /// 1/Z.
     InverseOfZ,
+    /// The slopes.
+    Slopes,
     /// The signature.
     Signature,
     /// The key in G2 that back end b is given.
@@ -130,7 +162,9 @@ impl std::fmt::Display for Part {
             Self::Base => "epoch, weight and key of the base",
             Self::BaseBitmap => "bitmap of the base",
             Self::Bitmap => "bitmap of the quorum",
+            Self::Mode => "mode of the sum",
             Self::InverseOfZ => "1/Z",
+            Self::Slopes => "slopes",
             Self::Signature => "signature",
             Self::KeyG2 => "key in G2",
             Self::Hints => "hints",
@@ -168,6 +202,12 @@ pub enum DecodeError {
     /// The empty base has no bitmap.
     #[error("quorum: the empty base has a bitmap of {0} bytes")]
     BitmapOfNothing(usize),
+    /// A quorum that is its base says so by having no bitmap.
+    #[error("quorum: its bitmap is that of the base, which has to be left out")]
+    BitmapRepeated,
+    /// A sum is shown in one of two ways.
+    #[error("quorum: there is no mode {0} of showing the sum")]
+    Mode(u8),
     /// Bytes behind the proof.
     #[error("quorum: {0} bytes behind the proof")]
     Trailing(usize),
@@ -198,12 +238,19 @@ pub enum MisuseError {
         /// Bytes that it has.
         found: usize,
     },
-    /// The slots 0xfffffffe and 0xffffffff stand for other things.
+    /// The slots 0xfffe and 0xffff stand for other things.
     #[error("quorum: there is no slot {0:#x}")]
-    ReservedSlot(u32),
-    /// 1/Z that is missing where members change, or there where none does.
-    #[error("quorum: 1/Z is there if and only if a member changes")]
-    InverseOfZ,
+    ReservedSlot(u16),
+    /// A base whose weight does not fit 12 bytes.
+    #[error("quorum: a base that weighs {0}, which has more than 96 bits")]
+    TooHeavy(u128),
+    /// The way in which the sum is shown is missing where members change, there where none does, or has another number
+    /// of slopes than there are additions.
+    #[error("quorum: the sum of the keys is not shown as {0} changed members want it")]
+    KeySum(usize),
+    /// A part of the head that is too large.
+    #[error("head: {0}")]
+    Head(#[from] TooLarge),
 }
 
 impl Quorum {
@@ -214,11 +261,16 @@ impl Quorum {
     pub fn encode(&self) -> Result<Vec<u8>, MisuseError> {
         let back_end = self.proof.back_end();
         let base_bitmap = self.base.as_ref().map_or(&[][..], |base| base.signers.as_bytes());
+        if self.signers.is_empty() {
+            return Err(MisuseError::Empty(Part::Bitmap));
+        }
+        let changed = self.changed();
+        let bitmap = if changed == 0 { &[][..] } else { self.signers.as_bytes() };
         let mut bytes = Vec::new();
         bytes.extend(self.base.as_ref().map_or(Ok(NONE), |base| slot(base.slot, NONE))?.to_be_bytes());
         bytes.extend(self.store_word()?.to_be_bytes());
         bytes.extend(count::<u16>(base_bitmap.len(), Part::BaseBitmap)?.to_be_bytes());
-        bytes.extend(count::<u16>(self.signers.as_bytes().len(), Part::Bitmap)?.to_be_bytes());
+        bytes.extend(count::<u16>(bitmap.len(), Part::Bitmap)?.to_be_bytes());
         bytes.push(count(self.key_pages.len(), Part::Pages)?);
         bytes.push(count(self.weight_pages.len(), Part::Pages)?);
         bytes.extend(self.key_pages.iter().chain(&self.weight_pages).flat_map(|nonce| nonce.to_be_bytes()));
@@ -230,15 +282,15 @@ impl Quorum {
                 return Err(MisuseError::KeyLength { expected: back_end.key_bytes(), found: base.key.len() });
             }
             bytes.extend(base.epoch.to_be_bytes());
-            bytes.extend(base.weight.to_be_bytes());
+            if base.weight >= WEIGHT_LIMIT {
+                return Err(MisuseError::TooHeavy(base.weight));
+            }
+            bytes.extend(&base.weight.to_be_bytes()[4..]);
             bytes.extend(&base.key);
             bytes.extend(base_bitmap);
         }
-        if self.signers.is_empty() {
-            return Err(MisuseError::Empty(Part::Bitmap));
-        }
-        bytes.extend(self.signers.as_bytes());
-        self.encode_proof(&mut bytes)?;
+        bytes.extend(bitmap);
+        self.encode_proof(changed, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -248,8 +300,8 @@ impl Quorum {
     /// [`DecodeError`].
     pub fn decode(back_end: BackEnd, bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader { bytes, at: 0 };
-        let base_slot = u32::from_be_bytes(reader.array(Part::Head)?);
-        let store = match u32::from_be_bytes(reader.array(Part::Head)?) {
+        let base_slot = u16::from_be_bytes(reader.array(Part::Head)?);
+        let store = match u16::from_be_bytes(reader.array(Part::Head)?) {
             NONE => Store::Nowhere,
             RENTAL => Store::Rental,
             slot => Store::Slot(slot),
@@ -265,16 +317,24 @@ impl Quorum {
             }
             None
         } else {
-            let epoch = u64::from_be_bytes(reader.array(Part::Base)?);
-            let weight = u128::from_be_bytes(reader.array(Part::Base)?);
+            let epoch = u32::from_be_bytes(reader.array(Part::Base)?);
+            let mut weight = [0; 16];
+            weight[4..].copy_from_slice(reader.take(12, Part::Base)?);
+            let weight = u128::from_be_bytes(weight);
             let key = reader.take(back_end.key_bytes(), Part::Base)?.to_vec();
             Some(Base { slot: base_slot, epoch, weight, key, signers: reader.bitmap(base_length, Part::BaseBitmap)? })
         };
-        let signers = reader.bitmap(length, Part::Bitmap)?;
-        let changes = base.as_ref().is_none_or(|base| base.signers != signers);
+        let signers = match &base {
+            Some(base) if length == 0 => base.signers.clone(),
+            _ => reader.bitmap(length, Part::Bitmap)?,
+        };
+        let changed = changed(base.as_ref(), &signers);
+        if changed == 0 && length != 0 {
+            return Err(DecodeError::BitmapRepeated);
+        }
         let proof = match back_end {
             BackEnd::Bn254G2 => Proof::Bn254G2 {
-                inverse_of_z: if changes { Some(reader.array(Part::InverseOfZ)?) } else { None },
+                sum: reader.key_sum(changed, additions(base.as_ref(), changed))?,
                 signature: reader.array(Part::Signature)?,
                 hints: reader.hints()?,
             },
@@ -291,7 +351,12 @@ impl Quorum {
         }
     }
 
-    fn store_word(&self) -> Result<u32, MisuseError> {
+    /// How many members change.
+    fn changed(&self) -> usize {
+        changed(self.base.as_ref(), &self.signers)
+    }
+
+    fn store_word(&self) -> Result<u16, MisuseError> {
         match self.store {
             Store::Nowhere => Ok(NONE),
             Store::Rental => Ok(RENTAL),
@@ -299,14 +364,21 @@ impl Quorum {
         }
     }
 
-    fn encode_proof(&self, bytes: &mut Vec<u8>) -> Result<(), MisuseError> {
-        let changes = self.base.as_ref().is_none_or(|base| base.signers != self.signers);
+    fn encode_proof(&self, changed: usize, bytes: &mut Vec<u8>) -> Result<(), MisuseError> {
         let hints = match &self.proof {
-            Proof::Bn254G2 { inverse_of_z, signature, hints } => {
-                if inverse_of_z.is_some() != changes {
-                    return Err(MisuseError::InverseOfZ);
+            Proof::Bn254G2 { sum, signature, hints } => {
+                match sum {
+                    KeySum::Unchanged if changed == 0 => {}
+                    KeySum::Jacobian { inverse_of_z } if changed > 0 => {
+                        bytes.push(JACOBIAN);
+                        bytes.extend(inverse_of_z);
+                    }
+                    KeySum::Slopes(slopes) if changed > 0 && slopes.len() == additions(self.base.as_ref(), changed) => {
+                        bytes.push(SLOPES);
+                        bytes.extend(slopes.iter().flatten());
+                    }
+                    _ => return Err(MisuseError::KeySum(changed)),
                 }
-                bytes.extend(inverse_of_z.iter().flatten());
                 bytes.extend(signature);
                 hints
             }
@@ -328,8 +400,17 @@ impl Quorum {
     }
 }
 
+fn changed(base: Option<&Base>, signers: &Bitmap) -> usize {
+    base.map_or_else(|| signers.len(), |base| base.signers.distance(signers))
+}
+
+/// Additions to the sum: one for each member that changes, but for the first after the empty quorum.
+fn additions(base: Option<&Base>, changed: usize) -> usize {
+    changed.saturating_sub(usize::from(base.is_none()))
+}
+
 /// A slot below the first that is reserved.
-fn slot(slot: u32, reserved: u32) -> Result<u32, MisuseError> {
+fn slot(slot: u16, reserved: u16) -> Result<u16, MisuseError> {
     if slot < reserved { Ok(slot) } else { Err(MisuseError::ReservedSlot(slot)) }
 }
 
@@ -358,6 +439,20 @@ impl<'a> Reader<'a> {
 
     fn array<const N: usize>(&mut self, part: Part) -> Result<[u8; N], DecodeError> {
         Ok(self.take(N, part)?.try_into().expect("that many were taken"))
+    }
+
+    fn key_sum(&mut self, changed: usize, additions: usize) -> Result<KeySum, DecodeError> {
+        if changed == 0 {
+            return Ok(KeySum::Unchanged);
+        }
+        match self.array(Part::Mode)? {
+            [JACOBIAN] => Ok(KeySum::Jacobian { inverse_of_z: self.array(Part::InverseOfZ)? }),
+            [SLOPES] => {
+                let slopes = (0..additions).map(|_| self.array(Part::Slopes));
+                slopes.collect::<Result<_, _>>().map(KeySum::Slopes)
+            }
+            [mode] => Err(DecodeError::Mode(mode)),
+        }
     }
 
     fn nonces(&mut self, count: u8) -> Result<Vec<u32>, DecodeError> {

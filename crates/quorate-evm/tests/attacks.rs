@@ -3,8 +3,8 @@
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, Field, PrimeField, Zero};
 use quorate_evm::{
-    BackEnd, Base, Bitmap, DualKey, MessagePoint, ParseError, Profile, Proof, PublicKey, Quorum, Reason, SecretKey,
-    Signature,
+    BackEnd, Base, Bitmap, DualKey, KeySum, MessagePoint, ParseError, Profile, Proof, PublicKey, Quorum, Reason,
+    SecretKey, Signature,
     bitmap::NotShortest,
     bn254::{
         self, Coordinate, Fp, Fp2, G1, G2, Item, Scalar, aggregate_verify, challenge, decode_g2, dual_key_verify,
@@ -12,8 +12,8 @@ use quorate_evm::{
     },
     digest::{Contract, Possession},
     hash_to_curve::{Candidate, candidate, candidates, hash_to_curve, hash_to_field, map_to_curve, try_and_increment},
-    hint::{Accumulator, Change, CounterHint, MapHint, Rfc9380Hint, inverse_of_z},
-    quorum::{DecodeError, MisuseError, NONE, Part, RENTAL, Store},
+    hint::{Accumulator, Change, CounterHint, MapHint, Rfc9380Hint, inverse_of_z, slopes, sum_by_slopes},
+    quorum::{DecodeError, MisuseError, NONE, Part, RENTAL, Store, WEIGHT_LIMIT},
 };
 
 fn secret(i: u8) -> SecretKey {
@@ -399,6 +399,65 @@ fn accumulator_meets_its_own_key() {
     assert_eq!(doubled.to_vec(), [fp_bytes(&z.c1), fp_bytes(&z.c0)].concat());
 }
 
+/// Where the sum has the x of the next key there is no slope: colluding members can bring that about, and are added in
+/// Jacobian coordinates.
+#[test]
+fn slopes_of_no_line() {
+    use Change::{Added, Removed};
+    let point = |i| secret(i).public_key_g2().point();
+    let (a, b) = (point(1), point(2));
+    let both = (a + b).into_affine();
+    for (base, changes) in [
+        (Some(a), vec![(a, Added)]),
+        (Some(a), vec![(a, Removed)]),
+        (Some(a), vec![(negated(a), Added)]),
+        (None, vec![(a, Added), (b, Added), (both, Added)]),
+        (None, vec![(a, Added), (b, Added), (both, Removed), (a, Added)]),
+        (Some(a), vec![(G2::identity(), Added)]),
+    ] {
+        assert_eq!(slopes(base, changes.clone()), None);
+        let enough = vec![[0; 64]; changes.len()];
+        assert_eq!(sum_by_slopes(base, changes, &enough), None);
+    }
+    // The first member after the empty base is loaded.
+    assert_eq!(slopes(None, [(a, Removed)]), Some(vec![]));
+    assert_eq!(sum_by_slopes(None, [(a, Removed)], &[]), Some(negated(a)));
+    assert_eq!((slopes(None, []), sum_by_slopes(None, [], &[])), (Some(vec![]), None));
+}
+
+/// Another slope, one plus p, one too many or too few, parts in the other order.
+#[test]
+fn slopes_that_lie() {
+    let point = |i| secret(i).public_key_g2().point();
+    // Not 3: these secrets are multiples, and that key the sum of the other two.
+    let changes = [(point(2), Change::Added), (point(5), Change::Removed)];
+    let honest = slopes(Some(point(1)), changes).unwrap();
+    let check = |slopes: &[[u8; 64]]| sum_by_slopes(Some(point(1)), changes, slopes);
+    let sum = (point(1) + point(2)).into_affine() + negated(point(5));
+    assert_eq!(check(&honest), Some(sum.into_affine()));
+    let with = |change: &dyn Fn(&mut Vec<[u8; 64]>)| {
+        let mut slopes = honest.clone();
+        change(&mut slopes);
+        check(&slopes)
+    };
+    for place in [0, 1] {
+        assert_eq!(with(&|slopes| slopes[place][63] ^= 1), None);
+        assert_eq!(with(&|slopes| slopes[place].rotate_left(32)), None);
+        for part in [0..32, 32..64] {
+            assert_eq!(
+                with(&|slopes| {
+                    let larger = plus_p(&slopes[place][part.clone()]);
+                    slopes[place][part.clone()].copy_from_slice(&larger);
+                }),
+                None
+            );
+        }
+    }
+    assert_eq!(with(&|slopes| slopes.swap(0, 1)), None);
+    assert_eq!(with(&|slopes| slopes.truncate(1)), None);
+    assert_eq!(with(&|slopes| slopes.push([0; 64])), None);
+}
+
 fn quorum() -> Quorum {
     let key = secret(1).public_key_g2().to_bytes();
     let signers: Bitmap = [0, 9, 17].into_iter().collect();
@@ -409,28 +468,51 @@ fn quorum() -> Quorum {
         weight_pages: vec![9],
         signers,
         proof: Proof::Bn254G2 {
-            inverse_of_z: Some([0xaa; 64]),
+            sum: KeySum::Jacobian { inverse_of_z: [0xaa; 64] },
             signature: [0xbb; 64],
             hints: vec![CounterHint { counter: 1, y: [0xcc; 32] }],
         },
     }
 }
 
+/// The same, the sum shown in another way.
+fn shown_by(sum: KeySum) -> Quorum {
+    Quorum { proof: Proof::Bn254G2 { sum, signature: [0xbb; 64], hints: vec![] }, ..quorum() }
+}
+
+/// Where the parts of [`quorum`] begin.
+const BASE: usize = 22;
+const BASE_BITMAP: usize = BASE + 16 + 128;
+const BITMAP: usize = BASE_BITMAP + 2;
+const PROOF: usize = BITMAP + 3;
+
 /// The layout, byte by byte: a change of it is a change of the contract.
 #[test]
 fn packed_layout() {
     let bytes = quorum().encode().unwrap();
-    let head =
-        "00000003000000040002000302010000000100000002000000090000000000000005".to_owned() + &"0".repeat(31) + "7";
-    assert_eq!(hex::encode(&bytes[..50]), head);
-    assert_eq!(bytes[50..178], secret(1).public_key_g2().to_bytes());
+    let head = "0003000400020003020100000001000000020000000900000005".to_owned() + &"0".repeat(23) + "7";
+    assert_eq!(hex::encode(&bytes[..BASE + 16]), head);
+    assert_eq!(bytes[BASE + 16..BASE_BITMAP], secret(1).public_key_g2().to_bytes());
     // Most significant bit first: members 0 to 11, then 0, 9, 17.
-    assert_eq!(hex::encode(&bytes[178..183]), "fff0804040");
-    let proof = "aa".repeat(64) + &"bb".repeat(64) + "01" + &"cc".repeat(32);
-    assert_eq!(hex::encode(&bytes[183..]), proof);
+    assert_eq!(hex::encode(&bytes[BASE_BITMAP..PROOF]), "fff0804040");
+    let proof = "00".to_owned() + &"aa".repeat(64) + &"bb".repeat(64) + "01" + &"cc".repeat(32);
+    assert_eq!(hex::encode(&bytes[PROOF..]), proof);
     let base = quorum().base.unwrap();
-    let preimage = &bytes[26..180];
-    assert_eq!(base.commitment(), quorate_evm::keccak256(&[preimage]));
+    assert_eq!(base.commitment(), quorate_evm::keccak256(&[&bytes[BASE..BITMAP]]));
+
+    // Eleven members change from the base, and from the empty quorum three, of whom the first is loaded.
+    let bytes = shown_by(KeySum::Slopes(vec![[0xdd; 64]; 11])).encode().unwrap();
+    assert_eq!(hex::encode(&bytes[PROOF..]), "01".to_owned() + &"dd".repeat(64 * 11) + &"bb".repeat(64));
+    let new = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[0xdd; 64]; 2])) };
+    let expected =
+        "ffff000400000003020100000001000000020000000980404001".to_owned() + &"dd".repeat(128) + &"bb".repeat(64);
+    assert_eq!(hex::encode(new.encode().unwrap()), expected);
+
+    // A quorum that is its base has no bitmap and shows no sum.
+    let signers = quorum().base.unwrap().signers;
+    let bytes = Quorum { signers, ..shown_by(KeySum::Unchanged) }.encode().unwrap();
+    assert_eq!(hex::encode(&bytes[..10]), "00030004000200000201");
+    assert_eq!(hex::encode(&bytes[BITMAP..]), "bb".repeat(64));
 }
 
 #[test]
@@ -445,10 +527,17 @@ fn truncated_quorums() {
             assert!(matches!(decoded, Err(DecodeError::Truncated { .. })), "{length}: {decoded:?}");
         }
     }
-    let error = Quorum::decode(BackEnd::Bn254G2, &bytes[..30]).unwrap_err();
-    assert_eq!(error, DecodeError::Truncated { part: Part::Base, at: 26, wanted: 8, left: 4 });
-    let text = "quorum: epoch, weight and key of the base at byte 26: 8 bytes, of which 4 are there";
-    assert_eq!(error.to_string(), text);
+    let error = |length| Quorum::decode(BackEnd::Bn254G2, &bytes[..length]).unwrap_err();
+    assert_eq!(error(24), DecodeError::Truncated { part: Part::Base, at: 22, wanted: 4, left: 2 });
+    let text = "quorum: epoch, weight and key of the base at byte 22: 4 bytes, of which 2 are there";
+    assert_eq!(error(24).to_string(), text);
+    assert_eq!(error(PROOF), DecodeError::Truncated { part: Part::Mode, at: PROOF, wanted: 1, left: 0 });
+    let expected = DecodeError::Truncated { part: Part::InverseOfZ, at: PROOF + 1, wanted: 64, left: 3 };
+    assert_eq!(error(PROOF + 4), expected);
+    let bytes = shown_by(KeySum::Slopes(vec![[0; 64]; 11])).encode().unwrap();
+    let at = PROOF + 1 + 64 * 4;
+    let expected = DecodeError::Truncated { part: Part::Slopes, at, wanted: 64, left: 63 };
+    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &bytes[..at + 63]), Err(expected));
 }
 
 #[test]
@@ -460,12 +549,30 @@ fn quorums_of_bad_form() {
         Quorum::decode(BackEnd::Bn254G2, &bytes)
     };
     let not_shortest = |part, length| Err(DecodeError::Bitmap { part, source: NotShortest { length } });
-    assert_eq!(with(&|b| b[179] = 0), not_shortest(Part::BaseBitmap, 2));
-    assert_eq!(with(&|b| b[182] = 0), not_shortest(Part::Bitmap, 3));
-    assert_eq!(with(&|b| b[..4].fill(0xff)), Err(DecodeError::BitmapOfNothing(2)));
-    let mut nobody = bytes[..183].to_vec();
-    nobody[11] = 0;
+    assert_eq!(with(&|b| b[BITMAP - 1] = 0), not_shortest(Part::BaseBitmap, 2));
+    assert_eq!(with(&|b| b[PROOF - 1] = 0), not_shortest(Part::Bitmap, 3));
+    assert_eq!(with(&|b| b[..2].fill(0xff)), Err(DecodeError::BitmapOfNothing(2)));
+    for mode in [2, 0xff] {
+        assert_eq!(with(&|b| b[PROOF] = mode), Err(DecodeError::Mode(mode)));
+    }
+    // The base's own bitmap in full: the same quorum in other bytes.
+    let repeated = with(&|b| {
+        b[7] = 2;
+        b.splice(BITMAP..PROOF + 65, [0xff, 0xf0]);
+    });
+    assert_eq!(repeated, Err(DecodeError::BitmapRepeated));
+    // No bitmap: of a base it is the base, of the empty one it is nobody.
+    let same = with(&|b| {
+        b[7] = 0;
+        b.drain(BITMAP..PROOF + 65);
+    });
+    assert_eq!(same.unwrap().signers, Bitmap::full(12));
+    let mut nobody = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[1; 64]; 2])) }.encode().unwrap();
+    nobody[7] = 0;
     assert_eq!(Quorum::decode(BackEnd::Bn254G2, &nobody), Err(DecodeError::Empty(Part::Bitmap)));
+    let mut nobody = bytes.clone();
+    nobody[5] = 0;
+    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &nobody), Err(DecodeError::Empty(Part::BaseBitmap)));
     let other = Quorum { proof: Proof::Bls12381G2 { signature: [1; 96] }, base: None, ..quorum() };
     let mut trailing = other.encode().unwrap();
     trailing.push(0);
@@ -485,7 +592,16 @@ fn quorums_that_cannot_be_packed() {
     let short = Base { key: vec![0; 64], ..base.clone() };
     let expected = MisuseError::KeyLength { expected: 128, found: 64 };
     assert_eq!(refused(Quorum { base: Some(short), ..quorum() }), expected);
-    assert_eq!(refused(Quorum { signers: base.signers, ..quorum() }), MisuseError::InverseOfZ);
+    let heavy = Base { weight: WEIGHT_LIMIT, ..base.clone() };
+    assert_eq!(refused(Quorum { base: Some(heavy), ..quorum() }), MisuseError::TooHeavy(1 << 96));
+    let heaviest = Quorum { base: Some(Base { weight: WEIGHT_LIMIT - 1, ..base.clone() }), ..quorum() };
+    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &heaviest.encode().unwrap()), Ok(heaviest));
+    assert_eq!(refused(Quorum { signers: base.signers.clone(), ..quorum() }), MisuseError::KeySum(0));
+    for sum in [KeySum::Unchanged, KeySum::Slopes(vec![]), KeySum::Slopes(vec![[0; 64]; 12])] {
+        assert_eq!(refused(shown_by(sum)), MisuseError::KeySum(11));
+    }
+    let new = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[0; 64]; 3])) };
+    assert_eq!(refused(new), MisuseError::KeySum(3));
     let pages = Quorum { key_pages: vec![0; 256], ..quorum() };
     assert_eq!(refused(pages), MisuseError::TooMany { part: Part::Pages, found: 256, most: 255 });
     let wide = Quorum { signers: [8 * 65_535].into_iter().collect(), ..quorum() };

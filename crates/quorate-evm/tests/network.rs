@@ -7,13 +7,16 @@ use ark_ec::{AffineRepr, CurveGroup};
 use proptest::prelude::*;
 use quorate_curve::{Backend, G2 as BlsG2, Group};
 use quorate_evm::{
-    BackEnd, Base, Bitmap, Network, NetworkError, PlanError,
+    BackEnd, Base, Bitmap, KeySum, Network, NetworkError, PlanError,
     alloy_primitives::{Address, B256, Bytes},
-    base::{KeyPage, Table},
+    alloy_sol_types::SolCall,
+    base::{KeyPage, Table, Weighing},
     bls12381, bn254,
+    contract::SettlementBn254G2,
     gas::{Measured, Storing},
     network::Signature,
     quorum::{MisuseError, Quorum, Store},
+    state::{self, Head, NEVER},
 };
 use rig::Operators;
 
@@ -21,7 +24,7 @@ use rig::Operators;
 const N: u8 = 20;
 
 /// A network whose first `paged` keys are in a page, with bases in the slots 0, 1, ….
-fn network(operators: &Operators, paged: usize, bases: &[(u64, Bitmap)]) -> Network {
+fn network(operators: &Operators, paged: usize, bases: &[(u32, Bitmap)]) -> Network {
     let keys = operators.members();
     let Table { key_pages, weight_pages } = Table::new(operators.back_end, keys.len(), paged);
     let weights = (0..keys.len() as u64).map(|i| 1_000 + i).collect();
@@ -31,7 +34,9 @@ fn network(operators: &Operators, paged: usize, bases: &[(u64, Bitmap)]) -> Netw
         contract: Address::repeat_byte(0xaa),
         nonce: 5,
         epoch: 3,
-        required: None,
+        required: 900,
+        enough: NEVER,
+        paid: 0,
         keys,
         weights,
         key_pages,
@@ -40,7 +45,7 @@ fn network(operators: &Operators, paged: usize, bases: &[(u64, Bitmap)]) -> Netw
     };
     for (slot, (epoch, signers)) in (0..).zip(bases) {
         let key = sum(&network, signers).unwrap();
-        let weight = network.weight(signers);
+        let weight = if *epoch == 0 { 0 } else { network.weight(signers) };
         network.bases.push(Base { slot, epoch: *epoch, weight, key, signers: signers.clone() });
     }
     network
@@ -85,13 +90,14 @@ proptest! {
     #[test]
     fn a_plan_from_random_bases(
         back_end in back_end(),
-        bases in prop::collection::vec((2u64..4, members()), 0..5),
+        bases in prop::collection::vec((prop_oneof![Just(0u32), 2u32..4], members()), 0..5),
         signers in members(),
         paged in 0..=usize::from(N),
         tasks in 1u8..3,
+        enough in prop_oneof![Just(NEVER), 1u32..20],
     ) {
         let operators = Operators::new(back_end, N);
-        let network = network(&operators, paged, &bases);
+        let network = Network { enough, ..network(&operators, paged, &bases) };
         let (measured, results) = (Measured::default(), results(tasks));
         let plan = network.plan(&measured, &signers, &results).unwrap();
         let expected = sum(&network, &signers);
@@ -100,7 +106,7 @@ proptest! {
 
         let ways = network.ways(&measured, &signers).unwrap();
         prop_assert_eq!(ways.len(), bases.len() + 1);
-        prop_assert_eq!(&ways[0], &plan.way);
+        prop_assert_eq!((&ways[0].base, &ways[0].changed, ways[0].gas), (&plan.way.base, &plan.way.changed, plan.way.gas));
         prop_assert!(ways.is_sorted_by_key(|way| way.gas));
         let members: Vec<_> = plan.added().iter().chain(plan.removed().iter()).collect();
         prop_assert_eq!(members.len(), plan.way.changed.len());
@@ -111,12 +117,32 @@ proptest! {
         let quorum = plan.quorum(Store::Slot(9), &signature);
         prop_assert_eq!(&Quorum::decode(back_end, &quorum.encode().unwrap()).unwrap(), &quorum);
         prop_assert_eq!(quorum.base.map(|base| base.slot), plan.base_slot());
+        let counted = signers.len() >= enough as usize;
+        prop_assert_eq!(plan.way.weighing == Weighing::Counted, counted);
+        let stored = plan.result(1);
+        let expected = if counted { (0, 0) } else { (3, plan.weight) };
+        prop_assert_eq!((stored.epoch, stored.weight), expected);
+
+        // The call shows the state that the contract holds.
+        let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
+        let (newest, head) = if plan.base_slot() == Some(0) && tasks == 1 {
+            let call = SettlementBn254G2::settleCall::abi_decode(&call).unwrap();
+            prop_assert_eq!(call.result, results[0]);
+            (network.bases[0].commitment().into(), call.head)
+        } else {
+            let call = SettlementBn254G2::settleAllCall::abi_decode(&call).unwrap();
+            prop_assert_eq!(&call.results, &results);
+            (call.newest, call.head)
+        };
+        prop_assert_eq!(state::state(head, newest), network.state().unwrap());
+        prop_assert_eq!(plan.state().unwrap(), network.state().unwrap());
+        prop_assert_eq!(Head::decode(head), network.head());
 
         // The estimate is of this way, and no other base's is less but for the price of bytes that happen to be zero.
         let total = |network: &Network| {
             let plan = network.plan(&measured, &signers, &results).unwrap();
             let call = plan.call(Store::Nowhere, &Signature::stand_in(back_end), &results).unwrap();
-            let estimate = plan.estimate(back_end, &measured, &call, network.storing(&plan, Store::Nowhere));
+            let estimate = plan.estimate(&measured, &call, network.storing(&plan, Store::Nowhere));
             assert_eq!(estimate.difference, measured.steps(back_end, &plan.way.steps));
             estimate.total()
         };
@@ -128,10 +154,10 @@ proptest! {
     }
 
     #[test]
-    fn json_reads_back(back_end in back_end(), signers in members(), weight: u128, required: Option<u128>, paged in 0..=20usize) {
+    fn json_reads_back(back_end in back_end(), signers in members(), weight: u128, required: u128, enough: u32, paged in 0..=20usize) {
         let mut network = network(&Operators::new(back_end, N), paged, &[(1, signers)]);
         network.bases[0].weight = weight;
-        network.required = required;
+        (network.required, network.enough) = (required, enough);
         let text = serde_json::to_string(&network).unwrap();
         prop_assert_eq!(serde_json::from_str::<Network>(&text).unwrap(), network);
     }
@@ -146,20 +172,90 @@ fn a_followed_network_offers_what_was_stored() {
     let signers: Bitmap = (1..12).collect();
     let plan = network.plan(&measured, &signers, &results).unwrap();
     assert_eq!((plan.base_slot(), network.storing(&plan, Store::Slot(4))), (None, Storing::New));
-    network.settled(&plan, Some(4));
+    network.settled(&plan, Store::Slot(4));
     assert_eq!((network.nonce, network.bases.len()), (7, 1));
     let again = network.plan(&measured, &signers, &results).unwrap();
-    assert_eq!((again.base_slot(), again.inverse_of_z, again.way.changed.len()), (Some(4), None, 0));
+    assert_eq!((again.base_slot(), &again.sum, again.way.changed.len()), (Some(4), &KeySum::Unchanged, 0));
     assert_eq!((&again.key, again.weight), (&plan.key, plan.weight));
     assert_ne!(again.digests, plan.digests, "the numbers went on");
     let other = network.plan(&measured, &Bitmap::full(12), &results).unwrap();
     assert_eq!(network.storing(&other, Store::Slot(4)), Storing::OverTheBase);
     assert_eq!(network.storing(&other, Store::Slot(5)), Storing::New);
     assert_eq!(network.storing(&other, Store::Nowhere), Storing::Nowhere);
-    network.settled(&other, Some(4));
+    assert_eq!(network.storing(&other, Store::Slot(0)), Storing::AsNewest);
+    network.settled(&other, Store::Slot(4));
     assert_eq!(network.bases.len(), 1, "a slot holds one");
-    network.settled(&other, None);
-    assert_eq!(network.bases.len(), 1);
+    network.settled(&other, Store::Nowhere);
+    assert_eq!((network.bases.len(), network.newest()), (1, B256::ZERO));
+
+    // The newest is part of the state, and of nothing else.
+    let before = network.state().unwrap();
+    network.settled(&other, Store::Slot(0));
+    assert_eq!(network.newest(), B256::from(other.result(0).commitment()));
+    assert_ne!(network.state().unwrap(), before);
+    assert_eq!(network.plan(&measured, &Bitmap::full(12), &results).unwrap().base_slot(), Some(0));
+
+    // Ski rental: what changed is owed until the contract stores.
+    let third = network.plan(&measured, &signers, &results).unwrap();
+    let changed = third.way.changed.len() as u32;
+    network.settled(&third, Store::Rental);
+    assert_eq!((network.paid, network.bases.len()), (changed, 2));
+    network.settled_and_rented(&third, 7);
+    assert_eq!((network.paid, network.bases.len(), network.nonce), (0, 3, 17));
+}
+
+/// A number that is enough spares the weights; a base that was stored so is not weighed, and has to be if a later quorum
+/// is smaller.
+#[test]
+fn counted_and_weighed() {
+    let operators = Operators::new(BackEnd::Bn254G2, 12);
+    let mut network = Network { required: 8_020, enough: 8, ..network(&operators, 12, &[]) };
+    network.weights[11] = 9_000;
+    let plan = |network: &Network, signers: &[usize]| {
+        let signers: Bitmap = signers.iter().copied().collect();
+        network.plan(&Measured::default(), &signers, &results(1)).unwrap()
+    };
+    let counted = plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!((counted.way.weighing, &counted.way.weight_pages[..]), (Weighing::Counted, &[][..]));
+    network.settled(&counted, Store::Slot(0));
+    assert_eq!((network.bases[0].epoch, network.bases[0].weight), (0, 0));
+    let again = plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!((again.way.weighing, again.way.changed.len()), (Weighing::Counted, 0));
+    // Few, and heavy enough.
+    let few = plan(&network, &[0, 1, 11]);
+    assert_eq!((few.way.weighing, few.way.steps.weighed, &few.way.weight_pages[..]), (Weighing::Anew, 3, &[2][..]));
+    network.settled(&few, Store::Slot(0));
+    assert_eq!((network.bases[0].epoch, network.bases[0].weight), (3, few.weight));
+    let same = plan(&network, &[0, 1, 11]);
+    assert_eq!((same.way.weighing, same.way.steps.weighed, same.way.weight_pages.len()), (Weighing::FromBase, 0, 0));
+    let more = plan(&network, &[0, 1, 2, 11]);
+    assert_eq!((more.way.weighing, more.way.steps.weighed), (Weighing::FromBase, 1));
+    // The page of keys and that of weights, by their addresses.
+    assert_eq!(more.access_list, [1, 2].map(|nonce| network.contract.create(nonce)));
+    // Who is younger than the epoch is not counted.
+    network.weights.truncate(9);
+    network.required = 8_020;
+    assert_eq!(plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 9, 10]).way.weighing, Weighing::Counted);
+    let error = refused(&network, &[0, 1, 2, 3, 4, 5, 6, 9, 10, 11]);
+    assert_eq!(error, PlanError::TooLight { weight: 7_021, required: 8_020 });
+}
+
+/// Members who chose their keys so that an addition has no slope: the plan takes Jacobian coordinates.
+#[test]
+fn colluding_keys_have_a_plan() {
+    let operators = Operators::new(BackEnd::Bn254G2, 4);
+    let mut network = network(&operators, 4, &[]);
+    let both = sum(&network, &Bitmap::full(2)).unwrap();
+    network.keys[2] = both.into();
+    let plan = |signers: &[usize]| {
+        let signers: Bitmap = signers.iter().copied().collect();
+        network.plan(&Measured::default(), &signers, &results(1)).unwrap()
+    };
+    let exceptional = plan(&[0, 1, 2]);
+    assert!(matches!(exceptional.sum, KeySum::Jacobian { .. }), "{:?}", exceptional.sum);
+    assert_eq!(Some(exceptional.key), sum(&network, &Bitmap::full(3)));
+    let one = plan(&[2]);
+    assert_eq!(one.sum, KeySum::Slopes(vec![]), "a key that is loaded is the sum");
 }
 
 fn refused(network: &Network, signers: &[usize]) -> PlanError {
@@ -174,6 +270,11 @@ fn quorums_that_cannot_be_made() {
     assert_eq!(refused(&network, &[1, 4]), PlanError::NoSuchMember { index: 4, members: 4 });
     let unweighed = Network { weight_pages: vec![], ..network };
     assert_eq!(refused(&unweighed, &[1]), PlanError::NoWeight(1));
+    let error = refused(&Network { required: 1_002, ..unweighed.clone() }, &[1]);
+    assert_eq!(error.to_string(), "the quorum is too light: it weighs 1001, and 1002 are required");
+    // Nobody is weighed, so no page is missed.
+    let counted = Network { enough: 1, ..unweighed };
+    counted.plan(&Measured::default(), &Bitmap::full(1), &results(1)).unwrap();
 }
 
 /// A key and its opposite, which a proof of possession cannot keep apart: under their sum everything is signed.
@@ -250,9 +351,16 @@ fn the_form_is_checked_by_name() {
         let error = with(&|network| network.key_pages.push(page));
         assert!(matches!(error, NetworkError::KeyPage { page: 1, next: 4, keys: 4, .. }), "{error}");
     }
+    assert_eq!(with(&|network| (network.epoch, network.enough) = (0, 1)), NetworkError::NoEpoch);
+    let required = with(&|network| network.required = 1 << 88).to_string();
+    assert_eq!(required, format!("required: {}, which has more than 88 bits", 1u128 << 88));
+    let enough = with(&|network| (network.required, network.enough) = (2_002, 2));
+    assert_eq!(enough, NetworkError::Enough { enough: 2, least: 3 });
     assert_eq!(with(&|network| network.bases[1].slot = 0), NetworkError::SlotTwice { place: 1, slot: 0 });
-    let reserved = with(&|network| network.bases[1].slot = u32::MAX - 1);
-    assert_eq!(reserved.to_string(), "bases[1]: there is no slot 0xfffffffe");
+    let reserved = with(&|network| network.bases[1].slot = u16::MAX - 1);
+    assert_eq!(reserved.to_string(), "bases[1]: there is no slot 0xfffe");
+    let heavy = with(&|network| network.bases[1].weight = 1 << 96);
+    assert_eq!(heavy, NetworkError::BaseWeight { place: 1, slot: 1, weight: 1 << 96 });
     let key = with(&|network| network.bases[1].key.truncate(96));
     assert_eq!(key, NetworkError::BaseKeyLength { place: 1, slot: 1, expected: 128, found: 96 });
     let nobody = with(&|network| network.bases[0].signers = Bitmap::default());
@@ -285,8 +393,8 @@ fn signatures_of_another_length_or_curve() {
 fn more_than_the_form_holds_is_misuse() {
     let network = network(&Operators::new(BackEnd::Bn254G2, 3), 3, &[]);
     let plan = network.plan(&Measured::default(), &Bitmap::full(3), &results(1)).unwrap();
-    let call = plan.call(Store::Slot(u32::MAX), &Signature::stand_in(BackEnd::Bn254G2), &results(1));
-    assert_eq!(call, Err(MisuseError::ReservedSlot(u32::MAX)));
+    let call = plan.call(Store::Slot(u16::MAX), &Signature::stand_in(BackEnd::Bn254G2), &results(1));
+    assert_eq!(call, Err(MisuseError::ReservedSlot(u16::MAX)));
 }
 
 /// The network of `examples/network.json`: twelve operators whose secrets are those of `SecretKey::from_entropy` with
@@ -306,7 +414,8 @@ fn the_example_file_is_this() {
     for base in &mut network.bases {
         base.weight = base.signers.iter().map(|i| u128::from(network.weights[i])).sum();
     }
-    network.required = Some(network.weight(&Bitmap::full(12)) * 2 / 3);
+    network.required = network.weight(&Bitmap::full(12)) * 2 / 3;
+    network.enough = state::enough(&network.weights, network.required).1;
     let text = serde_json::to_string_pretty(&network).unwrap() + "\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/network.json");
     if std::env::var_os("QUORATE_WRITE_EXAMPLES").is_some() {

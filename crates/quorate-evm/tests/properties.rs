@@ -5,14 +5,18 @@ use std::sync::LazyLock;
 use ark_ec::{AffineRepr, CurveGroup};
 use proptest::prelude::*;
 use quorate_evm::{
-    BackEnd, Base, Bitmap, DualKey, MessagePoint, Proof, Quorum, SecretKey, Signature,
-    base::{Costs, Table, WEIGHTS_A_PAGE},
+    BackEnd, Base, Bitmap, DualKey, Head, KeySum, MessagePoint, Proof, Quorum, SecretKey, Signature,
+    alloy_primitives::{Address, B256, U256},
+    alloy_sol_types::SolCall,
+    base::{Costs, NEWEST, Table, WEIGHTS_A_PAGE, Weighing, page_address},
     bn254::{self, G2, aggregate_verify, dual_key_verify, dual_key_verify_exact, verify, verify_all},
-    gas::{Calldata, Measured, Steps, Storing, TRANSACTION},
+    contract::SettlementBn254G2,
+    gas::{Calldata, Measured, Start, Steps, Storing, TRANSACTION},
     hash_to_curve::{eigenlayer, try_and_increment},
-    hint::{Accumulator, Change, CounterHint, inverse_of_z},
-    quorum::Store,
+    hint::{Accumulator, Change, CounterHint, inverse_of_z, slopes, sum_by_slopes},
+    quorum::{Store, WEIGHT_LIMIT},
     refresh::{Policy, Trace},
+    state::{NEVER, enough, enough_by},
 };
 
 const MEMBERS: usize = 24;
@@ -79,7 +83,8 @@ proptest! {
         prop_assert!(!verify_all(&key, &messages[1..], &signature));
     }
 
-    /// From any base to any quorum: the key, and the accumulator of the contract with the 1/Z that undoes its Z.
+    /// From any base to any quorum: the key, the accumulator of the contract with the 1/Z that undoes its Z, and the
+    /// slopes.
     #[test]
     fn difference_leads_to_the_quorum(base in members(), signers in members()) {
         let changed = signers.difference(&base);
@@ -95,7 +100,10 @@ proptest! {
         let mut accumulator = Accumulator::new(Some(start));
         changes.iter().for_each(|(key, change)| accumulator.change(*key, *change));
         prop_assert_eq!(accumulator.sum(), sum.point());
-        prop_assert_eq!(inverse_of_z(Some(start), changes), accumulator.inverse_of_z());
+        prop_assert_eq!(inverse_of_z(Some(start), changes.clone()), accumulator.inverse_of_z());
+        let slopes = slopes(Some(start), changes.clone()).unwrap();
+        prop_assert_eq!(slopes.len(), changes.len());
+        prop_assert_eq!(sum_by_slopes(Some(start), changes, &slopes), Some(sum.point()));
     }
 
     /// Random walks over few keys meet doublings, opposites and the identity.
@@ -103,12 +111,26 @@ proptest! {
     fn accumulator_is_complete(steps in prop::collection::vec((0..3usize, any::<bool>()), 0..24)) {
         let mut accumulator = Accumulator::new(None);
         let mut expected = G2::identity();
+        let mut changes = Vec::new();
         for (i, add) in steps {
             let key = KEYS[i].g2().point();
-            accumulator.change(key, if add { Change::Added } else { Change::Removed });
+            let change = if add { Change::Added } else { Change::Removed };
+            let had = expected;
+            accumulator.change(key, change);
+            changes.push((key, change));
             expected = if add { (expected + key).into_affine() } else { (expected.into_group() - key).into_affine() };
             prop_assert_eq!(accumulator.sum(), expected);
             prop_assert_eq!(accumulator.inverse_of_z().is_none(), expected.is_zero());
+            // Slopes lead to the same sum as long as there are any; none where two points on a line have one x.
+            match slopes(None, changes.clone()) {
+                Some(slopes) => {
+                    prop_assert_eq!(slopes.len() + 1, changes.len());
+                    prop_assert_eq!(sum_by_slopes(None, changes.clone(), &slopes), Some(expected));
+                }
+                None => {
+                    prop_assert!(changes.len() > 1 && (had.x == key.x || slopes(None, changes[..changes.len() - 1].to_vec()).is_none()));
+                }
+            }
         }
     }
 
@@ -136,12 +158,13 @@ fn sparse() -> impl Strategy<Value = Bitmap> {
 }
 
 fn packed() -> impl Strategy<Value = Quorum> {
-    let base = (sparse(), any::<u64>(), any::<u128>(), 0u32..9);
+    let base = (sparse(), any::<u32>(), 0..WEIGHT_LIMIT, 0u16..9);
     let pages = || prop::collection::vec(any::<u32>(), 0..4);
-    let store = prop_oneof![Just(Store::Nowhere), Just(Store::Rental), (0u32..9).prop_map(Store::Slot)];
+    let store = prop_oneof![Just(Store::Nowhere), Just(Store::Rental), (0u16..9).prop_map(Store::Slot)];
     let hints = prop::collection::vec((any::<u8>(), any::<[u8; 32]>()), 0..4);
-    (prop::option::of(base), store, pages(), pages(), sparse(), 0..3usize, hints, any::<bool>()).prop_map(
-        |(base, store, key_pages, weight_pages, signers, which, hints, same)| {
+    let choices = (0..3usize, any::<bool>(), any::<bool>());
+    (prop::option::of(base), store, pages(), pages(), sparse(), hints, choices).prop_map(
+        |(base, store, key_pages, weight_pages, signers, hints, (which, same, by_slopes))| {
             let back_end = BackEnd::ALL[which];
             let base = base.map(|(bitmap, epoch, weight, slot)| Base {
                 slot,
@@ -150,12 +173,15 @@ fn packed() -> impl Strategy<Value = Quorum> {
                 key: (0..back_end.key_bytes()).map(|i| i as u8).collect(),
                 signers: if same { signers.clone() } else { bitmap },
             });
-            let changes = base.as_ref().is_none_or(|base| base.signers != signers);
+            let changed = base.as_ref().map_or(signers.len() - 1, |base| base.signers.distance(&signers));
+            let sum = match (by_slopes, changed) {
+                (_, 0) if base.is_some() => KeySum::Unchanged,
+                (false, _) => KeySum::Jacobian { inverse_of_z: [7; 64] },
+                (true, additions) => KeySum::Slopes(vec![[6; 64]; additions]),
+            };
             let hints = hints.into_iter().map(|(counter, y)| CounterHint { counter, y }).collect();
             let proof = match back_end {
-                BackEnd::Bn254G2 => {
-                    Proof::Bn254G2 { inverse_of_z: changes.then_some([7; 64]), signature: [8; 64], hints }
-                }
+                BackEnd::Bn254G2 => Proof::Bn254G2 { sum, signature: [8; 64], hints },
                 BackEnd::Bn254G1 => Proof::Bn254G1 { signature: [8; 64], key: [9; 128], hints },
                 BackEnd::Bls12381G2 => Proof::Bls12381G2 { signature: [8; 96] },
             };
@@ -206,16 +232,24 @@ proptest! {
         prop_assert_eq!(with, without);
     }
 
-    /// The nearest base is no dearer than any other or none, and its way leads to the quorum.
+    /// The nearest base is no dearer than any other or none, its way leads to the quorum, and weights are read where a
+    /// number does not do.
     #[test]
     fn nearest_is_the_cheapest(
-        bases in prop::collection::vec((sparse(), 0u64..2), 0..6), quorum in sparse(), paged in 0usize..300, which in 0..3usize,
+        bases in prop::collection::vec((sparse(), 0u32..3), 0..6),
+        quorum in sparse(),
+        paged in 0usize..300,
+        which in 0..3usize,
+        enough in prop_oneof![Just(NEVER), 0u32..40],
     ) {
         let back_end = BackEnd::ALL[which];
         let (measured, table) = (Measured::default(), Table::new(back_end, 300, paged));
-        let costs = Costs { back_end, measured: &measured, table: &table, epoch: 1 };
-        let base = |(signers, epoch)| Base { slot: 0, epoch, weight: 0, key: vec![0; back_end.key_bytes()], signers };
-        let bases: Vec<_> = bases.into_iter().map(base).collect();
+        let head = Head { epoch: 1, members: 250, enough, ..Head::default() };
+        let costs = Costs { back_end, measured: &measured, table: &table, head };
+        let base = |(slot, (signers, epoch))| {
+            Base { slot, epoch, weight: 0, key: vec![0; back_end.key_bytes()], signers }
+        };
+        let bases: Vec<_> = (0u16..).zip(bases).map(base).collect();
         let nearest = costs.nearest(&bases, &quorum);
         prop_assert!(nearest.gas <= costs.way(None, &quorum).gas);
         for base in bases.iter().enumerate() {
@@ -225,11 +259,65 @@ proptest! {
         prop_assert_eq!(from.difference(&nearest.changed), quorum.clone());
         prop_assert_eq!(nearest.steps.paged as usize, nearest.changed.iter().filter(|i| *i < paged).count());
         prop_assert!(nearest.key_pages.is_sorted());
-        // A base of another epoch is weighed anew over all members.
-        if let Some(place) = nearest.base {
-            let weighed = if bases[place].epoch == 1 { nearest.changed.len() } else { quorum.len() };
-            prop_assert_eq!(nearest.steps.weighed as usize, weighed);
-        }
+        let newest = nearest.base.is_some_and(|place| bases[place].slot == NEWEST);
+        prop_assert_eq!(matches!(nearest.steps.start, Start::Newest { .. }), newest);
+        // A base of another epoch, or one that was not weighed, is weighed anew over all members.
+        let counts = enough > 0 && quorum.iter().filter(|index| *index < 250).count() >= enough as usize;
+        let weighed_base = nearest.base.is_some_and(|place| bases[place].epoch == 1);
+        let (weighing, weighed) = match (weighed_base, counts) {
+            (_, true) => (Weighing::Counted, 0),
+            (true, false) => (Weighing::FromBase, nearest.changed.len()),
+            (false, false) => (Weighing::Anew, quorum.len()),
+        };
+        prop_assert_eq!((nearest.weighing, nearest.steps.weighed as usize), (weighing, weighed));
+        prop_assert_eq!(nearest.weight_pages.is_empty(), weighed == 0);
+    }
+}
+
+proptest! {
+    /// By any threshold any so many members weigh what is required; by that of the hint no smaller number does.
+    #[test]
+    fn enough_is_sound_and_tight(weights in prop::collection::vec(0u64..9, 0..10), required in 1u128..40, other in 1u64..12) {
+        // The lightest so many, of all subsets.
+        let lightest = |k: usize| {
+            let of = (0u32..1 << weights.len()).filter(|set| set.count_ones() as usize == k);
+            let weigh = |set: u32| -> u128 {
+                weights.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, weight)| u128::from(*weight)).sum()
+            };
+            of.map(weigh).min().unwrap()
+        };
+        let least = (0..=weights.len()).find(|k| lightest(*k) >= required);
+        let (threshold, tight) = enough(&weights, required);
+        prop_assert!(threshold > 0);
+        prop_assert_eq!(tight, least.map_or(NEVER, |k| k as u32));
+        prop_assert_eq!(tight, enough_by(&weights, required, threshold));
+        let sound = enough_by(&weights, required, other);
+        prop_assert!(sound >= tight && (sound == NEVER || sound as usize <= weights.len()));
+    }
+
+    #[test]
+    fn heads_come_back(
+        nonce: u64, epoch: u32, members in 0..=NEVER, enough in 0..=NEVER, required in 0u128..1 << 88, paid in 0..=NEVER,
+        word: [u64; 4],
+    ) {
+        let head = Head { nonce, epoch, members, enough, required, paid };
+        prop_assert_eq!(Head::decode(head.encode().unwrap()), head);
+        let word = U256::from_limbs(word);
+        prop_assert_eq!(Head::decode(word).encode().unwrap(), word);
+    }
+
+    #[test]
+    fn pages_are_where_create_puts_them(contract: [u8; 20], nonce in prop_oneof![1u32..300, any::<u32>()]) {
+        let contract = Address::from(contract);
+        prop_assert_eq!(page_address(contract, nonce), contract.create(nonce.into()));
+    }
+}
+
+#[test]
+fn pages_at_the_edges_of_rlp() {
+    let contract = Address::repeat_byte(0x51);
+    for nonce in [1, 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x1_0000, 0xff_ffff, 0x100_0000, u32::MAX] {
+        assert_eq!(page_address(contract, nonce), contract.create(nonce.into()), "{nonce:#x}");
     }
 }
 
@@ -355,7 +443,8 @@ fn tables_cut_keys_into_pages() {
     assert_eq!(wide.pages_of_weights(&members), [1, 2, 3]);
 }
 
-/// The model says what the contracts' own tests measured: whole transactions of 50 members of whom 0, 1, 8 and 16 change.
+/// The model says what the contracts' own tests measured: whole transactions of 50 members, from the newest base, of whom
+/// some change, no access list.
 #[test]
 fn gas_is_near_the_snapshots() {
     let measured = Measured::default();
@@ -366,21 +455,33 @@ fn gas_is_near_the_snapshots() {
         let text = std::fs::read_to_string(&path).unwrap();
         let snapshot: std::collections::BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
         let table = Table::new(back_end, 50, 48);
-        let costs = Costs { back_end, measured: &measured, table: &table, epoch: 1 };
+        let head = Head { nonce: 3, epoch: 1, members: 50, enough: 25, required: 25_000_000, paid: 0 };
+        let costs = Costs { back_end, measured: &measured, table: &table, head };
         let (key, signers) = (vec![1; back_end.key_bytes()], Bitmap::full(48));
-        let base = Base { slot: 1, epoch: 1, weight: 0, key, signers };
-        for changed in [0, 1, 8, 16] {
+        let base = Base { slot: NEWEST, epoch: 0, weight: 0, key, signers };
+        for changed in [0, 1, 2, 4, 8, 16] {
             let row = if changed == 0 { "the same quorum".into() } else { format!("{changed} changed") };
             let gas: u64 = snapshot[&row].parse().unwrap();
-            let way = costs.way(Some((0, &base)), &(changed..48).collect());
-            assert_eq!((way.steps.paged, way.steps.weighed), (changed as u64, changed as u64));
-            // Bytes as the packed form has them: the ABI's words are nearly all zeros.
+            let signers: Bitmap = (changed..48).collect();
+            let mut way = costs.way(Some((0, &base)), &signers);
+            assert_eq!((way.steps.paged, way.weighing), (changed as u64, Weighing::Counted));
+            // They list no pages, and add by slopes.
+            way.steps.listed = 0;
+            let hints = vec![CounterHint { counter: 1, y: [9; 32] }];
             let proof = match back_end {
-                BackEnd::Bn254G2 => 64 + 33 + if changed > 0 { 64 } else { 0 },
-                BackEnd::Bn254G1 => 64 + 128 + 33,
-                BackEnd::Bls12381G2 => 96,
+                BackEnd::Bn254G2 => {
+                    let sum = if changed > 0 { KeySum::Slopes(vec![[9; 64]; changed]) } else { KeySum::Unchanged };
+                    way.steps.slopes = (changed > 0).then_some(changed as u64);
+                    Proof::Bn254G2 { sum, signature: [9; 64], hints }
+                }
+                BackEnd::Bn254G1 => Proof::Bn254G1 { signature: [9; 64], key: [9; 128], hints },
+                BackEnd::Bls12381G2 => Proof::Bls12381G2 { signature: [9; 96] },
             };
-            let call = Calldata { zeros: 190, others: 32 + back_end.key_bytes() as u64 + proof + 30 };
+            let (base, key_pages) = (Some(base.clone()), way.key_pages.clone());
+            let quorum = Quorum { base, store: Store::Slot(2), key_pages, weight_pages: vec![], signers, proof };
+            let (head, result) = (head.encode().unwrap(), B256::repeat_byte(9));
+            let call = SettlementBn254G2::settleCall { head, result, quorum: quorum.encode().unwrap().into() };
+            let call = Calldata::of(&call.abi_encode());
             let estimate = measured.settle(back_end, call, 1, &way.steps, Storing::Nowhere).total();
             println!("{name}, {row}: {gas} gas, {estimate} by the model");
             assert!(estimate.abs_diff(gas) < gas / 50, "{name}, {row}: {gas} gas, {estimate} by the model");

@@ -1,7 +1,7 @@
 //! What is wrong with a network, and why no quorum can be made of it.
 
 use super::plan::SignatureError;
-use crate::quorum::MisuseError;
+use crate::{quorum::MisuseError, state::TooLarge};
 
 /// What is wrong with the form of a network. Each names the field as JSON has it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +25,20 @@ pub enum NetworkError {
         /// How many keys there are.
         keys: usize,
     },
+    /// A number that does not fit its bits of the contract's head.
+    #[error(transparent)]
+    Head(#[from] TooLarge),
+    /// Members are counted from the first epoch on.
+    #[error("epoch: 0, and the first in which members are counted is 1")]
+    NoEpoch,
+    /// So few members of the epoch may weigh less than what is required.
+    #[error("enough: {enough}, and {least} members may be needed to weigh what is required")]
+    Enough {
+        /// What is said.
+        enough: u32,
+        /// The least that is right; [`NEVER`](crate::state::NEVER) where all weigh less.
+        least: u32,
+    },
     /// A page of keys that leaves a gap, overlaps, is empty or ends behind the last key.
     #[error(
         "key_pages[{page}]: {held} keys from {first} on; it must begin at {next} and end by {keys}, the number of keys"
@@ -47,7 +61,7 @@ pub enum NetworkError {
         /// The base's place.
         place: usize,
         /// Its slot.
-        slot: u32,
+        slot: u16,
     },
     /// Two bases in one slot.
     #[error("bases[{place}]: slot {slot} has a base already")]
@@ -55,7 +69,7 @@ pub enum NetworkError {
         /// The second base's place.
         place: usize,
         /// The slot.
-        slot: u32,
+        slot: u16,
     },
     /// A base's key that is not as long as the back end's.
     #[error("bases[{place}] (slot {slot}): a key of {found} bytes, not {expected}")]
@@ -63,11 +77,21 @@ pub enum NetworkError {
         /// The base's place.
         place: usize,
         /// Its slot.
-        slot: u32,
+        slot: u16,
         /// Bytes of the back end's keys.
         expected: usize,
         /// Bytes that it has.
         found: usize,
+    },
+    /// A base whose weight has more than 96 bits.
+    #[error("bases[{place}] (slot {slot}): a weight of {weight}, which has more than 96 bits")]
+    BaseWeight {
+        /// The base's place.
+        place: usize,
+        /// Its slot.
+        slot: u16,
+        /// What it weighs.
+        weight: u128,
     },
     /// A base of nobody: the empty one is always there, and has no slot.
     #[error("bases[{place}] (slot {slot}): it has no signers")]
@@ -75,7 +99,7 @@ pub enum NetworkError {
         /// The base's place.
         place: usize,
         /// Its slot.
-        slot: u32,
+        slot: u16,
     },
     /// A base's member that has no key.
     #[error("bases[{place}] (slot {slot}): member {member}, and there are {keys} keys")]
@@ -83,7 +107,7 @@ pub enum NetworkError {
         /// The base's place.
         place: usize,
         /// Its slot.
-        slot: u32,
+        slot: u16,
         /// The member.
         member: usize,
         /// How many keys there are.
@@ -109,6 +133,14 @@ pub enum PlanError {
         /// How many keys there are.
         members: usize,
     },
+    /// Signers that weigh less than the epoch requires.
+    #[error("the quorum is too light: it weighs {weight}, and {required} are required")]
+    TooLight {
+        /// What they weigh.
+        weight: u128,
+        /// What is required.
+        required: u128,
+    },
     /// A member that is younger than the epoch's last page of weights.
     #[error("member {0}: no page of weights holds this index")]
     NoWeight(usize),
@@ -124,7 +156,7 @@ pub enum PlanError {
     #[error("key of the base in slot {slot}: {why}")]
     BaseKey {
         /// Its slot.
-        slot: u32,
+        slot: u16,
         /// What is wrong.
         why: String,
     },

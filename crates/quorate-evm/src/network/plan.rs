@@ -1,22 +1,25 @@
 //! A quorum before and after it is signed.
 
-use alloy_primitives::{B256, Bytes};
+use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
 
 use crate::{
     back_end::BackEnd,
-    base::{Base, Way},
+    base::{Base, NEWEST, Way, Weighing},
     bitmap::Bitmap,
     bls12381, bn254,
     contract::SettlementBn254G2,
     gas::{Calldata, Estimate, Measured, Storing},
     hint::CounterHint,
-    quorum::{MisuseError, Proof, Quorum, Store},
+    quorum::{KeySum, MisuseError, Proof, Quorum, Store},
+    state::{self, Head, TooLarge},
 };
 
 /// How a quorum is settled: all but its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// The curve and the group of the keys.
+    pub back_end: BackEnd,
     /// Who signs.
     pub signers: Bitmap,
     /// From which base, and what changes.
@@ -27,18 +30,24 @@ pub struct Plan {
     pub key_g2: Option<[u8; 128]>,
     /// What it weighs in the epoch.
     pub weight: u128,
-    /// 1/Z of the sum, where the back end wants it: imaginary part first.
-    pub inverse_of_z: Option<[u8; 64]>,
+    /// How the sum of keys is shown on back end a; on the others nothing is.
+    pub sum: KeySum,
     /// By result, what is signed.
     pub digests: Vec<[u8; 32]>,
     /// By result, the hint of its hash; none on BLS12-381.
     pub hints: Vec<CounterHint>,
+    /// The head that the contract is shown.
+    pub head: Head,
+    /// The newest base's commitment, which it is shown too where the base is another.
+    pub newest: B256,
+    /// Pages for the transaction's access list (EIP-2930), with no storage keys: empty where that is not cheaper.
+    pub access_list: Vec<Address>,
     pub(super) base: Option<Base>,
 }
 
 impl Plan {
     /// The slot of the base; `None` for the empty one.
-    pub fn base_slot(&self) -> Option<u32> {
+    pub fn base_slot(&self) -> Option<u16> {
         self.base.as_ref().map(|base| base.slot)
     }
 
@@ -50,6 +59,23 @@ impl Plan {
     /// Members whose keys the contract takes away from the base's, ascending.
     pub fn removed(&self) -> Bitmap {
         self.way.changed.iter().filter(|index| !self.signers.contains(*index)).collect()
+    }
+
+    /// The base that the quorum becomes where it is stored: not weighed, if its members were counted.
+    pub fn result(&self, slot: u16) -> Base {
+        let (epoch, weight) = match self.way.weighing {
+            Weighing::Counted => (0, 0),
+            Weighing::FromBase | Weighing::Anew => (self.head.epoch, self.weight),
+        };
+        Base { slot, epoch, weight, key: self.key.clone(), signers: self.signers.clone() }
+    }
+
+    /// The word that the contract must hold for the call to settle.
+    ///
+    /// # Errors
+    /// [`TooLarge`].
+    pub fn state(&self) -> Result<B256, TooLarge> {
+        Ok(state::state(self.head.encode()?, self.newest))
     }
 
     /// Whether the contract's check of the signature will hold: two Miller loops. To be asked before paying for it.
@@ -82,7 +108,8 @@ impl Plan {
             Signature::Bn254(signature) => match self.key_g2 {
                 Some(key) => Proof::Bn254G1 { signature: *signature, key, hints: self.hints.clone() },
                 None => {
-                    Proof::Bn254G2 { inverse_of_z: self.inverse_of_z, signature: *signature, hints: self.hints.clone() }
+                    let (sum, hints) = (self.sum.clone(), self.hints.clone());
+                    Proof::Bn254G2 { sum, signature: *signature, hints }
                 }
             },
             Signature::Bls12381(signature) => Proof::Bls12381G2 { signature: *signature },
@@ -97,20 +124,52 @@ impl Plan {
         }
     }
 
-    /// The call of `settle` with these results, which must be those that were planned, and the aggregate signature.
+    /// Whether `settle` takes it, which settles one result from the newest base; `settleAll` takes all others.
+    pub fn is_single(&self) -> bool {
+        self.base_slot() == Some(NEWEST) && self.digests.len() == 1
+    }
+
+    /// The call with these results, which must be those that were planned, and the aggregate signature.
     ///
     /// # Errors
     /// [`MisuseError`], where more pages or members are named than the form holds, or the base is another back end's.
     pub fn call(&self, store: Store, signature: &Signature, results: &[B256]) -> Result<Bytes, MisuseError> {
         let quorum = self.quorum(store, signature).encode()?.into();
-        // Every settlement has this function.
-        Ok(SettlementBn254G2::settleCall { results: results.to_vec(), quorum }.abi_encode().into())
+        let (head, newest): (U256, _) = (self.head.encode()?, self.newest);
+        // Every settlement has these functions.
+        Ok(match results {
+            [result] if self.is_single() => {
+                SettlementBn254G2::settleCall { head, result: *result, quorum }.abi_encode().into()
+            }
+            _ => {
+                let results = results.to_vec();
+                SettlementBn254G2::settleAllCall { newest, head, results, quorum }.abi_encode().into()
+            }
+        })
     }
 
     /// What the transaction will cost, its calldata being known. Before there is a signature,
     /// [`Signature::stand_in`] makes calldata that is as long.
-    pub fn estimate(&self, back_end: BackEnd, measured: &Measured, call: &[u8], storing: Storing) -> Estimate {
-        measured.settle(back_end, Calldata::of(call), self.digests.len() as u64, &self.way.steps, storing)
+    pub fn estimate(&self, measured: &Measured, call: &[u8], storing: Storing) -> Estimate {
+        measured.settle(self.back_end, Calldata::of(call), self.digests.len() as u64, &self.way.steps, storing)
+    }
+
+    /// The same plan, its sum shown in another way and its pages in the access list or not.
+    pub(super) fn with(&self, sum: KeySum, access_list: Vec<Address>) -> Self {
+        let mut plan = Self { sum, access_list, ..self.clone() };
+        plan.way.steps.listed = plan.access_list.len() as u64;
+        plan.way.steps.slopes = match &plan.sum {
+            KeySum::Slopes(slopes) => Some(slopes.len() as u64),
+            _ => None,
+        };
+        plan
+    }
+
+    /// Gas of the transaction that stores nothing: signature and results are bytes in their place.
+    pub(super) fn total(&self, measured: &Measured) -> Result<u64, MisuseError> {
+        let results = vec![B256::repeat_byte(0xff); self.digests.len()];
+        let call = self.call(Store::Nowhere, &Signature::stand_in(self.back_end), &results)?;
+        Ok(self.estimate(measured, &call, Storing::Nowhere).total())
     }
 }
 

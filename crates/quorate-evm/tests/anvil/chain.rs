@@ -7,7 +7,7 @@ use alloy::{
     network::TransactionBuilder,
     node_bindings::{Anvil, AnvilInstance},
     providers::{Provider, ProviderBuilder, RootProvider},
-    rpc::types::{TransactionReceipt, TransactionRequest},
+    rpc::types::{AccessList, AccessListItem, TransactionReceipt, TransactionRequest},
 };
 use quorate_evm::{
     alloy_primitives::{Address, Bytes},
@@ -96,7 +96,23 @@ impl Chain {
 
     /// Sends calldata by a transaction of an account, which must succeed.
     pub(crate) fn send_from(&self, account: usize, to: Address, data: Bytes) -> TransactionReceipt {
-        let receipt = self.transact(account, TransactionRequest::default().with_to(to).with_input(data));
+        self.send_listed(account, to, data, &[])
+    }
+
+    /// The same with an access list, of accounts alone.
+    pub(crate) fn send_listed(
+        &self,
+        account: usize,
+        to: Address,
+        data: Bytes,
+        listed: &[Address],
+    ) -> TransactionReceipt {
+        let mut request = TransactionRequest::default().with_to(to).with_input(data);
+        if !listed.is_empty() {
+            let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
+            request = request.with_access_list(AccessList(listed.iter().map(item).collect()));
+        }
+        let receipt = self.transact(account, request);
         assert!(receipt.status(), "refused: {receipt:?}");
         receipt
     }

@@ -4,11 +4,12 @@ use quorate_evm::{
     BackEnd, Bitmap, Network,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolConstructor, SolError},
-    base::KeyPage,
+    base::{KeyPage, Weighing},
     contract::SettlementBn254G2 as Settlement,
     gas::Measured,
     network::Plan,
     quorum::Store,
+    state::{self, Head, NEVER},
 };
 
 use crate::{
@@ -31,42 +32,65 @@ fn tasks_with_keys_in_g2_of_bls12381() {
     run(BackEnd::Bls12381G2, 50, 10);
 }
 
+/// The head is zero then: it requires no weight and no member, so one registered key would be enough.
+#[test]
+fn before_the_first_epoch_nothing_settles() {
+    let Some(chain) = Chain::start() else { return };
+    let world = World::deploy(chain, BackEnd::Bn254G2, 12);
+    // Planned as if one were enough.
+    let network = Network { epoch: 1, weights: vec![1], required: 1, enough: 1, ..world.network.clone() };
+    let (one, results) = (Bitmap::full(1), [B256::ZERO]);
+    let mut plan = network.plan(&Measured::default(), &one, &results).unwrap();
+    plan.head = Head::default();
+    let signature = world.operators.sign(&one, &plan.digests);
+    let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
+    let refusal = world.chain.refusal(network.contract, call);
+    assert_eq!(refusal[..4], Settlement::TooFewMembers::SELECTOR);
+}
+
 fn run(back_end: BackEnd, operators: u8, tasks: usize) {
     let Some(chain) = Chain::start() else { return };
     let mut world = World::deploy(chain, back_end, operators);
-    world.pin_the_full_set();
     let n = usize::from(operators);
+    world.network.weights = vec![1_000; n];
+    world.begin_epoch(Threshold::Useless);
+    world.pin_the_full_set();
 
-    // Quorums change from task to task, some results come together, some quorums are stored.
+    // Quorums change from task to task, some results come together, some quorums are stored. In the first epoch all are
+    // weighed, in the second they are counted.
     let mut signers = Bitmap::full(n);
-    let mut sent = 0;
+    let mut sent = 1;
     for task in 0..tasks {
+        if task == tasks / 2 {
+            world.begin_epoch(Threshold::Sharp);
+        }
         for k in 0..5 {
             toggle(&mut signers, (task * 7 + k * (11 + task)) % n);
         }
         let results: Vec<_> = (0..1 + task % 3).map(|i| B256::repeat_byte((task * 3 + i) as u8)).collect();
         let store = match task % 4 {
-            1 => Store::Slot(1),
-            3 => Store::Slot(2 + (task as u32 / 4) % 2),
+            1 => Store::Slot(2),
+            2 => Store::Slot(0),
+            3 => Store::Slot(3 + (task as u16 / 4) % 2),
             _ => Store::Nowhere,
         };
-        world.settle(&signers, &results, store);
+        let plan = world.settle(&signers, &results, store);
+        assert_eq!(plan.way.weighing == Weighing::Counted, task >= tasks / 2);
         sent += results.len() as u64;
     }
-    let head = world.chain.read(world.network.contract, &Settlement::headCall {});
-    assert_eq!((head.nonce, head.epoch), (sent + 1, 1));
+    assert_eq!((world.network.nonce, world.network.epoch), (sent, 2));
 
     // Operator 7 rotates: a new key at a new index, the old one weighs nothing from the next epoch on. Operator 3 is
     // slashed: so does its key. Bases of the epoch before keep their keys.
     let new = world.register(operators + 1);
     world.network.weights.push(world.network.weights[7]);
     (world.network.weights[7], world.network.weights[3]) = (0, 0);
-    world.begin_epoch();
+    world.begin_epoch(Threshold::Useless);
     toggle(&mut signers, new);
     for gone in [3, 7] {
         signers.remove(gone);
     }
-    let plan = world.settle(&signers, &[B256::repeat_byte(0xee)], Store::Slot(1));
+    let plan = world.settle(&signers, &[B256::repeat_byte(0xee)], Store::Slot(2));
     assert!(plan.base_slot().is_some(), "a base of the old epoch is near");
     let full: u128 = world.network.weights.iter().map(|weight| u128::from(*weight)).sum();
     assert_eq!(full, (u128::from(operators) - 1) * 1_000);
@@ -76,7 +100,24 @@ fn run(back_end: BackEnd, operators: u8, tasks: usize) {
     let heavier = world.settle(&with_slashed, &[B256::repeat_byte(0xef)], Store::Nowhere);
     assert_eq!(heavier.weight, plan.weight);
 
+    // Ski rental: what changes is added up, until the quorum is stored in the first slot that is not pinned.
+    while world.network.paid != 0 || signers.contains(11) {
+        signers = Bitmap::full(n + 1).difference(&[3, 7, 11].into_iter().collect());
+        toggle(&mut signers, 12 + world.network.nonce as usize % 30);
+        world.settle(&signers, &[B256::repeat_byte(0xf0)], Store::Rental);
+    }
+    assert_eq!(world.network.bases.iter().find(|base| base.slot == 2).unwrap().signers, signers);
+
     world.refusals(&signers);
+}
+
+/// What `begin` is given to find a number of members by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Threshold {
+    /// The best.
+    Sharp,
+    /// One by which no number is enough.
+    Useless,
 }
 
 /// A settlement on a node, and as its aggregator follows it.
@@ -84,16 +125,18 @@ struct World {
     chain: Chain,
     operators: Operators,
     network: Network,
+    /// The head as the state has it: of the epoch before, until the next is entered.
+    shown: U256,
 }
 
 impl World {
-    /// Deploys, registers operators with their proofs, moves all keys but ten into a page, begins the first epoch.
+    /// Deploys, registers operators with their proofs, moves all keys but ten into a page.
     fn deploy(chain: Chain, back_end: BackEnd, n: u8) -> Self {
         let arguments = Settlement::constructorCall {
             registrar: chain.account(0),
             leastKeysAPage: U256::from(1),
             pinned: U256::from(1),
-            changesAStore: U256::from(100),
+            changesAStore: U256::from(CHANGES_A_STORE),
         };
         let code = [&back_end.creation_code()[..], &arguments.abi_encode()].concat();
         let contract = chain.create(code.into());
@@ -103,14 +146,16 @@ impl World {
             contract,
             nonce: 0,
             epoch: 0,
-            required: None,
+            required: 0,
+            enough: 0,
+            paid: 0,
             keys: Vec::new(),
-            weights: vec![1_000; n.into()],
+            weights: Vec::new(),
             key_pages: Vec::new(),
             weight_pages: Vec::new(),
             bases: Vec::new(),
         };
-        let mut this = Self { chain, operators: Operators::new(back_end, 0), network };
+        let mut this = Self { chain, operators: Operators::new(back_end, 0), network, shown: U256::ZERO };
         for (index, seed) in (1..=n).enumerate() {
             assert_eq!(this.register(seed), index);
         }
@@ -120,7 +165,6 @@ impl World {
             let page = KeyPage { nonce: paged.nonce.to(), first: paged.first.to(), keys: paged.keys.to() };
             this.network.key_pages.push(page);
         }
-        this.begin_epoch();
         this
     }
 
@@ -138,25 +182,63 @@ impl World {
         registered.index.to()
     }
 
-    fn begin_epoch(&mut self) {
+    /// Begins an epoch and enters it. In between nothing settles.
+    fn begin_epoch(&mut self, threshold: Threshold) {
+        let contract = self.network.contract;
         let total: u128 = self.network.weights.iter().map(|weight| u128::from(*weight)).sum();
         let required = total / 4;
-        let call = Settlement::beginCall { weights: self.network.weights.clone(), required };
-        let receipt = self.chain.send(self.network.contract, &call);
+        let (sharp, enough) = state::enough(&self.network.weights, required);
+        let (threshold, enough) = if threshold == Threshold::Sharp { (sharp, enough) } else { (1, NEVER) };
+        assert_eq!(enough, state::enough_by(&self.network.weights, required, threshold));
+        let before = Head::decode(self.shown);
+        assert_eq!(
+            self.chain.read(contract, &Settlement::stateCall {}),
+            state::state(self.shown, self.network.newest())
+        );
+        let call = Settlement::beginCall {
+            weights: self.network.weights.clone(),
+            required: U256::from(required).to(),
+            threshold,
+        };
+        let receipt = self.chain.send(contract, &call);
         let pages = events::<Settlement::WeightsPaged>(&receipt);
         self.network.weight_pages = pages.iter().map(|page| page.nonce.to()).collect();
         self.network.epoch += 1;
-        self.network.required = Some(required);
+        (self.network.required, self.network.enough) = (required, enough);
+
+        let terms = Head { nonce: 0, paid: 0, ..self.network.head() };
+        let [begun] = &events::<Settlement::EpochBegun>(&receipt)[..] else { panic!("one event: {receipt:?}") };
+        assert_eq!((begun.epoch, Head::decode(begun.terms)), (U256::from(terms.epoch), terms));
+        let newest = self.network.newest();
+        let folded = state::entering(state::state(self.shown, newest), begun.terms);
+        assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), folded);
+        assert!(self.chain.read(contract, &Settlement::waitingCall {}));
+        assert_eq!(self.refusal_of_all(), Settlement::NotThisState::SELECTOR);
+
+        self.chain.send(contract, &Settlement::enterCall { head: self.shown, newest });
+        assert_eq!(self.network.head(), terms.entered(&before));
+        self.shown = self.network.head().encode().unwrap();
+        assert!(!self.chain.read(contract, &Settlement::waitingCall {}));
+        assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
     }
 
-    /// The full set in slot 0, where nobody stores.
+    /// With what a settlement by all members is refused.
+    fn refusal_of_all(&self) -> [u8; 4] {
+        let (all, results) = (Bitmap::full(self.network.weights.len()), [B256::ZERO]);
+        let plan = self.network.plan(&Measured::default(), &all, &results).unwrap();
+        let signature = self.operators.sign(&all, &plan.digests);
+        let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
+        self.chain.refusal(self.network.contract, call)[..4].try_into().unwrap()
+    }
+
+    /// The full set in slot 1, where nobody stores.
     fn pin_the_full_set(&mut self) {
         let all = Bitmap::full(self.network.keys.len());
-        self.settle(&all, &[B256::ZERO], Store::Slot(1));
-        let call = Settlement::pinCall { slot: U256::ZERO, from: U256::from(1) };
+        self.settle(&all, &[B256::ZERO], Store::Slot(2));
+        let call = Settlement::pinCall { slot: U256::from(1), from: U256::from(2) };
         self.chain.send(self.network.contract, &call);
         let mut pinned = self.network.bases[0].clone();
-        pinned.slot = 0;
+        pinned.slot = 1;
         self.network.bases.insert(0, pinned);
     }
 
@@ -167,32 +249,35 @@ impl World {
         let signature = self.operators.sign(signers, &plan.digests);
         assert!(plan.verify(&signature).unwrap());
         let call = plan.call(store, &signature, results).unwrap();
-        let receipt = self.chain.send_from(1, self.network.contract, call.clone());
+        let receipt = self.chain.send_listed(1, self.network.contract, call.clone(), &plan.access_list);
 
-        let [settled] = &events::<Settlement::Settled>(&receipt)[..] else { panic!("one event: {receipt:?}") };
-        assert_eq!(settled.nonce, U256::from(self.network.nonce));
-        assert_eq!((&settled.results[..], settled.weight), (results, U256::from(plan.weight)));
+        let one = events::<Settlement::Settled>(&receipt).into_iter().map(|event| (event.nonce, vec![event.result]));
+        let all = events::<Settlement::SettledAll>(&receipt).into_iter().map(|event| (event.nonce, event.results));
+        assert_eq!(one.chain(all).collect::<Vec<_>>(), [(U256::from(self.network.nonce), results.to_vec())]);
 
         let storing = self.network.storing(&plan, store);
-        let estimate = plan.estimate(self.network.back_end, &measured, &call, storing).total();
+        let estimate = plan.estimate(&measured, &call, storing).total();
         let error = (estimate as f64 - receipt.gas_used as f64) / receipt.gas_used as f64;
-        let (back_end, changed) = (self.network.back_end, plan.way.changed.len());
+        let (back_end, changed, weighing) = (self.network.back_end, plan.way.changed.len(), plan.way.weighing);
         println!(
-            "{back_end}, {changed} changed, {} results, {storing:?}: {} gas, {error:+.3}",
+            "{back_end}, {changed} changed, {weighing:?}, {} results, {storing:?}: {} gas, {error:+.3}",
             results.len(),
             receipt.gas_used
         );
-        assert!(error.abs() < TOLERANCE, "{back_end}: {} gas, {estimate} estimated", receipt.gas_used);
+        let rented = store == Store::Rental && self.network.paid + changed as u32 >= CHANGES_A_STORE;
+        assert!(rented || error.abs() < TOLERANCE, "{back_end}: {} gas, {estimate} estimated", receipt.gas_used);
 
-        self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
-        for base in &self.network.bases {
+        if rented {
+            self.network.settled_and_rented(&plan, 2);
+        } else {
+            self.network.settled(&plan, store);
+        }
+        self.shown = self.network.head().encode().unwrap();
+        let contract = self.network.contract;
+        assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
+        for base in self.network.bases.iter().filter(|base| base.slot != 0) {
             let call = Settlement::commitmentAtCall { slot: U256::from(base.slot) };
-            assert_eq!(
-                self.chain.read(self.network.contract, &call),
-                B256::from(base.commitment()),
-                "slot {}",
-                base.slot
-            );
+            assert_eq!(self.chain.read(contract, &call), B256::from(base.commitment()), "slot {}", base.slot);
         }
         plan
     }
@@ -209,21 +294,29 @@ impl World {
             let refusal = self.chain.refusal(self.network.contract, call);
             assert_eq!(refusal[..4], Settlement::FalseSignature::SELECTOR);
         }
+        let refusal = |network: &Network, signers: &Bitmap, head: Option<Head>| {
+            let mut plan = network.plan(&measured, signers, &results).unwrap();
+            plan.head = head.unwrap_or(plan.head);
+            let signature = self.operators.sign(signers, &plan.digests);
+            let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
+            <[u8; 4]>::try_from(&self.chain.refusal(network.contract, call)[..4]).unwrap()
+        };
         let before = Network { nonce: self.network.nonce - 1, ..self.network.clone() };
-        let replayed = before.plan(&measured, signers, &results).unwrap();
-        let signature = self.operators.sign(signers, &replayed.digests);
-        let refusal =
-            self.chain.refusal(self.network.contract, replayed.call(Store::Nowhere, &signature, &results).unwrap());
-        // The hint of the digest before fits the digest that comes next by chance alone.
-        assert!(!refusal.is_empty());
+        assert_eq!(refusal(&before, signers, None), Settlement::NotThisState::SELECTOR);
+        // Terms that nobody set, and true ones under which three are too few.
         let few: Bitmap = signers.iter().take(3).collect();
-        let light = self.network.plan(&measured, &few, &results).unwrap();
-        let signature = self.operators.sign(&few, &light.digests);
-        let refusal =
-            self.chain.refusal(self.network.contract, light.call(Store::Nowhere, &signature, &results).unwrap());
-        assert_eq!(refusal[..4], Settlement::QuorumTooLight::SELECTOR);
+        let weighed = Network { required: 1, ..self.network.clone() };
+        // Two keys weigh nothing, so that the third of any three weighs something.
+        let counted = Network { enough: 3, ..weighed.clone() };
+        let head = Some(self.network.head());
+        assert_eq!(refusal(&weighed, &few, None), Settlement::NotThisState::SELECTOR);
+        assert_eq!(refusal(&weighed, &few, head), Settlement::QuorumTooLight::SELECTOR);
+        assert_eq!(refusal(&counted, &few, head), Settlement::TooFewMembers::SELECTOR);
     }
 }
+
+/// Members that change before ski rental stores.
+const CHANGES_A_STORE: u32 = 20;
 
 fn toggle(members: &mut Bitmap, index: usize) {
     if members.contains(index) { members.remove(index) } else { members.insert(index) }

@@ -14,6 +14,7 @@ use quorate_evm::{
     hint::CounterHint,
     network::Plan,
     quorum::Store,
+    state::NEVER,
 };
 
 use crate::{
@@ -38,7 +39,7 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
             if signers.contains(member) && signers.len() > 38 { signers.remove(member) } else { signers.insert(member) }
         }
         let tasks: Vec<_> = (0..1 + number % 2).map(|i| world.task(number * 2 + i, true)).collect();
-        let store = if number % 3 == 0 { Store::Slot(1 + number as u32 % 2) } else { Store::Nowhere };
+        let store = if number % 3 == 0 { Store::Slot([0, 2, 3][number / 3 % 3]) } else { Store::Nowhere };
         world.submit(&signers, &tasks, store);
     }
 
@@ -67,7 +68,7 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
     signers.remove(owner);
     signers.insert(index);
     let task = world.task(200, true);
-    let plan = world.submit(&signers, &[task], Store::Slot(1));
+    let plan = world.submit(&signers, &[task], Store::Slot(2));
     assert!(plan.base_slot().is_some(), "a base of the epoch before is near");
 
     world.refusals(&signers);
@@ -121,7 +122,10 @@ impl World {
             contract: tasks,
             nonce: 0,
             epoch: 0,
-            required: None,
+            required: 0,
+            // The verifier counts no members.
+            enough: NEVER,
+            paid: 0,
             keys: Vec::new(),
             weights: Vec::new(),
             key_pages: Vec::new(),
@@ -175,7 +179,7 @@ impl World {
         let pages = events::<Verifier::WeightsPaged>(&receipt);
         self.network.weight_pages = pages.iter().map(|page| page.nonce.to()).collect();
         self.network.epoch = snapshot.epoch.to();
-        self.network.required = Some(snapshot.required.to::<u128>() + 1);
+        self.network.required = snapshot.required.to::<u128>() + 1;
         self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
         assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
     }
@@ -191,7 +195,7 @@ impl World {
     fn digest(&self, task: &Task) -> [u8; 32] {
         let digest = digest::Task {
             network: self.chain.contract(self.tasks),
-            epoch: self.network.epoch,
+            epoch: self.network.epoch.into(),
             id: task.id.0,
             performer: task.performer.to(),
             result: task.result.0,
@@ -223,7 +227,7 @@ impl World {
         assert_eq!((&attested.signers[..], attested.weight), (signers.as_bytes(), U256::from(plan.weight)));
         println!("{} changed, {} tasks: {} gas", plan.way.changed.len(), tasks.len(), receipt.gas_used);
 
-        self.network.settled(&plan, if let Store::Slot(slot) = store { Some(slot) } else { None });
+        self.network.settled(&plan, store);
         for base in &self.network.bases {
             let call = Verifier::commitmentAtCall { slot: U256::from(base.slot) };
             assert_eq!(self.chain.read(self.verifier, &call), B256::from(base.commitment()), "slot {}", base.slot);
@@ -273,8 +277,9 @@ impl World {
 
     /// What the network refuses: a task again, a quorum too light, a signature over another task.
     fn refusals(&self, signers: &Bitmap) {
+        let network = Network { required: 1, ..self.network.clone() };
         let call = |signers: &Bitmap, task: &Task, signed: &Task| {
-            let plan = self.network.plan_digests(&Measured::default(), signers, vec![self.digest(task)]).unwrap();
+            let plan = network.plan_digests(&Measured::default(), signers, vec![self.digest(task)]).unwrap();
             let signature = self.operators.sign(signers, &[self.digest(signed)]);
             let quorum = plan.quorum(Store::Nowhere, &signature).encode().unwrap().into();
             let epoch = U256::from(self.network.epoch);

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{
-    Network,
+    Network, PlanError,
     alloy_primitives::B256,
     gas::Measured,
     network::Signature,
@@ -26,8 +26,9 @@ use crate::{
 /// Plan how a quorum settles at the least gas, and make its calldata
 ///
 /// From the contract's bases it chooses the one from which the quorum's key costs least, and says which members change,
-/// which pages to name, what to sign and what the transaction will cost. With the aggregate signature it checks that, and
-/// prints the calldata of settle(bytes32[],bytes). Exit code: 0, or 1 if the signature is false or the signed quorum too light.
+/// how their weight is shown to be enough, which pages to name, what to sign and what the transaction will cost. With the
+/// aggregate signature it checks that, and prints the calldata of settle, which takes one result from the newest base, or
+/// of settleAll. Exit code: 0, or 1 if the signature is false or the quorum too light.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = NETWORK)]
 pub(super) struct Arguments {
@@ -48,7 +49,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "HEX", requires = "result")]
     signature: Option<String>,
 
-    /// Where the contract stores the quorum as a base: a slot that is not pinned, `rental` (its own choice), or `none`
+    /// Where the contract stores the quorum as a base: 0 (as the newest, for nearly nothing), a slot of the ring that is
+    /// not pinned, `rental` (its own choice), or `none`
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 
@@ -74,7 +76,13 @@ impl Arguments {
 
         let measured = Measured::default();
         let usage = |error| Failure::usage(error).context(name.clone());
-        let ways = network.ways(&measured, &signers).map_err(usage)?;
+        let ways = match network.ways(&measured, &signers) {
+            Err(error @ PlanError::TooLight { .. }) => {
+                print::note(format!("error: {error}"));
+                return Ok(Exit::Invalid);
+            }
+            ways => ways.map_err(usage)?,
+        };
         let plan = network.plan(&measured, &signers, &self.result).map_err(usage)?;
         let signature = self.signature.as_deref().map(|text| {
             let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
@@ -93,10 +101,6 @@ impl Arguments {
             print::json(&report)?;
         } else {
             print::all(report.to_string().as_bytes())?;
-        }
-        if signature.is_some() && report.too_light() {
-            print::note("error: the quorum is too light, so the contract will refuse it");
-            return Ok(Exit::Invalid);
         }
         Ok(Exit::Success)
     }
@@ -135,9 +139,9 @@ const EXAMPLES: &str = "\
 Examples:
   quorate evm plan --network network.json --signers 0-9
   quorate evm plan --network network.json --signers '!3,7' \\
-      --result 0x… --store 2
+      --result 0x… --store 0
   quorate evm plan --network network.json --signers '!3,7' \\
-      --result 0x… --store 2 --signature 0x… --json";
+      --result 0x… --store 0 --signature 0x… --json";
 
 const NETWORK: &str = "\
 The network is one JSON object. Numbers may be strings of digits where they
@@ -149,14 +153,20 @@ are sums of weights; bytes are hex.
                 y real, y imaginary, 48 each)
   chain_id, contract
                 the chain's id and the settlement's address
-  nonce, epoch  head(): the next result's number, and the epoch
-  required      head(): what a quorum must weigh; may be left out
+  nonce         results that were settled: the next one's number
+  epoch, required, enough
+                EpochBegun's terms: the epoch, what a quorum must weigh
+                (below 2^88), and so many members of the epoch that any so
+                many weigh it (16777215: no number does)
+  paid          members that changed since the last store by rental; 0 if
+                it is left out
   keys          by index, KeyAdded events; \"b\": with the twins
   weights       by index, in the epoch
   key_pages     KeysPaged events: [{\"nonce\": …, \"first\": …, \"keys\": …}]
   weight_pages  WeightsPaged events of the epoch: [nonce…]
-  bases         what the slots commit to: [{\"slot\": …, \"epoch\": …,
-                \"weight\": …, \"key\": hex, \"signers\": bitmap}]
+  bases         what the slots commit to, in slot 0 the newest: [{\"slot\": …,
+                \"epoch\": …, \"weight\": …, \"key\": hex, \"signers\": bitmap}];
+                epoch and weight 0 if its members were counted
 Each signer signs every digest: on BN254 the point of counter and y
 (try-and-increment), on BLS12-381 the digest as a message of
 BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. The signatures are added up.

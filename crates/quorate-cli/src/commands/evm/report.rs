@@ -3,9 +3,9 @@
 use std::fmt;
 
 use quorate_evm::{
-    Bitmap, Network, Plan,
+    Bitmap, KeySum, Network, Plan,
     alloy_primitives::B256,
-    base::Way,
+    base::{NEWEST, Way, Weighing},
     gas::{Estimate, Measured, Storing, TRANSACTION},
     network::Signature,
     quorum::{MisuseError, Store},
@@ -21,27 +21,41 @@ pub(super) struct Report {
     back_end: String,
     chain_id: u64,
     contract: String,
-    epoch: u64,
+    epoch: u32,
     keys: usize,
     signers: Vec<usize>,
     bitmap: String,
     weight: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    required: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    enough: Option<bool>,
+    required: Value,
+    /// So many members weigh what is required, whoever they are.
+    enough: u32,
+    /// `counted`, `from the base` or `anew`.
+    weighing: &'static str,
     /// The slot of the base; none for the empty one.
-    base: Option<u32>,
+    base: Option<u16>,
     added: Vec<usize>,
     removed: Vec<usize>,
     key_pages: Vec<u32>,
     keys_in_storage: u64,
     weight_pages: Vec<u32>,
+    /// Addresses of those pages, for EIP-2930; none where that is not cheaper.
+    access_list: Vec<String>,
     key: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     key_g2: Option<String>,
+    /// `slopes` or `jacobian`, on back end a where a member changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inverse_of_z: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slopes: Option<Vec<String>>,
+    /// What the call shows, and the word of the contract that it makes.
+    head: String,
+    newest: String,
+    state: String,
+    /// The function that is called.
+    call: &'static str,
     /// Every base, the cheapest first.
     bases: Vec<Candidate>,
     results: Vec<Task>,
@@ -59,9 +73,10 @@ pub(super) struct Report {
 /// A base that the quorum could start from.
 #[derive(Serialize)]
 struct Candidate {
-    slot: Option<u32>,
+    slot: Option<u16>,
     members: usize,
     changes: usize,
+    weighing: &'static str,
     /// Members whose weight is read.
     weighed: u64,
     /// Gas of the whole transaction.
@@ -109,7 +124,7 @@ impl Report {
     ) -> Result<Self, MisuseError> {
         let stand_in = Signature::stand_in(network.back_end);
         let call = plan.call(store, signature.unwrap_or(&stand_in), results)?;
-        let estimate = plan.estimate(network.back_end, measured, &call, network.storing(plan, store));
+        let estimate = plan.estimate(measured, &call, network.storing(plan, store));
         let total = estimate.total();
         let mut hints = plan.hints.iter();
         let tasks = (network.nonce..).zip(results).zip(&plan.digests).map(|((nonce, result), digest)| {
@@ -128,11 +143,11 @@ impl Report {
                 slot: base.map(|base| base.slot),
                 members: base.map_or(0, |base| base.signers.len()),
                 changes: way.changed.len(),
+                weighing: name_of(way.weighing),
                 weighed: way.steps.weighed,
                 gas: total + way.gas - plan.way.gas,
             }
         });
-        let enough = network.required.map(|required| plan.weight >= required);
         let mut missing = Vec::new();
         if results.is_empty() {
             missing.push("the results: --result HEX");
@@ -140,9 +155,11 @@ impl Report {
         if signature.is_none() {
             missing.push("the aggregate signature: --signature HEX");
         }
-        if enough == Some(false) {
-            missing.push("weight");
-        }
+        let (sum, inverse_of_z, slopes) = match &plan.sum {
+            KeySum::Unchanged => (None, None, None),
+            KeySum::Jacobian { inverse_of_z } => (Some("jacobian"), Some(hex(inverse_of_z)), None),
+            KeySum::Slopes(slopes) => (Some("slopes"), None, Some(slopes.iter().map(|slope| hex(slope)).collect())),
+        };
         Ok(Self {
             back_end: json!(network.back_end).as_str().unwrap_or_default().to_owned(),
             back_end_name: network.back_end.to_string(),
@@ -153,17 +170,25 @@ impl Report {
             signers: plan.signers.iter().collect(),
             bitmap: hex(plan.signers.as_bytes()),
             weight: amount(plan.weight),
-            required: network.required.map(amount),
-            enough,
+            required: amount(network.required),
+            enough: network.enough,
+            weighing: name_of(plan.way.weighing),
             base: plan.base_slot(),
             added: plan.added().iter().collect(),
             removed: plan.removed().iter().collect(),
             key_pages: plan.way.key_pages.clone(),
             keys_in_storage: plan.way.steps.in_slots,
             weight_pages: plan.way.weight_pages.clone(),
+            access_list: plan.access_list.iter().map(ToString::to_string).collect(),
             key: hex(&plan.key),
             key_g2: plan.key_g2.as_ref().map(|key| hex(key)),
-            inverse_of_z: plan.inverse_of_z.as_ref().map(|inverse| hex(inverse)),
+            sum,
+            inverse_of_z,
+            slopes,
+            head: hex(&plan.head.encode()?.to_be_bytes::<32>()),
+            newest: plan.newest.to_string(),
+            state: plan.state()?.to_string(),
+            call: if plan.is_single() { "settle" } else { "settleAll" },
             bases: candidates.collect(),
             results: tasks.collect(),
             store: match store {
@@ -176,11 +201,6 @@ impl Report {
             calldata: signature.map(|_| call.to_string()),
             if_stored: (store == Store::Rental).then(|| measured.store(Storing::New)),
         })
-    }
-
-    /// Whether the weight is known not to be enough.
-    pub(super) fn too_light(&self) -> bool {
-        self.enough == Some(false)
     }
 }
 
@@ -214,28 +234,46 @@ impl Report {
         writeln!(f, "contract   {}, chain {}, epoch {}", self.contract, self.chain_id, self.epoch)?;
         writeln!(f, "back end   {}", self.back_end_name)?;
         lines(f, "quorum", &format!("{} of {} members: {}", self.signers.len(), self.keys, list(&self.signers)))?;
-        write!(f, "weight     {}", plain(&self.weight))?;
-        match (&self.required, self.enough) {
-            (Some(required), Some(true)) => writeln!(f, " of {} required", plain(required))?,
-            (Some(required), _) => writeln!(f, ", and {} required: TOO LIGHT", plain(required))?,
-            _ => writeln!(f, "; what is required is not known")?,
+        writeln!(f, "weight     {} of {} required", plain(&self.weight), plain(&self.required))?;
+        match self.weighing {
+            COUNTED => writeln!(f, "           counted: any {} members are enough", self.enough)?,
+            FROM_BASE if self.weight_pages.is_empty() => writeln!(f, "           as the base was weighed")?,
+            FROM_BASE => writeln!(f, "           from the base's, by the weights of those who change")?,
+            _ => writeln!(f, "           by the weights of all signers")?,
         }
         match self.base {
-            Some(slot) => writeln!(f, "base       slot {slot}")?,
-            None => writeln!(f, "base       the empty quorum")?,
+            Some(NEWEST) => writeln!(f, "base       slot 0, the newest: {}", self.call)?,
+            Some(slot) => writeln!(f, "base       slot {slot}: {}", self.call)?,
+            None => writeln!(f, "base       the empty quorum: {}", self.call)?,
         }
         lines(f, "  add", &list(&self.added))?;
         lines(f, "  remove", &list(&self.removed))?;
         let (keys, weights) = (numbers(&self.key_pages), numbers(&self.weight_pages));
-        lines(f, "  pages", &format!("of keys {keys}; of weights {weights}; {} keys in storage", self.keys_in_storage))
+        lines(
+            f,
+            "  pages",
+            &format!("of keys {keys}; of weights {weights}; {} keys in storage", self.keys_in_storage),
+        )?;
+        for (i, page) in self.access_list.iter().enumerate() {
+            writeln!(f, "{:<11}{page}", if i == 0 { "  access" } else { "" })?;
+        }
+        match self.sum {
+            Some("slopes") => {
+                writeln!(f, "  sum      by slopes, {} bytes of calldata", 64 * self.slopes.iter().flatten().count())?
+            }
+            Some(_) => writeln!(f, "  sum      in Jacobian coordinates, by 1/Z")?,
+            None => {}
+        }
+        writeln!(f, "state      {}", self.state)
     }
 
     fn candidates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\nfrom       members  changes  weights read          gas")?;
-        for (i, Candidate { slot, members, changes, weighed, gas }) in self.bases.iter().enumerate() {
+        writeln!(f, "\nfrom       members  changes  weight                 gas")?;
+        for (i, Candidate { slot, members, changes, weighing, weighed, gas }) in self.bases.iter().enumerate() {
             let name = slot.map_or_else(|| "empty".to_owned(), |slot| format!("slot {slot}"));
             let gas = if i == 0 { thousands(*gas) } else { format!("+{}", thousands(gas - self.bases[0].gas)) };
-            writeln!(f, "  {name:<10}{members:>6}{changes:>9}{weighed:>14}{gas:>13}")?;
+            let weight = if *weighed > 0 { format!("{weighed} read") } else { (*weighing).to_owned() };
+            writeln!(f, "  {name:<9}{members:>7}{changes:>9}  {weight:<14}{gas:>12}")?;
         }
         Ok(())
     }
@@ -250,10 +288,6 @@ impl Report {
                 writeln!(f, "  y        {y}")?;
             }
         }
-        if let Some(inverse) = &self.inverse_of_z {
-            writeln!(f, "\n1/Z        {}", &inverse[..66])?;
-            writeln!(f, "             {}", &inverse[66..])?;
-        }
         Ok(())
     }
 
@@ -263,9 +297,9 @@ impl Report {
         for (gas, what) in [
             (transaction, "the transaction itself"),
             (calldata, "calldata"),
-            (head, "nonce, epoch, decoding"),
+            (head, "the state word, decoding, the log"),
             (difference, "from the base to the quorum"),
-            (tasks, "digests, their points, the log"),
+            (tasks, "digests, their points, their words in the log"),
             (check, "the pairings"),
             (store, "storing the quorum"),
         ] {
@@ -307,6 +341,17 @@ fn numbers(numbers: &[u32]) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     const_hex::encode_prefixed(bytes)
+}
+
+const COUNTED: &str = "counted";
+const FROM_BASE: &str = "from the base";
+
+fn name_of(weighing: Weighing) -> &'static str {
+    match weighing {
+        Weighing::Counted => COUNTED,
+        Weighing::FromBase => FROM_BASE,
+        Weighing::Anew => "anew",
+    }
 }
 
 /// A number where JSON's readers have it, else its digits.
