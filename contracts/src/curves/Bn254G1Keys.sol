@@ -46,19 +46,44 @@ abstract contract Bn254G1Keys is Quorums {
         if (!done) revert Bn254.AddFailed();
     }
 
-    /// @dev Those who left are added to the sum's negative: two negations instead of one for each.
+    /// @dev Those who left are added to the sum's negative: two negations instead of one for each. Where members are dense, the
+    /// stretch of the page that holds their keys is copied at once: a copy for each takes 120 gas, and a key that is not wanted 12.
     function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
         override
     {
+        uint256 stretch;
+        uint256 keys;
+        assembly ("memory-safe") {
+            stretch := sub(add(clz(and(members, sub(0, members))), 1), clz(members))
+        }
+        // Unchecked: 256 members at most.
+        unchecked {
+            if (stretch > 1 && stretch < 10 * _ones(members)) keys = _copyStretch(page, first, members, stretch);
+        }
         uint256 left = members & ~own;
         if (left != 0) {
             _negate(sum);
-            _addPaged(sum, operand, page, first, left);
+            _addPaged(sum, operand, page, first, keys, left);
             _negate(sum);
         }
-        if (left != members) _addPaged(sum, operand, page, first, members & own);
+        if (left != members) _addPaged(sum, operand, page, first, keys, members & own);
+    }
+
+    /// @dev The keys from the first to the last of a word's members, in memory that is free again afterwards: where the key of the
+    /// word's first index would be. Should that be 0, they are copied again, one by one.
+    function _copyStretch(uint256 page, uint256 first, uint256 members, uint256 stretch)
+        private
+        view
+        returns (uint256 keys)
+    {
+        assembly ("memory-safe") {
+            keys := mload(0x40)
+            let lead := shl(6, clz(members))
+            extcodecopy(page, keys, add(first, lead), shl(6, stretch))
+            keys := sub(keys, lead)
+        }
     }
 
     /// @dev sum := -sum. Of a point of the curve y is not zero, and of the identity it stays so.
@@ -69,45 +94,31 @@ abstract contract Bn254G1Keys is Quorums {
         }
     }
 
-    /// @dev Adds the members of a word. Where they are dense, the stretch of the page that holds their keys is copied at once, and
-    /// each is added where it lies: a copy for each takes 130 gas more than its part of that, and a key that is not wanted 12.
-    function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members) private view {
-        uint256 stretch;
-        assembly ("memory-safe") {
-            stretch := sub(add(clz(and(members, sub(0, members))), 1), clz(members))
-        }
+    /// @dev Adds members of a word, whose keys are in memory at `keys`, or else in the page.
+    function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 keys, uint256 members)
+        private
+        view
+    {
         bool done = true;
-        // Unchecked: 256 members at most.
-        unchecked {
-            if (stretch > 1 && stretch < 11 * _ones(members)) {
-                assembly ("memory-safe") {
-                    // Memory that is free again afterwards: room for a point, and the keys.
-                    let keys := add(mload(0x40), 0x40)
-                    let lead := shl(6, clz(members))
-                    extcodecopy(page, keys, add(first, lead), shl(6, stretch))
-                    keys := sub(sub(keys, lead), 0x40)
-                    for {} members {} {
-                        let place := clz(members)
-                        members := xor(members, shr(place, shl(255, 1)))
-                        // The sum before the key, over a key that was added or is not wanted.
-                        let pair := add(keys, shl(6, place))
-                        mcopy(pair, sum, 0x40)
-                        done := and(done, staticcall(150, 0x06, pair, 0x80, sum, 0x40))
-                    }
-                }
-            } else {
-                assembly {
-                    for {} members {} {
-                        let place := clz(members)
-                        members := xor(members, shr(place, shl(255, 1)))
-                        extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
-                        done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
-                    }
+        assembly {
+            switch keys
+            case 0 {
+                for {} members {} {
+                    let place := clz(members)
+                    members := xor(members, shr(place, shl(255, 1)))
+                    extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
+                    done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
                 }
             }
-        }
-        // Calls that succeeded at one address: the length of the last answer is that of all.
-        assembly ("memory-safe") {
+            default {
+                for {} members {} {
+                    let place := clz(members)
+                    members := xor(members, shr(place, shl(255, 1)))
+                    mcopy(operand, add(keys, shl(6, place)), 0x40)
+                    done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+                }
+            }
+            // Calls that succeeded at one address: the length of the last answer is that of all.
             done := and(done, eq(returndatasize(), 0x40))
         }
         if (!done) revert Bn254.AddFailed();
