@@ -101,9 +101,18 @@ proptest! {
         changes.iter().for_each(|(key, change)| accumulator.change(*key, *change));
         prop_assert_eq!(accumulator.sum(), sum.point());
         prop_assert_eq!(inverse_of_z(Some(start), changes.clone()), accumulator.inverse_of_z());
-        let slopes = slopes(Some(start), changes.clone()).unwrap();
-        prop_assert_eq!(slopes.len(), changes.len());
-        prop_assert_eq!(sum_by_slopes(Some(start), changes, &slopes), Some(sum.point()));
+        // These secrets are multiples of one, so that a sum may meet its own x.
+        let mut accumulator = Accumulator::new(Some(start));
+        let exceptional = changes.iter().any(|(key, change)| {
+            let before = accumulator.sum();
+            accumulator.change(*key, *change);
+            before.is_zero() || before.x == key.x
+        });
+        let slopes = slopes(Some(start), changes.clone());
+        prop_assert_eq!(slopes.as_ref().map(Vec::len), (!exceptional).then_some(changes.len()));
+        if let Some(slopes) = slopes {
+            prop_assert_eq!(sum_by_slopes(Some(start), changes, &slopes), Some(sum.point()));
+        }
     }
 
     /// Random walks over few keys meet doublings, opposites and the identity.
