@@ -33,8 +33,7 @@ abstract contract Bn254G1Keys is Quorums {
 
     function _accumulate(uint256 accumulator, uint256, bool subtract) internal view override {
         bool done;
-        // `Bn254.addAt` written out, for each member that changed runs it. Registered keys are on the curve, so y is neither zero
-        // nor P.
+        // Registered keys are on the curve, so y is neither zero nor P.
         assembly {
             if subtract {
                 let y := add(accumulator, 0x60)

@@ -71,17 +71,6 @@ library Bn254 {
         if (!ok) revert AddFailed();
     }
 
-    /// @notice `add` in place: the sum of the two points in the 128 bytes at `pair`, to its first 64. About 300 gas.
-    function addAt(uint256 pair) internal view {
-        bool ok;
-        // Not memory-safe by itself: `pair` is memory that the caller allocated.
-        assembly {
-            ok := staticcall(ADD_GAS, 0x06, pair, 0x80, pair, 0x40)
-            ok := and(ok, eq(returndatasize(), 0x40))
-        }
-        if (!ok) revert AddFailed();
-    }
-
     /// @notice scalar · a. The scalar is any word. About 6,310 gas.
     /// @dev Reverts with MulFailed if a coordinate is not below P or the point is not on the curve.
     function mul(G1 memory a, uint256 scalar) internal view returns (G1 memory product) {
