@@ -177,8 +177,10 @@ abstract contract Settlement is Quorums {
         (uint256 counted, uint256 enough) = (0, uint24(head >> 112));
         if (_weightPages(parts) == 0) {
             counted = _count(parts, uint24(head >> 136));
-            // Before the first epoch `enough` is 0, and nothing is.
-            if (counted >= enough && enough != 0) return (0, 0);
+            // Unchecked: before the first epoch `enough` is 0, and no number is larger than 0 - 1.
+            unchecked {
+                if (counted > enough - 1) return (0, 0);
+            }
         }
         epoch = uint32(head >> 160);
         require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));

@@ -34,9 +34,8 @@ use crate::{
 /// Tasks in a row, as in the source.
 const TASKS: usize = 10;
 
-/// How far the model of gas may be from what a transaction uses, either way; most are within 1 %. It does not know how often
-/// additions and removals alternate (back end d), nor how long a page of weights is.
-const MODEL_ERROR: f64 = 0.05;
+/// How far the model of gas may be from what a transaction uses, either way; most are within 0.2 %.
+const MODEL_ERROR: f64 = 0.02;
 
 /// What each operator weighs, and what is required: one of them is enough.
 const WEIGHT: u64 = 1_000_000;

@@ -133,6 +133,24 @@ impl Table {
         (nonces, in_slots)
     }
 
+    /// How many copies out of pages these members' keys take, and how many keys are copied: each by itself, but on back end
+    /// b, where the members in a page with indices of one word of the bitmap are dense, the stretch from the first to the
+    /// last (`Bn254G1Keys._accumulatePaged`).
+    pub fn copies(&self, back_end: BackEnd, members: &Bitmap) -> (u64, u64) {
+        let (mut copies, mut copied) = (0, 0);
+        for page in &self.key_pages {
+            let here: Vec<_> = members.iter().filter(|i| (page.first..page.first + page.keys).contains(i)).collect();
+            for word in here.chunk_by(|a, b| a / 256 == b / 256) {
+                let stretch = word[word.len() - 1] - word[0] + 1;
+                let dense = back_end == BackEnd::Bn254G1 && stretch > 1 && stretch < 10 * word.len();
+                let (times, keys) = if dense { (1, stretch) } else { (word.len(), word.len()) };
+                copies += times as u64;
+                copied += keys as u64;
+            }
+        }
+        (copies, copied)
+    }
+
     /// Nonces of the pages that hold these members' weights, ascending. A member behind the last page has no weight,
     /// and the contract refuses it.
     pub fn pages_of_weights(&self, members: &Bitmap) -> Vec<u32> {
@@ -218,6 +236,7 @@ impl Costs<'_> {
             Weighing::Anew => (quorum.len(), self.table.pages_of_weights(quorum)),
         };
         let (key_pages, in_slots) = self.table.pages_of_keys(&changed);
+        let (copies, copied) = self.table.copies(self.back_end, &changed);
         let bitmap = |base: &Base| base.signers.as_bytes().len() as u64;
         let mut steps = Steps {
             start: match base {
@@ -227,6 +246,8 @@ impl Costs<'_> {
             },
             bitmap: if changed.is_empty() { 0 } else { quorum.as_bytes().len() as u64 },
             paged: (changed.len() - in_slots) as u64,
+            copies,
+            copied,
             in_slots: in_slots as u64,
             key_pages: key_pages.len() as u64,
             weighed: weighed as u64,

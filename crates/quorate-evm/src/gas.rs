@@ -48,18 +48,26 @@ pub const BLS12381_PAIRINGS: u64 = 37_700 + 2 * 32_600;
 pub struct Measured {
     /// Dispatch, decoding of the call, the head's arithmetic: once.
     pub settle: u64,
-    /// Opening a page, beyond the cold account: its address and header.
-    pub open_page: u64,
+    /// What `settleAll` takes beyond `settle`, for its array.
+    pub settle_all: u64,
+    /// Opening a page of keys, beyond the cold account: its address and header, and a part of the walk.
+    pub open_keys: u64,
+    /// The same of a page of weights, beside its words.
+    pub open_weights: u64,
+    /// A word of the bitmaps after the first, 256 members.
+    pub word: u64,
     /// A changed member: the walk, its key added.
     pub change: PerBackEnd,
     /// The same on back end a where the slope is shown.
     pub change_by_slope: u64,
-    /// A key copied from an open page.
-    pub copy_key: u64,
+    /// A copy from an open page, beside its words and their memory.
+    pub copy: u64,
     /// A word of a key in storage, beyond the cold slot: where it is.
     pub find_slot: u64,
-    /// The sum to an affine key; not where slopes are shown.
+    /// Going through the bitmaps, and the sum to an affine key.
     pub finish: PerBackEnd,
+    /// The same on back end a where slopes are shown: the sum is affine.
+    pub finish_by_slope: u64,
     /// A weight read from an open page.
     pub weigh: u64,
     /// The base's preimage copied and hashed.
@@ -98,20 +106,24 @@ impl Default for Measured {
     fn default() -> Self {
         Self {
             settle: 400,
-            open_page: 2_500,
-            change: PerBackEnd { a: 1_724, b: 290, d: 1_125 },
-            change_by_slope: 1_035,
-            copy_key: 112,
+            settle_all: 570,
+            open_keys: 1_680,
+            open_weights: 2_100,
+            word: 420,
+            change: PerBackEnd { a: 1_690, b: 380, d: 1_090 },
+            change_by_slope: 990,
+            copy: 118,
             find_slot: 380,
-            finish: PerBackEnd { a: 740, b: 0, d: 1_360 },
-            weigh: 90,
-            open_base: 1_100,
-            commit: 570,
-            task: PerBackEnd { a: 1_020, b: 1_020, d: 15_400 },
+            finish: PerBackEnd { a: 1_560, b: 1_360, d: 2_060 },
+            finish_by_slope: 900,
+            weigh: 95,
+            open_base: 920,
+            commit: 490,
+            task: PerBackEnd { a: 780, b: 780, d: 15_330 },
             check: PerBackEnd {
-                a: BN254_PAIRINGS + 1_870,
-                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_060,
-                d: BLS12381_PAIRINGS + 2_000,
+                a: BN254_PAIRINGS + 2_200,
+                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_370,
+                d: BLS12381_PAIRINGS + 2_290,
             },
         }
     }
@@ -189,6 +201,10 @@ pub struct Steps {
     pub bitmap: u64,
     /// Changed members whose key is in a page.
     pub paged: u64,
+    /// Copies that these keys take, and keys that are copied.
+    pub copies: u64,
+    /// See `copies`.
+    pub copied: u64,
     /// Changed members whose key is in storage.
     pub in_slots: u64,
     /// Pages of keys that are opened.
@@ -214,14 +230,23 @@ impl Measured {
             Start::Slot { .. } => COLD_SLOT + self.open_base,
         };
         let (change, finish) = match steps.slopes {
-            Some(_) => (self.change_by_slope, 0),
+            Some(_) => (self.change_by_slope, self.finish_by_slope),
             None if changed > 0 => (self.change.of(back_end), self.finish.of(back_end)),
             None => (0, 0),
         };
-        base + (steps.key_pages + steps.weight_pages) * (COLD_ACCOUNT + self.open_page)
+        let bitmap = match steps.start {
+            Start::Empty => steps.bitmap,
+            Start::Newest { bitmap } | Start::Slot { bitmap } => steps.bitmap.max(bitmap),
+        };
+        // A page of weights is read as far as the bitmaps reach: 8 bytes a member, 3 gas a word and 3 for its memory.
+        let weights = 8 * bitmap * 8 / 32 * 6;
+        base + steps.key_pages * (COLD_ACCOUNT + self.open_keys)
+            + steps.weight_pages * (COLD_ACCOUNT + self.open_weights + weights)
+            + bitmap.saturating_sub(1) / 32 * self.word
             - steps.listed * (COLD_ACCOUNT - WARM_ACCOUNT - LISTED_ADDRESS)
             + changed * change
-            + steps.paged * self.copy_key
+            + steps.copies * self.copy
+            + steps.copied * slots * 6
             + steps.in_slots * slots * (COLD_SLOT + self.find_slot)
             + steps.weighed * self.weigh
             + finish
@@ -260,11 +285,12 @@ impl Measured {
     /// Gas of a transaction that settles `tasks` results.
     pub fn settle(&self, back_end: BackEnd, call: Calldata, tasks: u64, steps: &Steps, storing: Storing) -> Estimate {
         // Beside the results: the number of the first, and where `settleAll` settles, two words of an array.
-        let words = if tasks == 1 && matches!(steps.start, Start::Newest { .. }) { 1 } else { 3 };
+        let single = tasks == 1 && matches!(steps.start, Start::Newest { .. });
+        let (words, array) = if single { (1, 0) } else { (3, self.settle_all) };
         Estimate {
             calldata: call.gas(),
             floor: call.floor(),
-            head: COLD_SLOT + CHANGE_SLOT + LOG + words * LOG_WORD + self.settle,
+            head: COLD_SLOT + CHANGE_SLOT + LOG + words * LOG_WORD + self.settle + array,
             difference: self.steps(back_end, steps),
             tasks: tasks * (self.task.of(back_end) + LOG_WORD),
             check: self.check.of(back_end),
