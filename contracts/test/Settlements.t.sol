@@ -162,6 +162,20 @@ abstract contract SettlementsTest is Test {
         }
     }
 
+    /// @notice Few changes far apart in one page, of those who leave, of those who come and of both.
+    function test_differencesFarApart() public {
+        if (address(_settlement) == address(0)) return;
+        Members.Base memory full = _settle(Members.empty(), 2, _most(0, true), 1);
+        bool[] memory members = new bool[](N);
+        for (uint256 i = 0; i < N; i++) {
+            members[i] = i != 0 && i != 40;
+        }
+        Members.Base memory less = _settle(full, Members.NEWEST, Members.bitmap(members), 1);
+        _settle(less, 3, _most(0, true), 1);
+        (members[0], members[45]) = (true, false);
+        _settle(less, Members.NEWEST, Members.bitmap(members), 1);
+    }
+
     /// @dev A bitmap that weighs enough, with these members and every one from 6 to 15, 22 to 31 and so on.
     function _pattern(bytes memory bits) private pure returns (bytes memory) {
         bool[] memory members = new bool[](N);
