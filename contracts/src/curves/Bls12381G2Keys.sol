@@ -7,7 +7,7 @@ import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G2 of BLS12-381 and signatures in G1, by the precompiles of EIP-2537
 /// @notice A key is 192 bytes: x and y, real part first, 48 bytes a part. A proof is the signature, x and y, 96 bytes; no hints.
-/// A digest is signed as the message of the suite below, so any library of BLS signatures can sign. About 1,250 gas a member
+/// A digest is signed as the message of the suite below, so any library of BLS signatures can sign. About 1,000 gas a member
 /// that changed, 15,000 a result; about 120 bits of security.
 ///
 /// The pairing checks that a key is of order r when it is registered; sums of such keys are.
@@ -32,17 +32,21 @@ abstract contract Bls12381G2Keys is Quorums {
         if (key != 0) Bls12381.unpackG2At(key, accumulator);
     }
 
+    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal view override {
+        _turn(accumulator, subtract);
+        Bls12381.addG2At(accumulator, operand);
+    }
+
     /// @dev To take a key away is to add it to the sum's negative, which is made where a run of members that left begins, and made
     /// good where it ends: less than a key's negative for each of them.
-    function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal view override {
+    function _turn(uint256 accumulator, bool negative) private pure {
         bool turns;
         assembly {
-            let negative := sub(accumulator, 0x20)
-            turns := xor(mload(negative), subtract)
-            if turns { mstore(negative, subtract) }
+            let at := sub(accumulator, 0x20)
+            turns := xor(mload(at), negative)
+            mstore(at, negative)
         }
         if (turns) Bls12381.negateG2At(accumulator);
-        Bls12381.addG2At(accumulator, operand);
     }
 
     /// @dev Those who left first, so that the sum turns twice at most.
@@ -51,22 +55,33 @@ abstract contract Bls12381G2Keys is Quorums {
         view
         override
     {
-        _accumulateEach(sum, operand, page, first, members & ~own, true);
-        _accumulateEach(sum, operand, page, first, members & own, false);
+        _addPaged(sum, operand, page, first, members & ~own, true);
+        _addPaged(sum, operand, page, first, members & own, false);
     }
 
-    function _accumulateEach(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, bool subtract)
+    /// @dev `Bls12381.addG2At` for each member, written out, since a call takes a fifth more.
+    function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, bool negative)
         private
         view
     {
-        while (members != 0) {
-            assembly {
+        if (members == 0) return;
+        _turn(sum, negative);
+        bool done = true;
+        assembly {
+            for {} members {} {
                 let place := clz(members)
                 members := xor(members, shr(place, shl(255, 1)))
                 extcodecopy(page, operand, add(first, mul(place, 192)), 192)
+                mcopy(add(sum, 0x110), operand, 0x30)
+                mcopy(add(sum, 0x150), add(operand, 0x30), 0x30)
+                mcopy(add(sum, 0x190), add(operand, 0x60), 0x30)
+                mcopy(add(sum, 0x1d0), add(operand, 0x90), 0x30)
+                done := and(done, staticcall(600, 0x0d, sum, 0x200, sum, 0x100))
             }
-            _accumulate(sum, operand, subtract);
+            // Calls that succeeded at one address: the length of the last answer is that of all.
+            done := and(done, eq(returndatasize(), 0x100))
         }
+        if (!done) revert Bls12381.G2AddFailed();
     }
 
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)

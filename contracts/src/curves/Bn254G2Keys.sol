@@ -53,17 +53,19 @@ abstract contract Bn254G2Keys is Quorums {
     }
 
     function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal pure override {
-        uint256 slope;
-        uint256 z;
-        assembly ("memory-safe") {
-            slope := mload(add(accumulator, 192))
-            z := mload(add(accumulator, 160))
-        }
-        // By slopes Z is 1 from the first key on.
-        if (slope == 0 || z == 0) return Bn254G2.accumulateAt(accumulator, operand, subtract);
+        uint256 slope = _nextSlope(accumulator);
+        if (slope == 0) return Bn254G2.accumulateAt(accumulator, operand, subtract);
         Bn254G2.accumulateBySlopeAt(accumulator, operand, subtract, slope);
         assembly {
             mstore(add(accumulator, 192), add(slope, 64))
+        }
+    }
+
+    /// @dev Where the next slope is, or 0: in Jacobian coordinates, and while the sum is the identity. By slopes Z is 1 from the
+    /// first key on.
+    function _nextSlope(uint256 accumulator) private pure returns (uint256 slope) {
+        assembly ("memory-safe") {
+            slope := mul(mload(add(accumulator, 192)), iszero(iszero(mload(add(accumulator, 160)))))
         }
     }
 
@@ -72,6 +74,7 @@ abstract contract Bn254G2Keys is Quorums {
         view
         override
     {
+        uint256 slope = _nextSlope(sum);
         while (members != 0) {
             bool subtract;
             assembly {
@@ -81,7 +84,21 @@ abstract contract Bn254G2Keys is Quorums {
                 subtract := iszero(and(own, bit))
                 extcodecopy(page, operand, add(first, shl(7, place)), 128)
             }
-            _accumulate(sum, operand, subtract);
+            if (slope == 0) {
+                Bn254G2.accumulateAt(sum, operand, subtract);
+                slope = _nextSlope(sum);
+            } else {
+                Bn254G2.accumulateBySlopeAt(sum, operand, subtract, slope);
+                // Unchecked: a position in calldata.
+                unchecked {
+                    slope += 64;
+                }
+            }
+        }
+        if (slope != 0) {
+            assembly {
+                mstore(add(sum, 192), slope)
+            }
         }
     }
 
