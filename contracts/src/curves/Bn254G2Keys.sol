@@ -11,9 +11,9 @@ import {Quorums} from "../Quorums.sol";
 /// bytes; and for each digest its hint, `counter (1) ‖ y (32)`. BN254 has about 100 bits of security. The sum is made
 ///
 /// - by slopes: the byte 1, and for each addition the slope of the line through both points, imaginary part first, 64 bytes,
-///   which is checked. About 2,160 gas a member that changed, 1,024 of them calldata. Of the empty quorum the first member is
+///   which is checked. About 2,070 gas a member that changed, 1,024 of them calldata. Of the empty quorum the first member is
 ///   loaded without one. Two points of one x have no slope: such a sum reverts.
-/// - in Jacobian coordinates: the byte 0, and 1/Z of the sum, 64 bytes. About 1,880 gas a member, and 1,800 once. Complete, and
+/// - in Jacobian coordinates: the byte 0, and 1/Z of the sum, 64 bytes. About 1,800 gas a member, and 1,700 once. Complete, and
 ///   cheaper from seven members on, or where calldata is dear.
 ///
 /// The pairing checks that a key is of order r when it is registered; sums of such keys are.
