@@ -9,7 +9,7 @@ import {CodePages} from "./libraries/CodePages.sol";
 /// right. An operator who rotates takes a new index, and the old one weighs nothing from the next epoch on.
 ///
 /// New keys land in storage, 2,100 gas a word to read. When enough of them are there, anyone moves them into a code page,
-/// where reading one costs about 150 gas after 2,600 for the page. Weights of an epoch are pages too, 8 bytes an index.
+/// where reading one costs about 120 gas after 2,600 for the page. Weights of an epoch are pages too, 8 bytes an index.
 ///
 /// A derived contract must create no contracts: the nonces of CREATE name the pages.
 abstract contract KeyTable {

@@ -104,11 +104,11 @@ abstract contract Quorums is KeyTable {
         uint256 ownBytes;
     }
 
-    /// @dev How far a walk through pages came.
+    /// @dev How far a walk through pages of weights came.
     struct Pages {
         uint256 next; // calldata offset of the next nonce
         uint256 end; // and of the end of all
-        uint256 page; // the page that is open: its address; or its payload in memory
+        uint256 page; // the payload of the page that is open, in memory
         uint256 first; // the index that it begins with
         uint256 last; // and the one behind its last
     }

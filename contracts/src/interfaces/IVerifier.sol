@@ -25,7 +25,7 @@ interface IVerifier {
     /// @param proof 4 bytes, the nonce of the page that holds the key or 0 where none does; then the curve's.
     function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view;
 
-    /// @notice Gives every index its weight in an epoch, once and in the order of epochs.
+    /// @notice Gives every index its weight in an epoch below 2^32, once and in the order of epochs.
     function publish(uint256 epoch, uint64[] calldata weights) external;
 
     /// @notice The weights of an epoch as they were published; none where none were. Linear in the keys.

@@ -266,11 +266,14 @@ impl Costs<'_> {
         Way { base: base.map(|(place, _)| place), changed, weighing, key_pages, weight_pages, steps, gas }
     }
 
-    /// The cheapest way from any of the bases or the empty one; of equals the first, the empty one last.
+    /// The ways from every base and from the empty one, the cheapest first; of equals the first base first, the empty one
+    /// last.
     ///
     /// Every base is priced in full: the time grows with bases times members.
-    pub fn nearest(&self, bases: &[Base], quorum: &Bitmap) -> Way {
-        let ways = bases.iter().enumerate().map(|base| self.way(Some(base), quorum));
-        ways.chain([self.way(None, quorum)]).min_by_key(|way| way.gas).expect("the empty base is always there")
+    pub fn ways(&self, bases: &[Base], quorum: &Bitmap) -> Vec<Way> {
+        let from = bases.iter().enumerate().map(Some).chain([None]);
+        let mut ways: Vec<_> = from.map(|base| self.way(base, quorum)).collect();
+        ways.sort_by_key(|way| way.gas);
+        ways
     }
 }

@@ -35,15 +35,11 @@ pub const BN254_ADD: u64 = 150;
 pub const BN254_MULTIPLY: u64 = 6_000;
 /// EIP-1108: a product of two pairings on BN254.
 pub const BN254_PAIRINGS: u64 = 45_000 + 2 * 34_000;
-/// EIP-2537: an addition in G1 of BLS12-381.
-pub const BLS12381_ADD_G1: u64 = 375;
-/// EIP-2537: an addition in G2 of BLS12-381.
-pub const BLS12381_ADD_G2: u64 = 600;
 /// EIP-2537: a product of two pairings on BLS12-381.
 pub const BLS12381_PAIRINGS: u64 = 37_700 + 2 * 32_600;
 
 /// What the contracts' own code costs. The defaults are fitted to the transactions of `quorate-bench gas`, which asserts that the
-/// model is within 5 %; the tests hold it to 2 % of the contracts' snapshots.
+/// model is within 2 %; the tests hold it to 2 % of the contracts' snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// Dispatch, decoding of the call, the head's arithmetic: once.

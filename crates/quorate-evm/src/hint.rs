@@ -190,14 +190,6 @@ impl Accumulator {
     const IDENTITY: Self = Self { x: Fp2::ZERO, y: Fp2::ZERO, z: Fp2::ZERO };
 }
 
-/// 1/Z of the key that the contract computes from a base and its changes, in ascending order of the members' indices.
-/// `None` where the sum is the identity, which the contract refuses.
-pub fn inverse_of_z(base: Option<G2>, changes: impl IntoIterator<Item = (G2, Change)>) -> Option<[u8; 64]> {
-    let mut accumulator = Accumulator::new(base);
-    changes.into_iter().for_each(|(key, change)| accumulator.change(key, change));
-    accumulator.inverse_of_z()
-}
-
 /// By addition, the slope (y2 - y1)/(x2 - x1) of the line through the sum so far, (x1, y1), and the key that is added,
 /// (x2, y2), or taken away, (x2, -y2): what the contract takes in place of 1/Z. In ascending order of the members'
 /// indices; the first member after the empty base is loaded and has none. Imaginary part first. One inversion in all:

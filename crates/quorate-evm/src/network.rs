@@ -207,8 +207,7 @@ impl Network {
         }
         let table = Table { key_pages: self.key_pages.clone(), weight_pages: self.weight_pages.clone() };
         let costs = Costs { back_end: self.back_end, measured, table: &table, head: self.head() };
-        let bases = self.bases.iter().enumerate().map(|base| costs.way(Some(base), signers));
-        let mut ways: Vec<_> = bases.chain([costs.way(None, signers)]).collect();
+        let mut ways = costs.ways(&self.bases, signers);
         // A weight that no page holds stops whoever reads weights; a base's last member may be behind the signers'.
         let weighed_to = table.weight_pages.len() * WEIGHTS_A_PAGE;
         let unweighed = |way: &Way| match way.weighing {
@@ -218,7 +217,6 @@ impl Network {
         };
         let missing = ways.iter().find_map(unweighed);
         ways.retain(|way| unweighed(way).is_none());
-        ways.sort_by_key(|way| way.gas);
         match missing {
             Some(index) if ways.is_empty() => Err(PlanError::NoWeight(index)),
             _ => Ok(ways),
@@ -235,7 +233,8 @@ impl Network {
         self.plan_digests(measured, signers, self.digests(results))
     }
 
-    /// [`plan`](Self::plan) for a contract that makes its digests in another way than `Settlement` does.
+    /// [`plan`](Self::plan) for a contract that makes its digests in another way than `Settlement` does. The access list
+    /// names pages of `contract`: if another contract made them, it is of no use.
     ///
     /// # Errors
     /// [`PlanError`].

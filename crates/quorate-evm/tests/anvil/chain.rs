@@ -10,6 +10,7 @@ use alloy::{
     rpc::types::{AccessList, AccessListItem, TransactionReceipt, TransactionRequest},
 };
 use quorate_evm::{
+    BackEnd, Network,
     alloy_primitives::{Address, Bytes},
     alloy_sol_types::{SolCall, SolEvent},
     digest::Contract,
@@ -54,6 +55,25 @@ impl Chain {
     /// One of the accounts that the node signs for.
     pub(crate) fn account(&self, index: usize) -> Address {
         self.node.addresses()[index]
+    }
+
+    /// A contract as it is followed from its deployment on: nobody is registered.
+    pub(crate) fn follow(&self, back_end: BackEnd, contract: Address, enough: u32) -> Network {
+        Network {
+            back_end,
+            chain_id: self.id(),
+            contract,
+            nonce: 0,
+            epoch: 0,
+            required: 0,
+            enough,
+            paid: 0,
+            keys: Vec::new(),
+            weights: Vec::new(),
+            key_pages: Vec::new(),
+            weight_pages: Vec::new(),
+            bases: Vec::new(),
+        }
     }
 
     /// A contract of this chain as digests name it.

@@ -140,21 +140,7 @@ impl World {
         };
         let code = [&back_end.creation_code()[..], &arguments.abi_encode()].concat();
         let contract = chain.create(code.into());
-        let network = Network {
-            back_end,
-            chain_id: chain.id(),
-            contract,
-            nonce: 0,
-            epoch: 0,
-            required: 0,
-            enough: 0,
-            paid: 0,
-            keys: Vec::new(),
-            weights: Vec::new(),
-            key_pages: Vec::new(),
-            weight_pages: Vec::new(),
-            bases: Vec::new(),
-        };
+        let network = chain.follow(back_end, contract, 0);
         let mut this = Self { chain, operators: Operators::new(back_end, 0), network, shown: U256::ZERO };
         for (index, seed) in (1..=n).enumerate() {
             assert_eq!(this.register(seed), index);

@@ -116,22 +116,8 @@ impl World {
         };
         let arguments = TaskNetwork::constructorCall { parameters };
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
-        let network = Network {
-            back_end: BackEnd::Bn254G2,
-            chain_id: chain.id(),
-            contract: tasks,
-            nonce: 0,
-            epoch: 0,
-            required: 0,
-            // The verifier counts no members.
-            enough: NEVER,
-            paid: 0,
-            keys: Vec::new(),
-            weights: Vec::new(),
-            key_pages: Vec::new(),
-            weight_pages: Vec::new(),
-            bases: Vec::new(),
-        };
+        // The verifier counts no members.
+        let network = chain.follow(BackEnd::Bn254G2, tasks, NEVER);
         let mut this = Self { chain, operators: Operators::new(BackEnd::Bn254G2, 0), tasks, verifier, network };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
