@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::{Options, Plan, Term};
+use super::{Options, Plan, Span, Term};
 use crate::suite::Suite;
 
 /// Ranges of work, by kind.
 pub(crate) struct Shares {
     pub(crate) messages: Vec<Range<usize>>,
-    pub(crate) members: Vec<Range<usize>>,
+    pub(crate) members: Vec<Span>,
     pub(crate) sums: Vec<Range<usize>>,
     pub(crate) terms: Vec<Range<usize>>,
-    /// Each with the ranges of positions whose signatures are summed.
-    pub(crate) signatures: Vec<Vec<Range<usize>>>,
+    /// Each has the spans of claims whose signatures are summed.
+    pub(crate) signatures: Vec<Vec<Span>>,
     pub(crate) products: Vec<Range<usize>>,
 }
 
@@ -20,22 +20,21 @@ impl<S: Suite> Plan<S> {
     /// How the work is cut for the plan's threads.
     pub(crate) fn shares(&self) -> Shares {
         let (threads, lanes) = (self.options.threads.get(), self.options.backend.lanes());
-        let cut = |n: usize, least: usize, most: usize| {
+        let size = |n: usize, least: usize, most: usize| {
             // Four shares a thread even out threads of different speed; too small shares waste their inversions.
             let most = most * lanes;
             let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
-            ranges(n, size.next_multiple_of(lanes))
+            size.next_multiple_of(lanes)
         };
+        let cut = |n: usize, least: usize, most: usize| ranges(n, size(n, least, most));
+        let claims = self.claims.span();
         Shares {
             messages: cut(self.messages.len(), 4, 64),
-            members: cut(self.claims.len(), 8, 256),
+            members: claims.chunks(size(claims.len(), 8, 256)).collect(),
             sums: cut(self.sums.len(), 1, 64),
             terms: cut(self.terms.len(), 1, 256),
             signatures: match &self.apart[..] {
-                [] => ranges(self.claims.len(), self.claims.len().div_ceil(threads).max(64))
-                    .into_iter()
-                    .map(|r| vec![r])
-                    .collect(),
+                [] => claims.chunks(claims.len().div_ceil(threads).max(64)).map(|span| vec![span]).collect(),
                 apart => apart.chunks(apart.len().div_ceil(threads)).map(<[_]>::to_vec).collect(),
             },
             products: self.shares_of_products(threads, lanes),
@@ -61,22 +60,24 @@ pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Rang
     in_lanes(terms, threads, lanes)
 }
 
-/// The positions of each block's claims if no claim has terms in two of them and each block's signatures are to be paired
-/// with it: then its value is that of its claims, and a search starts from it. None where that would cost a back end more
-/// than an idle lane, or where blocks are so long that one sum of all signatures costs clearly less than theirs.
-pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Range<usize>> {
+/// The claims of each block, if each block gets the pair of its own signatures. Then the value of a block is the value of
+/// its claims, and a search starts from it.
+///
+/// That is so if no claim has terms in two blocks. It is not worth while if it costs the backend more than an idle lane, or
+/// if blocks are so long that one sum of all signatures costs clearly less than a sum for each block; then there are none.
+pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Span> {
     let lanes = options.backend.lanes();
     let longest = blocks.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     if lanes == 1 || blocks.len() < lanes || !(SHORTEST_IN_LANES..=LONGEST_APART).contains(&longest) {
         return Vec::new();
     }
-    let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start).skip(1).collect();
-    let ends = blocks.iter().map(|block| terms[block.clone()].iter().map(|term| term.span().end).max());
+    let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start()).skip(1).collect();
+    let ends = blocks.iter().map(|block| terms[block.clone()].iter().map(|term| term.span().end()).max());
     if ends.zip(&starts).any(|(end, start)| end > Some(*start)) {
         return Vec::new();
     }
     let bounds: Vec<_> = std::iter::once(0).chain(starts).chain([claims]).collect();
-    bounds.windows(2).map(|bounds| bounds[0]..bounds[1]).collect()
+    bounds.windows(2).map(|bounds| Span::new(bounds[0], bounds[1])).collect()
 }
 
 /// A block a lane, of equal sizes, for each thread; more where blocks would grow long, fewer where they would be short.
@@ -132,7 +133,10 @@ mod tests {
         let options = |backend| Options { backend, ..Options::default() };
         let term = |positions: Range<usize>| Term {
             vertex: Vertex::Message(0),
-            parts: positions.map(|position| Part { position, operand: Operand::Key(0) }).collect(),
+            parts: Span::new(positions.start, positions.end)
+                .iter()
+                .map(|position| Part { position, operand: Operand::Key(0) })
+                .collect(),
         };
         for backend in Backend::available() {
             let options = options(*backend);
@@ -144,8 +148,8 @@ mod tests {
                 assert!(cut.is_empty());
                 continue;
             }
-            assert_eq!(cut[..2], [0..10, 10..18]);
-            assert_eq!(cut[7], 58..66);
+            assert_eq!(cut[..2], [Span::new(0, 10), Span::new(10, 18)]);
+            assert_eq!(cut[7], Span::new(58, 66));
             terms[9] = term(11..40);
             assert!(apart(&blocks, &terms, 66, &options).is_empty());
             assert!(apart(&in_lanes(16, 1, 8), &terms[..16], 18, &options).is_empty());
