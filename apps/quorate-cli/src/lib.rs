@@ -3,7 +3,7 @@
 //! It handles secret keys, so it opens no network connection.
 //!
 //! ```text
-//! main -> cli (arguments) -> commands -> secrets (keys at rest), input (claims on disk) -> quorate
+//! main -> cli (arguments) -> commands -> secrets (keys at rest), quorate-formats (claims on disk) -> quorate
 //! ```
 
 #![forbid(unsafe_code)]
@@ -11,5 +11,4 @@
 pub mod cli;
 pub mod commands;
 pub mod exit;
-pub mod input;
 pub mod secrets;

@@ -5,8 +5,8 @@ use std::io::{BufRead, Read};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::error::InputError;
-use super::{BYTE_ORDER_MARK, Format};
+use crate::error::InputError;
+use crate::format::{BYTE_ORDER_MARK, Format};
 
 /// Longest document read into memory: 256 MiB, some 3,000 light-client updates or 500,000 drand rounds.
 pub const DOCUMENT_LIMIT: u64 = 256 << 20;
@@ -14,7 +14,7 @@ pub const DOCUMENT_LIMIT: u64 = 256 << 20;
 /// The elements of a document, each kept as text so that one bad element does not spoil its neighbours.
 ///
 /// Arrays at the top are opened, one level deep; values may also follow each other as in JSON Lines.
-pub(super) fn elements(reader: impl BufRead, format: Format) -> Result<Vec<Box<RawValue>>, InputError> {
+pub(crate) fn elements(reader: impl BufRead, format: Format) -> Result<Vec<Box<RawValue>>, InputError> {
     let text = read_text(reader, format, DOCUMENT_LIMIT)?;
     let values = serde_json::Deserializer::from_str(text.trim_start_matches(BYTE_ORDER_MARK)).into_iter::<&RawValue>();
     let mut elements = Vec::new();
@@ -35,7 +35,7 @@ fn read_text(reader: impl BufRead, format: Format, limit: u64) -> Result<String,
     let mut bytes = Vec::new();
     reader.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        return Err(InputError::TooLong { format });
+        return Err(InputError::TooLong { format, limit });
     }
     String::from_utf8(bytes).map_err(|error| InputError::NotJson {
         format,

@@ -6,28 +6,29 @@
 //!
 //! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
 //! unchained one, the round as 8 bytes, big-endian; over BN254 it is Keccak-256(round). A key that stands in the document
-//! proves only that the document agrees with itself; name the chain with [`Options::chain`] to tie it to a network.
+//! proves only that the document agrees with itself; name the chain with [`DrandOptions::chain`] to tie it to a network.
 
 mod chain;
 
 use std::io::BufRead;
 
-use quorate_evm::profile::drand_message;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use sha3::Keccak256;
 
-pub use self::chain::{ChainInfo, Scheme};
-use super::document::elements;
-use super::error::{InputError, Malformed};
-use super::hex::HexBytes;
-use super::number::Uint;
-use super::record::{Check, Id, Messages, Outcome, Place, Record};
-use super::{Entry, Format};
+pub use self::chain::{ChainInfo, DrandScheme};
+use crate::document::elements;
+use crate::entry::{Entry, Malformed};
+use crate::error::InputError;
+use crate::format::Format;
+use crate::hex::HexBytes;
+use crate::number::Uint;
+use crate::record::{Check, CheckResult, Id, Messages, Place, Record};
 
 /// What the caller says about the rounds.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct DrandOptions {
     /// The chain they belong to. Left out, the document has to say it.
     pub chain: Option<ChainInfo>,
     /// A suite in place of the one that the chain's scheme implies.
@@ -37,9 +38,9 @@ pub struct Options {
 /// Reads rounds; each becomes a record whose id is the round.
 ///
 /// # Errors
-/// When the document is no JSON, is longer than [`DOCUMENT_LIMIT`](super::DOCUMENT_LIMIT), names no usable chain, or names
+/// When the document is no JSON, is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), names no usable chain, or names
 /// another chain than the caller.
-pub fn read(reader: impl BufRead, options: &Options) -> Result<Vec<Entry>, InputError> {
+pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Vec<Entry>, InputError> {
     let mut rounds = Rounds { options, current: options.chain.clone(), next: 0, entries: Vec::new() };
     for element in elements(reader, Format::Drand)? {
         rounds.element(&element)?;
@@ -49,7 +50,7 @@ pub fn read(reader: impl BufRead, options: &Options) -> Result<Vec<Entry>, Input
 
 /// The walk through a document.
 struct Rounds<'a> {
-    options: &'a Options,
+    options: &'a DrandOptions,
     /// The chain that the next round belongs to.
     current: Option<ChainInfo>,
     next: u64,
@@ -190,7 +191,7 @@ impl Round {
         checks.extend(self.randomness_check());
         let message = match rule.chaining {
             Chaining::Unchained => message(&[], round),
-            Chaining::UnchainedKeccak => drand_message(round),
+            Chaining::UnchainedKeccak => Keccak256::digest(round.to_be_bytes()).into(),
             Chaining::Chained => {
                 checks.extend(self.genesis_check(chain));
                 let seed = chain.genesis_seed.as_deref().filter(|_| round == 1);
@@ -219,7 +220,7 @@ impl Round {
         let computed = Sha256::digest(&self.signature.0);
         Some(Check::decided(
             "randomness",
-            Outcome::of(stated.as_slice() == computed.as_slice()),
+            CheckResult::of(stated.as_slice() == computed.as_slice()),
             format!("the signature hashes to {}", const_hex::encode(computed)),
         ))
     }
@@ -228,11 +229,15 @@ impl Round {
     fn genesis_check(&self, chain: &ChainInfo) -> Option<Check> {
         let stated = &self.previous_signature.as_ref().filter(|_| self.round.0 == 1)?.0;
         let Some(seed) = &chain.genesis_seed else {
-            return Some(Check::decided("genesis_seed", Outcome::NotPossible, "the chain info names no genesis seed"));
+            return Some(Check::decided(
+                "genesis_seed",
+                CheckResult::NotPossible,
+                "the chain info names no genesis seed",
+            ));
         };
         Some(Check::decided(
             "genesis_seed",
-            Outcome::of(stated == seed),
+            CheckResult::of(stated == seed),
             format!("the chain starts from {}", const_hex::encode(seed)),
         ))
     }
@@ -263,7 +268,7 @@ impl<'a> Rule<'a> {
             let scheme = chain.scheme()?;
             return Ok(Self { suite: scheme.profile(), chaining: chaining(scheme) });
         };
-        let scheme = match Scheme::from_profile(suite) {
+        let scheme = match DrandScheme::from_profile(suite) {
             Some(scheme) => scheme,
             None if chain.scheme_id.is_some() => chain.scheme()?,
             None => return Err(InputError::SuiteNotDrand { suite: suite.to_owned() }),
@@ -272,11 +277,11 @@ impl<'a> Rule<'a> {
     }
 }
 
-fn chaining(scheme: Scheme) -> Chaining {
+fn chaining(scheme: DrandScheme) -> Chaining {
     match scheme {
-        Scheme::Chained => Chaining::Chained,
-        Scheme::Unchained | Scheme::Quicknet | Scheme::G1Legacy => Chaining::Unchained,
-        Scheme::Evmnet => Chaining::UnchainedKeccak,
+        DrandScheme::Chained => Chaining::Chained,
+        DrandScheme::Unchained | DrandScheme::Quicknet | DrandScheme::G1Legacy => Chaining::Unchained,
+        DrandScheme::Evmnet => Chaining::UnchainedKeccak,
     }
 }
 
@@ -286,25 +291,25 @@ mod tests {
 
     use super::*;
 
-    fn quicknet() -> Options {
-        Options { chain: Some(ChainInfo::well_known("quicknet").unwrap()), suite: None }
+    fn quicknet() -> DrandOptions {
+        DrandOptions { chain: Some(ChainInfo::well_known("quicknet").unwrap()), suite: None }
     }
 
-    fn chained() -> Options {
-        Options { chain: Some(ChainInfo::well_known("default").unwrap()), suite: None }
+    fn chained() -> DrandOptions {
+        DrandOptions { chain: Some(ChainInfo::well_known("default").unwrap()), suite: None }
     }
 
-    fn entries(input: &str, options: &Options) -> Vec<Entry> {
+    fn entries(input: &str, options: &DrandOptions) -> Vec<Entry> {
         read(input.as_bytes(), options).unwrap()
     }
 
-    fn record(input: &str, options: &Options) -> Record {
+    fn record(input: &str, options: &DrandOptions) -> Record {
         let mut entries = entries(input, options);
         assert_eq!(entries.len(), 1);
         entries.remove(0).unwrap()
     }
 
-    fn reason(input: &str, options: &Options) -> String {
+    fn reason(input: &str, options: &DrandOptions) -> String {
         let mut entries = entries(input, options);
         assert_eq!(entries.len(), 1);
         entries.remove(0).unwrap_err().reason
@@ -340,7 +345,7 @@ mod tests {
         let stated = format!(r#"{{"round": 1, "signature": "ab", "previous_signature": "{seed}"}}"#);
         let stated = record(&stated, &chained());
         assert_eq!(bare.messages, stated.messages);
-        assert_eq!(stated.checks[0].outcome, Outcome::Passed);
+        assert_eq!(stated.checks[0].result, CheckResult::Passed);
         let forged = record(r#"{"round": 1, "signature": "ab", "previous_signature": "00"}"#, &chained());
         assert_eq!(forged.failed_check().unwrap().name, "genesis_seed");
     }
@@ -382,15 +387,15 @@ mod tests {
 
     #[test]
     fn a_bare_round_asks_for_its_chain() {
-        let error = read(&br#"{"round": 5, "signature": "ab"}"#[..], &Options::default()).unwrap_err().to_string();
+        let error = read(&br#"{"round": 5, "signature": "ab"}"#[..], &DrandOptions::default()).unwrap_err().to_string();
         assert!(error.contains("--chain-info FILE") && error.contains("--chain NAME"), "{error}");
     }
 
     #[test]
     fn a_round_may_name_its_chain() {
-        let named = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &Options::default());
+        let named = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &DrandOptions::default());
         assert_eq!(named.public_keys, record(r#"{"round": 5, "signature": "ab"}"#, &quicknet()).public_keys);
-        let error = read(&br#"{"chain": "mynet", "round": 5, "signature": "ab"}"#[..], &Options::default());
+        let error = read(&br#"{"chain": "mynet", "round": 5, "signature": "ab"}"#[..], &DrandOptions::default());
         assert!(matches!(error, Err(InputError::ChainName { .. })));
     }
 
@@ -399,7 +404,7 @@ mod tests {
         let input = |key: &str| {
             format!(r#"{{"round": 5, "signature": "", "public_key": "{key}", "scheme": "bls-unchained-on-g1"}}"#)
         };
-        let record = record(&input("abcd"), &Options::default());
+        let record = record(&input("abcd"), &DrandOptions::default());
         assert_eq!(record.public_keys, [[0xab, 0xcd]]);
         assert_eq!(record.suite.as_deref(), Some("drand-g1-legacy"));
         assert!(matches!(read(input("abcd").as_bytes(), &quicknet()), Err(InputError::ChainMismatch { .. })));
@@ -417,7 +422,7 @@ mod tests {
         let input = format!(
             r#"{{"public_key": "{key}", "period": 3, "scheme": "pedersen-bls-unchained"}} {{"round": 5, "signature": "ab"}}"#
         );
-        let record = record(&input, &Options::default());
+        let record = record(&input, &DrandOptions::default());
         assert_eq!(record.suite.as_deref(), Some("drand-unchained"));
         assert_eq!(record.public_keys, [[0xab; 48]]);
     }
@@ -426,7 +431,7 @@ mod tests {
     fn a_bundles_chain_ends_with_the_bundle() {
         let input =
             r#"[{"chain": "quicknet", "beacons": [{"round": 1, "signature": ""}]}, {"round": 2, "signature": ""}]"#;
-        let error = read(input.as_bytes(), &Options::default()).unwrap_err();
+        let error = read(input.as_bytes(), &DrandOptions::default()).unwrap_err();
         assert!(matches!(error, InputError::ChainUnknown { place: Place::Element(1) }), "{error}");
     }
 
@@ -438,7 +443,7 @@ mod tests {
 
     #[test]
     fn the_callers_suite_decides() {
-        let suite = |name: &str| Options { suite: Some(name.to_owned()), ..chained() };
+        let suite = |name: &str| DrandOptions { suite: Some(name.to_owned()), ..chained() };
         let input = r#"{"round": 5, "signature": "ab", "previous_signature": "cd"}"#;
         let unchained = record(input, &suite("drand-unchained"));
         assert_eq!(unchained.messages, Messages::Shared(Sha256::digest(5_u64.to_be_bytes()).to_vec()));
@@ -449,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_round_on_bn254_signs_its_number_hashed_with_keccak() {
-        let evmnet = Options { chain: Some(ChainInfo::well_known("evmnet").unwrap()), suite: None };
+        let evmnet = DrandOptions { chain: Some(ChainInfo::well_known("evmnet").unwrap()), suite: None };
         let record = record(r#"{"round": 1, "signature": "ab"}"#, &evmnet);
         let message = "6c31fc15422ebad28aaf9089c306702f67540b53c7eea8b7d2941044b027100f";
         assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap()));

@@ -1,30 +1,11 @@
-//! Two kinds of trouble: an entry that makes no claim, and an input that cannot be read on.
+//! Why an input cannot be read, or not any further.
 
 use std::io;
 
 use thiserror::Error;
 
-use super::Format;
-use super::document::DOCUMENT_LIMIT;
-use super::record::Place;
-
-/// An entry that makes no claim. The entries around it are not affected.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{place}: {reason}")]
-pub struct Malformed {
-    /// Where it stands in its file.
-    pub place: Place,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl Malformed {
-    /// An entry and what is wrong with it.
-    #[must_use]
-    pub fn new(place: Place, reason: impl Into<String>) -> Self {
-        Self { place, reason: reason.into() }
-    }
-}
+use crate::format::Format;
+use crate::record::Place;
 
 /// The input cannot be read, or not any further.
 ///
@@ -37,10 +18,12 @@ pub enum InputError {
     Read(#[from] io::Error),
 
     /// A whole-document format longer than its limit.
-    #[error("the {format} document is longer than {} MiB; split it into several files", DOCUMENT_LIMIT >> 20)]
+    #[error("the {format} document is longer than {} MiB; split it into several files", .limit >> 20)]
     TooLong {
         /// The format that was read.
         format: Format,
+        /// The limit in bytes.
+        limit: u64,
     },
 
     /// A document that stops in the middle.
@@ -63,49 +46,10 @@ pub enum InputError {
         reason: String,
     },
 
-    /// Parquet from a pipe.
-    #[error("Parquet keeps its index at the end of the file, so it cannot come from a pipe; save it and name the file")]
-    ParquetNeedsFile,
-
-    /// A file without Parquet's marks.
-    #[error("this is no Parquet file: {reason}")]
-    NotParquet {
-        /// What was expected and what stood there.
-        reason: String,
-    },
-
-    /// Parquet without its end.
-    #[error("this Parquet file is cut off: it lacks the closing \"PAR1\"; fetch or write it again")]
-    ParquetTruncated,
-
-    /// A column that every claim needs.
-    #[error("this Parquet file has no column {name}; it has: {found}")]
-    ParquetColumn {
-        /// The column, with its alternative.
-        name: &'static str,
-        /// The columns that are there.
-        found: String,
-    },
-
-    /// A column of a type that cannot hold what its name says.
-    #[error("the Parquet column \"{name}\" has the type {found}; expected {expected}")]
-    ParquetType {
-        /// The column.
-        name: &'static str,
-        /// Its type.
-        found: String,
-        /// What would do.
-        expected: &'static str,
-    },
-
-    /// Damaged pages, or a codec that is not built in.
-    #[error("reading Parquet failed after row {row}: {reason}")]
-    Parquet {
-        /// Rows read before.
-        row: u64,
-        /// The reader's complaint.
-        reason: String,
-    },
+    /// Parquet that cannot be read.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Parquet(#[from] ParquetFileError),
 
     /// Rounds without a key to verify them.
     #[error(
@@ -167,6 +111,56 @@ pub enum InputError {
     #[error("the sync committee is not usable: {reason}")]
     Committee {
         /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// A Parquet file that cannot be read, or not any further.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParquetFileError {
+    /// Parquet from a pipe. The reader takes files alone; a caller that has a pipe says so with this variant.
+    #[error("Parquet keeps its index at the end of the file, so it cannot come from a pipe; save it and name the file")]
+    NeedsFile,
+
+    /// A file without Parquet's marks.
+    #[error("this is no Parquet file: {reason}")]
+    NotParquet {
+        /// What was expected and what stood there.
+        reason: String,
+    },
+
+    /// Parquet without its end.
+    #[error("this Parquet file is cut off: it lacks the closing \"PAR1\"; fetch or write it again")]
+    Truncated,
+
+    /// A column that every claim needs.
+    #[error("this Parquet file has no column {name}; it has: {found}")]
+    MissingColumn {
+        /// The column, with its alternative.
+        name: &'static str,
+        /// The columns that are there.
+        found: String,
+    },
+
+    /// A column of a type that cannot hold what its name says.
+    #[error("the Parquet column \"{name}\" has the type {found}; expected {expected}")]
+    ColumnType {
+        /// The column.
+        name: &'static str,
+        /// Its type.
+        found: String,
+        /// What would do.
+        expected: &'static str,
+    },
+
+    /// Damaged pages, or a codec that is not built in.
+    #[error("reading Parquet failed after row {row}: {reason}")]
+    Damaged {
+        /// Rows read before.
+        row: u64,
+        /// The reader's complaint.
         reason: String,
     },
 }

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::BYTE_ORDER_MARK;
+/// Windows editors put it first; JSON does not allow it.
+pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
 pub const PEEK_LIMIT: usize = 64 << 10;

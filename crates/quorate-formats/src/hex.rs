@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 /// Decodes hex, or says what is wrong with it and where.
-pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn decode(text: &str) -> Result<Vec<u8>, String> {
     let digits = strip(text);
     // The decoder strips a prefix of its own, so a second one would slip through.
     if digits.starts_with("0x") {
@@ -16,7 +16,7 @@ pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
 
 /// Hex of exactly `N` bytes, as a field of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hex<const N: usize>(pub [u8; N]);
+pub(crate) struct Hex<const N: usize>(pub [u8; N]);
 
 impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -29,7 +29,7 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
 
 /// Hex of any length, as a field of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HexBytes(pub Vec<u8>);
+pub(crate) struct HexBytes(pub Vec<u8>);
 
 impl<'de> Deserialize<'de> for HexBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -15,10 +15,13 @@ use serde::Deserialize;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::document::elements;
-use super::error::{InputError, Malformed};
-use super::record::{Columns, Id, Place, Record};
-use super::{BYTE_ORDER_MARK, Entry, Format, hex};
+use crate::columns::Columns;
+use crate::document::elements;
+use crate::entry::{Entry, Malformed};
+use crate::error::InputError;
+use crate::format::{BYTE_ORDER_MARK, Format};
+use crate::hex;
+use crate::record::{Id, Place, Record};
 
 /// Longest line that is read: 64 MiB, a claim of some 600,000 keys. A longer one is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;
@@ -233,8 +236,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::record::Messages;
     use super::*;
+    use crate::record::Messages;
 
     const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;
 

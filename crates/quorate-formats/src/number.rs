@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de};
 
 /// An unsigned number below 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Uint(pub u64);
+pub(crate) struct Uint(pub u64);
 
 impl<'de> Deserialize<'de> for Uint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Uint {
 
 /// An unsigned number below 2^256 as 32 bytes, little-endian, as SSZ stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Uint256(pub [u8; 32]);
+pub(crate) struct Uint256(pub [u8; 32]);
 
 impl<'de> Deserialize<'de> for Uint256 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -24,9 +24,11 @@ use arrow_schema::{DataType, Schema};
 use serde_json::value::RawValue;
 
 use self::whole_file::WholeFile;
-use super::error::{InputError, Malformed};
-use super::record::{Columns, Id, Place, Record};
-use super::{Entry, hex};
+use crate::columns::Columns;
+use crate::entry::{Entry, Malformed};
+use crate::error::{InputError, ParquetFileError};
+use crate::hex;
+use crate::record::{Id, Place, Record};
 
 /// Rows decoded at a time. With the page being read, this bounds the memory.
 pub const BATCH_ROWS: usize = 1024;
@@ -42,7 +44,7 @@ pub struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// Opens a file; a pipe will not do, see [`InputError::ParquetNeedsFile`].
+    /// Opens a file; a pipe will not do, see [`ParquetFileError::NeedsFile`].
     ///
     /// # Errors
     /// When it is no Parquet file, is cut off, lacks a column that every claim needs, or has one of an unfit type.
@@ -50,14 +52,14 @@ impl ParquetRows {
         check_marks(&mut file)?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = contained(|| ParquetRecordBatchReaderBuilder::try_new_with_options(WholeFile(file), options))
-            .map_err(|reason| InputError::NotParquet { reason })?;
+            .map_err(|reason| ParquetFileError::NotParquet { reason })?;
         check_columns(builder.schema())?;
         let columns = builder.parquet_schema();
         let roots = columns.root_schema().get_fields().iter().enumerate();
         let wanted = roots.filter(|(_, field)| COLUMNS.contains(&field.name())).map(|(index, _)| index);
         let mask = ProjectionMask::roots(columns, wanted);
         let batches = contained(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())
-            .map_err(|reason| InputError::Parquet { row: 0, reason })?;
+            .map_err(|reason| ParquetFileError::Damaged { row: 0, reason })?;
         Ok(Self { batches, current: None, rows: 0, ended: false })
     }
 
@@ -74,7 +76,7 @@ impl ParquetRows {
                 self.current = None;
             }
             let batch = contained(|| self.batches.next().transpose())
-                .map_err(|reason| InputError::Parquet { row: self.rows, reason })?;
+                .map_err(|reason| ParquetFileError::Damaged { row: self.rows, reason })?;
             let Some(batch) = batch else { return Ok(None) };
             self.current = Some(Batch::new(&batch));
         }
@@ -109,18 +111,19 @@ fn check_marks(file: &mut File) -> Result<(), InputError> {
     let mut mark = [0; 4];
     file.seek(SeekFrom::Start(0))?;
     if length < SMALLEST_FILE || file.read_exact(&mut mark).is_err() || mark != MAGIC {
-        return Err(InputError::NotParquet { reason: "it does not start with \"PAR1\"".to_owned() });
+        let reason = "it does not start with \"PAR1\"".to_owned();
+        return Err(ParquetFileError::NotParquet { reason }.into());
     }
     file.seek(SeekFrom::End(-4))?;
     file.read_exact(&mut mark)?;
     if mark != MAGIC {
-        return Err(InputError::ParquetTruncated);
+        return Err(ParquetFileError::Truncated.into());
     }
     file.seek(SeekFrom::Start(0))?;
     Ok(())
 }
 
-fn check_columns(schema: &Schema) -> Result<(), InputError> {
+fn check_columns(schema: &Schema) -> Result<(), ParquetFileError> {
     let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let needed: [(&[&str], &'static str); 3] = [
         (&["public_key", "public_keys"], "\"public_key\" (or \"public_keys\")"),
@@ -129,7 +132,7 @@ fn check_columns(schema: &Schema) -> Result<(), InputError> {
     ];
     for (alternatives, name) in needed {
         if !alternatives.iter().any(|column| found.contains(column)) {
-            return Err(InputError::ParquetColumn { name, found: found.join(", ") });
+            return Err(ParquetFileError::MissingColumn { name, found: found.join(", ") });
         }
     }
     for name in COLUMNS {
@@ -146,10 +149,10 @@ fn check_columns(schema: &Schema) -> Result<(), InputError> {
             (holds_id(kind), "text, a number or a boolean")
         };
         if !fits {
-            return Err(InputError::ParquetType { name, found: kind.to_string(), expected });
+            return Err(ParquetFileError::ColumnType { name, found: kind.to_string(), expected });
         }
         if of_that_name.next().is_some() {
-            return Err(InputError::ParquetType { name, found: "two columns".to_owned(), expected: "one" });
+            return Err(ParquetFileError::ColumnType { name, found: "two columns".to_owned(), expected: "one" });
         }
     }
     Ok(())

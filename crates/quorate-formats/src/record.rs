@@ -32,7 +32,7 @@ impl Record {
     /// The first check that failed: the reason for an invalid verdict before any arithmetic.
     #[must_use]
     pub fn failed_check(&self) -> Option<&Check> {
-        self.checks.iter().find(|check| check.outcome == Outcome::Failed)
+        self.checks.iter().find(|check| check.result == CheckResult::Failed)
     }
 }
 
@@ -146,7 +146,7 @@ pub struct Check {
     /// A stable name: `finality_branch`.
     pub name: &'static str,
     /// How it went.
-    pub outcome: Outcome,
+    pub result: CheckResult,
     /// One line with the numbers: "511 of 512 keys took part".
     pub detail: String,
 }
@@ -154,14 +154,14 @@ pub struct Check {
 impl Check {
     /// A check that held or did not.
     #[must_use]
-    pub fn decided(name: &'static str, outcome: Outcome, detail: impl Into<String>) -> Self {
-        Self { name, outcome, detail: detail.into() }
+    pub fn decided(name: &'static str, result: CheckResult, detail: impl Into<String>) -> Self {
+        Self { name, result, detail: detail.into() }
     }
 }
 
 /// How a check went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CheckResult {
     /// It holds.
     Passed,
     /// It does not: the claim is invalid.
@@ -170,7 +170,7 @@ pub enum Outcome {
     NotPossible,
 }
 
-impl Outcome {
+impl CheckResult {
     /// Passed when the condition holds.
     #[must_use]
     pub fn of(condition: bool) -> Self {
@@ -178,7 +178,7 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CheckResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Passed => "passed",
@@ -188,92 +188,9 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The columns of one claim as JSON Lines and Parquet share them; either form of a column may be absent.
-#[derive(Debug, Default)]
-pub(super) struct Columns {
-    pub id: Option<Id>,
-    pub suite: Option<String>,
-    pub public_key: Option<Vec<u8>>,
-    pub public_keys: Option<Vec<Vec<u8>>>,
-    pub message: Option<Vec<u8>>,
-    pub messages: Option<Vec<Vec<u8>>>,
-    pub signature: Option<Vec<u8>>,
-    pub source: Option<String>,
-}
-
-impl Columns {
-    /// The record they make, or the reason why they make none.
-    pub(super) fn into_record(self, place: Place) -> Result<Record, String> {
-        let public_keys = match (self.public_key, self.public_keys) {
-            (Some(key), None) => vec![key],
-            (None, Some(keys)) => keys,
-            (Some(_), Some(_)) => return Err("has both \"public_key\" and \"public_keys\"".to_owned()),
-            (None, None) => return Err("lacks \"public_key\" (or \"public_keys\")".to_owned()),
-        };
-        let messages = match (self.message, self.messages) {
-            (Some(message), None) => Messages::Shared(message),
-            (None, Some(messages)) if messages.len() == public_keys.len() => Messages::Each(messages),
-            (None, Some(messages)) => {
-                return Err(format!(
-                    "has {} public keys but {} messages; \"messages\" goes pairwise, \"message\" is for all keys",
-                    public_keys.len(),
-                    messages.len()
-                ));
-            }
-            (Some(_), Some(_)) => return Err("has both \"message\" and \"messages\"".to_owned()),
-            (None, None) => return Err("lacks \"message\" (or \"messages\")".to_owned()),
-        };
-        let signature = self.signature.ok_or("lacks \"signature\"")?;
-        Ok(Record {
-            id: self.id,
-            suite: self.suite,
-            public_keys,
-            messages,
-            signature,
-            source: self.source,
-            place,
-            checks: Vec::new(),
-            rests_on: None,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn columns() -> Columns {
-        Columns { public_key: Some(vec![1]), message: Some(vec![2]), signature: Some(vec![3]), ..Columns::default() }
-    }
-
-    fn reason(columns: Columns) -> String {
-        columns.into_record(Place::Line(1)).unwrap_err()
-    }
-
-    #[test]
-    fn one_key_and_one_message_is_shared() {
-        let record = columns().into_record(Place::Line(4)).unwrap();
-        assert_eq!(record.public_keys, [[1]]);
-        assert_eq!(record.messages, Messages::Shared(vec![2]));
-        assert_eq!(record.place, Place::Line(4));
-    }
-
-    #[test]
-    fn no_keys_at_all_is_left_to_the_suite() {
-        let record = Columns { public_key: None, public_keys: Some(vec![]), ..columns() };
-        assert!(record.into_record(Place::Line(1)).unwrap().public_keys.is_empty());
-    }
-
-    #[test]
-    fn missing_doubled_and_unequal_columns() {
-        assert!(reason(Columns { public_key: None, ..columns() }).contains("lacks \"public_key\""));
-        assert!(reason(Columns { message: None, ..columns() }).contains("lacks \"message\""));
-        assert!(reason(Columns { signature: None, ..columns() }).contains("lacks \"signature\""));
-        assert!(reason(Columns { public_keys: Some(vec![]), ..columns() }).contains("both \"public_key\""));
-        assert!(reason(Columns { messages: Some(vec![]), ..columns() }).contains("both \"message\""));
-        let unequal = Columns { message: None, messages: Some(vec![vec![1], vec![2]]), ..columns() };
-        assert!(reason(unequal).contains("1 public keys but 2 messages"));
-    }
 
     #[test]
     fn ids_come_back_as_written() {

@@ -1,4 +1,7 @@
-//! The exit code of each trouble with keys: what the user gave (2), what the system refused (3), what is broken (4).
+//! The exit code of each trouble with inputs and keys: what the user gave (2), what the system refused (3), what is broken
+//! (4).
+
+use quorate_formats::InputError;
 
 use crate::{
     exit::{Exit, Failure},
@@ -9,6 +12,18 @@ use crate::{
         secret_source::{ReadSecretError, UnlockError},
     },
 };
+
+impl From<&InputError> for Exit {
+    fn from(error: &InputError) -> Self {
+        if matches!(error, InputError::Read(_)) { Self::Io } else { Self::Usage }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self { exit: Exit::from(&error), error: error.into() }
+    }
+}
 
 impl From<SecretFileError> for Failure {
     fn from(error: SecretFileError) -> Self {

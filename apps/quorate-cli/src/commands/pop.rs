@@ -14,10 +14,7 @@ use super::{
     suite::SuiteArgument,
     unlock::{KeyFile, PassphraseArguments},
 };
-use crate::{
-    exit::{Exit, Failure, Result},
-    input::Id,
-};
+use crate::exit::{Exit, Failure, Result};
 
 /// Make and verify proofs of possession
 ///

@@ -6,9 +6,10 @@ use std::{
 };
 
 use quorate::Suite;
+use quorate_formats::Id;
 use serde::Serialize;
 
-use crate::{exit::Failure, input::Id};
+use crate::exit::Failure;
 
 /// Lower-case hex; with `0x` in the profile `eth2`, as Ethereum writes it, without elsewhere.
 pub(super) fn hex<S: Suite>(suite: S, bytes: &[u8]) -> String {

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::super::error::InputError;
-use super::super::hex::HexBytes;
-use super::super::number::Uint;
+use crate::error::InputError;
+use crate::hex::HexBytes;
+use crate::number::Uint;
 
 /// A chain's public facts, as `/info` gives them (API v1 and v2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,10 +72,10 @@ impl ChainInfo {
     ///
     /// # Errors
     /// When drand has none of that name, or the document names none and the key is not one of the default scheme.
-    pub fn scheme(&self) -> Result<Scheme, InputError> {
+    pub fn scheme(&self) -> Result<DrandScheme, InputError> {
         match &self.scheme_id {
-            Some(id) => Scheme::from_id(id),
-            None if self.public_key.len() == DEFAULT_SCHEME_KEY_LENGTH => Ok(Scheme::Chained),
+            Some(id) => DrandScheme::from_id(id),
+            None if self.public_key.len() == DEFAULT_SCHEME_KEY_LENGTH => Ok(DrandScheme::Chained),
             None => Err(InputError::ChainInfo {
                 reason: format!(
                     "it names no scheme, and its key of {} bytes is not the default scheme's",
@@ -89,7 +89,7 @@ impl ChainInfo {
 /// drand's schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Scheme {
+pub enum DrandScheme {
     /// `pedersen-bls-chained`: signatures in G2, each round signs the one before.
     Chained,
     /// `pedersen-bls-unchained`: signatures in G2.
@@ -102,7 +102,7 @@ pub enum Scheme {
     Evmnet,
 }
 
-impl Scheme {
+impl DrandScheme {
     /// The scheme with this schemeID.
     ///
     /// # Errors
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_missing_scheme_is_drands_default_for_its_keys_alone() {
         let with_key = |bytes: usize| format!(r#"{{"public_key": "{}"}}"#, "00".repeat(bytes));
-        assert_eq!(ChainInfo::from_json(&with_key(48)).unwrap().scheme().unwrap(), Scheme::Chained);
+        assert_eq!(ChainInfo::from_json(&with_key(48)).unwrap().scheme().unwrap(), DrandScheme::Chained);
         assert!(ChainInfo::from_json(&with_key(96)).unwrap().scheme().is_err());
     }
 

@@ -3,14 +3,16 @@
 //!
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md`.
 
-use super::super::record::{Check, Outcome};
-use super::COMMITTEE_SIZE;
-use super::network::{Fork, Network};
-use super::object::{BeaconHeader, Bootstrap, Committee, Header, Update};
+use super::network::{BeaconNetwork, Fork};
+use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Header, Update};
 use super::ssz::{self, Root};
+use crate::record::{Check, CheckResult};
+
+/// `MIN_SYNC_COMMITTEE_PARTICIPANTS`: an update with fewer is not valid.
+pub const MIN_PARTICIPANTS: usize = 1;
 
 /// The committee of a bootstrap stands in its block's state.
-pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &Network) -> Check {
+pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {
     let proof = Proof {
         name: "current_sync_committee_branch",
         field: &CURRENT_SYNC_COMMITTEE,
@@ -22,7 +24,7 @@ pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &Net
 }
 
 /// The next committee stands in the attested state.
-pub(super) fn next_sync_committee_branch(update: &Update, network: &Network) -> Check {
+pub(super) fn next_sync_committee_branch(update: &Update, network: &BeaconNetwork) -> Check {
     const NAME: &str = "next_sync_committee_branch";
     let Some((committee, branch)) = &update.next_committee else {
         return not_possible(NAME, "the update carries no next committee");
@@ -42,7 +44,7 @@ pub(super) fn next_sync_committee_branch(update: &Update, network: &Network) -> 
 }
 
 /// The finalized block stands in the attested state.
-pub(super) fn finality_branch(update: &Update, network: &Network) -> Check {
+pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check {
     const NAME: &str = "finality_branch";
     let Some((finalized, branch)) = &update.finalized else {
         return not_possible(NAME, "the update carries no finality");
@@ -66,7 +68,12 @@ pub(super) fn finality_branch(update: &Update, network: &Network) -> Check {
 }
 
 /// The execution payload header stands in its block's body.
-pub(super) fn execution_branch(name: &'static str, header: &Header, fork: Option<Fork>, network: &Network) -> Check {
+pub(super) fn execution_branch(
+    name: &'static str,
+    header: &Header,
+    fork: Option<Fork>,
+    network: &BeaconNetwork,
+) -> Check {
     let Some(fork) = fork_of(network, header, fork) else {
         return not_possible(
             name,
@@ -86,7 +93,11 @@ pub(super) fn execution_branch(name: &'static str, header: &Header, fork: Option
         return failed(name, "the execution payload header is not one of its fork");
     };
     let proven = ssz::branch_proves(&root, branch, EXECUTION_PAYLOAD_INDEX, &header.beacon.body_root);
-    Check::decided(name, Outcome::of(proven), format!("block body root {}", const_hex::encode(header.beacon.body_root)))
+    Check::decided(
+        name,
+        CheckResult::of(proven),
+        format!("block body root {}", const_hex::encode(header.beacon.body_root)),
+    )
 }
 
 /// The signature comes after the attested block, and that not before the finalized one.
@@ -95,14 +106,14 @@ pub(super) fn slot_order(update: &Update) -> Check {
     let finalized = update.finalized.as_ref().map_or(0, |(header, _)| header.beacon.slot);
     let ordered = update.signature_slot > attested && attested >= finalized;
     let detail = format!("signature {} > attested {attested} >= finalized {finalized}", update.signature_slot);
-    Check::decided("slot_order", Outcome::of(ordered), detail)
+    Check::decided("slot_order", CheckResult::of(ordered), detail)
 }
 
 /// Enough of the committee took part. Two thirds are needed to act on an update at once, not for it to be valid.
 pub(super) fn participants(count: usize, at_least: usize) -> Check {
     let share = if count * 3 >= COMMITTEE_SIZE * 2 { "two thirds or more" } else { "less than two thirds" };
     let detail = format!("{count} of {COMMITTEE_SIZE} keys took part ({share}), {at_least} needed");
-    Check::decided("participants", Outcome::of(count >= at_least), detail)
+    Check::decided("participants", CheckResult::of(count >= at_least), detail)
 }
 
 /// A field of `BeaconState` by its generalized indices: the tree grew a level in Electra.
@@ -153,12 +164,12 @@ impl Proof<'_> {
         };
         let proven = ssz::branch_proves(leaf, self.branch, index, &self.header.state_root);
         let detail = format!("generalized index {index}, state root {}", const_hex::encode(self.header.state_root));
-        Check::decided(self.name, Outcome::of(proven), detail)
+        Check::decided(self.name, CheckResult::of(proven), detail)
     }
 }
 
 /// The network's schedule decides; a document's own word counts only where there is none.
-fn fork_of(network: &Network, header: &Header, stated: Option<Fork>) -> Option<Fork> {
+fn fork_of(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Option<Fork> {
     network.fork(header.beacon.slot).or(stated)
 }
 
@@ -167,9 +178,9 @@ fn is_empty(branch: &[Root]) -> bool {
 }
 
 fn failed(name: &'static str, detail: &str) -> Check {
-    Check::decided(name, Outcome::Failed, detail)
+    Check::decided(name, CheckResult::Failed, detail)
 }
 
 fn not_possible(name: &'static str, detail: &str) -> Check {
-    Check::decided(name, Outcome::NotPossible, detail)
+    Check::decided(name, CheckResult::NotPossible, detail)
 }

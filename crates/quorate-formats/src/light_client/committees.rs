@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::sync::Arc;
 
-use super::super::error::InputError;
-use super::super::record::{Check, Origin, Outcome};
 use super::check;
-use super::network::Network;
+use super::document::Document;
+use super::network::BeaconNetwork;
 use super::object::{Bootstrap, Committee, CommitteeFile, Object, Update};
-use super::{Document, ssz::Root};
+use super::ssz::Root;
+use crate::error::InputError;
+use crate::record::{Check, CheckResult, Origin};
 
 /// Sync committees by period.
 ///
 /// A committee file and a bootstrap are taken at the caller's word: compare a bootstrap's block root with a checkpoint you
 /// trust. A committee from an update is only as good as that update's signature, so the records that use it say whose it is
-/// ([`Record::rests_on`](super::super::Record::rests_on)). Such a chain always ends at a committee taken at the caller's
+/// ([`Record::rests_on`](crate::Record::rests_on)). Such a chain always ends at a committee taken at the caller's
 /// word: an update of period p teaches period p + 1, and only where the committee of p is known.
 #[derive(Clone, Debug, Default)]
 pub struct Committees {
@@ -35,7 +36,7 @@ impl Committees {
         text: &str,
         name: &str,
         period: Option<u64>,
-        network: &Network,
+        network: &BeaconNetwork,
     ) -> Result<u64, InputError> {
         let unusable = |reason: String| InputError::Committee { reason };
         let Object::Committee(file) = Object::from_json(text.trim(), None).map_err(unusable)? else {
@@ -61,7 +62,7 @@ impl Committees {
     /// order of their periods.
     ///
     /// What does not prove against its header is refused.
-    pub fn learn(&mut self, documents: &[Document], network: &Network) -> Vec<Lesson> {
+    pub fn learn(&mut self, documents: &[Document], network: &BeaconNetwork) -> Vec<Lesson> {
         let mut lessons = Vec::new();
         let mut updates = Vec::new();
         for (origin, object) in objects(documents) {
@@ -71,7 +72,7 @@ impl Committees {
                 Object::Update(update) => updates.push((origin, update)),
             }
         }
-        updates.sort_by_key(|(_, update)| Network::period(update.attested.beacon.slot));
+        updates.sort_by_key(|(_, update)| BeaconNetwork::period(update.attested.beacon.slot));
         lessons.extend(updates.into_iter().filter_map(|(origin, update)| self.learn_update(update, origin, network)));
         lessons
     }
@@ -91,15 +92,15 @@ impl Committees {
         self.by_period.get(&period)
     }
 
-    fn learn_bootstrap(&mut self, bootstrap: &Bootstrap, origin: Origin, network: &Network) -> Lesson {
+    fn learn_bootstrap(&mut self, bootstrap: &Bootstrap, origin: Origin, network: &BeaconNetwork) -> Lesson {
         let header = &bootstrap.header;
         let checks = vec![
             check::current_sync_committee_branch(bootstrap, network),
             check::execution_branch("execution_branch", header, bootstrap.fork, network),
         ];
-        let period = Network::period(header.beacon.slot);
+        let period = BeaconNetwork::period(header.beacon.slot);
         // Not only the committee: a header with a false payload is not one to start from.
-        let refused = checks[0].outcome != Outcome::Passed || checks[1].outcome == Outcome::Failed;
+        let refused = checks[0].result != CheckResult::Passed || checks[1].result == CheckResult::Failed;
         let teaching = if refused {
             Teaching::Refused
         } else {
@@ -109,17 +110,17 @@ impl Committees {
     }
 
     /// A committee file among the inputs; none for one without a period, which `records` reports.
-    fn learn_file(&mut self, file: &CommitteeFile, origin: Origin, network: &Network) -> Option<Lesson> {
+    fn learn_file(&mut self, file: &CommitteeFile, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
         let period = file.period?;
         let stated = file.network.as_ref();
         let check = stated.map(|name| {
             Check::decided(
                 "network",
-                Outcome::of(*name == network.name),
+                CheckResult::of(*name == network.name),
                 format!("the file is of {name}, the run of {}", network.name),
             )
         });
-        let refused = check.as_ref().is_some_and(|check| check.outcome == Outcome::Failed);
+        let refused = check.as_ref().is_some_and(|check| check.result == CheckResult::Failed);
         let teaching = if refused {
             Teaching::Refused
         } else {
@@ -128,18 +129,19 @@ impl Committees {
         Some(Lesson { origin, period, block_root: None, checks: check.into_iter().collect(), teaching })
     }
 
-    fn learn_update(&mut self, update: &Update, origin: Origin, network: &Network) -> Option<Lesson> {
+    fn learn_update(&mut self, update: &Update, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
         let (committee, _) = update.next_committee.as_ref()?;
         let check = check::next_sync_committee_branch(update, network);
-        let attested = Network::period(update.attested.beacon.slot);
+        let attested = BeaconNetwork::period(update.attested.beacon.slot);
         let period = attested + 1;
         // A signature of a later period could be by the very committee that the update names.
-        let vouched = Network::period(update.signature_slot) == attested && self.by_period.contains_key(&attested);
-        let teaching = match check.outcome {
-            Outcome::NotPossible => return None,
-            Outcome::Failed => Teaching::Refused,
-            Outcome::Passed if !vouched => Teaching::NotVouchedFor,
-            Outcome::Passed => {
+        let vouched =
+            BeaconNetwork::period(update.signature_slot) == attested && self.by_period.contains_key(&attested);
+        let teaching = match check.result {
+            CheckResult::NotPossible => return None,
+            CheckResult::Failed => Teaching::Refused,
+            CheckResult::Passed if !vouched => Teaching::NotVouchedFor,
+            CheckResult::Passed => {
                 let from = format!("the next committee of {origin}");
                 let rests_on = Some(origin.clone());
                 self.insert(period, Known { committee: Arc::new(committee.clone()), from, rests_on })

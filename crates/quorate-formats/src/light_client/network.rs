@@ -16,7 +16,7 @@ const DOMAIN_SYNC_COMMITTEE: [u8; 4] = [0x07, 0, 0, 0];
 ///
 /// Not for networks of another preset (Gnosis, minimal test networks): their periods differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct BeaconNetwork {
     /// Its name in messages.
     pub name: String,
     /// The root that ties signatures to this network.
@@ -27,7 +27,7 @@ pub struct Network {
     fork_version: Option<[u8; 4]>,
 }
 
-impl Network {
+impl BeaconNetwork {
     /// A network that is not built in. Every signature is checked under this one fork version, and which fork's layout a
     /// document has is read from its `version` field or the length of its branches.
     #[must_use]
@@ -80,7 +80,7 @@ impl Network {
     }
 }
 
-impl FromStr for Network {
+impl FromStr for BeaconNetwork {
     type Err = UnknownNetwork;
 
     fn from_str(name: &str) -> Result<Self, UnknownNetwork> {
@@ -248,7 +248,7 @@ const BUILT_IN: [BuiltIn; 5] = [
 mod tests {
     use super::*;
 
-    fn mainnet() -> Network {
+    fn mainnet() -> BeaconNetwork {
         "mainnet".parse().unwrap()
     }
 
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn several_forks_at_genesis_leave_the_last() {
-        let hoodi: Network = "hoodi".parse().unwrap();
+        let hoodi: BeaconNetwork = "hoodi".parse().unwrap();
         assert_eq!(hoodi.fork(0), Some(Fork::Deneb));
     }
 
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn custom_networks_have_one_version_and_no_schedule() {
-        let custom = Network::custom(mainnet().genesis_validators_root, [3, 0, 0, 0]);
+        let custom = BeaconNetwork::custom(mainnet().genesis_validators_root, [3, 0, 0, 0]);
         let slot = 194_048 * SLOTS_PER_EPOCH + 9;
         assert_eq!(custom.signing_root(&[7; 32], slot), mainnet().signing_root(&[7; 32], slot));
         assert_eq!(custom.fork(slot), None);
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_told_what_is_known() {
-        assert!("gnosis".parse::<Network>().unwrap_err().to_string().contains("hoodi"));
-        assert_eq!("prater".parse::<Network>().unwrap().name, "goerli");
+        assert!("gnosis".parse::<BeaconNetwork>().unwrap_err().to_string().contains("hoodi"));
+        assert_eq!("prater".parse::<BeaconNetwork>().unwrap().name, "goerli");
     }
 }

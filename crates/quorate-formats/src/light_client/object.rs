@@ -12,11 +12,13 @@ use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::super::hex::{Hex, HexBytes};
-use super::super::number::{Uint, Uint256};
-use super::COMMITTEE_SIZE;
 use super::network::Fork;
 use super::ssz::{self, Root};
+use crate::hex::{Hex, HexBytes};
+use crate::number::{Uint, Uint256};
+
+/// Keys of a sync committee in the mainnet preset.
+pub const COMMITTEE_SIZE: usize = 512;
 
 /// One object of a document.
 #[derive(Debug)]

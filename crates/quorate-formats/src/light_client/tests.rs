@@ -3,14 +3,17 @@
 use proptest::prelude::*;
 
 use super::network::Fork;
-use super::ssz::Root;
+use super::object::Object;
+use super::ssz::{self, Root};
 use super::*;
+use crate::entry::Entry;
+use crate::record::{CheckResult, Id, Place, Record};
 
 /// Any slot of Capella and of Electra on mainnet.
 const CAPELLA: u64 = 194_048 * 32 + 8192 - 7;
 const ELECTRA: u64 = 364_032 * 32 + 77;
 
-fn mainnet() -> Network {
+fn mainnet() -> BeaconNetwork {
     "mainnet".parse().unwrap()
 }
 
@@ -93,15 +96,15 @@ fn read(text: &str) -> Document {
 }
 
 /// Reads one document, learns from it, and returns what it taught and claims.
-fn run(text: &str, network: &Network) -> (Vec<Lesson>, Vec<Entry>) {
+fn run(text: &str, network: &BeaconNetwork) -> (Vec<Lesson>, Vec<Entry>) {
     let documents = [read(text)];
     let mut committees = Committees::default();
     let lessons = committees.learn(&documents, network);
     (lessons, documents[0].records(&committees, network, MIN_PARTICIPANTS).collect())
 }
 
-fn outcome(record: &Record, name: &str) -> Outcome {
-    record.checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("no check {name}")).outcome
+fn result(record: &Record, name: &str) -> CheckResult {
+    record.checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("no check {name}")).result
 }
 
 /// The record of one update of which the committee is known.
@@ -129,8 +132,8 @@ fn an_update_becomes_a_claim() {
 #[test]
 fn an_update_without_finality_or_next_committee() {
     let record = claim_of(&update(CAPELLA, CAPELLA + 1, ""), CAPELLA);
-    assert_eq!(outcome(&record, "finality_branch"), Outcome::NotPossible);
-    assert_eq!(outcome(&record, "next_sync_committee_branch"), Outcome::NotPossible);
+    assert_eq!(result(&record, "finality_branch"), CheckResult::NotPossible);
+    assert_eq!(result(&record, "next_sync_committee_branch"), CheckResult::NotPossible);
 }
 
 #[test]
@@ -166,11 +169,11 @@ fn finality_is_proven_against_the_attested_state() {
         let attested = header(slot, &state_root);
         let known = bootstrap(slot, &committee(1), if slot == CAPELLA { 54 } else { 86 });
         for (finalized, expected) in
-            [(finalized.as_str(), Outcome::Passed), (&header(slot - 64, &[4; 32]), Outcome::Failed)]
+            [(finalized.as_str(), CheckResult::Passed), (&header(slot - 64, &[4; 32]), CheckResult::Failed)]
         {
             let text = format!("[{known}, {}]", update_with(&attested, slot + 1, &[255; 64], &rest(finalized)));
             let record = run(&text, &mainnet()).1.remove(0).unwrap();
-            assert_eq!(outcome(&record, "finality_branch"), expected);
+            assert_eq!(result(&record, "finality_branch"), expected);
         }
     }
 }
@@ -178,12 +181,12 @@ fn finality_is_proven_against_the_attested_state() {
 #[test]
 fn slots_must_rise() {
     for (attested, signature, expected) in [
-        (CAPELLA, CAPELLA + 1, Outcome::Passed),
-        (CAPELLA, CAPELLA, Outcome::Failed),
-        (CAPELLA, CAPELLA - 1, Outcome::Failed),
+        (CAPELLA, CAPELLA + 1, CheckResult::Passed),
+        (CAPELLA, CAPELLA, CheckResult::Failed),
+        (CAPELLA, CAPELLA - 1, CheckResult::Failed),
     ] {
         let record = claim_of(&update(attested, signature, ""), CAPELLA);
-        assert_eq!(outcome(&record, "slot_order"), expected);
+        assert_eq!(result(&record, "slot_order"), expected);
     }
     let finalized_later = format!(
         r#", "finalized_header": {}, "finality_branch": {}"#,
@@ -191,7 +194,7 @@ fn slots_must_rise() {
         hexes(&[[1; 32]; 6])
     );
     let record = claim_of(&update(CAPELLA, CAPELLA + 1, &finalized_later), CAPELLA);
-    assert_eq!(outcome(&record, "slot_order"), Outcome::Failed);
+    assert_eq!(result(&record, "slot_order"), CheckResult::Failed);
 }
 
 #[test]
@@ -218,14 +221,14 @@ fn a_caller_may_ask_for_two_thirds() {
 fn an_unknown_committee_names_its_period_and_the_remedy() {
     let (_, entries) = run(&update(CAPELLA, CAPELLA + 1, ""), &mainnet());
     let reason = &entries[0].as_ref().unwrap_err().reason;
-    let period = Network::period(CAPELLA + 1);
+    let period = BeaconNetwork::period(CAPELLA + 1);
     assert!(reason.contains(&format!("period {period}")) && reason.contains("--committee FILE"), "{reason}");
 }
 
 #[test]
 fn the_next_committee_is_learned_and_vouched_for() {
     let slot = CAPELLA;
-    let next_slot = (Network::period(slot) + 1) * 8192 + 5;
+    let next_slot = (BeaconNetwork::period(slot) + 1) * 8192 + 5;
     let text = format!(
         "[{}, {}, {}]",
         update(next_slot, next_slot + 1, ""),
@@ -244,7 +247,7 @@ fn the_next_committee_is_learned_and_vouched_for() {
 /// The update whose signature is of the next period already: what it teaches could be what signed it.
 #[test]
 fn an_update_cannot_vouch_for_its_own_keys() {
-    let last_slot = (Network::period(CAPELLA) + 1) * 8192 - 1;
+    let last_slot = (BeaconNetwork::period(CAPELLA) + 1) * 8192 - 1;
     let forged = teaching_update(last_slot, &committee(2), 55);
     let (lessons, entries) = run(&format!("[{}, {forged}]", bootstrap(CAPELLA, &committee(1), 54)), &mainnet());
     assert_eq!(lessons[1].teaching, Teaching::NotVouchedFor);
@@ -253,7 +256,7 @@ fn an_update_cannot_vouch_for_its_own_keys() {
 
 #[test]
 fn updates_in_a_circle_vouch_for_nothing() {
-    let first = Network::period(CAPELLA) * 8192;
+    let first = BeaconNetwork::period(CAPELLA) * 8192;
     let signed_late = teaching_update(first, &committee(2), 55).replacen(
         &format!("\"{}\"", first + 1),
         &format!("\"{}\"", first + 2 * 8192),
@@ -267,7 +270,7 @@ fn updates_in_a_circle_vouch_for_nothing() {
 
 #[test]
 fn updates_teach_in_the_order_of_their_periods() {
-    let slot = |later: u64| (Network::period(CAPELLA) + later) * 8192;
+    let slot = |later: u64| (BeaconNetwork::period(CAPELLA) + later) * 8192;
     let text = format!(
         "[{}, {}, {}]",
         teaching_update(slot(1), &committee(3), 55),
@@ -315,7 +318,7 @@ fn two_next_committees_of_one_period_do_not_agree() {
 
 #[test]
 fn a_committee_file_is_believed_first() {
-    let period = Network::period(CAPELLA + 1);
+    let period = BeaconNetwork::period(CAPELLA + 1);
     let file = |seed| {
         committee_json(&committee(seed)).replacen('{', &format!(r#"{{"network": "mainnet", "period": {period}, "#), 1)
     };
@@ -340,7 +343,7 @@ fn a_committee_file_is_believed_first() {
 
 #[test]
 fn a_committee_among_the_inputs_makes_no_claim() {
-    let period = Network::period(CAPELLA + 1);
+    let period = BeaconNetwork::period(CAPELLA + 1);
     let file = committee_json(&committee(1)).replacen('{', &format!(r#"{{"period": {period}, "#), 1);
     let (lessons, entries) = run(&format!("{file}\n{}", update(CAPELLA, CAPELLA + 1, "")), &mainnet());
     assert_eq!(lessons[0].teaching, Teaching::Learned);
@@ -383,7 +386,7 @@ fn bad_objects_do_not_stop_the_others() {
 
 #[test]
 fn a_custom_network_reads_the_layout_from_the_document() {
-    let custom = Network::custom([7; 32], [1, 2, 3, 4]);
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
     for (slot, index) in [(5, 54), (5, 86)] {
         assert_eq!(run(&bootstrap(slot, &committee(1), index), &custom).0[0].teaching, Teaching::Learned);
     }
@@ -393,11 +396,11 @@ fn a_custom_network_reads_the_layout_from_the_document() {
 
 #[test]
 fn gloas_is_not_judged() {
-    let sepolia: Network = "sepolia".parse().unwrap();
+    let sepolia: BeaconNetwork = "sepolia".parse().unwrap();
     let slot = 353_024 * 32;
     assert_eq!(sepolia.fork(slot), Some(Fork::Gloas));
     let lesson = run(&bootstrap(slot, &committee(1), 86), &sepolia).0.remove(0);
-    assert_eq!((lesson.checks[0].outcome, lesson.teaching), (Outcome::NotPossible, Teaching::Refused));
+    assert_eq!((lesson.checks[0].result, lesson.teaching), (CheckResult::NotPossible, Teaching::Refused));
 }
 
 proptest! {

@@ -16,8 +16,8 @@ use arrow_array::{
 use arrow_schema::Field;
 use proptest::prelude::*;
 
-use super::super::record::Messages;
 use super::*;
+use crate::record::Messages;
 
 type Named = (&'static str, ArrayRef);
 
@@ -205,9 +205,9 @@ fn missing_columns_and_unfit_types() {
     let error = open(&write(without)).err().unwrap().to_string();
     assert!(error.contains("no column \"signature\"") && error.contains("public_key, message"), "{error}");
     let error = open(&write(with("message", Arc::new(Int32Array::from(vec![1]))))).err().unwrap();
-    assert!(matches!(error, InputError::ParquetType { name: "message", .. }), "{error}");
+    assert!(matches!(error, ParquetFileError::ColumnType { name: "message", .. }), "{error}");
     let error = open(&write(with("public_keys", strings(&["01"])))).err().unwrap();
-    assert!(matches!(error, InputError::ParquetType { name: "public_keys", .. }), "{error}");
+    assert!(matches!(error, ParquetFileError::ColumnType { name: "public_keys", .. }), "{error}");
     let mut twice = minimal();
     twice.push(("message", strings(&["04"])));
     assert!(open(&write(twice)).is_err());
@@ -216,10 +216,10 @@ fn missing_columns_and_unfit_types() {
 #[test]
 fn cut_off_empty_and_foreign_files() {
     let bytes = write(minimal());
-    assert!(matches!(open(&bytes[..bytes.len() - 1]), Err(InputError::ParquetTruncated)));
+    assert!(matches!(open(&bytes[..bytes.len() - 1]), Err(ParquetFileError::Truncated)));
     for foreign in [&b""[..], b"PAR1", b"hello, this is text", b"PAR1\0\0\0\0PAR1"] {
         let error = open(foreign).err().unwrap();
-        assert!(matches!(error, InputError::NotParquet { .. }), "{error}");
+        assert!(matches!(error, ParquetFileError::NotParquet { .. }), "{error}");
     }
 }
 
@@ -234,7 +234,7 @@ fn a_directory_is_an_error() {
 fn a_header_that_skips_beyond_the_end_is_an_error() {
     let mut bytes = write(minimal());
     bytes[4..11].copy_from_slice(&[0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
-    assert!(matches!(open(&bytes).unwrap().last(), Some(Err(InputError::Parquet { row: 0, .. }))));
+    assert!(matches!(open(&bytes).unwrap().last(), Some(Err(ParquetFileError::Damaged { row: 0, .. }))));
 }
 
 /// Opens and reads to the end, whatever comes.

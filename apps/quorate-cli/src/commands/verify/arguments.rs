@@ -4,12 +4,12 @@ use std::{num::NonZeroUsize, path::PathBuf, thread};
 
 use clap::{Args, ValueEnum};
 use quorate::{Backend, Soundness};
+use quorate_formats::{
+    Format,
+    light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
+};
 
 use super::suite::ClaimSuite;
-use crate::input::{
-    Format,
-    light_client::{MIN_PARTICIPANTS, Network, Overrides},
-};
 
 /// Verify claims in bulk and say which are false
 ///
@@ -79,7 +79,7 @@ pub struct Arguments {
 
     /// Light client: mainnet, sepolia, holesky, hoodi or goerli
     #[arg(long, value_name = "NAME", default_value = "mainnet", help_heading = "Light client")]
-    pub network: Network,
+    pub network: BeaconNetwork,
 
     /// Light client: genesis validators root in place of the network's
     #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Light client")]
@@ -111,7 +111,7 @@ impl Arguments {
         quorate::Options { threads: self.threads(), soundness, backend: self.backend }
     }
 
-    pub(super) fn network(&self) -> Network {
+    pub(super) fn network(&self) -> BeaconNetwork {
         let overrides =
             Overrides { genesis_validators_root: self.genesis_validators_root, fork_version: self.fork_version };
         self.network.clone().with(&overrides)

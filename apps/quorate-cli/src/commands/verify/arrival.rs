@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::suite::{ClaimSuite, UnknownSuite};
-use crate::input::{Check, Entry, Id, InputError, Malformed, Messages, Origin, Record};
+use quorate_formats::{Check, Entry, Id, InputError, Malformed, Messages, Origin, Record};
 
 /// Something that the inputs hold.
 pub(super) enum Arrival {

@@ -4,12 +4,10 @@ use std::num::NonZeroUsize;
 
 use quorate::Work;
 use quorate_evm::{Profile, Reason};
+use quorate_formats::{Messages, Record};
 
 use super::{arrival::Pending, judge::in_stretches, memory::Memory, report::Report, suite::ClaimSuite};
-use crate::{
-    exit::Failure,
-    input::{Messages, Record},
-};
+use crate::exit::Failure;
 
 /// Judges the claims on BN254 that have no reason yet.
 pub(super) fn judge(

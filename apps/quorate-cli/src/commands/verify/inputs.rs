@@ -11,6 +11,14 @@ use std::{
 };
 
 use anyhow::Context as _;
+use quorate_formats::{
+    Entry, Format, InputError, ParquetFileError,
+    drand::{self, ChainInfo, DrandOptions},
+    jsonl::JsonLines,
+    light_client::{Committees, Document, Lesson},
+    parquet::ParquetRows,
+    peek,
+};
 
 use super::{
     arguments::Arguments,
@@ -19,23 +27,13 @@ use super::{
     report::Report,
     suite::ClaimSuite,
 };
-use crate::{
-    exit::Failure,
-    input::{
-        Entry, Format, InputError,
-        drand::{self, ChainInfo},
-        jsonl::JsonLines,
-        light_client::{Committees, Document, Lesson},
-        parquet::ParquetRows,
-        peek,
-    },
-};
+use crate::exit::Failure;
 
 /// All inputs of a run.
 pub(super) struct Inputs {
     files: Vec<Source>,
     suite: Option<ClaimSuite>,
-    drand: drand::Options,
+    drand: DrandOptions,
     lessons: Vec<Lesson>,
     /// The light-client entries, by document.
     updates: Vec<(Arc<str>, Vec<Entry>)>,
@@ -59,7 +57,7 @@ impl Inputs {
         let mut inputs = Self {
             files: Vec::new(),
             suite: arguments.suite,
-            drand: drand::Options { chain: chain(arguments)?, suite: arguments.suite.map(|s| s.name().to_owned()) },
+            drand: DrandOptions { chain: chain(arguments)?, suite: arguments.suite.map(|s| s.name().to_owned()) },
             lessons: Vec::new(),
             updates: Vec::new(),
             judged: Vec::new(),
@@ -143,7 +141,7 @@ fn send(to: &Pusher, file: &Arc<str>, suite: Option<ClaimSuite>, mut entries: En
 /// Entries of one input, or the errors that end it.
 type Entries = Box<dyn Iterator<Item = Result<Entry, InputError>>>;
 
-fn read_file(path: &Path, format: Format, drand: &drand::Options) -> Entries {
+fn read_file(path: &Path, format: Format, drand: &DrandOptions) -> Entries {
     match File::open(path) {
         Err(error) => Box::new(std::iter::once(Err(error.into()))),
         Ok(file) if format == Format::Parquet => match ParquetRows::open(file) {
@@ -154,9 +152,9 @@ fn read_file(path: &Path, format: Format, drand: &drand::Options) -> Entries {
     }
 }
 
-fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &drand::Options) -> Entries {
+fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &DrandOptions) -> Entries {
     match format {
-        Format::Parquet => Box::new(std::iter::once(Err(InputError::ParquetNeedsFile))),
+        Format::Parquet => Box::new(std::iter::once(Err(ParquetFileError::NeedsFile.into()))),
         Format::Drand => match drand::read(reader, drand) {
             Ok(entries) => Box::new(entries.into_iter().map(Ok)),
             Err(error) => Box::new(std::iter::once(Err(error))),

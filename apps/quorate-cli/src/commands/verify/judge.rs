@@ -6,6 +6,7 @@ use quorate::{
     Claim, MinPk, MinSig, Options, ParseError, Plan, PublicKey, SourceId, Suite, UncheckedSignature, Verdict,
     verify::settle,
 };
+use quorate_formats::{Entry, Messages, Origin, Record};
 
 use super::{
     arguments::Arguments,
@@ -14,11 +15,7 @@ use super::{
     memory::{Chosen, Memory},
     report::Report,
 };
-use crate::{
-    commands::random,
-    exit::Failure,
-    input::{Entry, Messages, Origin, Record},
-};
+use crate::{commands::random, exit::Failure};
 
 /// What judges a run: options, known statements, keys decoded before.
 pub(super) struct Judge {

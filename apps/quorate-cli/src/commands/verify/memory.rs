@@ -8,12 +8,10 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use quorate::{AnySuite, Claim, Known, MinPk, MinSig, PublicKey, Signature, Suite};
+use quorate_formats::{Messages, Record, jsonl::JsonLines};
 
 use super::{arguments::Arguments, suite::ClaimSuite};
-use crate::{
-    exit::Failure,
-    input::{Messages, Record, jsonl::JsonLines},
-};
+use crate::exit::Failure;
 
 /// What is known of both variants, and where new statements go.
 pub(super) struct Memory {
@@ -85,7 +83,7 @@ impl Memory {
 
     fn read(&mut self, path: &Path, default: Option<ClaimSuite>) -> Result<(), Failure> {
         for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
-            let entry = entry.map_err(|error| Failure { exit: error.exit(), error: error.into() })?;
+            let entry = entry.map_err(Failure::from)?;
             let record = entry.map_err(Failure::usage)?;
             let place = record.place;
             self.trust(record, default).map_err(|error| Failure::usage(error).context(place))?;

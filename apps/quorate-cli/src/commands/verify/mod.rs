@@ -6,7 +6,7 @@
 //!
 //! Memory is bounded by the window: 1,024 entries a thread or 16 MiB of their bytes, whichever is reached first; twice as
 //! much again waits while a window is judged. Whole documents (drand, light-client) are held while they are read, up to
-//! [`DOCUMENT_LIMIT`](crate::input::DOCUMENT_LIMIT).
+//! [`DOCUMENT_LIMIT`](quorate_formats::DOCUMENT_LIMIT).
 
 mod arguments;
 mod arrival;
@@ -35,10 +35,7 @@ use queue::{Taken, Taker, queue};
 use report::Report;
 pub use suite::{ClaimSuite, UnknownSuite};
 
-use crate::{
-    exit::{Exit, Failure, Result},
-    input::InputError,
-};
+use crate::exit::{Failure, Result};
 
 impl Arguments {
     /// Verifies every claim of the inputs.
@@ -173,12 +170,5 @@ impl Window {
             }
         }
         report.flush()
-    }
-}
-
-impl InputError {
-    /// How a run ends that met it.
-    fn exit(&self) -> Exit {
-        if matches!(self, Self::Read(_)) { Exit::Io } else { Exit::Usage }
     }
 }

@@ -9,16 +9,16 @@ use std::{
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use quorate::{Plan, Suite, Work};
+use quorate_formats::{
+    CheckResult, Id, InputError, Malformed,
+    light_client::{Lesson, Teaching},
+};
 use serde::Serialize;
 
 use super::{Ended, arguments::Arguments, arrival::Judged, memory::Memory};
 use crate::{
     commands::print::VerdictLine,
     exit::{Exit, Failure},
-    input::{
-        Id, InputError, Malformed,
-        light_client::{Lesson, Teaching},
-    },
 };
 
 /// Counts, and the writers of both streams.
@@ -103,7 +103,7 @@ impl Report {
         if self.style.explain && !judged.checks.is_empty() {
             self.say(&format!("{}", judged.origin))?;
             for check in &judged.checks {
-                self.say(&format!("  {:<12} {}: {}", check.outcome.to_string(), check.name, check.detail))?;
+                self.say(&format!("  {:<12} {}: {}", check.result.to_string(), check.name, check.detail))?;
             }
         }
         self.progress();
@@ -127,7 +127,7 @@ impl Report {
 
     /// A file that cannot be read on.
     pub(super) fn unreadable(&mut self, file: &str, error: InputError) -> Result<(), Failure> {
-        self.exit = self.exit.max(error.exit());
+        self.exit = self.exit.max(Exit::from(&error));
         self.say(&format!("{file}: {error}"))
     }
 
@@ -137,7 +137,7 @@ impl Report {
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
             self.exit = self.exit.max(Exit::Invalid);
-            let why = lesson.checks.iter().find(|check| check.outcome == crate::input::Outcome::Failed);
+            let why = lesson.checks.iter().find(|check| check.result == CheckResult::Failed);
             let why = why
                 .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
             self.say(&format!("{origin}: its committee of period {period} is not believed: {why}"))?;
@@ -149,7 +149,7 @@ impl Report {
         }
         if self.style.explain {
             for check in &lesson.checks {
-                self.say(&format!("  {:<12} {}: {}", check.outcome.to_string(), check.name, check.detail))?;
+                self.say(&format!("  {:<12} {}: {}", check.result.to_string(), check.name, check.detail))?;
             }
         }
         Ok(())

@@ -8,9 +8,9 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use quorate_cli::input::drand::{self, ChainInfo};
-use quorate_cli::input::light_client::{Committees, Document, MIN_PARTICIPANTS, Network, Teaching};
-use quorate_cli::input::{Format, InputError, Messages, Outcome, Place, Record, peek};
+use quorate_formats::drand::{self, ChainInfo, DrandOptions};
+use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
+use quorate_formats::{CheckResult, Format, InputError, Messages, Place, Record, peek};
 use serde_json::Value;
 
 /// A folder of the vectors, or none with a line that says so.
@@ -63,13 +63,13 @@ fn drand_messages() {
         let file = json(&path);
         let Some(beacons) = file["beacons"].as_array() else { continue };
         assert_eq!(guessed(&path), Format::Drand, "{}", path.display());
-        let mut read = drand::read(open(&path), &drand::Options::default());
+        let mut read = drand::read(open(&path), &DrandOptions::default());
         // One hash lacks a digit at its source.
         if file["chain_info"]["hash"].as_str().is_some_and(|hash| hash.len() % 2 == 1) {
             assert!(matches!(read, Err(InputError::ChainInfo { .. })));
             let mut mended = file.clone();
             mended["chain_info"].as_object_mut().unwrap().remove("hash").unwrap();
-            read = drand::read(mended.to_string().as_bytes(), &drand::Options::default());
+            read = drand::read(mended.to_string().as_bytes(), &DrandOptions::default());
         }
         on_bn254 += usize::from(file["chain_info"]["curve"] == "BN254");
         let entries = read.unwrap();
@@ -124,7 +124,7 @@ const SETS: [(&str, &[&str]); 3] = [
     ("07_eth_datachainlab", &["mainnet_light_client_update_slot_5841038.json"]),
 ];
 
-fn mainnet() -> Network {
+fn mainnet() -> BeaconNetwork {
     "mainnet".parse().unwrap()
 }
 
@@ -187,14 +187,14 @@ fn branches_of_real_updates_prove() {
     let mut committees = Committees::default();
     let lessons = committees.learn(&documents, &mainnet());
     let bootstraps = lessons.iter().filter(|lesson| lesson.block_root.is_some());
-    assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.outcome == Outcome::Passed));
+    assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.result == CheckResult::Passed));
     let network = mainnet();
     let records = documents.iter().flat_map(|document| document.records(&committees, &network, MIN_PARTICIPANTS));
     for record in records.map(Result::unwrap) {
-        let optimistic = record.checks.iter().filter(|check| check.outcome == Outcome::NotPossible).count();
+        let optimistic = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
         assert!(optimistic <= 2, "{:?}", record.checks);
         let execution = record.checks.iter().find(|check| check.name == "attested_execution_branch").unwrap();
-        assert_eq!(execution.outcome, Outcome::Passed, "{}", execution.detail);
+        assert_eq!(execution.result, CheckResult::Passed, "{}", execution.detail);
     }
 }
 
