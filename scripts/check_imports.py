@@ -13,19 +13,21 @@ CRATES = {
     "quorate-curve": set(),
     "quorate": {"quorate-curve"},
     "quorate-evm": {"quorate-curve"},
-    "quorate-cli": {"quorate", "quorate-curve", "quorate-evm"},
+    "quorate-formats": set(),
+    "quorate-cli": {"quorate", "quorate-curve", "quorate-evm", "quorate-formats"},
     "quorate-bench": {"quorate", "quorate-curve", "quorate-evm", "quorate-cli"},
 }
 
 # A module imports only modules to its left.
 MODULES = {
     "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
+    "quorate-formats": "number hex format record entry error columns document jsonl parquet drand light_client",
     "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
 }
 
 
 def crates():
-    for manifest in sorted(ROOT.glob("crates/*/Cargo.toml")):
+    for manifest in sorted([*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("apps/*/Cargo.toml")]):
         content = tomllib.loads(manifest.read_text())
         name = content["package"]["name"]
         if name not in CRATES:

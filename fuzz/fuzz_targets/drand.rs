@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_cli::input::drand::{self, ChainInfo, Options};
+use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 
 fuzz_target!(|bytes: &[u8]| {
     let quicknet = ChainInfo::well_known("quicknet").expect("it is built in");
     for chain in [None, Some(quicknet)] {
-        let _ = drand::read(bytes, &Options { chain, suite: None });
+        let _ = drand::read(bytes, &DrandOptions { chain, suite: None });
     }
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(info) = ChainInfo::from_json(text)

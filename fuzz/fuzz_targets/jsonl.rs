@@ -4,7 +4,7 @@
 use std::io::{BufReader, Read};
 
 use libfuzzer_sys::fuzz_target;
-use quorate_cli::input::{guess, jsonl::JsonLines, peek};
+use quorate_formats::{guess, jsonl::JsonLines, peek};
 
 fuzz_target!(|bytes: &[u8]| {
     let read = |capacity| -> Vec<_> {

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorate_cli::input::light_client::{Committees, Document, MIN_PARTICIPANTS, Network};
+use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS};
 
 fuzz_target!(|bytes: &[u8]| {
     for network in ["mainnet", "sepolia"] {
-        let network: Network = network.parse().expect("it is built in");
+        let network: BeaconNetwork = network.parse().expect("it is built in");
         let mut committees = Committees::default();
         if let Ok(text) = std::str::from_utf8(bytes) {
             let _ = committees.add_file(text, "told", Some(1), &network);

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use libfuzzer_sys::fuzz_target;
-use quorate_cli::input::parquet::ParquetRows;
+use quorate_formats::parquet::ParquetRows;
 
 // The hook that ends the process would also end it where the panic is caught; an uncaught one still ends it.
 fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |bytes: &[u8]| {

@@ -1,0 +1,71 @@
+//! The exit code of each trouble with inputs and keys: what the user gave (2), what the system refused (3), what is broken
+//! (4).
+
+use quorate_formats::InputError;
+
+use crate::{
+    exit::{Exit, Failure},
+    secrets::{
+        keystore::KeystoreError,
+        passphrase::PassphraseError,
+        secret_file::SecretFileError,
+        secret_source::{ReadSecretError, UnlockError},
+    },
+};
+
+impl From<&InputError> for Exit {
+    fn from(error: &InputError) -> Self {
+        if matches!(error, InputError::Read(_)) { Self::Io } else { Self::Usage }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self { exit: Exit::from(&error), error: error.into() }
+    }
+}
+
+impl From<SecretFileError> for Failure {
+    fn from(error: SecretFileError) -> Self {
+        match error {
+            SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Self::io(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<PassphraseError> for Failure {
+    fn from(error: PassphraseError) -> Self {
+        let exit = match error {
+            PassphraseError::Unreadable { .. } => Exit::Io,
+            PassphraseError::Interrupted => Exit::Interrupted,
+            _ => Exit::Usage,
+        };
+        Self { exit, error: error.into() }
+    }
+}
+
+impl From<KeystoreError> for Failure {
+    fn from(error: KeystoreError) -> Self {
+        match error {
+            KeystoreError::Random(_) => Self::internal(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<ReadSecretError> for Failure {
+    fn from(error: ReadSecretError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<UnlockError> for Failure {
+    fn from(error: UnlockError) -> Self {
+        match error {
+            UnlockError::Passphrase(error) => error.into(),
+            UnlockError::Keystore(error) => error.into(),
+            _ => Self::usage(error),
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! `quorate pop`: proofs that a key's owner holds its secret.
+
+use std::{num::NonZeroUsize, path::PathBuf, thread};
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use quorate::{AnySuite, Claim, Options, PublicKey, Suite, UncheckedSignature, Verdict, possession, verify};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    lines::{Line, Lines, hex, refuse_other},
+    print::{self, VerdictLine},
+    random,
+    suite::SuiteArgument,
+    unlock::{KeyFile, PassphraseArguments},
+};
+use crate::exit::{Exit, Failure, Result};
+
+/// Make and verify proofs of possession
+///
+/// In POP suites keys may be added up only if each owner has shown that it holds its secret; otherwise a rogue key forges
+/// for all. Suites of other schemes have no such proofs.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: PopCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum PopCommand {
+    Prove(Prove),
+    Verify(Verify),
+}
+
+/// Prove possession of a secret key and print the proof
+#[derive(Debug, Args)]
+#[command(before_long_help = PROVE_EXAMPLES)]
+struct Prove {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// Secret key: hexadecimal, keystore or JSON Web Key; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    #[command(flatten)]
+    passphrase: PassphraseArguments,
+
+    /// Print a JSON object with the public key, as `quorate pop verify` reads it
+    #[arg(long)]
+    json: bool,
+}
+
+/// Verify proofs of possession: one on the command line, or a batch
+///
+/// One proof: prints `valid`, or `invalid: reason`. A batch: one JSON object a line, {"public_key": hex, "proof": hex},
+/// "id" and "suite" as you like; prints a verdict a line behind the line's number. Exit code: 0 all valid, 1 at least one
+/// invalid, 2 a line that cannot be understood.
+#[derive(Debug, Args)]
+#[command(before_long_help = VERIFY_EXAMPLES, override_usage = VERIFY_USAGE)]
+struct Verify {
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// One public key
+    #[arg(long, value_name = "HEX", requires = "proof", conflicts_with = "file")]
+    public_key: Option<String>,
+
+    /// Its proof
+    #[arg(long, value_name = "HEX", requires = "public_key")]
+    proof: Option<String>,
+
+    /// A batch, one JSON object a line; `-`, or none, is standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Print a JSON object a proof, {"index":0,"id":"…","valid":true}
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// Where the command line or an input cannot be understood, or reading or writing fails.
+    pub fn run(self) -> Result {
+        match self.command {
+            PopCommand::Prove(arguments) => match arguments.suite.suite {
+                AnySuite::MinPk(suite) => arguments.prove(suite),
+                AnySuite::MinSig(suite) => arguments.prove(suite),
+            },
+            PopCommand::Verify(arguments) => match arguments.suite.suite {
+                AnySuite::MinPk(suite) => arguments.verify(suite),
+                AnySuite::MinSig(suite) => arguments.verify(suite),
+            },
+        }
+    }
+}
+
+impl Prove {
+    fn prove<S: Suite>(self, suite: S) -> Result {
+        refuse_other_schemes(suite)?;
+        let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
+        let proof = possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
+        let proof = print::hex(suite, &proof.to_bytes());
+        if self.json {
+            let public_key = print::hex(suite, &key.public_key().to_bytes());
+            print::json(&ProofLine { suite: suite.name(), public_key, proof })?;
+        } else {
+            print::line(proof)?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// What `prove --json` prints.
+#[derive(Serialize)]
+struct ProofLine {
+    suite: &'static str,
+    public_key: String,
+    proof: String,
+}
+
+impl Verify {
+    fn verify<S: Suite>(self, suite: S) -> Result {
+        refuse_other_schemes(suite)?;
+        match (&self.public_key, &self.proof) {
+            (Some(key), Some(proof)) => self.one(suite, key, proof),
+            _ => self.batch(suite),
+        }
+    }
+
+    fn one<S: Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
+        let field = |name: &str, text: &str| hex(text).map_err(|reason| Failure::usage(anyhow!("{name} {reason}")));
+        let entry = Entry { id: None, claim: claim(suite, &field("--public-key", key)?, &field("--proof", proof)?) };
+        let verdict = judge(&[entry])?.remove(0);
+        if self.json {
+            print::json(&VerdictLine::new(0, None, verdict.as_ref().err()))?;
+        } else {
+            print::line(words(&verdict))?;
+        }
+        Ok(if verdict.is_ok() { Exit::Success } else { Exit::Invalid })
+    }
+
+    fn batch<S: Suite>(&self, suite: S) -> Result {
+        let mut lines = Lines::open(self.file.as_deref())?;
+        let mut count = Count::default();
+        loop {
+            let (mut numbers, mut entries) = (Vec::new(), Vec::new());
+            while entries.len() < WINDOW
+                && let Some(Line { number, text }) = lines.next()?
+            {
+                match text.and_then(|text| Entry::parse(suite, self.suite.suite, &text)) {
+                    Ok(entry) => {
+                        numbers.push(number);
+                        entries.push(entry);
+                    }
+                    Err(reason) => {
+                        count.unreadable += 1;
+                        lines.complain(number, &reason);
+                    }
+                }
+            }
+            if entries.is_empty() {
+                break;
+            }
+            for ((number, entry), verdict) in numbers.iter().zip(&entries).zip(judge(&entries)?) {
+                if self.json {
+                    print::json(&VerdictLine::new(count.judged(), entry.id.as_ref(), verdict.as_ref().err()))?;
+                } else {
+                    print::line(format_args!("{number}: {}", words(&verdict)))?;
+                }
+                if verdict.is_ok() { count.valid += 1 } else { count.invalid += 1 }
+            }
+        }
+        count.settle(lines.name())
+    }
+}
+
+/// How a batch went.
+#[derive(Default)]
+struct Count {
+    valid: usize,
+    invalid: usize,
+    unreadable: usize,
+}
+
+impl Count {
+    fn judged(&self) -> usize {
+        self.valid + self.invalid
+    }
+
+    fn settle(&self, name: &str) -> Result {
+        let Self { valid, invalid, unreadable } = self;
+        if self.judged() + unreadable == 0 {
+            return Err(Failure::usage(anyhow!("{name} is empty: there is no proof to verify")));
+        }
+        let total = self.judged() + unreadable;
+        let proofs = if total == 1 { "proof" } else { "proofs" };
+        print::note(format_args!("{total} {proofs}: {valid} valid, {invalid} invalid, {unreadable} unreadable"));
+        Ok(match (unreadable, invalid) {
+            (0, 0) => Exit::Success,
+            (0, _) => Exit::Invalid,
+            _ => Exit::Usage,
+        })
+    }
+}
+
+/// A proof to verify. Bytes that do not decode are a false proof, and why.
+struct Entry<S: Suite> {
+    id: Option<Id>,
+    claim: std::result::Result<Claim<S>, String>,
+}
+
+impl<S: Suite> Entry<S> {
+    fn parse(suite: S, named: AnySuite, text: &str) -> std::result::Result<Self, String> {
+        let object: Object<'_> = serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
+        refuse_other(object.suite.as_deref(), named)?;
+        let field = |name, text: Option<String>| {
+            let text = text.ok_or_else(|| format!("lacks \"{name}\""))?;
+            hex(&text).map_err(|reason| format!("\"{name}\" {reason}"))
+        };
+        let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
+        let id = object.id.map(Id::from_json).transpose()?.flatten();
+        Ok(Self { id, claim: claim(suite, &key, &proof) })
+    }
+}
+
+#[derive(Deserialize)]
+struct Object<'a> {
+    #[serde(borrow)]
+    id: Option<&'a serde_json::value::RawValue>,
+    suite: Option<String>,
+    public_key: Option<String>,
+    proof: Option<String>,
+}
+
+fn claim<S: Suite>(suite: S, key: &[u8], proof: &[u8]) -> std::result::Result<Claim<S>, String> {
+    let key = PublicKey::from_bytes(key).map_err(|error| error.to_string())?;
+    let proof = UncheckedSignature::from_bytes(proof).map_err(|error| error.to_string())?;
+    Ok(Claim::possession(suite, key, proof).expect("the suite has proofs of possession: checked first"))
+}
+
+/// A verdict, or why not, for each; one batch for all that decode.
+fn judge<S: Suite>(entries: &[Entry<S>]) -> std::result::Result<Vec<std::result::Result<(), String>>, Failure> {
+    let claims: Vec<_> = entries.iter().filter_map(|entry| entry.claim.as_ref().ok()).cloned().collect();
+    let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let options = Options { threads, ..Options::default() };
+    let outcome = verify(&claims, &options, &mut random::generator()?);
+    let mut verdicts = outcome.verdicts.into_iter();
+    let verdict = |entry: &Entry<S>| match &entry.claim {
+        Err(reason) => Err(reason.clone()),
+        Ok(_) => match verdicts.next().expect("a verdict for each claim") {
+            Verdict::Valid => Ok(()),
+            Verdict::Invalid(reason) => Err(reason.to_string()),
+        },
+    };
+    Ok(entries.iter().map(verdict).collect())
+}
+
+fn words(verdict: &std::result::Result<(), String>) -> String {
+    match verdict {
+        Ok(()) => "valid".to_owned(),
+        Err(reason) => format!("invalid: {reason}"),
+    }
+}
+
+fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> {
+    if suite.possession_tag().is_some() {
+        return Ok(());
+    }
+    let others = AnySuite::all().filter(|suite| match suite {
+        AnySuite::MinPk(suite) => suite.possession_tag().is_some(),
+        AnySuite::MinSig(suite) => suite.possession_tag().is_some(),
+    });
+    let others: Vec<_> = others.map(AnySuite::name).collect();
+    Err(Failure::usage(anyhow!("suite {suite} has no proofs of possession; those that have: {}", others.join(", "))))
+}
+
+/// Proofs in a batch.
+const WINDOW: usize = 4096;
+
+/// Clap's own does not tell the two uses apart.
+const VERIFY_USAGE: &str = "\
+quorate pop verify --suite <NAME> --public-key <HEX> --proof <HEX>
+       quorate pop verify [OPTIONS] --suite <NAME> [FILE]";
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate pop prove --suite eth2 --key key.json
+  quorate pop verify --suite eth2 --public-key 0x9612… --proof 0xb23c…
+  quorate pop verify --suite eth2 proofs.jsonl";
+
+const PROVE_EXAMPLES: &str = "\
+Examples:
+  quorate pop prove --suite eth2 --key key.json
+  quorate pop prove --suite eth2 --key key.json --json >> proofs.jsonl";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  quorate pop verify --suite eth2 --public-key 0x9612… --proof 0xb23c…
+  quorate pop verify --suite eth2 proofs.jsonl
+  quorate pop verify --suite eth2 --json - < proofs.jsonl";

@@ -1,0 +1,59 @@
+//! Results on standard output, notes on standard error.
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
+
+use quorate::Suite;
+use quorate_formats::Id;
+use serde::Serialize;
+
+use crate::exit::Failure;
+
+/// Lower-case hex; with `0x` in the profile `eth2`, as Ethereum writes it, without elsewhere.
+pub(super) fn hex<S: Suite>(suite: S, bytes: &[u8]) -> String {
+    if suite.name() == "eth2" { const_hex::encode_prefixed(bytes) } else { const_hex::encode(bytes) }
+}
+
+/// A verdict as one JSON object: `{"index":1,"id":"…","valid":false,"reason":"…"}`.
+#[derive(Serialize)]
+pub(super) struct VerdictLine<'a> {
+    index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Id>,
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a String>,
+}
+
+impl<'a> VerdictLine<'a> {
+    /// Without a reason it is valid.
+    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<&'a String>) -> Self {
+        Self { index, id, valid: reason.is_none(), reason }
+    }
+}
+
+/// A line of the result.
+pub(super) fn line(text: impl Display) -> Result<(), Failure> {
+    Ok(writeln!(io::stdout().lock(), "{text}")?)
+}
+
+/// A JSON object of the result, on a line.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_vec(value).map_err(Failure::internal)?;
+    text.push(b'\n');
+    all(&text)
+}
+
+/// The result as it is.
+pub(super) fn all(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
+}
+
+/// Something that the user should know. Where nobody listens, there is nobody to tell.
+pub(super) fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,144 @@
+//! Every signature with a known answer, through the command line: no case that the library verifies is out of its reach.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+#[path = "../../../crates/quorate/tests/vectors/loader.rs"]
+mod loader;
+
+use std::{collections::BTreeMap, io::Write, path::PathBuf, process::Command};
+
+use loader::{
+    Case, Messages, Vectors,
+    catalogue::{self, Kind},
+    signature_cases,
+};
+use serde_json::{Value, json};
+
+/// Runs `quorate`: the exit code, the objects on standard output, standard error.
+fn quorate(arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_quorate")).args(arguments).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let objects = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (output.status.code(), objects, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn every_case_as_a_line() {
+    let claims: Vec<_> = signature_cases().into_iter().filter(|case| !is_possession(case)).collect();
+    if claims.is_empty() {
+        return;
+    }
+    println!("{} claims", claims.len());
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    for case in &claims {
+        writeln!(file, "{}", line(case)).unwrap();
+    }
+    file.flush().unwrap();
+
+    for options in [&["--threads", "1"][..], &["--threads", "3", "--soundness", "128"]] {
+        let arguments = [&["verify", "--verdicts", "-q"], options, &[file.path().to_str().unwrap()]].concat();
+        let (code, verdicts, err) = quorate(&arguments);
+        assert_eq!((code, err.as_str(), verdicts.len()), (Some(1), "", claims.len()));
+        let mut counts = BTreeMap::<&str, usize>::new();
+        for (case, verdict) in claims.iter().zip(&verdicts) {
+            assert_eq!(verdict["id"], case.id);
+            assert_eq!(verdict["valid"], case.expected, "{} under {}: {verdict}", case.id, case.suite);
+            assert_eq!(verdict.get("reason").is_none(), case.expected, "{verdict}");
+            *counts.entry(&case.set).or_default() += 1;
+        }
+        println!("{counts:?}");
+    }
+}
+
+fn line(case: &Case) -> Value {
+    let hexes = |all: &[Vec<u8>]| all.iter().map(hex::encode).collect::<Vec<_>>();
+    let mut line = json!({
+        "id": case.id, "suite": case.suite.name(), "source": case.set,
+        "public_keys": hexes(&case.keys), "signature": hex::encode(&case.signature),
+    });
+    match &case.messages {
+        Messages::Shared(message) => line["message"] = hex::encode(message).into(),
+        Messages::Each(messages) => line["messages"] = hexes(messages).into(),
+        Messages::Possession => unreachable!("these are for another command"),
+    }
+    line
+}
+
+fn is_possession(case: &Case) -> bool {
+    matches!(case.messages, Messages::Possession)
+}
+
+/// Proofs of possession have a command of their own, one suite a run.
+#[test]
+fn every_proof_of_possession() {
+    let mut by_suite = BTreeMap::<&str, Vec<Case>>::new();
+    for case in signature_cases().into_iter().filter(is_possession) {
+        by_suite.entry(case.suite.name()).or_default().push(case);
+    }
+    for (suite, cases) in by_suite {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        for case in &cases {
+            let [key] = &case.keys[..] else { panic!("{}: a proof is of one key", case.id) };
+            let (key, proof) = (hex::encode(key), hex::encode(&case.signature));
+            writeln!(file, "{}", json!({"id": case.id, "public_key": key, "proof": proof})).unwrap();
+        }
+        let (code, verdicts, err) =
+            quorate(&["pop", "verify", "--suite", suite, "--json", file.path().to_str().unwrap()]);
+        let all_valid = cases.iter().all(|case| case.expected);
+        assert_eq!((code, verdicts.len()), (Some(i32::from(!all_valid)), cases.len()), "{suite}: {err}");
+        for (case, verdict) in cases.iter().zip(&verdicts) {
+            assert_eq!((&verdict["id"], &verdict["valid"]), (&json!(case.id), &json!(case.expected)), "{verdict}");
+        }
+        println!("{suite}: {} proofs of possession", cases.len());
+    }
+}
+
+/// drand's bundles as they are, and not the claims that the loader makes of them.
+#[test]
+fn every_drand_bundle_as_it_is() {
+    let Some(vectors) = Vectors::open("drand bundles", &["06"]) else { return };
+    let (mut files, mut rounds) = (0, 0);
+    for file in vectors.files.iter().filter(|file| matches!(file.kind, Kind::Beacons)) {
+        let (code, objects, err) = quorate(&["verify", "--json", "-q", path(&file.name).to_str().unwrap()]);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{}", file.name);
+        let beacons = file.parse::<Value>()["beacons"].as_array().unwrap().len();
+        assert_eq!(objects[0]["valid"], beacons, "{}", file.name);
+        (files, rounds) = (files + 1, rounds + beacons);
+    }
+    println!("{files} bundles, {rounds} rounds");
+    assert!(files > 0);
+}
+
+/// Light-client objects as the Beacon API gives them.
+#[test]
+fn every_light_client_object_as_it_is() {
+    if Vectors::open("light-client objects", &["07"]).is_none() {
+        return;
+    }
+    let mut updates = 0;
+    for set in ["07_eth_helios", "07_eth_trin"] {
+        let files = ["bootstrap", "updates", "finality", "optimistic"].map(|name| path(&format!("{set}/{name}.json")));
+        updates += valid_updates(&files.each_ref().map(|path| path.to_str().unwrap()));
+    }
+    let committee = path("07_eth_derived/committees/mainnet_713.json");
+    let update = path("07_eth_datachainlab/mainnet_light_client_update_slot_5841038.json");
+    updates += valid_updates(&["--committee", committee.to_str().unwrap(), update.to_str().unwrap()]);
+    println!("{updates} updates");
+}
+
+/// Verifies documents of which all updates are valid; how many there are.
+fn valid_updates(arguments: &[&str]) -> u64 {
+    let (code, objects, err) = quorate(&[&["verify", "--json", "-q"], arguments].concat());
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
+    let valid = objects[0]["valid"].as_u64().unwrap();
+    assert!(valid > 0, "{arguments:?}");
+    valid
+}
+
+/// A file of the vectors.
+fn path(name: &str) -> PathBuf {
+    let root = std::env::var_os("QUORATE_VECTORS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
+    let path = root.join(name);
+    assert!(path.exists() && catalogue::entry(name).is_some(), "{}", path.display());
+    path
+}

@@ -1,0 +1,479 @@
+//! Rounds of a drand chain, in the JSON that drand's HTTP API and its clients write.
+//!
+//! Accepted are round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2),
+//! arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A chain info
+//! object on its own speaks for the rounds that follow it.
+//!
+//! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
+//! unchained one, the round as 8 bytes, big-endian; over BN254 it is Keccak-256(round). A key that stands in the document
+//! proves only that the document agrees with itself; name the chain with [`DrandOptions::chain`] to tie it to a network.
+
+mod chain;
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use sha3::Keccak256;
+
+pub use self::chain::{ChainInfo, DrandScheme};
+use crate::document::elements;
+use crate::entry::{Entry, Malformed};
+use crate::error::InputError;
+use crate::format::Format;
+use crate::hex::HexBytes;
+use crate::number::Uint;
+use crate::record::{Check, CheckResult, Id, Messages, Place, Record};
+
+/// What the caller says about the rounds.
+#[derive(Clone, Debug, Default)]
+pub struct DrandOptions {
+    /// The chain they belong to. Left out, the document has to say it.
+    pub chain: Option<ChainInfo>,
+    /// A suite in place of the one that the chain's scheme implies.
+    pub suite: Option<String>,
+}
+
+/// Reads rounds; each becomes a record whose id is the round.
+///
+/// # Errors
+/// When the document is no JSON, is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), names no usable chain, or names
+/// another chain than the caller.
+pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Vec<Entry>, InputError> {
+    let mut rounds = Rounds { options, current: options.chain.clone(), next: 0, entries: Vec::new() };
+    for element in elements(reader, Format::Drand)? {
+        rounds.element(&element)?;
+    }
+    Ok(rounds.entries)
+}
+
+/// The walk through a document.
+struct Rounds<'a> {
+    options: &'a DrandOptions,
+    /// The chain that the next round belongs to.
+    current: Option<ChainInfo>,
+    next: u64,
+    entries: Vec<Entry>,
+}
+
+impl Rounds<'_> {
+    fn element(&mut self, raw: &RawValue) -> Result<(), InputError> {
+        match shape(raw) {
+            Ok(Shape::Bundle { chain, beacons }) => {
+                let outer = self.current.clone();
+                match chain {
+                    Ok(Some(chain)) => self.enter(chain)?,
+                    Ok(None) => {}
+                    // A name of the document's own; the caller has said which chain it is.
+                    Err(InputError::ChainName { .. }) if self.options.chain.is_some() => {}
+                    Err(error) => return Err(error),
+                }
+                for beacon in beacons {
+                    self.round(beacon)?;
+                }
+                self.current = outer;
+            }
+            Ok(Shape::Chain) => self.enter(ChainInfo::from_json(raw.get())?)?,
+            Ok(Shape::Round) => self.round(raw)?,
+            Err(reason) => {
+                let place = self.place();
+                self.entries.push(Err(Malformed::new(place, reason)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a chain that the document states the current one, if the caller has not chosen another.
+    fn enter(&mut self, stated: ChainInfo) -> Result<(), InputError> {
+        match &self.options.chain {
+            Some(chosen) if chosen.public_key != stated.public_key => Err(InputError::ChainMismatch {
+                place: Place::Element(self.next),
+                found: const_hex::encode(&stated.public_key),
+                chosen: const_hex::encode(&chosen.public_key),
+            }),
+            Some(_) => Ok(()),
+            None => {
+                self.current = Some(stated);
+                Ok(())
+            }
+        }
+    }
+
+    fn round(&mut self, raw: &RawValue) -> Result<(), InputError> {
+        let place = self.place();
+        let entry = match parse_round(raw) {
+            Err(reason) => Err(Malformed::new(place, reason)),
+            Ok(round) => {
+                let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
+                let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
+                round.into_record(chain, rule, place).map_err(|reason| Malformed::new(place, reason))
+            }
+        };
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn place(&mut self) -> Place {
+        let place = Place::Element(self.next);
+        self.next += 1;
+        place
+    }
+}
+
+enum Shape<'a> {
+    /// The chain is a result of its own: a bad chain spoils all rounds, so it ends the reading.
+    Bundle {
+        chain: Result<Option<ChainInfo>, InputError>,
+        beacons: Vec<&'a RawValue>,
+    },
+    Chain,
+    Round,
+}
+
+#[derive(Deserialize)]
+struct AnyElement<'a> {
+    round: Option<Uint>,
+    public_key: Option<HexBytes>,
+    chain: Option<String>,
+    #[serde(borrow, alias = "chainInfo", alias = "info")]
+    chain_info: Option<&'a RawValue>,
+    #[serde(borrow, alias = "rounds")]
+    beacons: Option<Vec<&'a RawValue>>,
+}
+
+fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
+    let element: AnyElement<'_> = parse_object(raw)?;
+    let chain = match (element.chain_info, element.chain) {
+        (Some(info), _) => ChainInfo::from_json(info.get()).map(Some),
+        (None, Some(name)) => ChainInfo::well_known(&name).map(Some),
+        (None, None) if element.round.is_some() && element.public_key.is_some() => {
+            ChainInfo::from_json(raw.get()).map(Some)
+        }
+        (None, None) => Ok(None),
+    };
+    match (element.beacons, element.round) {
+        (Some(beacons), _) => Ok(Shape::Bundle { chain, beacons }),
+        (None, Some(_)) if matches!(chain, Ok(None)) => Ok(Shape::Round),
+        (None, Some(_)) => Ok(Shape::Bundle { chain, beacons: vec![raw] }),
+        (None, None) if element.public_key.is_some() => Ok(Shape::Chain),
+        (None, None) => Err("neither a round, nor a bundle of rounds, nor a chain info".to_owned()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Round {
+    round: Uint,
+    signature: HexBytes,
+    previous_signature: Option<HexBytes>,
+    randomness: Option<HexBytes>,
+}
+
+fn parse_round(raw: &RawValue) -> Result<Round, String> {
+    parse_object(raw)
+}
+
+fn parse_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
+    // serde would also take an array, field by field in order.
+    if !raw.get().starts_with('{') {
+        return Err("not a JSON object".to_owned());
+    }
+    serde_json::from_str(raw.get()).map_err(|error| error.to_string())
+}
+
+impl Round {
+    fn into_record(self, chain: &ChainInfo, rule: Rule<'_>, place: Place) -> Result<Record, String> {
+        let round = self.round.0;
+        if round == 0 {
+            return Err("round 0 is the genesis seed; nobody signs it".to_owned());
+        }
+        let mut checks = Vec::new();
+        checks.extend(self.randomness_check());
+        let message = match rule.chaining {
+            Chaining::Unchained => message(&[], round),
+            Chaining::UnchainedKeccak => Keccak256::digest(round.to_be_bytes()).into(),
+            Chaining::Chained => {
+                checks.extend(self.genesis_check(chain));
+                let seed = chain.genesis_seed.as_deref().filter(|_| round == 1);
+                let previous = self.previous_signature.as_ref().map(|bytes| bytes.0.as_slice()).or(seed);
+                let previous = previous
+                    .ok_or_else(|| format!("round {round} of a chained network lacks \"previous_signature\""))?;
+                message(previous, round)
+            }
+        };
+        Ok(Record {
+            id: Some(Id::number(round)),
+            suite: Some(rule.suite.to_owned()),
+            public_keys: vec![chain.public_key.clone()],
+            messages: Messages::Shared(message.to_vec()),
+            signature: self.signature.0,
+            source: None,
+            place,
+            checks,
+            rests_on: None,
+        })
+    }
+
+    /// The randomness of a round is the hash of its signature, nothing else.
+    fn randomness_check(&self) -> Option<Check> {
+        let stated = &self.randomness.as_ref()?.0;
+        let computed = Sha256::digest(&self.signature.0);
+        Some(Check::decided(
+            "randomness",
+            CheckResult::of(stated.as_slice() == computed.as_slice()),
+            format!("the signature hashes to {}", const_hex::encode(computed)),
+        ))
+    }
+
+    /// Round 1 signs the genesis seed in place of a previous signature.
+    fn genesis_check(&self, chain: &ChainInfo) -> Option<Check> {
+        let stated = &self.previous_signature.as_ref().filter(|_| self.round.0 == 1)?.0;
+        let Some(seed) = &chain.genesis_seed else {
+            return Some(Check::decided(
+                "genesis_seed",
+                CheckResult::NotPossible,
+                "the chain info names no genesis seed",
+            ));
+        };
+        Some(Check::decided(
+            "genesis_seed",
+            CheckResult::of(stated == seed),
+            format!("the chain starts from {}", const_hex::encode(seed)),
+        ))
+    }
+}
+
+/// The message of a round: SHA-256(previous || round), with nothing previous on an unchained network.
+fn message(previous: &[u8], round: u64) -> [u8; 32] {
+    Sha256::new().chain_update(previous).chain_update(round.to_be_bytes()).finalize().into()
+}
+
+/// How a round's message is formed, and the suite it is signed under.
+struct Rule<'a> {
+    suite: &'a str,
+    chaining: Chaining,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chaining {
+    Chained,
+    Unchained,
+    UnchainedKeccak,
+}
+
+impl<'a> Rule<'a> {
+    /// The caller's suite decides; a suite that is no drand profile leaves the message to the chain's scheme.
+    fn choose(suite: Option<&'a str>, chain: &ChainInfo) -> Result<Self, InputError> {
+        let Some(suite) = suite else {
+            let scheme = chain.scheme()?;
+            return Ok(Self { suite: scheme.profile(), chaining: chaining(scheme) });
+        };
+        let scheme = match DrandScheme::from_profile(suite) {
+            Some(scheme) => scheme,
+            None if chain.scheme_id.is_some() => chain.scheme()?,
+            None => return Err(InputError::SuiteNotDrand { suite: suite.to_owned() }),
+        };
+        Ok(Self { suite, chaining: chaining(scheme) })
+    }
+}
+
+fn chaining(scheme: DrandScheme) -> Chaining {
+    match scheme {
+        DrandScheme::Chained => Chaining::Chained,
+        DrandScheme::Unchained | DrandScheme::Quicknet | DrandScheme::G1Legacy => Chaining::Unchained,
+        DrandScheme::Evmnet => Chaining::UnchainedKeccak,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn quicknet() -> DrandOptions {
+        DrandOptions { chain: Some(ChainInfo::well_known("quicknet").unwrap()), suite: None }
+    }
+
+    fn chained() -> DrandOptions {
+        DrandOptions { chain: Some(ChainInfo::well_known("default").unwrap()), suite: None }
+    }
+
+    fn entries(input: &str, options: &DrandOptions) -> Vec<Entry> {
+        read(input.as_bytes(), options).unwrap()
+    }
+
+    fn record(input: &str, options: &DrandOptions) -> Record {
+        let mut entries = entries(input, options);
+        assert_eq!(entries.len(), 1);
+        entries.remove(0).unwrap()
+    }
+
+    fn reason(input: &str, options: &DrandOptions) -> String {
+        let mut entries = entries(input, options);
+        assert_eq!(entries.len(), 1);
+        entries.remove(0).unwrap_err().reason
+    }
+
+    #[test]
+    fn an_unchained_round_signs_its_number() {
+        let record = record(r#"{"round": "2", "signature": "0xAB"}"#, &quicknet());
+        assert_eq!(record.id, Some(Id::number(2)));
+        assert_eq!(record.suite.as_deref(), Some("drand-quicknet"));
+        assert_eq!(record.messages, Messages::Shared(Sha256::digest(2_u64.to_be_bytes()).to_vec()));
+        assert_eq!(record.signature, [0xab]);
+        assert_eq!(record.public_keys[0].len(), 96);
+    }
+
+    #[test]
+    fn a_chained_round_signs_what_came_before() {
+        let record = record(r#"{"round": 5, "signature": "ab", "previous_signature": "cd"}"#, &chained());
+        let message = Sha256::digest([&[0xcd][..], &5_u64.to_be_bytes()].concat());
+        assert_eq!(record.messages, Messages::Shared(message.to_vec()));
+        assert_eq!(record.suite.as_deref(), Some("drand-chained"));
+    }
+
+    #[test]
+    fn a_chained_round_without_previous_signature() {
+        assert!(reason(r#"{"round": 5, "signature": "ab"}"#, &chained()).contains("lacks \"previous_signature\""));
+    }
+
+    #[test]
+    fn round_one_starts_from_the_genesis_seed() {
+        let seed = "176f93498eac9ca337150b46d21dd58673ea4e3581185f869672e59fa4cb390a";
+        let bare = record(r#"{"round": 1, "signature": "ab"}"#, &chained());
+        let stated = format!(r#"{{"round": 1, "signature": "ab", "previous_signature": "{seed}"}}"#);
+        let stated = record(&stated, &chained());
+        assert_eq!(bare.messages, stated.messages);
+        assert_eq!(stated.checks[0].result, CheckResult::Passed);
+        let forged = record(r#"{"round": 1, "signature": "ab", "previous_signature": "00"}"#, &chained());
+        assert_eq!(forged.failed_check().unwrap().name, "genesis_seed");
+    }
+
+    #[test]
+    fn round_zero_is_nobodys() {
+        assert!(reason(r#"{"round": 0, "signature": "ab"}"#, &quicknet()).contains("round 0"));
+    }
+
+    #[test]
+    fn randomness_must_be_the_hash_of_the_signature() {
+        let hash = const_hex::encode(Sha256::digest([0xab]));
+        let right = format!(r#"{{"round": 5, "signature": "ab", "randomness": "{hash}"}}"#);
+        assert_eq!(record(&right, &quicknet()).failed_check(), None);
+        let wrong = record(r#"{"round": 5, "signature": "ab", "randomness": "00"}"#, &quicknet());
+        assert_eq!(wrong.failed_check().unwrap().name, "randomness");
+    }
+
+    #[test]
+    fn bad_rounds_do_not_stop_the_others() {
+        let input = r#"[{"round": 1}, 5, {}, {"round": 3, "signature": "0"}, {"round": -1, "signature": ""},
+            {"round": 1, "round": 2, "signature": ""}, [1, "00"], {"round": 4, "signature": "ab"}]"#;
+        let entries = entries(input, &quicknet());
+        let reasons: Vec<_> = entries[..7].iter().map(|entry| entry.as_ref().unwrap_err().reason.as_str()).collect();
+        let expected = [
+            "missing field `signature`",
+            "not a JSON object",
+            "neither a round",
+            "odd number",
+            "-1",
+            "duplicate field",
+            "not a JSON object",
+        ];
+        for (reason, expected) in reasons.iter().zip(expected) {
+            assert!(reason.contains(expected), "{reason} / {expected}");
+        }
+        assert_eq!(entries[7].as_ref().unwrap().place, Place::Element(7));
+    }
+
+    #[test]
+    fn a_bare_round_asks_for_its_chain() {
+        let error = read(&br#"{"round": 5, "signature": "ab"}"#[..], &DrandOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("--chain-info FILE") && error.contains("--chain NAME"), "{error}");
+    }
+
+    #[test]
+    fn a_round_may_name_its_chain() {
+        let named = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &DrandOptions::default());
+        assert_eq!(named.public_keys, record(r#"{"round": 5, "signature": "ab"}"#, &quicknet()).public_keys);
+        let error = read(&br#"{"chain": "mynet", "round": 5, "signature": "ab"}"#[..], &DrandOptions::default());
+        assert!(matches!(error, Err(InputError::ChainName { .. })));
+    }
+
+    #[test]
+    fn a_round_may_carry_its_key() {
+        let input = |key: &str| {
+            format!(r#"{{"round": 5, "signature": "", "public_key": "{key}", "scheme": "bls-unchained-on-g1"}}"#)
+        };
+        let record = record(&input("abcd"), &DrandOptions::default());
+        assert_eq!(record.public_keys, [[0xab, 0xcd]]);
+        assert_eq!(record.suite.as_deref(), Some("drand-g1-legacy"));
+        assert!(matches!(read(input("abcd").as_bytes(), &quicknet()), Err(InputError::ChainMismatch { .. })));
+    }
+
+    #[test]
+    fn a_name_of_the_documents_own_yields_to_the_chosen_chain() {
+        let input = r#"{"chain": "mynet", "round": 5, "signature": "ab"}"#;
+        assert_eq!(record(input, &quicknet()).suite.as_deref(), Some("drand-quicknet"));
+    }
+
+    #[test]
+    fn a_chain_info_speaks_for_the_rounds_after_it() {
+        let key = "ab".repeat(48);
+        let input = format!(
+            r#"{{"public_key": "{key}", "period": 3, "scheme": "pedersen-bls-unchained"}} {{"round": 5, "signature": "ab"}}"#
+        );
+        let record = record(&input, &DrandOptions::default());
+        assert_eq!(record.suite.as_deref(), Some("drand-unchained"));
+        assert_eq!(record.public_keys, [[0xab; 48]]);
+    }
+
+    #[test]
+    fn a_bundles_chain_ends_with_the_bundle() {
+        let input =
+            r#"[{"chain": "quicknet", "beacons": [{"round": 1, "signature": ""}]}, {"round": 2, "signature": ""}]"#;
+        let error = read(input.as_bytes(), &DrandOptions::default()).unwrap_err();
+        assert!(matches!(error, InputError::ChainUnknown { place: Place::Element(1) }), "{error}");
+    }
+
+    #[test]
+    fn another_chain_than_the_chosen_one() {
+        let input = r#"{"chain": "default", "round": 5, "signature": "ab", "previous_signature": "ab"}"#;
+        assert!(matches!(read(input.as_bytes(), &quicknet()), Err(InputError::ChainMismatch { .. })));
+    }
+
+    #[test]
+    fn the_callers_suite_decides() {
+        let suite = |name: &str| DrandOptions { suite: Some(name.to_owned()), ..chained() };
+        let input = r#"{"round": 5, "signature": "ab", "previous_signature": "cd"}"#;
+        let unchained = record(input, &suite("drand-unchained"));
+        assert_eq!(unchained.messages, Messages::Shared(Sha256::digest(5_u64.to_be_bytes()).to_vec()));
+        let by_id = record(input, &suite("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"));
+        assert_eq!(by_id.messages, record(input, &chained()).messages);
+        assert_eq!(by_id.suite.as_deref(), Some("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"));
+    }
+
+    #[test]
+    fn a_round_on_bn254_signs_its_number_hashed_with_keccak() {
+        let evmnet = DrandOptions { chain: Some(ChainInfo::well_known("evmnet").unwrap()), suite: None };
+        let record = record(r#"{"round": 1, "signature": "ab"}"#, &evmnet);
+        let message = "6c31fc15422ebad28aaf9089c306702f67540b53c7eea8b7d2941044b027100f";
+        assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap()));
+        assert_eq!(record.suite.as_deref(), Some("drand-evmnet"));
+        assert_eq!(record.public_keys[0].len(), 128);
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_round_reads_back(round in 1_u64.., signature in prop::collection::vec(any::<u8>(), 0..100)) {
+            let hex = const_hex::encode(&signature);
+            let record = record(&format!(r#"{{"round": {round}, "signature": "{hex}"}}"#), &quicknet());
+            prop_assert_eq!(record.id, Some(Id::number(round)));
+            prop_assert_eq!(record.signature, signature);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = read(bytes.as_slice(), &quicknet());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What stands at one place of an input: a claim, or something that makes none.
+
+use thiserror::Error;
+
+use crate::record::{Place, Record};
+
+/// What stands at one place of an input.
+pub type Entry = Result<Record, Malformed>;
+
+/// An entry that makes no claim. The entries around it are not affected.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: {reason}")]
+pub struct Malformed {
+    /// Where it stands in its file.
+    pub place: Place,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Malformed {
+    /// An entry and what is wrong with it.
+    #[must_use]
+    pub fn new(place: Place, reason: impl Into<String>) -> Self {
+        Self { place, reason: reason.into() }
+    }
+}

@@ -1,0 +1,459 @@
+//! Claims as JSON Lines: one object a line.
+//!
+//! ```json
+//! {"id": 7, "suite": "eth2", "public_keys": ["0x…", "0x…"], "message": "0x…", "signature": "0x…", "source": "peer-1"}
+//! ```
+//!
+//! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are all fine; unknown fields are skipped, a field
+//! that stands twice is refused. An input whose first character is `[` is read as one JSON array of such objects.
+
+use std::borrow::Cow;
+use std::io::{BufRead, Read};
+use std::vec;
+
+use serde::Deserialize;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use crate::columns::Columns;
+use crate::document::elements;
+use crate::entry::{Entry, Malformed};
+use crate::error::InputError;
+use crate::format::{BYTE_ORDER_MARK, Format};
+use crate::hex;
+use crate::record::{Id, Place, Record};
+
+/// Longest line that is read: 64 MiB, a claim of some 600,000 keys. A longer one is reported and skipped, not buffered.
+pub const LINE_LIMIT: usize = 64 << 20;
+
+/// Reads claims line by line, in memory bounded by the longest line.
+///
+/// After an `Err` from the outer result the iterator ends.
+#[derive(Debug)]
+pub struct JsonLines<R> {
+    reader: R,
+    state: State,
+    buffer: Vec<u8>,
+    lines: u64,
+    limit: usize,
+}
+
+impl<R: BufRead> JsonLines<R> {
+    /// Starts to read claims.
+    pub fn new(reader: R) -> Self {
+        Self::with_limit(reader, LINE_LIMIT)
+    }
+
+    fn with_limit(reader: R, limit: usize) -> Self {
+        Self { reader, state: State::Start, buffer: Vec::new(), lines: 0, limit }
+    }
+
+    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+        loop {
+            match &mut self.state {
+                State::Start => self.state = self.start()?,
+                State::Lines => return self.next_line(),
+                State::Array { elements, next } => {
+                    let place = Place::Element(*next);
+                    *next += 1;
+                    return Ok(elements.next().map(|raw| parse(raw.get(), place, Ending::Complete)));
+                }
+                State::Done => return Ok(None),
+            }
+        }
+    }
+
+    /// Skips the mark and white space before the first value, and sees whether that is an array.
+    fn start(&mut self) -> Result<State, InputError> {
+        loop {
+            let seen = self.reader.fill_buf()?;
+            let Some(first) = seen.first().copied() else { return Ok(State::Done) };
+            if seen.starts_with(BYTE_ORDER_MARK.as_bytes()) {
+                self.reader.consume(BYTE_ORDER_MARK.len());
+            } else if first.is_ascii_whitespace() {
+                self.reader.consume(1);
+                self.lines += u64::from(first == b'\n');
+            } else if first == b'[' {
+                let elements = elements(self.reader.by_ref(), Format::Jsonl)?.into_iter();
+                return Ok(State::Array { elements, next: 0 });
+            } else {
+                return Ok(State::Lines);
+            }
+        }
+    }
+
+    fn next_line(&mut self) -> Result<Option<Entry>, InputError> {
+        while let Some(line) = self.read_line()? {
+            let place = Place::Line(self.lines);
+            let text = match line {
+                Line::Whole(ending) => std::str::from_utf8(&self.buffer).map(|text| (text.trim(), ending)),
+                Line::TooLong => {
+                    let reason = format!("longer than {} MiB; skipped", self.limit >> 20);
+                    return Ok(Some(Err(Malformed::new(place, reason))));
+                }
+            };
+            match text {
+                Ok(("", _)) => {}
+                Ok((text, ending)) => return Ok(Some(parse(text, place, ending))),
+                Err(error) => {
+                    let reason = format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1);
+                    return Ok(Some(Err(Malformed::new(place, reason))));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the next line into the buffer, without its end; none at the end of the input.
+    fn read_line(&mut self) -> Result<Option<Line>, InputError> {
+        self.buffer.clear();
+        let bounded = self.limit as u64 + 1;
+        if self.reader.by_ref().take(bounded).read_until(b'\n', &mut self.buffer)? == 0 {
+            return Ok(None);
+        }
+        self.lines += 1;
+        if self.buffer.pop_if(|byte| *byte == b'\n').is_some() {
+            return Ok(Some(Line::Whole(Ending::Complete)));
+        }
+        if self.buffer.len() <= self.limit {
+            return Ok(Some(Line::Whole(Ending::CutOff)));
+        }
+        self.buffer = Vec::new();
+        self.reader.skip_until(b'\n')?;
+        Ok(Some(Line::TooLong))
+    }
+}
+
+impl<R: BufRead> Iterator for JsonLines<R> {
+    type Item = Result<Entry, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.advance().transpose();
+        if !matches!(entry, Some(Ok(_))) {
+            self.state = State::Done;
+        }
+        entry
+    }
+}
+
+#[derive(Debug)]
+enum State {
+    Start,
+    Lines,
+    Array { elements: vec::IntoIter<Box<RawValue>>, next: u64 },
+    Done,
+}
+
+enum Line {
+    Whole(Ending),
+    TooLong,
+}
+
+/// Whether a newline closed the line; without one, a broken last line is most likely a cut-off file.
+#[derive(Clone, Copy)]
+enum Ending {
+    Complete,
+    CutOff,
+}
+
+/// The fields of a claim; serde refuses a field that stands twice.
+#[derive(Deserialize)]
+#[serde(expecting = "a claim")]
+struct Fields<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    suite: Option<Text<'a>>,
+    #[serde(borrow)]
+    public_key: Option<Text<'a>>,
+    #[serde(borrow)]
+    public_keys: Option<Vec<Text<'a>>>,
+    #[serde(borrow)]
+    message: Option<Text<'a>>,
+    #[serde(borrow)]
+    messages: Option<Vec<Text<'a>>>,
+    #[serde(borrow)]
+    signature: Option<Text<'a>>,
+    #[serde(borrow)]
+    source: Option<Text<'a>>,
+}
+
+impl Fields<'_> {
+    fn decode(self) -> Result<Columns, String> {
+        Ok(Columns {
+            id: self.id.map_or(Ok(None), Id::from_json)?,
+            suite: self.suite.map(|text| text.0.into_owned()),
+            public_key: decode_one("public_key", self.public_key)?,
+            public_keys: decode_all("public_keys", self.public_keys)?,
+            message: decode_one("message", self.message)?,
+            messages: decode_all("messages", self.messages)?,
+            signature: decode_one("signature", self.signature)?,
+            source: self.source.map(|text| text.0.into_owned()),
+        })
+    }
+}
+
+/// A string that borrows from the line unless it has escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+fn parse(text: &str, place: Place, ending: Ending) -> Result<Record, Malformed> {
+    fields(text, ending)
+        .and_then(Fields::decode)
+        .and_then(|columns| columns.into_record(place))
+        .map_err(|reason| Malformed { place, reason })
+}
+
+fn fields(text: &str, ending: Ending) -> Result<Fields<'_>, String> {
+    // serde would also take an array, field by field in order.
+    if !text.starts_with('{') {
+        return Err("not a JSON object".to_owned());
+    }
+    serde_json::from_str(text).map_err(|error| match (error.classify(), ending) {
+        (Category::Eof, Ending::CutOff) => "the input ends in the middle of this line".to_owned(),
+        (Category::Eof, Ending::Complete) => {
+            "the object does not end on this line; each claim stands on one line (`jq -c .` makes it so)".to_owned()
+        }
+        _ => error.to_string().replace(" at line 1 column ", " at column "),
+    })
+}
+
+fn decode_one(name: &str, text: Option<Text<'_>>) -> Result<Option<Vec<u8>>, String> {
+    text.map(|text| hex::decode(&text.0).map_err(|reason| format!("\"{name}\": {reason}"))).transpose()
+}
+
+fn decode_all(name: &str, texts: Option<Vec<Text<'_>>>) -> Result<Option<Vec<Vec<u8>>>, String> {
+    let Some(texts) = texts else { return Ok(None) };
+    let decode = |(index, text): (usize, Text<'_>)| {
+        hex::decode(&text.0).map_err(|reason| format!("\"{name}\"[{index}]: {reason}"))
+    };
+    texts.into_iter().enumerate().map(decode).collect::<Result<_, _>>().map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::Messages;
+
+    const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;
+
+    fn read(input: impl AsRef<[u8]>) -> Vec<Entry> {
+        // A buffer of 7 bytes puts a refill inside every token.
+        JsonLines::new(BufReader::with_capacity(7, input.as_ref())).map(Result::unwrap).collect()
+    }
+
+    fn reason(line: &str) -> String {
+        let entries = read(format!("{line}\n{GOOD}\n"));
+        assert_eq!(entries.len(), 2, "the next line must still be read");
+        let good = entries[1].as_ref().unwrap();
+        assert_eq!(good.place, Place::Line(2));
+        let malformed = entries[0].as_ref().unwrap_err();
+        assert_eq!(malformed.place, Place::Line(1));
+        malformed.reason.clone()
+    }
+
+    #[test]
+    fn every_field_is_read() {
+        let line = r#"{"extra": [1, {"id": 2}], "id": "a", "suite": "eth2", "public_keys": ["0x0A", "0b"],
+            "messages": ["", "0XFF"], "signature": "cc", "source": "peer"}"#
+            .replace('\n', " ");
+        let record = read(line).remove(0).unwrap();
+        assert_eq!(record.id, Some(Id::text("a")));
+        assert_eq!(record.suite.as_deref(), Some("eth2"));
+        assert_eq!(record.public_keys, [[10], [11]]);
+        assert_eq!(record.messages, Messages::Each(vec![vec![], vec![255]]));
+        assert_eq!(record.signature, [0xcc]);
+        assert_eq!(record.source.as_deref(), Some("peer"));
+    }
+
+    #[test]
+    fn blank_lines_crlf_mark_and_no_last_newline() {
+        let input = format!("\u{feff}\r\n\n{GOOD}\r\n  \r\n{GOOD}");
+        let places: Vec<_> = read(input).into_iter().map(|entry| entry.unwrap().place).collect();
+        assert_eq!(places, [Place::Line(3), Place::Line(5)]);
+    }
+
+    #[test]
+    fn empty_and_blank_inputs_have_no_records() {
+        for input in ["", "\n", " \r\n\t", "\u{feff}"] {
+            assert!(read(input).is_empty());
+        }
+    }
+
+    #[test]
+    fn an_array_of_claims() {
+        let entries = read(format!("\n [\n{GOOD},\n 5, {GOOD}]"));
+        assert_eq!(entries[0].as_ref().unwrap().place, Place::Element(0));
+        assert_eq!(entries[1].as_ref().unwrap_err().reason, "not a JSON object");
+        assert_eq!(entries[2].as_ref().unwrap().place, Place::Element(2));
+    }
+
+    #[test]
+    fn a_truncated_array_is_an_error_and_ends() {
+        let mut lines = JsonLines::new(&b"[{\"id\": 1},"[..]);
+        assert!(matches!(lines.next(), Some(Err(InputError::Truncated { .. }))));
+        assert!(lines.next().is_none());
+    }
+
+    #[test]
+    fn not_json_or_not_an_object() {
+        assert_eq!(reason("hello"), "not a JSON object");
+        assert_eq!(reason("5"), "not a JSON object");
+        assert!(reason("{public_key}").contains("key must be a string at column 2"));
+        assert!(reason(&format!("{GOOD} {GOOD}")).contains("trailing characters"));
+    }
+
+    #[test]
+    fn an_array_is_not_taken_for_a_claim() {
+        let entries = read(format!("{GOOD}\n[null, null, \"01\", null, \"02\", null, \"03\", null]\n"));
+        assert_eq!(entries[1].as_ref().unwrap_err().reason, "not a JSON object");
+    }
+
+    #[test]
+    fn missing_and_doubled_fields() {
+        assert!(reason(r#"{"message":"02","signature":"03"}"#).contains("lacks \"public_key\""));
+        assert!(reason(r#"{"public_key":"01","signature":"03"}"#).contains("lacks \"message\""));
+        assert!(reason(r#"{"public_key":"01","message":"02"}"#).contains("lacks \"signature\""));
+        assert!(reason(r#"{"public_key":"01","public_keys":[],"message":"","signature":""}"#).contains("both"));
+        assert!(reason(r#"{"message":"01","message":"02"}"#).contains("duplicate field `message`"));
+        assert!(reason(r#"{"id":1,"\u0069d":2}"#).contains("duplicate field `id`"));
+    }
+
+    #[test]
+    fn unequal_numbers_of_keys_and_messages() {
+        let line = r#"{"public_keys":["01","02"],"messages":["03"],"signature":"04"}"#;
+        assert!(reason(line).contains("2 public keys but 1 messages"));
+    }
+
+    #[test]
+    fn bad_hex_names_its_field() {
+        let line = r#"{"public_keys":["01","0z"],"message":"02","signature":"03"}"#;
+        assert_eq!(reason(line), "\"public_keys\"[1]: 'z' is not a hex digit (digit 2)");
+        let line = r#"{"public_key":"01","message":"02","signature":"030"}"#;
+        assert_eq!(reason(line), "\"signature\": has an odd number of hex digits (3)");
+        assert!(reason(r#"{"public_key":1}"#).contains("invalid type: integer `1`, expected a string"));
+    }
+
+    #[test]
+    fn a_structured_id_is_refused() {
+        assert!(reason(r#"{"id":{},"public_key":"01","message":"02","signature":"03"}"#).contains("\"id\""));
+    }
+
+    #[test]
+    fn invalid_utf8_names_its_byte() {
+        let entries = read([b"{\"id\":\"\xff\"}\n", GOOD.as_bytes()].concat());
+        assert_eq!(entries[0].as_ref().unwrap_err().reason, "invalid UTF-8 at byte 8");
+        assert!(entries[1].is_ok());
+    }
+
+    #[test]
+    fn a_cut_off_last_line_and_a_pretty_printed_claim() {
+        let entries = read(format!("{GOOD}\n{}", &GOOD[..20]));
+        let malformed = entries[1].as_ref().unwrap_err();
+        assert_eq!(malformed.to_string(), "line 2: the input ends in the middle of this line");
+        assert!(reason("{").contains("jq -c"));
+    }
+
+    #[test]
+    fn an_overlong_line_is_skipped_whole() {
+        let long = format!("{GOOD}{}", " ".repeat(100));
+        let input = format!("{long}\n{GOOD}\n{long}");
+        let entries: Vec<_> =
+            JsonLines::with_limit(BufReader::with_capacity(7, input.as_bytes()), 60).map(Result::unwrap).collect();
+        assert_eq!(entries.len(), 3);
+        assert!(entries[0].as_ref().unwrap_err().reason.contains("longer than"));
+        assert_eq!(entries[1].as_ref().unwrap().place, Place::Line(2));
+        assert_eq!(entries[2].as_ref().unwrap_err().place, Place::Line(3));
+    }
+
+    #[test]
+    fn a_line_of_exactly_the_limit_is_read() {
+        let input = format!("{GOOD}\n");
+        assert!(JsonLines::with_limit(input.as_bytes(), GOOD.len()).next().unwrap().unwrap().is_ok());
+    }
+
+    #[test]
+    fn a_read_error_ends_the_iterator() {
+        let failing = BufReader::new(GOOD.as_bytes().chain(Failing));
+        let mut lines = JsonLines::new(failing);
+        assert!(matches!(lines.next(), Some(Err(InputError::Read(_)))));
+        assert!(lines.next().is_none());
+    }
+
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("unplugged"))
+        }
+    }
+
+    fn write(record: &Record) -> String {
+        let hex = |bytes: &Vec<u8>| serde_json::Value::from(const_hex::encode_prefixed(bytes));
+        let hexes = |all: &[Vec<u8>]| serde_json::Value::from(all.iter().map(hex).collect::<Vec<_>>());
+        let mut object = serde_json::Map::new();
+        if let Some(id) = &record.id {
+            object.insert("id".into(), serde_json::from_str(id.as_json()).unwrap());
+        }
+        if let Some(suite) = &record.suite {
+            object.insert("suite".into(), suite.as_str().into());
+        }
+        object.insert("public_keys".into(), hexes(&record.public_keys));
+        match &record.messages {
+            Messages::Shared(message) => object.insert("message".into(), hex(message)),
+            Messages::Each(messages) => object.insert("messages".into(), hexes(messages)),
+        };
+        object.insert("signature".into(), hex(&record.signature));
+        if let Some(source) = &record.source {
+            object.insert("source".into(), source.as_str().into());
+        }
+        serde_json::Value::from(object).to_string()
+    }
+
+    fn record() -> impl Strategy<Value = Record> {
+        let bytes = || prop::collection::vec(any::<u8>(), 0..60);
+        let pairs = prop::collection::vec((bytes(), bytes()), 0..4);
+        let id = prop::option::of(prop_oneof![any::<u64>().prop_map(Id::number), ".*".prop_map(|t| Id::text(&t))]);
+        (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), prop::option::of(".*")).prop_map(
+            |(id, suite, pairs, shared, signature, source)| {
+                let (public_keys, each) = pairs.into_iter().unzip();
+                Record {
+                    id,
+                    suite,
+                    public_keys,
+                    messages: shared.map_or(Messages::Each(each), Messages::Shared),
+                    signature,
+                    source,
+                    place: Place::Line(1),
+                    checks: vec![],
+                    rests_on: None,
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_record_reads_back(record in record()) {
+            prop_assert_eq!(read(write(&record)), vec![Ok(record)]);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            for entry in JsonLines::new(bytes.as_slice()) {
+                let _ = entry;
+            }
+        }
+
+        #[test]
+        fn no_json_makes_it_panic(text in r#"[\[{}\],:"a-c0-9 \\n]{0,60}"#) {
+            for entry in JsonLines::new(text.as_bytes()) {
+                let _ = entry;
+            }
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! Light-client objects as the Beacon API and its users write them.
+//!
+//! Names and nesting are those of `/eth/v1/beacon/light_client/…`. Accepted besides: objects without their envelope, flat
+//! Altair headers without the `beacon` level, bare numbers, and a header or committee in a list, alone or with its branch
+//! after it (how a Rust tuple is written).
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, IgnoredAny, MapAccess, SeqAccess};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::network::Fork;
+use super::ssz::{self, Root};
+use crate::hex::{Hex, HexBytes};
+use crate::number::{Uint, Uint256};
+
+/// Keys of a sync committee in the mainnet preset.
+pub const COMMITTEE_SIZE: usize = 512;
+
+/// One object of a document.
+#[derive(Debug)]
+pub(super) enum Object {
+    Bootstrap(Box<Bootstrap>),
+    Update(Box<Update>),
+    Committee(CommitteeFile),
+}
+
+/// The start of a light client: a block it trusts, and the committee in that block's state.
+#[derive(Debug)]
+pub(super) struct Bootstrap {
+    pub header: Header,
+    pub committee: Committee,
+    pub branch: Vec<Root>,
+    pub fork: Option<Fork>,
+}
+
+/// A committee on its own, as a file states it.
+#[derive(Debug)]
+pub(super) struct CommitteeFile {
+    pub network: Option<String>,
+    pub period: Option<u64>,
+    pub committee: Committee,
+}
+
+/// A full update, a finality update or an optimistic update: each leaves out more than the one before.
+#[derive(Debug)]
+pub(super) struct Update {
+    pub attested: Header,
+    pub finalized: Option<(Header, Vec<Root>)>,
+    pub next_committee: Option<(Committee, Vec<Root>)>,
+    pub bits: [u8; COMMITTEE_SIZE / 8],
+    pub signature: Vec<u8>,
+    pub signature_slot: u64,
+    pub fork: Option<Fork>,
+}
+
+impl Object {
+    /// Reads one object without its envelope; the fork is that of the envelope's `version`, if it had one.
+    pub(super) fn from_json(text: &str, fork: Option<Fork>) -> Result<Self, String> {
+        let fields: Fields = parse(text)?;
+        if let Some(pubkeys) = fields.pubkeys {
+            let committee = Committee::new(pubkeys, fields.aggregate_pubkey)?;
+            let period = fields.period.map(|number| number.0);
+            return Ok(Self::Committee(CommitteeFile { network: fields.network, period, committee }));
+        }
+        if let Some(current) = fields.current_sync_committee {
+            let (committee, branch) =
+                current.with_branch("current_sync_committee", fields.current_sync_committee_branch)?;
+            let header = fields.header.ok_or("lacks \"header\"")?.try_into()?;
+            let bootstrap = Bootstrap { header, committee: committee.try_into()?, branch, fork };
+            return Ok(Self::Bootstrap(Box::new(bootstrap)));
+        }
+        let attested = fields
+            .attested_header
+            .ok_or("neither a bootstrap, nor an update, nor a committee: lacks \"attested_header\"")?
+            .try_into()?;
+        let aggregate = fields.sync_aggregate.ok_or("lacks \"sync_aggregate\"")?;
+        Ok(Self::Update(Box::new(Update {
+            attested,
+            finalized: convert("finalized_header", fields.finalized_header, fields.finality_branch)?,
+            next_committee: convert(
+                "next_sync_committee",
+                fields.next_sync_committee,
+                fields.next_sync_committee_branch,
+            )?,
+            bits: aggregate.sync_committee_bits.0,
+            signature: aggregate.sync_committee_signature.0,
+            signature_slot: fields.signature_slot.ok_or("lacks \"signature_slot\"")?.0,
+            fork,
+        })))
+    }
+}
+
+/// An envelope of the Beacon API, `{"version": …, "data": …}`; an object without one has no `data`.
+#[derive(Deserialize)]
+pub(super) struct Envelope<'a> {
+    pub version: Option<String>,
+    #[serde(borrow)]
+    pub data: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    pub(super) fn from_json(text: &'a str) -> Result<Self, String> {
+        parse(text)
+    }
+
+    pub(super) fn fork(&self) -> Option<Fork> {
+        self.version.as_deref().and_then(Fork::from_name)
+    }
+}
+
+/// A block header, and the execution payload header in its body from Capella on.
+#[derive(Debug, PartialEq)]
+pub(super) struct Header {
+    pub beacon: BeaconHeader,
+    pub execution: Option<(Execution, Vec<Root>)>,
+}
+
+/// `BeaconBlockHeader`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct BeaconHeader {
+    pub slot: u64,
+    pub proposer_index: u64,
+    pub parent_root: Root,
+    pub state_root: Root,
+    pub body_root: Root,
+}
+
+impl BeaconHeader {
+    pub(super) fn root(&self) -> Root {
+        let leaves = [
+            ssz::number(self.slot),
+            ssz::number(self.proposer_index),
+            self.parent_root,
+            self.state_root,
+            self.body_root,
+        ];
+        ssz::merkleize(&leaves, 3)
+    }
+}
+
+/// `ExecutionPayloadHeader`, with the fields that Deneb added where the document has them.
+#[derive(Debug, PartialEq, Deserialize)]
+pub(super) struct Execution {
+    parent_hash: Hex<32>,
+    fee_recipient: Hex<20>,
+    state_root: Hex<32>,
+    receipts_root: Hex<32>,
+    logs_bloom: Hex<256>,
+    prev_randao: Hex<32>,
+    block_number: Uint,
+    gas_limit: Uint,
+    gas_used: Uint,
+    timestamp: Uint,
+    extra_data: HexBytes,
+    base_fee_per_gas: Uint256,
+    block_hash: Hex<32>,
+    transactions_root: Hex<32>,
+    withdrawals_root: Hex<32>,
+    blob_gas_used: Option<Uint>,
+    excess_blob_gas: Option<Uint>,
+}
+
+impl Execution {
+    /// Its root in the layout of a fork from Capella to Fulu; none when a field of that layout is missing.
+    ///
+    /// The fork decides, not the document: some tools write the fields of Deneb into Capella's headers.
+    pub(super) fn root(&self, fork: Fork) -> Option<Root> {
+        let extra_data = ssz::leaves(&self.extra_data.0);
+        if extra_data.len() > 1 {
+            return None;
+        }
+        let mut leaves = vec![
+            self.parent_hash.0,
+            ssz::leaf(&self.fee_recipient.0),
+            self.state_root.0,
+            self.receipts_root.0,
+            ssz::merkleize(&ssz::leaves(&self.logs_bloom.0), 3),
+            self.prev_randao.0,
+            ssz::number(self.block_number.0),
+            ssz::number(self.gas_limit.0),
+            ssz::number(self.gas_used.0),
+            ssz::number(self.timestamp.0),
+            ssz::with_length(&ssz::merkleize(&extra_data, 0), self.extra_data.0.len()),
+            self.base_fee_per_gas.0,
+            self.block_hash.0,
+            self.transactions_root.0,
+            self.withdrawals_root.0,
+        ];
+        if fork < Fork::Deneb {
+            return Some(ssz::merkleize(&leaves, 4));
+        }
+        leaves.push(ssz::number(self.blob_gas_used?.0));
+        leaves.push(ssz::number(self.excess_blob_gas?.0));
+        Some(ssz::merkleize(&leaves, 5))
+    }
+}
+
+/// The keys of a sync committee, in its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committee {
+    /// The 512 keys, 48 bytes each.
+    pub public_keys: Vec<[u8; 48]>,
+    /// Their sum as the document states it. Not recomputed here: that takes curve arithmetic.
+    pub aggregate_public_key: Option<[u8; 48]>,
+}
+
+impl Committee {
+    fn new(keys: Vec<Hex<48>>, aggregate: Option<Hex<48>>) -> Result<Self, String> {
+        if keys.len() != COMMITTEE_SIZE {
+            return Err(format!("a sync committee has {COMMITTEE_SIZE} keys, this one {}", keys.len()));
+        }
+        Ok(Self {
+            public_keys: keys.into_iter().map(|key| key.0).collect(),
+            aggregate_public_key: aggregate.map(|key| key.0),
+        })
+    }
+
+    /// The root of `SyncCommittee`; none without the aggregate key, which is one of its fields.
+    pub(super) fn root(&self) -> Option<Root> {
+        let key_root = |key: &[u8; 48]| ssz::merkleize(&ssz::leaves(key), 1);
+        let keys: Vec<Root> = self.public_keys.iter().map(key_root).collect();
+        let aggregate = self.aggregate_public_key.as_ref()?;
+        Some(ssz::parent(&ssz::merkleize(&keys, COMMITTEE_SIZE.ilog2()), &key_root(aggregate)))
+    }
+}
+
+#[derive(Deserialize)]
+struct Fields {
+    attested_header: Option<HeaderFields>,
+    finalized_header: Option<Listed<HeaderFields>>,
+    finality_branch: Option<Vec<Hex<32>>>,
+    next_sync_committee: Option<Listed<CommitteeFields>>,
+    next_sync_committee_branch: Option<Vec<Hex<32>>>,
+    sync_aggregate: Option<SyncAggregate>,
+    signature_slot: Option<Uint>,
+    header: Option<HeaderFields>,
+    current_sync_committee: Option<Listed<CommitteeFields>>,
+    current_sync_committee_branch: Option<Vec<Hex<32>>>,
+    network: Option<String>,
+    period: Option<Uint>,
+    pubkeys: Option<Vec<Hex<48>>>,
+    aggregate_pubkey: Option<Hex<48>>,
+}
+
+#[derive(Deserialize)]
+struct SyncAggregate {
+    sync_committee_bits: Hex<{ COMMITTEE_SIZE / 8 }>,
+    sync_committee_signature: HexBytes,
+}
+
+#[derive(Deserialize)]
+struct CommitteeFields {
+    pubkeys: Vec<Hex<48>>,
+    aggregate_pubkey: Option<Hex<48>>,
+}
+
+impl TryFrom<CommitteeFields> for Committee {
+    type Error = String;
+
+    fn try_from(fields: CommitteeFields) -> Result<Self, String> {
+        Self::new(fields.pubkeys, fields.aggregate_pubkey)
+    }
+}
+
+/// A header with its `beacon` level, or flat without it.
+#[derive(Deserialize)]
+struct HeaderFields {
+    beacon: Option<BeaconFields>,
+    execution: Option<Execution>,
+    execution_branch: Option<Vec<Hex<32>>>,
+    slot: Option<Uint>,
+    proposer_index: Option<Uint>,
+    parent_root: Option<Hex<32>>,
+    state_root: Option<Hex<32>>,
+    body_root: Option<Hex<32>>,
+}
+
+#[derive(Deserialize)]
+struct BeaconFields {
+    slot: Uint,
+    proposer_index: Uint,
+    parent_root: Hex<32>,
+    state_root: Hex<32>,
+    body_root: Hex<32>,
+}
+
+impl TryFrom<HeaderFields> for Header {
+    type Error = String;
+
+    fn try_from(fields: HeaderFields) -> Result<Self, String> {
+        let lacks = |name: &str| format!("a header lacks {name:?}");
+        let beacon = match fields.beacon {
+            Some(beacon) => beacon,
+            None => BeaconFields {
+                slot: fields.slot.ok_or_else(|| lacks("slot"))?,
+                proposer_index: fields.proposer_index.ok_or_else(|| lacks("proposer_index"))?,
+                parent_root: fields.parent_root.ok_or_else(|| lacks("parent_root"))?,
+                state_root: fields.state_root.ok_or_else(|| lacks("state_root"))?,
+                body_root: fields.body_root.ok_or_else(|| lacks("body_root"))?,
+            },
+        };
+        let execution = match (fields.execution, fields.execution_branch) {
+            (Some(execution), Some(branch)) => Some((execution, roots(branch))),
+            (None, _) => None,
+            (Some(_), None) => return Err(lacks("execution_branch")),
+        };
+        Ok(Self {
+            beacon: BeaconHeader {
+                slot: beacon.slot.0,
+                proposer_index: beacon.proposer_index.0,
+                parent_root: beacon.parent_root.0,
+                state_root: beacon.state_root.0,
+                body_root: beacon.body_root.0,
+            },
+            execution,
+        })
+    }
+}
+
+/// A value as it should be, alone in a list, or in a list with its branch.
+struct Listed<T> {
+    value: T,
+    branch: Option<Vec<Hex<32>>>,
+}
+
+impl<T> Listed<T> {
+    /// The value and its branch, from the list or from the field next to it.
+    fn with_branch(self, name: &str, beside: Option<Vec<Hex<32>>>) -> Result<(T, Vec<Root>), String> {
+        let branch = self.branch.or(beside).ok_or_else(|| format!("has {name:?} without its branch"))?;
+        Ok((self.value, roots(branch)))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+            type Value = Listed<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object, or a list of one object and its branch")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Listed<T>, A::Error> {
+                Ok(Listed { value: T::deserialize(MapAccessDeserializer::new(map))?, branch: None })
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Listed<T>, A::Error> {
+                let value = list.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+                let branch = list.next_element()?;
+                if list.next_element::<IgnoredAny>()?.is_some() {
+                    return Err(de::Error::custom("a list of more than an object and its branch"));
+                }
+                Ok(Listed { value, branch })
+            }
+        }
+
+        deserializer.deserialize_any(Visitor(PhantomData))
+    }
+}
+
+fn convert<T, U>(
+    name: &str,
+    listed: Option<Listed<T>>,
+    beside: Option<Vec<Hex<32>>>,
+) -> Result<Option<(U, Vec<Root>)>, String>
+where
+    U: TryFrom<T, Error = String>,
+{
+    let Some(listed) = listed else { return Ok(None) };
+    let (value, branch) = listed.with_branch(name, beside)?;
+    Ok(Some((value.try_into()?, branch)))
+}
+
+fn roots(branch: Vec<Hex<32>>) -> Vec<Root> {
+    branch.into_iter().map(|node| node.0).collect()
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    // serde would also take an array, field by field in order.
+    if !text.starts_with('{') {
+        return Err("not a JSON object".to_owned());
+    }
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(text: &str) -> String {
+        Object::from_json(text, None).unwrap_err()
+    }
+
+    fn hex(byte: u8, length: usize) -> String {
+        const_hex::encode(vec![byte; length])
+    }
+
+    fn flat_header() -> String {
+        let root = hex(1, 32);
+        format!(
+            r#"{{"slot": 5, "proposer_index": "6", "parent_root": "{root}", "state_root": "{root}", "body_root": "{root}"}}"#
+        )
+    }
+
+    fn update(rest: &str) -> String {
+        format!(
+            r#"{{"attested_header": {}, "signature_slot": 6,
+                "sync_aggregate": {{"sync_committee_bits": "{}", "sync_committee_signature": "00"}} {rest}}}"#,
+            flat_header(),
+            hex(255, 64)
+        )
+    }
+
+    fn committee(keys: usize) -> String {
+        let keys = vec![format!("{:?}", hex(1, 48)); keys].join(",");
+        format!(r#"{{"pubkeys": [{keys}], "aggregate_pubkey": "{}"}}"#, hex(1, 48))
+    }
+
+    #[test]
+    fn flat_and_nested_headers_are_the_same() {
+        let Object::Update(flat) = Object::from_json(&update(""), None).unwrap() else { panic!() };
+        let nested = update("").replacen(&flat_header(), &format!(r#"{{"beacon": {}}}"#, flat_header()), 1);
+        let Object::Update(nested) = Object::from_json(&nested, None).unwrap() else { panic!() };
+        assert_eq!(flat.attested, nested.attested);
+        assert_eq!(flat.attested.beacon.proposer_index, 6);
+    }
+
+    #[test]
+    fn a_committee_alone_in_a_list_or_with_its_branch() {
+        let root = hex(2, 32);
+        let beside = update(&format!(
+            r#", "next_sync_committee": [{}], "next_sync_committee_branch": ["{root}"]"#,
+            committee(512)
+        ));
+        let inside = update(&format!(r#", "next_sync_committee": [{}, ["{root}"]]"#, committee(512)));
+        for text in [beside, inside] {
+            let Object::Update(update) = Object::from_json(&text, None).unwrap() else { panic!() };
+            assert_eq!(update.next_committee.unwrap().1, [[2; 32]]);
+        }
+        let three = update(&format!(r#", "next_sync_committee": [{}, [], 3]"#, committee(512)));
+        assert!(reason(&three).contains("more than an object"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert!(reason("{}").contains("attested_header"));
+        assert!(reason("[1]").contains("not a JSON object"));
+        assert!(reason(&update("").replace("signature_slot", "x")).contains("signature_slot"));
+        assert!(reason(&update("").replace("\"slot\"", "\"x\"")).contains("a header lacks \"slot\""));
+        assert!(reason(&update(&format!(r#", "finalized_header": {}"#, flat_header()))).contains("without its branch"));
+        assert!(reason(&committee(511)).contains("this one 511"));
+        assert!(reason(&update("").replace(&hex(255, 64), &hex(255, 63))).contains("63 bytes of hex, not 64"));
+    }
+
+    #[test]
+    fn a_committee_without_aggregate_has_no_root() {
+        let text = committee(512).replace("aggregate_pubkey", "x");
+        let Object::Committee(file) = Object::from_json(&text, None).unwrap() else { panic!() };
+        assert_eq!(file.committee.root(), None);
+    }
+}

@@ -1,0 +1,432 @@
+//! Rules that need no real network: committees and states are made up, and their roots built from the leaf upwards.
+
+use proptest::prelude::*;
+
+use super::network::Fork;
+use super::object::Object;
+use super::ssz::{self, Root};
+use super::*;
+use crate::entry::Entry;
+use crate::record::{CheckResult, Id, Place, Record};
+
+/// Any slot of Capella and of Electra on mainnet.
+const CAPELLA: u64 = 194_048 * 32 + 8192 - 7;
+const ELECTRA: u64 = 364_032 * 32 + 77;
+
+fn mainnet() -> BeaconNetwork {
+    "mainnet".parse().unwrap()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const_hex::encode_prefixed(bytes)
+}
+
+fn hexes(nodes: &[Root]) -> String {
+    let quoted: Vec<String> = nodes.iter().map(|node| format!("{:?}", hex(node))).collect();
+    format!("[{}]", quoted.join(","))
+}
+
+fn committee(seed: u8) -> Committee {
+    let key = |index: usize| {
+        let mut key = [seed; 48];
+        key[..8].copy_from_slice(&(index as u64).to_le_bytes());
+        key
+    };
+    Committee { public_keys: (0..COMMITTEE_SIZE).map(key).collect(), aggregate_public_key: Some([seed; 48]) }
+}
+
+fn committee_json(committee: &Committee) -> String {
+    let keys: Vec<String> = committee.public_keys.iter().map(|key| format!("{:?}", hex(key))).collect();
+    let aggregate = hex(&committee.aggregate_public_key.unwrap());
+    format!(r#"{{"pubkeys": [{}], "aggregate_pubkey": "{aggregate}"}}"#, keys.join(","))
+}
+
+/// A branch of made-up siblings, and the root that it leads the leaf to.
+fn climb(leaf: Root, index: u64) -> (Vec<Root>, Root) {
+    let branch: Vec<Root> = (0..index.ilog2()).map(|level| [level as u8 + 1; 32]).collect();
+    let root = branch.iter().enumerate().fold(leaf, |node, (level, sibling)| {
+        if index >> level & 1 == 1 { ssz::parent(sibling, &node) } else { ssz::parent(&node, sibling) }
+    });
+    (branch, root)
+}
+
+fn header(slot: u64, state_root: &Root) -> String {
+    let root = hex(&[9; 32]);
+    format!(
+        r#"{{"beacon": {{"slot": "{slot}", "proposer_index": "1", "parent_root": "{root}", "state_root": "{}", "body_root": "{root}"}}}}"#,
+        hex(state_root)
+    )
+}
+
+fn bootstrap(slot: u64, committee: &Committee, index: u64) -> String {
+    let (branch, state_root) = climb(committee.root().unwrap(), index);
+    format!(
+        r#"{{"header": {}, "current_sync_committee": {}, "current_sync_committee_branch": {}}}"#,
+        header(slot, &state_root),
+        committee_json(committee),
+        hexes(&branch)
+    )
+}
+
+fn update_with(attested: &str, signature_slot: u64, bits: &[u8], rest: &str) -> String {
+    format!(
+        r#"{{"attested_header": {attested}, "signature_slot": "{signature_slot}", "sync_aggregate":
+            {{"sync_committee_bits": "{}", "sync_committee_signature": "0xab"}} {rest}}}"#,
+        hex(bits)
+    )
+}
+
+fn update(attested: u64, signature_slot: u64, rest: &str) -> String {
+    update_with(&header(attested, &[0; 32]), signature_slot, &[255; 64], rest)
+}
+
+/// An update whose attested state holds the next committee.
+fn teaching_update(slot: u64, next: &Committee, index: u64) -> String {
+    let (branch, state_root) = climb(next.root().unwrap(), index);
+    let rest = format!(
+        r#", "next_sync_committee": {}, "next_sync_committee_branch": {}"#,
+        committee_json(next),
+        hexes(&branch)
+    );
+    update_with(&header(slot, &state_root), slot + 1, &[255; 64], &rest)
+}
+
+fn read(text: &str) -> Document {
+    Document::read(text.as_bytes(), "test.json").unwrap()
+}
+
+/// Reads one document, learns from it, and returns what it taught and claims.
+fn run(text: &str, network: &BeaconNetwork) -> (Vec<Lesson>, Vec<Entry>) {
+    let documents = [read(text)];
+    let mut committees = Committees::default();
+    let lessons = committees.learn(&documents, network);
+    (lessons, documents[0].records(&committees, network, MIN_PARTICIPANTS).collect())
+}
+
+fn result(record: &Record, name: &str) -> CheckResult {
+    record.checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("no check {name}")).result
+}
+
+/// The record of one update of which the committee is known.
+fn claim_of(update: &str, slot: u64) -> Record {
+    let text = format!("[{}, {update}]", bootstrap(slot, &committee(1), 54));
+    let (lessons, entries) = run(&text, &mainnet());
+    assert_eq!(lessons[0].teaching, Teaching::Learned);
+    entries.into_iter().next().unwrap().unwrap()
+}
+
+#[test]
+fn an_update_becomes_a_claim() {
+    let mut bits = [0; 64];
+    (bits[0], bits[1], bits[63]) = (0b101, 0b10, 0x80);
+    let record = claim_of(&update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &bits, ""), CAPELLA);
+    let keys = committee(1).public_keys;
+    assert_eq!(record.public_keys, [keys[0], keys[2], keys[9], keys[511]]);
+    assert_eq!(record.id, Some(Id::number(CAPELLA + 1)));
+    assert_eq!(record.suite.as_deref(), Some("eth2"));
+    assert_eq!(record.signature, [0xab]);
+    assert_eq!(record.rests_on, None);
+    assert_eq!(record.failed_check(), None);
+}
+
+#[test]
+fn an_update_without_finality_or_next_committee() {
+    let record = claim_of(&update(CAPELLA, CAPELLA + 1, ""), CAPELLA);
+    assert_eq!(result(&record, "finality_branch"), CheckResult::NotPossible);
+    assert_eq!(result(&record, "next_sync_committee_branch"), CheckResult::NotPossible);
+}
+
+#[test]
+fn zeros_stand_for_no_finality_and_no_next_committee() {
+    let empty = Committee { public_keys: vec![[0; 48]; 512], aggregate_public_key: Some([0; 48]) };
+    let zero_header = header(0, &[0; 32]).replace(&hex(&[9; 32]), &hex(&[0; 32])).replace("\"1\"", "\"0\"");
+    let rest = |finalized: &str, next: &Committee| {
+        format!(
+            r#", "finalized_header": {finalized}, "finality_branch": {}, "next_sync_committee": {}, "next_sync_committee_branch": {}"#,
+            hexes(&[[0; 32]; 6]),
+            committee_json(next),
+            hexes(&[[0; 32]; 5])
+        )
+    };
+    let record = claim_of(&update(CAPELLA, CAPELLA + 1, &rest(&zero_header, &empty)), CAPELLA);
+    assert_eq!(record.failed_check(), None);
+    let smuggled = claim_of(&update(CAPELLA, CAPELLA + 1, &rest(&zero_header, &committee(2))), CAPELLA);
+    assert_eq!(smuggled.failed_check().unwrap().name, "next_sync_committee_branch");
+    let smuggled = claim_of(&update(CAPELLA, CAPELLA + 1, &rest(&header(5, &[0; 32]), &empty)), CAPELLA);
+    assert_eq!(smuggled.failed_check().unwrap().name, "finality_branch");
+}
+
+#[test]
+fn finality_is_proven_against_the_attested_state() {
+    for (slot, index) in [(CAPELLA, 105), (ELECTRA, 169)] {
+        let finalized = header(slot - 64, &[3; 32]);
+        let Object::Update(parsed) = Object::from_json(&update_with(&finalized, 1, &[0; 64], ""), None).unwrap() else {
+            panic!()
+        };
+        let (branch, state_root) = climb(parsed.attested.beacon.root(), index);
+        let rest =
+            |finalized: &str| format!(r#", "finalized_header": {finalized}, "finality_branch": {}"#, hexes(&branch));
+        let attested = header(slot, &state_root);
+        let known = bootstrap(slot, &committee(1), if slot == CAPELLA { 54 } else { 86 });
+        for (finalized, expected) in
+            [(finalized.as_str(), CheckResult::Passed), (&header(slot - 64, &[4; 32]), CheckResult::Failed)]
+        {
+            let text = format!("[{known}, {}]", update_with(&attested, slot + 1, &[255; 64], &rest(finalized)));
+            let record = run(&text, &mainnet()).1.remove(0).unwrap();
+            assert_eq!(result(&record, "finality_branch"), expected);
+        }
+    }
+}
+
+#[test]
+fn slots_must_rise() {
+    for (attested, signature, expected) in [
+        (CAPELLA, CAPELLA + 1, CheckResult::Passed),
+        (CAPELLA, CAPELLA, CheckResult::Failed),
+        (CAPELLA, CAPELLA - 1, CheckResult::Failed),
+    ] {
+        let record = claim_of(&update(attested, signature, ""), CAPELLA);
+        assert_eq!(result(&record, "slot_order"), expected);
+    }
+    let finalized_later = format!(
+        r#", "finalized_header": {}, "finality_branch": {}"#,
+        header(CAPELLA + 1, &[0; 32]),
+        hexes(&[[1; 32]; 6])
+    );
+    let record = claim_of(&update(CAPELLA, CAPELLA + 1, &finalized_later), CAPELLA);
+    assert_eq!(result(&record, "slot_order"), CheckResult::Failed);
+}
+
+#[test]
+fn nobody_taking_part_fails() {
+    let record = claim_of(&update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &[0; 64], ""), CAPELLA);
+    assert_eq!(record.failed_check().unwrap().name, "participants");
+    assert!(record.public_keys.is_empty());
+}
+
+#[test]
+fn a_caller_may_ask_for_two_thirds() {
+    let documents = [read(&format!(
+        "[{}, {}]",
+        bootstrap(CAPELLA, &committee(1), 54),
+        update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &[0x0f; 64], "")
+    ))];
+    let mut committees = Committees::default();
+    committees.learn(&documents, &mainnet());
+    let record = documents[0].records(&committees, &mainnet(), 342).next().unwrap().unwrap();
+    assert_eq!(record.failed_check().unwrap().name, "participants");
+}
+
+#[test]
+fn an_unknown_committee_names_its_period_and_the_remedy() {
+    let (_, entries) = run(&update(CAPELLA, CAPELLA + 1, ""), &mainnet());
+    let reason = &entries[0].as_ref().unwrap_err().reason;
+    let period = BeaconNetwork::period(CAPELLA + 1);
+    assert!(reason.contains(&format!("period {period}")) && reason.contains("--committee FILE"), "{reason}");
+}
+
+#[test]
+fn the_next_committee_is_learned_and_vouched_for() {
+    let slot = CAPELLA;
+    let next_slot = (BeaconNetwork::period(slot) + 1) * 8192 + 5;
+    let text = format!(
+        "[{}, {}, {}]",
+        update(next_slot, next_slot + 1, ""),
+        teaching_update(slot, &committee(2), 55),
+        bootstrap(slot, &committee(1), 54)
+    );
+    let (lessons, entries) = run(&text, &mainnet());
+    assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::Learned));
+    let record = entries[0].as_ref().unwrap();
+    assert_eq!(record.public_keys[0], committee(2).public_keys[0]);
+    let origin = record.rests_on.as_ref().unwrap();
+    assert_eq!((origin.document.as_str(), origin.place), ("test.json", Place::Element(1)));
+    assert_eq!(entries[1].as_ref().unwrap().rests_on, None);
+}
+
+/// The update whose signature is of the next period already: what it teaches could be what signed it.
+#[test]
+fn an_update_cannot_vouch_for_its_own_keys() {
+    let last_slot = (BeaconNetwork::period(CAPELLA) + 1) * 8192 - 1;
+    let forged = teaching_update(last_slot, &committee(2), 55);
+    let (lessons, entries) = run(&format!("[{}, {forged}]", bootstrap(CAPELLA, &committee(1), 54)), &mainnet());
+    assert_eq!(lessons[1].teaching, Teaching::NotVouchedFor);
+    assert!(entries[0].as_ref().unwrap_err().reason.contains("is not known"));
+}
+
+#[test]
+fn updates_in_a_circle_vouch_for_nothing() {
+    let first = BeaconNetwork::period(CAPELLA) * 8192;
+    let signed_late = teaching_update(first, &committee(2), 55).replacen(
+        &format!("\"{}\"", first + 1),
+        &format!("\"{}\"", first + 2 * 8192),
+        1,
+    );
+    let text = format!("[{signed_late}, {}]", teaching_update(first + 8192, &committee(3), 55));
+    let (lessons, entries) = run(&text, &mainnet());
+    assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::NotVouchedFor));
+    assert!(entries.iter().all(Result::is_err));
+}
+
+#[test]
+fn updates_teach_in_the_order_of_their_periods() {
+    let slot = |later: u64| (BeaconNetwork::period(CAPELLA) + later) * 8192;
+    let text = format!(
+        "[{}, {}, {}]",
+        teaching_update(slot(1), &committee(3), 55),
+        teaching_update(slot(0), &committee(2), 55),
+        bootstrap(slot(0), &committee(1), 54)
+    );
+    let (lessons, entries) = run(&text, &mainnet());
+    assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::Learned));
+    assert_eq!(entries[0].as_ref().unwrap().public_keys[0], committee(2).public_keys[0]);
+}
+
+#[test]
+fn electra_moves_the_committees() {
+    let text = format!("[{}, {}]", bootstrap(ELECTRA, &committee(1), 86), teaching_update(ELECTRA, &committee(2), 87));
+    let (lessons, entries) = run(&text, &mainnet());
+    assert!(lessons.iter().all(|lesson| lesson.teaching == Teaching::Learned));
+    assert_eq!(entries[0].as_ref().unwrap().failed_check(), None);
+    // The old index in the new fork proves nothing, and the other way round.
+    assert_eq!(run(&bootstrap(ELECTRA, &committee(1), 54), &mainnet()).0[0].teaching, Teaching::Refused);
+    assert_eq!(run(&bootstrap(CAPELLA, &committee(1), 86), &mainnet()).0[0].teaching, Teaching::Refused);
+}
+
+#[test]
+fn a_forged_committee_is_not_learned() {
+    let forged =
+        teaching_update(CAPELLA, &committee(2), 55).replacen(&hex(&committee(2).public_keys[7]), &hex(&[7; 48]), 1);
+    let (lessons, entries) = run(&format!("[{}, {forged}]", bootstrap(CAPELLA, &committee(1), 54)), &mainnet());
+    assert_eq!(lessons[1].teaching, Teaching::Refused);
+    assert_eq!(entries[0].as_ref().unwrap().failed_check().unwrap().name, "next_sync_committee_branch");
+}
+
+#[test]
+fn two_next_committees_of_one_period_do_not_agree() {
+    let text = format!(
+        "[{}, {}, {}]",
+        bootstrap(CAPELLA, &committee(1), 54),
+        teaching_update(CAPELLA, &committee(2), 55),
+        teaching_update(CAPELLA + 1, &committee(3), 55)
+    );
+    let (lessons, entries) = run(&text, &mainnet());
+    assert_eq!(lessons[2].teaching, Teaching::Conflict);
+    assert_eq!(entries[0].as_ref().unwrap().failed_check(), None);
+    assert_eq!(entries[1].as_ref().unwrap().failed_check().unwrap().name, "next_sync_committee_agrees");
+}
+
+#[test]
+fn a_committee_file_is_believed_first() {
+    let period = BeaconNetwork::period(CAPELLA + 1);
+    let file = |seed| {
+        committee_json(&committee(seed)).replacen('{', &format!(r#"{{"network": "mainnet", "period": {period}, "#), 1)
+    };
+    let mut committees = Committees::default();
+    assert_eq!(committees.add_file(&file(1), "a.json", None, &mainnet()).unwrap(), period);
+    assert_eq!(committees.add_file(&file(1), "b.json", Some(period), &mainnet()).unwrap(), period);
+    assert!(
+        committees.add_file(&file(2), "c.json", None, &mainnet()).unwrap_err().to_string().contains("known already")
+    );
+    assert!(committees.add_file(&file(1), "d.json", Some(period + 1), &mainnet()).is_err());
+    assert!(committees.add_file(&file(1), "e.json", None, &"sepolia".parse().unwrap()).is_err());
+    let bare = committee_json(&committee(1));
+    assert!(committees.add_file(&bare, "f.json", None, &mainnet()).unwrap_err().to_string().contains("period"));
+    assert!(committees.add_file(&bare, "g.json", Some(period + 1), &mainnet()).is_ok());
+    for rubbish in ["", "[]", "{", "{}", &update(1, 2, "")] {
+        assert!(committees.add_file(rubbish, "h.json", None, &mainnet()).is_err());
+    }
+    let conflicting = [read(&bootstrap(CAPELLA, &committee(2), 54))];
+    assert_eq!(committees.learn(&conflicting, &mainnet())[0].teaching, Teaching::Conflict);
+    assert_eq!(committees.committee(period), Some(&committee(1)));
+}
+
+#[test]
+fn a_committee_among_the_inputs_makes_no_claim() {
+    let period = BeaconNetwork::period(CAPELLA + 1);
+    let file = committee_json(&committee(1)).replacen('{', &format!(r#"{{"period": {period}, "#), 1);
+    let (lessons, entries) = run(&format!("{file}\n{}", update(CAPELLA, CAPELLA + 1, "")), &mainnet());
+    assert_eq!(lessons[0].teaching, Teaching::Learned);
+    assert_eq!(entries.len(), 1);
+    let (lessons, _) = run(&file, &"sepolia".parse().unwrap());
+    assert_eq!(lessons[0].teaching, Teaching::Learned);
+    let foreign = file.replacen('{', r#"{"network": "holesky", "#, 1);
+    assert_eq!(run(&foreign, &mainnet()).0[0].teaching, Teaching::Refused);
+    let (_, entries) = run(&committee_json(&committee(1)), &mainnet());
+    assert!(entries[0].as_ref().unwrap_err().reason.contains("period"));
+}
+
+#[test]
+fn envelopes_single_doubled_and_listed() {
+    let known = bootstrap(CAPELLA, &committee(1), 54);
+    let plain = update(CAPELLA, CAPELLA + 1, "");
+    for text in [
+        format!(r#"[{{"version": "capella", "data": {known}}}, {{"version": "capella", "data": {plain}}}]"#),
+        format!(r#"{{"data": [{known}, {plain}]}}"#),
+        format!("{known}\n{plain}"),
+    ] {
+        let (_, entries) = run(&text, &mainnet());
+        assert_eq!(entries.len(), 1);
+        let record = entries[0].as_ref().unwrap();
+        assert_eq!((record.place, record.failed_check()), (Place::Element(1), None));
+    }
+}
+
+#[test]
+fn bad_objects_do_not_stop_the_others() {
+    let text = format!(
+        r#"[5, {{}}, {{"data": 7}}, {{"data": []}}, {{"data": [8]}}, {}, {}]"#,
+        bootstrap(CAPELLA, &committee(1), 54),
+        update(CAPELLA, CAPELLA + 1, "")
+    );
+    let (_, entries) = run(&text, &mainnet());
+    assert_eq!(entries.iter().filter(|entry| entry.is_err()).count(), 4);
+    assert!(entries.last().unwrap().is_ok());
+}
+
+#[test]
+fn a_custom_network_reads_the_layout_from_the_document() {
+    let custom = BeaconNetwork::custom([7; 32], [1, 2, 3, 4]);
+    for (slot, index) in [(5, 54), (5, 86)] {
+        assert_eq!(run(&bootstrap(slot, &committee(1), index), &custom).0[0].teaching, Teaching::Learned);
+    }
+    let stated = format!(r#"{{"version": "electra", "data": {}}}"#, bootstrap(5, &committee(1), 54));
+    assert_eq!(run(&stated, &custom).0[0].teaching, Teaching::Refused);
+}
+
+#[test]
+fn gloas_is_not_judged() {
+    let sepolia: BeaconNetwork = "sepolia".parse().unwrap();
+    let slot = 353_024 * 32;
+    assert_eq!(sepolia.fork(slot), Some(Fork::Gloas));
+    let lesson = run(&bootstrap(slot, &committee(1), 86), &sepolia).0.remove(0);
+    assert_eq!((lesson.checks[0].result, lesson.teaching), (CheckResult::NotPossible, Teaching::Refused));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_written_bitvector_reads_back(bits in prop::array::uniform32(any::<u16>())) {
+        let bytes: Vec<u8> = bits.iter().flat_map(|two| two.to_le_bytes()).collect();
+        let record = claim_of(&update_with(&header(CAPELLA, &[0; 32]), CAPELLA + 1, &bytes, ""), CAPELLA);
+        let expected: Vec<Vec<u8>> = (0..512)
+            .filter(|index| bits[index / 16] >> (index % 16) & 1 == 1)
+            .map(|index| committee(1).public_keys[index].to_vec())
+            .collect();
+        prop_assert_eq!(record.public_keys, expected);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        let _ = Document::read(bytes.as_slice(), "test.json");
+    }
+
+    #[test]
+    fn no_slots_make_it_panic(attested in any::<u64>(), signature in any::<u64>()) {
+        let text = format!("[{}, {}]", teaching_update(attested.min(u64::MAX - 1), &committee(2), 55), update(attested, signature, ""));
+        for name in ["mainnet", "sepolia"] {
+            let _ = run(&text, &name.parse().unwrap());
+        }
+    }
+}

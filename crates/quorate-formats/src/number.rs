@@ -1,0 +1,110 @@
+//! Numbers of JSON documents, quoted or not: the Beacon API quotes them, many tools do not.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, de};
+
+/// An unsigned number below 2^64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Uint(pub u64);
+
+impl<'de> Deserialize<'de> for Uint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl de::Visitor<'_> for Visitor {
+            type Value = Uint;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number from 0 to 2^64 - 1, quoted or not")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Uint, E> {
+                Ok(Uint(number))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Uint, E> {
+                // `parse` alone would take a leading plus sign.
+                let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+                let number = text.parse().ok().filter(|_| digits);
+                number.map(Uint).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// An unsigned number below 2^256 as 32 bytes, little-endian, as SSZ stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Uint256(pub [u8; 32]);
+
+impl<'de> Deserialize<'de> for Uint256 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl de::Visitor<'_> for Visitor {
+            type Value = Uint256;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number from 0 to 2^256 - 1, quoted or not")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Uint256, E> {
+                let mut bytes = [0; 32];
+                bytes[..8].copy_from_slice(&number.to_le_bytes());
+                Ok(Uint256(bytes))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Uint256, E> {
+                from_decimal(text).map(Uint256).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// Schoolbook conversion; these numbers are short and few.
+fn from_decimal(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0_u8; 32];
+    for digit in text.chars() {
+        let mut carry = digit.to_digit(10)?;
+        for byte in &mut bytes {
+            let value = u32::from(*byte) * 10 + carry;
+            [*byte, ..] = value.to_le_bytes();
+            carry = value >> 8;
+        }
+        if carry != 0 {
+            return None;
+        }
+    }
+    (!text.is_empty()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_and_bare() {
+        assert_eq!(serde_json::from_str::<Uint>("7").unwrap(), Uint(7));
+        assert_eq!(serde_json::from_str::<Uint>("\"18446744073709551615\"").unwrap(), Uint(u64::MAX));
+        for bad in ["-1", "1.0", "\"+1\"", "\"\"", "\"0x1\"", "18446744073709551616", "null", "\"1 \""] {
+            assert!(serde_json::from_str::<Uint>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn decimal_of_256_bits() {
+        let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+        let over = "115792089237316195423570985008687907853269984665640564039457584007913129639936";
+        assert_eq!(from_decimal(largest), Some([255; 32]));
+        assert_eq!(from_decimal(over), None);
+        assert_eq!(from_decimal("258").unwrap()[..3], [2, 1, 0]);
+        assert_eq!(serde_json::from_str::<Uint256>("\"258\"").unwrap(), serde_json::from_str("258").unwrap());
+        for bad in ["", "-1", "1a", "٣"] {
+            assert_eq!(from_decimal(bad), None, "{bad}");
+        }
+    }
+}

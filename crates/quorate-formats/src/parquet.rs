@@ -1,0 +1,286 @@
+//! Claims as Parquet: one row a claim, with the column names of JSON Lines.
+//!
+//! A text column holds hex; a binary column holds the bytes themselves, plain or of fixed size. The plural columns are lists
+//! of either. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
+//!
+//! The types are those of the Parquet schema. An Arrow schema stored beside it is ignored: it could only ask for other
+//! in-memory forms (large, dictionary, view) of the same bytes.
+
+mod whole_file;
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Schema};
+use serde_json::value::RawValue;
+
+use self::whole_file::WholeFile;
+use crate::columns::Columns;
+use crate::entry::{Entry, Malformed};
+use crate::error::{InputError, ParquetFileError};
+use crate::hex;
+use crate::record::{Id, Place, Record};
+
+/// Rows decoded at a time. With the page being read, this bounds the memory.
+pub const BATCH_ROWS: usize = 1024;
+
+/// Reads claims row by row.
+///
+/// After an `Err` from the outer result the iterator ends. Damage inside a page shows only when its rows are reached.
+pub struct ParquetRows {
+    batches: ParquetRecordBatchReader,
+    current: Option<Batch>,
+    rows: u64,
+    ended: bool,
+}
+
+impl ParquetRows {
+    /// Opens a file; a pipe will not do, see [`ParquetFileError::NeedsFile`].
+    ///
+    /// # Errors
+    /// When it is no Parquet file, is cut off, lacks a column that every claim needs, or has one of an unfit type.
+    pub fn open(mut file: File) -> Result<Self, InputError> {
+        check_marks(&mut file)?;
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let builder = contained(|| ParquetRecordBatchReaderBuilder::try_new_with_options(WholeFile(file), options))
+            .map_err(|reason| ParquetFileError::NotParquet { reason })?;
+        check_columns(builder.schema())?;
+        let columns = builder.parquet_schema();
+        let roots = columns.root_schema().get_fields().iter().enumerate();
+        let wanted = roots.filter(|(_, field)| COLUMNS.contains(&field.name())).map(|(index, _)| index);
+        let mask = ProjectionMask::roots(columns, wanted);
+        let batches = contained(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())
+            .map_err(|reason| ParquetFileError::Damaged { row: 0, reason })?;
+        Ok(Self { batches, current: None, rows: 0, ended: false })
+    }
+
+    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+        loop {
+            if let Some(batch) = &mut self.current {
+                if batch.next < batch.rows {
+                    let row = batch.next;
+                    batch.next += 1;
+                    self.rows += 1;
+                    let place = Place::Row(self.rows);
+                    return Ok(Some(batch.record(row, place).map_err(|reason| Malformed { place, reason })));
+                }
+                self.current = None;
+            }
+            let batch = contained(|| self.batches.next().transpose())
+                .map_err(|reason| ParquetFileError::Damaged { row: self.rows, reason })?;
+            let Some(batch) = batch else { return Ok(None) };
+            self.current = Some(Batch::new(&batch));
+        }
+    }
+}
+
+impl Iterator for ParquetRows {
+    type Item = Result<Entry, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let entry = self.advance();
+        self.ended = entry.is_err();
+        entry.transpose()
+    }
+}
+
+const MAGIC: [u8; 4] = *b"PAR1";
+/// The two marks and the length of the footer.
+const SMALLEST_FILE: u64 = 12;
+
+const COLUMNS: [&str; 8] = ["id", "suite", "public_key", "public_keys", "message", "messages", "signature", "source"];
+const BYTES: [&str; 3] = ["public_key", "message", "signature"];
+const LISTS: [&str; 2] = ["public_keys", "messages"];
+const TEXTS: [&str; 2] = ["suite", "source"];
+
+/// Tells a cut-off file from one that never was Parquet.
+fn check_marks(file: &mut File) -> Result<(), InputError> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut mark = [0; 4];
+    file.seek(SeekFrom::Start(0))?;
+    if length < SMALLEST_FILE || file.read_exact(&mut mark).is_err() || mark != MAGIC {
+        let reason = "it does not start with \"PAR1\"".to_owned();
+        return Err(ParquetFileError::NotParquet { reason }.into());
+    }
+    file.seek(SeekFrom::End(-4))?;
+    file.read_exact(&mut mark)?;
+    if mark != MAGIC {
+        return Err(ParquetFileError::Truncated.into());
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok(())
+}
+
+fn check_columns(schema: &Schema) -> Result<(), ParquetFileError> {
+    let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let needed: [(&[&str], &'static str); 3] = [
+        (&["public_key", "public_keys"], "\"public_key\" (or \"public_keys\")"),
+        (&["message", "messages"], "\"message\" (or \"messages\")"),
+        (&["signature"], "\"signature\""),
+    ];
+    for (alternatives, name) in needed {
+        if !alternatives.iter().any(|column| found.contains(column)) {
+            return Err(ParquetFileError::MissingColumn { name, found: found.join(", ") });
+        }
+    }
+    for name in COLUMNS {
+        let mut of_that_name = schema.fields().iter().filter(|field| field.name() == name);
+        let Some(field) = of_that_name.next() else { continue };
+        let kind = field.data_type();
+        let (fits, expected) = if BYTES.contains(&name) {
+            (holds_bytes(kind), "text (hex) or binary")
+        } else if LISTS.contains(&name) {
+            (matches!(kind, DataType::List(item) if holds_bytes(item.data_type())), "a list of text (hex) or binary")
+        } else if TEXTS.contains(&name) {
+            (*kind == DataType::Utf8, "text")
+        } else {
+            (holds_id(kind), "text, a number or a boolean")
+        };
+        if !fits {
+            return Err(ParquetFileError::ColumnType { name, found: kind.to_string(), expected });
+        }
+        if of_that_name.next().is_some() {
+            return Err(ParquetFileError::ColumnType { name, found: "two columns".to_owned(), expected: "one" });
+        }
+    }
+    Ok(())
+}
+
+fn holds_bytes(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::Binary | DataType::FixedSizeBinary(_))
+}
+
+fn holds_id(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
+}
+
+/// A batch of rows, its columns found once.
+struct Batch {
+    rows: usize,
+    next: usize,
+    id: Option<ArrayRef>,
+    suite: Option<ArrayRef>,
+    public_key: Option<ArrayRef>,
+    public_keys: Option<ArrayRef>,
+    message: Option<ArrayRef>,
+    messages: Option<ArrayRef>,
+    signature: Option<ArrayRef>,
+    source: Option<ArrayRef>,
+}
+
+impl Batch {
+    fn new(batch: &RecordBatch) -> Self {
+        let column = |name| batch.column_by_name(name).cloned();
+        Self {
+            rows: batch.num_rows(),
+            next: 0,
+            id: column("id"),
+            suite: column("suite"),
+            public_key: column("public_key"),
+            public_keys: column("public_keys"),
+            message: column("message"),
+            messages: column("messages"),
+            signature: column("signature"),
+            source: column("source"),
+        }
+    }
+
+    fn record(&self, row: usize, place: Place) -> Result<Record, String> {
+        let columns = Columns {
+            id: cell(self.id.as_ref(), row).map(|array| id(array, row)).transpose()?.flatten(),
+            suite: cell(self.suite.as_ref(), row).and_then(|array| text(array, row)),
+            public_key: bytes("public_key", self.public_key.as_ref(), row)?,
+            public_keys: list("public_keys", self.public_keys.as_ref(), row)?,
+            message: bytes("message", self.message.as_ref(), row)?,
+            messages: list("messages", self.messages.as_ref(), row)?,
+            signature: bytes("signature", self.signature.as_ref(), row)?,
+            source: cell(self.source.as_ref(), row).and_then(|array| text(array, row)),
+        };
+        columns.into_record(place)
+    }
+}
+
+/// The column, if it has something in this row.
+fn cell(column: Option<&ArrayRef>, row: usize) -> Option<&dyn Array> {
+    column.filter(|array| array.is_valid(row)).map(AsRef::as_ref)
+}
+
+fn bytes(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<u8>>, String> {
+    let Some(array) = cell(column, row) else { return Ok(None) };
+    cell_bytes(array, row).map(Some).map_err(|reason| format!("\"{name}\": {reason}"))
+}
+
+fn list(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<Vec<u8>>>, String> {
+    let Some(array) = cell(column, row) else { return Ok(None) };
+    let Some(lists) = array.as_list_opt::<i32>() else { return Err(format!("\"{name}\": not a list")) };
+    let items = lists.value(row);
+    let item = |index| {
+        let found = if items.is_valid(index) { cell_bytes(&items, index) } else { Err("null".to_owned()) };
+        found.map_err(|reason| format!("\"{name}\"[{index}]: {reason}"))
+    };
+    (0..items.len()).map(item).collect::<Result<_, _>>().map(Some)
+}
+
+/// Text is hex, binary is what it says.
+fn cell_bytes(array: &dyn Array, row: usize) -> Result<Vec<u8>, String> {
+    match array.data_type() {
+        DataType::Utf8 => hex::decode(array.as_string::<i32>().value(row)),
+        DataType::Binary => Ok(array.as_binary::<i32>().value(row).to_vec()),
+        DataType::FixedSizeBinary(_) => Ok(array.as_fixed_size_binary().value(row).to_vec()),
+        other => Err(format!("of the type {other}")),
+    }
+}
+
+fn text(array: &dyn Array, row: usize) -> Option<String> {
+    array.as_string_opt::<i32>().map(|texts| texts.value(row).to_owned())
+}
+
+fn id(array: &dyn Array, row: usize) -> Result<Option<Id>, String> {
+    macro_rules! number {
+        ($kind:ty) => {
+            array.as_primitive::<$kind>().value(row).to_string()
+        };
+    }
+    let json = match array.data_type() {
+        DataType::Utf8 => return Ok(text(array, row).map(|text| Id::text(&text))),
+        DataType::Boolean => array.as_boolean().value(row).to_string(),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float32 => number!(Float32Type),
+        DataType::Float64 => number!(Float64Type),
+        other => return Err(format!("\"id\": of the type {other}")),
+    };
+    // JSON has no word for infinity, and none for what is not a number.
+    let raw: &RawValue = serde_json::from_str(&json).map_err(|_| format!("\"id\": {json} is no JSON number"))?;
+    Id::from_json(raw)
+}
+
+/// Calls into the Parquet reader, which panics on some damaged files (an impossible encoding in a page header, for one)
+/// where it should return an error. What it leaves behind is not used again: the caller ends with the error.
+fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the file is damaged".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

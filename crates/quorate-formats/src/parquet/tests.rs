@@ -1,0 +1,280 @@
+//! Files are written here in every type that other writers choose, and read back.
+
+use std::fs;
+use std::io::Write;
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::basic::Compression;
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::builder::{BinaryBuilder, ListBuilder, StringBuilder};
+use arrow_array::types::Int8Type as KeyType;
+use arrow_array::{
+    BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int32Array,
+    LargeBinaryArray, LargeStringArray, StringArray, StringViewArray, UInt64Array,
+};
+use arrow_schema::Field;
+use proptest::prelude::*;
+
+use super::*;
+use crate::record::Messages;
+
+type Named = (&'static str, ArrayRef);
+
+fn write_with(columns: Vec<Named>, compression: Compression) -> Vec<u8> {
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn write(columns: Vec<Named>) -> Vec<u8> {
+    write_with(columns, Compression::UNCOMPRESSED)
+}
+
+fn open(bytes: &[u8]) -> Result<ParquetRows, InputError> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    ParquetRows::open(file)
+}
+
+fn read(columns: Vec<Named>) -> Vec<Entry> {
+    open(&write(columns)).unwrap().map(Result::unwrap).collect()
+}
+
+fn strings(values: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+fn minimal() -> Vec<Named> {
+    vec![("public_key", strings(&["0x01"])), ("message", strings(&["02"])), ("signature", strings(&["03"]))]
+}
+
+fn with(name: &'static str, array: ArrayRef) -> Vec<Named> {
+    let mut columns: Vec<Named> = minimal().into_iter().filter(|(other, _)| *other != name).collect();
+    columns.push((name, array));
+    columns
+}
+
+#[test]
+fn one_row() {
+    let record = read(minimal()).remove(0).unwrap();
+    assert_eq!(record.public_keys, [[1]]);
+    assert_eq!(record.messages, Messages::Shared(vec![2]));
+    assert_eq!(record.signature, [3]);
+    assert_eq!(record.place, Place::Row(1));
+    assert_eq!((record.id, record.suite, record.source), (None, None, None));
+}
+
+#[test]
+fn every_column_type_that_arrow_writes() {
+    let binary: [&[u8]; 1] = [&[3, 4]];
+    let dictionary: DictionaryArray<KeyType> = ["0304"].into_iter().collect();
+    let columns: [ArrayRef; 8] = [
+        strings(&["0304"]),
+        Arc::new(LargeStringArray::from(vec!["0304"])),
+        Arc::new(StringViewArray::from(vec!["0304"])),
+        Arc::new(dictionary),
+        Arc::new(BinaryArray::from(binary.to_vec())),
+        Arc::new(LargeBinaryArray::from(binary.to_vec())),
+        Arc::new(BinaryViewArray::from(binary.to_vec())),
+        Arc::new(FixedSizeBinaryArray::try_from_iter(binary.iter()).unwrap()),
+    ];
+    for column in columns {
+        let kind = column.data_type().clone();
+        let record = read(with("signature", column)).remove(0).unwrap();
+        assert_eq!(record.signature, [3, 4], "{kind}");
+    }
+}
+
+#[test]
+fn lists_of_text_and_of_binary() {
+    let mut texts = ListBuilder::new(StringBuilder::new());
+    texts.append_value([Some("01"), Some("0x02")]);
+    let mut binaries = ListBuilder::new(BinaryBuilder::new());
+    binaries.append_value([Some([1]), Some([2])]);
+    for list in [Arc::new(texts.finish()) as ArrayRef, Arc::new(binaries.finish())] {
+        let columns = vec![("public_keys", list.clone()), ("messages", list), ("signature", strings(&["03"]))];
+        let record = read(columns).remove(0).unwrap();
+        assert_eq!(record.public_keys, [[1], [2]]);
+        assert_eq!(record.messages, Messages::Each(vec![vec![1], vec![2]]));
+    }
+}
+
+#[test]
+fn ids_suites_and_sources() {
+    let ids: [(ArrayRef, &str); 5] = [
+        (strings(&["a"]), "\"a\""),
+        (Arc::new(UInt64Array::from(vec![u64::MAX])), "18446744073709551615"),
+        (Arc::new(Int32Array::from(vec![-1])), "-1"),
+        (Arc::new(BooleanArray::from(vec![true])), "true"),
+        (Arc::new(Float64Array::from(vec![1.5])), "1.5"),
+    ];
+    for (array, json) in ids {
+        assert_eq!(read(with("id", array)).remove(0).unwrap().id.unwrap().as_json(), json);
+    }
+    let infinite = read(with("id", Arc::new(Float64Array::from(vec![f64::INFINITY])))).remove(0);
+    assert!(infinite.unwrap_err().reason.contains("no JSON number"));
+    assert_eq!(read(with("suite", strings(&["eth2"]))).remove(0).unwrap().suite.as_deref(), Some("eth2"));
+    assert_eq!(read(with("source", strings(&["peer"]))).remove(0).unwrap().source.as_deref(), Some("peer"));
+}
+
+#[test]
+fn a_null_cell_is_named_by_its_row() {
+    let columns = vec![
+        ("public_key", strings(&["01", "02", "03"])),
+        ("message", strings(&["", "", ""])),
+        ("signature", Arc::new(StringArray::from(vec![Some("04"), None, Some("05")])) as ArrayRef),
+    ];
+    let entries = read(columns);
+    assert!(entries[0].is_ok() && entries[2].is_ok());
+    assert_eq!(entries[1].as_ref().unwrap_err().to_string(), "row 2: lacks \"signature\"");
+}
+
+#[test]
+fn a_null_in_a_list_and_bad_hex() {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value([Some("01"), None]);
+    let columns = vec![
+        ("public_keys", Arc::new(list.finish()) as ArrayRef),
+        ("message", strings(&["02"])),
+        ("signature", strings(&["03"])),
+    ];
+    assert_eq!(read(columns)[0].as_ref().unwrap_err().reason, "\"public_keys\"[1]: null");
+    let odd = read(with("message", strings(&["0"])));
+    assert!(odd[0].as_ref().unwrap_err().reason.starts_with("\"message\": has an odd number"));
+}
+
+#[test]
+fn a_row_chooses_between_one_key_and_several() {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_null();
+    list.append_value([Some("02"), Some("03")]);
+    list.append_value([Some("02")]);
+    let columns = vec![
+        ("public_key", Arc::new(StringArray::from(vec![Some("01"), None, Some("01")])) as ArrayRef),
+        ("public_keys", Arc::new(list.finish())),
+        ("message", strings(&["", "", ""])),
+        ("signature", strings(&["", "", ""])),
+    ];
+    let entries = read(columns);
+    assert_eq!(entries[0].as_ref().unwrap().public_keys.len(), 1);
+    assert_eq!(entries[1].as_ref().unwrap().public_keys.len(), 2);
+    assert!(entries[2].as_ref().unwrap_err().reason.contains("both"));
+}
+
+#[test]
+fn rows_are_counted_across_batches() {
+    let many = BATCH_ROWS * 2 + 3;
+    let column = || Arc::new(StringArray::from(vec!["01"; many])) as ArrayRef;
+    let entries = read(vec![("public_key", column()), ("message", column()), ("signature", column())]);
+    assert_eq!(entries.len(), many);
+    assert_eq!(entries[many - 1].as_ref().unwrap().place, Place::Row(many as u64));
+}
+
+#[test]
+fn the_usual_codecs() {
+    let codecs = [
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(Default::default()),
+        Compression::LZ4_RAW,
+        Compression::LZ4,
+    ];
+    for codec in codecs {
+        let rows = open(&write_with(minimal(), codec)).unwrap().count();
+        assert_eq!(rows, 1, "{codec}");
+    }
+}
+
+#[test]
+fn a_file_without_rows_has_no_records() {
+    let columns = minimal().into_iter().map(|(name, _)| (name, strings(&[]))).collect();
+    assert!(read(columns).is_empty());
+}
+
+#[test]
+fn missing_columns_and_unfit_types() {
+    let without: Vec<Named> = minimal().into_iter().filter(|(name, _)| *name != "signature").collect();
+    let error = open(&write(without)).err().unwrap().to_string();
+    assert!(error.contains("no column \"signature\"") && error.contains("public_key, message"), "{error}");
+    let error = open(&write(with("message", Arc::new(Int32Array::from(vec![1]))))).err().unwrap();
+    assert!(matches!(error, ParquetFileError::ColumnType { name: "message", .. }), "{error}");
+    let error = open(&write(with("public_keys", strings(&["01"])))).err().unwrap();
+    assert!(matches!(error, ParquetFileError::ColumnType { name: "public_keys", .. }), "{error}");
+    let mut twice = minimal();
+    twice.push(("message", strings(&["04"])));
+    assert!(open(&write(twice)).is_err());
+}
+
+#[test]
+fn cut_off_empty_and_foreign_files() {
+    let bytes = write(minimal());
+    assert!(matches!(open(&bytes[..bytes.len() - 1]), Err(ParquetFileError::Truncated)));
+    for foreign in [&b""[..], b"PAR1", b"hello, this is text", b"PAR1\0\0\0\0PAR1"] {
+        let error = open(foreign).err().unwrap();
+        assert!(matches!(error, ParquetFileError::NotParquet { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_directory_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(ParquetRows::open(fs::File::open(folder.path()).unwrap()).is_err());
+}
+
+/// A page header with a list of 2^31 - 1 numbers to skip, in a file of some hundred bytes.
+#[test]
+fn a_header_that_skips_beyond_the_end_is_an_error() {
+    let mut bytes = write(minimal());
+    bytes[4..11].copy_from_slice(&[0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
+    assert!(matches!(open(&bytes).unwrap().last(), Some(Err(ParquetFileError::Damaged { row: 0, .. }))));
+}
+
+/// Opens and reads to the end, whatever comes.
+fn exhaust(bytes: &[u8]) {
+    if let Ok(rows) = open(bytes) {
+        rows.for_each(drop);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn written_rows_read_back(rows in prop::collection::vec((any::<[u8; 5]>(), ".{0,9}"), 1..50)) {
+        let hex: Vec<String> = rows.iter().map(|(bytes, _)| const_hex::encode(bytes)).collect();
+        let column = Arc::new(StringArray::from(hex)) as ArrayRef;
+        let binary = Arc::new(BinaryArray::from_iter_values(rows.iter().map(|(bytes, _)| bytes))) as ArrayRef;
+        let ids = Arc::new(StringArray::from_iter_values(rows.iter().map(|(_, id)| id))) as ArrayRef;
+        let entries = read(vec![("id", ids), ("public_key", column), ("message", binary.clone()), ("signature", binary)]);
+        for (entry, (bytes, id)) in entries.iter().zip(&rows) {
+            let record = entry.as_ref().unwrap();
+            prop_assert_eq!(&record.public_keys[0], bytes);
+            prop_assert_eq!(&record.messages, &Messages::Shared(bytes.to_vec()));
+            prop_assert_eq!(record.id.as_ref(), Some(&Id::text(id)));
+        }
+        prop_assert_eq!(entries.len(), rows.len());
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        exhaust(&[b"PAR1", bytes.as_slice(), b"PAR1"].concat());
+    }
+}
+
+#[test]
+fn no_flipped_bit_makes_it_panic() {
+    let good = write_with(minimal(), Compression::SNAPPY);
+    for at in 0..good.len() * 8 {
+        let mut bytes = good.clone();
+        bytes[at / 8] ^= 1 << (at % 8);
+        exhaust(&bytes);
+    }
+}

@@ -1,0 +1,259 @@
+//! Real inputs: drand rounds and Ethereum light-client objects from public repositories, with expected messages.
+//!
+//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+#![allow(clippy::unwrap_used, reason = "a vector that does not read fails its test")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use quorate_formats::drand::{self, ChainInfo, DrandOptions};
+use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
+use quorate_formats::{CheckResult, Format, InputError, Messages, Place, Record, peek};
+use serde_json::Value;
+
+/// A folder of the vectors, or none with a line that says so.
+fn folder(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("QUORATE_VECTORS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
+    let folder = root.join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: 1 set, no {}", folder.display());
+    None
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value}"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files
+}
+
+fn guessed(path: &Path) -> Format {
+    peek(BufReader::new(fs::File::open(path).unwrap())).unwrap().0
+}
+
+fn shared(record: &Record) -> String {
+    match &record.messages {
+        Messages::Shared(message) => const_hex::encode_prefixed(message),
+        Messages::Each(_) => panic!("expected one message for all keys"),
+    }
+}
+
+fn open(path: &Path) -> BufReader<fs::File> {
+    BufReader::new(fs::File::open(path).unwrap())
+}
+
+#[test]
+fn drand_messages() {
+    let Some(folder) = folder("06_drand") else { return };
+    let (mut rounds, mut on_bn254) = (0, 0);
+    for path in files(&folder) {
+        let file = json(&path);
+        let Some(beacons) = file["beacons"].as_array() else { continue };
+        assert_eq!(guessed(&path), Format::Drand, "{}", path.display());
+        let mut read = drand::read(open(&path), &DrandOptions::default());
+        // One hash lacks a digit at its source.
+        if file["chain_info"]["hash"].as_str().is_some_and(|hash| hash.len() % 2 == 1) {
+            assert!(matches!(read, Err(InputError::ChainInfo { .. })));
+            let mut mended = file.clone();
+            mended["chain_info"].as_object_mut().unwrap().remove("hash").unwrap();
+            read = drand::read(mended.to_string().as_bytes(), &DrandOptions::default());
+        }
+        on_bn254 += usize::from(file["chain_info"]["curve"] == "BN254");
+        let entries = read.unwrap();
+        assert_eq!(entries.len(), beacons.len());
+        for (entry, beacon) in entries.iter().zip(beacons) {
+            let record = entry.as_ref().unwrap();
+            assert_eq!(shared(record)[2..], *text(beacon, "message"), "{} {beacon}", path.display());
+            assert_eq!(record.id.as_ref().unwrap().as_json(), beacon["round"].to_string());
+            assert_eq!(const_hex::encode(&record.signature), text(beacon, "signature"));
+            assert_eq!(const_hex::encode(&record.public_keys[0]), text(&file["chain_info"], "public_key"));
+            assert_eq!(record.failed_check(), None);
+            rounds += 1;
+        }
+    }
+    println!("{rounds} rounds, {on_bn254} files over BN254");
+    assert!(rounds > 100 && on_bn254 > 0);
+}
+
+#[test]
+fn built_in_drand_chains() {
+    let Some(folder) = folder("06_drand") else { return };
+    let chains = json(&folder.join("chains.json"));
+    for name in ["default", "quicknet", "fastnet", "evmnet"] {
+        let built_in = ChainInfo::well_known(name).unwrap();
+        let mut stated = ChainInfo::from_json(&chains[name].to_string()).unwrap();
+        stated.genesis_seed = stated.genesis_seed.or(built_in.genesis_seed.clone());
+        assert_eq!(stated, built_in, "{name}");
+        assert_eq!(ChainInfo::well_known(text(&chains[name], "hash")).unwrap(), built_in);
+    }
+}
+
+/// All light-client objects of the sets that are JSON, read as one run.
+fn documents(sets: &[(&str, &[&str])]) -> Vec<(String, Document)> {
+    let mut documents = Vec::new();
+    for (set, names) in sets {
+        let Some(folder) = folder(set) else { return Vec::new() };
+        for name in *names {
+            let path = folder.join(name);
+            assert_eq!(guessed(&path), Format::LightClient, "{}", path.display());
+            let name = format!("{set}/{name}");
+            let document = Document::read(open(&path), &name).unwrap();
+            documents.push((name, document));
+        }
+    }
+    documents
+}
+
+const BEACON_API: [&str; 4] = ["bootstrap.json", "finality.json", "optimistic.json", "updates.json"];
+const SETS: [(&str, &[&str]); 3] = [
+    ("07_eth_helios", &BEACON_API),
+    ("07_eth_trin", &BEACON_API),
+    ("07_eth_datachainlab", &["mainnet_light_client_update_slot_5841038.json"]),
+];
+
+fn mainnet() -> BeaconNetwork {
+    "mainnet".parse().unwrap()
+}
+
+#[test]
+fn light_client_claims_are_the_derived_ones() {
+    let Some(derived) = folder("07_eth_derived") else { return };
+    let (names, documents): (Vec<_>, Vec<_>) = documents(&SETS).into_iter().unzip();
+    let mut committees = Committees::default();
+    let committee_file = derived.join("committees/mainnet_713.json");
+    assert_eq!(guessed(&committee_file), Format::LightClient);
+    let period = committees.add_file(&fs::read_to_string(committee_file).unwrap(), "713", None, &mainnet());
+    assert_eq!(period.unwrap(), 713);
+    let lessons = committees.learn(&documents, &mainnet());
+    assert!(
+        lessons.iter().all(|lesson| matches!(lesson.teaching, Teaching::Learned | Teaching::KnownAlready)),
+        "{lessons:?}"
+    );
+
+    let mut seen = BTreeSet::new();
+    for (name, document) in names.iter().zip(&documents) {
+        let cases = derived.join("sync_aggregate").join(format!("{}.json", name.replace('/', "__").replace('.', "_")));
+        if !cases.exists() {
+            assert!(name.contains("bootstrap"), "{name}");
+            assert_eq!(document.records(&committees, &mainnet(), MIN_PARTICIPANTS).count(), 0);
+            continue;
+        }
+        let cases = json(&cases);
+        let cases = cases["cases"].as_array().unwrap();
+        let records: Vec<_> = document.records(&committees, &mainnet(), MIN_PARTICIPANTS).map(Result::unwrap).collect();
+        assert_eq!(records.len(), cases.len(), "{name}");
+        for (record, case) in records.iter().zip(cases) {
+            assert_eq!(shared(record), text(case, "signing_root"), "{name}");
+            assert_eq!(const_hex::encode_prefixed(&record.signature), text(case, "signature"));
+            assert_eq!(record.public_keys.len() as u64, case["participants"].as_u64().unwrap());
+            let committee = json(&derived.join(text(case, "committee_file")));
+            assert_eq!(record.public_keys, participants(&committee, text(case, "sync_committee_bits")));
+            assert_eq!(record.failed_check(), None, "{name}: {:?}", record.checks);
+            assert_eq!(record.suite.as_deref(), Some("eth2"));
+            seen.insert(text(case, "signing_root").to_owned());
+        }
+    }
+    println!("{} signing roots", seen.len());
+    assert!(seen.len() >= 10);
+}
+
+fn participants(committee: &Value, bits: &str) -> Vec<Vec<u8>> {
+    let bits = const_hex::decode(bits).unwrap();
+    let keys = committee["pubkeys"].as_array().unwrap().iter().enumerate();
+    keys.filter(|(index, _)| bits[index / 8] >> (index % 8) & 1 == 1)
+        .map(|(_, key)| const_hex::decode(key.as_str().unwrap()).unwrap())
+        .collect()
+}
+
+#[test]
+fn branches_of_real_updates_prove() {
+    let (_, documents): (Vec<_>, Vec<_>) = documents(&SETS[..2]).into_iter().unzip();
+    if documents.is_empty() {
+        return;
+    }
+    let mut committees = Committees::default();
+    let lessons = committees.learn(&documents, &mainnet());
+    let bootstraps = lessons.iter().filter(|lesson| lesson.block_root.is_some());
+    assert!(bootstraps.flat_map(|lesson| &lesson.checks).all(|check| check.result == CheckResult::Passed));
+    let network = mainnet();
+    let records = documents.iter().flat_map(|document| document.records(&committees, &network, MIN_PARTICIPANTS));
+    for record in records.map(Result::unwrap) {
+        let optimistic = record.checks.iter().filter(|check| check.result == CheckResult::NotPossible).count();
+        assert!(optimistic <= 2, "{:?}", record.checks);
+        let execution = record.checks.iter().find(|check| check.name == "attested_execution_branch").unwrap();
+        assert_eq!(execution.result, CheckResult::Passed, "{}", execution.detail);
+    }
+}
+
+/// Flips one hex digit of each field in turn and expects that the named check sees it.
+#[test]
+fn a_flipped_digit_fails_its_branch() {
+    let Some(folder) = folder("07_eth_helios") else { return };
+    let bootstrap = Document::read(open(&folder.join("bootstrap.json")), "bootstrap").unwrap();
+    let updates = json(&folder.join("updates.json"));
+    let flips = [
+        ("/data/finality_branch/3", "finality_branch"),
+        ("/data/finalized_header/beacon/body_root", "finality_branch"),
+        ("/data/next_sync_committee_branch/0", "next_sync_committee_branch"),
+        ("/data/next_sync_committee/pubkeys/17", "next_sync_committee_branch"),
+        ("/data/next_sync_committee/aggregate_pubkey", "next_sync_committee_branch"),
+        ("/data/attested_header/execution/state_root", "attested_execution_branch"),
+        ("/data/attested_header/execution/logs_bloom", "attested_execution_branch"),
+        ("/data/attested_header/execution_branch/2", "attested_execution_branch"),
+        ("/data/finalized_header/execution/extra_data", "finalized_execution_branch"),
+    ];
+    let documents = [bootstrap];
+    let mut committees = Committees::default();
+    committees.learn(&documents, &mainnet());
+    for (pointer, check) in flips {
+        let mut update = updates[0].clone();
+        let field = update.pointer_mut(pointer).unwrap();
+        let text = field.as_str().unwrap();
+        let last = if text.ends_with('0') { '1' } else { '0' };
+        *field = Value::from(format!("{}{last}", &text[..text.len() - 1]));
+        let document = Document::read(update.to_string().as_bytes(), "flipped").unwrap();
+        let record = document.records(&committees, &mainnet(), MIN_PARTICIPANTS).next().unwrap().unwrap();
+        assert_eq!(record.failed_check().map(|failed| failed.name), Some(check), "{pointer}");
+    }
+}
+
+#[test]
+fn a_flipped_bootstrap_is_refused() {
+    let Some(folder) = folder("07_eth_helios") else { return };
+    let good = fs::read_to_string(folder.join("bootstrap.json")).unwrap();
+    let key = &json(&folder.join("bootstrap.json"))["data"]["current_sync_committee"]["pubkeys"][3];
+    let other = key.as_str().unwrap().replace("0x8", "0x9").replace("0xa", "0xb");
+    let forged = good.replacen(key.as_str().unwrap(), &other, 1);
+    assert_ne!(forged, good);
+    for (text, expected) in [(good, Teaching::Learned), (forged, Teaching::Refused)] {
+        let documents = [Document::read(text.as_bytes(), "bootstrap").unwrap()];
+        assert_eq!(Committees::default().learn(&documents, &mainnet())[0].teaching, expected);
+    }
+}
+
+#[test]
+fn later_committees_rest_on_the_update_that_named_them() {
+    let (_, documents): (Vec<_>, Vec<_>) = documents(&SETS[..1]).into_iter().unzip();
+    if documents.is_empty() {
+        return;
+    }
+    let mut committees = Committees::default();
+    committees.learn(&documents, &mainnet());
+    let updates: Vec<_> = documents[3].records(&committees, &mainnet(), MIN_PARTICIPANTS).map(Result::unwrap).collect();
+    assert_eq!(updates[0].rests_on, None);
+    let origin = updates[1].rests_on.as_ref().unwrap();
+    assert_eq!((origin.document.as_str(), origin.place), ("07_eth_helios/updates.json", Place::Element(0)));
+}
