@@ -136,12 +136,13 @@ pub trait KeyPoint: AffineRepr<ScalarField = Fr> + sealed::Sealed {
 }
 
 mod sealed {
+    use ark_ec::short_weierstrass::Affine;
     pub trait Sealed {}
-    impl Sealed for ark_bn254::G1Affine {}
-    impl Sealed for ark_bn254::G2Affine {}
+    impl Sealed for Affine<ark_bn254::g1::Config> {}
+    impl Sealed for Affine<ark_bn254::g2::Config> {}
 }
 
-impl KeyPoint for G1Affine {
+impl KeyPoint for Affine<ark_bn254::g1::Config> {
     type Bytes = [u8; 64];
     const KEY: Bn254Item = Bn254Item::KeyG1;
 
@@ -154,7 +155,7 @@ impl KeyPoint for G1Affine {
     }
 }
 
-impl KeyPoint for G2Affine {
+impl KeyPoint for Affine<ark_bn254::g2::Config> {
     type Bytes = [u8; 128];
     const KEY: Bn254Item = Bn254Item::KeyG2;
 

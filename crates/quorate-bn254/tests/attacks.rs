@@ -1,7 +1,7 @@
 //! Bytes and keys that an attacker would choose; each test is named for the attack.
 
 use ark_ec::{AffineRepr, CurveGroup};
-use ark_ff::{AdditiveGroup, Field, PrimeField, Zero};
+use ark_ff::{Field, PrimeField, Zero};
 use quorate_bn254::{
     Bn254Coordinate, Bn254Item, Bn254ParseError, Bn254PublicKey, Bn254SecretKey, Bn254Signature, Bn254Suite, DualKey,
     Fq, Fq2, Fr, G1Affine, G2Affine, MessagePoint, aggregate, aggregate_verify, challenge, dual_key_verify,
@@ -53,7 +53,7 @@ fn non_canonical_coordinates() {
     let key = secret(1).public_key_g2().to_bytes();
     for (i, coordinate) in [XImaginary, XReal, YImaginary, YReal].into_iter().enumerate() {
         for word in [p(), [0xff; 32], plus_p(&key[32 * i..][..32])] {
-            let mut bytes = key.clone();
+            let mut bytes = key;
             bytes[32 * i..][..32].copy_from_slice(&word);
             let expected = Bn254ParseError::NotCanonical { item: Bn254Item::KeyG2, coordinate };
             assert_eq!(Bn254PublicKey::<G2Affine>::from_bytes(&bytes), Err(expected));
@@ -224,7 +224,7 @@ fn rogue_key() {
 fn dual_keys_of_two_secrets() {
     let (one, two) = (secret(1), secret(2));
     assert_eq!(DualKey::new(one.public_key_g1(), two.public_key_g2()), Err(Bn254ParseError::KeysDiffer));
-    let bytes = [one.public_key_g1().to_bytes(), two.public_key_g2().to_bytes()].concat();
+    let bytes = [&one.public_key_g1().to_bytes()[..], &two.public_key_g2().to_bytes()].concat();
     assert_eq!(DualKey::from_bytes(&bytes), Err(Bn254ParseError::KeysDiffer));
     assert_eq!(Bn254Suite::EigenLayer.key(&bytes), Err(Bn254ParseError::KeysDiffer));
     let opposite = Bn254PublicKey::<G1Affine>::from_bytes(&encode_g1(&negated(one.public_key_g1().point()))).unwrap();

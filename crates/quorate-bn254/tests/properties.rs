@@ -131,7 +131,8 @@ proptest! {
             }
             prop_assert!(matches!("0x0".parse::<T>(), Err(Bn254ParseError::NotHex(_))));
             prop_assert!(matches!("zz".parse::<T>(), Err(Bn254ParseError::NotHex(_))));
-            prop_assert!(matches!("".parse::<T>(), Err(Bn254ParseError::Length { found: 0, .. })));
+            let empty = matches!("".parse::<T>(), Err(Bn254ParseError::Length { found: 0, .. }));
+            prop_assert!(empty);
             prop_assert_eq!(a.cmp(b), a_bytes.cmp(b_bytes));
             Ok(())
         }
