@@ -11,16 +11,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Which workspace crates a crate may depend on.
 CRATES = {
     "quorate-curve": set(),
-    "quorate": {"quorate-curve"},
-    "quorate-evm": {"quorate-curve"},
+    "quorate-bn254": set(),
+    "quorate": {"quorate-curve", "quorate-bn254"},
     "quorate-formats": set(),
-    "quorate-cli": {"quorate", "quorate-curve", "quorate-evm", "quorate-formats"},
-    "quorate-bench": {"quorate", "quorate-curve", "quorate-evm", "quorate-cli"},
+    "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
+    "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats"},
+    "quorate-bench": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-cli"},
 }
 
 # A module imports only modules to its left.
 MODULES = {
-    "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
+    "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify bn254 verifier",
+    "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex format record entry error columns document jsonl parquet drand light_client",
     "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
 }
