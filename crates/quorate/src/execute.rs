@@ -19,7 +19,9 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use quorate_curve::{Backend, G1, G2, Group, Gt, MillerValue, Soundness, Weight};
+use quorate_curve::{
+    Backend, G1, G2, Group, Gt, MillerValue, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments,
+};
 use rand_core::CryptoRng;
 
 use crate::{
@@ -176,18 +178,13 @@ impl<'a, S: Suite> Execution<'a, S> {
                 pairs.push(self.signature_pair(sum));
             }
         }
-        let mut end = 0;
-        let ends = pairs.iter().map(|pairs| {
-            end += pairs.len();
-            end
-        });
-        let ends: Vec<_> = ends.collect();
-        let made = backend.miller_products(plan.pairing, &pairs.concat(), &ends);
+        let pairs: Segments<_> = pairs.into_iter().collect();
+        let made = backend.miller_products(plan.pairing, &pairs);
         let made: Vec<_> = made.into_iter().zip(kept).map(|(made, kept)| made * kept).collect();
         let work = Work {
             search_nodes: products.len(),
             final_exponentiations: products.len(),
-            pairings: end,
+            pairings: pairs.items().len(),
             weighted: weighted_in_terms + weighted,
             ..Work::default()
         };
@@ -323,31 +320,29 @@ impl<'a, S: Suite> Execution<'a, S> {
     /// Phase three.
     fn pair(&mut self, sums: Vec<S::Signature>) {
         let (plan, backend) = (self.plan, self.plan.options.backend);
-        let (mut pairs, mut ends) = (Vec::with_capacity(plan.pairings()), Vec::with_capacity(plan.blocks.len()));
+        let mut pairs = Segments::with_capacity(plan.pairings(), plan.blocks.len());
         // The pair of all signatures goes with the last block: a product of it alone would cost as much as one of many.
         let before_the_last = plan.blocks.len().saturating_sub(sums.len());
         for block in &plan.blocks[..before_the_last] {
-            pairs.extend(&self.pairs[block.clone()]);
-            ends.push(pairs.len());
+            pairs.extend(self.pairs[block.clone()].iter().copied());
+            pairs.close();
         }
         for (i, sum) in sums.iter().enumerate() {
             if let Some(block) = plan.blocks.get(before_the_last + i) {
-                pairs.extend(&self.pairs[block.clone()]);
+                pairs.extend(self.pairs[block.clone()].iter().copied());
             }
             pairs.push(self.signature_pair(*sum));
-            ends.push(pairs.len());
+            pairs.close();
         }
         let shares = plan.shares().products;
         let products = self.parallel(shares.len(), |job| {
             let share = shares[job].clone();
-            let start = if share.start == 0 { 0 } else { ends[share.start - 1] };
-            let ends: Vec<_> = ends[share].iter().map(|end| end - start).collect();
-            let end = ends.last().map_or(start, |end| start + end);
-            backend.miller_products(plan.pairing, &pairs[start..end], &ends)
+            let blocks = pairs.iter().skip(share.start).take(share.len());
+            backend.miller_products(plan.pairing, &blocks.map(|block| block.iter().copied()).collect())
         });
         self.products = products.concat();
         self.total = backend.final_exponentiation(self.products.iter().copied().product());
-        self.work.pairings += pairs.len();
+        self.work.pairings += pairs.items().len();
         self.work.final_exponentiations += 1;
         if let ([sum], true) = (&sums[..], plan.apart.is_empty()) {
             self.signatures = *sum;
@@ -377,7 +372,7 @@ impl<'a, S: Suite> Execution<'a, S> {
                 Vertex::Key(_) => hashes.close(),
             }
         }
-        let weighted = keys.points.len() + hashes.points.len();
+        let weighted = keys.point_count() + hashes.point_count();
         let backend = self.plan.options.backend;
         let mut hash_sums = hashes.sums(backend);
         if !self.plan.uncleared {
@@ -403,31 +398,29 @@ impl<'a, S: Suite> Execution<'a, S> {
             }
             sums.close();
         }
-        let weighted = if self.weights.len() > 1 { sums.points.len() } else { 0 };
+        let weighted = if self.weights.len() > 1 { sums.point_count() } else { 0 };
         (sums.sums(self.plan.options.backend), weighted)
     }
 
     /// Σ w·signature over a share of the claims; `None` if a signature whose membership was not known is not a member.
     fn sums_of_members(&self, share: &[Range<usize>]) -> Option<(Vec<S::Signature>, usize)> {
         let Options { soundness, backend, .. } = self.plan.options;
-        let (mut members, mut unknown, mut further) = (Summands::new(), Summands::new(), Vec::new());
+        let (mut members, mut unknown) = (Summands::new(), UncheckedSegments::new());
         for range in share {
             for position in self.live(range.clone()) {
                 let weight = self.weights[position];
                 match self.plan.claims[position].signature {
                     ClaimSignature::Checked(signature) => members.push(1, signature.point(), weight),
                     ClaimSignature::Unchecked(signature) => {
-                        unknown.push(1, signature.point(), weight);
-                        further.push(self.further[position]);
+                        unknown.push(signature.point(), weight, self.further[position]);
                     }
                 }
             }
             members.close();
             unknown.close();
         }
-        let weighted = members.points.len() + unknown.points.len();
-        let Summands { points, weights, ends, .. } = &unknown;
-        let sums = backend.weighted_sums_of_members(points, weights, &further, ends, soundness)?;
+        let weighted = members.point_count() + unknown.point_count();
+        let sums = backend.weighted_sums_of_members(&unknown, soundness)?;
         let sums = sums.into_iter().zip(members.sums(backend)).map(|(a, b)| backend.sum(&[a, b]));
         Some((sums.collect(), weighted))
     }
@@ -480,40 +473,48 @@ type Counted = (usize, Range<usize>);
 
 /// Weighted points of several sums, each point taken so many times.
 struct Summands<G> {
-    points: Vec<G>,
-    weights: Vec<Weight>,
-    /// Runs of points of one sum that are taken equally often: how often, and their end.
-    runs: Vec<(usize, usize)>,
-    /// By sum.
-    ends: Vec<usize>,
+    /// A segment for each run of points of one sum that are taken equally often.
+    points: WeightedSegments<G>,
+    /// How often the points of each closed run are taken, a segment for each sum.
+    times: Segments<usize>,
+    /// How often the points of the open run are taken, if there is one.
+    open: Option<usize>,
 }
 
 impl<G: Group> Summands<G> {
     fn new() -> Self {
-        Self { points: Vec::new(), weights: Vec::new(), runs: Vec::new(), ends: Vec::new() }
+        Self { points: WeightedSegments::new(), times: Segments::new(), open: None }
     }
 
     fn push(&mut self, times: usize, point: G, weight: Weight) {
-        self.points.push(point);
-        self.weights.push(weight);
-        let (start, end) = (self.ends.last().copied().unwrap_or(0), self.points.len());
-        match self.runs.last_mut() {
-            Some((same, run)) if *same == times && *run > start => *run = end,
-            _ => self.runs.push((times, end)),
+        if self.open != Some(times) {
+            self.close_run();
+            self.open = Some(times);
+        }
+        self.points.push(point, weight);
+    }
+
+    fn close_run(&mut self) {
+        if let Some(times) = self.open.take() {
+            self.points.close();
+            self.times.push(times);
         }
     }
 
     fn close(&mut self) {
-        self.ends.push(self.points.len());
+        self.close_run();
+        self.times.close();
+    }
+
+    fn point_count(&self) -> usize {
+        self.points.point_count()
     }
 
     fn sums(&self, backend: Backend) -> Vec<G> {
-        let ends: Vec<_> = self.runs.iter().map(|(_, end)| *end).collect();
-        let runs = backend.weighted_sums(&self.points, &self.weights, &ends);
-        let mut runs = self.runs.iter().zip(runs).peekable();
+        let mut runs = backend.weighted_sums(&self.points).into_iter();
         let mut sums = Multiples::new();
-        for end in &self.ends {
-            while let Some(((times, _), sum)) = runs.next_if(|((_, run), _)| run <= end) {
+        for runs_of_sum in self.times.iter() {
+            for (times, sum) in runs_of_sum.iter().zip(&mut runs) {
                 sums.push(*times, sum);
             }
             sums.close();
@@ -525,14 +526,13 @@ impl<G: Group> Summands<G> {
 /// Points of several sums, each taken so many times: it stands as often among the points of a plain sum. That is exact for
 /// every point of the curve, and cheap for as few times as there are parts of a set.
 struct Multiples<G> {
-    points: Vec<G>,
-    /// By sum.
-    ends: Vec<usize>,
+    /// A segment for each sum.
+    points: Segments<G>,
 }
 
 impl<G: Group> Multiples<G> {
     fn new() -> Self {
-        Self { points: Vec::new(), ends: Vec::new() }
+        Self { points: Segments::new() }
     }
 
     fn push(&mut self, times: usize, point: G) {
@@ -540,12 +540,12 @@ impl<G: Group> Multiples<G> {
     }
 
     fn close(&mut self) {
-        self.ends.push(self.points.len());
+        self.points.close();
     }
 
     fn sums(self, backend: Backend) -> Vec<G> {
-        let nothing_to_add = self.ends.iter().copied().eq(1..=self.points.len());
-        if nothing_to_add { self.points } else { backend.sums(&self.points, &self.ends) }
+        let nothing_to_add = self.points.iter().all(|points| points.len() == 1);
+        if nothing_to_add { self.points.into_items() } else { backend.sums(&self.points) }
     }
 }
 
@@ -601,12 +601,8 @@ fn not_members<S: Suite>(plan: &Plan<S>, range: Range<usize>) -> Vec<usize> {
 }
 
 fn key_sums<S: Suite>(plan: &Plan<S>, range: Range<usize>) -> Vec<S::Key> {
-    let (mut points, mut ends) = (Vec::new(), Vec::new());
-    for sum in &plan.sums[range] {
-        points.extend(sum.keys.iter().map(|key| plan.keys[*key].point()));
-        ends.push(points.len());
-    }
-    plan.options.backend.sums(&points, &ends)
+    let sums = plan.sums[range].iter().map(|sum| sum.keys.iter().map(|key| plan.keys[*key].point()));
+    plan.options.backend.sums(&sums.collect())
 }
 
 /// Takes a range out of a list of ranges, one of which it lies in.
