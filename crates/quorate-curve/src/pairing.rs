@@ -153,7 +153,7 @@ const FP12_ONE: blst_fp12 = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{G1, Group};
+    use crate::{G1, Group, Segments};
     use alloc::{vec, vec::Vec};
 
     #[test]
@@ -181,12 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_products_of_their_own() {
+    fn segments_are_products_of_their_own() {
         let b = Backend::Portable;
         let pair = (G1::generator(), G2::generator());
         let one = b.final_exponentiation(b.miller_product(&[pair]));
         for pairing in b.pairings() {
-            let values = b.miller_products(*pairing, &[pair; 6], &[0, 1, 1, 3, 6]);
+            let values = b.miller_products(*pairing, &Segments::cut(vec![pair; 6], vec![0, 1, 1, 3, 6]));
             let powers = b.final_exponentiations(&values);
             assert_eq!(powers, [Gt::ONE, powers[1], Gt::ONE, powers[1] * powers[1], powers[3] * powers[1]]);
             assert_eq!(powers[1] == one, *pairing == Pairing::Ate);
@@ -229,13 +229,14 @@ mod tests {
             }
             let pairs: Vec<_> = ps.iter().copied().zip(qs.iter().copied()).collect();
             for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
-                let expected = oracle.final_exponentiations(&oracle.miller_products(Pairing::Ate, &pairs, &ends));
+                let segments = Segments::cut(pairs.clone(), ends.clone());
+                let expected = oracle.final_exponentiations(&oracle.miller_products(Pairing::Ate, &segments));
                 for maker in Backend::available() {
                     let prepared = maker.prepare(&qs);
                     assert!(prepared.iter().map(PreparedG2::point).eq(qs.iter().copied()));
-                    let pairs: Vec<_> = ps.iter().copied().zip(&prepared).collect();
+                    let pairs = Segments::cut(ps.iter().copied().zip(&prepared).collect(), ends.clone());
                     for backend in Backend::available() {
-                        let values = backend.miller_products_prepared(&pairs, &ends);
+                        let values = backend.miller_products_prepared(&pairs);
                         let values = oracle.final_exponentiations(&values);
                         assert_eq!(values, expected, "{n} points of {maker} by {backend} to {ends:?}");
                     }
@@ -251,10 +252,10 @@ mod tests {
             let prepared = b.prepare(&[G2::IDENTITY, G2::generator()]);
             let pairs: Vec<_> = (0..9).map(|_| (G1::generator(), &prepared[0])).collect();
             for n in 0..=9 {
-                let values = b.miller_products_prepared(&pairs[..n], &[n]);
+                let values = b.miller_products_prepared(&Segments::one(pairs[..n].to_vec()));
                 assert!(b.final_exponentiation(values[0] * MillerValue::ONE).is_one());
             }
-            let values = b.miller_products_prepared(&[(G1::IDENTITY, &prepared[1]); 9], &[9]);
+            let values = b.miller_products_prepared(&Segments::one(vec![(G1::IDENTITY, &prepared[1]); 9]));
             assert!(b.final_exponentiation(values[0]).is_one());
         }
     }

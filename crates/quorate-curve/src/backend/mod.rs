@@ -6,11 +6,11 @@
 //! | [`hash_to_curve`](Backend::hash_to_curve) | messages under one tag | points of order r |
 //! | [`hash_for_sums`](Backend::hash_for_sums), [`clear_sums`](Backend::clear_sums) | messages of which only sums are wanted | the same for less |
 //! | [`in_subgroup`](Backend::in_subgroup) | points | one answer each |
-//! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each stretch |
-//! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each stretch |
+//! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each segment |
+//! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each segment |
 //! | [`weighted_sums_of_members`](Backend::weighted_sums_of_members) | points and weights | the same if all points are in the subgroup |
-//! | [`multi_scalar_sum`](Backend::multi_scalar_sum) | points and public scalars | Σ n·P |
-//! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each stretch, before the final exponentiation |
+//! | [`msm`](Backend::msm) | points and public scalars | Σ n·P |
+//! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each segment, before the final exponentiation |
 //! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2; pairs with them | the same for less, of points that are paired often |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
 //!
@@ -35,7 +35,8 @@ use crate::{
     encoding::DecodeError,
     group::{G1, G2, Group},
     pairing::{Gt, MillerValue, Pairing, PreparedG2},
-    weight::{Soundness, Weight},
+    segments::{Segments, UncheckedSegments, WeightedSegments},
+    weight::Soundness,
 };
 
 /// The implementation that executes a plan.
@@ -204,98 +205,93 @@ impl Backend {
 
     /// The sum of all points; the identity for none.
     pub fn sum<G: Group>(self, points: &[G]) -> G {
-        self.sums(points, &[points.len()])[0]
-    }
-
-    /// The sum of each stretch: stretch `i` is `points[ends[i - 1]..ends[i]]`, the first starts at 0.
-    ///
-    /// # Panics
-    /// If `ends` is not ascending or goes beyond the slice.
-    pub fn sums<G: Group>(self, points: &[G], ends: &[usize]) -> Vec<G> {
         match self {
-            Self::Portable => portable::sum::sums(points, ends),
+            Self::Portable => portable::sum::sum(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::sum::sums(points, ends),
+            Self::Ifma(_) => ifma::sum::sum(points),
         }
     }
 
-    /// Σ wᵢ·Pᵢ over each stretch, as [`sums`](Self::sums) cuts them.
+    /// The sum of each segment.
+    ///
+    /// # Panics
+    /// If the last segment is open.
+    pub fn sums<G: Group>(self, points: &Segments<G>) -> Vec<G> {
+        points.assert_closed();
+        match self {
+            Self::Portable => portable::sum::sums(points),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::sum::sums(points),
+        }
+    }
+
+    /// Σ wᵢ·Pᵢ over each segment.
     ///
     /// Points outside the subgroup are weighed as elements of the curve, where ω acts too.
     ///
     /// # Panics
-    /// If there are not as many weights as points, or `ends` is not ascending or goes beyond the slice.
-    pub fn weighted_sums<G: Group>(self, points: &[G], weights: &[Weight], ends: &[usize]) -> Vec<G> {
-        assert_eq!(points.len(), weights.len(), "a weight for each point");
+    /// If the last segment is open.
+    pub fn weighted_sums<G: Group>(self, points: &WeightedSegments<G>) -> Vec<G> {
+        points.points().assert_closed();
         match self {
-            Self::Portable => portable::weighted_sum::weighted_sums(points, weights, ends),
+            Self::Portable => portable::weighted_sum::weighted_sums(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points, weights, ends),
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points),
         }
     }
 
-    /// Σ wᵢ·Pᵢ over each stretch, as [`sums`](Self::sums) cuts them, if every point is in the subgroup of order r, else
-    /// `None`.
+    /// Σ wᵢ·Pᵢ over each segment if every point is in the subgroup of order r, else `None`.
     ///
     /// A point outside may be missed, with probability at most 2^-64 or 2^-128 as `soundness` says, over the weights and
-    /// `further`: a word of fresh random bits for each point, from which a back end may take further digits for a check
-    /// of random sums in place of the points (`docs/soundness.md`). The weights must be random too, of 64 or 128 bits as
-    /// `soundness` says.
+    /// the further random bits, from which a back end may take digits for a check of random sums in place of the points
+    /// (`docs/soundness.md`). The weights must be random too, of 64 or 128 bits as `soundness` says.
     ///
     /// # Panics
-    /// If there are not as many weights and words as points, or `ends` is not ascending or does not end with the slice.
+    /// If the last segment is open.
     pub fn weighted_sums_of_members<G: Group>(
         self,
-        points: &[G],
-        weights: &[Weight],
-        further: &[u64],
-        ends: &[usize],
+        points: &UncheckedSegments<G>,
         soundness: Soundness,
     ) -> Option<Vec<G>> {
-        assert_eq!(points.len(), weights.len(), "a weight for each point");
-        assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        assert_eq!(points.len(), ends.last().copied().unwrap_or(0), "every point in a stretch");
-        match (self, soundness) {
+        let weighted = points.weighted();
+        weighted.points().assert_closed();
+        match self {
             // Each point by itself: exact, and no random bits are needed.
-            (Self::Portable, _) => {
-                let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
-                members.then(|| portable::weighted_sum::weighted_sums(points, weights, ends))
+            Self::Portable => {
+                let members =
+                    portable::subgroup::in_subgroup(weighted.points().items()).into_iter().all(|member| member);
+                members.then(|| portable::weighted_sum::weighted_sums(weighted))
             }
             #[cfg(target_arch = "x86_64")]
-            (Self::Ifma(_), _) => {
-                ifma::weighted_sum::weighted_sums_of_members(points, weights, further, ends, soundness)
-            }
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sums_of_members(points, soundness),
         }
     }
 
     /// Σ nᵢ·Pᵢ for public scalars of 256 bits, little-endian, which need not be below r; the identity for none.
     ///
     /// All points must be in the subgroup of order r.
-    ///
-    /// # Panics
-    /// If there are not as many scalars as points.
-    pub fn multi_scalar_sum<G: Group>(self, points: &[G], scalars: &[[u8; 32]]) -> G {
-        assert_eq!(points.len(), scalars.len(), "a scalar for each point");
+    pub fn msm<G: Group>(self, terms: &[(G, [u8; 32])]) -> G {
         match self {
-            Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
+            Self::Portable => portable::msm::msm(terms),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::multi_scalar_sum::multi_scalar_sum(points, scalars),
+            Self::Ifma(_) => ifma::msm::msm(terms),
         }
     }
 
-    /// ∏ f(Pᵢ, Qᵢ) over each stretch, as [`sums`](Self::sums) cuts them, f being the Miller loop of `pairing`; one for no
+    /// ∏ f(Pᵢ, Qᵢ) over each segment, f being the Miller loop of `pairing`; one for no
     /// pairs. A pair with an identity counts as one.
     ///
     /// In [`Pairing::Ate`] the points of G2 must be in the subgroup of order r, in [`Pairing::TwistedAte`] those of G1.
     ///
     /// # Panics
-    /// If the back end does not offer the pairing, or `ends` is not ascending or goes beyond the slice.
-    pub fn miller_products(self, pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
+    /// If the back end does not offer the pairing, or the last segment is open.
+    pub fn miller_products(self, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+        pairs.assert_closed();
         assert!(self.pairings().contains(&pairing), "the back end {self} does not offer {pairing:?}");
         match self {
-            Self::Portable => portable::pairing::miller_products(pairs, ends),
+            Self::Portable => portable::pairing::miller_products(pairs),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::miller_products(pairing, pairs, ends),
+            Self::Ifma(_) => ifma::pairing::miller_products(pairing, pairs),
         }
     }
 
@@ -314,16 +310,17 @@ impl Backend {
     /// one of them, nothing is saved.
     ///
     /// # Panics
-    /// If `ends` is not ascending or goes beyond the slice.
-    pub fn miller_products_prepared(self, pairs: &[(G1, &PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
-        if !pairs.iter().all(|(_, q)| q.fits(self)) {
-            let pairs: Vec<_> = pairs.iter().map(|(p, q)| (*p, q.point())).collect();
-            return self.miller_products(Pairing::Ate, &pairs, ends);
+    /// If the last segment is open.
+    pub fn miller_products_prepared(self, pairs: &Segments<(G1, &PreparedG2)>) -> Vec<MillerValue> {
+        pairs.assert_closed();
+        if !pairs.items().iter().all(|(_, q)| q.fits(self)) {
+            let pairs = pairs.iter().map(|pairs| pairs.iter().map(|(p, q)| (*p, q.point()))).collect();
+            return self.miller_products(Pairing::Ate, &pairs);
         }
         match self {
-            Self::Portable => portable::pairing::miller_products_prepared(pairs, ends),
+            Self::Portable => portable::pairing::miller_products_prepared(pairs),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::miller_products_prepared(pairs, ends),
+            Self::Ifma(_) => ifma::pairing::miller_products_prepared(pairs),
         }
     }
 
@@ -348,7 +345,11 @@ impl Backend {
 
     /// One product of the ate pairing: [`miller_products`](Self::miller_products).
     pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
-        self.miller_products(Pairing::Ate, pairs, &[pairs.len()])[0]
+        match self {
+            Self::Portable => portable::pairing::miller_product(pairs),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => ifma::pairing::miller_product(pairs),
+        }
     }
 
     /// One value: [`final_exponentiations`](Self::final_exponentiations).
@@ -407,6 +408,7 @@ impl FromStr for Backend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weight::Weight;
     use alloc::{string::ToString, vec};
 
     /// A point that is not a member, at every place of sums around every width: found, and only then.
@@ -421,15 +423,21 @@ mod tests {
                 let weights: Vec<_> = (0..n).map(|i| Weight::from_bits(wide(i)).expect("not zero")).collect();
                 let further: Vec<_> = (0..n).map(|i| word(i).rotate_left(32)).collect();
                 let ends = if n % 2 == 0 { vec![n] } else { vec![0, n / 3, n / 3, n - 1, n] };
-                let sums = backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
-                assert_eq!(
-                    sums,
-                    Some(Backend::Portable.weighted_sums(&points, &weights, &ends)),
-                    "{backend}, {n} members"
-                );
+                let segments = |points: &[G]| {
+                    let mut segments = UncheckedSegments::new();
+                    for (i, end) in ends.iter().enumerate() {
+                        let start = if i == 0 { 0 } else { ends[i - 1] };
+                        (start..*end).for_each(|j| segments.push(points[j], weights[j], further[j]));
+                        segments.close();
+                    }
+                    segments
+                };
+                let members = segments(&points);
+                let sums = backend.weighted_sums_of_members(&members, soundness);
+                assert_eq!(sums, Some(Backend::Portable.weighted_sums(members.weighted())), "{backend}, {n} members");
                 for place in 0..n {
                     points[place] = outside;
-                    let sums = backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
+                    let sums = backend.weighted_sums_of_members(&segments(&points), soundness);
                     assert_eq!(sums, None, "{backend}, at {place} of {n}");
                     points[place] = G::generator();
                 }

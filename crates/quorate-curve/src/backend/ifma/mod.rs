@@ -25,6 +25,7 @@ pub(crate) mod kernel;
 pub(crate) mod lines;
 pub(crate) mod map_to_g1;
 pub(crate) mod map_to_g2;
+pub(crate) mod msm;
 pub(crate) mod operations;
 pub(crate) mod pairing;
 pub(crate) mod power;
@@ -35,7 +36,6 @@ pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
 pub(crate) mod weighted_sum;
-pub(crate) mod multi_scalar_sum;
 pub(crate) mod wide;
 pub(crate) mod word;
 

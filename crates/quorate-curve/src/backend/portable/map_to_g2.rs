@@ -25,14 +25,14 @@ use super::{
     field::Field,
     hash_to_curve::expand,
 };
+use crate::segments::Segments;
 
 /// The uncleared hash of each message.
 pub(crate) fn hash_uncleared(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<blst_p2_affine> {
     let u: Vec<blst_fp2> = messages.iter().flat_map(|message| hash_to_field(dst, message)).collect();
     let mapped = map_to_isogenous(&u);
     let mapped = isogeny(&mapped);
-    let ends: Vec<_> = (1..=messages.len()).map(|i| 2 * i).collect();
-    affine::sums(mapped, &ends)
+    affine::sums(Segments::of_size(2, mapped))
 }
 
 /// Clears the cofactor (RFC 9380, appendix G.3; Budroni and Pintore, <https://eprint.iacr.org/2017/419>):
@@ -417,10 +417,10 @@ mod tests {
     fn clearing_is_linear_and_clears() {
         let points = hash_uncleared(b"linear", &[(b"", b"a"), (b"", b"b")]);
         assert!(!points[0].in_subgroup());
-        let sum = affine::sums(points.clone(), &[2]);
+        let sum = affine::sums(Segments::one(points.clone()));
         let cleared = clear_cofactor(&points);
         assert!(cleared.iter().all(Curve::in_subgroup));
-        assert_eq!(clear_cofactor(&sum), affine::sums(cleared, &[2]));
+        assert_eq!(clear_cofactor(&sum), affine::sums(Segments::one(cleared)));
         assert_eq!(clear_cofactor(&[Curve::IDENTITY]), vec![Curve::IDENTITY]);
     }
 }

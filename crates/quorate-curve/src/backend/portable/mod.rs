@@ -8,7 +8,7 @@ pub(crate) mod encoding;
 pub(crate) mod field;
 pub(crate) mod hash_to_curve;
 pub(crate) mod map_to_g2;
-pub(crate) mod multi_scalar_sum;
+pub(crate) mod msm;
 pub(crate) mod pairing;
 pub(crate) mod subgroup;
 pub(crate) mod sum;

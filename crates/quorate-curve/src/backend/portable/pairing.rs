@@ -13,6 +13,7 @@ use super::field::Field;
 use crate::{
     group::{G1, G2, Group, sealed::Sealed},
     pairing::{Gt, MillerValue, Pairing, PreparedG2, PreparedLines},
+    segments::Segments,
 };
 
 /// |x|, the absolute value of the curve's parameter.
@@ -21,16 +22,15 @@ pub(crate) const PARAMETER: u64 = 0xd201_0000_0001_0000;
 /// The steps of a loop: 63 doublings and 5 additions.
 pub(crate) const STEPS: usize = 68;
 
-pub(crate) fn miller_products(pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
-    let mut start = 0;
-    ends.iter().map(|&end| miller_product(&pairs[core::mem::replace(&mut start, end)..end])).collect()
+pub(crate) fn miller_products(pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+    pairs.iter().map(miller_product).collect()
 }
 
 pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
     values.iter().map(final_exponentiation).collect()
 }
 
-fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
+pub(crate) fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
     let finite = pairs.iter().filter(|(p, q)| !p.is_identity() && !q.is_identity());
     let (p, q): (Vec<_>, Vec<_>) = finite.map(|(p, q)| (p.inner(), q.inner())).unzip();
     if p.is_empty() {
@@ -53,9 +53,8 @@ pub(crate) fn prepare(points: &[G2]) -> Vec<PreparedG2> {
     points.iter().map(prepare).collect()
 }
 
-pub(crate) fn miller_products_prepared(pairs: &[(G1, &PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
-    let mut start = 0;
-    ends.iter().map(|&end| miller_product_prepared(&pairs[core::mem::replace(&mut start, end)..end])).collect()
+pub(crate) fn miller_products_prepared(pairs: &Segments<(G1, &PreparedG2)>) -> Vec<MillerValue> {
+    pairs.iter().map(miller_product_prepared).collect()
 }
 
 /// blst's own loop over prepared lines takes one pair. Here all pairs share the squarings.

@@ -3,30 +3,32 @@
 use alloc::vec::Vec;
 
 use super::{Curve, affine};
-use crate::group::Group;
+use crate::{group::Group, segments::Segments};
 
-pub(crate) fn sums<G: Group>(points: &[G], ends: &[usize]) -> Vec<G> {
-    let points = G::slice(points);
-    let mut start = 0;
-    let sums: Vec<_> = ends
-        .iter()
-        .map(|&end| {
-            let stretch = &points[core::mem::replace(&mut start, end)..end];
-            match stretch {
-                [] => G::Affine::IDENTITY.to_jacobian(),
-                [one] => one.to_jacobian(),
-                many if many.len() >= BATCHED && has_x_zero::<G>() => {
-                    affine::sums(many.to_vec(), &[many.len()])[0].to_jacobian()
-                }
-                // Identities are left out: blst takes one beside a point with x = 0 for its double.
-                many => {
-                    let finite = many.iter().filter(|p| **p != G::Affine::IDENTITY).map(core::ptr::from_ref);
-                    G::Affine::sum(&finite.collect::<Vec<_>>())
-                }
-            }
-        })
-        .collect();
+/// The sum of all points.
+pub(crate) fn sum<G: Group>(points: &[G]) -> G {
+    G::wrap(G::Affine::to_affine(&[jacobian::<G>(points)])[0])
+}
+
+/// The sum of each segment.
+pub(crate) fn sums<G: Group>(points: &Segments<G>) -> Vec<G> {
+    let sums: Vec<_> = points.iter().map(jacobian::<G>).collect();
     G::Affine::to_affine(&sums).into_iter().map(G::wrap).collect()
+}
+
+fn jacobian<G: Group>(points: &[G]) -> <G::Affine as Curve>::Jacobian {
+    match G::slice(points) {
+        [] => G::Affine::IDENTITY.to_jacobian(),
+        [one] => one.to_jacobian(),
+        many if many.len() >= BATCHED && has_x_zero::<G>() => {
+            affine::sums(Segments::one(many.to_vec()))[0].to_jacobian()
+        }
+        // Identities are left out: blst takes one beside a point with x = 0 for its double.
+        many => {
+            let finite = many.iter().filter(|p| **p != G::Affine::IDENTITY).map(core::ptr::from_ref);
+            G::Affine::sum(&finite.collect::<Vec<_>>())
+        }
+    }
 }
 
 /// From so many points on blst adds in batches, where it takes a point with x = 0 beside the identity for a doubling, and

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! where the buckets are first added up by the upper and by the lower half of k, which takes two additions a bucket. All
-//! of these are sums of stretches ([`affine`](super::affine)); what is left are a doubling and an addition for each bit.
+//! of these are sums of segments ([`affine`](super::affine)); what is left are a doubling and an addition for each bit.
 //!
 //! All points must be in the subgroup.
 
@@ -19,16 +19,17 @@ use super::{
     affine::{Coordinate, Entry, Table},
     weighted_sum::Cells,
 };
-use crate::{backend::portable, group::Group};
+use crate::{
+    backend::portable::{self, Curve},
+    group::Group,
+};
 
-/// As the portable back end's.
-pub(crate) fn multi_scalar_sum<G: Group>(points: &[G], scalars: &[[u8; 32]]) -> G {
-    if points.len() < LANES_FROM {
-        return portable::multi_scalar_sum::multi_scalar_sum(points, scalars);
+pub(crate) fn msm<G: Group>(terms: &[(G, [u8; 32])]) -> G {
+    if terms.len() < LANES_FROM {
+        return portable::msm::msm(terms);
     }
-    let chunks = points.chunks(TOGETHER).zip(scalars.chunks(TOGETHER));
-    let sums: Vec<_> = chunks.map(|(points, scalars)| by_buckets(G::slice(points), scalars)).map(G::wrap).collect();
-    portable::sum::sums(&sums, &[sums.len()])[0]
+    let sums: Vec<_> = terms.chunks(TOGETHER).map(by_buckets).collect();
+    portable::sum::sum(&sums)
 }
 
 /// Fewer points are left to blst: measured at 3 and 4.
@@ -36,11 +37,12 @@ const LANES_FROM: usize = 4;
 /// Points whose table and buckets are held at a time.
 const TOGETHER: usize = 1 << 17;
 
-fn by_buckets<C: super::curve::InLanes>(points: &[C], scalars: &[[u8; 32]]) -> C {
-    let table = Table::of(points, true);
+fn by_buckets<G: Group>(terms: &[(G, [u8; 32])]) -> G {
+    let points: Vec<_> = terms.iter().map(|(point, _)| point.inner()).collect();
+    let table = Table::of(&points, true);
     let windows = Windows::for_points(points.len());
     let mut cells = Cells::new(windows.count << windows.bits);
-    for (i, scalar) in scalars.iter().enumerate() {
+    for (i, (_, scalar)) in terms.iter().enumerate() {
         let [low, high] = split(scalar);
         for (half, turn) in [(low, 0), (high, 1)] {
             windows.digits(half, |window, digit, negative| {
@@ -49,9 +51,12 @@ fn by_buckets<C: super::curve::InLanes>(points: &[C], scalars: &[[u8; 32]]) -> C
             });
         }
     }
-    let bits = windows.bits_of_buckets(&cells.sums(&table, false)).to_points::<C>();
-    let sum = bits.iter().rev().fold(C::IDENTITY.to_jacobian(), |sum, bit| C::add_affine(&C::double(&sum), bit));
-    C::to_affine(&[sum])[0]
+    let bits = windows.bits_of_buckets(&cells.sums(&table, false)).to_points::<G::Affine>();
+    let sum = bits
+        .iter()
+        .rev()
+        .fold(G::Affine::IDENTITY.to_jacobian(), |sum, bit| G::Affine::add_affine(&G::Affine::double(&sum), bit));
+    G::wrap(G::Affine::to_affine(&[sum])[0])
 }
 
 /// How scalars of 128 bits are cut: `count` windows of `bits` bits.
@@ -230,15 +235,15 @@ mod tests {
         (points[20], points[21], points[22], points[23]) = (G::IDENTITY, points[1], points[1].negate(), points[1]);
         for n in [0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 63, 64, 65, 300] {
             let scalars = scalars(n);
-            let expected = portable::multi_scalar_sum::multi_scalar_sum(&points[..n], &scalars);
-            assert_eq!(multi_scalar_sum(&points[..n], &scalars), expected, "{} n = {n}", G::NAME);
+            let terms: Vec<_> = points.iter().copied().zip(scalars).collect();
+            assert_eq!(msm(&terms), portable::msm::msm(&terms), "{} n = {n}", G::NAME);
         }
         for scalar in scalars(14) {
             for points in [vec![points[0]; 33], [points[0], points[0].negate()].repeat(20)] {
-                let scalars = vec![scalar; points.len()];
-                let one = portable::multi_scalar_sum::multi_scalar_sum(&points[..1], &[scalar]);
-                let expected = if points.len() == 33 { portable::sum::sums(&[one; 33], &[33])[0] } else { G::IDENTITY };
-                assert_eq!(multi_scalar_sum(&points, &scalars), expected);
+                let terms: Vec<_> = points.iter().map(|point| (*point, scalar)).collect();
+                let one = portable::msm::msm(&terms[..1]);
+                let expected = if points.len() == 33 { portable::sum::sum(&[one; 33]) } else { G::IDENTITY };
+                assert_eq!(msm(&terms), expected);
             }
         }
     }
@@ -259,9 +264,7 @@ mod tests {
         if !lanes_or_skip() {
             return;
         }
-        let points: Vec<G1> = hashed::<G1>(16).into_iter().cycle().take(3000).collect();
-        let scalars = scalars(3000);
-        let expected = portable::multi_scalar_sum::multi_scalar_sum(&points, &scalars);
-        assert_eq!(multi_scalar_sum(&points, &scalars), expected);
+        let terms: Vec<_> = hashed::<G1>(16).into_iter().cycle().zip(scalars(3000)).collect();
+        assert_eq!(msm(&terms), portable::msm::msm(&terms));
     }
 }

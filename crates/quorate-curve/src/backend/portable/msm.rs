@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use super::Curve;
 use crate::group::Group;
 
-pub(crate) fn multi_scalar_sum<G: Group>(points: &[G], scalars: &[[u8; 32]]) -> G {
-    let finite = G::slice(points).iter().zip(scalars).filter(|(point, _)| **point != G::Affine::IDENTITY);
-    let (points, scalars): (Vec<_>, Vec<_>) = finite.unzip();
+pub(crate) fn msm<G: Group>(terms: &[(G, [u8; 32])]) -> G {
+    let finite = terms.iter().map(|(point, scalar)| (point.inner(), *scalar));
+    let (points, scalars): (Vec<_>, Vec<_>) = finite.filter(|(point, _)| *point != G::Affine::IDENTITY).unzip();
     if points.is_empty() {
         return G::IDENTITY;
     }
@@ -66,10 +66,14 @@ mod tests {
         })
     }
 
+    fn zip<G: Group>(points: &[G], scalars: &[[u8; 32]]) -> Vec<(G, [u8; 32])> {
+        points.iter().copied().zip(scalars.iter().copied()).collect()
+    }
+
     fn agrees<G: Group>(backend: Backend) {
         let names: Vec<_> = (0..40u8).map(|i| [i]).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
-        let mut points: Vec<G> = Backend::Portable.hash_to_curve(b"multi-scalar sum", &messages);
+        let mut points: Vec<G> = Backend::Portable.hash_to_curve(b"msm", &messages);
         (points[9], points[10], points[11], points[17]) = (G::IDENTITY, points[8], points[8].negate(), G::generator());
         let scalars = scalars(points.len());
         for n in [0, 1, 2, 3, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 40] {
@@ -77,19 +81,19 @@ mod tests {
             for first in 0..if n <= 3 { 12 } else { 1 } {
                 let turned: Vec<_> = scalars.iter().cycle().skip(first).take(n).copied().collect();
                 let expected: Vec<_> = points.iter().zip(&turned).map(|(p, s)| times(*p, s)).collect();
-                let got = backend.multi_scalar_sum(&points[..n], &turned);
+                let got = backend.msm(&zip(&points[..n], &turned));
                 assert_eq!(got, Backend::Portable.sum(&expected), "{backend}, {} n = {n}, from {first}", G::NAME);
             }
         }
         for n in [2, 33] {
             for scalar in &scalars {
-                let equal = backend.multi_scalar_sum(&vec![points[0]; n], &vec![*scalar; n]);
+                let equal = backend.msm(&vec![(points[0], *scalar); n]);
                 assert_eq!(equal, Backend::Portable.sum(&vec![times(points[0], scalar); n]), "{backend}, {n} equal");
-                let opposite = [points[0], points[0].negate()].repeat(n);
-                assert!(backend.multi_scalar_sum(&opposite, &vec![*scalar; 2 * n]).is_identity());
+                let opposite = [(points[0], *scalar), (points[0].negate(), *scalar)].repeat(n);
+                assert!(backend.msm(&opposite).is_identity());
             }
         }
-        assert!(backend.multi_scalar_sum(&[G::IDENTITY; 40], &scalars).is_identity());
+        assert!(backend.msm(&zip(&[G::IDENTITY; 40], &scalars)).is_identity());
     }
 
     #[test]
