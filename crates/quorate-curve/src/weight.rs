@@ -48,6 +48,19 @@ impl Weight {
     /// The weight of a claim that stands alone.
     pub const ONE: Self = Self(1);
 
+    /// Draws a weight uniformly, from words of a CSPRNG: one word for 64 bits of soundness, two for 128.
+    pub fn draw(soundness: Soundness, mut word: impl FnMut() -> u64) -> Self {
+        loop {
+            let bits = match soundness {
+                Soundness::Bits64 => u128::from(word()),
+                Soundness::Bits128 => u128::from(word()) << 64 | u128::from(word()),
+            };
+            if let Some(weight) = Self::from_bits(bits) {
+                return weight;
+            }
+        }
+    }
+
     /// The weight whose digits are the nibbles of `bits`, or `None` for zero, which would let its claim pass unchecked.
     pub const fn from_bits(bits: u128) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }

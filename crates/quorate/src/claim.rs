@@ -32,7 +32,7 @@ use crate::{
 /// assert_ne!(SourceId::from("7"), SourceId::from(7u64));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 #[allow(clippy::exhaustive_enums, reason = "the formats of claims have these two")]
 pub enum SourceId {
     /// A number.

@@ -59,6 +59,22 @@ impl fmt::Display for Verdict {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for Verdict {
+    /// `{"valid":true}`, or `{"valid":false,"reason":"…"}`.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let reason = self.reason().map(|reason| reason.to_string());
+        let mut object = serializer.serialize_struct("Verdict", 1 + usize::from(reason.is_some()))?;
+        object.serialize_field("valid", &self.is_valid())?;
+        match reason {
+            Some(reason) => object.serialize_field("reason", &reason)?,
+            None => object.skip_field("reason")?,
+        }
+        object.end()
+    }
+}
+
 /// Why a claim is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -116,6 +132,7 @@ impl From<Defect> for Reason {
 
 /// The outcome of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 #[must_use = "the outcome says which claims are valid"]
 pub struct Outcome {

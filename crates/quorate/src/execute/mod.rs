@@ -354,18 +354,7 @@ fn weights(claims: Span, soundness: Soundness, rng: &mut impl CryptoRng) -> ByPo
     if claims.len() == 1 {
         return [Weight::ONE].into_iter().collect();
     }
-    let mut draw = || match soundness.bits() {
-        64 => u128::from(rng.next_u64()),
-        _ => u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()),
-    };
-    let mut weight = |_| {
-        loop {
-            if let Some(weight) = Weight::from_bits(draw()) {
-                break weight;
-            }
-        }
-    };
-    claims.iter().map(&mut weight).collect()
+    claims.iter().map(|_| Weight::draw(soundness, || rng.next_u64())).collect()
 }
 
 impl<S: Suite> Plan<S> {

@@ -32,7 +32,7 @@ fn chia_aggregates(file: &File) -> Vec<Case> {
     let aggregate = |(index, chia): (usize, Chia)| {
         let suite = chia.suite();
         let messages = match suite {
-            AnySuite::MinPk(MinPk::Possession) => Messages::Shared(chia.message.0),
+            AnySuite::MinPk(MinPk::ProofOfPossession) => Messages::Shared(chia.message.0),
             _ => Messages::Each(vec![chia.message.0; chia.pk.len()]),
         };
         let expected = suite != AnySuite::MinPk(MinPk::Basic);
@@ -66,7 +66,7 @@ impl Chia {
         AnySuite::MinPk(match self.scheme.as_str() {
             "Basic" => MinPk::Basic,
             "Aug" => MinPk::Augmented,
-            "Pop" => MinPk::Possession,
+            "Pop" => MinPk::ProofOfPossession,
             other => panic!("no scheme of Chia's is named `{other}`"),
         })
     }
@@ -119,7 +119,7 @@ fn possessions(file: &File) -> Vec<Case> {
     let case = |(index, item): (usize, Item)| Case {
         set: file.set.clone(),
         id: file.id(index),
-        suite: AnySuite::MinPk(MinPk::Possession),
+        suite: AnySuite::MinPk(MinPk::ProofOfPossession),
         keys: vec![item.public_key.0],
         messages: Messages::Possession,
         signature: item.proof_of_possession.0,
