@@ -1,6 +1,6 @@
 //! The commands and their order in `--help`.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::{
     commands::{aggregate, completions, evm, key, man, pop, selftest, sign, subtract, verify},
@@ -48,8 +48,8 @@ impl Cli {
             Command::Subtract(arguments) => arguments.run(),
             Command::Evm(arguments) => arguments.run(),
             Command::Selftest(arguments) => arguments.run(),
-            Command::Completions(arguments) => arguments.run(),
-            Command::Man(arguments) => arguments.run(),
+            Command::Completions(arguments) => arguments.run(Self::command()),
+            Command::Man(arguments) => arguments.run(Self::command()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of a claim, which JSON Lines and Parquet share.
 
-use crate::record::{Id, Messages, Place, Record};
+use crate::record::{Id, Messages, Place, Record, Source};
 
 /// The columns of one claim as JSON Lines and Parquet share them; either form of a column may be absent.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct Columns {
     pub message: Option<Vec<u8>>,
     pub messages: Option<Vec<Vec<u8>>>,
     pub signature: Option<Vec<u8>>,
-    pub source: Option<String>,
+    pub source: Option<Source>,
 }
 
 impl Columns {

@@ -21,7 +21,7 @@ use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 use crate::hex;
-use crate::record::{Id, Place, Record};
+use crate::record::{Id, Place, Record, Source};
 
 /// Longest line that is read: 64 MiB, a claim of some 600,000 keys. A longer one is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;
@@ -174,8 +174,7 @@ struct Fields<'a> {
     messages: Option<Vec<Text<'a>>>,
     #[serde(borrow)]
     signature: Option<Text<'a>>,
-    #[serde(borrow)]
-    source: Option<Text<'a>>,
+    source: Option<Source>,
 }
 
 impl Fields<'_> {
@@ -188,7 +187,7 @@ impl Fields<'_> {
             message: decode_one("message", self.message)?,
             messages: decode_all("messages", self.messages)?,
             signature: decode_one("signature", self.signature)?,
-            source: self.source.map(|text| text.0.into_owned()),
+            source: self.source,
         })
     }
 }
@@ -267,7 +266,7 @@ mod tests {
         assert_eq!(record.public_keys, [[10], [11]]);
         assert_eq!(record.messages, Messages::Each(vec![vec![], vec![255]]));
         assert_eq!(record.signature, [0xcc]);
-        assert_eq!(record.source.as_deref(), Some("peer"));
+        assert_eq!(record.source, Some(Source::Name("peer".to_owned())));
     }
 
     #[test]
@@ -409,7 +408,7 @@ mod tests {
         };
         object.insert("signature".into(), hex(&record.signature));
         if let Some(source) = &record.source {
-            object.insert("source".into(), source.as_str().into());
+            object.insert("source".into(), serde_json::to_value(source).unwrap());
         }
         serde_json::Value::from(object).to_string()
     }
@@ -418,7 +417,8 @@ mod tests {
         let bytes = || prop::collection::vec(any::<u8>(), 0..60);
         let pairs = prop::collection::vec((bytes(), bytes()), 0..4);
         let id = prop::option::of(prop_oneof![any::<u64>().prop_map(Id::number), ".*".prop_map(|t| Id::text(&t))]);
-        (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), prop::option::of(".*")).prop_map(
+        let source = prop::option::of(prop_oneof![any::<u64>().prop_map(Source::Number), ".*".prop_map(Source::Name)]);
+        (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), source).prop_map(
             |(id, suite, pairs, shared, signature, source)| {
                 let (public_keys, each) = pairs.into_iter().unzip();
                 Record {

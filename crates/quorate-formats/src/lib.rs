@@ -61,4 +61,4 @@ pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
 pub use format::{Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
-pub use record::{Check, CheckResult, Id, Messages, Origin, Place, Record};
+pub use record::{Check, CheckResult, Id, Messages, Origin, Place, Record, Source};

@@ -28,7 +28,7 @@ use crate::columns::Columns;
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
 use crate::hex;
-use crate::record::{Id, Place, Record};
+use crate::record::{Id, Place, Record, Source};
 
 /// Rows decoded at a time. With the page being read, this bounds the memory.
 pub const BATCH_ROWS: usize = 1024;
@@ -103,7 +103,6 @@ const SMALLEST_FILE: u64 = 12;
 const COLUMNS: [&str; 8] = ["id", "suite", "public_key", "public_keys", "message", "messages", "signature", "source"];
 const BYTES: [&str; 3] = ["public_key", "message", "signature"];
 const LISTS: [&str; 2] = ["public_keys", "messages"];
-const TEXTS: [&str; 2] = ["suite", "source"];
 
 /// Tells a cut-off file from one that never was Parquet.
 fn check_marks(file: &mut File) -> Result<(), InputError> {
@@ -143,8 +142,10 @@ fn check_columns(schema: &Schema) -> Result<(), ParquetFileError> {
             (holds_bytes(kind), "text (hex) or binary")
         } else if LISTS.contains(&name) {
             (matches!(kind, DataType::List(item) if holds_bytes(item.data_type())), "a list of text (hex) or binary")
-        } else if TEXTS.contains(&name) {
+        } else if name == "suite" {
             (*kind == DataType::Utf8, "text")
+        } else if name == "source" {
+            (*kind == DataType::Utf8 || kind.is_integer(), "text or an integer")
         } else {
             (holds_id(kind), "text, a number or a boolean")
         };
@@ -206,7 +207,7 @@ impl Batch {
             message: bytes("message", self.message.as_ref(), row)?,
             messages: list("messages", self.messages.as_ref(), row)?,
             signature: bytes("signature", self.signature.as_ref(), row)?,
-            source: cell(self.source.as_ref(), row).and_then(|array| text(array, row)),
+            source: cell(self.source.as_ref(), row).map(|array| source(array, row)).transpose()?,
         };
         columns.into_record(place)
     }
@@ -248,13 +249,31 @@ fn text(array: &dyn Array, row: usize) -> Option<String> {
 }
 
 fn id(array: &dyn Array, row: usize) -> Result<Option<Id>, String> {
+    if let Some(text) = text(array, row) {
+        return Ok(Some(Id::text(&text)));
+    }
+    let json = scalar(array, row).ok_or_else(|| format!("\"id\": of the type {}", array.data_type()))?;
+    // JSON has no word for infinity, and none for what is not a number.
+    let raw: &RawValue = serde_json::from_str(&json).map_err(|_| format!("\"id\": {json} is no JSON number"))?;
+    Id::from_json(raw)
+}
+
+fn source(array: &dyn Array, row: usize) -> Result<Source, String> {
+    if let Some(text) = text(array, row) {
+        return Ok(Source::Name(text));
+    }
+    let json = scalar(array, row).ok_or_else(|| format!("\"source\": of the type {}", array.data_type()))?;
+    json.parse().map(Source::Number).map_err(|_| format!("\"source\": {json} is not an integer from 0 to 2^64 - 1"))
+}
+
+/// A number or a boolean as JSON writes it, if the column holds such.
+fn scalar(array: &dyn Array, row: usize) -> Option<String> {
     macro_rules! number {
         ($kind:ty) => {
             array.as_primitive::<$kind>().value(row).to_string()
         };
     }
-    let json = match array.data_type() {
-        DataType::Utf8 => return Ok(text(array, row).map(|text| Id::text(&text))),
+    Some(match array.data_type() {
         DataType::Boolean => array.as_boolean().value(row).to_string(),
         DataType::Int8 => number!(Int8Type),
         DataType::Int16 => number!(Int16Type),
@@ -266,11 +285,8 @@ fn id(array: &dyn Array, row: usize) -> Result<Option<Id>, String> {
         DataType::UInt64 => number!(UInt64Type),
         DataType::Float32 => number!(Float32Type),
         DataType::Float64 => number!(Float64Type),
-        other => return Err(format!("\"id\": of the type {other}")),
-    };
-    // JSON has no word for infinity, and none for what is not a number.
-    let raw: &RawValue = serde_json::from_str(&json).map_err(|_| format!("\"id\": {json} is no JSON number"))?;
-    Id::from_json(raw)
+        _ => return None,
+    })
 }
 
 /// Calls into the Parquet reader, which panics on some damaged files (an impossible encoding in a page header, for one)

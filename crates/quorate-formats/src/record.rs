@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 /// One claim as it stood in the input: bytes not decoded to points yet.
@@ -19,7 +19,7 @@ pub struct Record {
     /// The encoded (aggregate) signature.
     pub signature: Vec<u8>,
     /// Who sent it (a peer id, say), so that false claims can be counted by sender.
-    pub source: Option<String>,
+    pub source: Option<Source>,
     /// Where in its file it stands.
     pub place: Place,
     /// What the format itself could check without a pairing. A failed one makes the claim invalid whatever its signature says.
@@ -101,6 +101,58 @@ impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.json).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
+    }
+}
+
+/// Who sent a claim: a name, or a number that stays one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(clippy::exhaustive_enums, reason = "a source is a JSON string or an integer, and there is no third")]
+pub enum Source {
+    /// An integer from 0 to 2^64 - 1.
+    Number(u64),
+    /// Any text.
+    Name(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Name(name) => serializer.serialize_str(name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl de::Visitor<'_> for Visitor {
+            type Value = Source;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an integer from 0 to 2^64 - 1")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Source, E> {
+                Ok(Source::Number(number))
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Source, E> {
+                Ok(Source::Name(name.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
     }
 }
 
@@ -203,5 +255,16 @@ mod tests {
         assert_eq!(Id::text("a\"b").as_json(), r#""a\"b""#);
         assert_eq!(Id::from_json(serde_json::from_str("null").unwrap()).unwrap(), None);
         assert!(Id::from_json(serde_json::from_str("[1]").unwrap()).is_err());
+    }
+    #[test]
+    fn a_number_and_its_digits_are_two_sources() {
+        let sources: Vec<Source> = serde_json::from_str(r#"[7, "7", "", 18446744073709551615]"#).unwrap();
+        assert_eq!(sources[..2], [Source::Number(7), Source::Name("7".to_owned())]);
+        assert_eq!(serde_json::to_string(&sources).unwrap(), r#"[7,"7","",18446744073709551615]"#);
+        assert_eq!((sources[0].to_string(), sources[1].to_string()), ("7".to_owned(), "7".to_owned()));
+        for bad in ["-1", "1.5", "18446744073709551616", "true", "[]", "{}", "null"] {
+            let error = serde_json::from_str::<Source>(bad).unwrap_err().to_string();
+            assert!(error.contains("a string or an integer from 0 to 2^64 - 1"), "{bad}: {error}");
+        }
     }
 }

@@ -1,13 +1,10 @@
 //! `quorate completions`.
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::print;
-use crate::{
-    cli::Cli,
-    exit::{Exit, Result},
-};
+use crate::exit::{Exit, Result};
 
 /// Print the completions of a shell
 #[derive(Debug, Args)]
@@ -19,13 +16,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Prints.
+    /// Prints completions of `root` and the commands below it.
     ///
     /// # Errors
-    /// Where writing fails.
-    pub fn run(self) -> Result {
+    /// Writing fails.
+    pub fn run(self, mut root: Command) -> Result {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "quorate", &mut script);
+        clap_complete::generate(self.shell, &mut root, "quorate", &mut script);
         print::all(&script)?;
         Ok(Exit::Success)
     }

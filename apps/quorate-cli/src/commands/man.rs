@@ -1,14 +1,11 @@
 //! `quorate man`.
 
 use anyhow::anyhow;
-use clap::{Args, Command, CommandFactory as _, builder::Resettable};
+use clap::{Args, Command, builder::Resettable};
 use clap_mangen::Man;
 
 use super::print;
-use crate::{
-    cli::Cli,
-    exit::{Exit, Failure, Result},
-};
+use crate::exit::{Exit, Failure, Result};
 
 /// Print a man page
 #[derive(Debug, Args)]
@@ -20,12 +17,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Prints.
+    /// Prints the page of one of the commands below `root`.
     ///
     /// # Errors
-    /// Where there is no such command, or writing fails.
-    pub fn run(self) -> Result {
-        let mut root = Cli::command();
+    /// There is no such command, or writing fails.
+    pub fn run(self, mut root: Command) -> Result {
         // Full names ("quorate-key-new") are given to subcommands when the tree is built.
         root.build();
         let mut command: &Command = &root;

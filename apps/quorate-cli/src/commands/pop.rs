@@ -5,6 +5,7 @@ use std::{num::NonZeroUsize, path::PathBuf, thread};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use quorate::{AnySuite, Claim, Options, PublicKey, Suite, UncheckedSignature, Verdict, possession, verify};
+use quorate_formats::Id;
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -47,15 +47,6 @@ pub struct Keystore {
 }
 
 impl Keystore {
-    /// Reads a keystore from JSON. Beyond the standard, hexadecimal may have `0x` and capitals.
-    ///
-    /// # Errors
-    /// [`KeystoreError`]: not JSON or not the schema, another version, an unknown function, a
-    /// cost out of bounds, hexadecimal that is bad or of the wrong length.
-    pub fn parse(json: &[u8]) -> Result<Self, KeystoreError> {
-        json::parse(json)
-    }
-
     /// Encrypts `secret` with fresh salt, initialisation vector and uuid.
     ///
     /// `public_key` is the encoded public key of `secret`, which decrypting will compare.
@@ -96,11 +87,6 @@ impl Keystore {
         let mut bytes = Zeroizing::new(self.ciphertext);
         key.apply_cipher(&self.iv, bytes.as_mut());
         Ok(Secret::new(bytes).checked(self.public_key(), derive)?)
-    }
-
-    /// The keystore as JSON, indented, lower-case hexadecimal without `0x`, a newline at the end.
-    pub fn to_json(&self) -> String {
-        json::write(self)
     }
 
     /// The public key that the file states; `None` if it is absent or empty.

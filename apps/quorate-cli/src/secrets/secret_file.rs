@@ -2,12 +2,13 @@
 //!
 //! Modes are those of Unix; elsewhere a file gets what its directory hands down, and nothing warns.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::Builder;
 use zeroize::Zeroizing;
 
 /// What to do with a file that is already there. Exhaustive: there is no third answer.
@@ -21,26 +22,16 @@ pub enum Overwrite {
 
 /// Writes `contents` to `path` with mode 0600 and flushes file and directory to the disk.
 ///
-/// [`Overwrite::Refuse`] creates the file with `O_EXCL`; on an error what was begun is removed, but
-/// a process killed in that instant may leave a part of it.
-/// [`Overwrite::Replace`] writes a sibling and renames it over the old file, which therefore
-/// survives a full disk or Ctrl-C. Missing directories are not created.
+/// The bytes go to a hidden file in the same directory, created with `O_EXCL`, which takes the name `path` only once it is
+/// whole. So `path` is never half-written, and with [`Overwrite::Replace`] the old file survives a full disk or Ctrl-C. On an
+/// error the hidden file is removed; a process killed in that instant leaves it behind, named `.NAME.….tmp`, and it holds the
+/// secret. Missing directories are not created.
 ///
 /// # Errors
 /// [`SecretFileError`]: the file exists, is not a regular file (a symbolic link or device is not
 /// replaced), or the operating system refuses.
 pub fn write(path: &Path, contents: &[u8], overwrite: Overwrite) -> Result<(), SecretFileError> {
-    match overwrite {
-        Overwrite::Refuse => create(path, contents)?.keep(),
-        Overwrite::Replace => {
-            refuse_irregular(path)?;
-            let sibling = sibling_of(path)?;
-            let unfinished = create(&sibling, contents)?;
-            fs::rename(&sibling, path).map_err(|source| SecretFileError::io("replace", path, source))?;
-            unfinished.keep();
-        }
-    }
-    sync_directory_of(path)
+    write_with(path, overwrite, |file| file.write_all(contents))
 }
 
 /// Reads a key file of at most 64 KiB and looks at its mode.
@@ -156,44 +147,37 @@ pub(crate) fn mode_warning(path: &Path, file: &File) -> Option<ModeWarning> {
     (mode & 0o077 != 0).then(|| ModeWarning { path: path.to_owned(), mode })
 }
 
-/// Creates `path` and fills it. Until [`Unfinished::keep`] is called, the file goes with the guard.
-fn create<'a>(path: &'a Path, contents: &[u8]) -> Result<Unfinished<'a>, SecretFileError> {
-    create_with(path, |file| {
-        file.write_all(contents)?;
-        file.sync_all()
-    })
-}
-
-fn create_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Unfinished<'_>, SecretFileError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    for_owner_alone(&mut options);
-    let mut file = options.open(path).map_err(|source| match source.kind() {
-        ErrorKind::AlreadyExists => SecretFileError::Exists { path: path.to_owned() },
-        _ => SecretFileError::io("create", path, source),
-    })?;
-    let unfinished = Unfinished(Some(path));
-    fill(&mut file).map_err(|source| SecretFileError::io("write", path, source))?;
-    Ok(unfinished)
-}
-
-/// A file of ours that is not to stay unless all goes well.
-#[must_use]
-struct Unfinished<'a>(Option<&'a Path>);
-
-impl Unfinished<'_> {
-    fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unfinished<'_> {
-    fn drop(&mut self) {
-        if let Some(path) = self.0 {
-            // Nothing more can be done, and the error that led here is the one to report.
-            let _ = fs::remove_file(path);
+/// Lets `fill` write the file's content.
+fn write_with(
+    path: &Path,
+    overwrite: Overwrite,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), SecretFileError> {
+    match overwrite {
+        Overwrite::Refuse if fs::symlink_metadata(path).is_ok() => {
+            return Err(SecretFileError::Exists { path: path.to_owned() });
         }
+        Overwrite::Refuse => {}
+        Overwrite::Replace => refuse_irregular(path)?,
     }
+    let create = |source| SecretFileError::io("create", path, source);
+    let name = path.file_name().ok_or_else(|| create(ErrorKind::InvalidInput.into()))?;
+    let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
+    // In the same directory, so that renaming stays within one file system. On Unix its mode is 0600.
+    let mut unfinished =
+        Builder::new().prefix(&prefix).suffix(".tmp").tempfile_in(directory_of(path)).map_err(create)?;
+    let file = unfinished.as_file_mut();
+    fill(file).and_then(|()| file.sync_all()).map_err(|source| SecretFileError::io("write", path, source))?;
+    match overwrite {
+        Overwrite::Refuse => unfinished.persist_noclobber(path).map_err(|refused| match refused.error.kind() {
+            ErrorKind::AlreadyExists => SecretFileError::Exists { path: path.to_owned() },
+            _ => create(refused.error),
+        })?,
+        Overwrite::Replace => {
+            unfinished.persist(path).map_err(|refused| SecretFileError::io("replace", path, refused.error))?
+        }
+    };
+    sync_directory_of(path)
 }
 
 /// Renaming over a link would replace the link and leave its target; over a device, worse.
@@ -206,25 +190,9 @@ fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
     }
 }
 
-/// A hidden name in the same directory, so that renaming stays within one file system.
-fn sibling_of(path: &Path) -> Result<PathBuf, SecretFileError> {
-    let replace = |source| SecretFileError::io("replace", path, source);
-    let name = path.file_name().ok_or_else(|| replace(ErrorKind::InvalidInput.into()))?;
-    let random = getrandom::u64().map_err(|error| replace(io::Error::other(error)))?;
-    let mut sibling = OsString::from(".");
-    sibling.push(name);
-    sibling.push(format!(".{random:016x}.tmp"));
-    Ok(path.with_file_name(sibling))
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
-
-#[cfg(unix)]
-fn for_owner_alone(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-fn for_owner_alone(_: &mut OpenOptions) {}
 
 #[cfg(unix)]
 fn permission_bits(metadata: &fs::Metadata) -> Option<u32> {
@@ -240,8 +208,7 @@ fn permission_bits(_: &fs::Metadata) -> Option<u32> {
 /// A new name lives in the directory, which is flushed on its own.
 #[cfg(unix)]
 fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))
+    File::open(directory_of(path))
         .and_then(|directory| directory.sync_all())
         .map_err(|source| SecretFileError::NotDurable { path: path.to_owned(), source })
 }
@@ -256,6 +223,8 @@ const MAX_SIZE: usize = 64 * 1024;
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use tempfile::TempDir;
 
     use super::*;
@@ -304,26 +273,45 @@ mod tests {
     }
 
     #[test]
-    fn a_half_written_file_is_removed() {
+    fn a_full_disk_leaves_what_was_there_and_nothing_else() {
         let directory = directory();
         let path = directory.path().join("key");
         let full_disk = |file: &mut File| {
             file.write_all(b"sec")?;
             Err(ErrorKind::StorageFull.into())
         };
-        assert!(matches!(create_with(&path, full_disk), Err(SecretFileError::Io { .. })));
+        let failed = write_with(&path, Overwrite::Refuse, full_disk);
+        assert!(matches!(failed, Err(SecretFileError::Io { action: "write", .. })), "{failed:?}");
         assert!(names_in(&directory).is_empty());
+
+        write(&path, b"old", Overwrite::Refuse).expect("writes");
+        let failed = write_with(&path, Overwrite::Replace, full_disk);
+        assert!(matches!(failed, Err(SecretFileError::Io { action: "write", .. })), "{failed:?}");
+        assert_eq!(fs::read(&path).expect("reads"), b"old");
+        assert_eq!(names_in(&directory), ["key"]);
     }
 
     #[test]
-    fn a_failed_replacement_leaves_the_old_file_and_no_sibling() {
+    fn a_file_that_appears_meanwhile_is_left_alone() {
         let directory = directory();
         let path = directory.path().join("key");
-        write(&path, b"old", Overwrite::Refuse).expect("writes");
-        let sibling = sibling_of(&path).expect("a name");
-        drop(create(&sibling, b"new").expect("creates"));
-        assert_eq!(fs::read(&path).expect("reads"), b"old");
+        let another_process = |file: &mut File| {
+            fs::write(&path, b"theirs")?;
+            file.write_all(b"ours")
+        };
+        let error = write_with(&path, Overwrite::Refuse, another_process).expect_err("exists by now");
+        assert!(matches!(error, SecretFileError::Exists { .. }), "{error:?}");
+        assert_eq!(fs::read(&path).expect("reads"), b"theirs");
         assert_eq!(names_in(&directory), ["key"]);
+    }
+
+    #[test]
+    fn a_path_without_directory_is_in_the_working_directory() {
+        assert_eq!(directory_of(Path::new("key")), Path::new("."));
+        assert_eq!(directory_of(Path::new("keys/key")), Path::new("keys"));
+        for nameless in ["", "..", "/"] {
+            assert!(write(Path::new(nameless), b"secret", Overwrite::Refuse).is_err(), "{nameless:?}");
+        }
     }
 
     #[test]
@@ -381,6 +369,20 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("chmod");
             write(&path, b"secret", Overwrite::Replace).expect("replaces");
             assert_eq!(mode(&path), 0o600);
+        }
+
+        /// The mode is there from the first byte on, not put right afterwards.
+        #[test]
+        fn an_unfinished_file_is_for_its_owner_alone() {
+            let directory = directory();
+            let path = directory.path().join("key");
+            let look = |file: &mut File| {
+                assert_eq!(file.metadata()?.permissions().mode() & 0o7777, 0o600);
+                let names = names_in(&directory);
+                assert!(names.iter().any(|name| name.to_string_lossy().starts_with(".key.")), "{names:?}");
+                Ok(())
+            };
+            write_with(&path, Overwrite::Refuse, look).expect("writes");
         }
 
         #[test]

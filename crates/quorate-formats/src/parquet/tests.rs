@@ -122,7 +122,16 @@ fn ids_suites_and_sources() {
     let infinite = read(with("id", Arc::new(Float64Array::from(vec![f64::INFINITY])))).remove(0);
     assert!(infinite.unwrap_err().reason.contains("no JSON number"));
     assert_eq!(read(with("suite", strings(&["eth2"]))).remove(0).unwrap().suite.as_deref(), Some("eth2"));
-    assert_eq!(read(with("source", strings(&["peer"]))).remove(0).unwrap().source.as_deref(), Some("peer"));
+    let sources: [(ArrayRef, Source); 3] = [
+        (strings(&["7"]), Source::Name("7".to_owned())),
+        (Arc::new(UInt64Array::from(vec![u64::MAX])), Source::Number(u64::MAX)),
+        (Arc::new(Int32Array::from(vec![7])), Source::Number(7)),
+    ];
+    for (array, source) in sources {
+        assert_eq!(read(with("source", array)).remove(0).unwrap().source, Some(source));
+    }
+    let negative = read(with("source", Arc::new(Int32Array::from(vec![-1])))).remove(0);
+    assert!(negative.unwrap_err().reason.contains("\"source\": -1 is not an integer from 0"));
 }
 
 #[test]
@@ -205,9 +214,9 @@ fn missing_columns_and_unfit_types() {
     let error = open(&write(without)).err().unwrap().to_string();
     assert!(error.contains("no column \"signature\"") && error.contains("public_key, message"), "{error}");
     let error = open(&write(with("message", Arc::new(Int32Array::from(vec![1]))))).err().unwrap();
-    assert!(matches!(error, ParquetFileError::ColumnType { name: "message", .. }), "{error}");
+    assert!(matches!(error, InputError::Parquet(ParquetFileError::ColumnType { name: "message", .. })), "{error}");
     let error = open(&write(with("public_keys", strings(&["01"])))).err().unwrap();
-    assert!(matches!(error, ParquetFileError::ColumnType { name: "public_keys", .. }), "{error}");
+    assert!(matches!(error, InputError::Parquet(ParquetFileError::ColumnType { name: "public_keys", .. })), "{error}");
     let mut twice = minimal();
     twice.push(("message", strings(&["04"])));
     assert!(open(&write(twice)).is_err());
@@ -216,10 +225,10 @@ fn missing_columns_and_unfit_types() {
 #[test]
 fn cut_off_empty_and_foreign_files() {
     let bytes = write(minimal());
-    assert!(matches!(open(&bytes[..bytes.len() - 1]), Err(ParquetFileError::Truncated)));
+    assert!(matches!(open(&bytes[..bytes.len() - 1]), Err(InputError::Parquet(ParquetFileError::Truncated))));
     for foreign in [&b""[..], b"PAR1", b"hello, this is text", b"PAR1\0\0\0\0PAR1"] {
         let error = open(foreign).err().unwrap();
-        assert!(matches!(error, ParquetFileError::NotParquet { .. }), "{error}");
+        assert!(matches!(error, InputError::Parquet(ParquetFileError::NotParquet { .. })), "{error}");
     }
 }
 
@@ -234,7 +243,10 @@ fn a_directory_is_an_error() {
 fn a_header_that_skips_beyond_the_end_is_an_error() {
     let mut bytes = write(minimal());
     bytes[4..11].copy_from_slice(&[0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
-    assert!(matches!(open(&bytes).unwrap().last(), Some(Err(ParquetFileError::Damaged { row: 0, .. }))));
+    assert!(matches!(
+        open(&bytes).unwrap().last(),
+        Some(Err(InputError::Parquet(ParquetFileError::Damaged { row: 0, .. })))
+    ));
 }
 
 /// Opens and reads to the end, whatever comes.

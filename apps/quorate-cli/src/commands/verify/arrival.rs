@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::suite::{ClaimSuite, UnknownSuite};
-use quorate_formats::{Check, Entry, Id, InputError, Malformed, Messages, Origin, Record};
+use quorate_formats::{Check, Entry, Id, InputError, Malformed, Messages, Origin, Record, Source};
 
 /// Something that the inputs hold.
 pub(super) enum Arrival {
@@ -39,7 +39,8 @@ impl Pending {
     /// About how much memory it holds.
     pub(super) fn bytes(&self) -> usize {
         let Record { id, source, public_keys, messages, signature, .. } = &self.record;
-        let names = id.as_ref().map_or(0, |id| id.as_json().len()) + source.as_ref().map_or(0, String::len);
+        let source = if let Some(Source::Name(name)) = source { name.len() } else { 0 };
+        let names = id.as_ref().map_or(0, |id| id.as_json().len()) + source;
         let messages = match messages {
             Messages::Shared(message) => message.len(),
             Messages::Each(messages) => messages.iter().map(Vec::len).sum(),
@@ -52,7 +53,7 @@ impl Pending {
 pub(super) struct Judged {
     pub(super) id: Option<Id>,
     pub(super) suite: ClaimSuite,
-    pub(super) source: Option<String>,
+    pub(super) source: Option<Source>,
     /// Why it is invalid; none where it is valid.
     pub(super) reason: Option<String>,
     /// Where it stands.

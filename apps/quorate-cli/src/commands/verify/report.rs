@@ -93,7 +93,7 @@ impl Report {
                 self.invalid += 1;
                 self.exit = self.exit.max(Exit::Invalid);
                 if let Some(source) = &judged.source {
-                    *self.false_by_source.entry(source.clone()).or_default() += 1;
+                    *self.false_by_source.entry(source.to_string()).or_default() += 1;
                 }
                 if self.failures.len() < FAILURES_KEPT {
                     self.failures.push(FailedClaim { index, id: judged.id.clone(), message: reason.clone() });

@@ -7,8 +7,7 @@ use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
-use super::Kdf;
-use super::kdf::KEY_LENGTH;
+use super::kdf::{KEY_LENGTH, Kdf};
 use crate::secrets::passphrase::Passphrase;
 
 /// The intermediate key: half of it deciphers, half of it checks the passphrase.

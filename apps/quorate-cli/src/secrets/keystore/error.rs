@@ -1,6 +1,7 @@
 //! What can be wrong with a keystore.
 
-use super::{HexError, KdfError};
+use super::kdf::KdfError;
+use crate::secrets::hex::HexError;
 use crate::secrets::secret::SecretError;
 
 /// Why a keystore could not be read, written or decrypted.

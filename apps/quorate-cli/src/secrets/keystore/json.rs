@@ -5,58 +5,68 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::kdf::KEY_LENGTH;
-use super::{Kdf, KdfError, Keystore, KeystoreError, Pbkdf2, Scrypt};
+use super::Keystore;
+use super::error::KeystoreError;
+use super::kdf::{KEY_LENGTH, Kdf, KdfError, Pbkdf2, Scrypt};
 use crate::secrets::hex;
 
-/// Reads and checks everything that can be checked without a passphrase.
-pub(super) fn parse(bytes: &[u8]) -> Result<Keystore, KeystoreError> {
-    // The version comes first: other versions have other fields, and "missing field" would mislead.
-    let Versioned { version } = serde_json::from_slice(bytes)?;
-    if version != VERSION {
-        return Err(KeystoreError::Version { version });
+impl Keystore {
+    /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase. Beyond the standard,
+    /// hexadecimal may have `0x` and capitals.
+    ///
+    /// # Errors
+    /// [`KeystoreError`]: not JSON or not the schema, another version, an unknown function, a
+    /// cost out of bounds, hexadecimal that is bad or of the wrong length.
+    pub fn parse(json: &[u8]) -> Result<Self, KeystoreError> {
+        // The version comes first: other versions have other fields, and "missing field" would mislead.
+        let Versioned { version } = serde_json::from_slice(json)?;
+        if version != VERSION {
+            return Err(KeystoreError::Version { version });
+        }
+        let File { crypto, description, pubkey, path, uuid, .. } = serde_json::from_slice(json)?;
+        let Crypto { kdf, checksum, cipher } = crypto;
+        let (kdf, salt) = kdf_from(kdf)?;
+        expect_function("checksum", &checksum, SHA256)?;
+        expect_function("cipher", &cipher, AES_128_CTR)?;
+        let CipherParams { iv } = params("cipher", cipher.params)?;
+        Ok(Self {
+            kdf,
+            salt,
+            checksum: array("crypto.checksum.message", &checksum.message)?,
+            iv: array("crypto.cipher.params.iv", &iv)?,
+            ciphertext: array("crypto.cipher.message", &cipher.message)?,
+            description,
+            public_key: bytes_of("pubkey", &pubkey.unwrap_or_default())?,
+            path,
+            uuid: Uuid::try_parse(&uuid).map_err(|_| KeystoreError::Uuid { uuid })?,
+        })
     }
-    let File { crypto, description, pubkey, path, uuid, .. } = serde_json::from_slice(bytes)?;
-    let Crypto { kdf, checksum, cipher } = crypto;
-    let (kdf, salt) = kdf_from(kdf)?;
-    expect_function("checksum", &checksum, SHA256)?;
-    expect_function("cipher", &cipher, AES_128_CTR)?;
-    let CipherParams { iv } = params("cipher", cipher.params)?;
-    Ok(Keystore {
-        kdf,
-        salt,
-        checksum: array("crypto.checksum.message", &checksum.message)?,
-        iv: array("crypto.cipher.params.iv", &iv)?,
-        ciphertext: array("crypto.cipher.message", &cipher.message)?,
-        description,
-        public_key: bytes_of("pubkey", &pubkey.unwrap_or_default())?,
-        path,
-        uuid: Uuid::try_parse(&uuid).map_err(|_| KeystoreError::Uuid { uuid })?,
-    })
-}
 
-/// Indented, in the order of the standard's examples, with a newline at the end.
-pub(super) fn write(keystore: &Keystore) -> String {
-    let Keystore { kdf, salt, checksum, iv, ciphertext, description, public_key, path, uuid } = keystore;
-    let file = File {
-        crypto: Crypto {
-            kdf: kdf_module(kdf, salt),
-            checksum: Module { function: SHA256.to_owned(), params: json!({}), message: hex::encode(checksum) },
-            cipher: Module {
-                function: AES_128_CTR.to_owned(),
-                params: json!({ "iv": hex::encode(iv) }),
-                message: hex::encode(ciphertext),
+    /// The keystore as JSON: indented, in the order of the standard's examples, lower-case hexadecimal without `0x`, a newline
+    /// at the end.
+    pub fn to_json(&self) -> String {
+        let Keystore { kdf, salt, checksum, iv, ciphertext, description, public_key, path, uuid } = self;
+        let file = File {
+            crypto: Crypto {
+                kdf: kdf_module(kdf, salt),
+                checksum: Module { function: SHA256.to_owned(), params: json!({}), message: hex::encode(checksum) },
+                cipher: Module {
+                    function: AES_128_CTR.to_owned(),
+                    params: json!({ "iv": hex::encode(iv) }),
+                    message: hex::encode(ciphertext),
+                },
             },
-        },
-        description: description.clone(),
-        pubkey: (!public_key.is_empty()).then(|| hex::encode(public_key)),
-        path: path.clone(),
-        uuid: uuid.to_string(),
-        version: VERSION,
-    };
-    let mut text = serde_json::to_string_pretty(&file).expect("strings and integers under string keys are always JSON");
-    text.push('\n');
-    text
+            description: description.clone(),
+            pubkey: (!public_key.is_empty()).then(|| hex::encode(public_key)),
+            path: path.clone(),
+            uuid: uuid.to_string(),
+            version: VERSION,
+        };
+        let mut text =
+            serde_json::to_string_pretty(&file).expect("strings and integers under string keys are always JSON");
+        text.push('\n');
+        text
+    }
 }
 
 fn kdf_from(module: Module) -> Result<(Kdf, Vec<u8>), KeystoreError> {
