@@ -32,7 +32,6 @@ use crate::{
 /// assert_ne!(SourceId::from("7"), SourceId::from(7u64));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 #[allow(clippy::exhaustive_enums, reason = "the formats of claims have these two")]
 pub enum SourceId {
     /// A number.
@@ -59,6 +58,42 @@ impl fmt::Display for SourceId {
             Self::Number(number) => number.fmt(f),
             Self::Name(name) => name.fmt(f),
         }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for SourceId {
+    /// An integer or a string.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Name(name) => serializer.serialize_str(name),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for SourceId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = SourceId;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an integer from 0 to 2^64 - 1")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<SourceId, E> {
+                Ok(SourceId::Number(number))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<SourceId, E> {
+                Ok(SourceId::from(name))
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
     }
 }
 

@@ -121,19 +121,21 @@ fn lane_edges_all_true_and_all_false() {
 #[test]
 fn empty_batch_has_no_verdicts() {
     let outcome = verify::<MinPk>(&[], &Options::default(), &mut rng());
-    assert!(outcome.verdicts.is_empty() && outcome.all_valid());
+    // Nothing to verify is not a success.
+    assert!(outcome.verdicts.is_empty() && !outcome.all_valid());
     assert_eq!(outcome.work.final_exponentiations, 0);
 }
 
 #[test]
-fn empty_claim_is_false_except_for_eth2_with_the_identity() {
+fn empty_claim_is_false_except_for_sync_aggregates_with_the_identity() {
     let identity = UncheckedSignature::from_point(quorate_curve::G2::IDENTITY);
     let other = secret(MinPk::Eth2, 1).sign(MinPk::Eth2, b"m");
     for (claim, expected) in [
-        (Claim::shared(MinPk::Eth2, vec![], *b"m", identity), Verdict::Valid),
-        (Claim::shared(MinPk::Eth2, vec![], *b"m", other), Verdict::Invalid(Reason::Mismatch)),
+        (Claim::shared(MinPk::Eth2SyncAggregate, vec![], *b"m", identity), Verdict::Valid),
+        (Claim::shared(MinPk::Eth2SyncAggregate, vec![], *b"m", other), Verdict::Invalid(Reason::Mismatch)),
+        (Claim::shared(MinPk::Eth2, vec![], *b"m", identity), Verdict::Invalid(Reason::NoStatements)),
         (Claim::shared(MinPk::ProofOfPossession, vec![], *b"m", identity), Verdict::Invalid(Reason::NoStatements)),
-        (Claim::each(MinPk::Eth2, vec![], identity), Verdict::Invalid(Reason::NoStatements)),
+        (Claim::each(MinPk::Eth2SyncAggregate, vec![], identity), Verdict::Invalid(Reason::NoStatements)),
     ] {
         assert_eq!(naive::verify(&claim), expected, "{claim:?}");
         assert_eq!(verify(&[claim.clone(), claim], &Options::default(), &mut rng()).verdicts, [expected; 2]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    AnySuite, PublicKey, Signature, Suite,
+    Backend, PublicKey, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
 };
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{
     lines::{Field, Lines, bytes},
     print,
-    suite::SuiteArgument,
+    suite::{KeySuite, SuiteArgument},
 };
 use crate::exit::{Exit, Failure, Result};
 
@@ -63,8 +63,8 @@ impl Arguments {
     /// Where an item cannot be understood, there is none, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.suite.suite {
-            AnySuite::MinPk(suite) => self.sum(suite),
-            AnySuite::MinSig(suite) => self.sum(suite),
+            KeySuite::MinPk(suite) => self.sum(suite),
+            KeySuite::MinSig(suite) => self.sum(suite),
         }
     }
 
@@ -77,12 +77,11 @@ impl Arguments {
                 let bytes = bytes(text, Field::PublicKey, self.suite.suite)?;
                 PublicKey::<S>::from_bytes(&bytes).map_err(|error| error.to_string())
             })?;
-            (aggregate_public_keys(&keys).map_err(empty)?.to_bytes(), keys.len())
+            (print::hex(suite, aggregate_public_keys(&keys, Backend::auto()).map_err(empty)?.to_bytes()), keys.len())
         } else {
             let signatures = signatures::<S>(lines, self.suite.suite)?;
-            (aggregate(&signatures).map_err(empty)?.to_bytes(), signatures.len())
+            (print::hex(suite, aggregate(&signatures, Backend::auto()).map_err(empty)?.to_bytes()), signatures.len())
         };
-        let sum = print::hex(suite, &sum);
         if self.json {
             let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };
             print::json(&Sum { suite: suite.name(), signature, public_key, count })?;
@@ -94,7 +93,7 @@ impl Arguments {
 }
 
 /// Every line as a signature.
-pub(super) fn signatures<S: Suite>(lines: Lines, suite: AnySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
+pub(super) fn signatures<S: Suite>(lines: Lines, suite: KeySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
     lines.parse_all(|text| {
         let bytes = bytes(text, Field::Signature, suite)?;
         Signature::from_bytes(&bytes).map_err(|error| error.to_string())

@@ -5,15 +5,18 @@ use std::{
     io::{self, Write},
 };
 
-use quorate::Suite;
+use quorate::{AnySuite, MinPk, Suite};
 use quorate_formats::Id;
 use serde::Serialize;
 
 use crate::exit::Failure;
 
-/// Lower-case hex; with `0x` in the profile `eth2`, as Ethereum writes it, without elsewhere.
-pub(super) fn hex<S: Suite>(suite: S, bytes: &[u8]) -> String {
-    if suite.name() == "eth2" { const_hex::encode_prefixed(bytes) } else { const_hex::encode(bytes) }
+/// Lower-case hex; with `0x` in front in Ethereum's profiles, as Ethereum writes it.
+pub(super) fn hex<S: Suite>(suite: S, bytes: impl AsRef<[u8]>) -> String {
+    match suite.any() {
+        AnySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) => const_hex::encode_prefixed(bytes),
+        _ => const_hex::encode(bytes),
+    }
 }
 
 /// A verdict as one JSON object: `{"index":1,"id":"…","valid":false,"reason":"…"}`.
@@ -24,12 +27,12 @@ pub(super) struct VerdictLine<'a> {
     id: Option<&'a Id>,
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a String>,
+    reason: Option<String>,
 }
 
 impl<'a> VerdictLine<'a> {
     /// Without a reason it is valid.
-    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<&'a String>) -> Self {
+    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<String>) -> Self {
         Self { index, id, valid: reason.is_none(), reason }
     }
 }

@@ -4,12 +4,12 @@ use std::{fs, io::Read, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
-use quorate::{AnySuite, Suite};
+use quorate::{Suite};
 use serde::Serialize;
 
 use super::{
     print,
-    suite::SuiteArgument,
+    suite::{KeySuite, SuiteArgument},
     unlock::{KeyFile, PassphraseArguments, is_dash},
 };
 use crate::exit::{Exit, Failure, Result};
@@ -65,8 +65,8 @@ impl Arguments {
     /// Where the command line, key or message cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.suite.suite {
-            AnySuite::MinPk(suite) => self.sign(suite),
-            AnySuite::MinSig(suite) => self.sign(suite),
+            KeySuite::MinPk(suite) => self.sign(suite),
+            KeySuite::MinSig(suite) => self.sign(suite),
         }
     }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{AnySuite, Signature, Suite, aggregate::subtract};
+use quorate::{Backend, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 
-use super::{aggregate::signatures, lines::Lines, print, suite::SuiteArgument};
+use super::{aggregate::signatures, lines::Lines, print, suite::{KeySuite, SuiteArgument}};
 use crate::exit::{Exit, Failure, Result};
 
 /// Take signatures out of an aggregate and print what remains
@@ -36,8 +36,8 @@ impl Arguments {
     /// Where a signature cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.suite.suite {
-            AnySuite::MinPk(suite) => self.rest(suite),
-            AnySuite::MinSig(suite) => self.rest(suite),
+            KeySuite::MinPk(suite) => self.rest(suite),
+            KeySuite::MinSig(suite) => self.rest(suite),
         }
     }
 
@@ -50,7 +50,7 @@ impl Arguments {
         if parts.is_empty() {
             print::note(format_args!("warning: {name} holds no signatures: the aggregate is printed as it was"));
         }
-        let rest = subtract(whole, &parts);
+        let rest = subtract(whole, &parts, Backend::auto());
         if rest.point().is_identity() {
             print::note("note: nothing remains: the parts add up to the aggregate");
         }

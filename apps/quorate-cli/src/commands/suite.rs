@@ -1,38 +1,85 @@
-//! `--suite`, which has no default.
+//! `--suite` of the commands that handle keys and signatures. It has no default.
+
+use std::fmt;
 
 use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use quorate::{AnySuite, Scheme, Suite};
+use quorate::{AnySuite, MinPk, MinSig, Scheme, Suite};
 use quorate_curve::Group;
 
 /// The suite of keys and signatures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SuiteArgument {
-    /// Ciphersuite or profile; there is no default, because the wrong one is the commonest mistake
+    /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
     #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = names())]
-    pub(super) suite: AnySuite,
+    pub(super) suite: KeySuite,
 }
 
-fn names() -> impl TypedValueParser<Value = AnySuite> {
-    // Profiles first: they are what most people look for.
-    let (ids, profiles): (Vec<_>, Vec<_>) = AnySuite::all().partition(|suite| suite.name().starts_with("BLS_"));
-    let values = profiles.into_iter().chain(ids).map(|suite| {
+/// A suite on BLS12-381, whose secret keys blst's constant-time code handles. On BN254 no such code is at hand, so this
+/// program makes no keys and no signatures there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeySuite {
+    MinPk(MinPk),
+    MinSig(MinSig),
+}
+
+impl KeySuite {
+    fn all() -> impl Iterator<Item = Self> {
+        let min_pk = MinPk::all().iter().copied().map(Self::MinPk);
+        min_pk.chain(MinSig::all().iter().copied().map(Self::MinSig))
+    }
+
+    /// The name by which a user chooses it.
+    pub(super) fn name(self) -> &'static str {
+        AnySuite::from(self).name()
+    }
+
+    /// The suites that have proofs of possession.
+    pub(super) fn with_proofs_of_possession() -> impl Iterator<Item = Self> {
+        Self::all().filter(|suite| match suite {
+            Self::MinPk(suite) => suite.proof_of_possession_tag().is_some(),
+            Self::MinSig(suite) => suite.proof_of_possession_tag().is_some(),
+        })
+    }
+}
+
+impl From<KeySuite> for AnySuite {
+    fn from(suite: KeySuite) -> Self {
+        match suite {
+            KeySuite::MinPk(suite) => suite.any(),
+            KeySuite::MinSig(suite) => suite.any(),
+        }
+    }
+}
+
+impl fmt::Display for KeySuite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+fn names() -> impl TypedValueParser<Value = KeySuite> {
+    // Profiles first: most people look for one.
+    let (profiles, ids): (Vec<_>, Vec<_>) = KeySuite::all().partition(|suite| AnySuite::from(*suite).is_profile());
+    let suites: Vec<_> = profiles.into_iter().chain(ids).collect();
+    let values = suites.iter().map(|suite| {
         let help = match suite {
-            AnySuite::MinPk(suite) => summary(suite),
-            AnySuite::MinSig(suite) => summary(suite),
+            KeySuite::MinPk(suite) => summary(*suite),
+            KeySuite::MinSig(suite) => summary(*suite),
         };
         PossibleValue::new(suite.name()).help(help)
     });
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<AnySuite>())
+    let suite = |name: String| KeySuite::all().find(|suite| suite.name() == name).expect("one of the possible values");
+    PossibleValuesParser::new(values).map(suite)
 }
 
 fn summary<S: Suite>(suite: S) -> String {
     let scheme = match suite.scheme() {
         Scheme::Basic => "NUL",
         Scheme::Augmented => "AUG",
-        Scheme::Possession => "POP",
+        Scheme::ProofOfPossession => "POP",
     };
     format!("{scheme}, {}-byte keys", S::Key::COMPRESSED)
 }

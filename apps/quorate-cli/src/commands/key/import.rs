@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use quorate::{AnySuite, Suite};
+use quorate::{Suite};
 
 use super::store::{Destination, Provenance};
 use crate::{
     commands::{
         print,
-        suite::SuiteArgument,
+        suite::{KeySuite, SuiteArgument},
         unlock::{FromPassphraseArguments, KeyFile},
     },
     exit::Result,
@@ -45,8 +45,8 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         match self.suite.suite {
-            AnySuite::MinPk(suite) => self.convert(suite),
-            AnySuite::MinSig(suite) => self.convert(suite),
+            KeySuite::MinPk(suite) => self.convert(suite),
+            KeySuite::MinSig(suite) => self.convert(suite),
         }
     }
 

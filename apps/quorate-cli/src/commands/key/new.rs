@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{AnySuite, SecretKey, Suite};
+use quorate::{SecretKey, Suite};
 
 use super::{
     material,
     store::{Destination, Provenance},
 };
 use crate::{
-    commands::{random, suite::SuiteArgument, unlock::name_of},
+    commands::{random, suite::{KeySuite, SuiteArgument}, unlock::name_of},
     exit::{Failure, Result},
     secrets::key_path::KeyPath,
 };
@@ -44,8 +44,8 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         match self.suite.suite {
-            AnySuite::MinPk(suite) => self.make(suite),
-            AnySuite::MinSig(suite) => self.make(suite),
+            KeySuite::MinPk(suite) => self.make(suite),
+            KeySuite::MinSig(suite) => self.make(suite),
         }
     }
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate::{AnySuite, PublicKey, Suite};
+use quorate::{PublicKey, Suite};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
     commands::{
         print,
-        suite::SuiteArgument,
+        suite::{KeySuite, SuiteArgument},
         unlock::{KeyFile, PassphraseArguments},
     },
     exit::{Exit, Failure, Result},
@@ -50,8 +50,8 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         match self.suite.suite {
-            AnySuite::MinPk(suite) => self.show(suite),
-            AnySuite::MinSig(suite) => self.show(suite),
+            KeySuite::MinPk(suite) => self.show(suite),
+            KeySuite::MinSig(suite) => self.show(suite),
         }
     }
 
