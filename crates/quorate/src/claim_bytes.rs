@@ -68,3 +68,11 @@ impl ClaimBytes {
         self.public_keys.len()
     }
 }
+
+/// A claim whose kind of suite is known.
+pub(crate) struct Item<'a, S> {
+    /// Its index in the caller's slice.
+    pub(crate) index: usize,
+    pub(crate) suite: S,
+    pub(crate) claim: &'a ClaimBytes,
+}

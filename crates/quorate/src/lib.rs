@@ -73,8 +73,6 @@ pub mod plan;
 pub mod execute;
 pub mod culprit;
 pub mod verify;
-#[cfg(feature = "bn254")]
-mod bn254;
 pub mod verifier;
 
 pub use aggregate::MisuseError;

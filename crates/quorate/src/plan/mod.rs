@@ -35,25 +35,30 @@
 
 mod options;
 mod position;
+mod term;
+mod graph;
 pub mod cost;
 mod cover;
+mod blocks;
 mod shares;
 mod explain;
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::ops::Range;
 
 use quorate_curve::Pairing;
 
 use crate::{
-    claim::{Claim, ClaimSignature, SourceId},
+    claim::{Claim, ClaimSignature},
     key::PublicKey,
     suite::Suite,
-    verdict::Reason,
 };
 use cost::Costs;
+use graph::{Edge, Graph, TermIndex};
+use term::{Defective, KeySum, Message, Planned};
 
 pub use options::Options;
 pub(crate) use position::{ByPosition, Position, Span};
+pub(crate) use term::{Operand, Part, Term, Vertex};
 
 /// Which points are hashed, summed, weighed and paired to prove a set of claims.
 ///
@@ -89,83 +94,6 @@ pub struct Plan<S: Suite> {
     pub(crate) apart: Vec<Span>,
     statements: usize,
     naive_pairings: usize,
-}
-
-/// A claim as the plan sees it.
-#[derive(Clone, Debug)]
-pub(crate) struct Planned<S: Suite> {
-    /// Its index in the caller's slice.
-    pub(crate) index: usize,
-    pub(crate) source: Option<SourceId>,
-    pub(crate) signature: ClaimSignature<S>,
-}
-
-/// A claim that is false without arithmetic.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Defective {
-    /// Its index in the caller's slice.
-    pub(crate) index: usize,
-    pub(crate) reason: Reason,
-}
-
-/// A message as it is hashed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Message<S: Suite> {
-    pub(crate) tag: &'static str,
-    /// The key that an AUG suite hashes before the body.
-    pub(crate) prefix: Option<PublicKey<S>>,
-    pub(crate) body: Arc<[u8]>,
-}
-
-/// A sum of the keys that the claim at `position` puts over one message.
-#[derive(Clone, Debug)]
-pub(crate) struct KeySum {
-    pub(crate) position: Position,
-    /// Indices into the plan's keys; repeats count.
-    pub(crate) keys: Vec<usize>,
-    /// The identity makes the claim false.
-    pub(crate) must_not_vanish: bool,
-}
-
-/// A pairing: one of its points stands for itself, the other is a weighted sum.
-#[derive(Clone, Debug)]
-pub(crate) struct Term {
-    pub(crate) vertex: Vertex,
-    /// What is summed on the other side, by position.
-    pub(crate) parts: Vec<Part>,
-}
-
-/// The vertex of the cover that a term stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Vertex {
-    /// `e(Σ w·pk, H(m))`
-    Message(usize),
-    /// `e(pk, Σ w·H(m))`
-    Key(usize),
-}
-
-/// An operand of a weighted sum, multiplied by the weight of the claim at `position`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) position: Position,
-    pub(crate) operand: Operand,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operand {
-    Key(usize),
-    Sum(usize),
-    Message(usize),
-}
-
-impl Term {
-    /// The claims from that of its first part to that of its last part.
-    pub(crate) fn span(&self) -> Span {
-        match (self.parts.first(), self.parts.last()) {
-            (Some(first), Some(last)) => Span::from_to(first.position, last.position),
-            _ => Span::EMPTY,
-        }
-    }
 }
 
 impl<S: Suite> Plan<S> {
@@ -205,13 +133,13 @@ impl<S: Suite> Plan<S> {
 
         let uncleared = options.backend.pairs_uncleared::<S::Signature>(pairing);
         let members_by_sum = members_by_sum(&planned, options);
-        let blocks = shares::blocks(terms.len(), planned.len(), options);
+        let runs = blocks::blocks(terms.len(), planned.len(), options);
         Self {
             options: *options,
             pairing,
             members_by_sum,
-            apart: shares::apart(&blocks, &terms, planned.len(), options),
-            blocks,
+            apart: blocks::apart(&runs, &terms, planned.len(), options),
+            blocks: runs,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
             whole: covered.into_iter().map(|covered| covered && !uncleared).collect(),
@@ -254,7 +182,7 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
 fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
     let planned = offered.iter().map(|(pairing, costs)| {
         let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
-        let products = shares::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
+        let products = blocks::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
         (cover.cost + products as u64 * costs.product + costs.pairing + costs.search, *pairing, cover.messages)
     });
     let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every backend offers the ate pairing");
@@ -266,122 +194,6 @@ fn members_by_sum<S: Suite>(claims: &ByPosition<Planned<S>>, options: &Options) 
     let unchecked = claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
     let least = options.backend.sums_members_from::<S::Signature>();
     claims.len() > 1 && least.is_some_and(|least| unchecked >= least * options.threads.get())
-}
-
-/// The claims as a graph of keys and messages.
-struct Graph<S: Suite> {
-    defects: Vec<Defective>,
-    live: Vec<Live>,
-    keys: Vec<PublicKey<S>>,
-    messages: Vec<Message<S>>,
-    /// One a statement, in the order of the claims.
-    edges: Vec<Edge>,
-    /// The edges without repeats.
-    pairs: Vec<Edge>,
-}
-
-/// A claim without a defect.
-struct Live {
-    /// Its index among the claims that are planned.
-    claim: usize,
-    edges: Range<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Edge {
-    pub(crate) message: usize,
-    pub(crate) key: usize,
-}
-
-impl<S: Suite> Graph<S> {
-    fn new(claims: &[Claim<S>]) -> Self {
-        let mut key_index = HashMap::new();
-        let mut message_index = HashMap::new();
-        let mut graph = Self {
-            defects: Vec::new(),
-            live: Vec::with_capacity(claims.len()),
-            keys: Vec::new(),
-            messages: Vec::new(),
-            edges: Vec::new(),
-            pairs: Vec::new(),
-        };
-        for (index, claim) in claims.iter().enumerate() {
-            if let Some(defect) = claim.defect() {
-                graph.defects.push(Defective { index, reason: defect.into() });
-                continue;
-            }
-            let start = graph.edges.len();
-            let mut last: Option<(&Arc<[u8]>, usize)> = None;
-            for (key, body) in claim.statements() {
-                let key_vertex = *key_index.entry(key).or_insert_with(|| {
-                    graph.keys.push(key);
-                    graph.keys.len() - 1
-                });
-                let prefix = claim.is_augmented().then_some(key);
-                // Keys over one message share its allocation: look the message up once.
-                let message = match last {
-                    Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
-                    _ => {
-                        let message = Message { tag: claim.tag(), prefix, body: body.clone() };
-                        *message_index.entry(message).or_insert_with_key(|message| {
-                            graph.messages.push(message.clone());
-                            graph.messages.len() - 1
-                        })
-                    }
-                };
-                last = Some((body, message));
-                graph.edges.push(Edge { message, key: key_vertex });
-            }
-            graph.live.push(Live { claim: index, edges: start..graph.edges.len() });
-        }
-        graph.pairs = graph.edges.clone();
-        graph.pairs.sort_unstable();
-        graph.pairs.dedup();
-        graph
-    }
-
-    /// Terms of a plan whose cover takes these messages.
-    fn terms(&self, covered: &[bool]) -> usize {
-        let mut by_key = vec![false; self.keys.len()];
-        self.pairs.iter().filter(|edge| !covered[edge.message]).for_each(|edge| by_key[edge.key] = true);
-        covered.iter().chain(&by_key).filter(|taken| **taken).count()
-    }
-}
-
-/// Which term each edge belongs to: that of its message where the cover has it, else that of its key.
-struct TermIndex<'a> {
-    covered: &'a [bool],
-    of_message: Vec<usize>,
-    of_key: Vec<usize>,
-    vertices: Vec<Vertex>,
-}
-
-impl<'a> TermIndex<'a> {
-    fn new<S: Suite>(graph: &Graph<S>, covered: &'a [bool]) -> Self {
-        const NONE: usize = usize::MAX;
-        let mut index = Self {
-            covered,
-            of_message: vec![NONE; graph.messages.len()],
-            of_key: vec![NONE; graph.keys.len()],
-            vertices: Vec::new(),
-        };
-        for edge in &graph.edges {
-            let (slot, vertex) = if covered[edge.message] {
-                (&mut index.of_message[edge.message], Vertex::Message(edge.message))
-            } else {
-                (&mut index.of_key[edge.key], Vertex::Key(edge.key))
-            };
-            if *slot == NONE {
-                *slot = index.vertices.len();
-                index.vertices.push(vertex);
-            }
-        }
-        index
-    }
-
-    fn index(&self, edge: &Edge) -> usize {
-        if self.covered[edge.message] { self.of_message[edge.message] } else { self.of_key[edge.key] }
-    }
 }
 
 /// Adds one claim's statements to the terms that serve them, and the sums of keys that they need.

@@ -20,21 +20,23 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
+#[cfg(feature = "bn254")]
+mod bn254;
+mod trust;
 mod variant;
 
 use std::fmt;
 
 use rand_core::CryptoRng;
 
+pub use self::trust::TrustError;
 use self::variant::{Batch, Variant};
-#[cfg(feature = "bn254")]
-use crate::bn254;
 use crate::{
     claim::SourceId,
-    claim_bytes::ClaimBytes,
+    claim_bytes::{ClaimBytes, Item},
     plan::Options,
     suite::{AnySuite, MinPk, MinSig},
-    verdict::{Outcome, Reason, Verdict, Work},
+    verdict::{Outcome, Verdict, Work},
 };
 
 /// Verifies claims that are bytes, of any suites, and keeps what serves later claims: known statements and decoded keys.
@@ -124,14 +126,6 @@ impl ClaimBytes {
     }
 }
 
-/// A claim whose kind of suite is known.
-pub(crate) struct Item<'a, S> {
-    /// Its index in the caller's slice.
-    pub(crate) index: usize,
-    pub(crate) suite: S,
-    pub(crate) claim: &'a ClaimBytes,
-}
-
 /// Claims that were decoded and planned. It prints its plans.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is verified before `decide`"]
@@ -178,19 +172,4 @@ impl fmt::Display for Prepared {
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         f.write_str(&parts.join("\n"))
     }
-}
-
-/// Why a claim cannot be taken as known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrustError {
-    /// It makes no statement, or several, whose own signatures are not known.
-    #[error("a known claim makes one statement, but this one makes {0}")]
-    Statements(usize),
-    /// It does not decode.
-    #[error(transparent)]
-    Invalid(#[from] Reason),
-    /// Claims of this suite are verified one by one, and nothing is subtracted from them.
-    #[error("nothing is subtracted from claims of the suite {0}: each is verified by itself")]
-    NotSubtracted(AnySuite),
 }

@@ -4,10 +4,10 @@ use std::{collections::HashMap, fmt, sync::Arc};
 
 use rand_core::CryptoRng;
 
-use super::{Item, TrustError};
+use super::trust::TrustError;
 use crate::{
     claim::Claim,
-    claim_bytes::{ClaimBytes, Messages},
+    claim_bytes::{ClaimBytes, Item, Messages},
     key::PublicKey,
     known::Known,
     naive,

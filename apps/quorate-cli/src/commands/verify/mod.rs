@@ -26,7 +26,7 @@ use anyhow::anyhow;
 pub use arguments::Arguments;
 use arrival::{Arrival, Pending};
 use inputs::{Inputs, Unreadable};
-use interrupt::Interrupt;
+use interrupt::{Ended, Interrupt};
 use judge::Judge;
 use queue::{Taken, Taker, queue};
 use report::Report;
@@ -64,13 +64,6 @@ impl Arguments {
         }
         report.finish(ended, &judge)
     }
-}
-
-/// How the reading ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    AllRead,
-    Interrupted,
 }
 
 fn judge_all(

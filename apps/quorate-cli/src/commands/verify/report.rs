@@ -16,9 +16,9 @@ use quorate_formats::{
 use serde::Serialize;
 
 use super::{
-    Ended,
     arguments::Arguments,
     arrival::{Fault, Judged},
+    interrupt::Ended,
     judge::{Judge, Judgements},
 };
 use crate::{

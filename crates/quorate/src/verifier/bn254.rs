@@ -5,11 +5,10 @@ use std::{collections::HashSet, fmt, num::NonZeroUsize};
 use quorate_bn254::{Bn254PublicKey, Bn254Signature, Bn254Suite, MessagePoint, aggregate, aggregate_verify};
 
 use crate::{
-    claim_bytes::{ClaimBytes, Messages},
+    claim_bytes::{ClaimBytes, Item, Messages},
     parse::ParseError,
     threads::parallel_chunks,
     verdict::{Reason, Verdict, Work},
-    verifier::Item,
 };
 
 /// Claims on BN254 that decode.
