@@ -1,24 +1,27 @@
-//! The members of a quorum, by index, in the one form that a contract accepts.
+//! A set of members, in the one encoding that a contract accepts.
 
 use std::fmt;
 
+use alloy_primitives::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// A set of members. Bit i, counted from the most significant bit of the first byte, is the member with index i; there
-/// is no zero byte at the end, so that a set has one encoding and the empty set has none.
+/// A set of members, encoded as a bitmap: bit i, counted from the most significant bit of the first byte, stands for the
+/// member with index i. The last byte is never zero, so a set has one encoding, and the empty set has no bytes.
+///
+/// This is the contracts' order of bits. The bitmaps of `quorate`'s key sets count from the least significant bit.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Bitmap(Vec<u8>);
+pub struct MemberSet(Vec<u8>);
 
-/// A bitmap whose last byte is zero: the same set has a shorter one.
+/// The last byte of a bitmap is zero, so the set has a shorter encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("bitmap: the last of its {length} bytes is zero, and a bitmap is as short as can be")]
+#[error("the last byte of the bitmap ({length} bytes) is zero; leave zero bytes at its end out")]
 pub struct NotShortest {
-    /// Bytes of the bitmap.
+    /// The number of bytes of the bitmap.
     pub length: usize,
 }
 
-impl Bitmap {
-    /// Reads the bytes of a bitmap.
+impl MemberSet {
+    /// Reads a bitmap.
     ///
     /// # Errors
     /// [`NotShortest`].
@@ -29,12 +32,12 @@ impl Bitmap {
         }
     }
 
-    /// The members with the indices from 0 to `n` - 1.
+    /// The members with the indices 0 to `n` - 1.
     pub fn full(n: usize) -> Self {
         (0..n).collect()
     }
 
-    /// The bytes, as short as can be.
+    /// The bitmap.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -44,7 +47,7 @@ impl Bitmap {
         self.0.get(index / 8).is_some_and(|byte| byte & bit(index) != 0)
     }
 
-    /// Puts a member in.
+    /// Adds a member.
     pub fn insert(&mut self, index: usize) {
         if self.0.len() <= index / 8 {
             self.0.resize(index / 8 + 1, 0);
@@ -52,7 +55,7 @@ impl Bitmap {
         self.0[index / 8] |= bit(index);
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     pub fn remove(&mut self, index: usize) {
         if let Some(byte) = self.0.get_mut(index / 8) {
             *byte &= !bit(index);
@@ -60,24 +63,24 @@ impl Bitmap {
         self.shorten();
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The members, ascending: the order in which the contract goes through them.
+    /// The indices of the members, ascending. The contract goes through members in this order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..8 * self.0.len()).filter(|index| self.contains(*index))
     }
 
-    /// The members of one set and not of the other: those that change.
+    /// The members of either set that are not in the other: those that change from one quorum to the other.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> Self {
+    pub fn symmetric_difference(&self, other: &Self) -> Self {
         let (long, short) = if self.0.len() < other.0.len() { (other, self) } else { (self, other) };
         let mut difference = long.clone();
         difference.0.iter_mut().zip(&short.0).for_each(|(byte, other)| *byte ^= other);
@@ -85,7 +88,7 @@ impl Bitmap {
         difference
     }
 
-    /// How many members change, without making the set of them.
+    /// The number of members that change, without allocating the set of them.
     pub fn distance(&self, other: &Self) -> usize {
         let n = self.0.len().max(other.0.len());
         let byte = |set: &Self, i: usize| set.0.get(i).copied().unwrap_or(0);
@@ -102,42 +105,28 @@ fn bit(index: usize) -> u8 {
     0x80 >> (index % 8)
 }
 
-impl FromIterator<usize> for Bitmap {
+impl FromIterator<usize> for MemberSet {
     fn from_iter<I: IntoIterator<Item = usize>>(members: I) -> Self {
-        let mut bitmap = Self::default();
-        members.into_iter().for_each(|index| bitmap.insert(index));
-        bitmap
+        let mut set = Self::default();
+        members.into_iter().for_each(|index| set.insert(index));
+        set
     }
 }
 
-/// As hexadecimal.
-impl Serialize for Bitmap {
+/// The bitmap as hexadecimal.
+impl Serialize for MemberSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        hexadecimal::serialize(&self.0, serializer)
+        Bytes::copy_from_slice(&self.0).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Bitmap {
+impl<'de> Deserialize<'de> for MemberSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_bytes(&hexadecimal::deserialize(deserializer)?).map_err(D::Error::custom)
+        Self::from_bytes(&Bytes::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-/// Bytes in JSON: hexadecimal, `0x` in front.
-pub(crate) mod hexadecimal {
-    use alloy_primitives::Bytes;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        Bytes::copy_from_slice(bytes).serialize(serializer)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        Bytes::deserialize(deserializer).map(Into::into)
-    }
-}
-
-impl fmt::Debug for Bitmap {
+impl fmt::Debug for MemberSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
     }
