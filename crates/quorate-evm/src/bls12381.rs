@@ -10,7 +10,7 @@ use quorate::{MinSig, ParseError, PublicKey, Signature, UncheckedSignature};
 use quorate_curve::{Backend, DecodeError, G1, G2, Group};
 
 /// The suite under which the contracts hash digests. Every library of BLS signatures that has it can sign.
-pub const SUITE: MinSig = MinSig::Possession;
+pub const SUITE: MinSig = MinSig::ProofOfPossession;
 
 /// The number of bytes of a key.
 pub const KEY_BYTES: usize = 192;

@@ -421,7 +421,10 @@ mod tests {
         let bytes = || prop::collection::vec(any::<u8>(), 0..60);
         let pairs = prop::collection::vec((bytes(), bytes()), 0..4);
         let id = prop::option::of(prop_oneof![any::<u64>().prop_map(Id::number), ".*".prop_map(|t| Id::text(&t))]);
-        let source = prop::option::of(prop_oneof![any::<u64>().prop_map(SourceId::Number), ".*".prop_map(|name| SourceId::from(&name[..]))]);
+        let source = prop::option::of(prop_oneof![
+            any::<u64>().prop_map(SourceId::Number),
+            ".*".prop_map(|name| SourceId::from(&name[..]))
+        ]);
         (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), source).prop_map(
             |(id, suite, pairs, shared, signature, source)| {
                 let (public_keys, each): (_, Vec<_>) = pairs.into_iter().unzip();

@@ -8,9 +8,9 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
-use quorate::Messages;
 use quorate_formats::{CheckResult, Format, InputError, Place, Record, peek};
 use serde_json::Value;
 

@@ -413,7 +413,10 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_all_profiles() {
         let error = "eth3".parse::<AnySuite>().unwrap_err().to_string();
-        assert!(error.starts_with("there is no suite `eth3`; choose a profile (eth2, eth2-sync-aggregate, chia, "), "{error}");
+        assert!(
+            error.starts_with("there is no suite `eth3`; choose a profile (eth2, eth2-sync-aggregate, chia, "),
+            "{error}"
+        );
         assert_eq!(error.contains("drand-evmnet, eigenlayer"), cfg!(feature = "bn254"), "{error}");
     }
 

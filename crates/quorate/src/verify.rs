@@ -58,12 +58,7 @@ pub fn verify_and_remember<S: Suite>(
     outcome
 }
 
-fn outcome<S: Suite>(
-    claims: &[Claim<S>],
-    subtracted: Vec<usize>,
-    plan: &Plan<S>,
-    rng: &mut impl CryptoRng,
-) -> Outcome {
+fn outcome<S: Suite>(claims: &[Claim<S>], subtracted: Vec<usize>, plan: &Plan<S>, rng: &mut impl CryptoRng) -> Outcome {
     let mut verdicts = vec![None; claims.len()];
     let work = decide(plan, rng, &mut verdicts);
     Outcome::settle(verdicts, claims.iter().map(Claim::source), subtracted, work)

@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use forge::{Forge, Lie, Recipe, Shape, claims, recipe, secret};
 use proptest::prelude::*;
 use quorate::{
-    Backend, Bitmap, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan, PublicKey, Reason, Soundness, SourceId, Suite,
-    UncheckedSignature, Verdict,
+    Backend, Bitmap, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan, PublicKey, Reason, Soundness,
+    SourceId, Suite, UncheckedSignature, Verdict,
     aggregate::{aggregate, aggregate_public_keys, subtract},
     keyset::Possession,
     naive, verify, verify_and_remember,
@@ -255,7 +255,9 @@ fn large_batch() {
                 let outcome = verify(&claims, &options(threads, soundness, *backend), &mut rng());
                 for (i, verdict) in outcome.verdicts.into_iter().enumerate() {
                     let expected = match i {
-                        _ if outside.contains(&i) => Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup)),
+                        _ if outside.contains(&i) => {
+                            Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup))
+                        }
                         _ if wrong.contains(&i) => Verdict::Invalid(Reason::Mismatch),
                         _ => Verdict::Valid,
                     };

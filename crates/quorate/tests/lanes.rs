@@ -9,7 +9,8 @@ use std::num::NonZeroUsize;
 
 use forge::{Forge, Lie, Recipe, Shape, claims};
 use quorate::{
-    Backend, Claim, Known, MinPk, MinSig, Options, ParseError, Reason, Soundness, Verdict, naive, verify, verify_and_remember,
+    Backend, Claim, Known, MinPk, MinSig, Options, ParseError, Reason, Soundness, Verdict, naive, verify,
+    verify_and_remember,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 

@@ -4,7 +4,7 @@ use std::{fs, io::Read, path::PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
-use quorate::{Suite};
+use quorate::Suite;
 use serde::Serialize;
 
 use super::{

@@ -7,7 +7,12 @@ use clap::Args;
 use quorate::{Backend, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 
-use super::{aggregate::signatures, lines::Lines, print, suite::{KeySuite, SuiteArgument}};
+use super::{
+    aggregate::signatures,
+    lines::Lines,
+    print,
+    suite::{KeySuite, SuiteArgument},
+};
 use crate::exit::{Exit, Failure, Result};
 
 /// Take signatures out of an aggregate and print what remains

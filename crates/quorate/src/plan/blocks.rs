@@ -2,11 +2,7 @@
 
 use std::ops::Range;
 
-use super::{
-    options::Options,
-    position::Span,
-    term::Term,
-};
+use super::{options::Options, position::Span, term::Term};
 
 /// Cuts so many terms of so many claims into blocks.
 ///

@@ -65,7 +65,8 @@ impl Batch {
 impl fmt::Display for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Work { hashes, pairings, final_exponentiations, .. } = self.work;
-        let claims = if self.claims.len() == 1 { "1 claim".to_owned() } else { format!("{} claims", self.claims.len()) };
+        let claims =
+            if self.claims.len() == 1 { "1 claim".to_owned() } else { format!("{} claims", self.claims.len()) };
         write!(f, "BN254: {claims}, one by one: hashes {hashes}, ")?;
         write!(f, "Miller loops {pairings}, final exponentiations {final_exponentiations}")
     }

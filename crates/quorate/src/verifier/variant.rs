@@ -173,7 +173,8 @@ impl<S: Suite> Keys<S> {
         let mut new: Vec<&[u8]> = keys.map(|bytes| &bytes[..]).filter(|bytes| !self.0.contains_key(*bytes)).collect();
         new.sort_unstable();
         new.dedup();
-        let decoded = parallel_chunks(options.threads, &new, LEAST, |new| PublicKey::from_bytes_each(new, options.backend));
+        let decoded =
+            parallel_chunks(options.threads, &new, LEAST, |new| PublicKey::from_bytes_each(new, options.backend));
         self.0.extend(new.into_iter().map(Arc::from).zip(decoded));
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use quorate::{Suite};
+use quorate::Suite;
 
 use super::store::{Destination, Provenance};
 use crate::{

@@ -11,7 +11,11 @@ use super::{
     store::{Destination, Provenance},
 };
 use crate::{
-    commands::{random, suite::{KeySuite, SuiteArgument}, unlock::name_of},
+    commands::{
+        random,
+        suite::{KeySuite, SuiteArgument},
+        unlock::name_of,
+    },
     exit::{Failure, Result},
     secrets::key_path::KeyPath,
 };

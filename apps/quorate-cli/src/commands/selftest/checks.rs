@@ -378,8 +378,9 @@ fn keystore() -> Answer {
         "message":"cee03fde2af33149775b7223e7845e4fb2c8ae1792e5f99fe9ecf474cc8c16ad"}}}"#;
     let expected = hex!("000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f");
     let passphrase = Passphrase::new(Zeroizing::new("𝔱𝔢𝔰𝔱𝔭𝔞𝔰𝔰𝔴𝔬𝔯𝔡🔑".to_owned()));
-    let derive =
-        |secret: &Secret| SecretKey::<MinPk>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().to_vec());
+    let derive = |secret: &Secret| {
+        SecretKey::<MinPk>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().to_vec())
+    };
     let keystore = Keystore::parse(json).map_err(|error| error.to_string())?;
     let secret = keystore.decrypt(&passphrase, derive).map_err(|error| error.to_string())?;
     same(secret.expose(), &expected)

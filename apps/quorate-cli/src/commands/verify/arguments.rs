@@ -9,7 +9,6 @@ use quorate_formats::{
     light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
 };
 
-
 /// Verify claims in bulk and say which are false
 ///
 /// Reads JSON Lines, Parquet, drand rounds and Ethereum light-client updates. Exit code: 0 all valid, 1 at least one

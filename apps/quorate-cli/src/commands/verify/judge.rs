@@ -112,7 +112,8 @@ impl Judge {
             judgement: (*verdict).into(),
         });
         let mut judged = judged.collect::<Vec<_>>().into_iter();
-        let judged = slots.into_iter().map(|slot| slot.unwrap_or_else(|| judged.next().expect("a verdict for each claim")));
+        let judged =
+            slots.into_iter().map(|slot| slot.unwrap_or_else(|| judged.next().expect("a verdict for each claim")));
         Ok(Judgements { judged: judged.collect(), plans, work: outcome.work, subtracted })
     }
 }

@@ -64,7 +64,8 @@ impl Memory {
             }
         }
         if appended > 0 {
-            let written = file.write_all(text.as_bytes()).with_context(|| format!("cannot append to --remember {name}"));
+            let written =
+                file.write_all(text.as_bytes()).with_context(|| format!("cannot append to --remember {name}"));
             written.map_err(Failure::io)?;
             self.remembered += appended;
         }

@@ -43,7 +43,9 @@ impl Signing {
     pub(crate) fn case(self) -> Option<Case> {
         let secret = reduced(self.secret);
         let key = match self.suite {
-            AnySuite::MinPk(_) => SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec()),
+            AnySuite::MinPk(_) => {
+                SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec())
+            }
             AnySuite::MinSig(_) => {
                 SecretKey::<MinSig>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec())
             }
