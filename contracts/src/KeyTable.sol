@@ -161,7 +161,7 @@ abstract contract KeyTable {
     }
 
     /// @notice Publishes the weights of an epoch. An epoch gets weights once, and no earlier epoch gets any afterwards.
-    /// Costs about 1,700 gas for each index.
+    /// Costs about 1,850 gas for each index.
     /// @dev NOT checked: that there is one weight for each key. An index without a weight weighs nothing.
     /// @param epoch The epoch, below 2^32.
     /// @param weights The weight of each index.
