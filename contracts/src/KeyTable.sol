@@ -40,6 +40,7 @@ abstract contract KeyTable {
         uint64 weighedTo;
     }
 
+    /// @dev How far the table has grown.
     Extent private _extent;
 
     /// @dev The words of each key that is in no page yet, by the key's index.
