@@ -127,6 +127,8 @@ class File:
         is_root = self.name in ("lib", "main")
         self.module = () if is_root else tuple(self.name.split("/"))
         code, self.test_modules = without_tests(without_comments_and_strings(path.read_text()))
+        # A visibility is no import.
+        code = re.sub(r"\bpub\s*\(\s*in\b[^)]*\)", "pub", code)
         self.uses, self.paths = {}, []
         self.read(code, self.module)
 

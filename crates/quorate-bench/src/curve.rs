@@ -31,12 +31,8 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     let encodings: Vec<_> = compressed.iter().map(AsRef::as_ref).collect();
     let mut rng = data::rng();
     let further: Vec<_> = (0..n).map(|_| rng.next_u64()).collect();
-    let mut draw = |bits: u32| -> Vec<Weight> {
-        let mut word = || u128::from(rng.next_u64());
-        let mut weight = || if bits == 64 { word() } else { word() << 64 | word() };
-        (0..n).map(|_| Weight::from_bits(weight() | 1).expect("odd")).collect()
-    };
-    let (weights, wide) = (draw(64), draw(128));
+    let mut draw = |soundness| -> Vec<_> { (0..n).map(|_| Weight::draw(soundness, || rng.next_u64())).collect() };
+    let (weights, wide) = (draw(Soundness::Bits64), draw(Soundness::Bits128));
     let cut = |weights: &[Weight], size: usize| -> WeightedSegments<G> {
         let weighted: Vec<_> = points.iter().copied().zip(weights.iter().copied()).collect();
         weighted.chunks(size).map(|segment| segment.iter().copied()).collect()

@@ -33,7 +33,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod arithmetic;
 pub mod backend;
+#[cfg(any(test, feature = "bench-internals"))]
+#[doc(hidden)]
+pub mod bench;
 pub mod encoding;
 pub mod group;
 pub mod pairing;
@@ -41,10 +45,10 @@ pub mod scalar;
 pub mod segments;
 pub mod weight;
 
-pub use backend::Backend;
+pub use backend::{Backend, PreparedG2};
 pub use encoding::DecodeError;
-pub use group::{G1, G2, Group};
-pub use pairing::{Gt, MillerValue, Pairing, PreparedG2};
+pub use group::{G1, G2, Group, GroupId};
+pub use pairing::{Gt, MillerValue, Pairing};
 pub use scalar::SecretScalar;
 pub use segments::{Segments, UncheckedSegments, WeightedSegments};
 pub use weight::{Soundness, Weight};

@@ -53,8 +53,8 @@ impl<T> Segments<T> {
         Self { items, ends: (1..=n.div_ceil(size)).map(|i| n.min(i * size)).collect() }
     }
 
-    /// The items that are cut before each of `ends`. These must ascend, and the last must be the number of items.
-    pub(crate) fn cut(items: Vec<T>, ends: Vec<usize>) -> Self {
+    /// The items, of which each segment ends before one of `ends`. These must ascend to the number of items.
+    pub(crate) fn from_ends(items: Vec<T>, ends: Vec<usize>) -> Self {
         debug_assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == items.len());
         Self { items, ends }
     }
@@ -81,7 +81,7 @@ impl<T> Segments<T> {
 
     /// The closed segments, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + DoubleEndedIterator + Clone {
-        self.ranges().map(|range| &self.items[range])
+        self.cut().iter()
     }
 
     /// The items of all segments in one slice, with those of a segment that is still open.
@@ -94,9 +94,9 @@ impl<T> Segments<T> {
         self.items
     }
 
-    /// The places of each closed segment among the items.
-    pub(crate) fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone {
-        (0..self.ends.len()).map(|i| if i == 0 { 0 } else { self.ends[i - 1] }..self.ends[i])
+    /// The segments as the backends take them.
+    pub(crate) fn cut(&self) -> Cut<'_, T> {
+        Cut { items: &self.items, ends: &self.ends }
     }
 
     /// Refuses items that are in no closed segment: a verb would leave them out.
@@ -179,7 +179,7 @@ impl<G> WeightedSegments<G> {
 
     /// The points of each closed segment, with their weights.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[G], &[Weight])> + DoubleEndedIterator + Clone {
-        self.points.ranges().map(|range| (&self.points.items()[range.clone()], &self.weights[range]))
+        WeightedCut { points: self.points.cut(), weights: &self.weights }.iter()
     }
 
     /// The points without their weights.
@@ -278,6 +278,93 @@ impl<G> Default for UncheckedSegments<G> {
     }
 }
 
+/// Items in consecutive segments, borrowed: what the backends take.
+pub(crate) struct Cut<'a, T> {
+    items: &'a [T],
+    ends: &'a [usize],
+}
+
+impl<T> Clone for Cut<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Cut<'_, T> {}
+
+impl<'a, T> Cut<'a, T> {
+    /// The items, of which each segment ends before one of `ends`. These must ascend to the number of items.
+    pub(crate) fn new(items: &'a [T], ends: &'a [usize]) -> Self {
+        debug_assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == items.len());
+        Self { items, ends }
+    }
+
+    /// The items of all segments.
+    pub(crate) const fn items(self) -> &'a [T] {
+        self.items
+    }
+
+    /// Where each segment ends among the items.
+    pub(crate) const fn ends(self) -> &'a [usize] {
+        self.ends
+    }
+
+    /// How many segments there are.
+    pub(crate) const fn len(self) -> usize {
+        self.ends.len()
+    }
+
+    /// The places of each segment among the items.
+    pub(crate) fn ranges(self) -> impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone + 'a {
+        let ends = self.ends;
+        (0..ends.len()).map(move |i| if i == 0 { 0 } else { ends[i - 1] }..ends[i])
+    }
+
+    /// The segments, in order.
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = &'a [T]> + DoubleEndedIterator + Clone + 'a {
+        self.ranges().map(move |range| &self.items[range])
+    }
+}
+
+/// Points in consecutive segments with a weight for each, borrowed.
+pub(crate) struct WeightedCut<'a, C> {
+    points: Cut<'a, C>,
+    weights: &'a [Weight],
+}
+
+impl<C> Clone for WeightedCut<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for WeightedCut<'_, C> {}
+
+impl<'a, C> WeightedCut<'a, C> {
+    /// As many weights as points.
+    pub(crate) fn new(points: Cut<'a, C>, weights: &'a [Weight]) -> Self {
+        debug_assert_eq!(points.items.len(), weights.len());
+        Self { points, weights }
+    }
+
+    /// The points without their weights.
+    pub(crate) const fn points(self) -> Cut<'a, C> {
+        self.points
+    }
+
+    /// The weights of all points.
+    pub(crate) const fn weights(self) -> &'a [Weight] {
+        self.weights
+    }
+
+    /// The points of each segment, with their weights.
+    pub(crate) fn iter(
+        self,
+    ) -> impl ExactSizeIterator<Item = (&'a [C], &'a [Weight])> + DoubleEndedIterator + Clone + 'a {
+        self.points.ranges().map(move |range| (&self.points.items[range.clone()], &self.weights[range]))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,13 +384,13 @@ mod tests {
         assert_eq!((segments.len(), segments.items()), (4, &[1, 2, 3, 4][..]));
         assert!(segments.iter().eq([&[][..], &[1, 2, 3], &[], &[4]]));
         assert_eq!(segments, [vec![], vec![1, 2, 3], vec![], vec![4]].into_iter().collect());
-        assert_eq!(segments, Segments::cut(vec![1, 2, 3, 4], vec![0, 3, 3, 4]));
+        assert_eq!(segments, Segments::from_ends(vec![1, 2, 3, 4], vec![0, 3, 3, 4]));
         assert!(Segments::<u8>::new().is_empty() && !segments.is_empty());
     }
 
     #[test]
     fn segments_of_one_size() {
-        assert_eq!(Segments::of_size(2, vec![1, 2, 3, 4, 5]), Segments::cut(vec![1, 2, 3, 4, 5], vec![2, 4, 5]));
+        assert_eq!(Segments::of_size(2, vec![1, 2, 3, 4, 5]), Segments::from_ends(vec![1, 2, 3, 4, 5], vec![2, 4, 5]));
         assert_eq!(Segments::of_size(2, vec![1, 2]), Segments::one(vec![1, 2]));
         assert_eq!(Segments::<u8>::of_size(1, vec![]), Segments::new());
         assert_eq!(Segments::<u8>::one(vec![]).len(), 1);

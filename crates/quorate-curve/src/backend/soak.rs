@@ -75,13 +75,11 @@ impl Random {
     }
 
     fn weight(&mut self, soundness: Soundness) -> Weight {
-        let word = u128::from(self.rng.next_u64());
-        let bits = match (self.below(8), soundness) {
-            (0, _) => 1 << self.below(64),
-            (1, Soundness::Bits64) => u128::from(u64::MAX),
-            (2, _) => word & 0xff,
-            (_, Soundness::Bits64) => word,
-            _ => word << 64 | u128::from(self.rng.next_u64()),
+        let bits = match self.below(8) {
+            0 => 1 << self.below(64),
+            1 => u128::from(u64::MAX),
+            2 => u128::from(self.rng.next_u64() & 0xff),
+            _ => return Weight::draw(soundness, || self.rng.next_u64()),
         };
         Weight::from_bits(bits).unwrap_or(Weight::ONE)
     }
@@ -99,7 +97,7 @@ impl Random {
         if self.below(3) == 0 {
             ends.push(n);
         }
-        Segments::cut(items, ends)
+        Segments::from_ends(items, ends)
     }
 }
 
@@ -139,7 +137,7 @@ impl<G: Group> Pool<G> {
                 1 => G::generator(),
                 2 => last,
                 3 => last.negate(),
-                4 => G::wrap(crate::backend::portable::Curve::turned(last.inner(), 1)),
+                4 => G::wrap(crate::arithmetic::Curve::turned(last.inner(), 1)),
                 _ => Backend::Portable.sum(&fresh),
             });
         }
@@ -264,9 +262,7 @@ fn points<G: Group>() {
                 let place = random.below(n);
                 points[place] = Backend::Portable.sum(&[points[place], pool.others[random.below(pool.others.len())]]);
             }
-            let mut wide = || u128::from(random.rng.next_u64()) << 64 | u128::from(random.rng.next_u64());
-            let mask = if soundness == Soundness::Bits64 { u128::from(u64::MAX) } else { u128::MAX };
-            let weights: Vec<_> = (0..n).map(|_| Weight::from_bits(wide() & mask | 1).expect("odd")).collect();
+            let weights: Vec<_> = (0..n).map(|_| Weight::draw(soundness, || random.rng.next_u64())).collect();
             let mut segments = UncheckedSegments::new();
             for items in random.cut(points.into_iter().zip(weights).collect()).iter() {
                 items.iter().for_each(|(point, weight)| segments.push(*point, *weight, random.rng.next_u64()));

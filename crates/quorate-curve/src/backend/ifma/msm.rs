@@ -16,20 +16,20 @@
 use alloc::vec::Vec;
 
 use super::{
-    affine::{Coordinate, Entry, Table},
+    affine::{Entry, Table},
+    curve::InLanes,
+    rows::Coordinate,
     weighted_sum::Cells,
 };
-use crate::{
-    backend::portable::{self, Curve},
-    group::Group,
-};
+use crate::{arithmetic::curve::PARAMETER, backend::portable, segments::Cut};
 
-pub(crate) fn msm<G: Group>(terms: &[(G, [u8; 32])]) -> G {
+/// The sum over all terms. `term` gives the point and the scalar of one.
+pub(crate) fn msm<T, C: InLanes>(terms: &[T], term: impl Fn(&T) -> (C, [u8; 32])) -> C {
     if terms.len() < LANES_FROM {
-        return portable::msm::msm(terms);
+        return portable::msm::msm(terms.iter().map(term));
     }
-    let sums: Vec<_> = terms.chunks(TOGETHER).map(by_buckets).collect();
-    portable::sum::sum(&sums)
+    let sums: Vec<_> = terms.chunks(TOGETHER).map(|terms| by_buckets(terms.iter().map(&term).unzip())).collect();
+    portable::sum::sums(Cut::new(&sums, &[sums.len()]))[0]
 }
 
 /// Fewer points are left to blst: measured at 3 and 4.
@@ -37,12 +37,11 @@ const LANES_FROM: usize = 4;
 /// Points whose table and buckets are held at a time.
 const TOGETHER: usize = 1 << 17;
 
-fn by_buckets<G: Group>(terms: &[(G, [u8; 32])]) -> G {
-    let points: Vec<_> = terms.iter().map(|(point, _)| point.inner()).collect();
+fn by_buckets<C: InLanes>((points, scalars): (Vec<C>, Vec<[u8; 32]>)) -> C {
     let table = Table::of(&points, true);
     let windows = Windows::for_points(points.len());
     let mut cells = Cells::new(windows.count << windows.bits);
-    for (i, (_, scalar)) in terms.iter().enumerate() {
+    for (i, scalar) in scalars.iter().enumerate() {
         let [low, high] = split(scalar);
         for (half, turn) in [(low, 0), (high, 1)] {
             windows.digits(half, |window, digit, negative| {
@@ -51,12 +50,9 @@ fn by_buckets<G: Group>(terms: &[(G, [u8; 32])]) -> G {
             });
         }
     }
-    let bits = windows.bits_of_buckets(&cells.sums(&table, false)).to_points::<G::Affine>();
-    let sum = bits
-        .iter()
-        .rev()
-        .fold(G::Affine::IDENTITY.to_jacobian(), |sum, bit| G::Affine::add_affine(&G::Affine::double(&sum), bit));
-    G::wrap(G::Affine::to_affine(&[sum])[0])
+    let bits = windows.bits_of_buckets(&cells.sums(&table, false)).to_points::<C>();
+    let sum = bits.iter().rev().fold(C::IDENTITY.to_jacobian(), |sum, bit| C::add_affine(&C::double(&sum), bit));
+    C::to_affine(&[sum])[0]
 }
 
 /// How scalars of 128 bits are cut: `count` windows of `bits` bits.
@@ -123,8 +119,6 @@ impl Windows {
     }
 }
 
-/// |z|, the parameter of the curve.
-const Z: u64 = 0xd201_0000_0001_0000;
 /// r = z⁴ - z² + 1, the lowest word first.
 const ORDER: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 
@@ -145,7 +139,7 @@ fn split(scalar: &[u8; 32]) -> [u128; 2] {
     }
     let low = u128::from(divide_by_z(&mut words));
     let high = u128::from(divide_by_z(&mut words));
-    [high * u128::from(Z) + low, u128::from(words[1]) << 64 | u128::from(words[0])]
+    [high * u128::from(PARAMETER) + low, u128::from(words[1]) << 64 | u128::from(words[0])]
 }
 
 /// Divides by |z|; the remainder.
@@ -153,8 +147,8 @@ fn divide_by_z(words: &mut [u64; 4]) -> u64 {
     let mut remainder = 0;
     for word in words.iter_mut().rev() {
         let dividend = u128::from(remainder) << 64 | u128::from(*word);
-        *word = (dividend / u128::from(Z)) as u64;
-        remainder = (dividend % u128::from(Z)) as u64;
+        *word = (dividend / u128::from(PARAMETER)) as u64;
+        remainder = (dividend % u128::from(PARAMETER)) as u64;
     }
     remainder
 }
@@ -165,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        G1, G2,
+        Backend, G1, G2, Group,
         backend::ifma::{affine::tests::hashed, lanes_or_skip},
     };
 
@@ -188,7 +182,7 @@ mod tests {
 
     /// At the edges of r, of the halves and of the windows, and others.
     fn scalars(n: usize) -> Vec<[u8; 32]> {
-        let z2 = u128::from(Z) * u128::from(Z);
+        let z2 = u128::from(PARAMETER) * u128::from(PARAMETER);
         let mut scalars = vec![[0; 32], small(1), near_order(-1), near_order(0), near_order(1), [0xff; 32], [0x80; 32]];
         scalars.extend([[0x7f; 32], small(z2 - 1), small(z2), small(z2 + 1), small(u128::MAX)]);
         let mut state = 1_u64;
@@ -204,7 +198,7 @@ mod tests {
 
     #[test]
     fn halves_and_digits_make_the_scalar() {
-        let z2 = u128::from(Z) * u128::from(Z);
+        let z2 = u128::from(PARAMETER) * u128::from(PARAMETER);
         assert_eq!(split(&near_order(0)), [0, 0]);
         assert_eq!(split(&near_order(1)), [1, 0]);
         // r - 1 = z²·(z² - 1).
@@ -231,19 +225,20 @@ mod tests {
         if !lanes_or_skip() {
             return;
         }
+        let lanes = Backend::auto();
         let mut points: Vec<G> = hashed(300);
         (points[20], points[21], points[22], points[23]) = (G::IDENTITY, points[1], points[1].negate(), points[1]);
         for n in [0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 63, 64, 65, 300] {
             let scalars = scalars(n);
             let terms: Vec<_> = points.iter().copied().zip(scalars).collect();
-            assert_eq!(msm(&terms), portable::msm::msm(&terms), "{} n = {n}", G::NAME);
+            assert_eq!(lanes.msm(&terms), Backend::Portable.msm(&terms), "{} n = {n}", G::NAME);
         }
         for scalar in scalars(14) {
             for points in [vec![points[0]; 33], [points[0], points[0].negate()].repeat(20)] {
                 let terms: Vec<_> = points.iter().map(|point| (*point, scalar)).collect();
-                let one = portable::msm::msm(&terms[..1]);
-                let expected = if points.len() == 33 { portable::sum::sum(&[one; 33]) } else { G::IDENTITY };
-                assert_eq!(msm(&terms), expected);
+                let one = Backend::Portable.msm(&terms[..1]);
+                let expected = if points.len() == 33 { Backend::Portable.sum(&[one; 33]) } else { G::IDENTITY };
+                assert_eq!(lanes.msm(&terms), expected);
             }
         }
     }
@@ -265,6 +260,6 @@ mod tests {
             return;
         }
         let terms: Vec<_> = hashed::<G1>(16).into_iter().cycle().zip(scalars(3000)).collect();
-        assert_eq!(msm(&terms), portable::msm::msm(&terms));
+        assert_eq!(Backend::auto().msm(&terms), Backend::Portable.msm(&terms));
     }
 }

@@ -22,7 +22,6 @@
 //! E'(Fp2); `docs/soundness.md` has the proof.
 
 use alloc::vec::Vec;
-use core::iter;
 
 use blst::{blst_fp12, blst_p1_affine, blst_p2_affine};
 
@@ -36,20 +35,20 @@ use super::{
     spread::Spread,
 };
 use crate::{
-    backend::portable::{
-        self, Curve,
-        pairing::{PARAMETER, multiply},
+    arithmetic::{
+        curve::{Curve, PARAMETER},
+        fp12::multiply,
     },
-    group::{G1, G2, Group, sealed::Sealed},
-    pairing::{Gt, MillerValue, Pairing, PreparedG2, PreparedLines},
-    segments::Segments,
+    backend::portable,
+    pairing::{Gt, MillerValue, Pairing},
+    segments::Cut,
 };
 
 /// Fewer pairs than this are quicker one by one.
 const PAIRS_FROM: usize = 3;
 
-/// The same for prepared points.
-const PREPARED_PAIRS_FROM: usize = 2;
+/// The same for prepared points: fewer are paired as points.
+pub(crate) const PREPARED_PAIRS_FROM: usize = 2;
 
 /// From so many pairs a lane on, an inversion for all of a step is quicker than coordinates without inversions.
 const INVERSIONS_FROM: usize = 4;
@@ -57,50 +56,36 @@ const INVERSIONS_FROM: usize = 4;
 /// The same for the twisted pairing.
 const TWISTED_INVERSIONS_FROM: usize = 5;
 
-/// The value of one product of the ate pairing.
-pub(crate) fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
-    if pairs.len() < PAIRS_FROM {
-        return portable::pairing::miller_product(pairs);
-    }
-    each_product(Pairing::Ate, iter::once(pairs), finite, |lanes| products(Pairing::Ate, lanes))[0]
-}
-
 /// A value for each segment of pairs. Eight segments at a time share a loop; fewer are cut so that every lane has work.
-pub(crate) fn miller_products(pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+/// `finite` gives the points of a pair, and none where one of them is the identity.
+pub(crate) fn miller_products<T>(
+    pairing: Pairing,
+    pairs: Cut<'_, T>,
+    finite: impl Fn(&T) -> Option<Pair>,
+) -> Vec<MillerValue> {
     if pairing == Pairing::Ate && pairs.items().len() < PAIRS_FROM {
-        return portable::pairing::miller_products(pairs);
+        return portable::pairing::miller_products(pairs, finite);
     }
-    each_product(pairing, pairs.iter(), finite, |lanes| products(pairing, lanes))
+    each_product(pairing, pairs, finite, |lanes| products(pairing, lanes))
 }
 
-fn finite((p, q): &(G1, G2)) -> Option<Pair> {
-    (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()))
-}
-
-/// The same by prepared points.
-pub(crate) fn miller_products_prepared<'a>(pairs: &'a Segments<(G1, &'a PreparedG2)>) -> Vec<MillerValue> {
-    if pairs.items().len() < PREPARED_PAIRS_FROM {
-        let points = pairs.iter().map(|pairs| pairs.iter().map(|(p, q)| (*p, q.point))).collect();
-        return portable::pairing::miller_products(&points);
-    }
-    let finite = |pair: &'a (G1, &'a PreparedG2)| match &pair.1.lines {
-        PreparedLines::Ifma(lines) if !pair.0.is_identity() && !pair.1.point.is_identity() => {
-            Some((pair.0.inner(), lines))
-        }
-        _ => None,
-    };
+/// The same by prepared points: `finite` gives a point and the lines of the other. At least two pairs.
+pub(crate) fn miller_products_prepared<'a, T: 'a>(
+    pairs: Cut<'a, T>,
+    finite: impl Fn(&'a T) -> Option<(blst_p1_affine, &'a Lines)>,
+) -> Vec<MillerValue> {
     // SAFETY: see the head of `fp.rs`.
-    each_product(Pairing::Ate, pairs.iter(), finite, |lanes| unsafe { ate_prepared(lanes) })
+    each_product(Pairing::Ate, pairs, finite, |lanes| unsafe { ate_prepared(lanes) })
 }
 
 /// Shares the segments among lanes. `finite` prepares a pair for `products`, if it is not to be left out.
 fn each_product<'a, P: 'a, Q>(
     pairing: Pairing,
-    segments: impl Iterator<Item = &'a [P]>,
+    segments: Cut<'a, P>,
     finite: impl Fn(&'a P) -> Option<Q>,
     products: impl Fn([&[Q]; LANES]) -> [blst_fp12; LANES],
 ) -> Vec<MillerValue> {
-    let segments: Vec<Vec<Q>> = segments.map(|pairs| pairs.iter().filter_map(&finite).collect()).collect();
+    let segments: Vec<Vec<Q>> = segments.iter().map(|pairs| pairs.iter().filter_map(&finite).collect()).collect();
     let mut values = alloc::vec![MillerValue::ONE; segments.len()];
     for (group, values) in segments.chunks(LANES).zip(values.chunks_mut(LANES)) {
         let mut lanes: [&[Q]; LANES] = [&[]; LANES];
@@ -215,11 +200,9 @@ fn ate_prepared(lanes: [&[(blst_p1_affine, &Lines)]; LANES]) -> [blst_fp12; LANE
 const PREPARED_AT_A_TIME: usize = 16 * LANES;
 
 /// The lines of the ate pairing's steps for each point: (1 - i)·λ and (1 - i)·(λ·x_T - y_T).
-pub(crate) fn prepare(points: &[G2]) -> Vec<PreparedG2> {
-    let chunks = points.chunks(PREPARED_AT_A_TIME);
+pub(crate) fn prepare(points: &[blst_p2_affine]) -> impl Iterator<Item = Lines> {
     // SAFETY: see the head of `fp.rs`.
-    let lines = chunks.flat_map(|points| unsafe { prepare_lines(G2::slice(points)) });
-    points.iter().zip(lines).map(|(point, lines)| PreparedG2::new(*point, PreparedLines::Ifma(lines))).collect()
+    points.chunks(PREPARED_AT_A_TIME).flat_map(|points| unsafe { prepare_lines(points) })
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -540,8 +523,12 @@ fn times_x<E: Extension>(f: &E) -> E {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, backend::ifma::lanes_or_skip};
+    use crate::{Backend, G1, G2, Group, Segments, backend::ifma::lanes_or_skip};
     use alloc::vec;
+
+    fn miller_products(pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+        Backend::auto().miller_products(pairing, pairs)
+    }
 
     /// n·g1 and m·g2 for a few n and m.
     fn pairs(n: usize) -> Vec<(G1, G2)> {
@@ -564,7 +551,7 @@ mod tests {
                 pairs[n - 1].1 = G2::IDENTITY;
             }
             for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
-                let segments = Segments::cut(pairs.clone(), ends);
+                let segments = Segments::from_ends(pairs.clone(), ends);
                 let values = miller_products(Pairing::Ate, &segments);
                 let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &segments));
                 assert_eq!(b.final_exponentiations(&values), expected, "{n} pairs");

@@ -17,36 +17,36 @@ use core::ops::Range;
 
 use super::{
     LANES,
-    affine::{self, Coordinate, Entry, Table},
+    affine::{self, Entry, Table},
     curve::{self, Affine, InLanes, Jacobian},
     field::Field,
     fp::Mask,
-    subgroup,
+    rows::Coordinate,
+    subgroup::{self, Subgroup},
 };
 use crate::{
+    arithmetic::curve::{Curve, GroupId},
     backend::portable::{
-        self, Curve,
+        self,
         weighted_sum::{BUCKETS, SLOTS, longest},
     },
-    group::Group,
-    segments::{Segments, UncheckedSegments, WeightedSegments},
+    segments::{Cut, Segments, WeightedCut},
     weight::{DIGITS, Soundness, Weight},
 };
 
 /// The weighted sum of each segment.
-pub(crate) fn weighted_sums<G: Group>(points: &WeightedSegments<G>) -> Vec<G> {
-    let (weights, ranges) = (points.weights(), points.points().ranges());
+pub(crate) fn weighted_sums<C: InLanes>(weighted: WeightedCut<'_, C>) -> Vec<C> {
+    let (points, weights) = (weighted.points().items(), weighted.weights());
     if weights.iter().all(|w| *w == Weight::ONE) {
-        return super::sum::sums(points.points());
+        return super::sum::sums(weighted.points());
     }
     if weights.len() < LANES_FROM {
-        return portable::weighted_sum::weighted_sums(points);
+        return portable::weighted_sum::weighted_sums(weighted);
     }
-    let points = points.points().items();
-    let table = Table::of(G::slice(points), true);
-    let mut sums = vec![G::IDENTITY; ranges.len()];
+    let table = Table::of(points, true);
+    let mut sums = vec![C::IDENTITY; weighted.points().len()];
     let mut classes = [const { Vec::new() }; 2];
-    for (i, range) in ranges.enumerate() {
+    for (i, range) in weighted.points().ranges().enumerate() {
         let class = usize::from(range.len() >= BUCKETS_FROM);
         classes[class].push((i, range));
     }
@@ -59,17 +59,17 @@ pub(crate) fn weighted_sums<G: Group>(points: &WeightedSegments<G>) -> Vec<G> {
         let nibble = |point: usize, place: usize| weights[point].nibble(place);
         let positions = Positions { table: &table, segments: &segments, places, nibble };
         let joined = if indices.len() < LANES_JOIN_FROM {
-            join_by_blst::<G::Affine>(&positions.sums(method).to_points(), places, places)
+            join_by_blst::<C>(&positions.sums(method).to_points(), places, places)
         } else {
-            let joined = positions.joined::<G::Affine>(method);
+            let joined = positions.joined::<C>(method);
             let blst = |i: usize| {
                 let range = segments[i].clone();
-                portable::weighted_sum::weighted_sum(&points[range.clone()], &weights[range]).inner()
+                by_blst(&points[range.clone()], &weights[range])
             };
             joined.into_iter().enumerate().map(|(i, sum)| sum.unwrap_or_else(|| blst(i))).collect()
         };
         for (index, sum) in indices.into_iter().zip(joined) {
-            sums[index] = G::wrap(sum);
+            sums[index] = sum;
         }
     }
     sums
@@ -78,21 +78,24 @@ pub(crate) fn weighted_sums<G: Group>(points: &WeightedSegments<G>) -> Vec<G> {
 /// From how many points on [`weighted_sums_of_members`] is cheaper than a check of each.
 ///
 /// Only in G2: a position sum in G1 can miss a point of order 3 with probability 7/16, which takes too many of them.
-pub(crate) fn sums_members_from<G: Group>() -> Option<usize> {
-    (G::COORDINATES.len() == 4).then_some(MEMBERS_FROM)
+pub(crate) const fn sums_members_from(group: GroupId) -> Option<usize> {
+    match group {
+        GroupId::G1 => None,
+        GroupId::G2 => Some(MEMBERS_FROM),
+    }
 }
 
 /// Σ wᵢ·Pᵢ of each segment if all points are members. In G2, and of enough points, the position sums over all segments are
 /// checked in their place, those of `further` digits among them: see `docs/soundness.md`.
-pub(crate) fn weighted_sums_of_members<G: Group>(
-    unchecked: &UncheckedSegments<G>,
+pub(crate) fn weighted_sums_of_members<C: Subgroup>(
+    weighted: WeightedCut<'_, C>,
+    further: &[u64],
     soundness: Soundness,
-) -> Option<Vec<G>> {
-    let (weighted, further) = (unchecked.weighted(), unchecked.further());
+) -> Option<Vec<C>> {
     let (points, weights) = (weighted.points().items(), weighted.weights());
     // Twice as many positions pay from twice as many points on.
     let scale = soundness.bits() as usize / 64;
-    if sums_members_from::<G>().is_none_or(|least| points.len() < least * scale) {
+    if sums_members_from(C::ID).is_none_or(|least| points.len() < least * scale) {
         let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
         return members.then(|| weighted_sums(weighted));
     }
@@ -101,7 +104,7 @@ pub(crate) fn weighted_sums_of_members<G: Group>(
         Soundness::Bits128 => (32, 11),
     };
     let digits = digits.max(longest(weights));
-    let table = Table::of(G::slice(points), true);
+    let table = Table::of(points, true);
     let nibble = |point: usize, place: usize| {
         if place < digits {
             weights[point].nibble(place)
@@ -113,19 +116,24 @@ pub(crate) fn weighted_sums_of_members<G: Group>(
     let method = if points.len() < BUCKETS_FROM * segments.len() { Method::Tables } else { Method::Buckets };
     let positions = Positions { table: &table, segments: &segments, places: digits + more, nibble };
     let sums = positions.sums(method);
-    let checked: Vec<G> = positions.over_all_segments(&sums).to_points().into_iter().map(G::wrap).collect();
+    let checked: Vec<C> = positions.over_all_segments(&sums).to_points();
     if !subgroup::in_subgroup(&checked).into_iter().all(|member| member) {
         return None;
     }
     if segments.len() < LANES_JOIN_FROM {
-        let joined = join_by_blst::<G::Affine>(&sums.to_points(), digits + more, digits);
-        return Some(joined.into_iter().map(G::wrap).collect());
+        return Some(join_by_blst(&sums.to_points(), digits + more, digits));
     }
-    let joined = positions.join::<G::Affine>(&sums, false, digits);
-    let joined = joined.into_iter().zip(weighted.iter()).map(|(sum, (points, weights))| {
-        sum.map_or_else(|| portable::weighted_sum::weighted_sum(points, weights), G::wrap)
-    });
+    let joined = positions.join::<C>(&sums, false, digits);
+    let joined = joined
+        .into_iter()
+        .zip(weighted.iter())
+        .map(|(sum, (points, weights))| sum.unwrap_or_else(|| by_blst(points, weights)));
     Some(joined.collect())
+}
+
+/// The weighted sum of one segment for which a formula of the lanes did not hold.
+fn by_blst<C: Curve>(points: &[C], weights: &[Weight]) -> C {
+    portable::weighted_sum::weighted_sums(WeightedCut::new(Cut::new(points, &[points.len()]), weights))[0]
 }
 
 /// Fewer points are left to blst: measured at 2 to 4.
@@ -321,7 +329,7 @@ impl Cells {
             sorted[*next] = entry;
             *next += 1;
         }
-        affine::sums(table, &Segments::cut(sorted, self.counts), turns)
+        affine::sums(table, &Segments::from_ends(sorted, self.counts), turns)
     }
 }
 
@@ -391,13 +399,14 @@ fn join<C: InLanes>(
 mod tests {
     use super::*;
     use crate::{
-        G1, G2,
+        Backend, G1, G2, Group,
         backend::ifma::{
             affine::tests::hashed,
             curve::tests::{points, small_g1, small_g2},
             lanes_or_skip,
         },
         group::sealed::Sealed,
+        segments::{UncheckedSegments, WeightedSegments},
     };
 
     /// A generator of numbers that look random.
@@ -412,8 +421,7 @@ mod tests {
         }
 
         fn weight(&mut self, soundness: Soundness) -> Weight {
-            let high = if soundness == Soundness::Bits128 { u128::from(self.next()) << 64 } else { 0 };
-            Weight::from_bits(high | u128::from(self.next())).expect("not zero")
+            Weight::draw(soundness, || self.next())
         }
     }
 
@@ -437,13 +445,18 @@ mod tests {
     }
 
     /// The weighted sum of one segment.
+    fn weighted_sum<G: Group>(points: &[G], weights: &[Weight]) -> G {
+        Backend::Portable.weighted_sums(&cut(points, weights, &[points.len()]))[0]
+    }
+
+    /// The same if all are members.
     fn sum_of_members(points: &[G2], weights: &[Weight], further: &[u64], soundness: Soundness) -> Option<G2> {
         let mut segments = UncheckedSegments::new();
         for ((point, weight), further) in points.iter().zip(weights).zip(further) {
             segments.push(*point, *weight, *further);
         }
         segments.close();
-        weighted_sums_of_members(&segments, soundness).map(|sums| sums[0])
+        Backend::auto().weighted_sums_of_members(&segments, soundness).map(|sums| sums[0])
     }
 
     fn agrees<G: Group>(small: &[G::Affine]) {
@@ -459,22 +472,22 @@ mod tests {
         for n in lengths {
             let points: Vec<G> = (0..n).map(|i| at(i + n)).collect();
             let weights = weights(n);
-            let expected = portable::weighted_sum::weighted_sum(&points, &weights);
-            assert_eq!(weighted_sums(&cut(&points, &weights, &[n])), [expected], "{} n = {n}", G::NAME);
+            let expected = weighted_sum(&points, &weights);
+            assert_eq!(Backend::auto().weighted_sums(&cut(&points, &weights, &[n])), [expected], "{} n = {n}", G::NAME);
         }
         // Segments of one point: as many as fill some lanes or all.
         for n in [4, 7, 8, 9, 15, 16, 17, 63, 64, 65, 256] {
             let points: Vec<G> = (0..n).map(at).collect();
             let segments = cut(&points, &weights(n), &vec![1; n]);
-            let expected = portable::weighted_sum::weighted_sums(&segments);
-            assert_eq!(weighted_sums(&segments), expected, "{} {n} segments", G::NAME);
+            let expected = Backend::Portable.weighted_sums(&segments);
+            assert_eq!(Backend::auto().weighted_sums(&segments), expected, "{} {n} segments", G::NAME);
         }
         // Segments of all lengths in one call, and many of few points.
         for lengths in [&lengths[..], &[3; 40], &[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1]] {
             let n = lengths.iter().sum();
             let segments = cut(&(0..n).map(at).collect::<Vec<G>>(), &weights(n), lengths);
-            let expected = portable::weighted_sum::weighted_sums(&segments);
-            assert_eq!(weighted_sums(&segments), expected, "{} {lengths:?}", G::NAME);
+            let expected = Backend::Portable.weighted_sums(&segments);
+            assert_eq!(Backend::auto().weighted_sums(&segments), expected, "{} {lengths:?}", G::NAME);
         }
         // Equal and opposite points under equal weights.
         for n in [16, b] {
@@ -483,7 +496,7 @@ mod tests {
                 let opposite: Vec<G> = (0..n).map(|i| if i % 2 == 0 { pool[0] } else { pool[0].negate() }).collect();
                 for points in [equal, opposite] {
                     let segments = cut(&points, &vec![weight; n], &[n]);
-                    assert_eq!(weighted_sums(&segments), portable::weighted_sum::weighted_sums(&segments));
+                    assert_eq!(Backend::auto().weighted_sums(&segments), Backend::Portable.weighted_sums(&segments));
                 }
             }
         }
@@ -512,7 +525,7 @@ mod tests {
                 let points = &points[..n];
                 let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
                 let further: Vec<_> = (0..n).map(|_| words.next()).collect();
-                let expected = portable::weighted_sum::weighted_sum(points, &weights);
+                let expected = weighted_sum(points, &weights);
                 assert_eq!(sum_of_members(points, &weights, &further, soundness), Some(expected));
             }
         }
@@ -527,7 +540,7 @@ mod tests {
         let mut words = Words(2);
         let n = 64;
         let members: Vec<G2> = hashed(n);
-        let add = |a: G2, b: G2| portable::sum::sum(&[a, b]);
+        let add = |a: G2, b: G2| Backend::Portable.sum(&[a, b]);
         // Of order 13, and of a large order outside.
         let small: Vec<_> = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).collect();
         // The eigenvectors of ω among the points of order 13, which a position misses most often.
@@ -536,7 +549,7 @@ mod tests {
             .flat_map(|t| {
                 let times = |n: usize| vec![t.negate(); n];
                 [3, 9]
-                    .map(|n| portable::sum::sum(&[times(n), vec![G2::wrap(t.inner().turned(1))]].concat()))
+                    .map(|n| Backend::Portable.sum(&[times(n), vec![G2::wrap(t.inner().turned(1))]].concat()))
                     .into_iter()
                     .chain([*t])
             })
@@ -574,7 +587,7 @@ mod tests {
         }
         let mut words = Words(3);
         let n = 128;
-        let add = |a: G2, b: G2| portable::sum::sum(&[a, b]);
+        let add = |a: G2, b: G2| Backend::Portable.sum(&[a, b]);
         let bad = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).next_back().expect("of order 13");
         let mut points: Vec<G2> = hashed(n);
         (points[0], points[n - 1]) = (add(points[0], bad), add(points[n - 1], bad.negate()));
@@ -582,7 +595,7 @@ mod tests {
             let weights = vec![words.weight(soundness); n];
             let further: Vec<_> = (0..n).map(|_| words.next()).collect();
             assert_eq!(sum_of_members(&points, &weights, &further, soundness), None);
-            let expected = portable::weighted_sum::weighted_sum(&points, &weights);
+            let expected = weighted_sum(&points, &weights);
             assert_eq!(sum_of_members(&points, &weights, &vec![7; n], soundness), Some(expected));
         }
     }

@@ -9,15 +9,17 @@
 
 use alloc::vec::Vec;
 
-use super::{Curve, field::Field};
-use crate::segments::Segments;
+use crate::{
+    arithmetic::{Curve, field::Field},
+    segments::Segments,
+};
 
 /// The sum of each segment.
 ///
 /// Pairs are added in rounds, all segments at once, so that a call has about as many inversions as the longest segment
 /// has bits.
 pub(crate) fn sums<C: Curve>(points: Segments<C>) -> Vec<C> {
-    let mut lengths: Vec<_> = points.ranges().map(|range| range.len()).collect();
+    let mut lengths: Vec<_> = points.cut().ranges().map(|range| range.len()).collect();
     let mut points = points.into_items();
     let mut chain = Chain::default();
     while lengths.iter().any(|n| *n > 1) {

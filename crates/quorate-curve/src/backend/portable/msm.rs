@@ -2,16 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::Curve;
-use crate::group::Group;
+use crate::arithmetic::Curve;
 
-pub(crate) fn msm<G: Group>(terms: &[(G, [u8; 32])]) -> G {
-    let finite = terms.iter().map(|(point, scalar)| (point.inner(), *scalar));
-    let (points, scalars): (Vec<_>, Vec<_>) = finite.filter(|(point, _)| *point != G::Affine::IDENTITY).unzip();
+pub(crate) fn msm<C: Curve>(terms: impl Iterator<Item = (C, [u8; 32])>) -> C {
+    let (points, scalars): (Vec<_>, Vec<_>) = terms.filter(|(point, _)| *point != C::IDENTITY).unzip();
     if points.is_empty() {
-        return G::IDENTITY;
+        return C::IDENTITY;
     }
-    G::wrap(G::Affine::to_affine(&[G::Affine::multi_scalar_sum(&points, &scalars)])[0])
+    C::to_affine(&[C::multi_scalar_sum(&points, &scalars)])[0]
 }
 
 #[cfg(test)]

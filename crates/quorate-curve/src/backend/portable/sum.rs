@@ -2,32 +2,27 @@
 
 use alloc::vec::Vec;
 
-use super::{Curve, affine};
-use crate::{group::Group, segments::Segments};
-
-/// The sum of all points.
-pub(crate) fn sum<G: Group>(points: &[G]) -> G {
-    G::wrap(G::Affine::to_affine(&[jacobian::<G>(points)])[0])
-}
+use super::affine;
+use crate::{
+    arithmetic::curve::{Curve, GroupId},
+    segments::{Cut, Segments},
+};
 
 /// The sum of each segment.
-pub(crate) fn sums<G: Group>(points: &Segments<G>) -> Vec<G> {
-    let sums: Vec<_> = points.iter().map(jacobian::<G>).collect();
-    G::Affine::to_affine(&sums).into_iter().map(G::wrap).collect()
+pub(crate) fn sums<C: Curve>(points: Cut<'_, C>) -> Vec<C> {
+    let sums: Vec<_> = points.iter().map(sum).collect();
+    C::to_affine(&sums)
 }
 
-fn jacobian<G: Group>(points: &[G]) -> <G::Affine as Curve>::Jacobian {
-    match G::slice(points) {
-        [] => G::Affine::IDENTITY.to_jacobian(),
+fn sum<C: Curve>(points: &[C]) -> C::Jacobian {
+    match points {
+        [] => C::IDENTITY.to_jacobian(),
         [one] => one.to_jacobian(),
-        many if many.len() >= BATCHED && has_x_zero::<G>() => {
+        many if many.len() >= BATCHED && has_x_zero(C::ID) => {
             affine::sums(Segments::one(many.to_vec()))[0].to_jacobian()
         }
         // Identities are left out: blst takes one beside a point with x = 0 for its double.
-        many => {
-            let finite = many.iter().filter(|p| **p != G::Affine::IDENTITY).map(core::ptr::from_ref);
-            G::Affine::sum(&finite.collect::<Vec<_>>())
-        }
+        many => C::sum(&many.iter().filter(|point| **point != C::IDENTITY).collect::<Vec<_>>()),
     }
 }
 
@@ -36,8 +31,11 @@ fn jacobian<G: Group>(points: &[G]) -> <G::Affine as Curve>::Jacobian {
 const BATCHED: usize = 32;
 
 /// Whether the curve has points with x = 0: E(Fp) has (0, ±2), of order 3; on the twist 4(1 + i) is no square.
-fn has_x_zero<G: Group>() -> bool {
-    G::COORDINATES.len() == 2
+const fn has_x_zero(group: GroupId) -> bool {
+    match group {
+        GroupId::G1 => true,
+        GroupId::G2 => false,
+    }
 }
 
 #[cfg(test)]

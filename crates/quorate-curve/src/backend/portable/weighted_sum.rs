@@ -10,36 +10,22 @@
 //! affine: for d digits about `255/256·d/2` additions a point and `28·d` a segment.
 
 use alloc::{vec, vec::Vec};
-use core::iter;
 
-use super::{Curve, affine};
+use super::affine;
 use crate::{
-    group::Group,
-    segments::{Segments, WeightedSegments},
+    arithmetic::Curve,
+    segments::{Segments, WeightedCut},
     weight::{DIGITS, Digit, Kind, Weight},
 };
 
 /// The weighted sum of each segment.
-pub(crate) fn weighted_sums<G: Group>(points: &WeightedSegments<G>) -> Vec<G> {
+pub(crate) fn weighted_sums<C: Curve>(points: WeightedCut<'_, C>) -> Vec<C> {
     if points.weights().iter().all(|w| *w == Weight::ONE) {
         return super::sum::sums(points.points());
     }
-    sums_of(points.iter())
-}
-
-/// The weighted sum of one segment.
-pub(crate) fn weighted_sum<G: Group>(points: &[G], weights: &[Weight]) -> G {
-    if weights.iter().all(|w| *w == Weight::ONE) {
-        return super::sum::sum(points);
-    }
-    sums_of(iter::once((points, weights)))[0]
-}
-
-fn sums_of<'a, G: Group>(segments: impl ExactSizeIterator<Item = (&'a [G], &'a [Weight])>) -> Vec<G> {
-    let mut sums = vec![G::Affine::IDENTITY; segments.len()];
+    let mut sums = vec![C::IDENTITY; points.points().len()];
     let mut short = Short::default();
-    for (i, (points, weights)) in segments.enumerate() {
-        let points = G::slice(points);
+    for (i, (points, weights)) in points.iter().enumerate() {
         if points.len() < BUCKETS_FROM {
             short.push(i, points, weights);
         } else {
@@ -49,7 +35,7 @@ fn sums_of<'a, G: Group>(segments: impl ExactSizeIterator<Item = (&'a [G], &'a [
     for (i, sum) in short.indices.iter().zip(short.sums()) {
         sums[*i] = sum;
     }
-    sums.into_iter().map(G::wrap).collect()
+    sums
 }
 
 /// Segments from this length on are summed by buckets.
@@ -85,7 +71,7 @@ impl<C: Curve> Short<C> {
     }
 
     fn straus(&self, tables: &[[C; 3]]) -> Vec<C> {
-        let sums = self.points.ranges().map(|range| {
+        let sums = self.points.cut().ranges().map(|range| {
             let (tables, weights) = (&tables[range.clone()], &self.weights[range]);
             let mut sum = C::IDENTITY.to_jacobian();
             for place in (0..longest(weights)).rev() {
@@ -107,7 +93,7 @@ impl<C: Curve> Short<C> {
             affine::double_all(&mut sums);
             affine::double_all(&mut sums);
             let mut summands = Segments::with_capacity(self.weights.len() + sums.len(), sums.len());
-            for (sum, range) in sums.iter().zip(self.points.ranges()) {
+            for (sum, range) in sums.iter().zip(self.points.cut().ranges()) {
                 let entries = tables[range.clone()].iter().zip(&self.weights[range]);
                 summands.push(*sum);
                 summands.extend(entries.filter_map(|(table, weight)| entry(table, weight.digit(place))));
@@ -193,7 +179,7 @@ fn fill_buckets<C: Curve>(turned: &[[C; 3]], weights: &[Weight], pairs: usize) -
             *place += 1;
         }
     }
-    affine::sums(Segments::cut(sorted, ends))
+    affine::sums(Segments::from_ends(sorted, ends))
 }
 
 pub(in crate::backend) fn longest(weights: &[Weight]) -> usize {
@@ -273,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Backend, G1, G2,
+        Backend, G1, G2, Group,
         weight::tests::{Eisenstein, value},
     };
 
@@ -320,6 +306,12 @@ mod tests {
                 Weight::from_bits(bits).unwrap_or(Weight::ONE)
             })
             .collect()
+    }
+
+    /// The weighted sum of one segment.
+    fn weighted_sum<G: Group>(points: &[G], weights: &[Weight]) -> G {
+        let points = points.iter().copied().zip(weights.iter().copied());
+        Backend::Portable.weighted_sums(&core::iter::once(points).collect())[0]
     }
 
     fn agrees_with_naive<G: Group>() {

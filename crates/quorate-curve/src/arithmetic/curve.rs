@@ -4,7 +4,7 @@
 //! the crate makes points only by decoding, hashing and adding. The additions are blst's complete ones (`add_or_double`).
 
 use alloc::vec::Vec;
-use core::ptr;
+use core::{fmt, ptr};
 
 use blst::*;
 
@@ -17,7 +17,12 @@ pub trait Curve: Copy + Eq + 'static {
     /// An element of the coordinate field.
     type Field: Field;
 
+    const ID: GroupId;
     const IDENTITY: Self;
+    /// Bytes of a compressed point.
+    const COMPRESSED: usize = size_of::<Self::Field>();
+    /// Bytes of an uncompressed point.
+    const UNCOMPRESSED: usize = 2 * Self::COMPRESSED;
 
     fn generator() -> Self;
     fn at(x: Self::Field, y: Self::Field) -> Self;
@@ -25,7 +30,6 @@ pub trait Curve: Copy + Eq + 'static {
     fn y(&self) -> Self::Field;
     /// One, of the coordinate field.
     fn one() -> Self::Field;
-    fn first_limb(&self) -> u64;
     fn compress_into(&self, bytes: &mut [u8]);
     fn serialize_into(&self, bytes: &mut [u8]);
     /// The curve equation solved for y; `None` where it has no solution. The caller has checked length and flags.
@@ -43,10 +47,8 @@ pub trait Curve: Copy + Eq + 'static {
     fn double(point: &Self::Jacobian) -> Self::Jacobian;
     fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian;
     fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian;
-    fn negate_jacobian(point: &Self::Jacobian) -> Self::Jacobian;
-    fn turn_jacobian(point: &Self::Jacobian, turn: u8) -> Self::Jacobian;
     /// The sum of finite points.
-    fn sum(points: &[*const Self]) -> Self::Jacobian;
+    fn sum(points: &[&Self]) -> Self::Jacobian;
     /// Σ scalar·P over finite points, by blst's Pippenger; little-endian scalars of 256 bits, at least one.
     fn multi_scalar_sum(points: &[Self], scalars: &[[u8; 32]]) -> Self::Jacobian;
     /// (x, -y) if `negative`.
@@ -63,10 +65,34 @@ pub trait Curve: Copy + Eq + 'static {
     }
 }
 
-/// -P.
-pub(crate) fn negate<C: Curve>(point: C) -> C {
-    point.signed(true)
+/// Which of the two groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the curve has two groups, and what hangs on one must be said of both")]
+pub enum GroupId {
+    /// The subgroup of E(Fp), with 48 bytes a point.
+    G1,
+    /// The subgroup of the twist E'(Fp2), with 96 bytes a point.
+    G2,
 }
+
+impl GroupId {
+    /// "G1" or "G2".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::G1 => "G1",
+            Self::G2 => "G2",
+        }
+    }
+}
+
+impl fmt::Display for GroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// |z|, the absolute value of the curve's parameter.
+pub(crate) const PARAMETER: u64 = 0xd201_0000_0001_0000;
 
 /// The two cube roots of one in Fp other than one, in Montgomery form.
 /// The first is 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffe, the second its square.
@@ -94,15 +120,16 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 ];
 
 macro_rules! curve {
-    ($affine:ident, $jacobian:ident, $field:ident, $zero:expr, $one:expr, $first_limb:expr, $beta:literal, $generator:ident, $compress:ident,
+    ($affine:ident, $jacobian:ident, $field:ident, $id:ident, $zero:expr, $one:expr, $beta:literal, $generator:ident, $compress:ident,
      $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
-     $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate:ident, $negate_field:ident, $sum:ident,
+     $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate_field:ident, $sum:ident,
      $pippenger:ident, $pippenger_scratch:ident) => {
         // SAFETY, for every block below: see the head of this file.
         impl Curve for $affine {
             type Jacobian = $jacobian;
             type Field = $field;
 
+            const ID: GroupId = GroupId::$id;
             const IDENTITY: Self = $affine { x: $zero, y: $zero };
 
             fn generator() -> Self {
@@ -126,11 +153,6 @@ macro_rules! curve {
 
             fn one() -> $field {
                 $one
-            }
-
-            fn first_limb(&self) -> u64 {
-                let first: fn(&$field) -> u64 = $first_limb;
-                first(&self.x)
             }
 
             fn compress_into(&self, bytes: &mut [u8]) {
@@ -226,21 +248,10 @@ macro_rules! curve {
                 out
             }
 
-            fn negate_jacobian(point: &$jacobian) -> $jacobian {
-                let mut out = *point;
-                // SAFETY: a valid reference.
-                unsafe { $negate(&mut out, true) };
-                out
-            }
-
-            fn turn_jacobian(point: &$jacobian, turn: u8) -> $jacobian {
-                $jacobian { x: Self::turn_field(point.x, turn), ..*point }
-            }
-
-            fn sum(points: &[*const Self]) -> $jacobian {
+            fn sum(points: &[&Self]) -> $jacobian {
                 let mut out = $jacobian::default();
-                // SAFETY: as many pointers as the length says; whoever calls takes them from references.
-                unsafe { $sum(&mut out, points.as_ptr(), points.len()) };
+                // SAFETY: as many references as the length says, which are pointers to blst.
+                unsafe { $sum(&mut out, points.as_ptr().cast(), points.len()) };
                 out
             }
 
@@ -298,9 +309,9 @@ curve!(
     blst_p1_affine,
     blst_p1,
     blst_fp,
+    G1,
     ZERO,
     ONE,
-    |x| x.l[0],
     0,
     blst_p1_affine_generator,
     blst_p1_affine_compress,
@@ -314,7 +325,6 @@ curve!(
     blst_p1_double,
     blst_p1_add_or_double,
     blst_p1_add_or_double_affine,
-    blst_p1_cneg,
     blst_fp_cneg,
     blst_p1s_add,
     blst_p1s_mult_pippenger,
@@ -324,9 +334,9 @@ curve!(
     blst_p2_affine,
     blst_p2,
     blst_fp2,
+    G2,
     blst_fp2 { fp: [ZERO, ZERO] },
     blst_fp2 { fp: [ONE, ZERO] },
-    |x| x.fp[0].l[0],
     1,
     blst_p2_affine_generator,
     blst_p2_affine_compress,
@@ -340,7 +350,6 @@ curve!(
     blst_p2_double,
     blst_p2_add_or_double,
     blst_p2_add_or_double_affine,
-    blst_p2_cneg,
     blst_fp2_cneg,
     blst_p2s_add,
     blst_p2s_mult_pippenger,

@@ -1,4 +1,6 @@
-//! blst's field operations, made safe, with one face for Fp and Fp2.
+//! blst's operations of Fp and Fp2, made safe.
+
+use core::slice;
 
 use blst::*;
 
@@ -12,6 +14,8 @@ pub trait Field: Copy + Default + Eq {
     fn inverse(&self) -> Self;
     /// The product with an element of Fp.
     fn times_fp(&self, other: &blst_fp) -> Self;
+    /// Its parts, which are fully reduced and in Montgomery form: one in Fp, two in Fp2.
+    fn parts(&self) -> &[blst_fp];
 
     fn is_zero(&self) -> bool {
         *self == Self::default()
@@ -23,7 +27,7 @@ pub trait Field: Copy + Default + Eq {
 }
 
 macro_rules! field {
-    ($field:ident, $add:ident, $sub:ident, $mul:ident, $sqr:ident, $inverse:ident, $times_fp:expr) => {
+    ($field:ident, $add:ident, $sub:ident, $mul:ident, $sqr:ident, $inverse:ident, $times_fp:expr, $parts:expr) => {
         impl Field for $field {
             #[inline]
             fn plus(&self, other: &Self) -> Self {
@@ -69,11 +73,33 @@ macro_rules! field {
                 let times_fp: fn(&$field, &blst_fp) -> $field = $times_fp;
                 times_fp(self, other)
             }
+
+            #[inline]
+            fn parts(&self) -> &[blst_fp] {
+                let parts: fn(&$field) -> &[blst_fp] = $parts;
+                parts(self)
+            }
         }
     };
 }
 
-field!(blst_fp, blst_fp_add, blst_fp_sub, blst_fp_mul, blst_fp_sqr, blst_fp_inverse, |a, b| a.times(b));
-field!(blst_fp2, blst_fp2_add, blst_fp2_sub, blst_fp2_mul, blst_fp2_sqr, blst_fp2_inverse, |a, b| blst_fp2 {
-    fp: [a.fp[0].times(b), a.fp[1].times(b)]
-});
+field!(
+    blst_fp,
+    blst_fp_add,
+    blst_fp_sub,
+    blst_fp_mul,
+    blst_fp_sqr,
+    blst_fp_inverse,
+    |a, b| a.times(b),
+    slice::from_ref
+);
+field!(
+    blst_fp2,
+    blst_fp2_add,
+    blst_fp2_sub,
+    blst_fp2_mul,
+    blst_fp2_sqr,
+    blst_fp2_inverse,
+    |a, b| blst_fp2 { fp: [a.fp[0].times(b), a.fp[1].times(b)] },
+    |a| &a.fp
+);
