@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{
     lines::{Field, Lines, bytes},
     print,
-    suite::SuiteArgument,
+    suite::{InSuite, SuiteArgument},
 };
 use crate::exit::{Exit, Failure, Result};
 
@@ -62,13 +62,12 @@ impl Arguments {
     /// # Errors
     /// Where an item cannot be understood, there is none, or reading or writing fails.
     pub fn run(self) -> Result {
-        match self.suite.suite {
-            AnySuite::MinPk(suite) => self.sum(suite),
-            AnySuite::MinSig(suite) => self.sum(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn sum<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let lines = Lines::open(self.file.as_deref())?;
         let name = lines.name().to_owned();
         let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
@@ -82,7 +81,7 @@ impl Arguments {
             let signatures = signatures::<S>(lines, self.suite.suite)?;
             (aggregate(&signatures).map_err(empty)?.to_bytes(), signatures.len())
         };
-        let sum = print::hex(suite, &sum);
+        let sum = self.suite.hex(&sum);
         if self.json {
             let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };
             print::json(&Sum { suite: suite.name(), signature, public_key, count })?;

@@ -1,6 +1,6 @@
 //! `quorate pop`: proofs that a key's owner holds its secret.
 
-use std::{num::NonZeroUsize, path::PathBuf, thread};
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
@@ -12,7 +12,8 @@ use super::{
     lines::{Line, Lines, hex, refuse_other},
     print::{self, VerdictLine},
     random,
-    suite::SuiteArgument,
+    suite::{InSuite, SuiteArgument},
+    threads,
     unlock::{KeyFile, PassphraseArguments},
 };
 use crate::exit::{Exit, Failure, Result};
@@ -88,26 +89,20 @@ impl Arguments {
     /// Where the command line or an input cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.command {
-            PopCommand::Prove(arguments) => match arguments.suite.suite {
-                AnySuite::MinPk(suite) => arguments.prove(suite),
-                AnySuite::MinSig(suite) => arguments.prove(suite),
-            },
-            PopCommand::Verify(arguments) => match arguments.suite.suite {
-                AnySuite::MinPk(suite) => arguments.verify(suite),
-                AnySuite::MinSig(suite) => arguments.verify(suite),
-            },
+            PopCommand::Prove(arguments) => arguments.suite.run(arguments),
+            PopCommand::Verify(arguments) => arguments.suite.run(arguments),
         }
     }
 }
 
-impl Prove {
-    fn prove<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Prove {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
-        let proof = print::hex(suite, &proof.to_bytes());
+        let proof = self.suite.hex(&proof.to_bytes());
         if self.json {
-            let public_key = print::hex(suite, &key.public_key().to_bytes());
+            let public_key = self.suite.hex(&key.public_key().to_bytes());
             print::json(&ProofLine { suite: suite.name(), public_key, proof })?;
         } else {
             print::line(proof)?;
@@ -124,15 +119,17 @@ struct ProofLine {
     proof: String,
 }
 
-impl Verify {
-    fn verify<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Verify {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         match (&self.public_key, &self.proof) {
             (Some(key), Some(proof)) => self.one(suite, key, proof),
             _ => self.batch(suite),
         }
     }
+}
 
+impl Verify {
     fn one<S: Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
         let field = |name: &str, text: &str| hex(text).map_err(|reason| Failure::usage(anyhow!("{name} {reason}")));
         let entry = Entry { id: None, claim: claim(suite, &field("--public-key", key)?, &field("--proof", proof)?) };
@@ -247,8 +244,7 @@ fn claim<S: Suite>(suite: S, key: &[u8], proof: &[u8]) -> std::result::Result<Cl
 /// A verdict, or why not, for each; one batch for all that decode.
 fn judge<S: Suite>(entries: &[Entry<S>]) -> std::result::Result<Vec<std::result::Result<(), String>>, Failure> {
     let claims: Vec<_> = entries.iter().filter_map(|entry| entry.claim.as_ref().ok()).cloned().collect();
-    let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let options = Options { threads, ..Options::default() };
+    let options = Options { threads: threads::all(), ..Options::default() };
     let outcome = verify(&claims, &options, &mut random::generator()?);
     let mut verdicts = outcome.verdicts.into_iter();
     let verdict = |entry: &Entry<S>| match &entry.claim {

@@ -5,16 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use quorate::Suite;
 use quorate_formats::Id;
 use serde::Serialize;
 
 use crate::exit::Failure;
-
-/// Lower-case hex; with `0x` in the profile `eth2`, as Ethereum writes it, without elsewhere.
-pub(super) fn hex<S: Suite>(suite: S, bytes: &[u8]) -> String {
-    if suite.name() == "eth2" { const_hex::encode_prefixed(bytes) } else { const_hex::encode(bytes) }
-}
 
 /// A verdict as one JSON object: `{"index":1,"id":"…","valid":false,"reason":"…"}`.
 #[derive(Serialize)]

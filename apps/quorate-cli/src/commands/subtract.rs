@@ -4,10 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{AnySuite, Signature, Suite, aggregate::subtract};
+use quorate::{Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 
-use super::{aggregate::signatures, lines::Lines, print, suite::SuiteArgument};
+use super::{
+    aggregate::signatures,
+    lines::Lines,
+    print,
+    suite::{InSuite, SuiteArgument},
+};
 use crate::exit::{Exit, Failure, Result};
 
 /// Take signatures out of an aggregate and print what remains
@@ -35,13 +40,12 @@ impl Arguments {
     /// # Errors
     /// Where a signature cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
-        match self.suite.suite {
-            AnySuite::MinPk(suite) => self.rest(suite),
-            AnySuite::MinSig(suite) => self.rest(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn rest<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, _: S) -> Result {
         let bytes = const_hex::decode(&self.from).context("--from is not hexadecimal").map_err(Failure::usage)?;
         let whole = Signature::<S>::from_bytes(&bytes).context("--from").map_err(Failure::usage)?;
         let lines = Lines::open(self.file.as_deref())?;
@@ -54,7 +58,7 @@ impl Arguments {
         if rest.point().is_identity() {
             print::note("note: nothing remains: the parts add up to the aggregate");
         }
-        print::line(print::hex(suite, &rest.to_bytes()))?;
+        print::line(self.suite.hex(&rest.to_bytes()))?;
         Ok(Exit::Success)
     }
 }

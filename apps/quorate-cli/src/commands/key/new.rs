@@ -4,14 +4,18 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{AnySuite, SecretKey, Suite};
+use quorate::{SecretKey, Suite};
 
 use super::{
     material,
     store::{Destination, Provenance},
 };
 use crate::{
-    commands::{random, suite::SuiteArgument, unlock::name_of},
+    commands::{
+        random,
+        suite::{InSuite, SuiteArgument},
+        unlock::name_of,
+    },
     exit::{Failure, Result},
     secrets::key_path::KeyPath,
 };
@@ -43,13 +47,12 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        match self.suite.suite {
-            AnySuite::MinPk(suite) => self.make(suite),
-            AnySuite::MinSig(suite) => self.make(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn make<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let info = self.key_info.unwrap_or_default().0;
         let key = match &self.ikm_file {
@@ -60,7 +63,7 @@ impl Arguments {
             }
         };
         let provenance = Provenance { path: self.path, description: None };
-        self.destination.store(suite, &key, provenance, &passphrase)
+        self.destination.store(self.suite, &key, provenance, &passphrase)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of `quorate verify`.
 
-use std::{num::NonZeroUsize, path::PathBuf, thread};
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use quorate::{Backend, Soundness};
@@ -10,6 +10,7 @@ use quorate_formats::{
 };
 
 use super::suite::ClaimSuite;
+use crate::commands::threads;
 
 /// Verify claims in bulk and say which are false
 ///
@@ -100,7 +101,7 @@ pub struct Arguments {
 
 impl Arguments {
     pub(super) fn threads(&self) -> NonZeroUsize {
-        self.threads.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+        self.threads.unwrap_or_else(threads::all)
     }
 
     pub(super) fn options(&self) -> quorate::Options {
