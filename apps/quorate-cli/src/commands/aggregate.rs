@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{
     lines::{Field, Lines, bytes},
     print,
-    suite::{KeySuite, SuiteArgument},
+    suite::{InSuite, KeySuite, SuiteArgument},
 };
 use crate::exit::{Exit, Failure, Result};
 
@@ -62,13 +62,12 @@ impl Arguments {
     /// # Errors
     /// Where an item cannot be understood, there is none, or reading or writing fails.
     pub fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(suite) => self.sum(suite),
-            KeySuite::MinSig(suite) => self.sum(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn sum<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let lines = Lines::open(self.file.as_deref())?;
         let name = lines.name().to_owned();
         let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
@@ -77,10 +76,10 @@ impl Arguments {
                 let bytes = bytes(text, Field::PublicKey, self.suite.suite)?;
                 PublicKey::<S>::from_bytes(&bytes).map_err(|error| error.to_string())
             })?;
-            (print::hex(suite, aggregate_public_keys(&keys, Backend::auto()).map_err(empty)?.to_bytes()), keys.len())
+            (self.suite.hex(aggregate_public_keys(&keys, Backend::auto()).map_err(empty)?.to_bytes()), keys.len())
         } else {
             let signatures = signatures::<S>(lines, self.suite.suite)?;
-            (print::hex(suite, aggregate(&signatures, Backend::auto()).map_err(empty)?.to_bytes()), signatures.len())
+            (self.suite.hex(aggregate(&signatures, Backend::auto()).map_err(empty)?.to_bytes()), signatures.len())
         };
         if self.json {
             let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };

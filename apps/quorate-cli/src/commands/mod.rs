@@ -30,3 +30,6 @@ mod print;
 
 // The operating system's random numbers.
 mod random;
+
+// How many threads there are.
+mod threads;

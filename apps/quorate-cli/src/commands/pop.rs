@@ -1,6 +1,6 @@
 //! `quorate pop`: proofs that a key's owner holds its secret.
 
-use std::{num::NonZeroUsize, path::PathBuf, thread};
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
@@ -12,7 +12,8 @@ use super::{
     lines::{Line, Lines, hex, refuse_other},
     print::{self, VerdictLine},
     random,
-    suite::{KeySuite, SuiteArgument},
+    suite::{InSuite, KeySuite, SuiteArgument},
+    threads,
     unlock::{KeyFile, PassphraseArguments},
 };
 use crate::exit::{Exit, Failure, Result};
@@ -88,26 +89,20 @@ impl Arguments {
     /// Where the command line or an input cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.command {
-            PopCommand::Prove(arguments) => match arguments.suite.suite {
-                KeySuite::MinPk(suite) => arguments.prove(suite),
-                KeySuite::MinSig(suite) => arguments.prove(suite),
-            },
-            PopCommand::Verify(arguments) => match arguments.suite.suite {
-                KeySuite::MinPk(suite) => arguments.verify(suite),
-                KeySuite::MinSig(suite) => arguments.verify(suite),
-            },
+            PopCommand::Prove(arguments) => arguments.suite.run(arguments),
+            PopCommand::Verify(arguments) => arguments.suite.run(arguments),
         }
     }
 }
 
-impl Prove {
-    fn prove<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Prove {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
-        let proof = print::hex(suite, &proof.to_bytes());
+        let proof = self.suite.hex(&proof.to_bytes());
         if self.json {
-            let public_key = print::hex(suite, &key.public_key().to_bytes());
+            let public_key = self.suite.hex(&key.public_key().to_bytes());
             print::json(&ProofLine { suite: suite.name(), public_key, proof })?;
         } else {
             print::line(proof)?;
@@ -124,15 +119,17 @@ struct ProofLine {
     proof: String,
 }
 
-impl Verify {
-    fn verify<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Verify {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         match (&self.public_key, &self.proof) {
             (Some(key), Some(proof)) => self.one(suite, key, proof),
             _ => self.batch(),
         }
     }
+}
 
+impl Verify {
     fn one<S: Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
         let field = |name: &str, text: &str| hex(text).map_err(|reason| Failure::usage(anyhow!("{name} {reason}")));
         let (key, proof) = (field("--public-key", key)?, field("--proof", proof)?);
@@ -148,8 +145,7 @@ impl Verify {
     fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
-        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let mut verifier = Verifier::new(Options { threads, ..Options::default() });
+        let mut verifier = Verifier::new(Options { threads: threads::all(), ..Options::default() });
         loop {
             let (mut entries, mut claims) = (Vec::new(), Vec::new());
             while claims.len() < WINDOW

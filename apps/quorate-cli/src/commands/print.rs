@@ -5,19 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use quorate::{AnySuite, MinPk, Suite};
 use quorate_formats::Id;
 use serde::Serialize;
 
 use crate::exit::Failure;
-
-/// Lower-case hex; with `0x` in front in Ethereum's profiles, as Ethereum writes it.
-pub(super) fn hex<S: Suite>(suite: S, bytes: impl AsRef<[u8]>) -> String {
-    match suite.any() {
-        AnySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) => const_hex::encode_prefixed(bytes),
-        _ => const_hex::encode(bytes),
-    }
-}
 
 /// A verdict as one JSON object: `{"index":1,"id":"…","valid":false,"reason":"…"}`.
 #[derive(Serialize)]

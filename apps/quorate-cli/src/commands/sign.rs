@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     print,
-    suite::{KeySuite, SuiteArgument},
+    suite::{InSuite, SuiteArgument},
     unlock::{KeyFile, PassphraseArguments, is_dash},
 };
 use crate::exit::{Exit, Failure, Result};
@@ -64,15 +64,14 @@ impl Arguments {
     /// # Errors
     /// Where the command line, key or message cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(suite) => self.sign(suite),
-            KeySuite::MinSig(suite) => self.sign(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn sign<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let message = self.message()?;
-        if suite.name().starts_with("drand-") && message.len() != DIGEST {
+        if self.suite.is_drand() && message.len() != DIGEST {
             print::note(format_args!(
                 "warning: {suite} signs digests of {DIGEST} bytes, and this message has {}: no beacon has such a \
                  signature",
@@ -80,12 +79,12 @@ impl Arguments {
             ));
         }
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
-        let signature = print::hex(suite, &key.sign(suite, &message).to_bytes());
+        let signature = self.suite.hex(&key.sign(suite, &message).to_bytes());
         if self.claim {
             print::json(&ClaimLine {
                 suite: suite.name(),
-                public_key: print::hex(suite, &key.public_key().to_bytes()),
-                message: print::hex(suite, &message),
+                public_key: self.suite.hex(&key.public_key().to_bytes()),
+                message: self.suite.hex(&message),
                 signature,
             })?;
         } else {
@@ -93,7 +92,9 @@ impl Arguments {
         }
         Ok(Exit::Success)
     }
+}
 
+impl Arguments {
     fn message(&self) -> std::result::Result<Vec<u8>, Failure> {
         if let Some(text) = &self.message {
             let hint =

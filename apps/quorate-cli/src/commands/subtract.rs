@@ -11,7 +11,7 @@ use super::{
     aggregate::signatures,
     lines::Lines,
     print,
-    suite::{KeySuite, SuiteArgument},
+    suite::{InSuite, SuiteArgument},
 };
 use crate::exit::{Exit, Failure, Result};
 
@@ -40,13 +40,12 @@ impl Arguments {
     /// # Errors
     /// Where a signature cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(suite) => self.rest(suite),
-            KeySuite::MinSig(suite) => self.rest(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn rest<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, _: S) -> Result {
         let bytes = const_hex::decode(&self.from).context("--from is not hexadecimal").map_err(Failure::usage)?;
         let whole = Signature::<S>::from_bytes(&bytes).context("--from").map_err(Failure::usage)?;
         let lines = Lines::open(self.file.as_deref())?;
@@ -59,7 +58,7 @@ impl Arguments {
         if rest.point().is_identity() {
             print::note("note: nothing remains: the parts add up to the aggregate");
         }
-        print::line(print::hex(suite, &rest.to_bytes()))?;
+        print::line(self.suite.hex(&rest.to_bytes()))?;
         Ok(Exit::Success)
     }
 }

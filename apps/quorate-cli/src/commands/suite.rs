@@ -1,4 +1,5 @@
-//! `--suite` of the commands that handle keys and signatures. It has no default.
+//! `--suite` of the commands that handle keys and signatures: it has no default. The one place that turns its value into a
+//! type.
 
 use std::fmt;
 
@@ -9,12 +10,46 @@ use clap::{
 use quorate::{AnySuite, MinPk, MinSig, Scheme, Suite};
 use quorate_curve::Group;
 
+use crate::exit::Result;
+
 /// The suite of keys and signatures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SuiteArgument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
     #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = names())]
     pub(super) suite: KeySuite,
+}
+
+/// A command that does the same in every suite.
+pub(super) trait InSuite {
+    /// Runs the command in a suite whose type is known.
+    fn run_in<S: Suite>(self, suite: S) -> Result;
+}
+
+impl SuiteArgument {
+    /// Runs a command in the suite that was asked for.
+    pub(super) fn run(self, command: impl InSuite) -> Result {
+        match self.suite {
+            KeySuite::MinPk(suite) => command.run_in(suite),
+            KeySuite::MinSig(suite) => command.run_in(suite),
+        }
+    }
+
+    /// Lower-case hexadecimal; with `0x` in front in Ethereum's profiles, as Ethereum writes it.
+    pub(super) fn hex(self, bytes: impl AsRef<[u8]>) -> String {
+        match self.suite {
+            KeySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) => const_hex::encode_prefixed(bytes),
+            _ => const_hex::encode(bytes),
+        }
+    }
+
+    /// Whether it is the suite of a drand network, whose messages are digests.
+    pub(super) fn is_drand(self) -> bool {
+        match self.suite {
+            KeySuite::MinPk(suite) => matches!(suite, MinPk::DrandChained | MinPk::DrandUnchained),
+            KeySuite::MinSig(suite) => matches!(suite, MinSig::DrandQuicknet | MinSig::DrandG1Legacy),
+        }
+    }
 }
 
 /// A suite on BLS12-381, whose secret keys blst's constant-time code handles. On BN254 no such code is at hand, so this

@@ -290,3 +290,21 @@ fn no_flipped_bit_makes_it_panic() {
         exhaust(&bytes);
     }
 }
+
+/// The reason for [`contained`]: where this fails because the reader returns errors at last, it can go.
+#[test]
+fn the_reader_below_panics_on_some_damaged_files() {
+    let good = write(minimal());
+    let panics = (0..good.len() * 8).filter(|at| {
+        let mut bytes = good.clone();
+        bytes[at / 8] ^= 1 << (at % 8);
+        let read = || {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).and_then(|b| b.build());
+            reader.map(|batches| batches.take_while(Result::is_ok).count())
+        };
+        catch_unwind(AssertUnwindSafe(read)).is_err()
+    });
+    let panics = panics.count();
+    println!("{panics} of {} files with one flipped bit make the reader panic", good.len() * 8);
+    assert!(panics > 0, "the reader does not panic any more; end `contained`");
+}

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     commands::{
-        suite::{KeySuite, SuiteArgument},
+        suite::{InSuite, KeySuite, SuiteArgument},
         unlock::{FromPassphraseArguments, KeyFile, name_of},
     },
     exit::{Failure, Result},
@@ -50,17 +50,18 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(MinPk::Chia) => Err(Failure::usage(anyhow!(
+        if self.suite.suite == KeySuite::MinPk(MinPk::Chia) {
+            return Err(Failure::usage(anyhow!(
                 "chia derives keys as an older EIP-2333 did, which is not offered; derive them with a Chia wallet and \
                  bring them in with `quorate key import`"
-            ))),
-            KeySuite::MinPk(suite) => self.derive(suite),
-            KeySuite::MinSig(suite) => self.derive(suite),
+            )));
         }
+        self.suite.run(self)
     }
+}
 
-    fn derive<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let (key, path) = match (&self.seed_file, &self.from) {
             (Some(_), _) if self.opens.is_given() => {
@@ -84,7 +85,7 @@ impl Arguments {
             }
             (None, None) => unreachable!("clap requires one of the two"),
         };
-        self.destination.store(suite, &key, Provenance { path, description: None }, &passphrase)
+        self.destination.store(self.suite, &key, Provenance { path, description: None }, &passphrase)
     }
 }
 

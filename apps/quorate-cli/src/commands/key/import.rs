@@ -9,7 +9,7 @@ use super::store::{Destination, Provenance};
 use crate::{
     commands::{
         print,
-        suite::{KeySuite, SuiteArgument},
+        suite::{InSuite, SuiteArgument},
         unlock::{FromPassphraseArguments, KeyFile},
     },
     exit::Result,
@@ -44,19 +44,18 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(suite) => self.convert(suite),
-            KeySuite::MinSig(suite) => self.convert(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn convert<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         debug_assert!(self.plain != self.destination.keystore, "clap requires one of the two");
         let passphrase = self.destination.check()?;
         let file = KeyFile::read(&self.file)?;
         let provenance = provenance(&file.source);
         let key = self.opens.unlock(suite, file)?;
-        self.destination.store(suite, &key, provenance, &passphrase)
+        self.destination.store(self.suite, &key, provenance, &passphrase)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     commands::{
         random,
-        suite::{KeySuite, SuiteArgument},
+        suite::{InSuite, SuiteArgument},
         unlock::name_of,
     },
     exit::{Failure, Result},
@@ -47,13 +47,12 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(suite) => self.make(suite),
-            KeySuite::MinSig(suite) => self.make(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn make<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
         let info = self.key_info.unwrap_or_default().0;
         let key = match &self.ikm_file {
@@ -64,7 +63,7 @@ impl Arguments {
             }
         };
         let provenance = Provenance { path: self.path, description: None };
-        self.destination.store(suite, &key, provenance, &passphrase)
+        self.destination.store(self.suite, &key, provenance, &passphrase)
     }
 }
 

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::{
     commands::{
         print,
-        suite::{KeySuite, SuiteArgument},
+        suite::{InSuite, SuiteArgument},
         unlock::{KeyFile, PassphraseArguments},
     },
     exit::{Exit, Failure, Result},
@@ -49,13 +49,12 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        match self.suite.suite {
-            KeySuite::MinPk(suite) => self.show(suite),
-            KeySuite::MinSig(suite) => self.show(suite),
-        }
+        self.suite.run(self)
     }
+}
 
-    fn show<S: Suite>(self, suite: S) -> Result {
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
         let file = KeyFile::read(&self.file)?;
         file.refuse_other_variant(suite)?;
         let mut shown = Shown::of(&file.source, suite.name());
@@ -66,11 +65,11 @@ impl Arguments {
             (SecretSource::Keystore(_), Some(stated)) if !open => {
                 let key = PublicKey::<S>::from_bytes(&stated);
                 let key = key.map_err(|error| Failure::usage(error).context("the keystore's public key"))?;
-                shown.public_key = print::hex(suite, &key.to_bytes());
+                shown.public_key = self.suite.hex(&key.to_bytes());
             }
             _ => {
                 let key = file.unlock(suite, &self.passphrase.source()?)?;
-                shown.public_key = print::hex(suite, &key.public_key().to_bytes());
+                shown.public_key = self.suite.hex(&key.public_key().to_bytes());
                 shown.checked = true;
                 shown.secret = self.reveal_secret.then(|| Secret::new(key.to_bytes()).to_hex_line());
             }

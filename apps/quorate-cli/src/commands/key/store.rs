@@ -9,7 +9,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
-    commands::{print, unlock},
+    commands::{print, suite::SuiteArgument, unlock},
     exit::{Exit, Failure, Result},
     secrets::{
         key_path::KeyPath,
@@ -97,7 +97,7 @@ impl Destination {
     /// Writes the secret, then prints the public key.
     pub(super) fn store<S: Suite>(
         &self,
-        suite: S,
+        suite: SuiteArgument,
         key: &SecretKey<S>,
         provenance: Provenance,
         passphrase: &PassphraseSource,
@@ -116,7 +116,7 @@ impl Destination {
             (secret.to_hex_line(), None)
         };
 
-        let public_key = print::hex(suite, &public_key);
+        let public_key = suite.hex(&public_key);
         if self.to_standard_output() {
             print::all(contents.as_bytes())?;
             print::note(format_args!("public key {public_key}"));
@@ -126,7 +126,7 @@ impl Destination {
         secret_file::write(&self.out, contents.as_bytes(), overwrite)?;
         if self.json {
             print::json(&Stored {
-                suite: suite.name(),
+                suite: suite.suite.name(),
                 public_key,
                 format: if self.keystore { "keystore" } else { "plain" },
                 path: path.map(|path| path.to_string()),

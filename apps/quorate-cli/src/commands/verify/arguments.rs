@@ -1,6 +1,6 @@
 //! The arguments of `quorate verify`.
 
-use std::{num::NonZeroUsize, path::PathBuf, thread};
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Backend, Soundness};
@@ -8,6 +8,8 @@ use quorate_formats::{
     Format,
     light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
 };
+
+use crate::commands::threads;
 
 /// Verify claims in bulk and say which are false
 ///
@@ -98,7 +100,7 @@ pub struct Arguments {
 
 impl Arguments {
     pub(super) fn threads(&self) -> NonZeroUsize {
-        self.threads.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+        self.threads.unwrap_or_else(threads::all)
     }
 
     pub(super) fn options(&self) -> quorate::Options {
