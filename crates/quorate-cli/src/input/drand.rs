@@ -12,7 +12,7 @@ mod chain;
 
 use std::io::BufRead;
 
-use quorate_evm::profile::drand_message;
+use quorate_bn254::drand_message;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use quorate::AnySuite;
-use quorate_evm::Profile;
+use quorate_bn254::Bn254Suite;
 
 /// A suite that claims can be of. `--suite` parses to it, and a claim's own "suite".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum ClaimSuite {
     /// BLS12-381: batched, subtracted, planned by the engine.
     Bls12381(AnySuite),
     /// BN254: each claim by its own pairings.
-    Bn254(Profile),
+    Bn254(Bn254Suite),
 }
 
 impl ClaimSuite {
@@ -48,7 +48,7 @@ impl FromStr for ClaimSuite {
 /// The names of all profiles, those on BN254 last.
 fn profiles() -> String {
     let bls12381 = AnySuite::all().map(AnySuite::name).filter(|name| !name.starts_with("BLS_"));
-    let names: Vec<_> = bls12381.chain(Profile::all().iter().map(|profile| profile.name())).collect();
+    let names: Vec<_> = bls12381.chain(Bn254Suite::all().iter().map(|profile| profile.name())).collect();
     names.join(", ")
 }
 
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_parse_back() {
         let bls12381 = AnySuite::all().map(ClaimSuite::Bls12381);
-        let all: Vec<_> = bls12381.chain(Profile::all().iter().copied().map(ClaimSuite::Bn254)).collect();
+        let all: Vec<_> = bls12381.chain(Bn254Suite::all().iter().copied().map(ClaimSuite::Bn254)).collect();
         let names: std::collections::HashSet<_> = all.iter().map(|suite| suite.name()).collect();
         assert_eq!(names.len(), all.len());
         for suite in all {
