@@ -48,7 +48,7 @@ contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	contracts/.venv/bin/pip install --quiet --requirement contracts/slither-requirements.txt
 	@touch $@
 
-# In folders of its own: it cleans before it builds.
+# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, so it needs npm 11, which links it.
 slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
 	cd contracts && PATH="$$PWD/node_modules/.bin:$$PWD/.venv/bin:$$PATH" \
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .

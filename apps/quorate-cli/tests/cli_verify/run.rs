@@ -212,5 +212,5 @@ fn public_keys<S: Suite>(suite: S, keys: &[u8]) -> Vec<String> {
 }
 
 fn sum<S: Suite>(signatures: &[Signature<S>]) -> String {
-    const_hex::encode(aggregate(signatures).unwrap().to_bytes())
+    const_hex::encode(aggregate(signatures, quorate::Backend::auto()).unwrap().to_bytes())
 }
