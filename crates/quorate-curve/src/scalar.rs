@@ -12,6 +12,7 @@ pub struct SecretScalar(blst_scalar);
 
 /// Why 32 bytes are no secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SecretError {
     /// The scalar is zero, whose public key is the identity.
     #[error("the secret key is zero")]
