@@ -35,6 +35,15 @@ CRATES = {
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
 # and a file in it can stand at different places. Files of one path may import each other, in no circle.
 ORDERS = {
+    "quorate-curve": """
+        weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing
+        backend/portable/affine backend/portable/sum backend/portable
+        backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/kernel backend/ifma/kernel52
+        backend/ifma/fp backend/ifma/fp2 backend/ifma/wide backend/ifma/fp12 backend/ifma/spread
+        backend/ifma/power backend/ifma/square_root backend/ifma/field backend/ifma/rows backend/ifma/lines
+        backend/ifma/curve backend/ifma/affine backend/ifma
+        group backend/prepared backend scalar bench
+    """,
     "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
     "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
 }
@@ -172,7 +181,8 @@ class Crate:
         elif head == "self":
             yield from self.item(module, rest, seen)
         elif head == "super":
-            yield from self.targets(file, module[:-1], ("self", *rest), seen)
+            further = () if rest[:1] == ["super"] else ("self",)
+            yield from self.targets(file, module[:-1], (*further, *rest), seen)
         elif (*module, head) in self.files:
             yield from self.item((*module, head), rest, seen)
         else:

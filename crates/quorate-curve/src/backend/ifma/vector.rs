@@ -87,15 +87,18 @@ impl Vector {
     }
 }
 
-/// Methods of one instruction each.
+/// Methods of one or two instructions each.
 macro_rules! instructions {
-    ($($(#[$doc:meta])* fn $name:ident $([$constant:ident: $kind:ty])? (
-        $self:ident $(, $argument:ident: $type:ty)*
-    ) -> $output:ty = $instruction:expr;)*) => {
-        impl Vector { $(
+    (impl $([$trait:ident for])? Vector { $(
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident $([$constant:ident: $kind:ty])? (
+            $self:ident $(, $argument:ident: $type:ty)*
+        ) -> $output:ty = $instruction:expr;
+    )* }) => {
+        impl $($trait for)? Vector { $(
             $(#[$doc])*
             #[inline(always)]
-            pub(super) fn $name $(<const $constant: $kind>)? ($self $(, $argument: $type)*) -> $output {
+            $visibility fn $name $(<const $constant: $kind>)? ($self $(, $argument: $type)*) -> $output {
                 // SAFETY: there is a vector, so that the CPU has the instructions.
                 unsafe { $instruction }
             }
@@ -104,97 +107,55 @@ macro_rules! instructions {
 }
 
 instructions! {
-    /// Shifts zeros in from below.
-    fn shifted_up[BITS: u32](self) -> Self = Self(_mm512_slli_epi64::<BITS>(self.0));
-    /// Shifts zeros in from above.
-    fn shifted_down[BITS: u32](self) -> Self = Self(_mm512_srli_epi64::<BITS>(self.0));
-    /// Shifts the sign in from above.
-    fn divided_by_power[BITS: u32](self) -> Self = Self(_mm512_srai_epi64::<BITS>(self.0));
-    fn sum(self, other: Self) -> Self = Self(_mm512_add_epi64(self.0, other.0));
-    fn difference(self, other: Self) -> Self = Self(_mm512_sub_epi64(self.0, other.0));
-    fn and(self, other: Self) -> Self = Self(_mm512_and_si512(self.0, other.0));
-    fn or(self, other: Self) -> Self = Self(_mm512_or_si512(self.0, other.0));
-    /// Adds the low 52 bits of the product of the low 52 bits of two numbers.
-    fn plus_low_half(self, a: Self, b: Self) -> Self = Self(_mm512_madd52lo_epu64(self.0, a.0, b.0));
-    /// Adds the high 52 bits of it.
-    fn plus_high_half(self, a: Self, b: Self) -> Self = Self(_mm512_madd52hi_epu64(self.0, a.0, b.0));
-
-    /// The lanes where the number is less.
-    fn is_less(self, other: Self) -> Mask = _mm512_cmplt_epi64_mask(self.0, other.0);
-    /// The lanes where the numbers are the same.
-    fn is_same(self, other: Self) -> Mask = _mm512_cmpeq_epi64_mask(self.0, other.0);
-    /// The same, of the lanes of a mask.
-    fn is_same_in(self, mask: Mask, other: Self) -> Mask = _mm512_mask_cmpeq_epi64_mask(mask, self.0, other.0);
-    /// The lanes where a bit is set in both numbers.
-    fn meets(self, other: Self) -> Mask = _mm512_test_epi64_mask(self.0, other.0);
-    /// The lanes of zero.
-    fn is_zero(self) -> Mask = _mm512_testn_epi64_mask(self.0, self.0);
-    /// The number of `self` in the lanes of the mask, that of `other` elsewhere.
-    fn in_mask(self, mask: Mask, other: Self) -> Self = Self(_mm512_mask_mov_epi64(other.0, mask, self.0));
-
-    /// Lane i becomes what lane `from[i]` was.
-    fn permuted(self, from: Self) -> Self = Self(_mm512_permutexvar_epi64(from.0, self.0));
-    /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
-    fn gathered(self, other: Self, from: Self) -> Self = Self(_mm512_permutex2var_epi64(self.0, from.0, other.0));
-    /// The even lanes of both, in turn.
-    fn even_lanes(self, other: Self) -> Self = Self(_mm512_unpacklo_epi64(self.0, other.0));
-    /// The odd lanes of both, in turn.
-    fn odd_lanes(self, other: Self) -> Self = Self(_mm512_unpackhi_epi64(self.0, other.0));
-    /// The even pairs of lanes of `self`, then those of `other`.
-    fn even_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0x88>(self.0, other.0));
-    /// The odd pairs of lanes of `self`, then those of `other`.
-    fn odd_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0xdd>(self.0, other.0));
+    impl [Word for] Vector {
+        fn splat(self, n: i64) -> Self = Self(_mm512_set1_epi64(n));
+        fn plus(self, other: Self) -> Self = Self(_mm512_add_epi64(self.0, other.0));
+        fn minus(self, other: Self) -> Self = Self(_mm512_sub_epi64(self.0, other.0));
+        fn add_low(self, a: Self, b: Self) -> Self = Self(_mm512_madd52lo_epu64(self.0, a.0, b.0));
+        fn add_high(self, a: Self, b: Self) -> Self = Self(_mm512_madd52hi_epu64(self.0, a.0, b.0));
+        fn times_four(self) -> Self = Self(_mm512_slli_epi64::<2>(self.0));
+        fn low_limb(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 50) - 1)));
+        fn carry(self) -> Self = Self(_mm512_srai_epi64::<50>(self.0));
+        fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
+    }
 }
 
-impl Word for Vector {
-    #[inline(always)]
-    fn splat(self, n: i64) -> Self {
-        Self::splat(self.lanes(), n)
-    }
+instructions! {
+    impl Vector {
+        /// Shifts zeros in from below.
+        pub(super) fn shifted_up[BITS: u32](self) -> Self = Self(_mm512_slli_epi64::<BITS>(self.0));
+        /// Shifts zeros in from above.
+        pub(super) fn shifted_down[BITS: u32](self) -> Self = Self(_mm512_srli_epi64::<BITS>(self.0));
+        pub(super) fn and(self, other: Self) -> Self = Self(_mm512_and_si512(self.0, other.0));
+        pub(super) fn or(self, other: Self) -> Self = Self(_mm512_or_si512(self.0, other.0));
 
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.sum(other)
-    }
+        /// The lanes where the number is less.
+        pub(super) fn is_less(self, other: Self) -> Mask = _mm512_cmplt_epi64_mask(self.0, other.0);
+        /// The lanes where the numbers are the same.
+        pub(super) fn is_same(self, other: Self) -> Mask = _mm512_cmpeq_epi64_mask(self.0, other.0);
+        /// The lanes of a mask where the numbers are the same.
+        pub(super) fn is_same_in(self, mask: Mask, other: Self) -> Mask =
+            _mm512_mask_cmpeq_epi64_mask(mask, self.0, other.0);
+        /// The lanes where some bit is set in both numbers.
+        pub(super) fn meets(self, other: Self) -> Mask = _mm512_test_epi64_mask(self.0, other.0);
+        /// The lanes of zero.
+        pub(super) fn is_zero(self) -> Mask = _mm512_testn_epi64_mask(self.0, self.0);
+        /// The number of `self` in the lanes of the mask, that of `other` elsewhere.
+        pub(super) fn in_mask(self, mask: Mask, other: Self) -> Self = Self(_mm512_mask_mov_epi64(other.0, mask, self.0));
 
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.difference(other)
-    }
-
-    #[inline(always)]
-    fn add_low(self, a: Self, b: Self) -> Self {
-        self.plus_low_half(a, b)
-    }
-
-    #[inline(always)]
-    fn add_high(self, a: Self, b: Self) -> Self {
-        self.plus_high_half(a, b)
-    }
-
-    #[inline(always)]
-    fn times_four(self) -> Self {
-        self.shifted_up::<2>()
-    }
-
-    #[inline(always)]
-    fn low_limb(self) -> Self {
-        self.and(Word::splat(self, (1 << 50) - 1))
-    }
-
-    #[inline(always)]
-    fn truncated(self) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn carry(self) -> Self {
-        self.divided_by_power::<50>()
-    }
-
-    #[inline(always)]
-    fn carry_52(self) -> Self {
-        self.shifted_down::<52>()
+        /// Lane i becomes what lane `from[i]` was.
+        pub(super) fn permuted(self, from: Self) -> Self = Self(_mm512_permutexvar_epi64(from.0, self.0));
+        /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
+        pub(super) fn gathered(self, other: Self, from: Self) -> Self =
+            Self(_mm512_permutex2var_epi64(self.0, from.0, other.0));
+        /// The even lanes of both, in turn.
+        pub(super) fn even_lanes(self, other: Self) -> Self = Self(_mm512_unpacklo_epi64(self.0, other.0));
+        /// The odd lanes of both, in turn.
+        pub(super) fn odd_lanes(self, other: Self) -> Self = Self(_mm512_unpackhi_epi64(self.0, other.0));
+        /// The even pairs of lanes of `self`, then those of `other`.
+        pub(super) fn even_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0x88>(self.0, other.0));
+        /// The odd pairs of lanes of `self`, then those of `other`.
+        pub(super) fn odd_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0xdd>(self.0, other.0));
     }
 }
 

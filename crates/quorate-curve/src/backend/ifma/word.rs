@@ -16,7 +16,10 @@ pub(crate) trait Word: Copy {
     fn low_limb(self) -> Self;
     /// The number modulo some power of two that is at least 2^52, for a factor of which only the low bits matter: the
     /// multiplier reads no others.
-    fn truncated(self) -> Self;
+    #[inline(always)]
+    fn truncated(self) -> Self {
+        self
+    }
     /// The number divided by 2^50, downwards; the number may be negative.
     fn carry(self) -> Self;
     /// The number divided by 2^52, downwards; the number is not negative.
