@@ -150,6 +150,7 @@ fn undecoded(error: DecodeError) -> Flaw {
         DecodeError::Flags { .. } => Flaw::Flags,
         DecodeError::NotCanonical { .. } => Flaw::NotCanonical,
         DecodeError::NotOnCurve => Flaw::NotOnCurve,
+        other => panic!("the table of flaws lacks this one: {other}"),
     }
 }
 
