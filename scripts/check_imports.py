@@ -22,7 +22,7 @@ CRATES = {
 MODULES = {
     "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
-    "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
+    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 
 
