@@ -22,11 +22,15 @@ deny: ## Licences, duplicate and unwanted dependencies
 test: contracts/node_modules/.package-lock.json ## Every test of the project
 	$(CARGO) test --workspace --locked
 
-FORGE := node_modules/.bin/forge
+# The file itself, because npm 10 does not link it into node_modules/.bin.
+FORGE := node_modules/@foundry-rs/forge/bin.mjs
 
-contracts/node_modules/.package-lock.json: contracts/package-lock.json
-	# Not `npm ci`: it refuses a lockfile without the tools' packages for other platforms.
-	cd contracts && npm install --no-save --no-fund --no-audit --loglevel=error
+# The lockfile names every package. It has no hash for six packages of version 1.7.1, because the registry did not have
+# them when the lockfile was made: @foundry-rs/anvil-darwin-amd64, anvil-darwin-arm64, anvil-linux-arm64,
+# anvil-win32-amd64, forge-darwin-amd64 and forge-linux-arm64. On those platforms npm cannot verify what it downloads.
+# Install scripts do not run (.npmrc), because those of forge and anvil download programs that no lockfile verifies.
+contracts/node_modules/.package-lock.json: contracts/package-lock.json contracts/.npmrc
+	cd contracts && npm ci --loglevel=error
 	@touch $@
 
 contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts; gas must be what contracts/snapshots says

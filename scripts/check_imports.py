@@ -1,6 +1,21 @@
 #!/usr/bin/env python3
-"""Imports run one way: between the crates, and between the modules of a crate where they stand in an order."""
+"""Imports run one way: between the crates of the workspace, and between the source files of each crate.
 
+Three rules:
+
+1. A crate depends only on the workspace crates that CRATES allows it.
+2. The source files of a crate import each other in no circle.
+3. Where ORDERS lists the modules of a crate, a file imports only modules that stand to its left.
+
+An import is every path through `crate`, `super`, `self`, a child module or a name that a `use` brings in, wherever the path
+stands in a file. A name that a module only re-exports counts as an import of the file that defines it. Declaring a module
+(`mod name;`) is no import. Code under `#[cfg(test)]` does not count.
+
+`--order CRATE` prints the files of a crate in an order that fits their imports.
+"""
+
+import argparse
+import graphlib
 import pathlib
 import re
 import sys
@@ -11,68 +26,264 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Which workspace crates a crate may depend on.
 CRATES = {
     "quorate-curve": set(),
-    "quorate": {"quorate-curve"},
-    "quorate-evm": {"quorate-curve"},
-    "quorate-formats": set(),
-    "quorate-cli": {"quorate", "quorate-curve", "quorate-evm", "quorate-formats"},
-    "quorate-bench": {"quorate", "quorate-curve", "quorate-evm", "quorate-cli"},
+    "quorate-bn254": set(),
+    "quorate": {"quorate-curve", "quorate-bn254"},
+    "quorate-formats": {"quorate"},
+    "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
+    "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats"},
+    "quorate-bench": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-cli"},
 }
 
-# A module imports only modules to its left.
-MODULES = {
-    "quorate": "suite key signature possession aggregate claim known verdict naive keyset plan execute culprit verify",
-    "quorate-formats": "number hex format record entry error columns document jsonl parquet drand light_client",
+# A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
+# and a file in it can stand at different places. Files of one path may import each other, in no circle.
+ORDERS = {
+    "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify verifier",
+    "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
+    "quorate-formats": "number hex record entry format error columns document jsonl parquet drand light_client",
     "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
 }
 
+TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|\bb?r(?P<hashes>\#*)".*?"(?P=hashes)|"(?:\\.|[^"\\])*"|'(?:\\(?:u\{\w+\}|x\w\w|.)|[^'\\])'""",
+    re.DOTALL,
+)
+TEST = re.compile(r"#\[cfg\((?:test|all\(test\b[^\]]*)\)\]\s*(?:#\[[^\]]*\]\s*)*")
+MODULE = re.compile(r"\bmod\s+(\w+)\s*([;{])")
+USE = re.compile(r"\b(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")
+PATH = re.compile(r"(?<![\w:$.])(?:\$crate|[A-Za-z_]\w*)(?:\s*::\s*[A-Za-z_]\w*)+")
 
-def crates():
-    for manifest in sorted([*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("apps/*/Cargo.toml")]):
+
+def members():
+    """The manifests of the workspace's crates."""
+    yield from sorted([*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("apps/*/Cargo.toml")])
+
+
+def without_comments_and_strings(text):
+    return TOKEN.sub(lambda match: " " if match[0].startswith("/") else '""', text)
+
+
+def closing(code, opening):
+    """The index of the bracket that closes the one at `opening`."""
+    pairs, depth = {"{": 1, "}": -1, "(": 1, ")": -1, "[": 1, "]": -1}, 0
+    for index in range(opening, len(code)):
+        depth += pairs.get(code[index], 0)
+        if depth == 0:
+            return index
+    return len(code) - 1
+
+
+def without_tests(code):
+    """The code without the items that stand under `#[cfg(test)]`, and the modules in files of their own among these."""
+    modules = set()
+    while match := TEST.search(code):
+        end = match.end()
+        while code[end] not in ";{":
+            end = closing(code, end) + 1 if code[end] in "([" else end + 1
+        if declared := MODULE.search(code[match.end() : end + 1]):
+            modules |= {declared[1]} if declared[2] == ";" else set()
+        if code[end] == "{":
+            end = closing(code, end)
+            # `use a::{b, c};` goes on behind the brace.
+            end += len(re.match(r"\}\s*;?", code[end:])[0]) - 1
+        code = code[: match.start()] + code[end + 1 :]
+    return code, modules
+
+
+def split_list(text):
+    """The parts of a list with commas, those in inner braces left whole."""
+    depth, start = 0, 0
+    for index, letter in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            yield text[start:index]
+            start = index + 1
+    yield text[start:]
+
+
+def use_tree(text, prefix=()):
+    """Each path of a `use`, and the name that it brings in: `a::{b as c, d::*}` is (a, b) as c, and (a, d, *) as *."""
+    text = text.strip()
+    if not text:
+        return
+    head, brace, rest = text.partition("{")
+    if brace:
+        path = (*prefix, *(part.strip() for part in head.split("::") if part.strip()))
+        for part in split_list(rest[: closing("{" + rest, 0) - 1]):
+            yield from use_tree(part, path)
+        return
+    path, _, alias = re.sub(r"\s+", " ", text).partition(" as ")
+    path = (*prefix, *(part.strip() for part in path.split("::") if part.strip()))
+    if len(path) > 1 and path[-1] == "self":
+        path = path[:-1]
+    yield path, alias.strip() or path[-1]
+
+
+class File:
+    """A source file: its module, the names it brings in, and the paths that its code goes through."""
+
+    def __init__(self, path, source):
+        self.path = path
+        self.name = path.relative_to(source).with_suffix("").as_posix().removesuffix("/mod")
+        is_root = self.name in ("lib", "main")
+        self.module = () if is_root else tuple(self.name.split("/"))
+        code, self.test_modules = without_tests(without_comments_and_strings(path.read_text()))
+        # A visibility is no import.
+        code = re.sub(r"\bpub\s*\(\s*in\b[^)]*\)", "pub", code)
+        self.uses, self.paths = {}, []
+        self.read(code, self.module)
+
+    def read(self, code, module):
+        """Takes the uses and paths of a module, and those of the modules that stand in it."""
+        while (match := MODULE.search(code)) is not None:
+            if match[2] == "{":
+                end = closing(code, match.end() - 1)
+                self.read(code[match.end() : end], (*module, match[1]))
+                code = code[: match.start()] + code[end + 1 :]
+            else:
+                code = code[: match.start()] + code[match.end() :]
+        for match in USE.finditer(code):
+            for path, name in use_tree(match[2]):
+                self.paths.append((module, path))
+                if module == self.module:
+                    self.uses.setdefault(name, []).append(path)
+        for match in PATH.finditer(USE.sub("", code)):
+            self.paths.append((module, tuple(re.split(r"\s*::\s*", match[0].removeprefix("$")))))
+
+
+class Crate:
+    """The files of one target of a crate, and which imports which."""
+
+    def __init__(self, source):
+        files = [File(path, source) for path in sorted(source.rglob("*.rs"))]
+        tests = {(*file.module, name) for file in files for name in file.test_modules}
+        self.files = {}
+        for file in files:
+            if not any(file.module[:length] in tests for length in range(1, len(file.module) + 1)):
+                # A library and a binary in one folder have two roots; the binary sees the library as another crate.
+                self.files[("main",) if file.name == "main" else file.module] = file
+        self.imports = {file.name: set() for file in self.files.values()}
+        for file in self.files.values():
+            for module, path in file.paths:
+                for target in self.targets(file, module, path, frozenset()):
+                    if target != file.name:
+                        self.imports[file.name].add(target)
+
+    def targets(self, file, module, path, seen):
+        """The names of the files that a path in a module of a file leads to."""
+        head, *rest = path
+        if head == "crate":
+            yield from self.item((), rest, seen)
+        elif head == "self":
+            yield from self.item(module, rest, seen)
+        elif head == "super":
+            yield from self.targets(file, module[:-1], ("self", *rest), seen)
+        elif (*module, head) in self.files:
+            yield from self.item((*module, head), rest, seen)
+        else:
+            yield from self.through_use(file, path, seen)
+
+    def item(self, module, path, seen):
+        """The file that defines what a path in a module names, by way of the modules that re-export it."""
+        while path and (*module, path[0]) in self.files:
+            module, path = (*module, path[0]), path[1:]
+        while module not in self.files:
+            # A module in the braces of a file.
+            module = module[:-1]
+        file = self.files[module]
+        if path and path[0] in file.uses:
+            yield from self.through_use(file, path, seen)
+        else:
+            yield file.name
+
+    def through_use(self, file, path, seen):
+        """The files that a path leads to whose first name a `use` of the file brings in; once for each name."""
+        if (file.name, path[0]) not in seen:
+            for target in file.uses.get(path[0], []):
+                yield from self.targets(file, file.module, (*target, *path[1:]), seen | {(file.name, path[0])})
+
+    def circles(self):
+        """Sets of files that import each other."""
+        # Tarjan's strongly connected components.
+        index, low, stack, found = {}, {}, [], []
+
+        def visit(name):
+            index[name] = low[name] = len(index)
+            stack.append(name)
+            for other in sorted(self.imports[name]):
+                if other not in index:
+                    visit(other)
+                if other in stack:
+                    low[name] = min(low[name], low[other])
+            if low[name] == index[name]:
+                circle = [stack.pop()]
+                while circle[-1] != name:
+                    circle.append(stack.pop())
+                if len(circle) > 1:
+                    found.append(sorted(circle))
+
+        sys.setrecursionlimit(10_000)
+        for name in sorted(self.imports):
+            if name not in index:
+                visit(name)
+        return found
+
+    def against(self, order):
+        """Imports that do not go to the left, and files that have no place."""
+
+        def place(name):
+            parts = name.split("/")
+            prefixes = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+            return next((order.index(prefix) for prefix in prefixes if prefix in order), None)
+
+        for name in sorted(self.imports):
+            if name in ("lib", "main"):
+                continue
+            if place(name) is None:
+                yield f"{name} has no place in ORDERS of scripts/check_imports.py"
+                continue
+            for other in sorted(self.imports[name]):
+                if other == "lib" or (place(other) is not None and place(other) > place(name)):
+                    yield f"{name} imports {other}, which stands to its right"
+
+
+def dependencies():
+    for manifest in members():
         content = tomllib.loads(manifest.read_text())
         name = content["package"]["name"]
         if name not in CRATES:
-            yield f"{name}: say in {pathlib.Path(__file__).name} which crates it may use"
+            yield f"{name}: say in CRATES of scripts/check_imports.py which crates it may use"
             continue
-        used = {d for d in content.get("dependencies", {}) if d.startswith("quorate")}
+        used = {each for each in content.get("dependencies", {}) if each.startswith("quorate")}
         for crate in sorted(used - CRATES[name]):
             yield f"{name} depends on {crate}"
 
 
-def imported(text):
-    """The first path segment of every `crate::…`, nested imports included."""
-    code = re.sub(r"//[^\n]*", "", text.split("#[cfg(test)]")[0])
-    for match in re.finditer(r"\bcrate::(\{|\w+)", code):
-        if match[1] != "{":
-            yield match[1]
-            continue
-        depth, start = 0, match.end()
-        for end in range(match.start(1), len(code)):
-            depth += {"{": 1, "}": -1}.get(code[end], 0)
-            if depth == 0:
-                break
-        group = code[start:end]
-        while "{" in group:
-            group = re.sub(r"\{[^{}]*\}", "", group)
-        yield from re.findall(r"(?:^|,)\s*(\w+)", group)
+def files():
+    for manifest in members():
+        crate, source = manifest.parent.name, Crate(manifest.parent / "src")
+        for circle in source.circles():
+            yield f"{crate}: a circle of imports: {', '.join(circle)}"
+        if crate in ORDERS:
+            yield from (f"{crate}: {wrong}" for wrong in source.against(ORDERS[crate].split()))
 
 
-def modules():
-    for crate, order in MODULES.items():
-        order = order.split()
-        source = ROOT / "crates" / crate / "src"
-        for file in sorted(source.rglob("*.rs")):
-            module = file.relative_to(source).parts[0].removesuffix(".rs")
-            if module == "lib":
-                continue
-            if module not in order:
-                yield f"{crate}: {module}: say in {pathlib.Path(__file__).name} where it stands"
-                continue
-            for other in sorted(set(imported(file.read_text()))):
-                if other != module and (other not in order or order.index(other) > order.index(module)):
-                    yield f"crates/{crate}/src: {module} imports {other}, which stands to its right"
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--order", metavar="CRATE", help="print the files of a crate in an order that fits their imports")
+    crate = parser.parse_args().order
+    if crate:
+        (manifest,) = (each for each in members() if each.parent.name == crate)
+        source = Crate(manifest.parent / "src")
+        try:
+            print(*graphlib.TopologicalSorter(source.imports).static_order())
+        except graphlib.CycleError as error:
+            sys.exit(f"a circle of imports: {' <- '.join(error.args[1])}")
+        return
+    wrong = [*dependencies(), *files()]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    print(f"imports: {len(wrong)} wrong")
+    sys.exit(bool(wrong))
 
 
-wrong = [*crates(), *modules()]
-print(*wrong, sep="\n", end="\n" if wrong else "")
-print(f"imports: {len(wrong)} wrong")
-sys.exit(bool(wrong))
+if __name__ == "__main__":
+    main()

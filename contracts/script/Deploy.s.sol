@@ -8,37 +8,77 @@ import {Verifier} from "../src/Verifier.sol";
 import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
 import {TestToken} from "./TestToken.sol";
 
-/// @notice The cheat codes of forge that a deployment uses; forge answers at this address.
+/// @notice The cheat codes of forge that a deployment uses. forge answers the calls to `vm`.
 interface Vm {
+    /// @notice The address of the contract that an account creates with a nonce.
+    /// @param deployer The account.
+    /// @param nonce The nonce.
+    /// @return The address.
     function computeCreateAddress(address deployer, uint256 nonce) external pure returns (address);
+    /// @notice The address in an environment variable.
+    /// @param name The variable.
+    /// @param defaultValue What is returned if it is not set.
+    /// @return The value.
     function envOr(string calldata name, address defaultValue) external view returns (address);
+    /// @notice The text in an environment variable.
+    /// @param name The variable.
+    /// @param defaultValue What is returned if it is not set.
+    /// @return The value.
     function envOr(string calldata name, string calldata defaultValue) external view returns (string memory);
+    /// @notice The number in an environment variable.
+    /// @param name The variable.
+    /// @param defaultValue What is returned if it is not set.
+    /// @return The value.
     function envOr(string calldata name, uint256 defaultValue) external view returns (uint256);
+    /// @notice The nonce of an account's next transaction.
+    /// @param account The account.
+    /// @return The nonce.
     function getNonce(address account) external view returns (uint64);
+    /// @notice Who sends what the script broadcasts.
+    /// @return mode Whether forge broadcasts.
+    /// @return sender The account that sends.
+    /// @return origin The account that starts the transactions.
     function readCallers() external view returns (uint256 mode, address sender, address origin);
+    /// @notice From here on forge sends calls and creations as transactions.
     function startBroadcast() external;
+    /// @notice Ends `startBroadcast`.
     function stopBroadcast() external;
 }
 
-/// @title Deploys a verifier and the network over it, and a token where none is named
-/// @notice Everything comes from the environment, in the units of `ITaskNetwork.Parameters`; README.md has the list. The addresses are what
-/// `run` returns: forge prints them.
+/// @title Deploys a verifier and its network, and a test token if none is named
+/// @notice All settings come from environment variables, in the units of `ITaskNetwork.Parameters`. README.md lists
+/// them. forge prints the addresses that `run` returns.
 contract Deploy {
+    /// @notice Tells forge that this contract is a script.
     bool public constant IS_SCRIPT = true;
 
+    /// @dev The cheat codes.
     Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
 
+    /// @notice `CURVE` names no curve of the verifiers.
+    /// @param curve What it names.
     error UnknownCurve(string curve);
+    /// @notice A variable's value is larger than its parameter can hold.
+    /// @param name The variable.
+    /// @param value Its value.
     error TooLarge(string name, uint256 value);
+    /// @notice The network has another address than the verifier was made for. Something else was sent from the same
+    /// account.
+    /// @param network The network's address.
+    /// @param expected The address that the verifier was made for.
     error AnotherAddress(address network, address expected);
 
+    /// @notice Deploys everything, in two transactions or three.
+    /// @return token The token, new or named by `TOKEN`.
+    /// @return verifier The verifier of the curve that `CURVE` names.
+    /// @return network The network.
     function run() external returns (IERC20 token, Verifier verifier, TaskNetwork network) {
         vm.startBroadcast();
-        // Who broadcasts: the account of the key that the command line gives.
+        // The deployer is the account whose key the command line gives.
         (, address deployer,) = vm.readCallers();
         token = IERC20(vm.envOr("TOKEN", address(0)));
         if (address(token) == address(0)) token = new TestToken(vm.envOr("TOKEN_SUPPLY", uint256(1_000_000_000e18)));
-        // The verifier is the next contract of this account, the network the one after it.
+        // The verifier is the next contract that this account makes, and the network the one after it.
         address expected = vm.computeCreateAddress(deployer, vm.getNonce(deployer) + 1);
         verifier = _verifier(expected);
         network = new TaskNetwork(_parameters(token, verifier, deployer));
@@ -46,6 +86,7 @@ contract Deploy {
         if (address(network) != expected) revert AnotherAddress(address(network), expected);
     }
 
+    /// @dev Deploys the verifier that `CURVE` names.
     function _verifier(address network) private returns (Verifier) {
         string memory curve = vm.envOr("CURVE", string("bn254-g2"));
         uint256 leastKeysAPage = vm.envOr("LEAST_KEYS_A_PAGE", uint256(8));
@@ -57,6 +98,7 @@ contract Deploy {
         revert UnknownCurve(curve);
     }
 
+    /// @dev The network's parameters, from the environment.
     function _parameters(IERC20 token, Verifier verifier, address deployer)
         private
         view
@@ -82,7 +124,8 @@ contract Deploy {
         p.bountyShare = uint16(_env("BOUNTY_SHARE", 500, type(uint16).max));
     }
 
-    /// @dev What does not fit is refused, not cut off.
+    /// @dev The number in an environment variable, or `otherwise` if it is not set. Reverts if it is larger than
+    /// `most`.
     function _env(string memory name, uint256 otherwise, uint256 most) private view returns (uint256 value) {
         value = vm.envOr(name, otherwise);
         if (value > most) revert TooLarge(name, value);

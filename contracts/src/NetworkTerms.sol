@@ -5,36 +5,56 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 import {IVerifier} from "./interfaces/IVerifier.sol";
 
-/// @title The terms of a network: its parameters, checked once, and its clock
+/// @title The parameters of a network, checked once, and its clock
+/// @notice `ITaskNetwork.Parameters` explains each parameter.
 abstract contract NetworkTerms is ITaskNetwork {
-    /// @notice Shares are in parts of this.
+    /// @notice The denominator of shares: a share of 100 is one percent.
     uint256 public constant WHOLE = 10_000;
 
+    /// @notice The token of stake and rewards.
     IERC20 public immutable token;
+    /// @notice The verifier, which serves this network alone.
     IVerifier public immutable verifier;
+    /// @notice The first second of epoch 0.
     uint256 public immutable genesis;
+    /// @notice The length of an epoch, in seconds.
     uint256 public immutable epochLength;
+    /// @notice Seconds in which conflicts of an epoch can still be reported after the epoch can settle nothing more.
     uint256 public immutable slashingWindow;
+    /// @notice Seconds from the request of a withdrawal to its payout.
     uint256 public immutable withdrawalDelay;
+    /// @notice Tokens that weigh 1.
     uint256 public immutable unit;
+    /// @notice The least stake of an operator.
     uint256 public immutable minimumStake;
+    /// @notice The most operators at one time.
     uint256 public immutable maximumOperators;
+    /// @notice A quorum must weigh more than quorumNumerator / quorumDenominator of all weight.
     uint256 public immutable quorumNumerator;
+    /// @notice See `quorumNumerator`.
     uint256 public immutable quorumDenominator;
+    /// @notice What the elected performer of an approved task gets.
     uint256 public immutable performerReward;
+    /// @notice What the signers of a task get together.
     uint256 public immutable attesterReward;
+    /// @notice The part of the performer's stake that a rejected task costs, in 1/10,000.
     uint256 public immutable penaltyShare;
+    /// @notice The part of an operator's stake that a conflict costs, in 1/10,000.
     uint256 public immutable slashShare;
+    /// @notice The part of the slashed amount that the reporter gets, in 1/10,000.
     uint256 public immutable bountyShare;
 
+    /// @param p The parameters. The constructor reverts with `ParameterInvalid` and the name of the first one that is
+    /// not allowed.
     constructor(Parameters memory p) {
         require(address(p.token).code.length != 0, ParameterInvalid("token"));
-        // Each names the other, so neither can be changed and no other network shares this one's keys.
+        // Verifier and network name each other for good. So neither can be exchanged, and no other network shares the
+        // keys.
         require(p.verifier.network() == address(this), ParameterInvalid("verifier"));
         require(p.epochLength != 0, ParameterInvalid("epochLength"));
         require(p.slashingWindow != 0, ParameterInvalid("slashingWindow"));
-        // Stake asked for in epoch e may vote until e + 2 begins, and a conflict of e is reported until
-        // slashingWindow after that: it must not be paid out before.
+        // Stake that is withdrawn in epoch e may have been weighed for e, and tasks of e settle until e + 2 begins.
+        // Conflicts of e are reported for slashingWindow longer. The stake must not be paid out before.
         require(
             p.withdrawalDelay >= uint256(p.slashingWindow) + 2 * uint256(p.epochLength),
             ParameterInvalid("withdrawalDelay")
@@ -42,12 +62,12 @@ abstract contract NetworkTerms is ITaskNetwork {
         require(p.unit != 0, ParameterInvalid("unit"));
         require(p.minimumStake >= p.unit, ParameterInvalid("minimumStake"));
         require(p.maximumOperators != 0, ParameterInvalid("maximumOperators"));
-        // At least half, so that two quorums of one epoch share a signer; less than all, so that one exists.
+        // With at least half, two quorums of one epoch share a signer. With less than all, a quorum can exist.
         require(2 * uint256(p.quorumNumerator) >= p.quorumDenominator, ParameterInvalid("quorumNumerator"));
         require(p.quorumNumerator < p.quorumDenominator, ParameterInvalid("quorumDenominator"));
         require(p.penaltyShare <= WHOLE, ParameterInvalid("penaltyShare"));
         require(p.slashShare != 0 && p.slashShare <= WHOLE, ParameterInvalid("slashShare"));
-        // An operator may report itself: it must lose by that.
+        // An operator can report itself and must lose by that.
         require(p.bountyShare <= WHOLE / 2, ParameterInvalid("bountyShare"));
 
         token = p.token;
@@ -68,13 +88,17 @@ abstract contract NetworkTerms is ITaskNetwork {
         bountyShare = p.bountyShare;
     }
 
-    /// @notice The epoch of this block. Epoch e is [genesis + e * epochLength, genesis + (e + 1) * epochLength).
+    /// @notice The epoch of this block. Epoch e lasts from second genesis + e * epochLength to the second before
+    /// genesis + (e + 1) * epochLength.
+    /// @return The epoch.
     function currentEpoch() public view returns (uint256) {
         if (block.timestamp < genesis) revert NotStarted();
         return (block.timestamp - genesis) / epochLength;
     }
 
-    /// @notice First second at which nothing of an epoch can settle any more.
+    /// @notice The end of an epoch's time to settle: tasks of an epoch settle in it and in the next epoch.
+    /// @param epoch The epoch.
+    /// @return The first second at which none of its tasks can settle.
     function closesAt(uint256 epoch) public view returns (uint256) {
         return genesis + (epoch + 2) * epochLength;
     }

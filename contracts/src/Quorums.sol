@@ -4,124 +4,184 @@ pragma solidity 0.8.37;
 import {CodePages} from "./libraries/CodePages.sol";
 import {KeyTable} from "./KeyTable.sol";
 
-/// @title Quorums by their difference from one that is known
-/// @notice The key of a quorum is the sum of its members' keys. A *base* is a quorum whose key was computed before; whoever submits
-/// a quorum names the base that is nearest to it and shows what its commitment was made of; only the members in which the two
-/// differ are read, and added or taken away. Commitments are one word each, in the slots of a ring; where the base of slot 0, the
-/// newest, is kept, the derived contract may choose.
+/// @title The keys of quorums, computed from the keys of quorums that the contract already knows
+/// @notice A quorum is a set of members who signed together. Its aggregate key is the sum of its members' keys. Suppose
+/// members 0 to 99 signed the last result, and members 0 to 98 sign the next one. The contract knows the first sum, so
+/// it subtracts one key to get the second and does not add 99 keys again.
 ///
-/// A commitment is keccak256(epoch ‖ weight ‖ key ‖ bitmap). Keys never change, so its key holds for ever; its weight holds in
-/// its epoch, and in another it is summed anew over all members. Epoch 0 says that the base was not weighed.
+/// A *base* is a quorum whose aggregate key the contract computed earlier. The contract stores one word for each base,
+/// its commitment:
 ///
-/// A quorum is passed as packed bytes, big-endian:
+///     commitment = keccak256(epoch ‖ weight ‖ key ‖ bitmap)
 ///
-///     2   slot of the base, or 0xffff: the empty quorum, of which nothing is shown
-///     2   slot to store the result in, or 0xffff: none
+/// Commitments lie in the numbered slots of a ring. Whoever submits a quorum chooses a base that differs from it in few
+/// members, and passes what the base's commitment was computed from. The contract checks the hash. Then it reads the
+/// keys of the members in which the two quorums differ, and adds or subtracts them. Slot 0 holds the *newest* base; a
+/// derived contract may keep that commitment elsewhere.
+///
+/// Keys never change, so the key of a base stays right for ever. Its weight is right in its epoch only; in another
+/// epoch all members are weighed again. Epoch 0 in a commitment says that the base was not weighed.
+///
+/// A quorum is passed as packed bytes. Numbers are big-endian; the left column counts bytes:
+///
+///     2   slot of the base. 0xffff means: start from the empty quorum, and pass nothing of a base
+///     2   slot in which the contract shall store the quorum as a base. 0xffff means: do not store it
 ///     2   n: bytes of the base's bitmap
-///     2   m: bytes of the quorum's bitmap, or 0: the quorum is the base
-///     1   k: pages of keys                     1   w: pages of weights
-///     4·(k + w)  nonces of the pages, each kind in the order of the indices they hold
-///     4   epoch of the base    12  its weight    K  its key    n  its bitmap
-///     m   bitmap of the quorum
-///     …   the proof, as the curve wants it
+///     2   m: bytes of the quorum's bitmap. 0 means: the quorum has the base's members
+///     1   k: number of pages of keys
+///     1   w: number of pages of weights
+///     4·(k + w)  nonces of the pages: first those of keys, then those of weights, each kind by rising indices
+///     4   epoch of the base        these four only with a base
+///     12  its weight
+///     K   its key
+///     n   its bitmap
+///     m   the quorum's bitmap
+///     …   the proof, in the format of the curve
 ///
-/// Bit i of a bitmap, counted from the most significant bit of the first byte, is the member with index i; its last byte is
-/// not zero, so a quorum has one bitmap. Pages are those that hold the members in which the quorums differ; a member in none
-/// of them is read from storage.
+/// Bit i of a bitmap, counted from the most significant bit of the first byte, stands for the member with index i. The
+/// last byte of a bitmap must not be zero, so that every quorum has exactly one bitmap.
 ///
-/// Curves are below this contract: it moves bytes of keys, and they add them.
+/// A *page* is a contract whose code is data (`CodePages`). The named pages hold the keys of the members in which the
+/// two quorums differ. The contract reads from storage the key of a member whom no named page holds.
+///
+/// This contract does not know the curve: it moves keys as bytes, and the contracts in `curves/` do the arithmetic.
 abstract contract Quorums is KeyTable {
-    /// @notice Slots from 1 to this one are stored in by `_pin` only, the others by whoever proves a quorum.
+    /// @notice Slots 1 to `pinnedSlots` are pinned: only `_pin` writes them. Whoever proves a quorum may write the
+    /// others.
     uint256 public immutable pinnedSlots;
 
     /// @notice The slot of the newest base.
     uint256 internal constant NEWEST = 0;
+    /// @notice The slot number that means "no slot".
     uint256 internal constant NONE = 0xffff;
 
-    /// @notice Bytes of a commitment's preimage before the key: epoch and weight.
+    /// @notice Bytes that stand before the key in what a commitment hashes: 4 of the epoch and 12 of the weight.
     uint256 private constant BEFORE_KEY = 16;
 
+    /// @dev Type of the digest that a proof of possession signs.
     bytes32 private constant POSSESSION =
         keccak256("Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)");
 
+    /// @dev The commitment of each slot; zero while the slot has held none.
     mapping(uint256 slot => bytes32 commitment) private _ring;
 
+    /// @notice A commitment was copied to a pinned slot.
+    /// @param slot The pinned slot.
+    /// @param from The slot that was copied.
     event BasePinned(uint256 indexed slot, uint256 from);
 
+    /// @notice The bytes that were passed are not those of the base in this slot, or the call does not take a base from
+    /// this slot. Also: a base's bitmap was passed with the empty quorum; `_pin` was called with a slot that is not
+    /// pinned, or with an empty one to copy.
+    /// @param slot The slot of the base; 0xffff for the empty quorum; in `_pin`, the slot to copy.
     error NotThisBase(uint256 slot);
+    /// @notice The quorum has no members.
     error EmptyQuorum();
-    /// @notice A bitmap of its own, but the base's members.
+    /// @notice The quorum passes a bitmap of its own, but has the base's members. Pass no bitmap (m = 0) in that case.
     error NothingChanged();
-    /// @notice The last byte of a bitmap is zero: the same quorum has a shorter one.
+    /// @notice The last byte of a bitmap is zero, so the same quorum has a shorter bitmap.
     error BitmapNotShortest();
+    /// @notice A key has the wrong length for this curve.
+    /// @param length Bytes of the key.
+    /// @param expected Bytes that a key of this curve has.
     error KeyLength(uint256 length, uint256 expected);
+    /// @notice The key is the identity of the group, under which everyone can sign.
     error IdentityKey();
+    /// @notice The bytes of a quorum end before its proof begins.
+    /// @param length Bytes that were passed.
+    /// @param least Bytes up to the beginning of the proof, by the lengths that the first bytes name.
     error QuorumTooShort(uint256 length, uint256 least);
+    /// @notice Only `_pin` writes this slot.
+    /// @param slot The slot in which the quorum should have been stored.
     error SlotPinned(uint256 slot);
 
+    /// @param pinnedSlots_ How many slots are pinned: slots 1 to this number.
     constructor(uint256 pinnedSlots_) {
         pinnedSlots = pinnedSlots_;
     }
 
-    /// @notice What a slot of the ring holds; zero where it never held anything.
+    /// @notice The commitment that a slot of the ring holds.
+    /// @param slot The slot's number.
+    /// @return The commitment; zero if nothing was ever stored in the slot.
     function commitmentAt(uint256 slot) external view returns (bytes32) {
         return _ring[slot];
     }
 
-    // What a curve does. Pointers are to memory; a key there is as the table keeps it.
+    // The contracts in `curves/` implement the next functions. All pointers are to memory, where a key has the format
+    // of the key table.
 
-    /// @notice A sum in memory that begins with the key at `key`, or the identity where `key` is 0; and where it wants the keys
-    /// that are added, each in its turn. The proof may help with the additions.
+    /// @notice Begins a sum of keys.
+    /// @param key Where the key to begin with lies; 0 to begin with the identity.
+    /// @param proof The quorum's proof, which may hold hints for the additions.
+    /// @return sum Where the sum lies.
+    /// @return operand Where the caller has to write each key before it calls `_accumulate`.
     function _begin(uint256 key, bytes calldata proof) internal view virtual returns (uint256 sum, uint256 operand);
 
-    /// @notice Adds the key at `operand` to a sum, or takes it away. May change what is at `operand`.
+    /// @notice Adds the key at `operand` to a sum, or subtracts it. May overwrite the key at `operand`.
+    /// @param sum The sum, from `_begin`.
+    /// @param operand The place of the key, from `_begin`.
+    /// @param subtract Whether the key is subtracted.
     function _accumulate(uint256 sum, uint256 operand, bool subtract) internal view virtual;
 
-    /// @notice `_accumulate` for each of the members in a word of a bitmap, of which those in `own` are added. Their keys are in a
-    /// page, whose address the lowest bits of `page` are, and that of the word's first index lies in it at `first`.
+    /// @notice Does what `_accumulate` does for several members whose keys lie in one page. All of them belong to one
+    /// word (256 bits) of a bitmap.
+    /// @param sum The sum, from `_begin`.
+    /// @param operand The place of a key, from `_begin`.
+    /// @param page The page: its address is in the lowest 160 bits, and the other bits may hold anything.
+    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
+    /// @param members The members to add or to subtract, as bits of the word.
+    /// @param own The quorum's word of the bitmap. Members whose bit is set in it are added, the others subtracted.
     function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
         virtual;
 
-    /// @notice Writes the sum's key to `to`, and answers with where in calldata the rest of the proof begins. Reverts if it is the
-    /// identity.
+    /// @notice Ends a sum. Reverts if the sum is the identity.
+    /// @param sum The sum, from `_begin`.
+    /// @param to Where the sum is written as a key.
+    /// @param proof The quorum's proof.
+    /// @return rest Calldata offset at which the rest of the proof begins, behind the hints that the sum took.
     function _finish(uint256 sum, uint256 to, bytes calldata proof) internal view virtual returns (uint256 rest);
 
-    /// @notice Reverts unless the proof is an aggregate signature over all digests under the key at `key`.
+    /// @notice Reverts unless the proof is an aggregate signature over all digests.
+    /// @param digests What was signed; at least one.
+    /// @param key Where the aggregate key lies.
+    /// @param proof The signature, and what else the curve's check needs.
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual;
 
-    /// @dev What a quorum was cut into. In memory: the compiler has no stack for it.
+    /// @dev The parts of a packed quorum. The struct lies in memory, since the compiler's stack has no room for it.
     struct Parts {
-        uint256 head; // the first word of its bytes: slots and lengths
-        uint256 base; // the preimage of the base's commitment, in memory; 0 for the empty quorum
-        uint256 result; // that of the quorum's own, or the base's: its key is there once it was proved
-        uint256 preimage; // calldata offsets: behind the nonces,
-        uint256 signers; // of the quorum's bitmap, which may be the base's,
-        uint256 proof;
-        uint256 end;
-        uint256 baseBytes; // of the bitmaps
-        uint256 ownBytes;
+        uint256 head; // the first 32 of the quorum's bytes, with both slots and all lengths
+        uint256 base; // memory: what the base's commitment hashes; 0 for the empty quorum
+        uint256 result; // memory: the same for the quorum, once its key is computed; until then the base's
+        uint256 preimage; // calldata: where the pages' nonces end and the base begins
+        uint256 signers; // calldata: the quorum's bitmap, which is the base's if it has none of its own
+        uint256 proof; // calldata: where the proof begins
+        uint256 end; // calldata: where the proof ends
+        uint256 baseBytes; // length of the base's bitmap
+        uint256 ownBytes; // length of the quorum's bitmap
     }
 
-    /// @dev How far a walk through pages of weights came.
+    /// @dev A walk through the named pages of weights.
     struct Pages {
-        uint256 next; // calldata offset of the next nonce
-        uint256 end; // and of the end of all
-        uint256 page; // the payload of the page that is open, in memory
-        uint256 first; // the index that it begins with
-        uint256 last; // and the one behind its last
+        uint256 next; // calldata: the next nonce
+        uint256 end; // calldata: where the nonces end
+        uint256 page; // memory: the payload of the page that is open
+        uint256 first; // the index whose weight is the first of the page
+        uint256 last; // one more than the index of the last weight that was copied from the page
     }
 
+    /// @dev The slot of the base.
     function _baseSlot(Parts memory parts) internal pure returns (uint256) {
         return parts.head >> 240;
     }
 
+    /// @dev The slot in which the quorum shall be stored.
     function _storeSlot(Parts memory parts) internal pure returns (uint256) {
         return uint16(parts.head >> 224);
     }
 
-    /// @dev 32 bytes of both bitmaps, of the quorum and of its base.
+    /// @dev The 32 bytes from byte `i` on of the quorum's bitmap and of its base's. Bytes behind an end are zero.
     function _words(Parts memory parts, uint256 i) private pure returns (uint256 own, uint256 base) {
         own = _word(parts.signers, parts.ownBytes, i);
         unchecked {
@@ -129,39 +189,41 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @dev Bytes of the longer bitmap.
+    /// @dev Length of the longer of the two bitmaps.
     function _mostBytes(Parts memory parts) private pure returns (uint256) {
         (uint256 own, uint256 base) = (parts.ownBytes, parts.baseBytes);
         return own < base ? base : own;
     }
 
-    /// @dev Whether the quorum has a bitmap of its own.
+    /// @dev Whether the quorum passes a bitmap of its own.
     function _changes(Parts memory parts) private pure returns (bool) {
         return uint16(parts.head >> 192) != 0;
     }
 
-    /// @notice Whether the quorum is its base, and that was weighed in this epoch.
+    /// @notice Whether the quorum has the base's members, and the base was weighed in this epoch.
     function _isWeighed(Parts memory parts, uint256 epoch) internal pure returns (bool) {
         return !_changes(parts) && _weighedIn(parts, epoch);
     }
 
-    /// @notice How many pages of weights are named.
+    /// @notice How many pages of weights the quorum names.
     function _weightPages(Parts memory parts) internal pure returns (uint256) {
         return uint8(parts.head >> 176);
     }
 
-    /// @dev How many pages of keys are named.
+    /// @dev How many pages of keys the quorum names.
     function _keyPages(Parts memory parts) private pure returns (uint256) {
         return uint8(parts.head >> 184);
     }
 
-    /// @notice Proves that a quorum signed every digest.
+    /// @notice Reverts unless the quorum signed every digest. Computes the quorum's key first if its members are not
+    /// the base's.
+    /// @dev NOT checked: the base (`_checkBase`), and the quorum's weight.
     function _prove(Parts memory parts, bytes32[] memory digests) internal view {
         if (_changes(parts)) _sum(parts);
         _check(digests, _keyOf(parts.result), _proofOf(parts));
     }
 
-    /// @dev What is left of the proof.
+    /// @dev The part of the proof that was not read yet.
     function _proofOf(Parts memory parts) private pure returns (bytes calldata proof) {
         (uint256 offset, uint256 end) = (parts.proof, parts.end);
         assembly ("memory-safe") {
@@ -170,15 +232,24 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @notice Stores a quorum that was proved in a slot of the ring, with its weight in an epoch, or with epoch 0 and none.
+    /// @notice Stores a quorum that was proved in a slot of the ring.
+    /// @param parts The quorum, after `_prove`.
+    /// @param slot The slot; reverts if it is pinned.
+    /// @param epoch The epoch in which the quorum was weighed; 0 if it was not.
+    /// @param weight The quorum's weight in that epoch; 0 if it was not weighed.
     function _store(Parts memory parts, uint256 slot, uint256 epoch, uint256 weight) internal {
         require(slot == NEWEST || slot > pinnedSlots, SlotPinned(slot));
         _ring[slot] = _commitment(parts, epoch, weight);
     }
 
-    /// @notice Gives a key an index after its owner has proved to hold its secret: by a signature, under it, over a digest of
-    /// the key and the owner that no task has. Keys of which that is proved cannot be made up from others, and the curves'
-    /// checks of a signature check that the key is of the right order.
+    /// @notice Gives a key an index, after a proof that its owner holds the secret key: a signature with it over a
+    /// digest of the key and the owner. No result and no task has this digest. The proof excludes rogue keys, which are
+    /// computed from other members' keys and whose secret nobody knows. The check of the signature also checks that the
+    /// key lies on the curve and has order r.
+    /// @param owner Who proves possession; the digest names this address.
+    /// @param key The key.
+    /// @param proof The signature, and what else the curve's check needs.
+    /// @return index The key's index, which no other key ever gets.
     function _admit(address owner, bytes calldata key, bytes calldata proof) internal returns (uint256 index) {
         require(key.length == _keyBytes(), KeyLength(key.length, _keyBytes()));
         bytes memory copy = key;
@@ -189,13 +260,19 @@ abstract contract Quorums is KeyTable {
         return _append(copy);
     }
 
-    /// @notice What is signed with a key to register it for an owner.
+    /// @notice The digest that a key's owner signs with it to register it.
+    /// @param owner The owner.
+    /// @param key The key.
+    /// @return The digest. It names this chain and this contract.
     function possessionDigest(address owner, bytes calldata key) public view returns (bytes32) {
         return keccak256(abi.encode(POSSESSION, block.chainid, address(this), owner, keccak256(key)));
     }
 
-    /// @notice Reverts unless a member signed a digest. The proof is 4 bytes, the nonce of the page of its key or 0 if that is
-    /// in storage, and then the curve's.
+    /// @notice Reverts unless one member signed a digest.
+    /// @param digest What was signed.
+    /// @param index The member's index.
+    /// @param proof Four bytes, the nonce of the page that holds the member's key, or 0 if storage holds it; then the
+    /// signature, and what else the curve's check needs.
     function _checkMember(bytes32 digest, uint256 index, bytes calldata proof) internal view {
         bytes memory key = _keyAt(index, uint32(bytes4(proof)));
         bytes32[] memory digests = new bytes32[](1);
@@ -203,27 +280,34 @@ abstract contract Quorums is KeyTable {
         _check(digests, _pointer(key), proof[4:]);
     }
 
+    /// @dev Whether all bytes are zero.
     function _isZero(bytes memory data) private pure returns (bool) {
         return keccak256(data) == keccak256(new bytes(data.length));
     }
 
-    /// @notice Copies a base to a slot that not everybody may store in. Whoever calls this decides who may.
+    /// @notice Copies a base to a pinned slot. The caller of this function decides who may do that.
+    /// @param slot A pinned slot.
+    /// @param from The slot to copy, which must not be empty.
     function _pin(uint256 slot, uint256 from) internal {
         require(slot != NEWEST && slot <= pinnedSlots && _ring[from] != 0, NotThisBase(from));
         _ring[slot] = _ring[from];
         emit BasePinned(slot, from);
     }
 
-    /// @notice Cuts the bytes of a quorum, and hashes what they show of the base: 0 for the empty quorum. Whether that is what
-    /// a slot holds the caller has to check.
+    /// @notice Cuts the bytes of a quorum into its parts.
+    /// @dev NOT checked: that a slot holds the commitment. That is the caller's duty (`_checkBase`).
+    /// @param quorum The packed bytes.
+    /// @return parts The parts.
+    /// @return commitment The hash of what was passed of the base; 0 for the empty quorum.
     function _open(bytes calldata quorum) internal pure returns (Parts memory parts, bytes32 commitment) {
         uint256 beforeBitmap;
         unchecked {
             beforeBitmap = BEFORE_KEY + _keyBytes();
         }
         bool formed;
-        // Assembly, because every settlement runs this. Sums of a position in calldata and of lengths of two bytes. What is read
-        // behind the end of `quorum` is other calldata, and then it is not formed.
+        // Assembly, because every settlement runs this. The sums cannot overflow: each adds a position in calldata and
+        // a few lengths of two bytes. A read beyond the end of `quorum` finds other calldata, and then `formed` becomes
+        // 0.
         assembly ("memory-safe") {
             let head := calldataload(quorum.offset)
             mstore(parts, head)
@@ -231,7 +315,7 @@ abstract contract Quorums is KeyTable {
             mstore(add(parts, 0x60), preimage)
             let lengths := and(shr(192, head), 0xffffffff)
             let next := preimage
-            // The empty quorum has no bitmap: the lengths are m.
+            // The empty quorum passes no base's bitmap, so n is zero and both lengths together are m.
             formed := lt(lengths, 0x10000)
             if lt(shr(240, head), NONE) {
                 formed := 1
@@ -258,25 +342,25 @@ abstract contract Quorums is KeyTable {
             mstore(add(parts, 0xa0), next)
             let end := add(quorum.offset, quorum.length)
             mstore(add(parts, 0xc0), end)
-            // A last byte of zero is that of no bitmap, or of one that is not the shortest.
+            // The last byte of the bitmap is zero if the bitmap is not the shortest.
             formed := and(and(formed, iszero(gt(next, end))), lt(signers, next))
             formed := mul(formed, and(calldataload(sub(next, 32)), 0xff))
         }
         if (!formed) _refuse(parts, quorum.length);
     }
 
-    /// @dev Says what is wrong with the bytes of a quorum.
+    /// @dev Reverts with the error that says what is wrong with the bytes of a quorum.
     function _refuse(Parts memory parts, uint256 length) private pure {
         uint256 lengths = uint32(parts.head >> 192);
         require(lengths != 0, EmptyQuorum());
         require(_baseSlot(parts) != NONE || lengths <= type(uint16).max, NotThisBase(NONE));
-        // The start is so many bytes before the end.
+        // The proof should begin at `parts.proof`, and the bytes end at `parts.end`.
         uint256 least = length + parts.proof - parts.end;
         require(least <= length, QuorumTooShort(length, least));
         revert BitmapNotShortest();
     }
 
-    /// @notice Reverts unless the slot of the base holds what was shown of it. Of the empty quorum nothing was.
+    /// @notice Reverts unless the slot of the base holds this commitment. Accepts the empty quorum, which has no base.
     function _checkBase(Parts memory parts, bytes32 commitment) internal view {
         uint256 slot = _baseSlot(parts);
         require(slot == NONE || _ring[slot] == commitment, NotThisBase(slot));
@@ -291,8 +375,8 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @notice The sum of the signers' weights in an epoch: from the base's, or from nothing if that was not weighed in this
-    /// epoch. 93 gas for each member that is weighed.
+    /// @notice The sum of the signers' weights in an epoch. Starts from the base's weight if the base was weighed in
+    /// this epoch, and otherwise from zero. Each member that it weighs costs 93 gas.
     function _weigh(Parts memory parts, uint256 epoch) internal view returns (uint256 weight) {
         bool fromBase = _weighedIn(parts, epoch);
         if (fromBase) weight = _headOf(parts.base) & type(uint96).max;
@@ -300,7 +384,8 @@ abstract contract Quorums is KeyTable {
         Pages memory pages;
         _name(pages, parts.preimage, _weightPages(parts));
         uint256 most = _mostBytes(parts);
-        // Unchecked: below 2^17; sums of words of 64 bits.
+        // Unchecked: indices are below 2^20, since a bitmap has fewer than 2^16 bytes. `weight` is computed modulo
+        // 2^256.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
                 (uint256 own, uint256 base) = _words(parts, i);
@@ -308,14 +393,15 @@ abstract contract Quorums is KeyTable {
                 if (own != base) weight += _weighWord(pages, epoch, 8 * most, 8 * i, own, base);
             }
         }
-        // Sums of words do not overflow; a difference would have, and be larger, if the base's weight were not its members'.
+        // Fewer than 2^20 weights of 64 bits add up to less than 2^96. A difference below zero would have wrapped
+        // around to a larger number; a commitment that holds the sum of its members' weights never leads there.
         require(weight <= type(uint96).max, NotThisBase(_baseSlot(parts)));
     }
 
-    /// @notice How many signers have an index below `members`. About 200 gas for each 256 indices.
+    /// @notice How many signers have an index below `members`. Costs about 200 gas for each 256 indices.
     function _count(Parts memory parts, uint256 members) internal pure returns (uint256 count) {
         (uint256 signers, uint256 length) = (parts.signers, parts.ownBytes);
-        // Unchecked: below 2^25.
+        // Unchecked: `members` has 24 bits, so every number here is below 2^25.
         unchecked {
             uint256 most = (members + 7) >> 3;
             if (length > most) length = most;
@@ -325,10 +411,10 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @notice In how many members the quorum and its base differ.
+    /// @notice The number of members in which the quorum and its base differ.
     function _distance(Parts memory parts) internal pure returns (uint256 distance) {
         uint256 most = _mostBytes(parts);
-        // Unchecked: below 2^20.
+        // Unchecked: a bitmap has fewer than 2^16 bytes, so every number here is below 2^20.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
                 (uint256 own, uint256 base) = _words(parts, i);
@@ -337,29 +423,34 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @notice What commits to a quorum that was proved, with its weight in an epoch, or with epoch 0 and none.
+    /// @notice The commitment of a quorum that was proved.
+    /// @param parts The quorum, after `_prove`.
+    /// @param epoch The epoch in which the quorum was weighed; 0 if it was not.
+    /// @param weight The quorum's weight in that epoch; 0 if it was not weighed.
+    /// @return commitment The commitment.
     function _commitment(Parts memory parts, uint256 epoch, uint256 weight) internal pure returns (bytes32 commitment) {
         uint256 result = parts.result;
         (uint256 signers, uint256 length) = (parts.signers, parts.ownBytes);
         uint256 bitmap = _keyOf(result) + _keyBytes();
         assembly ("memory-safe") {
-            // The 16 bytes behind the head are the key's.
+            // Only the first 16 bytes of the word change: the 16 behind them belong to the key.
             mstore(result, or(shl(128, or(shl(96, epoch), weight)), shr(128, shl(128, mload(result)))))
             calldatacopy(bitmap, signers, length)
             commitment := keccak256(result, sub(add(bitmap, length), result))
         }
     }
 
-    /// @dev The key of the quorum to a preimage of its own: goes through both bitmaps word by word, and adds and takes away
-    /// the keys in which they differ, page by page.
+    /// @dev Computes the quorum's key. Walks through both bitmaps word by word and, within a word, page by page; adds
+    /// the keys of the members who came and subtracts the keys of those who left.
     function _sum(Parts memory parts) private view {
         (uint256 sum, uint256 operand) = _begin(parts.base == 0 ? 0 : _keyOf(parts.base), _proofOf(parts));
         uint256 most = _mostBytes(parts);
         uint256 any = 0;
-        // The page that is open: its number of 64 bits and its address; and how many are named and were not opened.
+        // `page` is the open page: its header's number of 64 bits above its address. `pages` counts the named pages
+        // that were not opened yet.
         uint256 page = 0;
         uint256 pages = _keyPages(parts);
-        // Unchecked: indices below 2^20, positions in calldata, and a page's number of eight bytes.
+        // Unchecked: indices are below 2^20. The other numbers are positions in calldata and the header of a page.
         unchecked {
             for (uint256 i = 0; i < most; i += 32) {
                 (uint256 own, uint256 changed) = _words(parts, i);
@@ -388,7 +479,8 @@ abstract contract Quorums is KeyTable {
         parts.proof = _finish(sum, _keyOf(parts.result), _proofOf(parts));
     }
 
-    /// @dev The number and the address of a page of keys, of which so many are named from it on.
+    /// @dev Opens a page of keys. Of the named pages, `pages` were not opened yet, and this is the first of them.
+    /// @return The number in the page's header, above the page's address.
     function _openKeys(Parts memory parts, uint256 pages) private view returns (uint256) {
         unchecked {
             uint256 nonce = _nonceAt(parts.preimage - 4 * (_weightPages(parts) + pages));
@@ -397,24 +489,32 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @dev Where in a page the key of a word's first index is: before the page where that begins later. From there on every sum is
-    /// of a member in the page, so that the detour below zero is undone.
+    /// @dev Offset in a page at which the key of a word's first index lies. It is negative, modulo 2^256, if the page
+    /// begins with a later index. Callers add the offset of a member that the page holds, and the sum is a valid offset
+    /// again.
     function _firstKey(uint256 page, uint256 start) private pure returns (uint256) {
         unchecked {
             return CodePages.HEADER + (start - (page >> 176)) * _keyBytes();
         }
     }
 
-    /// @dev What the members of a word of bitmaps that are in one of both add to the weight, page by page; modulo 2^256. An index
-    /// that has no weight in its epoch's page, since it is younger, weighs nothing.
+    /// @dev The weights of the members who are in the quorum's word alone, minus the weights of those who are in the
+    /// base's word alone, modulo 2^256. An index that is younger than the epoch's weights weighs nothing.
+    /// @param pages The pages of weights.
+    /// @param epoch The epoch.
+    /// @param reach Number of bits in the longer bitmap: no index beyond it is read.
+    /// @param start The index of the word's first bit.
+    /// @param own The quorum's word.
+    /// @param base The base's word.
+    /// @return weight The difference.
     function _weighWord(Pages memory pages, uint256 epoch, uint256 reach, uint256 start, uint256 own, uint256 base)
         private
         view
         returns (uint256 weight)
     {
         uint256 changed = own ^ base;
-        // Unchecked: indices below 2^20; the word's first weight, before the page where that begins later, as above; and sums of
-        // words of 64 bits, of which `_weigh` checks the last.
+        // Unchecked: indices are below 2^20. `first` may be negative, modulo 2^256, as in `_firstKey`. The difference
+        // is computed modulo 2^256, and `_weigh` checks the result.
         unchecked {
             while (changed != 0) {
                 uint256 index = start + _leadingZeros(changed);
@@ -430,11 +530,12 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @dev The whole page, as far as the bitmaps reach, in one copy: 3 gas a word and as much for its memory, four members a
-    /// word, where a copy a member takes 100. So it is cheaper from the first member on up to 64 in the page and from the second
-    /// up to 128, and for 1,000 members it takes 1,600.
+    /// @dev Opens the next page of weights and copies it, as far as the bitmaps reach. Copying takes 3 gas a word and
+    /// memory as much again, and a word holds four weights. Copying each wanted weight alone would take 100 gas. So one
+    /// copy is cheaper even for one weight if the bitmaps reach no more than 64 indices into the page, and for two
+    /// weights up to 128 indices. A copy of 1,000 weights takes 1,600 gas.
     function _openWeights(Pages memory pages, uint256 epoch, uint256 reach, uint256 index) private view {
-        // Unchecked: small numbers, positions in calldata and memory.
+        // Unchecked: small numbers, and positions in calldata and in memory.
         unchecked {
             uint256 count = reach > WEIGHTS_A_PAGE ? WEIGHTS_A_PAGE : reach;
             if (pages.page == 0) pages.page = _allocate(CodePages.HEADER + 8 * count) + CodePages.HEADER;
@@ -446,9 +547,11 @@ abstract contract Quorums is KeyTable {
         }
     }
 
-    /// @dev The weights of members, of which the first index of their word has its weight at `first`.
+    /// @dev The sum of the members' weights.
+    /// @param members The members, as bits of a word of the bitmap.
+    /// @param first Where in memory the weight of the word's first index lies, or would lie.
     function _total(uint256 members, uint256 first) private pure returns (uint256 total) {
-        // Assembly, because each member that is weighed runs this: 93 gas.
+        // Assembly, because every weighed member runs this: 93 gas.
         assembly ("memory-safe") {
             for {} members {} {
                 let place := clz(members)
@@ -458,36 +561,41 @@ abstract contract Quorums is KeyTable {
         }
     }
 
+    /// @dev Whether there is a base that was weighed in this epoch. Epoch 0 stands for "not weighed".
     function _weighedIn(Parts memory parts, uint256 epoch) private pure returns (bool) {
         if (parts.base == 0) return false;
         uint256 weighed = _headOf(parts.base) >> 96;
         return weighed != 0 && weighed == epoch;
     }
 
-    /// @dev Epoch, above 96 bits of weight, of a commitment's preimage.
+    /// @dev The first 16 bytes of what a commitment hashes: the epoch above 96 bits of weight.
     function _headOf(uint256 preimage) private pure returns (uint256 head) {
         assembly ("memory-safe") {
             head := shr(128, mload(preimage))
         }
     }
 
-    /// @dev Where the key is in a commitment's preimage.
+    /// @dev Where the key lies in what a commitment hashes.
     function _keyOf(uint256 preimage) private pure returns (uint256) {
         unchecked {
             return preimage + BEFORE_KEY;
         }
     }
 
-    /// @dev 32 bytes of a bitmap from byte `i` on, zeros behind its end.
+    /// @dev The 32 bytes of a bitmap from byte `i` on. Bytes behind its end are zero.
+    /// @param offset Calldata offset of the bitmap.
+    /// @param length Its length in bytes.
+    /// @param i The first byte.
     function _word(uint256 offset, uint256 length, uint256 i) private pure returns (uint256 word) {
         assembly ("memory-safe") {
-            // A shift by 256 or more is to 0, so that all of a whole word is taken.
+            // A shift by 256 bits or more gives 0. So nothing is masked while 32 bytes or more are left.
             let others := shr(shl(3, sub(length, i)), not(0))
             word := mul(lt(i, length), and(calldataload(add(offset, i)), not(others)))
         }
     }
 
-    /// @dev How many bits of a word are one: sums of 2, 4, 8 and 16 bits, and of all sixteens by one product.
+    /// @dev The number of one bits in a word. Adds neighbours into fields of 2, 4, 8 and 16 bits; one product then adds
+    /// up the sixteen fields.
     function _ones(uint256 word) internal pure returns (uint256 count) {
         assembly ("memory-safe") {
             word := sub(word, and(shr(1, word), 0x5555555555555555555555555555555555555555555555555555555555555555))
@@ -499,44 +607,49 @@ abstract contract Quorums is KeyTable {
         }
     }
 
+    /// @dev The number of zero bits before the first one bit: the place of the first member in a word.
     function _leadingZeros(uint256 word) private pure returns (uint256 zeros) {
         assembly ("memory-safe") {
             zeros := clz(word)
         }
     }
 
-    /// @dev The bit of a bitmap's word at a place.
+    /// @dev The word whose only one bit stands at a place, counted from the most significant bit.
     function _bit(uint256 place) private pure returns (uint256) {
         return (1 << 255) >> place;
     }
 
-    /// @dev The bits of a word, which begins at index `start`, before an index that is larger.
+    /// @dev A mask of the bits of a word that stand before an index.
+    /// @param index The index, which must be larger than `start`.
+    /// @param start The index of the word's first bit.
     function _before(uint256 index, uint256 start) private pure returns (uint256) {
         unchecked {
             return ~(type(uint256).max >> (index - start));
         }
     }
 
-    /// @dev The pages of which the nonces end at a position in calldata.
+    /// @dev Sets the pages to walk through: `count` nonces, which end at the calldata offset `end`.
     function _name(Pages memory pages, uint256 end, uint256 count) private pure {
         unchecked {
             (pages.next, pages.end) = (end - 4 * count, end);
         }
     }
 
+    /// @dev The nonce of 4 bytes at a calldata offset.
     function _nonceAt(uint256 next) private pure returns (uint256 nonce) {
         assembly ("memory-safe") {
             nonce := shr(224, calldataload(next))
         }
     }
 
+    /// @dev Where the bytes of an array lie, behind its length.
     function _pointer(bytes memory data) internal pure returns (uint256 pointer) {
         assembly ("memory-safe") {
             pointer := add(data, 0x20)
         }
     }
 
-    /// @dev Room in memory, which may hold anything.
+    /// @dev Takes memory, which may hold anything.
     function _allocate(uint256 size) internal pure returns (uint256 pointer) {
         assembly ("memory-safe") {
             pointer := mload(0x40)

@@ -4,85 +4,134 @@ pragma solidity 0.8.37;
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Quorums} from "./Quorums.sol";
 
-/// @title Results that a quorum signed, settled in order
-/// @notice The least that a network needs: a registrar admits keys and says what they weigh, and whoever brings a quorum's
-/// signature settles the next results. Stake, rewards and slashing are the business of the registrar, or of `TaskNetwork`.
+/// @title Settles, in order, results that a quorum signed
+/// @notice A registrar admits members' keys and says what each member weighs in an epoch. Whoever brings a quorum's
+/// signature settles the next results. Stake, rewards and slashing are not here: they are the registrar's affair, or
+/// those of `TaskNetwork`.
 ///
-/// All that a settlement reads and changes is one word, which commits to the rest; whoever settles shows what it was made of:
+/// A settlement reads and writes one storage word, the state hash. Everything else is passed with the call and checked
+/// against it:
 ///
 ///     state = keccak256(head ‖ newest)
 ///
-/// `newest` is the commitment of the base in slot 0, zero before the first. The head packs, from its most significant bit:
+/// `newest` is the commitment of the newest base, the one in slot 0 (`Quorums`); it is zero until a base is stored
+/// there. The *head* is a word of six numbers, from its most significant bit on:
 ///
-///     64  nonce: results that were settled; the number of the next
+///     64  nonce: how many results are settled, which is also the number of the next result
 ///     32  epoch
-///     24  members: indices that were weighed in the epoch, the first ones
-///     24  enough: any so many of these members weigh what is required, at least
+///     24  members: how many indices have a weight in the epoch, from index 0 on
+///     24  enough: any quorum of this many of these members reaches the required weight
 ///     88  required: the weight that a quorum needs
-///     24  paid: members that were added and taken away since the last store by rental
+///     24  paid: changed members of the quorums that named `RENTAL` since it last stored one
 ///
-/// So what the calls of `settle`, `settleAll` and `enter` were given is needed to make the next; the logs say which they were.
+/// So whoever wants to settle must know head and newest. They follow from the calls since a state that is known: from
+/// the calldata of `settle`, `settleAll` and `enter`, and from the terms of `begin`. The logs lead to these calls.
+///
+/// NOT checked here: what a result means, and who owns a key.
 abstract contract Settlement is Quorums {
-    /// @notice A slot to store in that means: in the first slot of the ring which is not pinned, once the changes paid since the
-    /// last such store reach `changesAStore` (ski rental). What is spent on stores is never more than what is paid for changes, and
-    /// where quorums drift, so that a later base is never farther, all of it is at most twice the optimum and one difference a
-    /// store. There is no such bound on any sequence: a stray quorum that comes when a store is due is paid for until the next.
+    /// @notice A slot number in which no base is stored, and which asks for ski rental instead: pay for differences
+    /// until they have cost as much as a store, then store once. Each quorum that names this slot adds its changed
+    /// members to `paid`. Once `paid` reaches `changesAStore`, the quorum is stored in the first slot that is not
+    /// pinned, and `paid` begins at zero again.
+    ///
+    /// Let `changesAStore` be the number of changes that cost as much as a store. Then stores never cost more than the
+    /// changes that were paid. Suppose that quorums drift, so that a later base is never farther from the next quorum
+    /// than an earlier one. Then stores and changes together cost at most twice what the best choice in hindsight
+    /// costs, and one difference more for each store. There is no such bound for every sequence: a stray quorum that
+    /// comes when a store is due is stored, and all quorums until the next store pay for it.
     uint256 public constant RENTAL = 0xfffe;
 
+    /// @notice How many changes have to be paid before a quorum is stored with `RENTAL`.
     uint256 public immutable changesAStore;
+    /// @notice The only address that may admit keys, begin epochs and pin bases.
     address public immutable registrar;
 
-    /// @notice The commitment to all of it. After `begin` it is folded with the new epoch's terms until `enter`.
+    /// @notice The state hash. Between `begin` and `enter` it is keccak256(ENTERING ‖ the state hash before ‖ terms),
+    /// so that nothing settles.
     bytes32 public state = keccak256(abi.encode(uint256(0), bytes32(0)));
 
-    /// @notice The head of the last epoch that was begun, but for nonce and paid, which are zero.
+    /// @notice The head of the last epoch that was begun, with zeros for nonce and paid.
     uint256 public terms;
 
-    /// @notice Whether the last epoch was begun and not yet entered.
+    /// @notice Whether the last epoch was begun and is not entered yet.
     bool public waiting;
 
+    /// @notice A key was admitted.
+    /// @param index The key's index.
+    /// @param owner The key's owner, as the registrar named it.
     event Registered(uint256 indexed index, address indexed owner);
+    /// @notice An epoch was begun.
+    /// @param epoch The epoch.
+    /// @param terms Its head, with zeros for nonce and paid.
     event EpochBegun(uint256 indexed epoch, uint256 terms);
-    /// @notice The result of number `nonce`.
+    /// @notice A result was settled.
+    /// @param nonce The result's number.
+    /// @param result The result.
     event Settled(uint256 nonce, bytes32 result);
-    /// @notice The results from number `nonce` on.
+    /// @notice Several results were settled.
+    /// @param nonce The number of the first result.
+    /// @param results The results, whose numbers follow each other.
     event SettledAll(uint256 nonce, bytes32[] results);
 
+    /// @notice Only the registrar may call this.
+    /// @param sender Who called.
     error NotRegistrar(address sender);
+    /// @notice `settleAll` was called without results.
     error NothingToSettle();
+    /// @notice `begin` was called with a required weight of zero.
     error NoWeightRequired();
+    /// @notice `begin` was called with a threshold of zero.
     error NoThreshold();
-    /// @notice The head and the newest commitment that were shown are not those of the state: a result was settled since, or
-    /// an epoch has begun that has to be entered.
+    /// @notice The head and the newest commitment that were passed do not hash to `state`. For example, a result was
+    /// settled in the meantime, or an epoch was begun and has to be entered first.
     error NotThisState();
+    /// @notice The last epoch has to be entered before the next one begins.
+    /// @param epoch The last epoch.
     error EpochNotEntered(uint256 epoch);
+    /// @notice No epoch waits to be entered.
     error NoEpochBegun();
+    /// @notice The quorum weighs less than is required.
+    /// @param weight The quorum's weight.
+    /// @param required The weight that it needs.
     error QuorumTooLight(uint256 weight, uint256 required);
-    /// @notice Too few to be sure of their weight without pages of weights.
+    /// @notice The number of members alone does not prove the quorum's weight, and the quorum names no pages of
+    /// weights.
+    /// @param members How many of the signers count: those with an index that has a weight in the epoch.
+    /// @param enough How many prove the weight.
     error TooFewMembers(uint256 members, uint256 enough);
 
+    /// @dev Type of the digest that a quorum signs.
     bytes32 private constant RESULT =
         keccak256("Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)");
 
-    /// @dev A third word, so that no folded state is that of any head.
+    /// @dev Stands first in what is hashed between `begin` and `enter`. Three words are hashed then and two otherwise,
+    /// so neither hash passes for the other.
     bytes32 private constant ENTERING = keccak256("quorate.settlement.entering");
 
-    /// @dev `enough` where no number of members is.
+    /// @dev The value of `enough` if not even all members together reach the required weight. No bitmap has so many
+    /// bits.
     uint256 private constant NEVER = type(uint24).max;
 
+    /// @dev Lets only the registrar call.
     modifier onlyRegistrar() {
         require(msg.sender == registrar, NotRegistrar(msg.sender));
         _;
     }
 
+    /// @param registrar_ The registrar, which cannot be changed.
+    /// @param changesAStore_ How many changes have to be paid before a quorum is stored with `RENTAL`; below 2^24.
     constructor(address registrar_, uint256 changesAStore_) {
         registrar = registrar_;
-        // What is paid stays below it, and has 24 bits.
+        // `paid` stays below this number, and has 24 bits.
         changesAStore = SafeCast.toUint24(changesAStore_);
     }
 
-    /// @notice Admits an owner's key, with its proof of possession. An owner who rotates registers again and keeps both
-    /// indices; the next weights say which of them counts.
+    /// @notice Admits a key. An owner who rotates registers again and keeps both indices; the weights of the next epoch
+    /// say which of them counts. Only for the registrar.
+    /// @param owner The key's owner, whom the proof names.
+    /// @param key The key, in the format of the curve.
+    /// @param proof The proof of possession: a signature over `possessionDigest(owner, key)`, and the curve's hints.
+    /// @return index The key's index.
     function register(address owner, bytes calldata key, bytes calldata proof)
         external
         onlyRegistrar
@@ -92,11 +141,18 @@ abstract contract Settlement is Quorums {
         emit Registered(index, owner);
     }
 
-    /// @notice Begins the next epoch, with a weight for every index. From now on nothing settles until it is entered. It needs
-    /// no head, which another settlement may outdate while this waits to be mined.
-    /// @param threshold A hint, at least 1, which bounds how many members are always enough: so many members weigh the least if
-    /// they are those below the threshold, each with its weight, and others with the threshold itself. Sharp where it is the
-    /// weight at which the sum of the lightest reaches what is required.
+    /// @notice Begins the next epoch. Nothing settles from now on until `enter`. The call does not name the head, so a
+    /// settlement that is mined first cannot make it fail. Only for the registrar.
+    ///
+    /// It also computes `enough`, so that most quorums are only counted and no weight is read. With weights 10, 20, 30
+    /// and 40 and 60 required, any 3 members are enough: the three lightest weigh 60. The contract does not sort
+    /// weights. It takes a threshold as a hint: members below the threshold count with their weight, all others as if
+    /// they weighed exactly the threshold. So `enough` is never too small, whatever the hint. It is the smallest
+    /// possible number if the threshold is the weight at which the sum of the lightest members, from the lightest on,
+    /// reaches what is required; 30 in the example.
+    /// @param weights The weight of each index.
+    /// @param required The weight that a quorum needs, at least 1. NOT checked: that all members together reach it.
+    /// @param threshold The hint, at least 1.
     function begin(uint64[] calldata weights, uint88 required, uint64 threshold) external onlyRegistrar {
         require(required != 0, NoWeightRequired());
         uint32 epoch = uint32(terms >> 160);
@@ -109,7 +165,9 @@ abstract contract Settlement is Quorums {
         emit EpochBegun(epoch, terms);
     }
 
-    /// @notice Enters the epoch that was begun. Anyone may; the head and the newest commitment are those before it.
+    /// @notice Enters the epoch that was begun, so that results settle again. Anyone may call it.
+    /// @param head The head before `begin`.
+    /// @param newest The commitment of the newest base, or zero.
     function enter(uint256 head, bytes32 newest) external {
         require(waiting, NoEpochBegun());
         require(keccak256(abi.encode(ENTERING, _hash(head, newest), terms)) == state, NotThisState());
@@ -118,24 +176,34 @@ abstract contract Settlement is Quorums {
         state = _hash(head & kept | terms, newest);
     }
 
-    /// @notice Copies a base of the ring, the full set say, to a slot that no aggregator can store in.
+    /// @notice Copies a base of the ring to a pinned slot, for example the base of all members. Quorums cannot be
+    /// stored in a pinned slot, so the base stays there. Only for the registrar.
+    /// @param slot The pinned slot, from 1 to `pinnedSlots`.
+    /// @param from The slot to copy. It cannot be slot 0, whose commitment the state hash holds and the ring does not.
     function pin(uint256 slot, uint256 from) external onlyRegistrar {
         _pin(slot, from);
     }
 
-    /// @notice What a quorum signs.
+    /// @notice The digest that a quorum signs for a result. It names this chain, this contract and the result's number,
+    /// so the signature settles the result once and nowhere else.
+    /// @param nonce The result's number.
+    /// @param result The result, any 32 bytes.
+    /// @return The digest.
     function resultDigest(uint256 nonce, bytes32 result) public view returns (bytes32) {
         return keccak256(abi.encode(RESULT, block.chainid, address(this), nonce, result));
     }
 
-    /// @notice Settles the next result, which a quorum signed, from the newest base. The quorum is as `Quorums` says, and the slot
-    /// of its base 0. It weighs what is required if it has enough members; or its weight is read, where pages of weights are
-    /// named or its base has it.
+    /// @notice Settles the next result, which a quorum signed, starting from the newest base. The signers reach the
+    /// required weight in one of two ways: there are at least `enough` of them, and the quorum names no pages of
+    /// weights; or their weights are added up, from the named pages and from the base if it was weighed in this epoch.
+    /// @param head The head.
+    /// @param result The result.
+    /// @param quorum The quorum, packed as `Quorums` says. The slot of its base must be 0.
     function settle(uint256 head, bytes32 result, bytes calldata quorum) external {
         (Parts memory parts, bytes32 newest) = _open(quorum);
         require(_baseSlot(parts) == NEWEST, NotThisBase(_baseSlot(parts)));
         bytes32[] calldata results;
-        // An argument of 32 bytes is an array of one where it lies.
+        // The word of `result` in calldata serves as an array with one element.
         assembly ("memory-safe") {
             results.offset := 0x24
             results.length := 1
@@ -144,8 +212,12 @@ abstract contract Settlement is Quorums {
         emit Settled(head >> 192, result);
     }
 
-    /// @notice `settle` of the next results, each of which one quorum signed: one verification for all; and from any base, or the
-    /// empty quorum.
+    /// @notice Settles the next results, each of which the same quorum signed, with one verification. The quorum may
+    /// start from any base, or from the empty quorum.
+    /// @param newest The commitment of the newest base, or zero if there is none.
+    /// @param head The head.
+    /// @param results The results, in order.
+    /// @param quorum The quorum, packed as `Quorums` says. Its proof holds the sum of the signatures over all results.
     function settleAll(bytes32 newest, uint256 head, bytes32[] calldata results, bytes calldata quorum) external {
         require(results.length != 0, NothingToSettle());
         (Parts memory parts, bytes32 base) = _open(quorum);
@@ -155,6 +227,8 @@ abstract contract Settlement is Quorums {
         emit SettledAll(head >> 192, results);
     }
 
+    /// @dev Checks the state hash, the quorum's weight and its signature, stores the quorum where it asks to be stored,
+    /// and writes the next state hash. The caller has checked the base.
     function _settle(uint256 head, bytes32 newest, bytes32[] calldata results, Parts memory parts) private {
         require(_hash(head, newest) == state, NotThisState());
         (uint256 epoch, uint256 weight) = _require(head, parts);
@@ -165,19 +239,20 @@ abstract contract Settlement is Quorums {
             if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
             else if (slot != NONE) _store(parts, slot, epoch, weight);
         }
-        // Unchecked: nonces below 2^64.
+        // Unchecked: the nonce has 64 bits and cannot run over, since every step of it costs gas.
         unchecked {
             state = _hash(head + (results.length << 192), newest);
         }
     }
 
-    /// @dev Reverts unless the quorum weighs enough, and answers with what is known of its weight: the epoch and the weight, or
-    /// twice 0.
+    /// @dev Reverts unless the quorum reaches the required weight.
+    /// @return epoch The epoch if the quorum was weighed; 0 if its members were only counted.
+    /// @return weight The weight if the quorum was weighed; 0 if its members were only counted.
     function _require(uint256 head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
         (uint256 counted, uint256 enough) = (0, uint24(head >> 112));
         if (_weightPages(parts) == 0) {
             counted = _count(parts, uint24(head >> 136));
-            // Unchecked: before the first epoch `enough` is 0, and no number is larger than 0 - 1.
+            // Unchecked: before the first epoch `enough` is 0, and `enough - 1` is larger than any number of members.
             unchecked {
                 if (counted > enough - 1) return (0, 0);
             }
@@ -189,7 +264,11 @@ abstract contract Settlement is Quorums {
         require(weight >= required, QuorumTooLight(weight, required));
     }
 
-    /// @dev Where a quorum is stored by rental, its changes being paid, and the head with what is paid then.
+    /// @dev Adds a quorum's changes to `paid`, and decides whether it is stored.
+    /// @param head The head.
+    /// @param changes In how many members the quorum differs from its base.
+    /// @return slot The slot in which it is stored, or `NONE`.
+    /// @return The head with the new `paid`.
     function _rent(uint256 head, uint256 changes) private view returns (uint256 slot, uint256) {
         uint256 paid = uint24(head) + changes;
         head ^= uint24(head);
@@ -197,7 +276,7 @@ abstract contract Settlement is Quorums {
         return (NONE, head | paid);
     }
 
-    /// @dev The head of an epoch, nonce and paid being 0.
+    /// @dev The head of a new epoch, with zeros for nonce and paid.
     function _terms(uint256 epoch, uint64[] calldata weights, uint256 required, uint256 threshold)
         private
         pure
@@ -216,6 +295,7 @@ abstract contract Settlement is Quorums {
         return epoch << 160 | uint256(SafeCast.toUint24(weights.length)) << 136 | enough << 112 | required << 24;
     }
 
+    /// @dev keccak256(head ‖ newest).
     function _hash(uint256 head, bytes32 newest) private pure returns (bytes32 hash) {
         assembly ("memory-safe") {
             mstore(0x00, head)
@@ -224,8 +304,8 @@ abstract contract Settlement is Quorums {
         }
     }
 
-    /// @dev `resultDigest` of each result. Assembly, because it takes 320 gas a result less: what is the same in all is written
-    /// once.
+    /// @dev Computes `resultDigest` for each result. Assembly, because it saves 320 gas for each: what all results
+    /// share is written once.
     function _digests(uint256 nonce, bytes32[] calldata results) private view returns (bytes32[] memory digests) {
         bytes32 kind = RESULT;
         assembly ("memory-safe") {

@@ -8,8 +8,13 @@ import {KeyTable} from "./KeyTable.sol";
 import {Quorums} from "./Quorums.sol";
 import {Settlement} from "./Settlement.sol";
 
-/// @notice For quorums that change by a handful of members: the cheapest while few keys change.
+/// @title Settlement with keys in G2 of BN254
+/// @notice Costs the least while only a handful of members change from quorum to quorum. About 100 bits of security.
 contract SettlementBn254G2 is Settlement, Bn254G2Keys {
+    /// @param registrar The only address that may admit keys, begin epochs and pin bases.
+    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
+    /// @param pinned How many slots are pinned.
+    /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
     constructor(address registrar, uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
         KeyTable(leastKeysAPage)
         Quorums(pinned)
@@ -17,8 +22,13 @@ contract SettlementBn254G2 is Settlement, Bn254G2Keys {
     {}
 }
 
-/// @notice For quorums of which many members change.
+/// @title Settlement with keys in G1 of BN254
+/// @notice Costs the least where many members change from quorum to quorum. About 100 bits of security.
 contract SettlementBn254G1 is Settlement, Bn254G1Keys {
+    /// @param registrar The only address that may admit keys, begin epochs and pin bases.
+    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
+    /// @param pinned How many slots are pinned.
+    /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
     constructor(address registrar, uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
         KeyTable(leastKeysAPage)
         Quorums(pinned)
@@ -26,8 +36,13 @@ contract SettlementBn254G1 is Settlement, Bn254G1Keys {
     {}
 }
 
-/// @notice For about 120 bits of security, on a chain with EIP-2537.
+/// @title Settlement with keys in G2 of BLS12-381
+/// @notice For about 120 bits of security, on a chain with EIP-2537. Any BLS library can sign for it.
 contract SettlementBls12381G2 is Settlement, Bls12381G2Keys {
+    /// @param registrar The only address that may admit keys, begin epochs and pin bases.
+    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
+    /// @param pinned How many slots are pinned.
+    /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
     constructor(address registrar, uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
         KeyTable(leastKeysAPage)
         Quorums(pinned)

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 import {Rewards} from "./Rewards.sol";
 
 /// @title What an operator loses stake for
-/// @notice Two things alone: performing a task that a quorum rejects, and signing two different tasks with one id in one epoch.
-/// So an attester signs at most one digest an id and epoch, and keeps a record of what it signed. What is taken goes to the pool,
-/// less the bounty of who reports a conflict. A report is worth its bounty to whoever sends it first: it can be copied from the mempool.
+/// @notice There are two reasons: an operator performed a task that a quorum rejects, or its key signed two different
+/// tasks with one id in one epoch. So an attester must sign at most one digest for each id and epoch, and should keep a
+/// record of what it signed. What an operator loses goes to the pool, less the bounty for the reporter of a conflict.
+///
+/// Whoever sends a report first gets its bounty, so anyone can copy a report from the mempool.
 abstract contract Slashing is Rewards {
+    /// @dev Whether an operator was slashed for a conflict of this id.
     mapping(address operator => mapping(bytes32 id => bool)) private _slashed;
 
-    /// @dev Not paused: stake can be withdrawn in a pause, so it must be slashable in one.
+    /// @inheritdoc ITaskNetwork
+    /// @dev Works in a pause, because stake can be withdrawn in a pause. An operator is slashed once for each id,
+    /// whatever the epochs of its conflicts.
     function reportConflict(
         Task calldata first,
         Task calldata second,
@@ -33,23 +39,32 @@ abstract contract Slashing is Rewards {
         bounty = _slash(operator, first.id, epoch);
     }
 
-    /// @notice First second at which conflicts of an epoch can no longer be reported.
+    /// @notice The end of the time to report conflicts of an epoch.
+    /// @param epoch The epoch.
+    /// @return The first second at which they can no longer be reported.
     function slashableUntil(uint256 epoch) public view returns (uint256) {
         return closesAt(epoch) + slashingWindow;
     }
 
+    /// @notice Whether an operator was slashed for a conflict of an id.
+    /// @param operator The operator.
+    /// @param id The tasks' id.
+    /// @return Whether it was.
     function isSlashed(address operator, bytes32 id) external view returns (bool) {
         return _slashed[operator][id];
     }
 
-    /// @notice Penalises the performers of rejected tasks. A task that names another than the elected performer reverts, so that no
-    /// quorum can fine whom it likes. Reads the epoch's weight page once, and only if a task is rejected.
+    /// @notice Takes stake from the performers of rejected tasks. Reverts if a rejected task names a performer who was
+    /// not elected, so that no quorum can fine an operator of its choice. Reads the epoch's weights once, and only if a
+    /// task is rejected.
+    /// @param tasks The tasks, of which the approved ones are skipped.
+    /// @param epoch The epoch of the tasks.
     function _penalise(Task[] calldata tasks, uint256 epoch) internal {
         uint64[] memory weights = new uint64[](0);
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
             if (task.approved) continue;
-            // Once: an epoch with a snapshot has weights.
+            // The call happens once, because an epoch with a snapshot has weights.
             // slither-disable-next-line calls-loop
             if (weights.length == 0) weights = verifier.weightsOf(epoch);
             if (_elected(weights, epoch, task.id) != task.performer) revert NotElected(task.id, task.performer);
@@ -60,6 +75,7 @@ abstract contract Slashing is Rewards {
         }
     }
 
+    /// @dev Takes the operator's stake and pays the bounty to the caller.
     function _slash(address operator, bytes32 id, uint256 epoch) private returns (uint256 bounty) {
         uint256 amount = _seize(operator, slashShare);
         if (amount == 0) revert NothingAtStake(operator);

@@ -5,41 +5,55 @@ import {SafeERC20, IERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeE
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 import {NetworkTerms} from "./NetworkTerms.sol";
 
 /// @title Operators, their keys and their stake
-/// @notice A registered operator holds a seat: one slot with its stake and its key, which is all that a snapshot reads of it.
-/// Every seat holds at least the minimum stake. Stake asked for leaves the seat at once, so the next snapshot does not count it;
-/// it is slashable until it is paid out. Not supported: tokens that change balances by themselves (rebasing), and tokens of which
-/// there are 2^128 units or more.
+/// @notice A registered operator has a seat. A seat is one storage slot with the operator's stake and key, and a
+/// snapshot reads nothing else of an operator. Every seat holds at least the minimum stake. Stake that is withdrawn
+/// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out.
+///
+/// NOT supported: tokens whose balances change by themselves (rebasing), and tokens of which there are 2^128 units or
+/// more.
 abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
-    /// @notice Keys that the network ever takes, rotated ones and those of operators who left among them: all are weighed by each
-    /// snapshot, in one transaction. Without a bound who joins and leaves often enough would stop every snapshot; with it, the
-    /// operators of then go on.
+    /// @notice How many keys the network ever takes. Replaced keys count, and keys of operators who left. Each snapshot
+    /// publishes a weight for all of them in one transaction. Without a bound, someone who joins and leaves often
+    /// enough could make snapshots too expensive. With the bound, the operators who are there then go on, and nobody
+    /// else joins.
     uint256 public constant MAXIMUM_KEYS = 6_000;
 
+    /// @notice A registered operator.
     struct Seat {
+        /// Its stake.
         uint128 stake;
+        /// The index of its key.
         uint32 key;
+        /// When it registered this key.
         uint64 keySince;
     }
 
+    /// @notice Stake that waits to be paid out.
     struct Withdrawal {
+        /// Tokens that wait.
         uint128 amount;
+        /// The first second at which they can be paid out.
         uint64 payableAt;
     }
 
+    /// @dev All seats, in no order.
     Seat[] private _seats;
-    /// One more than the position in `_seats`; zero for none.
+    /// @dev The position of an operator's seat in `_seats`, plus one; 0 if it has none.
     mapping(address operator => uint256) private _seatOf;
+    /// @dev What waits to be paid out to an operator.
     mapping(address operator => Withdrawal) private _withdrawals;
-    /// Never cleared: an old key still answers for its owner.
+    /// @dev The operator that registered each key. Never cleared, because an owner answers for its old keys, too.
     mapping(uint256 index => address) private _owners;
-    /// One more than the highest index seen: the length of a weight page.
+    /// @dev One more than the highest index so far: the number of weights in a snapshot.
     uint256 private _keyCount;
 
+    /// @inheritdoc ITaskNetwork
     function register(bytes calldata key, bytes calldata proof, uint256 amount)
         external
         whenNotPaused
@@ -48,7 +62,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     {
         if (_seatOf[msg.sender] != 0) revert AlreadyRegistered(msg.sender);
         if (_seats.length >= maximumOperators) revert SeatsFull();
-        // The verifier calls nobody; the token may, and is met by the guard.
+        // The verifier calls no other contract. The token may, and the guard stops it.
         // slither-disable-next-line reentrancy-no-eth
         index = _newKey(key, proof);
         uint128 stake = _checkedStake(_pull(amount));
@@ -57,6 +71,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         emit Registered(msg.sender, index, stake);
     }
 
+    /// @inheritdoc ITaskNetwork
     function addStake(uint256 amount) external whenNotPaused nonReentrant {
         Seat storage seat = _seat(msg.sender);
         uint256 received = _pull(amount);
@@ -65,7 +80,8 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         emit StakeAdded(msg.sender, received, stake);
     }
 
-    /// @dev Once an epoch length: each rotation makes every later weight page eight bytes longer.
+    /// @inheritdoc ITaskNetwork
+    /// @dev Only once in the length of an epoch, because each new key makes every later snapshot more expensive.
     function rotateKey(bytes calldata key, bytes calldata proof)
         external
         whenNotPaused
@@ -81,6 +97,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         seat.keySince = uint64(block.timestamp);
     }
 
+    /// @inheritdoc ITaskNetwork
     function requestWithdrawal(uint256 amount) external nonReentrant {
         Seat storage seat = _seat(msg.sender);
         if (amount == 0) revert ZeroAmount();
@@ -92,10 +109,12 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         _enqueue(msg.sender, amount);
     }
 
+    /// @inheritdoc ITaskNetwork
     function deregister() external nonReentrant {
         _vacate(msg.sender);
     }
 
+    /// @inheritdoc ITaskNetwork
     function withdraw() external nonReentrant returns (uint256 amount) {
         Withdrawal memory withdrawal = _withdrawals[msg.sender];
         amount = withdrawal.amount;
@@ -106,52 +125,69 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         _pay(msg.sender, amount);
     }
 
-    /// @notice Stake that votes from the next snapshot on; zero if not registered.
+    /// @notice The stake of an operator's seat, which the next snapshot weighs.
+    /// @param operator The operator.
+    /// @return The stake; zero if it has no seat.
     function stakeOf(address operator) public view returns (uint256) {
         uint256 seat = _seatOf[operator];
         return seat == 0 ? 0 : _seats[seat - 1].stake;
     }
 
-    /// @notice Stake that waits to be paid out, and when that is possible.
+    /// @notice What waits to be paid out to an operator.
+    /// @param operator The operator.
+    /// @return amount Tokens that wait.
+    /// @return payableAt The first second at which they can be paid out.
     function pendingOf(address operator) public view returns (uint256 amount, uint256 payableAt) {
         Withdrawal memory withdrawal = _withdrawals[operator];
         return (withdrawal.amount, withdrawal.payableAt);
     }
 
-    /// @notice Index of a registered operator's key.
+    /// @notice The key of a registered operator. Reverts if it has no seat.
+    /// @param operator The operator.
+    /// @return The key's index.
     function keyOf(address operator) external view returns (uint256) {
         return _seat(operator).key;
     }
 
-    /// @notice Operator that registered the key at an index, whether it still uses it or not; zero if none did.
+    /// @notice The operator that registered a key, whether it still uses it or not.
+    /// @param index The key's index.
+    /// @return The operator; zero if no operator registered a key at this index.
     function ownerOfKey(uint256 index) public view returns (address) {
         return _owners[index];
     }
 
+    /// @notice The number of registered operators.
+    /// @return The number of seats.
     function operatorCount() public view returns (uint256) {
         return _seats.length;
     }
 
+    /// @notice The number of keys that were ever registered.
+    /// @return One more than the highest index.
     function keyCount() public view returns (uint256) {
         return _keyCount;
     }
 
-    /// @notice The weights of now, by key index, and their sum. A cold slot an operator.
+    /// @notice The weights as they would be fixed now. Reads one cold storage slot for each operator.
+    /// @return weights The weight of each index.
+    /// @return total Their sum.
     function _currentWeights() internal view returns (uint64[] memory weights, uint256 total) {
         weights = new uint64[](_keyCount);
         uint256 count = _seats.length;
         for (uint256 i = 0; i < count; ++i) {
             Seat memory seat = _seats[i];
-            // Fits: `_checkedStake`.
+            // The cast keeps everything, by `_checkedStake`.
             uint64 weight = uint64(seat.stake / unit);
             weights[seat.key] = weight;
             total += weight;
         }
     }
 
-    /// @notice Takes a share of all that an operator has at stake: first of what votes, then of what waits.
-    /// A seat that falls below the minimum is vacated.
-    /// @return taken For the caller to account for.
+    /// @notice Takes a share of all that an operator has at stake: first from its seat, then from what waits to be paid
+    /// out. A seat that falls below the minimum is given up. Moves no tokens: the caller accounts for them.
+    /// @param operator The operator.
+    /// @param share The share, in 1/10,000.
+    /// @return taken What was taken.
     function _seize(address operator, uint256 share) internal returns (uint256 taken) {
         Withdrawal storage withdrawal = _withdrawals[operator];
         uint256 stake = stakeOf(operator);
@@ -165,7 +201,9 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     /// @notice Takes tokens from the caller.
-    /// @return received What the balance grew by: a token may keep a fee.
+    /// @param amount Tokens to take.
+    /// @return received What the network's balance grew by, which is less if the token keeps a fee. Reverts if it is
+    /// zero.
     function _pull(uint256 amount) internal returns (uint256 received) {
         uint256 before = token.balanceOf(address(this));
         token.safeTransferFrom(msg.sender, address(this), amount);
@@ -173,10 +211,12 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         if (received == 0) revert ZeroAmount();
     }
 
+    /// @dev Sends tokens. Does nothing for an amount of zero.
     function _pay(address to, uint256 amount) internal {
         if (amount != 0) token.safeTransfer(to, amount);
     }
 
+    /// @dev Has the verifier admit a key of the caller.
     function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
         if (_keyCount >= MAXIMUM_KEYS) revert TableFull();
         // slither-disable-next-line reentrancy-no-eth,reentrancy-benign
@@ -186,6 +226,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         if (index >= _keyCount) _keyCount = index + 1;
     }
 
+    /// @dev Gives up a seat: the last seat moves to its place, and its stake waits to be paid out.
     function _vacate(address operator) private {
         Seat memory left = _seat(operator);
         uint256 position = _seatOf[operator] - 1;
@@ -201,6 +242,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         if (left.stake != 0) _enqueue(operator, left.stake);
     }
 
+    /// @dev Adds to what waits to be paid out, and begins the delay anew.
     function _enqueue(address operator, uint256 amount) private {
         Withdrawal storage withdrawal = _withdrawals[operator];
         uint256 pending = withdrawal.amount + amount;
@@ -210,13 +252,15 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         emit WithdrawalRequested(operator, amount, pending, payableAt);
     }
 
+    /// @dev The seat of an operator. Reverts if it has none.
     function _seat(address operator) private view returns (Seat storage) {
         uint256 seat = _seatOf[operator];
         if (seat == 0) revert NotRegistered(operator);
         return _seats[seat - 1];
     }
 
-    /// Refuses here what a snapshot could not weigh, so that no stake can stop snapshots.
+    /// @dev Reverts if a stake is below the minimum, or too large for a snapshot to weigh. So no stake can stop
+    /// snapshots.
     function _checkedStake(uint256 stake) private view returns (uint128) {
         if (stake < minimumStake) revert StakeTooSmall(stake, minimumStake);
         if (stake > type(uint128).max || stake / unit > type(uint64).max) revert StakeTooLarge(stake);

@@ -3,19 +3,29 @@ pragma solidity 0.8.37;
 
 import {AccessControl} from "@openzeppelin/contracts/access/AccessControl.sol";
 import {NetworkTerms} from "./NetworkTerms.sol";
+import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 import {Slashing} from "./Slashing.sol";
 
 /// @title Staked operators that settle tasks by quorums
-/// @notice NetworkTerms (parameters, clock) <- Stakes (seats, withdrawals) <- Epochs (weights, election) <- Rewards (pool, records,
-/// settlements) <- Slashing (penalties, conflicts) <- this (submission, roles). Keys, weights and signatures are its verifier's.
-/// No proxy; no role can move stake, the pool or a parameter. A pause stops registration, added stake, rotation and submission; never
-/// snapshots, withdrawals, claims or reports.
-/// Not checked here: what a result means, and that the named performer of an approved task is the elected one. Attesters check both
-/// before they sign (`performerOf`); a performer who was not elected is never paid, and a rejected task that names one reverts.
+/// @notice The whole network: operators stake and register keys, quorums settle tasks, signers and performers claim
+/// rewards, and stake is slashed for misbehaviour. It is built in layers, one file each, and each layer inherits the
+/// one before: `NetworkTerms` (parameters, clock), `Stakes` (seats, withdrawals), `Epochs` (weights, election),
+/// `Rewards` (pool, records, settlements), `Slashing` (penalties, conflicts), and this contract (submission, roles).
+/// The verifier keeps keys and weights and checks signatures.
+///
+/// There is no proxy. No role can move stake, the pool or a parameter. A pause stops registration, added stake,
+/// rotation and submission. It never stops snapshots, withdrawals, claims and reports.
+///
+/// NOT checked: what a result means, and that an approved task names the elected performer. Attesters check both before
+/// they sign (`performerOf`). A performer who was not elected is never paid, and a rejected task that names one
+/// reverts.
 contract TaskNetwork is Slashing, AccessControl {
+    /// @notice The role that pauses and unpauses.
     bytes32 public constant PAUSER_ROLE = keccak256("quorate.pauser");
+    /// @notice The role that pins bases.
     bytes32 public constant PINNER_ROLE = keccak256("quorate.pinner");
 
+    /// @param parameters The network's parameters. `admin` gets all three roles.
     constructor(Parameters memory parameters) NetworkTerms(parameters) {
         if (parameters.admin == address(0)) revert ParameterInvalid("admin");
         _grantRole(DEFAULT_ADMIN_ROLE, parameters.admin);
@@ -23,9 +33,11 @@ contract TaskNetwork is Slashing, AccessControl {
         _grantRole(PINNER_ROLE, parameters.admin);
     }
 
-    /// @dev Anyone may submit: the quorum's signature is what counts. Beyond its verification a submission of approved tasks costs a new
-    /// slot a task, one slot for the signers' record (new, or written again where the quorum is the same as before in the epoch), one for
-    /// the pool, and reads of the epoch and the pause.
+    /// @inheritdoc ITaskNetwork
+    /// @dev Anyone may submit, because the quorum's signature decides. Besides its verification, a submission of
+    /// approved tasks writes a new storage slot for each task, one slot for the record of the signers (a new one,
+    /// unless the same quorum submitted before in the epoch), and one for the pool. It reads the epoch, the pool and
+    /// the pause.
     function submitTasks(Task[] calldata tasks, uint256 epoch, bytes calldata quorum)
         external
         whenNotPaused
@@ -33,7 +45,8 @@ contract TaskNetwork is Slashing, AccessControl {
     {
         if (tasks.length == 0) revert NoTasks();
         uint256 required = _open(epoch).required;
-        // State first: if verification reverts, so does this. The verifier calls nobody, so what follows it is seen by none too early.
+        // State is written first. If verification reverts, all of it does. The verifier calls no other contract, so
+        // nobody can act between these steps.
         // slither-disable-start reentrancy-no-eth,reentrancy-benign
         (bytes32[] memory digests, uint256 forSigners) = _settle(tasks, epoch);
         (bytes memory signers, uint256 weight) = verifier.verify(digests, epoch, quorum);
@@ -43,16 +56,21 @@ contract TaskNetwork is Slashing, AccessControl {
         // slither-disable-end reentrancy-no-eth,reentrancy-benign
     }
 
-    /// @notice Copies a base, the full set say, to a slot that no submission stores in, so that nobody can push it out of the cache.
-    /// Changes what submissions cost and nothing else.
+    /// @notice Copies a base to a pinned slot, for example the base of all members. Submissions cannot be stored in a
+    /// pinned slot, so the base stays there. This changes what submissions cost and nothing else. Only for
+    /// `PINNER_ROLE`.
+    /// @param slot The pinned slot.
+    /// @param from The slot to copy.
     function pin(uint256 slot, uint256 from) external onlyRole(PINNER_ROLE) {
         verifier.pin(slot, from);
     }
 
+    /// @notice Stops registration, added stake, rotation and submission. Only for `PAUSER_ROLE`.
     function pause() external onlyRole(PAUSER_ROLE) {
         _pause();
     }
 
+    /// @notice Ends a pause. Only for `PAUSER_ROLE`.
     function unpause() external onlyRole(PAUSER_ROLE) {
         _unpause();
     }

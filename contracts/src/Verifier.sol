@@ -6,33 +6,42 @@ import {IVerifier} from "./interfaces/IVerifier.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title The verifier of one network
-/// @notice `Quorums` as a contract of its own, since network and curve together are more code than EIP-170 allows one. It knows
-/// nothing of stake, tasks and time: what weighs how much in which epoch, and which slots are pinned, the network says. Anyone
-/// may move keys into pages (`compact`).
+/// @notice Keeps the keys, weights and bases of one `TaskNetwork` and verifies its quorums' signatures. It is a
+/// contract of its own because network and curve together have more code than EIP-170 allows for one. It knows nothing
+/// of stake, tasks and time: the network says what each member weighs in each epoch, and which bases are pinned. Only
+/// the network may call the functions that write, but for `compact`, which anyone may call to move keys into pages.
 ///
-/// NOT checked: that `network` is a contract that checks itself. The network's constructor checks that it is the one named here.
+/// NOT checked: that `network` is a contract which protects itself. The network's constructor checks that its verifier
+/// names it.
 abstract contract Verifier is Quorums, IVerifier {
-    /// @dev One slot an epoch.
+    /// @dev Where the weights of an epoch are. One storage slot for each epoch.
     struct Published {
-        uint64 firstPage; // nonce; the pages of an epoch are made one after the other
-        uint64 keys;
+        uint64 firstPage; // nonce of the first page; the epoch's other pages have the next nonces
+        uint64 keys; // number of weights
     }
 
+    /// @inheritdoc IVerifier
     address public immutable network;
 
+    /// @dev Where the weights of each epoch are.
     mapping(uint256 epoch => Published) private _published;
 
+    /// @notice Only the network may call this.
+    /// @param sender Who called.
     error NotNetwork(address sender);
 
+    /// @dev Lets only the network call.
     modifier onlyNetwork() {
         require(msg.sender == network, NotNetwork(msg.sender));
         _;
     }
 
+    /// @param network_ The network, which may be made after its verifier.
     constructor(address network_) {
         network = network_;
     }
 
+    /// @inheritdoc IVerifier
     function admit(address owner, bytes calldata key, bytes calldata proof)
         external
         onlyNetwork
@@ -41,6 +50,7 @@ abstract contract Verifier is Quorums, IVerifier {
         return _admit(owner, key, proof);
     }
 
+    /// @inheritdoc IVerifier
     function verify(bytes32[] calldata digests, uint256 epoch, bytes calldata quorum)
         external
         onlyNetwork
@@ -54,16 +64,19 @@ abstract contract Verifier is Quorums, IVerifier {
         return (_signersOf(parts), weight);
     }
 
+    /// @inheritdoc IVerifier
     function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
         _checkMember(digest, index, proof);
     }
 
-    /// @dev About 2,100 gas a key, and a slot.
+    /// @inheritdoc IVerifier
+    /// @dev Costs about 2,100 gas for each key, and one storage slot.
     function publish(uint256 epoch, uint64[] calldata weights) external onlyNetwork {
         _published[epoch] = Published(uint64(_lastPage() + 1), uint64(weights.length));
         _publish(epoch, weights);
     }
 
+    /// @inheritdoc IVerifier
     function weightsOf(uint256 epoch) external view returns (uint64[] memory weights) {
         Published memory published = _published[epoch];
         weights = new uint64[](published.keys);
@@ -73,7 +86,8 @@ abstract contract Verifier is Quorums, IVerifier {
             uint256 length = 8 * (weights.length - first < WEIGHTS_A_PAGE ? weights.length - first : WEIGHTS_A_PAGE);
             bytes memory packed = new bytes(length);
             CodePages.read(page, 0, length, _pointer(packed));
-            // A third of the gas of indexing: claims and elections read every weight of the epoch.
+            // Assembly, because it costs a third of what indexing costs: claims and elections read every weight of an
+            // epoch.
             assembly ("memory-safe") {
                 let to := add(weights, mul(0x20, add(first, 1)))
                 let end := add(packed, add(0x20, length))
@@ -85,6 +99,7 @@ abstract contract Verifier is Quorums, IVerifier {
         }
     }
 
+    /// @inheritdoc IVerifier
     function pin(uint256 slot, uint256 from) external onlyNetwork {
         _pin(slot, from);
     }

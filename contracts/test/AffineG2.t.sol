@@ -6,7 +6,7 @@ import {AffineG2} from "./baselines/AffineG2.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 
-/// @notice The baseline's addition is right, and no dearer than that of the library it stands for.
+/// @notice Tests the baseline's addition: it is right, and costs no more than that of the library for which it stands.
 contract AffineG2Test is Test {
     function _generator() private pure returns (uint256[4] memory) {
         return [Bn254.G2_X_IM, Bn254.G2_X_RE, Bn254.G2_Y_IM, Bn254.G2_Y_RE];
@@ -16,7 +16,7 @@ contract AffineG2Test is Test {
         return AffineG2.add(a, b);
     }
 
-    /// @notice 2G, 3G, … 9G, and back to the identity, beside `Bn254G2`.
+    /// @notice Adds G to itself up to 9G and returns to the identity, and compares each sum with `Bn254G2`.
     function test_sums() public view {
         uint256[4] memory one = _generator();
         uint256[4] memory sum = one;

@@ -7,7 +7,7 @@ import {BlsPoints} from "./plain/BlsPoints.sol";
 import {BlsVectors, vmMore} from "./plain/BlsVectors.sol";
 import {Test, vm} from "./Test.sol";
 
-/// @notice The library behind calls of its own, so that a revert can be expected and gas be bounded.
+/// @notice Calls the library through external functions, so that a test can expect a revert and limit the gas.
 contract Bls12381Caller {
     function addG1(bytes memory a, bytes memory b) external view returns (bytes memory) {
         G1Point memory sum = Bls12381.unpackG1(a);
@@ -66,7 +66,7 @@ contract Bls12381Test is Test {
         hex"17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1";
     bytes internal constant G2 =
         hex"024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb813e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b828010606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
-    /// @dev On the curve with x = 2, not in the subgroup.
+    /// @dev A point of the curve with x = 2, which is not in the subgroup.
     bytes internal constant G2_OUTSIDE = abi.encodePacked(
         bytes32(0),
         bytes16(uint128(2)),
@@ -75,7 +75,8 @@ contract Bls12381Test is Test {
         hex"18c6b864ae17dc9da64203ffefb966306425a7bc6aeb7c75247438372716284a4173830420cd476ba1a365b95bfcec38",
         hex"172e93db764a8400a7d5071b6b6f5de0da2f0f4a063119abca014006b7c40a2cfe291a1924e65db0d6d0fcfbf3bf3d5c"
     );
-    /// @dev On the curve with y = 3 and with y = u: a part of y is zero. Neither is in the subgroup.
+    /// @dev Two points of the curve, with y = 3 and with y = u, so that one part of y is zero. Neither is in the
+    /// subgroup.
     bytes internal constant G2_Y_REAL = abi.encodePacked(
         hex"09f1477ff0430ca4808b4b98f3ce959fcb5be667df6ef1073e182a4f887fa0f0b7fdd6105d99e027bba24c6b4e932032",
         hex"0c2b2b8487f8e8d648e4f7905c0943b14474f62dd4726f98e902923c7fa2518eab1519d0cd9eef39aad762206d086ced",
@@ -102,7 +103,8 @@ contract Bls12381Test is Test {
 
     // ------------------------------------------------------------------------------------------------------- vectors
 
-    /// @notice Every stored file, against the precompile itself: what the library is built on is what EIP-2537 says.
+    /// @notice Runs every stored file on the precompiles themselves: they behave as EIP-2537 says, and the library
+    /// relies on that.
     function test_vectors_of_eip2537_hold_for_the_precompiles() public view {
         string[18] memory files = [
             "0beips/add_G1_bls",
@@ -181,7 +183,7 @@ contract Bls12381Test is Test {
         assertEq(j, 9, "cases of addG2");
     }
 
-    /// @notice The refused cases of G1ADD that are packable: those with the right length and zero padding.
+    /// @notice The cases that G1ADD refuses and that can be packed: those with the right length and zero padding.
     function test_vectors_of_eip2537_are_refused_by_addG1() public {
         string[2] memory files = ["04_eip2537_eips/fail-add_G1_bls.json", "04_eip2537_geth/fail-blsG1Add.json"];
         for (uint256 i = 0; i < 2; ++i) {
@@ -229,7 +231,7 @@ contract Bls12381Test is Test {
         }
     }
 
-    /// @notice The cases of two pairs; those of one are completed by a pair of infinities.
+    /// @notice The cases with two pairs. A case with one pair is completed by a pair of infinities.
     function test_vectors_of_eip2537_hold_for_isPairingOne() public view {
         (string memory json, bool present) = BlsVectors.read("04_eip2537_eips/pairing_check_bls.json");
         if (!present) return;
@@ -255,7 +257,7 @@ contract Bls12381Test is Test {
 
     function testFuzz_sums_agree_with_the_plain_twin(uint256[6] memory scalars, uint8 signs) public view {
         bytes memory expected = BlsPoints.multiplyG2(G2, scalars[0]);
-        // Keys one after another at odd offsets, as in a page.
+        // The keys lie behind each other at odd offsets, as in a page.
         bytes memory page = hex"01";
         for (uint256 i = 1; i < 6; ++i) {
             page = bytes.concat(page, BlsPoints.multiplyG2(G2, scalars[i]));
@@ -295,11 +297,11 @@ contract Bls12381Test is Test {
         assertEq(caller.unpackG1Calldata(right), right, "unpackG1Calldata");
     }
 
-    /// @notice Any words below p, on the curve or not: negation is arithmetic alone.
+    /// @notice Tries any numbers below p, on the curve or not: negation is arithmetic and does not use the curve.
     function testFuzz_negateG2_agrees_with_the_plain_twin(uint256[8] memory words, uint8 edges) public pure {
         for (uint256 i = 0; i < 8; i += 2) {
             words[i] %= P_HIGH;
-            // Half of the parts at an edge.
+            // Half of the parts lie at an edge.
             uint256 edge = edges >> i & 3;
             if (edge == 1) (words[i], words[i + 1]) = (0, 0);
             if (edge == 2) (words[i], words[i + 1]) = (P_HIGH, P_LOW - 1);
@@ -348,7 +350,7 @@ contract Bls12381Test is Test {
         assertEq(caller.addG1(G1, G1), BlsPoints.multiplyG1(G1, 2), "G1 + G1");
     }
 
-    /// @notice Colluding keys a, b, a + b: the third meets a sum equal to itself.
+    /// @notice Operators who collude hold the keys a, b and a + b, so the third key is equal to the sum.
     function test_colluding_keys_meet_a_sum_equal_to_the_key() public view {
         bytes memory a = BlsPoints.multiplyG2(G2, 5);
         bytes memory b = BlsPoints.multiplyG2(G2, 7);
@@ -385,7 +387,7 @@ contract Bls12381Test is Test {
         assertEq(keccak256(abi.encode(Bls12381.pointG2(sum))), keccak256(BlsPoints.pad(G2)), "loaded");
     }
 
-    /// @notice Why the caller refuses the key of an empty quorum.
+    /// @notice Shows why the caller must refuse the key of an empty quorum.
     function test_infinity_passes_the_pairing() public view {
         assertTrue(caller.isPairingOne(new bytes(96), G2, G1, new bytes(192)), "infinity passes");
         assertTrue(Bls12381.isInfinity(Bls12381.unpackG1(new bytes(96))), "0 in G1");
@@ -454,9 +456,9 @@ contract Bls12381Test is Test {
         caller.isPairingOne(G1, G2, G1, g2);
     }
 
-    /// @notice Each coordinate of a good point raised by p: the same point, another encoding.
+    /// @notice Adds p to each coordinate of a good point. That is the same point in another encoding.
     function test_coordinate_not_below_p_is_refused() public {
-        // 2 p < 2^384: every coordinate has a second encoding.
+        // 2p < 2^384, so every coordinate has a second encoding.
         for (uint256 i = 0; i < 4; ++i) {
             bytes memory g2 = raisedByP(G2, i);
             vm.expectRevert(Bls12381.G2AddFailed.selector);
@@ -480,7 +482,7 @@ contract Bls12381Test is Test {
         caller.mapToG1(P_HIGH, P_LOW - 1);
     }
 
-    /// @notice p - p = 0 would be the canonical form of what was not.
+    /// @notice p - p = 0 would turn an encoding that is not canonical into a canonical one.
     function test_zero_part_of_y_written_as_p_is_refused_by_the_subtraction() public {
         bytes memory real = raisedByP(G2_Y_REAL, 3);
         bytes memory imaginary = raisedByP(G2_Y_IMAGINARY, 2);
@@ -505,7 +507,7 @@ contract Bls12381Test is Test {
 
     // ---------------------------------------------------------------------------------------------------- precompiles
 
-    /// @notice Cancun has no EIP-2537: a call of 0x0d there succeeds with empty output.
+    /// @notice Cancun does not have EIP-2537. A call of 0x0d succeeds there and returns nothing.
     /// forge-config: default.evm_version = "cancun"
     function test_chain_without_the_precompiles() public {
         expectMissing(0x0b);
@@ -522,7 +524,7 @@ contract Bls12381Test is Test {
         caller.mapToG1(0, 1);
     }
 
-    /// @notice Something else at the address, which answers a word too few or too many.
+    /// @notice Puts other code at the address, which returns a word too few or too many.
     function test_answer_of_a_wrong_length() public {
         uint256[4] memory precompiles = [uint256(0x0b), 0x0d, 0x0f, 0x10];
         uint256[4] memory lengths = [uint256(128), 256, 32, 128];
@@ -540,7 +542,7 @@ contract Bls12381Test is Test {
         }
     }
 
-    /// @notice An answer of the right length that is neither 0 nor 1 is not a pass.
+    /// @notice An answer of the right length that is neither 0 nor 1 does not count as true.
     function test_pairing_answer_is_compared_with_one() public {
         vmMore.mockCall(address(0x0f), "", abi.encode(uint256(2)));
         assertTrue(!caller.isPairingOne(G1, G2, G1, G2), "2");
@@ -548,7 +550,7 @@ contract Bls12381Test is Test {
         assertTrue(caller.isPairingOne(G1, G2, G1, G2), "1");
     }
 
-    /// @notice A precompile that refuses burns what it is given: no more than it is priced at.
+    /// @notice A precompile that refuses burns the gas it was given. That is never more than its price.
     function test_burnt_gas_is_bounded() public view {
         bytes memory g1 = bytes.concat(G1);
         g1[95] ^= 0x01;
@@ -622,7 +624,7 @@ contract Bls12381Test is Test {
 
     // ---------------------------------------------------------------------------------------------------------- parts
 
-    /// @notice Gas spent since, without the checked subtraction.
+    /// @notice The gas spent since `before`, without the checked subtraction.
     function since(uint256 before) internal view returns (uint256 spent) {
         unchecked {
             spent = before - gasleft();
@@ -635,7 +637,7 @@ contract Bls12381Test is Test {
         uint256 spent = before - gasleft();
         assertTrue(!success, "refused");
         assertTrue(spent > price, "the precompile burnt what it was given");
-        // A call, decoding and unpacking come to less than this; what was forwarded is 2,000,000.
+        // A call, decoding and unpacking cost less than this. 2,000,000 gas were forwarded.
         assertTrue(spent < price + 12_000, "and no more");
     }
 
@@ -643,7 +645,7 @@ contract Bls12381Test is Test {
         vm.expectRevert(abi.encodeWithSelector(Bls12381.PrecompileMissing.selector, precompile));
     }
 
-    /// @notice Half of a padded input, packed.
+    /// @notice One half of a padded input, packed.
     function half(bytes memory input, uint256 which) internal pure returns (bytes memory) {
         return BlsPoints.pack(BlsPoints.slice(input, which * input.length / 2, input.length / 2));
     }
@@ -655,7 +657,7 @@ contract Bls12381Test is Test {
         return true;
     }
 
-    /// @notice The coordinate of that number plus p.
+    /// @notice Adds p to one coordinate, named by its number.
     function raisedByP(bytes memory packed, uint256 coordinate) internal pure returns (bytes memory raised) {
         raised = bytes.concat(packed);
         bytes memory p = P;

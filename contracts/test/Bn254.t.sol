@@ -8,7 +8,8 @@ import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {Vectors} from "./plain/Vectors.sol";
 import {Test, vm} from "./Test.sol";
 
-/// @notice The library behind external calls: memory of its own, reverts that can be expected, gas by difference.
+/// @notice Calls the library through external functions, each with its own memory, so that a test can expect a revert
+/// and measure gas.
 contract Bn254Harness is Test {
     function add(Bn254.G1 memory a, Bn254.G1 memory b) external view returns (Bn254.G1 memory) {
         dirtyMemory();
@@ -206,7 +207,8 @@ contract Bn254Test is Test {
         harness.negate(Bn254.G1(1, type(uint256).max));
     }
 
-    /// @notice On the twist and out of the subgroup: x = 1 has a root, and the twist's order is R·(2P - R).
+    /// @notice Points of the twist that are not in the subgroup. They exist, because the order of the twist is R·(2P -
+    /// R).
     function test_g2_points_off_the_subgroup_and_non_canonical_are_refused() public {
         Bn254.G1 memory g1 = Bn254.generator();
         Bn254.G2 memory g2 = PlainBn254G2.generator();
@@ -225,14 +227,14 @@ contract Bn254Test is Test {
         assertTrue(!Bn254.isCanonical(bad[0]) && Bn254.isCanonical(bad[1]), "canonical");
     }
 
-    /// @notice A point of the twist by the complex method, for the least x = k that has one; none of them is in the
-    /// subgroup but with probability 1/(2P - R).
+    /// @notice A point of the twist with the smallest x = k that has one, by the complex method. It is in the subgroup
+    /// with probability 1/(2P - R) only.
     function outsideSubgroup() private pure returns (Bn254.G2 memory point) {
         PlainBn254G2.Fp2 memory b =
             PlainBn254G2.times(PlainBn254G2.Fp2(0, 3), PlainBn254G2.inverse(PlainBn254G2.Fp2(1, 9)));
         for (uint256 k = 1;; ++k) {
             PlainBn254G2.Fp2 memory right = PlainBn254G2.plus(PlainBn254G2.Fp2(0, k * k * k), b);
-            // (c + di)² = right: c² = (re ± √(re² + im²))/2, d = im/(2c).
+            // We look for c + di with (c + di)² = right. So c² = (re ± √(re² + im²))/2 and d = im/(2c).
             uint256 norm = PlainBn254.plus(mulmod(right.re, right.re, P), mulmod(right.im, right.im, P));
             if (!PlainBn254.isSquare(norm)) continue;
             uint256 half = PlainBn254.inverse(2);
@@ -244,8 +246,8 @@ contract Bn254Test is Test {
         }
     }
 
-    /// @notice A chain without the precompile answers with success and no data; another may answer with too little or,
-    /// failing, with the right length.
+    /// @notice A chain without the precompile answers with success and no data. Another chain may answer with too few
+    /// bytes, or fail with the right number of bytes.
     function test_absent_precompiles_are_refused() public {
         Mocks mocks = Mocks(address(vm));
         for (uint160 i = 5; i <= 8; ++i) {
@@ -278,7 +280,7 @@ contract Bn254Test is Test {
         }
     }
 
-    /// @notice What the pairing answers is compared with 1, not with zero.
+    /// @notice The answer of the pairing is compared with 1, and not with zero.
     function test_a_pairing_answer_other_than_one_is_false() public {
         Mocks(address(vm)).mockCall(address(8), "", abi.encode(uint256(2)));
         Bn254.G2 memory g2 = PlainBn254G2.generator();
@@ -301,7 +303,7 @@ contract Bn254Test is Test {
     /// forge-config: default.fuzz.runs = 64
     function testFuzz_pairing(uint256 a, uint256 b) public view {
         (a, b) = (bound(a, 0, type(uint32).max), bound(b, 0, type(uint16).max));
-        // e(a·G1, b·G2) · e(-ab·G1, G2) = 1, and not with ab + 1.
+        // e(a·G1, b·G2) · e(-ab·G1, G2) = 1, and with ab + 1 it is not 1.
         Bn254.G1 memory left = key1(a);
         Bn254.G2 memory right = key2(b);
         Bn254.G1 memory product = key1(a * b);
@@ -326,7 +328,7 @@ contract Bn254Test is Test {
         assertTrue(!harness.isDualKeySignature(hash, key1(other), key2(secret), signature), "key1 alone is another");
         assertTrue(!harness.isDualKeySignature(hash, key1(secret), key2(other), signature), "key2 alone is another");
         signature = PlainBn254.mul(hash, other);
-        // The signature is true under key2, which is the aggregator's own: e(s, G2) = e(H, key2) holds.
+        // The signature is true under key2, which the aggregator made: e(s, G2) = e(H, key2).
         assertTrue(!harness.isDualKeySignature(hash, key1(secret), key2(other), signature), "key2 of the forger's own");
     }
 
@@ -353,7 +355,7 @@ contract Bn254Test is Test {
         );
     }
 
-    /// @notice The identity is the key of an empty quorum: under it the identity is a signature of everything.
+    /// @notice The identity is the key of an empty quorum. Under this key the identity is a signature of every message.
     function test_identity_keys_are_refused() public {
         Bn254.G1 memory none1;
         Bn254.G2 memory none2;
@@ -417,7 +419,7 @@ contract Bn254Test is Test {
         for (; vm.keyExistsJson(json, entry("", count)); ++count) {
             bytes memory input = Vectors.hexBytes(json, string.concat(entry("", count), ".Input"));
             bytes memory expected = Vectors.hexBytes(json, string.concat(entry("", count), ".Expected"));
-            // The precompile pads a short input with zeros.
+            // The precompile fills a short input with zeros.
             input = abi.encodePacked(input, new bytes(96));
             assertEq(abi.encode(harness.mul(g1At(input, 0), Vectors.word(input, 64))), expected, "product");
         }

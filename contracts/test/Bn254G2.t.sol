@@ -7,7 +7,8 @@ import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {Test, vm} from "./Test.sol";
 import {Vectors} from "./plain/Vectors.sol";
 
-/// @notice The library behind external calls: memory of its own, reverts that can be expected, gas by difference.
+/// @notice Calls the library through external functions, each with its own memory, so that a test can expect a revert
+/// and measure gas.
 contract Bn254G2Harness is Test {
     function load(Bn254.G2 memory key) external pure returns (Bn254G2.Accumulator memory) {
         dirtyMemory();
@@ -56,7 +57,7 @@ contract Bn254G2Harness is Test {
         return Bn254G2.negated(key);
     }
 
-    /// @notice Gas of keys.length additions, less that of the loop without them.
+    /// @notice The gas of keys.length additions, less the gas of an empty loop.
     function gasOfAdditions(Bn254.G2[] memory keys, bool negative) external view returns (uint256) {
         uint256[] memory addresses = new uint256[](keys.length);
         for (uint256 i = 0; i < keys.length; ++i) {
@@ -123,7 +124,7 @@ contract Bn254G2Test is Test {
         assertEq(abi.encode(left), abi.encode(right), what);
     }
 
-    /// @notice The bounds that the next addition relies on.
+    /// @notice Checks the bounds on which the next addition relies.
     function assertBounds(Bn254G2.Accumulator memory sum) private pure {
         assertTrue(sum.xIm < P && sum.xRe < P, "X < P");
         assertTrue(sum.yIm < 4 * P && sum.yRe < 4 * P, "Y < 4P");
@@ -133,7 +134,7 @@ contract Bn254G2Test is Test {
         }
     }
 
-    /// @notice One addition against the affine twin and the stated Z.
+    /// @notice Makes one addition and compares it with the affine twin and with the Z that the NatSpec states.
     function checked(Bn254G2.Accumulator memory sum, Bn254.G2 memory addend, bool negative)
         private
         view
@@ -147,7 +148,8 @@ contract Bn254G2Test is Test {
         assertEq(PlainBn254G2.affine(next), expected, "sum");
     }
 
-    /// @notice The same point with Z = z, so that nothing depends on Z = 1; parts lifted to the bounds' tops.
+    /// @notice The same point with Z = z, so that no test depends on Z = 1. `lift` raises parts to the top of their
+    /// bounds.
     function scaled(Bn254.G2 memory point, PlainBn254G2.Fp2 memory z, uint256 lift)
         private
         pure
@@ -210,7 +212,7 @@ contract Bn254G2Test is Test {
         assertEq(PlainBn254G2.affine(checked(sum, key(6), false)), key(6), "and on from there");
     }
 
-    /// @notice Operators with keys a, b and a + b make the sum meet the third key.
+    /// @notice Operators who collude hold the keys a, b and a + b, so the sum meets the third key.
     function test_colluding_keys_a_b_a_plus_b() public view {
         Bn254.G2 memory a = key(0x1234567);
         Bn254.G2 memory b = key(0x89abcd);
@@ -222,13 +224,13 @@ contract Bn254G2Test is Test {
     }
 
     function test_key_with_x_zero_words_takes_the_slow_path_and_is_right() public view {
-        // Not on the twist: the formulas do not ask. x = 0 alone is not infinity.
+        // This point is not on the twist, and the formulas do not need it to be. x = 0 alone does not mean infinity.
         Bn254.G2 memory odd = Bn254.G2(0, 0, 5, 7);
         Bn254G2.Accumulator memory sum = harness.accumulate(harness.load(key(2)), key(3), false);
         checked(sum, odd, false);
         sum = harness.accumulate(harness.load(key(2)), key(3), false);
         checked(sum, odd, true);
-        // H ≠ 0 and x2 ≠ 0 whose product of words is 0 mod 2^256: Z = 1, x2 = 2^200, X1 = 2^200 - 2^100.
+        // H and x2 are not 0, but the product of their words is 0 mod 2^256: Z = 1, x2 = 2^200 and X1 = 2^200 - 2^100.
         sum = harness.load(Bn254.G2(0, (1 << 200) - (1 << 100), 11, 13));
         checked(sum, Bn254.G2(0, 1 << 200, 17, 19), false);
     }
@@ -237,7 +239,7 @@ contract Bn254G2Test is Test {
         public
         view
     {
-        // Half of the runs among few keys, so that collisions happen.
+        // Half of the runs take few keys, so that keys collide.
         if (lift & 8 == 0) (a, b) = (bound(a, 0, 3), bound(b, 0, 3));
         else (a, b) = (bound(a, 0, type(uint16).max), bound(b, 0, type(uint16).max));
         PlainBn254G2.Fp2 memory z = PlainBn254G2.Fp2(zIm % P, zRe % P);
@@ -248,7 +250,7 @@ contract Bn254G2Test is Test {
         checked(sum, key(b), negative);
     }
 
-    /// @notice Parts at the edges of the bounds; points need not be on the twist for H, r, V and Z to be what they are.
+    /// @notice Tries parts at the edges of their bounds. H, r, V and Z are right for points off the twist, too.
     function testFuzz_edge_words(uint256 seed, bool negative) public view {
         Bn254G2.Accumulator memory sum = Bn254G2.Accumulator({
             xIm: edge(seed, 0, 1),
@@ -260,10 +262,10 @@ contract Bn254G2Test is Test {
         });
         if (sum.zIm % P == 0 && sum.zRe % P == 0) sum.zRe = 1;
         Bn254.G2 memory addend = Bn254.G2(edge(seed, 6, 1), edge(seed, 7, 1), edge(seed, 8, 1), edge(seed, 9, 1));
-        // Same x with another y that is not the opposite: no two points of one curve.
+        // Excludes the same x with a y that is neither equal nor opposite: no curve holds two such points.
         PlainBn254G2.Fp2 memory x = PlainBn254G2.x(PlainBn254G2.affine(sum));
         vm.assume(!PlainBn254G2.equal(x, addend.x()));
-        // The affine twin takes a sum whose y vanishes for infinity only with x = 0.
+        // The affine twin takes a sum with y = 0 for infinity, but only if x = 0 as well.
         vm.assume(!PlainBn254G2.isZero(x));
         checked(sum, addend, negative);
     }
@@ -279,7 +281,7 @@ contract Bn254G2Test is Test {
         return uint256(keccak256(abi.encode(seed, index))) % top;
     }
 
-    /// @notice A sequence among few keys against the arithmetic of scalars.
+    /// @notice Compares a sequence of additions of few keys with the arithmetic of their scalars.
     function testFuzz_sequences(uint256 seed) public view {
         Bn254.G2[] memory few = new Bn254.G2[](FEW);
         for (uint256 i = 0; i < FEW; ++i) {
@@ -292,12 +294,12 @@ contract Bn254G2Test is Test {
             uint256 index = pick % FEW;
             bool negative = pick >= 128;
             sum = harness.accumulate(sum, few[index], negative);
-            // At most 32 · 6.
+            // The value is at most 32 · 6.
             // forge-lint: disable-next-line(unsafe-typecast)
             scalar += negative ? -int256(index + 1) : int256(index + 1);
             assertBounds(sum);
         }
-        // Not negative where it is cast.
+        // The value is not negative here.
         // forge-lint: disable-next-line(unsafe-typecast)
         Bn254.G2 memory expected = scalar < 0 ? key(uint256(-scalar)).negate() : key(uint256(scalar));
         assertEq(PlainBn254G2.affine(sum), expected, "scalar");
@@ -347,7 +349,7 @@ contract Bn254G2Test is Test {
         vm.assume(im % P != trueIm || re % P != trueRe);
         vm.expectRevert(Bn254G2.BadInverse.selector);
         harness.normalize(sum, im, re);
-        // Each part alone, the sign, the conjugate, and zero.
+        // Wrong inverses: each part alone, the sign, the conjugate, and zero.
         uint256[2][5] memory wrong = [
             [trueIm, addmod(trueRe, bound(a, 1, P - 1), P)],
             [addmod(trueIm, bound(a, 1, P - 1), P), trueRe],
@@ -361,7 +363,7 @@ contract Bn254G2Test is Test {
         }
     }
 
-    /// @notice Z · hint = 1 + ki and k + 0i: one part of the product alone is that of 1.
+    /// @notice Wrong hints for which one part of Z · hint is right: the products are 1 + ki and k + 0i.
     function testFuzz_inverse_right_in_one_part_is_refused(uint256 k) public {
         k = bound(k, 2, P - 1);
         Bn254G2.Accumulator memory sum = harness.accumulate(harness.load(key(2)), key(3), false);
@@ -408,7 +410,7 @@ contract Bn254G2Test is Test {
         assertEq(harness.negated(Bn254.G2(1, 2, 3, 0)), Bn254.G2(1, 2, P - 3, 0), "a part of zero stays");
     }
 
-    /// @notice EigenLayer's operator keys: the sum in G2 against the sum in G1, by the pairing.
+    /// @notice Adds EigenLayer's operator keys in G2 and in G1, and compares both sums by the pairing.
     function test_vectors_sums_of_operator_keys() public view {
         (string memory json, bool present) = Vectors.read("11_bn254_keys/eigenlayer_operator_keys_a.json");
         if (!present) return;
@@ -467,8 +469,8 @@ contract Bn254G2Test is Test {
     }
 }
 
-/// @notice The bounds of `accumulate`, for a symbolic executor: halmos proves check_lazy_bounds in 4 s. It does not finish
-/// on identities with a mulmod of two unknowns (a square in 40 s, unanswered): those stand under fuzz alone.
+/// @notice Proves the bounds of `accumulate` by symbolic execution. halmos proves check_lazy_bounds in 4 s. It does not
+/// finish with a mulmod of two unknowns (a square had no answer after 40 s), so only fuzz tests cover the identities.
 contract Bn254G2Bounds is Test {
     uint256 private constant P = Bn254.P;
 
@@ -481,7 +483,11 @@ contract Bn254G2Bounds is Test {
         check_lazy_bounds(0, 0, P - 1, P - 1, 0, 0, 0, 0);
     }
 
-    /// @param m1 to m4 results of mulmod; zIm, zRe parts of Z; v, x parts of V and X3.
+    /// @param m1 A result of mulmod, as are m2, m3 and m4.
+    /// @param zIm The imaginary part of Z.
+    /// @param zRe The real part of Z.
+    /// @param v A part of V.
+    /// @param x A part of X3.
     function check_lazy_bounds(
         uint256 m1,
         uint256 m2,
@@ -496,17 +502,17 @@ contract Bn254G2Bounds is Test {
             return;
         }
         unchecked {
-            // Operands of Z1²: no sum wraps, no difference goes below zero.
+            // The operands of Z1²: no sum wraps around, and no difference is below zero.
             assert(zIm + zRe >= zIm && zRe + zRe >= zRe && zRe + (2 * P - zIm) >= zRe);
-            // Parts of a product.
+            // The parts of a product.
             uint256 re = m1 + (P - m2);
             uint256 im = m1 + m2;
             assert(re < 2 * P && im < 2 * P);
-            // c + 2V, taken from 4P.
+            // c + 2V, which is subtracted from 4P.
             assert(re + 2 * v < 4 * P && im + 2 * v < 4 * P);
-            // V - X3.
+            // The difference V - X3.
             assert(v + (P - x) < 2 * P);
-            // Parts of Y3.
+            // The parts of Y3.
             assert(m1 + m2 + 2 * P >= m3 + m4);
             uint256 y = m1 + m2 + 2 * P - (m3 + m4);
             assert(y > 0 && y < 4 * P);

@@ -6,9 +6,9 @@ import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {Test, vm} from "./Test.sol";
 
-/// @notice Additions by slope behind external calls: slopes are read from calldata.
+/// @notice Makes additions by slope through external functions, because the library reads slopes from calldata.
 contract Bn254G2SlopesHarness is Test {
-    /// @notice One addition by a slope, which is read from calldata; the key must stay as it is.
+    /// @notice Makes one addition by slope, and checks that the key does not change.
     function accumulateBySlope(Bn254.G2 memory sum, Bn254.G2 memory key, bool negative, uint256[2] calldata slope)
         external
         pure
@@ -29,7 +29,7 @@ contract Bn254G2SlopesHarness is Test {
         return sum;
     }
 
-    /// @notice Gas of additions by slopes, less that of the loop without them.
+    /// @notice The gas of additions by slope, less the gas of an empty loop.
     function gasOfSlopes(Bn254.G2 memory sum, Bn254.G2[] memory keys, uint256[2][] calldata slopes)
         external
         view
@@ -64,7 +64,8 @@ contract Bn254G2SlopesHarness is Test {
     }
 }
 
-/// @notice Sums whose slopes are shown, against the plain sum: whoever submits a quorum makes the slopes.
+/// @notice Compares sums by slope with plain sums. Whoever submits a quorum makes the slopes, so the tests try every
+/// wrong one.
 contract Bn254G2SlopesTest is Test {
     using PlainBn254G2 for Bn254.G2;
 
@@ -80,7 +81,7 @@ contract Bn254G2SlopesTest is Test {
         assertEq(abi.encode(left), abi.encode(right), what);
     }
 
-    /// @dev 0, 1, P - 1, P - 2 or any.
+    /// @dev One of 0, 1, P - 1 and P - 2, or any word.
     function edge(uint256 seed, uint256 index) private pure returns (uint256) {
         uint256 kind = seed >> (8 * index) & 7;
         if (kind < 2) return kind;
@@ -88,7 +89,7 @@ contract Bn254G2SlopesTest is Test {
         return uint256(keccak256(abi.encode(seed, index))) % P;
     }
 
-    /// @notice The plain sum, which the additions by slope must give.
+    /// @notice The slope of an addition, and the plain sum that the addition must give.
     function bySlope(Bn254.G2 memory sum, Bn254.G2 memory addend, bool negative)
         private
         view
@@ -114,12 +115,12 @@ contract Bn254G2SlopesTest is Test {
         Bn254.G2 memory sum = key(a);
         Bn254.G2 memory addend = key(b);
         (uint256[2] memory slope, Bn254.G2 memory expected) = bySlope(sum, addend, negative);
-        // Parts that are not reduced are the same slope.
+        // Parts that are not reduced name the same slope.
         for (uint256 i = 1; i < 4; ++i) {
             uint256[2] memory large = [slope[0] + (i & 1) * 4 * P, slope[1] + (i >> 1) * 4 * P];
             assertEq(harness.accumulateBySlope(sum, addend, negative, large), expected, "a slope not reduced");
         }
-        // Another in either half, in both, negated, conjugate, swapped.
+        // Other slopes: changed in either half or in both, negated, conjugate, and with swapped halves.
         wrong = 1 + wrong % (P - 1);
         refuseSlope(sum, addend, negative, [addmod(slope[0], wrong, P), slope[1]]);
         refuseSlope(sum, addend, negative, [slope[0], addmod(slope[1], wrong, P)]);
@@ -131,8 +132,8 @@ contract Bn254G2SlopesTest is Test {
         refuseSlope(sum, addend, negative, [uint256(0), 0]);
     }
 
-    /// @notice Slopes of which one half of λ·(x2 - x1) is right: λ + k·d̄ and λ + ik·d̄, d̄ being the conjugate of
-    /// x2 - x1, whose product with it is real.
+    /// @notice Slopes for which one half of λ·(x2 - x1) is right: λ + k·d̄ and λ + ik·d̄. Here d̄ is the conjugate of
+    /// x2 - x1, and the product of both is real.
     /// forge-config: default.fuzz.runs = 64
     function testFuzz_slopeRightInOnePartIsRefused(uint256 a, uint256 b, bool negative, uint256 k) public {
         a = bound(a, 1, type(uint16).max);
@@ -148,15 +149,15 @@ contract Bn254G2SlopesTest is Test {
         refuseSlope(sum, addend, negative, [addmod(slope[0], off.im, P), addmod(slope[1], off.re, P)]);
     }
 
-    /// @notice Two points of one x have no slope, and every word is refused: the same point, of which 0 = 0 would let any slope
-    /// pass, and the opposite one.
+    /// @notice Two points with the same x have no slope, so every word is refused. For two equal points the equation is
+    /// 0 = 0, which every slope satisfies; the other case is opposite points.
     function testFuzz_trap_slopeOfOneX(uint256 a, uint256 im, uint256 re) public {
         Bn254.G2 memory sum = key(bound(a, 1, type(uint16).max));
         for (uint256 i = 0; i < 4; ++i) {
             Bn254.G2 memory addend = i & 2 == 0 ? sum : sum.negate();
             refuseSlope(sum, addend, i & 1 == 1, [im, re]);
             refuseSlope(sum, addend, i & 1 == 1, [uint256(0), 0]);
-            // The tangent's, by which the sum would be doubled.
+            // The slope of the tangent would double the sum.
             PlainBn254G2.Fp2 memory x = PlainBn254G2.x(sum);
             PlainBn254G2.Fp2 memory y = PlainBn254G2.y(sum);
             PlainBn254G2.Fp2 memory tangent = PlainBn254G2.times(
@@ -167,7 +168,7 @@ contract Bn254G2SlopesTest is Test {
         }
     }
 
-    /// @notice One half of x equal is not one x: points need not be on the twist for the line to be what it is.
+    /// @notice Two x that are equal in one half are different. The points need not be on the twist.
     function testFuzz_slopesOfEdgeWords(uint256 seed, bool negative) public {
         Bn254.G2 memory sum = Bn254.G2(edge(seed, 0), edge(seed, 1), edge(seed, 2), edge(seed, 3));
         Bn254.G2 memory addend = Bn254.G2(edge(seed, 4), edge(seed, 5), edge(seed, 6), edge(seed, 7));
@@ -180,7 +181,7 @@ contract Bn254G2SlopesTest is Test {
         bySlope(sum, addend, negative);
     }
 
-    /// @notice A sequence by slopes is the sequence in Jacobian coordinates.
+    /// @notice A sequence of additions by slope gives the same sum as in Jacobian coordinates.
     /// forge-config: default.fuzz.runs = 32
     function testFuzz_sequencesBySlopes(uint256 seed) public view {
         Bn254.G2 memory sum = key(1000);

@@ -5,7 +5,7 @@ import {Test} from "./Test.sol";
 import {CodePages} from "../src/libraries/CodePages.sol";
 
 contract CodePagesTest is Test {
-    /// @dev What `addressOf` is, plainly.
+    /// @dev What `addressOf` computes, in plain Solidity.
     function _plain(address creator, uint256 nonce) private pure returns (address) {
         bytes memory rlp;
         if (nonce < 0x80) rlp = abi.encodePacked(hex"d694", creator, uint8(nonce));
@@ -29,7 +29,7 @@ contract CodePagesTest is Test {
         }
     }
 
-    /// @notice Both ways to open a page, over dirty memory, and what lies behind its end.
+    /// @notice Opens pages in both ways, over memory that is not clean, and reads beyond their end.
     function test_opened() public {
         CodePages.create(7, 0x0102030405060708, hex"c0ffee");
         dirtyMemory();
@@ -50,7 +50,7 @@ contract CodePagesTest is Test {
         assertEq(whole, hex"00070102030405060708c0ffee00", "page");
     }
 
-    /// @notice The addresses of CREATE around every length of a nonce in RLP, from forge's own account of it.
+    /// @notice Compares addresses with those that forge computes, around every length that a nonce has in RLP.
     function test_addressesOfEveryLengthOfNonce() public {
         uint256 made = 1;
         for (uint256 nonce = 1; nonce < 300; nonce++) {

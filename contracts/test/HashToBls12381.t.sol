@@ -38,7 +38,8 @@ contract HashToBls12381Test is Test {
         assertEq(i, 5, "vectors");
     }
 
-    /// @notice The twin's expansion against the vectors of 128 bytes; the fuzz below ties the library to the twin.
+    /// @notice Checks the twin's expansion with the vectors of 128 bytes. The fuzz test below compares the library with
+    /// the twin.
     function test_vectors_of_expand_message_xmd_hold_for_the_twin() public view {
         (string memory json, bool present) = BlsVectors.read("02_rfc9380/expand_message_xmd_SHA256_38.json");
         if (!present) return;
@@ -52,7 +53,7 @@ contract HashToBls12381Test is Test {
         }
     }
 
-    /// @notice RFC 9380, appendix K.2: a tag of 256 bytes.
+    /// @notice The vector of RFC 9380, appendix K.2, with a tag of 256 bytes.
     function test_vector_of_a_long_tag() public view {
         bytes memory dst = "QUUX-V01-CS02-with-expander-SHA256-128-long-DST-";
         while (dst.length < 256) dst = bytes.concat(dst, "1");
@@ -62,7 +63,7 @@ contract HashToBls12381Test is Test {
         assertEq(caller.ofMessage("abc", dst), BlsHash.hashToG1("abc", dst), "point");
     }
 
-    /// @notice Real beacons: hash, unpacking and pairing at once. And none passes for another round.
+    /// @notice Real beacons test hash, unpacking and pairing together. No beacon passes for another round.
     function test_beacons_of_drand_quicknet() public view {
         string memory json = vm.readFile("test/vectors/BlsDrandQuicknet.json");
         bytes memory dst = bytes(vm.parseJsonString(json, ".dst"));
@@ -95,7 +96,7 @@ contract HashToBls12381Test is Test {
         assertEq(Bls12381.packG1(point), BlsHash.hashToG1(abi.encode(digest), dst), "digest");
     }
 
-    /// @notice Lengths about a word, a block of SHA-256 and the longest tag that is not hashed.
+    /// @notice Tries lengths around a word, a block of SHA-256 and the longest tag that is not hashed.
     function test_lengths_of_message_and_tag() public view {
         uint16[9] memory lengths = [1, 31, 32, 33, 63, 64, 65, 255, 256];
         for (uint256 i = 0; i < 9; ++i) {
@@ -111,17 +112,18 @@ contract HashToBls12381Test is Test {
 
     function testFuzz_reduction_agrees_with_the_plain_twin(uint256 high, uint256 low, uint8 edges) public view {
         uint256[4] memory edge = [uint256(0), 1, type(uint256).max, type(uint256).max - 1];
-        // Half of the words at an edge.
+        // Half of the words lie at an edge.
         if (edges & 1 == 0) high = edge[edges >> 1 & 3];
         if (edges & 8 == 0) low = edge[edges >> 4 & 3];
         assertReduces(high, low);
     }
 
-    /// @notice Multiples of p and their neighbours, where the quotient is one too small. A fuzzer does not find them.
+    /// @notice Tries multiples of p and numbers beside them, for which the quotient is one too small. A fuzzer would
+    /// not find them.
     function testFuzz_reduction_about_multiples_of_p(uint256 factor, uint256 offset) public view {
         factor = bound(factor, 0, (uint256(1) << 131) - 1);
         offset = bound(offset, 0, 4);
-        // factor · p, in words.
+        // The product factor · p, as words.
         (uint256 carry, uint256 low) = product(factor, BLS12381_P_LOW);
         (uint256 over, uint256 high) = product(factor, BLS12381_P_HIGH);
         unchecked {
@@ -138,7 +140,7 @@ contract HashToBls12381Test is Test {
         assertReduces(high, low);
     }
 
-    /// @notice Up to a word above a multiple of p, where the correction itself borrows.
+    /// @notice Tries numbers up to a word above a multiple of p, for which the correction itself borrows.
     function testFuzz_reduction_a_word_above_multiples_of_p(uint256 factor, uint256 offset) public view {
         factor = bound(factor, 0, (uint256(1) << 131) - 1);
         (uint256 carry, uint256 low) = product(factor, BLS12381_P_LOW);
@@ -182,7 +184,7 @@ contract HashToBls12381Test is Test {
         caller.ofDigest(0, "tag");
     }
 
-    /// @notice With any gas it answers right or reverts.
+    /// @notice With any gas, the function returns the right point or reverts.
     function testFuzz_too_little_gas_is_no_wrong_answer(uint256 gas) public view {
         bytes memory right = caller.ofDigest(bytes32(uint256(7)), "tag");
         (bool success, bytes memory output) = address(caller).staticcall{gas: bound(gas, 500, 30_000)}(
@@ -216,7 +218,7 @@ contract HashToBls12381Test is Test {
         return BlsPoints.pack(abi.encode(high, low));
     }
 
-    /// @notice a · b as two words.
+    /// @notice The product a · b, as two words.
     function product(uint256 a, uint256 b) internal pure returns (uint256 high, uint256 low) {
         unchecked {
             low = a * b;

@@ -7,7 +7,8 @@ import {PlainBn254} from "./plain/PlainBn254.sol";
 import {PlainHashToBn254} from "./plain/PlainHashToBn254.sol";
 import {Test, vm} from "./Test.sol";
 
-/// @notice The library behind external calls: memory of its own, reverts that can be expected, gas by difference.
+/// @notice Calls the library through external functions, each with its own memory, so that a test can expect a revert
+/// and measure gas.
 contract HashToBn254Harness is Test {
     function hash(bytes32 digest, uint8 counter, uint256 y) external pure returns (Bn254.G1 memory) {
         dirtyMemory();
@@ -42,7 +43,8 @@ contract HashToBn254Test is Test {
             & (2 ** 254 - 1);
     }
 
-    /// @notice The first digest whose candidate of counter 0 is of the kind wanted.
+    /// @notice The first digest for which counter 0 is refused because x³ + 3 is not a square; its x is below P, or
+    /// not, as asked.
     function digestWhereFirst(bool inField) private pure returns (bytes32 digest, uint256 x) {
         for (uint256 i = 0;; ++i) {
             digest = bytes32(i);
@@ -70,7 +72,7 @@ contract HashToBn254Test is Test {
         harness.hash(digest, counter, P - y);
         vm.expectRevert(HashToBn254.YNotInField.selector);
         harness.hash(digest, counter, y + P);
-        // y + 2P is even and has the right residue.
+        // y + 2P is even and has the right remainder.
         vm.expectRevert(HashToBn254.YNotInField.selector);
         harness.hash(digest, counter, y + 2 * P);
         wrong = bound(wrong, 0, (P - 1) / 2) * 2;
@@ -86,7 +88,7 @@ contract HashToBn254Test is Test {
     function test_candidate_not_below_p_is_refused() public {
         (bytes32 digest, uint256 x) = digestWhereFirst(false);
         assertTrue(x >= P && x < 2 ** 254, "between P and 2^254");
-        // Its residue may well be on the curve: the root of the residue is refused as well.
+        // The remainder of x may belong to a point. The root for that remainder is refused as well.
         for (uint256 i = 0;; ++i) {
             digest = bytes32(i);
             x = candidate(digest, 0);
@@ -104,19 +106,19 @@ contract HashToBn254Test is Test {
         (bytes32 digest, uint256 x) = digestWhereFirst(true);
         (uint8 counter,) = harness.find(digest);
         assertTrue(counter > 0, "passed over");
-        // A root of -(x³ + 3) is what MODEXP gives for it.
+        // MODEXP gives a root of -(x³ + 3) in this case.
         uint256 y = PlainBn254.squareRoot(PlainBn254.curve(x));
         if (y % 2 == 1) y = P - y;
         vm.expectRevert(HashToBn254.NotOnCurve.selector);
         harness.hash(digest, 0, y);
     }
 
-    /// @notice The library accepts it; nobody signed it.
+    /// @notice The library accepts a later counter, but nobody signed its point.
     function test_later_counter_is_another_point() public view {
         bytes32 digest = keccak256("a digest");
         (uint256 least, Bn254.G1 memory point) = PlainHashToBn254.find(digest);
         (uint256 later, Bn254.G1 memory another) = PlainHashToBn254.findFrom(digest, least + 1);
-        // Of two accepted counters from the first, both are small.
+        // Both are small, because few counters are refused before the second accepted one.
         // forge-lint: disable-next-line(unsafe-typecast)
         Bn254.G1 memory accepted = harness.hash(digest, uint8(later), another.y);
         assertEq(abi.encode(accepted), abi.encode(another), "accepted");
@@ -124,7 +126,7 @@ contract HashToBn254Test is Test {
     }
 
     function test_known_answers() public view {
-        // Computed by a script of integers apart from this code.
+        // A separate script computed these values with plain integers.
         known(
             0x0000000000000000000000000000000000000000000000000000000000000000,
             0,

@@ -8,7 +8,8 @@ import {PlainHashToBn254Rfc9380} from "./plain/PlainHashToBn254Rfc9380.sol";
 import {Vectors} from "./plain/Vectors.sol";
 import {Test, vm} from "./Test.sol";
 
-/// @notice The library behind external calls: memory of its own, reverts that can be expected, gas by difference.
+/// @notice Calls the library through external functions, each with its own memory, so that a test can expect a revert
+/// and measure gas.
 contract HashToBn254Rfc9380Harness is Test {
     function hash(
         bytes memory message,
@@ -21,7 +22,7 @@ contract HashToBn254Rfc9380Harness is Test {
         return HashToBn254Rfc9380.hash(message, tag, inverse, hint0, hint1);
     }
 
-    /// @notice With the hints of the twin.
+    /// @notice Hashes with the hints that the twin makes.
     function hashWithHints(bytes memory message, bytes memory tag) external view returns (Bn254.G1 memory) {
         (uint256 inverse, HashToBn254Rfc9380.MapHint memory hint0, HashToBn254Rfc9380.MapHint memory hint1) =
             PlainHashToBn254Rfc9380.hints(message, tag);
@@ -122,7 +123,8 @@ contract HashToBn254Rfc9380Test is Test {
         }
     }
 
-    /// @notice Of the three candidates with the best forged hints one passes, the map's: the claim of the library.
+    /// @notice Tries all three candidates with the best forged hints. Only the candidate of the map passes, as the
+    /// library claims.
     function testFuzz_no_other_candidate_passes(uint256 u, uint256 word) public view {
         u %= P;
         if (word & 7 == 0) u = word & 8 == 0 ? (P + 1) / 2 : (P - 1) / 2;
@@ -146,7 +148,8 @@ contract HashToBn254Rfc9380Test is Test {
         assertTrue(passed >= 1, "one passes");
     }
 
-    /// @notice g(x1)·g(x2)·g(x3) = (-h/4)·(h·g(x3))² with h·(x3 - 1) = -4 and x3 - 1 a square, as the proof says.
+    /// @notice Checks step 6 of the proof: g(x1)·g(x2)·g(x3) = (-h/4)·(h·g(x3))², h·(x3 - 1) = -4, and x3 - 1 is a
+    /// square.
     function testFuzz_identity_of_the_proof(uint256 u) public pure {
         u %= P;
         (uint256 d, uint256[3] memory x) = PlainHashToBn254Rfc9380.candidates(u);
@@ -168,7 +171,8 @@ contract HashToBn254Rfc9380Test is Test {
         assertEq(mulmod(mulmod(twoThirds, c3, P), mulmod(twoThirds, c3, P), P), c4, "c4 is a square");
         assertTrue(PlainBn254.isSquare(PlainBn254.curve(c2)), "g(-1/2) is a square: the candidate for d = 0");
         assertTrue(!PlainBn254.isSquare(P - 1), "-1 is none");
-        // No x with x³ = -3: the curve has no point with y = 0. (P - 1)/3 is whole, so cubes are told by it.
+        // No x has x³ = -3, so the curve has no point with y = 0. (P - 1)/3 is an integer, so this power tells cubes
+        // from others.
         assertTrue(PlainBn254.power(P - 3, (P - 1) / 3) != 1, "-3 is no cube");
     }
 
@@ -180,7 +184,7 @@ contract HashToBn254Rfc9380Test is Test {
         harness.mapToCurve(u, addmod(inverse, word, P), hint);
         uint256 candidate = hint.candidate;
         hint.candidate = word % 2 == 0 ? 0 : 4;
-        // Without a true witness for what is then not candidate 1, the witness is refused first.
+        // Without a true witness that candidate 1 is wrong, the witness is refused first.
         vm.expectRevert(
             candidate == 1 ? HashToBn254Rfc9380.BadNonSquare.selector : HashToBn254Rfc9380.UnknownCandidate.selector
         );
@@ -194,7 +198,7 @@ contract HashToBn254Rfc9380Test is Test {
         hint.root = root + P;
         vm.expectRevert(HashToBn254Rfc9380.RootNotInField.selector);
         harness.mapToCurve(u, inverse, hint);
-        // P - root + P has the parity and the residue of a root.
+        // P - root + P has the parity and the remainder of a root.
         hint.root = 2 * P - root;
         vm.expectRevert(HashToBn254Rfc9380.RootNotInField.selector);
         harness.mapToCurve(u, inverse, hint);
@@ -221,7 +225,7 @@ contract HashToBn254Rfc9380Test is Test {
             vm.expectRevert(HashToBn254Rfc9380.BadInverse.selector);
             harness.hash("message", TAG, wrong[i], hint0, hint1);
         }
-        // The hints of the elements in each other's place.
+        // The hints of the two elements are swapped.
         vm.expectRevert();
         harness.hash("message", TAG, inverse, hint1, hint0);
         vm.expectRevert();
@@ -232,7 +236,8 @@ contract HashToBn254Rfc9380Test is Test {
         (string memory json, bool present) = Vectors.read("02_bn254_h2c/svdw_map_to_point_a.json");
         if (!present) return;
         uint256[4] memory taken;
-        // Parsed as one array, forge taking decimal strings for numbers: 600 look-ups of the whole text would be slow.
+        // The file is parsed as one array, in which forge takes decimal strings for numbers. 600 look-ups in the whole
+        // text would be slow.
         uint256[] memory us = abi.decode(vm.parseJson(json, ".cases[*].u"), (uint256[]));
         uint256[] memory xs = abi.decode(vm.parseJson(json, ".cases[*].x"), (uint256[]));
         uint256[] memory ys = abi.decode(vm.parseJson(json, ".cases[*].y"), (uint256[]));
@@ -285,7 +290,7 @@ contract HashToBn254Rfc9380Test is Test {
         assertTrue(i >= 4, "cases");
     }
 
-    /// @notice Beacons of drand's BN254 networks: real signatures over this hash.
+    /// @notice Beacons of drand's networks on BN254 are real signatures over this hash.
     function test_vectors_drand_beacons() public view {
         assertTrue(beacons("06_drand/bn254_devnet-noble-bn254-drand.json"), "devnet");
         assertTrue(beacons("06_drand/bn254_devnet-kevincharm-bls-bn254.json"), "devnet whose tag says SSWU");
@@ -314,7 +319,7 @@ contract HashToBn254Rfc9380Test is Test {
         return string.concat(list, "[", vm.toString(i), "]");
     }
 
-    /// @notice The dearest case: a message of 32 bytes whose two elements take candidate 3.
+    /// @notice The most expensive case: a message of 32 bytes for which both elements take candidate 3.
     function test_gas_snapshot_and_goal() public {
         bytes memory message;
         uint256 inverse;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice Bitmaps and packed quorums as an aggregator makes them, plainly.
+/// @notice Makes bitmaps and packed quorums as an aggregator does, in plain Solidity.
 library Members {
     uint256 internal constant NEWEST = 0;
     uint256 internal constant NONE = type(uint16).max;
 
-    /// @notice A quorum whose key is known; epoch and weight are 0 where it was not weighed.
+    /// @notice A quorum whose key is known. Epoch and weight are 0 if it was not weighed.
     struct Base {
         uint256 slot;
         uint32 epoch;
@@ -41,7 +41,7 @@ library Members {
         return base.slot == NONE ? bytes("") : abi.encodePacked(base.epoch, base.weight, base.key, base.signers);
     }
 
-    /// @notice What a slot holds; 0 of the empty quorum.
+    /// @notice The commitment that a slot holds; 0 for the empty quorum.
     function commitment(Base memory base) internal pure returns (bytes32) {
         return base.slot == NONE ? bytes32(0) : keccak256(preimage(base));
     }
@@ -58,7 +58,7 @@ library Members {
         return packOwn(base, store, keyPages, weightPages, own, proof);
     }
 
-    /// @notice `pack` with the bytes of the bitmap as they are, whatever the base's.
+    /// @notice Packs a quorum with the bytes of the bitmap as they are, even if they are the base's.
     function packOwn(
         Base memory base,
         uint256 store,

@@ -7,7 +7,7 @@ import {IVerifier} from "../src/interfaces/IVerifier.sol";
 import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {MockToken} from "./mocks/MockTokens.sol";
 
-/// @notice A network with its token, and what anybody does with it whatever its verifier is.
+/// @notice A network with its token, and helpers that work with any verifier.
 abstract contract NetworkFixture is Test {
     uint64 internal constant GENESIS = 1_000_000;
     uint64 internal constant EPOCH = 1 days;
@@ -25,7 +25,7 @@ abstract contract NetworkFixture is Test {
     MockToken internal token;
     TaskNetwork internal network;
 
-    /// @dev Without its verifier, which is made for the network's address.
+    /// @dev The parameters without the verifier, which is made for the network's address.
     function parameters() internal view returns (ITaskNetwork.Parameters memory) {
         return ITaskNetwork.Parameters({
             token: token,
@@ -48,7 +48,7 @@ abstract contract NetworkFixture is Test {
         });
     }
 
-    /// @notice The address of what this contract creates after `more` others.
+    /// @notice The address of the contract that this contract creates after `more` others.
     function nextAddress(uint256 more) internal view returns (address) {
         return vm.computeCreateAddress(address(this), vm.getNonce(address(this)) + more);
     }
@@ -69,7 +69,7 @@ abstract contract NetworkFixture is Test {
         network.fund(amount);
     }
 
-    /// @notice The first second of an epoch.
+    /// @notice Moves time to the first second of an epoch.
     function enter(uint256 epoch) internal {
         vm.warp(GENESIS + epoch * EPOCH);
     }
@@ -109,7 +109,7 @@ abstract contract NetworkFixture is Test {
         b = ITaskNetwork.Task(id, 0, bytes32("no"), true);
     }
 
-    /// @notice What the network must hold for the first `count` operators and everyone else.
+    /// @notice The tokens that the network must hold for the first `count` operators and for everyone else.
     function liabilities(uint256 count) internal view returns (uint256 sum) {
         (uint256 free, uint256 owed) = network.pool();
         sum = free + owed;

@@ -7,7 +7,7 @@ import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 
-/// @notice The operators of `11_bn254_keys`, with their secrets: public test keys of EigenLayer's middleware.
+/// @notice The operators of `11_bn254_keys`, with their secrets. They are public test keys of EigenLayer's middleware.
 contract Operators {
     error VectorsMissing(string path);
 
@@ -31,7 +31,7 @@ contract Operators {
                 );
             }
         } catch {
-            // Elsewhere than in continuous integration the vectors may be absent, and the tests pass by.
+            // The vectors may be absent, and then the tests are skipped. In continuous integration that is an error.
             require(bytes(vm.envOr("CI", string(""))).length == 0, VectorsMissing(path));
         }
     }
@@ -46,7 +46,8 @@ contract Operators {
         }
     }
 
-    /// @notice The key of a quorum from that of a base, added and taken away in the order of the contract, and 1/Z of the sum.
+    /// @notice The key of a quorum, computed from the key of a base: keys are added and subtracted in the order of the
+    /// contract. Also 1/Z of the sum.
     function sumInG2(bytes memory baseKey, bytes memory base, bytes memory signers)
         external
         view
@@ -69,7 +70,7 @@ contract Operators {
         key = abi.encode(Bn254G2.normalize(sum));
     }
 
-    /// @notice The slopes of the additions of `sumInG2`, one after another: of the affine sum so far and the key.
+    /// @notice The slopes of the additions of `sumInG2`, in order: each between the affine sum so far and the next key.
     function slopesInG2(bytes memory baseKey, bytes memory base, bytes memory signers)
         external
         view

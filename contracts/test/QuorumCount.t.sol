@@ -7,13 +7,14 @@ import {QuorumFixture} from "./QuorumFixture.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {Settlement} from "../src/Settlement.sol";
 
-/// @notice What a quorum weighs: members counted where any so many weigh enough, or their weights read.
+/// @notice Tests how a quorum proves its weight: members are counted if any that many reach the required weight, and
+/// otherwise their weights are read.
 contract QuorumCountTest is QuorumFixture {
     function _tooLight(uint256 weight) private view returns (bytes memory) {
         return abi.encodeWithSelector(Settlement.QuorumTooLight.selector, weight, _required());
     }
 
-    /// @dev The first `count` indices weigh as much as each other; `required` that of all of them.
+    /// @dev Begins an epoch in which the first `count` indices have the same weight.
     function _equal(uint256 count, uint64 weight, uint256 required) private {
         uint64[] memory weights = new uint64[](count);
         for (uint256 i = 0; i < count; i++) {
@@ -34,7 +35,7 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(_newest, NONE, _range(4, N), _tooFew(8));
     }
 
-    /// @notice A key that came since the epoch was begun signs, and does not count.
+    /// @notice A key that was registered after the epoch began signs, and does not count.
     function test_trap_membersWhoAreNotWeighed() public {
         _equal(N, 1, 9);
         _register(300);
@@ -42,13 +43,13 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(Members.empty(), NONE, signers, _tooFew(N - 4));
         signers = _range(3, N + 300);
         Members.Base memory base = _settle(Members.empty(), 2, signers);
-        // In the next epoch it does.
+        // In the next epoch it counts.
         _equal(N + 300, 1, 300);
         _settle(base, NONE, _range(N, N + 300));
         _refuse(base, NONE, _range(N + 1, N + 300), _tooFew(299));
     }
 
-    /// @notice Members whose number is near that of a word's bits, and no multiple of a byte's.
+    /// @notice Tries numbers of members near the bits of a word, and numbers that are no multiple of a byte's bits.
     function test_membersAroundWords() public {
         _register(520 - N);
         uint256[12] memory counts = [uint256(1), 7, 8, 9, 13, 255, 256, 257, 263, 511, 512, 513];
@@ -56,7 +57,8 @@ contract QuorumCountTest is QuorumFixture {
             uint256 count = counts[i];
             _equal(count, 1, count);
             assertEq(_enough(), count, "all");
-            // Who is not weighed takes the place of one who is: the first, the last, and one in between.
+            // A member without a weight takes the place of one that has one: of the first, of the last, and of one
+            // between them.
             _refuse(Members.empty(), NONE, _range(1, count + 1), _tooFew(count - 1));
             _refuse(Members.empty(), NONE, _range(1, 520), _tooFew(count - 1));
             bool[] memory members = new bool[](520);
@@ -71,8 +73,8 @@ contract QuorumCountTest is QuorumFixture {
         _settle(_newest, NONE, _range(0, 520));
     }
 
-    /// @notice What is counted, against one bit after another. With more required than all weigh no number is enough, and the
-    /// error tells the number.
+    /// @notice Compares the count with a count bit by bit. If more is required than all weigh, no number is enough, and
+    /// the error tells the count.
     function testFuzz_counted(uint256 seed, uint256 length, uint256 members) public {
         length = bound(length, 1, 100);
         bytes memory signers = new bytes(length);
@@ -92,20 +94,20 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(Members.empty(), NONE, signers, _tooFew(count));
     }
 
-    /// @notice One who was rotated out weighs nothing, and counts as the lightest of all does.
+    /// @notice A member that rotated out weighs nothing. It counts as the lightest of all.
     function test_aMemberWithoutWeightCountsAsTheLightest() public {
         uint64[] memory weights = new uint64[](5);
         for (uint256 i = 1; i < 5; i++) {
             weights[i] = 10;
         }
-        // Any four weigh 30: of the others three would do.
+        // Any four members weigh at least 30. Three would be enough without the member of weight 0.
         _begin(weights, 30, 10);
         assertEq(_enough(), 4, "enough");
         _refuse(Members.empty(), NONE, _range(1, 4), _tooFew(3));
         _refuse(Members.empty(), NONE, _range(0, 3), _tooFew(3));
         _settle(Members.empty(), NONE, _range(0, 4));
         _settle(Members.empty(), NONE, _range(1, 5));
-        // Weighed, three do.
+        // If their weights are read, three of them are enough.
         _weighs = true;
         _settle(Members.empty(), NONE, _range(1, 4));
         _refuse(Members.empty(), NONE, _range(0, 3), _tooLight(20));
@@ -132,7 +134,7 @@ contract QuorumCountTest is QuorumFixture {
             _weighs = true;
             _refuse(Members.empty(), NONE, _range(0, N), _tooLight(3 * N));
             _weighs = false;
-            // Exactly all of it, by each threshold that is sharp.
+            // Exactly what all weigh is required. Every threshold but the first gives the smallest possible number.
             _begin(weights, uint88(3 * N), thresholds[i]);
             assertEq(_enough(), i == 0 ? NEVER : N, "all");
         }
@@ -149,7 +151,7 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(Members.empty(), NONE, _range(0, N), _tooLight(0));
     }
 
-    /// @dev Zeros, few values with ties, any, and the largest.
+    /// @dev Draws weights: zeros, few values with ties, any values, and the largest one.
     function _draw(uint256 seed) private pure returns (uint64[] memory weights) {
         weights = new uint64[](1 + seed % 9);
         for (uint256 i = 0; i < weights.length; i++) {
@@ -180,12 +182,12 @@ contract QuorumCountTest is QuorumFixture {
         }
     }
 
-    /// @notice Whatever the threshold: every quorum of so many weighs what is required, by brute force over all of them. What the
-    /// contract answers to one of them is what was counted.
+    /// @notice For any threshold, every quorum of `enough` members reaches the required weight; the test tries all of
+    /// them. Then it compares the contract's answer for one quorum with the count.
     function testFuzz_enoughWeighEnough(uint256 seed, uint64 threshold, uint256 required, uint256 mask) public {
         uint64[] memory weights = _draw(seed);
         uint256 kind = seed >> 8 & 3;
-        // Any threshold, a small one, one of the weights, and one beside it.
+        // Takes any threshold, a small one, one of the weights, or one beside a weight.
         if (kind == 1) threshold = uint64(bound(threshold, 1, 5));
         if (kind >= 2) threshold = weights[threshold % weights.length];
         if (kind == 3 && threshold != type(uint64).max) threshold++;
@@ -203,7 +205,8 @@ contract QuorumCountTest is QuorumFixture {
         _answers(mask & (1 << N) - 1);
     }
 
-    /// @dev Some of them with an index that was not weighed. Weighed, each passes by its weight and by nothing else.
+    /// @dev Settles one quorum, or sees it refused. Some of its members may have an index without a weight. If weights
+    /// are read, only the weight decides.
     function _answers(uint256 mask) private {
         bytes memory signers = _masked(mask);
         if (signers.length == 0) return;
@@ -224,7 +227,7 @@ contract QuorumCountTest is QuorumFixture {
         _weighs = false;
     }
 
-    /// @notice With the threshold that is advised no smaller number is enough.
+    /// @notice With the best threshold, no smaller number is enough.
     function testFuzz_sharpWithTheRightThreshold(uint256 seed, uint256 required) public {
         uint64[] memory weights = _draw(seed);
         uint256 total = _total(weights);
@@ -237,7 +240,7 @@ contract QuorumCountTest is QuorumFixture {
         assertEq(_enough(), least, "the lightest so many reach it, and no fewer");
     }
 
-    /// @notice As many and as heavy as they come: no sum overflows.
+    /// @notice Tries the most members with the largest weight: no sum overflows.
     function test_theHeaviest() public {
         _register(1_000 - N);
         _compact(300);
@@ -251,10 +254,10 @@ contract QuorumCountTest is QuorumFixture {
         _settle(_newest, NONE, _range(0, 1_000));
     }
 
-    // Weighed.
+    // Quorums whose weights are read.
 
     function test_exactlyWhatIsRequired() public {
-        // Indices 2 to 11 weigh 1,065.
+        // The members with the indices 2 to 11 weigh 1,065.
         _begin(1_065);
         _weighs = true;
         _settle(Members.empty(), NEWEST, _range(2, N));
@@ -268,7 +271,8 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(_newest, NONE, _range(2, N), _tooLight(1_065));
     }
 
-    /// @notice The base itself, weighed in this epoch: no page is opened, and what was named is not looked at.
+    /// @notice A quorum with the base's members, weighed in this epoch: the contract opens no page, and ignores pages
+    /// that are named.
     function test_theSameQuorumIsNotWeighedAgain() public {
         _begin(1_166);
         _weighs = true;
@@ -284,7 +288,7 @@ contract QuorumCountTest is QuorumFixture {
         _settle(_newest, NEWEST, _range(1, N));
     }
 
-    /// @notice A base that was only counted has no weight: it is summed over all members, or counted again.
+    /// @notice A base that was only counted has no weight. All of its members are weighed, or counted again.
     function test_aCountedBaseIsWeighedAnew() public {
         _begin(150);
         assertEq(_enough(), 2, "enough");
@@ -298,13 +302,13 @@ contract QuorumCountTest is QuorumFixture {
         Members.Base memory weighed = _settle(base, 3, _range(0, N));
         assertEq(weighed.weight, 1_266, "more");
         _refuse(base, NONE, _range(0, 1), _tooLight(100));
-        // And a weighed base is forgotten where its difference is counted.
+        // A weighed base loses its weight if its difference is counted.
         _weighs = false;
         weighed = _settle(weighed, 3, _range(1, N));
         assertTrue(weighed.epoch == 0 && weighed.weight == 0, "counted");
     }
 
-    /// @notice Without this a base stored by counting could be claimed to weigh anything in epoch 0, which is no epoch.
+    /// @notice A base that was stored by counting has epoch 0 and weight 0. Nobody can claim another weight for it.
     function test_trap_aCountedBaseWithAWeight() public {
         _begin(150);
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, 9));
@@ -314,7 +318,7 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(base, NONE, _range(0, 9), abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
     }
 
-    /// @notice The weight of an older epoch is worth nothing in this one, also where the epoch is the only difference.
+    /// @notice The weight of an older epoch does not count in this one, even if only the epoch differs.
     function test_trap_aWeightOfAnOlderEpoch() public {
         _weighs = true;
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, N));
@@ -333,7 +337,7 @@ contract QuorumCountTest is QuorumFixture {
         _refuse(base, NONE, _range(0, N), _tooFew(N));
     }
 
-    // Rental.
+    // Stores by ski rental.
 
     function test_rental() public {
         Members.Base memory base = _settle(Members.empty(), 3, _range(0, N));
@@ -345,7 +349,7 @@ contract QuorumCountTest is QuorumFixture {
         assertEq(_paid(), 1, "paid by rental alone");
         Members.Base memory stored = _settle(base, RENTAL, _range(2, N));
         assertTrue(_settlement.commitmentAt(2) == Members.commitment(stored) && _paid() == 0, "three: stored");
-        // From the empty quorum all members are changes.
+        // From the empty quorum, all members are changes.
         _settle(Members.empty(), RENTAL, _range(0, 2));
         assertEq(_paid(), 2, "two paid");
         stored = _settle(Members.empty(), RENTAL, _range(0, 2));

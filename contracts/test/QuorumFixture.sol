@@ -6,10 +6,10 @@ import {Members} from "./Members.sol";
 import {ToyCurve} from "./mocks/ToyCurve.sol";
 import {Settlement} from "../src/Settlement.sol";
 
-/// @notice A settlement over the toy curve, and what an aggregator keeps of it: the head and the newest base. Whatever settles here is
-/// compared with a plain account of what it changes.
+/// @notice A settlement over the toy curve, and what an aggregator keeps of it: the head and the newest base. The
+/// fixture computes in plain Solidity what each settlement changes, and compares.
 abstract contract QuorumFixture is Test {
-    /// @dev Keys before each test: the first eight in a page, the others in storage.
+    /// @dev Keys before each test. The first eight lie in a page, the others in storage.
     uint256 internal constant N = 12;
     uint256 internal constant NONE = Members.NONE;
     uint256 internal constant NEWEST = Members.NEWEST;
@@ -21,13 +21,13 @@ abstract contract QuorumFixture is Test {
     ToyCurve internal _settlement;
     uint256 internal _head;
     Members.Base internal _newest;
-    /// By index.
+    /// The secrets, by index.
     uint256[] internal _secrets;
-    /// Of the epoch that was begun last.
+    /// The weights of the epoch that was begun last.
     uint64[] internal _weights;
     uint256[] internal _keyPages;
     uint256[] internal _weightPages;
-    /// Whether pages of weights are named.
+    /// Whether quorums name pages of weights.
     bool internal _weighs;
     uint256[] internal _none;
 
@@ -48,9 +48,9 @@ abstract contract QuorumFixture is Test {
         delete _weightPages;
     }
 
-    // What the registrar does.
+    // The registrar's calls.
 
-    /// @dev The secret of an index is one more than it.
+    /// @dev The secret of each index is the index plus one.
     function _register(uint256 keys) internal {
         _settlement.fill(_secrets.length, keys);
         for (uint256 i = 0; i < keys; i++) {
@@ -71,7 +71,7 @@ abstract contract QuorumFixture is Test {
         _keyPages.push(_settlement.extent().pages);
     }
 
-    /// @notice An epoch in which index i weighs 100 + i.
+    /// @notice Begins an epoch in which index i weighs 100 + i.
     function _begin(uint88 required) internal {
         uint64[] memory weights = new uint64[](_secrets.length);
         for (uint256 i = 0; i < weights.length; i++) {
@@ -94,7 +94,7 @@ abstract contract QuorumFixture is Test {
         while (pages < _settlement.extent().pages) _weightPages.push(++pages);
     }
 
-    /// @dev What is left of the head: results that were settled, and changes that were paid.
+    /// @dev Takes over the new terms. The nonce and the paid changes stay.
     function _entered() internal {
         _head = _pack(_nonce(), _settlement.terms(), _paid());
         _assertState("entered");
@@ -104,7 +104,7 @@ abstract contract QuorumFixture is Test {
         return nonce << 192 | uint192(terms) >> 24 << 24 | paid;
     }
 
-    // What the head says.
+    // The fields of the head.
 
     function _nonce() internal view returns (uint256) {
         return _head >> 192;
@@ -138,9 +138,9 @@ abstract contract QuorumFixture is Test {
         assertEq(_settlement.state(), _stateOf(_head, Members.commitment(_newest)), what);
     }
 
-    // What an aggregator does.
+    // The aggregator's calls.
 
-    /// @notice The members from one index to another, which is not one.
+    /// @notice The members from `from` on, before `to`.
     function _range(uint256 from, uint256 to) internal pure returns (bytes memory) {
         bool[] memory members = new bool[](to);
         for (uint256 i = from; i < to; i++) {
@@ -149,7 +149,7 @@ abstract contract QuorumFixture is Test {
         return Members.bitmap(members);
     }
 
-    /// @notice The members whose bits are set in a mask, the least significant being index 0.
+    /// @notice The members whose bits are set in a mask. The least significant bit is index 0.
     function _masked(uint256 mask) internal pure returns (bytes memory) {
         bool[] memory members = new bool[](256);
         for (uint256 i = 0; i < 256; i++) {
@@ -158,7 +158,7 @@ abstract contract QuorumFixture is Test {
         return Members.bitmap(members);
     }
 
-    /// @notice Key and weight of a quorum, from every member's.
+    /// @notice The key and the weight of a quorum, as sums over its members.
     function _sum(bytes memory signers) internal view returns (uint256 key, uint256 weight) {
         for (uint256 i = 0; i < _secrets.length; i++) {
             if (!Members.contains(signers, i)) continue;
@@ -197,7 +197,7 @@ abstract contract QuorumFixture is Test {
         return Members.pack(base, store, _keyPages, _weighs ? _weightPages : _none, signers, proof);
     }
 
-    /// @notice The call that settles: from the newest base, or from another.
+    /// @notice The call that settles: `settle` for one result from the newest base, and `settleAll` otherwise.
     function _call(Members.Base memory base, bytes32[] memory results, bytes memory quorum)
         internal
         view
@@ -209,7 +209,7 @@ abstract contract QuorumFixture is Test {
         return abi.encodeCall(Settlement.settleAll, (Members.commitment(_newest), _head, results, quorum));
     }
 
-    /// @notice The same for one result that the quorum signed.
+    /// @notice The same call for one result that the quorum signed.
     function _call(Members.Base memory base, uint256 store, bytes memory signers) internal view returns (bytes memory) {
         bytes32[] memory results = _results(1);
         return _call(base, results, _quorum(base, store, signers, _signature(results, signers)));
@@ -246,7 +246,7 @@ abstract contract QuorumFixture is Test {
         return _settle(base, store, signers, 1);
     }
 
-    /// @notice Settles results that a quorum signed, and answers with the base that it makes.
+    /// @notice Settles results that a quorum signed, and returns the base that it becomes.
     function _settle(Members.Base memory base, uint256 store, bytes memory signers, uint256 count)
         internal
         returns (Members.Base memory result)
@@ -256,7 +256,7 @@ abstract contract QuorumFixture is Test {
         return _settled(base, store, signers, count);
     }
 
-    /// @dev The account of what a settlement changes.
+    /// @dev Computes what a settlement changes, and compares.
     function _settled(Members.Base memory base, uint256 store, bytes memory signers, uint256 count)
         internal
         returns (Members.Base memory result)
@@ -276,14 +276,14 @@ abstract contract QuorumFixture is Test {
         _assertState("settled");
     }
 
-    /// @dev Signers who were weighed in this epoch.
+    /// @dev How many signers have a weight in this epoch.
     function _counted(bytes memory signers) private view returns (uint256 count) {
         for (uint256 i = 0; i < _weights.length; i++) {
             if (Members.contains(signers, i)) count++;
         }
     }
 
-    /// @notice A quorum as a base, weighed in this epoch or not at all.
+    /// @notice A quorum as a base, weighed in this epoch or not weighed.
     function _base(uint256 slot, bool weighed, bytes memory signers) internal view returns (Members.Base memory) {
         (uint256 key, uint256 weight) = _sum(signers);
         return Members.Base(

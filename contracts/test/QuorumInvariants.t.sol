@@ -6,8 +6,9 @@ import {Members} from "./Members.sol";
 import {ToyCurve} from "./mocks/ToyCurve.sol";
 import {Settlement} from "../src/Settlement.sol";
 
-/// @notice Registers, rotates, weighs, compacts, pins and settles in any order and from any base, beside a plain account of all of it.
-/// What must not happen is written down, for a call that reverts in here is passed over.
+/// @notice Registers, rotates, weighs, compacts, pins and settles in any order and from any base, and keeps a plain
+/// account of all of it. Forge ignores a call that reverts here, so the contract notes in `violation` what must not
+/// happen.
 contract Aggregator is Test {
     ToyCurve public immutable settlement;
     uint256 public constant PINNED = 1;
@@ -17,19 +18,20 @@ contract Aggregator is Test {
     uint256 private constant MOST_KEYS = 60;
     bytes32 private constant ENTERING = keccak256("quorate.settlement.entering");
 
-    /// By index: secrets, and the weights of the epoch that was entered last and of the one that was begun last.
+    /// By index: the secrets, the weights of the epoch that was entered last, and those of the epoch that was begun
+    /// last.
     uint256[] public keys;
     uint64[] public weights;
     uint64[] private _begun;
     uint256 private _least;
-    /// What the head packs.
+    /// The fields of the head.
     uint256 public settled;
     uint256 public epoch;
     uint256 public enough;
     uint256 public required;
     uint256 public paid;
     bool public waiting;
-    /// Slot 0 is the newest.
+    /// The bases by slot. Slot 0 is the newest.
     Members.Base[SLOTS] private _bases;
     uint256[] private _keyPages;
     uint256[] private _weightPages;
@@ -37,7 +39,7 @@ contract Aggregator is Test {
     uint256 private _pages;
     uint256 private _paged;
 
-    /// Set once something happened that must not.
+    /// Names something that must not happen, once it has happened.
     string public violation;
     mapping(bytes32 => uint256) public calls;
 
@@ -73,7 +75,8 @@ contract Aggregator is Test {
         calls["compact"]++;
     }
 
-    /// @dev Weights for all keys, some or more than there are; any threshold; required: at most a little more than all weigh.
+    /// @dev Begins an epoch: weights for all keys, for some, or for more keys than there are; any threshold; and a
+    /// required weight that is at most slightly more than all weigh.
     function begin(uint256 seed, uint64 threshold, uint256 least) public {
         uint64[] memory next = new uint64[](seed % 5 == 0 ? seed % MOST_KEYS : keys.length);
         uint256 total = 0;
@@ -113,7 +116,8 @@ contract Aggregator is Test {
         calls["enter"]++;
     }
 
-    /// @dev Any quorum, from any base, stored anywhere, weighed or counted, and sometimes with a false signature.
+    /// @dev Settles any quorum, from any base, stored in any slot, weighed or counted, and sometimes with a false
+    /// signature.
     function settle(uint256 seed, uint256 slot, uint256 store, uint256 count) public {
         Members.Base memory base = Members.empty();
         slot = bound(slot, 0, SLOTS);
@@ -172,7 +176,7 @@ contract Aggregator is Test {
         if (waiting) expected = keccak256(abi.encode(ENTERING, expected, settlement.terms()));
     }
 
-    /// @notice Key and weight of a quorum, from every member's.
+    /// @notice The key and the weight of a quorum, as sums over its members.
     function sum(bytes memory signers) public view returns (uint256 key, uint256 weight) {
         for (uint256 i = 0; i < keys.length; i++) {
             if (!Members.contains(signers, i)) continue;
@@ -195,7 +199,8 @@ contract Aggregator is Test {
         return seed < SLOTS + 2 ? RENTAL : Members.NONE;
     }
 
-    /// @dev Whether the exact weight is looked at: where it is asked for, or where too few signers may be heavy enough.
+    /// @dev Whether the exact weight decides: if weights are read, or if too few members sign and their quorum was
+    /// weighed before.
     function _exact(Members.Base memory base, bytes memory signers, bool weighed) private view returns (bool) {
         if (weighed) return true;
         uint256 count = 0;
@@ -205,7 +210,7 @@ contract Aggregator is Test {
         return count < enough && Members.same(base.signers, signers) && base.epoch != 0 && base.epoch == epoch;
     }
 
-    /// @dev Nobody whose quorum is good is turned away.
+    /// @dev Notes a violation if a good quorum was refused.
     function _refused(Members.Base memory base, uint256 store, bytes memory signers, bool weighed, bool forged)
         private
     {
@@ -268,13 +273,14 @@ contract QuorumsInvariants is Test {
         targets[0] = address(_aggregator);
     }
 
-    /// @notice No quorum lighter than is required, no false signature, nothing twice, nothing between two epochs; and no good quorum
-    /// turned away.
+    /// @notice No quorum below the required weight settles, no false signature, nothing twice, and nothing between two
+    /// epochs. No good quorum is refused.
     function invariant_nothingHappensThatMustNot() external view {
         assertEq(bytes(_aggregator.violation()), "", "violation");
     }
 
-    /// @notice Whatever was registered, compacted, weighed and settled: a base is the sum of its bitmap's keys.
+    /// @notice Whatever was registered, compacted, weighed and settled, the key of each base is the sum of its members'
+    /// keys.
     function invariant_everyBaseIsTheSumOfItsMembers() external view {
         ToyCurve settlement = _aggregator.settlement();
         for (uint256 slot = 0; slot < _aggregator.SLOTS(); slot++) {
@@ -297,7 +303,8 @@ contract QuorumsInvariants is Test {
         assertTrue(_aggregator.settlement().waiting() == _aggregator.waiting(), "waiting");
     }
 
-    /// @notice What the invariants are about does happen: each kind of call is accepted in a run of this length, by any seed.
+    /// @notice The calls that the invariants are about happen: a run of this length accepts each kind of call, for any
+    /// seed.
     /// forge-config: default.fuzz.runs = 4
     function testFuzz_everythingHappens(uint256 seed) external {
         for (uint256 i = 0; i < 2000; i++) {

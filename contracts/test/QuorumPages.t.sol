@@ -7,11 +7,12 @@ import {ToyCurve} from "./mocks/ToyCurve.sol";
 import {KeyTable} from "../src/KeyTable.sol";
 import {Settlement} from "../src/Settlement.sol";
 
-/// @notice Differences that go through several pages of both kinds, whose bounds are not those of a bitmap's words.
+/// @notice Tests differences that run through several pages of keys and of weights, whose ends are not those of a
+/// bitmap's words.
 contract PagesTest is Test {
     ToyCurve private _settlement;
     uint256 private constant N = 3_200;
-    /// @dev Pages of keys end before these indices; the rest is in storage.
+    /// @dev Pages of keys end before these indices. The other keys are in storage.
     uint256[] private _ends =
         [2, 5, 200, 256, 511, 512, 600, 900, 1_200, 1_500, 1_800, 2_100, 2_400, 2_700, 3_000, 3_190];
     uint256[] private _keyPages;
@@ -33,7 +34,7 @@ contract PagesTest is Test {
         _begin(N - 3);
     }
 
-    /// @dev The last three, who came since, weigh nothing.
+    /// @dev The last three members have no weight, because they came later.
     function _begin(uint256 count) private {
         uint64[] memory weights = new uint64[](count);
         for (uint256 i = 0; i < count; i++) {
@@ -99,7 +100,7 @@ contract PagesTest is Test {
         return Members.bitmap(members);
     }
 
-    /// @dev Runs of members, from long to single ones, with ends near those of pages and words.
+    /// @dev Draws runs of members, from long ones to single members. Some end near the ends of pages and words.
     function _random(uint256 seed) private view returns (bytes memory) {
         bool[] memory members = new bool[](N);
         bool in_ = seed & 1 == 0;
@@ -115,7 +116,7 @@ contract PagesTest is Test {
             }
             in_ = !in_;
         }
-        // A quorum is not empty, and weighs something.
+        // The quorum must not be empty, and must weigh something.
         members[seed % 3_000] = true;
         return Members.bitmap(members);
     }
@@ -126,7 +127,7 @@ contract PagesTest is Test {
         for (uint256 i = 0; i < 3; i++) {
             base = _settle(base, _random(uint256(keccak256(abi.encode(seed, i)))));
         }
-        // Weighed anew over all members.
+        // In a new epoch all members are weighed again.
         _begin(N - 3);
         _settle(base, _random(~seed));
     }
@@ -143,7 +144,7 @@ contract PagesTest is Test {
 
     function test_keysInPagesThatAreNotNamed() public {
         uint256[] memory keys = new uint256[](2);
-        // 2 to 4 and 200 to 255 are named.
+        // These pages hold the indices 2 to 4 and 200 to 255.
         (keys[0], keys[1]) = (2, 4);
         uint256[3] memory missing = [uint256(1), 5, 256];
         uint256[4] memory indices = [uint256(2), 4, 200, 255];
@@ -155,7 +156,7 @@ contract PagesTest is Test {
             );
             indices[i] = kept;
         }
-        // Backwards: the first page is passed by.
+        // In the wrong order, the first page is skipped.
         (keys[0], keys[1]) = (4, 2);
         _refuse(_members(indices), keys, _weightPages, abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 2));
         (keys[0], keys[1]) = (2, 4);
@@ -172,11 +173,11 @@ contract PagesTest is Test {
         weights[0] = _weightPages[1];
         why = abi.encodeWithSelector(KeyTable.NoWeight.selector, 1, 8);
         _refuse(signers, _keyPages, weights, why);
-        // Backwards.
+        // The pages in the wrong order.
         weights = new uint256[](2);
         (weights[0], weights[1]) = (_weightPages[1], _weightPages[0]);
         _refuse(signers, _keyPages, weights, why);
-        // A page that ends before the bitmap does not reach behind it.
+        // The page named holds no weight of the bitmap's indices.
         signers = _members([uint256(8), 8, 8, 8]);
         weights = new uint256[](1);
         weights[0] = _weightPages[1];

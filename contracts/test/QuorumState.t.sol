@@ -8,11 +8,11 @@ import {ToyCurve} from "./mocks/ToyCurve.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {Settlement} from "../src/Settlement.sol";
 
-/// @notice The one word that all of a settlement is in: what is shown of it, and how an epoch replaces a part of it.
+/// @notice Tests the state hash: what a call passes must hash to it, and an epoch replaces a part of what it hashes.
 contract QuorumStateTest is QuorumFixture {
     address private constant STRANGER = address(0xbad);
 
-    /// @dev Results settled, changes paid, a newest base and one in the ring.
+    /// @dev Makes a settlement with settled results, paid changes, a newest base and a base in the ring.
     function _live() private returns (Members.Base memory ring) {
         ring = _settle(Members.empty(), 2, _range(0, N));
         _settle(Members.empty(), NEWEST, _range(1, N), 2);
@@ -25,7 +25,7 @@ contract QuorumStateTest is QuorumFixture {
         return abi.encodeWithSelector(Quorums.NotThisBase.selector, slot);
     }
 
-    /// @notice Every field of the head, bit by bit, in both ways to settle; and every bit of the newest commitment.
+    /// @notice Flips every bit of the head, in both ways to settle, and every bit of the newest commitment.
     function test_everyBitOfTheState() public {
         Members.Base memory ring = _live();
         bytes32[] memory results = _results(1);
@@ -58,7 +58,7 @@ contract QuorumStateTest is QuorumFixture {
         _refuse(abi.encodeCall(Settlement.settleAll, (newest, head, results, quorum)), Settlement.NotThisState.selector);
     }
 
-    /// @notice Heads that once were, with commitments that once were.
+    /// @notice Tries heads and commitments that were right once.
     function test_trap_staleHead() public {
         (uint256[4] memory heads, bytes32[4] memory newests) = ([uint256(0), 0, 0, 0], [bytes32(0), 0, 0, 0]);
         (heads[0], newests[0]) = (_head, 0);
@@ -80,7 +80,7 @@ contract QuorumStateTest is QuorumFixture {
         _accept(_call(Members.empty(), results, quorum));
     }
 
-    /// @notice What is shown of the newest base is what the state commits to: its epoch, weight, key and bitmap.
+    /// @notice The state hash commits to the newest base: to its epoch, weight, key and bitmap.
     function test_trap_aNewestThatIsNotCommitted() public {
         _weighs = true;
         _settle(Members.empty(), NEWEST, _range(0, N));
@@ -96,7 +96,7 @@ contract QuorumStateTest is QuorumFixture {
         }
     }
 
-    /// @notice A base that was the newest is no base any more; nor is one of the ring the newest.
+    /// @notice A base that was the newest is no base any more. A base of the ring does not pass as the newest.
     function test_trap_theNewestOfBefore() public {
         Members.Base memory first = _settle(Members.empty(), NEWEST, _range(0, N));
         Members.Base memory ring = _settle(first, 2, _range(1, N));
@@ -106,7 +106,7 @@ contract QuorumStateTest is QuorumFixture {
         _refuse(ring, NONE, _range(1, N), abi.encodeWithSelector(Settlement.NotThisState.selector));
     }
 
-    /// @notice Each way to settle has its bases: none is believed that the other would have checked.
+    /// @notice `settle` takes no base that only `settleAll` would check, and the other way round.
     function test_trap_basesOfTheOtherWay() public {
         Members.Base memory ring = _live();
         bytes32[] memory results = _results(1);
@@ -116,7 +116,7 @@ contract QuorumStateTest is QuorumFixture {
         quorum = _quorum(Members.empty(), NONE, _range(1, N), proof);
         _refuse(abi.encodeCall(Settlement.settle, (_head, results[0], quorum)), _notThisBase(NONE));
         bytes32 newest = Members.commitment(_newest);
-        // A base of one's own making in a slot that holds nothing.
+        // An aggregator makes up a base in a slot that holds nothing.
         Members.Base memory made = _base(3, true, _range(1, N));
         quorum = _quorum(made, NONE, _range(1, N), proof);
         _refuse(abi.encodeCall(Settlement.settleAll, (newest, _head, results, quorum)), _notThisBase(3));
@@ -141,7 +141,7 @@ contract QuorumStateTest is QuorumFixture {
         assertEq(_settlement.commitmentAt(0), bytes32(0), "in no slot");
     }
 
-    /// @notice Members who are registered and not weighed settle nothing: no epoch has said what is required.
+    /// @notice Members that are registered and not weighed settle nothing, because no epoch has said what is required.
     function test_trap_beforeTheFirstEpoch() public {
         _deploy();
         _register(N);
@@ -156,7 +156,7 @@ contract QuorumStateTest is QuorumFixture {
         assertTrue(!done, "weighed");
     }
 
-    /// @notice Between two epochs nothing settles, whichever words are shown as head and newest.
+    /// @notice Nothing settles between two epochs, whatever is passed as head and newest commitment.
     function test_trap_nothingSettlesBeforeTheEpochIsEntered() public {
         Members.Base memory ring = _live();
         bytes32 old = _settlement.state();
@@ -194,7 +194,7 @@ contract QuorumStateTest is QuorumFixture {
         }
     }
 
-    /// @notice The state before, bit by bit; and no other words that are known.
+    /// @notice Flips each bit of the state before, and tries other words that are known.
     function test_trap_enterWithAnotherState() public {
         _live();
         bytes32 old = _settlement.state();
@@ -248,7 +248,8 @@ contract QuorumStateTest is QuorumFixture {
         assertEq(_epoch(), 3, "the third");
     }
 
-    /// @notice Results settled and changes paid stay; the terms are the new epoch's. No bit of the old ones is left.
+    /// @notice The nonce and the paid changes stay. The terms are those of the new epoch, and no bit of the old ones is
+    /// left.
     function test_whatAnEpochKeeps() public {
         _live();
         uint256 pages = _settlement.extent().pages;
@@ -269,7 +270,7 @@ contract QuorumStateTest is QuorumFixture {
     function test_eventsSayWhatTheStateIs() public {
         vm.recordLogs();
         _settlement.begin(new uint64[](N), 7, 1);
-        // The page of weights was logged first.
+        // The page of weights was logged before this.
         (bytes32[] memory topics, bytes memory data) = _lastLog();
         assertEq(topics[0], Settlement.EpochBegun.selector, "begun");
         assertEq(uint256(topics[1]), 2, "epoch");
@@ -297,7 +298,7 @@ contract QuorumStateTest is QuorumFixture {
         return (logs[logs.length - 1].topics, logs[logs.length - 1].data);
     }
 
-    /// @notice Bases survive an epoch, with their keys; their weights do not.
+    /// @notice Bases outlive an epoch, with their keys and without their weights.
     function test_basesSurviveAnEpoch() public {
         _weighs = true;
         Members.Base memory ring = _settle(Members.empty(), 2, _range(0, N));
@@ -308,19 +309,20 @@ contract QuorumStateTest is QuorumFixture {
         _begin(weights, 1000, 1000);
         Members.Base memory pinned = _copy(ring);
         pinned.slot = 1;
-        // The weights that they had: 1,266 and 1,166. Now 1,000.
+        // They weighed 1,266 and 1,166. Now they weigh 1,000.
         assertEq(_settle(_newest, 3, _range(1, N)).weight, 1000, "the newest");
         assertEq(_settle(ring, 3, _range(0, N)).weight, 1000, "in the ring");
         assertEq(_settle(pinned, 3, _range(2, N)).weight, 1000, "pinned");
         _refuse(_newest, NONE, _range(1, N - 1), abi.encodeWithSelector(Settlement.QuorumTooLight.selector, 0, 1000));
-        // Without pages they are counted, unchanged or not: one weighs 1,000 at most, so twelve are enough.
+        // Without pages of weights the members are counted. One member weighs 1,000 and the others nothing, so all
+        // twelve are needed.
         _weighs = false;
         assertEq(_enough(), N, "enough");
         _refuse(_newest, NONE, _range(1, N), _tooFew(N - 1));
         _settle(ring, NONE, _range(0, N));
     }
 
-    /// @notice Registering, compacting and pinning go on while an epoch waits.
+    /// @notice Registering, compacting and pinning work between `begin` and `enter`.
     function test_whatGoesOnWhileAnEpochWaits() public {
         Members.Base memory ring = _settle(Members.empty(), 2, _range(0, N));
         uint64[] memory weights = new uint64[](N + 1);
@@ -332,7 +334,7 @@ contract QuorumStateTest is QuorumFixture {
         _settlement.pin(1, 2);
         _settlement.enter(_head, newest);
         _entered();
-        // Weighed before it was registered: by index.
+        // The weight was given to an index that was registered later.
         _weighs = true;
         _settle(ring, NONE, _range(1, N + 1));
         _refuse(ring, NONE, _range(0, N), abi.encodeWithSelector(Settlement.QuorumTooLight.selector, 0, 5));

@@ -10,7 +10,7 @@ import {KeyTable} from "../src/KeyTable.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {Settlement} from "../src/Settlement.sol";
 
-/// @notice Quorums by their difference from a base: every part of their bytes, tried wrong.
+/// @notice Tests quorums by their difference from a base, and tries every part of their bytes with wrong values.
 contract QuorumsTest is QuorumFixture {
     function test_fromNothingAndFromABase() public {
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, N));
@@ -47,7 +47,7 @@ contract QuorumsTest is QuorumFixture {
 
     function test_trap_emptyQuorum() public {
         _refuse(Members.empty(), NONE, "", abi.encodeWithSelector(Quorums.EmptyQuorum.selector));
-        // Of a base there is no way to write it: no bytes of its own are the base itself.
+        // An empty quorum cannot be written with a base, because a quorum without a bitmap is the base.
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, 2));
         bytes32[] memory results = _results(1);
         bytes memory proof = _settlement.signature(new bytes32[](1), 0);
@@ -57,7 +57,7 @@ contract QuorumsTest is QuorumFixture {
         _refuse(_call(base, results, quorum), Quorums.BitmapNotShortest.selector);
     }
 
-    /// @notice Keys a and -a: the sum is the identity, under which everything is signed.
+    /// @notice The keys are a and -a, so their sum is the identity, under which everyone can sign.
     function test_trap_membersWhoseKeysCancel() public {
         _registerSecret(_settlement.ORDER() - 12);
         _begin(1);
@@ -65,7 +65,7 @@ contract QuorumsTest is QuorumFixture {
         bytes32[] memory results = new bytes32[](1);
         bytes memory quorum = _quorum(Members.empty(), NONE, signers, "");
         _refuse(_call(Members.empty(), results, quorum), ToyKeys.SumIsIdentity.selector);
-        // From a base, by those who come and by those who go.
+        // The same from a base, by members that come and by members that leave.
         Members.Base memory base = _settle(Members.empty(), 2, _range(11, 12));
         quorum = _quorum(base, NONE, signers, "");
         _refuse(_call(base, results, quorum), ToyKeys.SumIsIdentity.selector);
@@ -80,13 +80,14 @@ contract QuorumsTest is QuorumFixture {
         _refuse(Members.empty(), NONE, abi.encodePacked(signers, hex"00"), why);
         Members.Base memory base = _settle(Members.empty(), NEWEST, signers);
         _refuse(base, NONE, abi.encodePacked(signers, hex"00"), why);
-        // The base's own.
+        // The same for the base's bitmap.
         base.signers = abi.encodePacked(signers, hex"00");
         _refuse(base, NONE, base.signers, why);
         _refuse(base, NONE, _range(0, 4), abi.encodeWithSelector(Settlement.NotThisState.selector));
     }
 
-    /// @notice A bitmap of the quorum's own says that something changes. Were it believed, the proof would lack a sum.
+    /// @notice A bitmap of its own says that the quorum differs from the base. If it did not, the proof would hold no
+    /// hints for a sum.
     function test_trap_nothingChanged() public {
         for (uint256 i = 0; i < 2; i++) {
             bytes memory signers = _range(3 * i, N);
@@ -100,13 +101,14 @@ contract QuorumsTest is QuorumFixture {
         }
     }
 
-    /// @notice The empty quorum has no bitmap, and nothing of it is shown.
+    /// @notice The empty quorum as base has no bitmap, and nothing of it is passed.
     function test_trap_aBitmapOfTheEmptyBase() public {
         bytes memory signers = _range(0, 5);
         bytes32[] memory results = _results(1);
         bytes memory quorum = _quorum(Members.empty(), NONE, signers, _signature(results, signers));
         bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, NONE);
-        // n = 1 with m = 1, whose bytes are the proof's first, and with m = 0: the quorum would be a base without a key.
+        // First n = 1 and m = 1, so that the bitmap's byte is the proof's first; then n = 1 and m = 0, which would make
+        // the quorum a base without a key.
         quorum[5] = 0x01;
         quorum[quorum.length - 32] |= 0x01;
         _refuse(_call(Members.empty(), results, quorum), why);
@@ -159,7 +161,7 @@ contract QuorumsTest is QuorumFixture {
         }
     }
 
-    /// @notice Rotation: the old index keeps its key, and a bitmap that has it still means it.
+    /// @notice After a rotation the old index keeps its key, so a bitmap with the old index still means that key.
     function test_trap_bitmapAfterRotation() public {
         _weighs = true;
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, N));
@@ -188,7 +190,7 @@ contract QuorumsTest is QuorumFixture {
     function test_trap_pagesOfOthers() public {
         bytes memory signers = _range(0, 5);
         _weighs = true;
-        // Weights in the place of keys, keys in that of weights, a page that does not exist, weights of another epoch.
+        // Weights named as keys, keys named as weights, a page that does not exist, and weights of another epoch.
         uint256[5] memory keyPages = [_weightPages[0], _keyPages[0], 77, _keyPages[0], _keyPages[0]];
         uint256[5] memory weightPages = [_weightPages[0], _keyPages[0], _weightPages[0], 77, _weightPages[0]];
         uint256[4] memory named = [_weightPages[0], _keyPages[0], 77, 77];
@@ -204,22 +206,23 @@ contract QuorumsTest is QuorumFixture {
 
     function test_membersThatDoNotExist() public {
         _refuse(Members.empty(), NONE, _range(N - 1, N + 1), abi.encodeWithSelector(KeyTable.NoSuchKey.selector, N));
-        // One in a page that was not named.
+        // The member's key lies in a page that is not named.
         delete _keyPages;
         _refuse(Members.empty(), NONE, _range(7, 8), abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 7));
     }
 
-    /// @dev The four forms: with or without a base, a bitmap and pages of weights.
+    /// @dev Makes a quorum of each form: with or without a base, a bitmap and pages of weights.
     function _form(uint256 form) private returns (Members.Base memory base, bytes memory signers, uint256 store) {
         _weighs = form & 1 != 0;
         (base, store) = (Members.empty(), form & 2 != 0 ? 3 : NEWEST);
         if (form >= 4) base = _settle(base, form & 2 != 0 ? 2 : NEWEST, _range(0, N));
-        // A bitmap of two bytes whose first is not zero: a byte less is another quorum.
+        // The bitmap has two bytes, and the first is not zero. So the bitmap without its last byte names another
+        // quorum.
         signers = form < 8 ? _range(2, N) : base.signers;
         _weighs = _weighs && form < 8;
     }
 
-    /// @notice No prefix of a quorum is one, neither where nothing follows it nor where its own bytes do.
+    /// @notice No shorter part of a quorum's bytes is accepted, whether zeros follow it or the bytes that were cut off.
     /// forge-config: default.fuzz.runs = 64
     function testFuzz_everyTruncationIsRefused(uint256 seed) public {
         (Members.Base memory base, bytes memory signers, uint256 store) = _form(seed % 12);
@@ -233,7 +236,7 @@ contract QuorumsTest is QuorumFixture {
                 cut[i] = quorum[i];
             }
             _refuseCut(_call(base, results, cut), length, quorum.length);
-            // The same length, with all the bytes behind it.
+            // The length is shorter, and all bytes are still there.
             bytes memory shorter = bytes.concat(call);
             assembly {
                 mstore(add(add(shorter, 0x20), where), length)
@@ -246,12 +249,12 @@ contract QuorumsTest is QuorumFixture {
     function _refuseCut(bytes memory data, uint256 length, uint256 whole) private {
         (bool done, bytes memory why) = address(_settlement).call(data);
         assertTrue(!done, "a truncated quorum");
-        // From the counts on, up to the proof of 32 bytes. Where nothing follows, the last byte of a bitmap may be missing.
+        // The error is known once the lengths are there and before the proof of 32 bytes begins.
         if (length < 10 || length >= whole - 32) return;
         assertEq(why, abi.encodeWithSelector(Quorums.QuorumTooShort.selector, length, whole - 32), "too short");
     }
 
-    /// @notice Lengths, counts and slots that were not meant, in any two places.
+    /// @notice Changes any two bytes, among them lengths, counts and slots.
     function testFuzz_corruptedBytes(uint256 form, uint256 at, uint8 flip, uint256 at2, uint8 flip2) public {
         (Members.Base memory base, bytes memory signers,) = _form(form % 12);
         bytes32[] memory results = _results(1);
@@ -261,7 +264,7 @@ contract QuorumsTest is QuorumFixture {
         wrong[at2 % 10] ^= bytes1(flip2);
         (bool done,) = address(_settlement).call(_call(base, results, wrong));
         if (!done) return;
-        // Where to store and which pages to open are nobody's business but the sender's. The slot of the base and both lengths are.
+        // The slot to store in and the pages to open may change without harm. The base's slot and both lengths may not.
         for (uint256 i = 0; i < 8; i++) {
             if (i != 2 && i != 3) assertEq(uint8(wrong[i]), uint8(quorum[i]), "another quorum");
         }
@@ -285,7 +288,8 @@ contract QuorumsTest is QuorumFixture {
     function test_pinsThatAreRefused() public {
         _settle(Members.empty(), NEWEST, _range(0, 3));
         _settle(Members.empty(), 2, _range(0, 3));
-        // The newest is in no slot of the ring; slot 2 is not pinned; slot 0 is the newest's.
+        // Slot 0 of the ring is empty, because the state holds the newest base; slot 2 is not pinned; slot 0 is that of
+        // the newest base.
         uint256[3] memory slots = [uint256(1), 2, 0];
         uint256[3] memory froms = [uint256(0), 2, 2];
         for (uint256 i = 0; i < 3; i++) {

@@ -17,7 +17,7 @@ import {BlsPoints} from "./plain/BlsPoints.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
 
-/// @notice What a settlement does over a real curve: keys of `11_bn254_keys`, signed with their secrets.
+/// @notice Tests settlements over a real curve, with keys and secrets of `11_bn254_keys`.
 abstract contract SettlementsTest is Test {
     uint256 internal constant N = 50;
 
@@ -26,7 +26,7 @@ abstract contract SettlementsTest is Test {
     string internal _record;
     uint256 internal _head;
     Members.Base internal _newest;
-    /// Whether pages of weights are named.
+    /// Whether quorums name pages of weights.
     bool internal _weighs;
     uint256[] private _none;
     uint256[] private _keyPages;
@@ -34,10 +34,11 @@ abstract contract SettlementsTest is Test {
 
     function _new() internal virtual returns (Settlement);
 
-    /// @notice The key of an operator or the sum of several, as the table keeps it.
+    /// @notice The key of an operator, or the sum of several keys, in the format of the key table.
     function _key(bytes memory signers) internal view virtual returns (bytes memory);
 
-    /// @notice The proof of a quorum by its secret; `hint` is what the difference from a base wants, empty where none is.
+    /// @notice The proof of a quorum, made with the sum of its secrets. The hint for the sum of keys comes from
+    /// `_hint`.
     function _proof(bytes32[] memory digests, bytes memory signers) internal view virtual returns (bytes memory);
 
     function _hint(Members.Base memory base, bytes memory signers) internal view virtual returns (bytes memory);
@@ -76,7 +77,8 @@ abstract contract SettlementsTest is Test {
         return Members.bitmap(members);
     }
 
-    /// @dev All but the first `missing` and every one from N - 2 on, which are not in a page, if `tail` is not set.
+    /// @dev All members but the first `missing`. Without `tail`, also without the members from N - 2 on, whose keys are
+    /// in no page.
     function _most(uint256 missing, bool tail) internal pure returns (bytes memory) {
         bool[] memory members = new bool[](N);
         for (uint256 i = missing; i < (tail ? N : N - 2); i++) {
@@ -144,7 +146,7 @@ abstract contract SettlementsTest is Test {
         assertEq(_head >> 192, 5, "settled");
     }
 
-    /// @notice Members who leave and who come, one after another and in runs, whichever is first or last.
+    /// @notice Members leave and come, one by one and in runs, and either may be first or last.
     function test_differencesInEveryOrder() public {
         if (address(_settlement) == address(0)) return;
         Members.Base memory base = _settle(Members.empty(), Members.NEWEST, _pattern(hex"5a5a5a5a5af0"), 1);
@@ -162,7 +164,7 @@ abstract contract SettlementsTest is Test {
         }
     }
 
-    /// @notice Few changes far apart in one page, of those who leave, of those who come and of both.
+    /// @notice Few members change, far apart in one page: some leave, some come, or both.
     function test_differencesFarApart() public {
         if (address(_settlement) == address(0)) return;
         Members.Base memory full = _settle(Members.empty(), 2, _most(0, true), 1);
@@ -176,7 +178,8 @@ abstract contract SettlementsTest is Test {
         _settle(less, Members.NEWEST, Members.bitmap(members), 1);
     }
 
-    /// @dev A bitmap that weighs enough, with these members and every one from 6 to 15, 22 to 31 and so on.
+    /// @dev A bitmap that reaches the required weight, with these members and with those from 6 to 15, from 22 to 31
+    /// and so on.
     function _pattern(bytes memory bits) private pure returns (bytes memory) {
         bool[] memory members = new bool[](N);
         for (uint256 i = 0; i < N; i++) {
@@ -185,7 +188,7 @@ abstract contract SettlementsTest is Test {
         return Members.bitmap(members);
     }
 
-    /// @notice The gas of whole transactions with cold storage.
+    /// @notice Measures the gas of whole transactions with cold storage.
     function test_gas() public {
         if (address(_settlement) == address(0)) return;
         Members.Base memory full = _settle(Members.empty(), 2, _most(0, true), 1);
@@ -212,7 +215,7 @@ abstract contract SettlementsTest is Test {
 
     function _group() internal view virtual returns (string memory);
 
-    /// @notice A signature of another quorum, of another result, or none.
+    /// @notice Tries a signature of another quorum, a signature over another result, and no signature.
     function test_falseSignatures() public {
         if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
@@ -240,7 +243,7 @@ abstract contract SettlementsTest is Test {
 
     function _falseSignature() internal view virtual returns (bytes4);
 
-    /// @notice A proof begins with the signature.
+    /// @notice The signature stands first in a proof.
     function _signatureBytes() internal pure virtual returns (uint256) {
         return 64;
     }
@@ -274,7 +277,7 @@ abstract contract SettlementsTest is Test {
 }
 
 contract SettlementBn254G2Test is SettlementsTest {
-    /// Whether sums are in Jacobian coordinates.
+    /// Whether sums are made in Jacobian coordinates.
     bool private _jacobian;
 
     function _new() internal override returns (Settlement) {
@@ -312,7 +315,7 @@ contract SettlementBn254G2Test is SettlementsTest {
         bytes32[] memory digests = new bytes32[](1);
         digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
-        // The last byte of 1/Z: before the signature and the hint.
+        // Changes the last byte of 1/Z, which stands before the signature and the digest's hint.
         quorum[quorum.length - 64 - 33 - 1] ^= 0x01;
         vm.expectRevert(Bn254G2.BadInverse.selector);
         _send(Members.empty(), results, quorum);
@@ -344,7 +347,8 @@ contract SettlementBn254G1Test is SettlementsTest {
         return abi.encodePacked(_signature(digests, signers), abi.encode(_keyInG2(signers)), _hash(digests));
     }
 
-    /// @notice A key in G2 that is not that of the sum: with it the aggregator could sign what it likes.
+    /// @notice The key in G2 is not that of the sum. If it passed, the aggregator could sign anything with a key of its
+    /// own.
     function test_trap_foreignTwin() public {
         if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
@@ -352,14 +356,14 @@ contract SettlementBn254G1Test is SettlementsTest {
         bytes32[] memory results = new bytes32[](1);
         bytes32[] memory digests = new bytes32[](1);
         digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
-        // A true signature under the foreign key.
+        // The signature is true under the foreign key.
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, foreign));
         vm.expectRevert(Bn254G1Keys.FalseSignature.selector);
         _send(Members.empty(), results, quorum);
     }
 }
 
-/// @notice The operators of the others, with their secrets on another curve.
+/// @notice The operators of the other tests, with the same secrets on another curve.
 contract SettlementBls12381G2Test is SettlementsTest {
     bytes private constant G2 =
         hex"024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb813e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b828010606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
@@ -380,7 +384,7 @@ contract SettlementBls12381G2Test is SettlementsTest {
         return 96;
     }
 
-    /// @dev Of 248 bits each.
+    /// @dev Secrets of 248 bits.
     function _secret(bytes memory signers) private pure returns (uint256 secret) {
         for (uint256 i = 0; i < N; i++) {
             if (Members.contains(signers, i)) secret += uint256(keccak256(abi.encode(i))) >> 8;

@@ -10,17 +10,18 @@ import {HashToBn254} from "../src/libraries/HashToBn254.sol";
 import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
 
-/// @notice What operators sign and aggregators add to it, on a curve, from secrets. Nothing here is secret.
+/// @notice What operators sign and what aggregators add, made from secrets. Nothing in this file is secret: it is for
+/// tests.
 abstract contract Signing {
     function order() internal pure virtual returns (uint256);
 
-    /// @notice The key of a secret as the table keeps it.
+    /// @notice The key of a secret, in the format of the key table.
     function keyOf(uint256 secret) internal view virtual returns (bytes memory);
 
-    /// @notice The proof of a signature by the sum of secrets, hint of the sum excluded.
+    /// @notice The proof by a secret, without hints for the sum of keys.
     function proofBy(uint256 secret, bytes32[] memory digests) internal view virtual returns (bytes memory);
 
-    /// @notice What a sum needs besides: empty where nothing.
+    /// @notice The hints for the sum of keys; empty if the curve needs none.
     function hintOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
         internal
         view
@@ -74,7 +75,7 @@ abstract contract Bn254G2Signing is Bn254Signing {
         return abi.encodePacked(signature, hints);
     }
 
-    /// @notice How the sum is made: by slopes, or in Jacobian coordinates where an addition has none.
+    /// @notice Makes the sum by slopes, or in Jacobian coordinates if some addition has no slope.
     function hintOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
         internal
         view
@@ -86,7 +87,8 @@ abstract contract Bn254G2Signing is Bn254Signing {
         return exceptional ? jacobianOf(base, signers, keys) : abi.encodePacked(uint8(1), slopes);
     }
 
-    /// @notice The slopes of the affine sum, in the order of the contract; exceptional where it meets a key or its negative.
+    /// @notice The slopes of the additions, in the order of the contract. `exceptional` if the sum meets a key with the
+    /// same x.
     function slopesOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
         internal
         view
@@ -108,7 +110,7 @@ abstract contract Bn254G2Signing is Bn254Signing {
         }
     }
 
-    /// @notice 1/Z of the sum, added up in the order of the contract, behind the byte 0.
+    /// @notice The byte 0 and 1/Z of the sum, which is added up in the order of the contract.
     function jacobianOf(Members.Base memory base, bytes memory signers, bytes[] storage keys)
         internal
         view
@@ -122,7 +124,7 @@ abstract contract Bn254G2Signing is Bn254Signing {
             if (added == Members.contains(base.signers, i)) continue;
             Bn254G2.accumulate(sum, pointerTo(abi.decode(keys[i], (Bn254.G2))), !added);
         }
-        // Of the identity there is no inverse, and any hint is refused.
+        // The identity has no inverse, and the contract refuses any hint.
         if (Bn254G2.isInfinity(sum)) return new bytes(65);
         (uint256 im, uint256 re) = Bn254G2.inverseOfZ(sum);
         return abi.encodePacked(uint8(0), im, re);

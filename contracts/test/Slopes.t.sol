@@ -11,8 +11,8 @@ import {Bn254G2Keys} from "../src/curves/Bn254G2Keys.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBn254G2} from "../src/Settlements.sol";
 
-/// @notice How a sum of keys in G2 of BN254 is made, by whoever submits it: by slopes, or in Jacobian coordinates. Among the keys are
-/// a, b, a + b and -(a + b), held by operators who collude.
+/// @notice Tests both ways to make a sum of keys in G2 of BN254: by slopes and in Jacobian coordinates. Among the keys
+/// are a, b, a + b and -(a + b), whose owners collude.
 contract SlopesTest is Test, Bn254G2Signing {
     uint256 private constant N = 8;
     uint256 private constant A = 0x1234567;
@@ -35,7 +35,7 @@ contract SlopesTest is Test, Bn254G2Signing {
             _settlement.register(address(this), key, proofBy(_secrets[i], digests));
             _keys.push(key);
         }
-        // The last two are in storage.
+        // The last two keys are in storage.
         _settlement.compact(N - 2);
         _keyPages.push(1);
         uint64[] memory weights = new uint64[](N);
@@ -53,7 +53,7 @@ contract SlopesTest is Test, Bn254G2Signing {
         }
     }
 
-    /// @dev Bit 7 of a mask, the most significant, is index 0.
+    /// @dev Index 0 is bit 7 of the mask, the most significant one.
     function _base(uint256 slot, bytes memory signers) private view returns (Members.Base memory) {
         return Members.Base(slot, 0, 0, keyOf(_secretOf(signers)), signers);
     }
@@ -111,7 +111,8 @@ contract SlopesTest is Test, Bn254G2Signing {
         return abi.encodePacked(uint8(1), slopes);
     }
 
-    /// @notice Both forms, from the empty quorum and from bases, give one key. From the empty one there is a slope fewer.
+    /// @notice Both ways give the same key, from the empty quorum and from bases. From the empty quorum one slope fewer
+    /// is needed.
     function test_bothFormsGiveTheSum() public {
         bytes[6] memory quorums = [bytes(hex"0f"), hex"8f", hex"03", hex"c1", hex"01", hex"4e"];
         for (uint256 i = 0; i < quorums.length; i++) {
@@ -143,7 +144,8 @@ contract SlopesTest is Test, Bn254G2Signing {
         }
     }
 
-    /// @notice Every slope wrong by one in each half; and with P added to each half, which is the same slope and the same key.
+    /// @notice Changes each half of each slope by one, which is refused. Adds P to each half, which is the same slope
+    /// and gives the same key.
     function test_everyHalfOfASlope() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         bytes memory slopes = _slopes(base, hex"8a");
@@ -169,7 +171,7 @@ contract SlopesTest is Test, Bn254G2Signing {
         }
     }
 
-    /// @notice a + b meets the key of the third: no slope will do, whatever it is, and the Jacobian form is complete.
+    /// @notice The sum a + b is equal to the third key. No slope passes, and the sum in Jacobian coordinates is right.
     function test_trap_theSumIsTheKey() public {
         bytes memory first = _slopes(Members.empty(), hex"c0");
         Members.Base memory base = _settle(Members.empty(), 2, hex"c0", first);
@@ -185,7 +187,8 @@ contract SlopesTest is Test, Bn254G2Signing {
         _settle(Members.empty(), 3, hex"e0", jacobianOf(Members.empty(), hex"e0", _keys));
     }
 
-    /// @notice a + b meets -(a + b), that comes, or a + b, that goes: the sum would be the identity, under which all is signed.
+    /// @notice The sum a + b meets -(a + b), which is added, or a + b, which is subtracted. The sum would be the
+    /// identity, under which everyone can sign.
     function test_trap_theSumIsTheIdentity() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"c0", _slopes(Members.empty(), hex"c0"));
         bytes[4] memory slopes = _some(base);
@@ -194,13 +197,14 @@ contract SlopesTest is Test, Bn254G2Signing {
         }
         _refuse(_data(base, 3, hex"d0", new bytes(65)), Bn254G2.BadInverse.selector);
         _refuse(_data(base, 3, hex"d0", abi.encodePacked(uint8(0), slopes[1])), Bn254G2.BadInverse.selector);
-        // And on from the identity: the key of the fifth, by slopes that lack one.
+        // Then the sum would continue from the identity with the key of the fifth member. By slopes that is refused,
+        // and in Jacobian coordinates it is right.
         for (uint256 i = 0; i < slopes.length; i++) {
             bytes memory sum = abi.encodePacked(uint8(1), slopes[i], slopes[i]);
             _refuse(_data(base, 3, hex"d8", sum), Bn254G2.BadSlope.selector);
         }
         _settle(base, 3, hex"d8", jacobianOf(base, hex"d8", _keys));
-        // Who goes: the third is the whole base. Then the fourth comes to nothing.
+        // The base is the third member alone, who leaves. Then the fourth key is added to the identity.
         base = _settle(Members.empty(), 2, hex"20", _slopes(Members.empty(), hex"20"));
         for (uint256 i = 0; i < slopes.length; i++) {
             bytes memory sum = abi.encodePacked(uint8(1), slopes[i], slopes[i]);
@@ -209,14 +213,14 @@ contract SlopesTest is Test, Bn254G2Signing {
         _settle(base, 3, hex"10", jacobianOf(base, hex"10", _keys));
     }
 
-    /// @dev Slopes one might try where there is none: zero, others' bytes, all ones, a true one of two other points.
+    /// @dev Slopes to try if none exists: zero, other bytes, all ones, and a true slope between two other points.
     function _some(Members.Base memory base) private view returns (bytes[4] memory) {
         bytes memory ones = abi.encodePacked(type(uint256).max, type(uint256).max);
         (bytes memory other,) = slopesOf(base, hex"c8", _keys);
         return [new bytes(64), abi.encode(uint256(1), uint256(2)), ones, other];
     }
 
-    /// @notice A slope too few, the signature in its place; and one too many.
+    /// @notice One slope is missing, so that the signature is read in its place; or there is one too many.
     function test_slopesThatAreMissing() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         bytes memory slopes = _slopes(base, hex"8a");
@@ -226,7 +230,7 @@ contract SlopesTest is Test, Bn254G2Signing {
         }
         _refuse(_data(base, 3, hex"8a", fewer), Bn254G2.BadSlope.selector);
         _refuse(_data(base, 3, hex"8a", hex"01"), Bn254G2.BadSlope.selector);
-        // Of one member of the empty quorum there is none, and of two there is one.
+        // From the empty quorum, one member needs no slope, and two members need one.
         _settle(Members.empty(), 3, hex"08", hex"01");
         _refuse(_data(Members.empty(), 3, hex"0c", hex"01"), Bn254G2.BadSlope.selector);
         bytes memory more = abi.encodePacked(slopes, new bytes(64));
@@ -242,15 +246,15 @@ contract SlopesTest is Test, Bn254G2Signing {
             bytes memory why = abi.encodeWithSelector(Bn254G2Keys.UnknownSum.selector, form);
             _refuse(_data(Members.empty(), 3, hex"0f", sum), why);
         }
-        // One taken for the other.
+        // Each way's first byte stands before the other's hints.
         (slopes[0], jacobian[0]) = (0x00, 0x01);
         _refuse(_data(Members.empty(), 3, hex"0f", slopes), Bn254G2.BadInverse.selector);
         _refuse(_data(Members.empty(), 3, hex"0f", jacobian), Bn254G2.BadSlope.selector);
-        // No byte at all: the signature's first is taken for it.
+        // The byte is missing, so the signature's first byte is read as it.
         _refuseAnyhow(_data(Members.empty(), 3, hex"0f", ""));
     }
 
-    /// @notice An unchanged quorum has no sum, and no byte that says how it is made.
+    /// @notice A quorum that does not change has no sum, and its proof has no byte that says how the sum is made.
     function test_noSumWhereNothingChanges() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         _refuseAnyhow(_data(base, 3, hex"0f", hex"01"));
@@ -258,13 +262,13 @@ contract SlopesTest is Test, Bn254G2Signing {
         _settle(base, 3, hex"0f", "");
     }
 
-    /// @notice No prefix of a proof is one, also where its own bytes follow it in calldata.
+    /// @notice No shorter part of a proof is accepted, even if the bytes that were cut off follow in calldata.
     function test_everyTruncationIsRefused() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         for (uint256 form = 0; form < 2; form++) {
             bytes memory sum = form == 0 ? jacobianOf(base, hex"8a", _keys) : _slopes(base, hex"8a");
             bytes memory data = _data(base, 3, hex"8a", sum);
-            // Selector, four words and the results' two come before the length.
+            // The selector, four words and the two words of the results stand before the length.
             uint256 where = 4 + 32 * 6;
             uint256 whole;
             assembly {
@@ -283,7 +287,8 @@ contract SlopesTest is Test, Bn254G2Signing {
         }
     }
 
-    /// @notice Right slopes of another quorum's sum, under which the signature is: the key is that of the bitmap or none.
+    /// @notice The slopes are right for another quorum's sum, which signed. The key must be that of the bitmap, or the
+    /// call reverts.
     function test_trap_slopesOfOtherMembers() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         bytes memory proof = abi.encodePacked(_slopes(base, hex"07"), _proof(hex"07"));

@@ -7,8 +7,9 @@ import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Unverified} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
-/// @notice Gas of whole transactions where verification costs next to nothing: the network's own share.
-/// With 100 operators; keys and weights of the mock are in slots, so registration and snapshots say little here.
+/// @notice Measures the gas of whole transactions with a verifier that costs next to nothing, so that the network's own
+/// part remains. There are 100 operators. The mock keeps keys and weights in storage slots, so registration and
+/// snapshots cost other than with a real verifier.
 contract TaskNetworkGasTest is NetworkRig {
     uint256 private constant OPERATORS = 100;
 

@@ -8,7 +8,7 @@ import {MockVerifier} from "./mocks/MockVerifier.sol";
 import {MockToken} from "./mocks/MockTokens.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
-/// @notice Everything that anyone may do, with inputs that mostly succeed, and a record of what happened to compare with.
+/// @notice Does everything that anyone may do, mostly with inputs that succeed, and keeps a record to compare with.
 contract NetworkHandler is NetworkRig {
     uint256 public constant OPERATORS = 8;
 
@@ -27,7 +27,7 @@ contract NetworkHandler is NetworkRig {
     mapping(bytes32 id => uint256) private _settlements;
     mapping(address => mapping(bytes32 => uint256)) private _slashes;
 
-    /// Set once something happened that must not.
+    /// Names something that must not happen, once it has happened.
     string public violation;
     uint256 public unclaimedPerformances;
     mapping(bytes32 => uint256) public calls;
@@ -124,7 +124,7 @@ contract NetworkHandler is NetworkRig {
         count = bound(count, 1, 3);
         ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](count);
         for (uint256 i = 0; i < count; ++i) {
-            // Few ids, so that some come again.
+            // There are few ids, so some come again.
             bytes32 id = bytes32(uint256(keccak256(abi.encode(seed, i))) % 200);
             tasks[i] = taskFor(epoch, id);
             tasks[i].approved = uint256(keccak256(abi.encode(seed))) % 4 != 0;
@@ -187,7 +187,7 @@ contract NetworkHandler is NetworkRig {
         return liabilities(OPERATORS);
     }
 
-    /// @notice What is set aside: of the records, and for performers.
+    /// @notice What is set aside for the signers of all records and for performers.
     function owedNow() external view returns (uint256 owed) {
         owed = unclaimedPerformances * PERFORMER;
         for (uint256 i = 0; i < _snapshots.length; ++i) {
@@ -209,7 +209,7 @@ contract NetworkHandler is NetworkRig {
             for (uint256 i = 0; i < tasks.length; ++i) {
                 if (++_settlements[tasks[i].id] > 1) violation = "a task settled twice";
                 (, uint256 after_) = network.pool();
-                // All or none of these few tasks were paid for, or the record tells.
+                // The tasks are few, so either all of them were paid for or none, and the record shows which.
                 _settled.push(Settled(tasks[i], epoch, false));
                 if (after_ != owed && _isOwed(tasks[i], epoch)) {
                     _settled[_settled.length - 1].performerOwed = true;
@@ -225,7 +225,8 @@ contract NetworkHandler is NetworkRig {
         } catch {}
     }
 
-    /// @dev The slot of a settlement has its lowest bit set while the performer is owed. The mapping's place is found once, by trial.
+    /// @dev Whether a performer is owed. The lowest bit of the settlement's slot says so. The place of the mapping is
+    /// found once, by trial.
     function _isOwed(ITaskNetwork.Task memory task, uint256 epoch) private view returns (bool) {
         bytes32 digest = network.taskDigest(task, epoch) | bytes32(uint256(1));
         for (uint256 slot = 0; slot < 24; ++slot) {
@@ -236,7 +237,7 @@ contract NetworkHandler is NetworkRig {
     }
 }
 
-/// @notice As forge asks for it: what invariants call.
+/// @notice What forge asks a test contract: which functions an invariant test calls.
 struct FuzzSelector {
     address addr;
     bytes4[] selectors;
@@ -265,12 +266,12 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         targets[0] = FuzzSelector(address(handler), _actions());
     }
 
-    /// The same actions in an order that is always the same, so that each is known to be reached, and to succeed.
+    /// The same actions in a fixed order. So each action is reached, and succeeds.
     function test_a_long_walk_reaches_every_action() external {
         bytes4[] memory actions = _actions();
         for (uint256 i = 0; i < 1500; ++i) {
             uint256 seed = uint256(keccak256(abi.encode("walk", i)));
-            // Arguments beyond those that an action takes are ignored; a bool takes one bit.
+            // An action ignores arguments that it does not take. A bool takes one bit.
             bytes memory arguments = abi.encode(seed >> 8, uint256(keccak256(abi.encode(seed))) >> 255, seed >> 16);
             bytes4 action = actions[seed % actions.length];
             if (action != NetworkHandler.withdraw.selector) arguments = abi.encode(seed >> 8, seed >> 16, seed >> 24);
@@ -300,7 +301,8 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         }
     }
 
-    /// Stake, what waits, the pool and what is owed are all the tokens there are: none made, none lost.
+    /// Stake, pending withdrawals, the pool and what is owed are all the tokens that there are. None is made, and none
+    /// is lost.
     function invariant_tokens_are_conserved() external view {
         assertEq(token.balanceOf(address(network)), handler.liabilitiesNow(), "conserved");
     }

@@ -159,7 +159,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         vm.prank(operator(0));
         network.deregister();
         (, uint256 payableAt) = network.pendingOf(operator(0));
-        // The last second at which the epoch it voted in can be reported is before the first at which it is paid.
+        // The last second in which the epoch can be reported is before the first in which the stake is paid out.
         assertTrue(payableAt >= network.slashableUntil(0), "delay outlasts the window");
         vm.warp(network.slashableUntil(0) - 1);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.WithdrawalNotDue.selector, payableAt));
@@ -173,7 +173,8 @@ contract TaskNetworkSlashingTest is NetworkRig {
         assertEq(network.withdraw(), 80e18, "the rest");
     }
 
-    /// Whenever it is asked for, no stake is paid out while an epoch in which it voted can be reported.
+    /// Whenever a withdrawal is requested, the stake is not paid out while an epoch in which it was weighed can be
+    /// reported.
     function test_no_request_escapes_the_window(uint256 at) external {
         at = bound(at, 0, EPOCH - 1);
         vm.warp(GENESIS + at);
@@ -232,7 +233,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         assertEq(network.stakeOf(operator(0)) + token.balanceOf(operator(0)), 82e18, "less than before");
     }
 
-    /// So that `expectRevert` sees one call, the proofs' views being within it.
+    /// An external function, so that `expectRevert` meets one call and not the views that make the proofs.
     function reportAs(bytes32 id, uint256 epoch, uint256 index, uint256 name) external {
         report(id, epoch, index, name);
     }

@@ -72,7 +72,7 @@ contract TaskNetworkStakesTest is NetworkRig {
         network.register(keyNamed(1), proof, LEAST);
     }
 
-    /// Whoever joins and leaves without end makes no snapshot too dear: the table is full before.
+    /// Someone who joins and leaves without end cannot make snapshots too expensive: the table is full before that.
     function test_trap_a_table_that_grows_without_end() external {
         verifier.forceIndex(network.MAXIMUM_KEYS() - 1);
         join(0, LEAST);
@@ -89,7 +89,7 @@ contract TaskNetworkStakesTest is NetworkRig {
         network.deregister();
     }
 
-    /// A stake that no u64 weighs would stop every snapshot: it is refused when it is brought.
+    /// A stake whose weight does not fit into 64 bits would stop every snapshot. It is refused when it comes in.
     function test_weight_overflow_is_refused_at_the_door() external {
         uint256 most = (uint256(type(uint64).max) + 1) * UNIT - 1;
         join(0, most);
@@ -336,7 +336,7 @@ contract TaskNetworkStakesTest is NetworkRig {
         _refuses("verifier", 14);
     }
 
-    /// A verifier serves the network it was made for: what another of the same parameters asks of it reverts at its door.
+    /// A verifier serves the network for which it was made. Calls of another network with the same parameters revert.
     function test_a_verifier_serves_one_network() external {
         ITaskNetwork.Parameters memory p = parameters();
         p.verifier = verifier;

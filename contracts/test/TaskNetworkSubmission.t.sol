@@ -54,7 +54,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         network.submitTasks(new ITaskNetwork.Task[](0), 0, "");
     }
 
-    /// Exactly two thirds is not enough.
+    /// Exactly two thirds of the weight is not enough.
     function test_exactly_the_required_weight_reverts() external {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 3);
@@ -171,7 +171,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         network.submitTasks(tasks, 1, quorum);
     }
 
-    /// The key that was rotated away still signs for the epoch that weighed it.
+    /// A key that was replaced still signs for the epoch in which it was weighed.
     function test_the_old_key_signs_in_its_epoch_after_rotation() external {
         enter(1);
         rotate(0, 100);

@@ -17,8 +17,8 @@ import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Verifier} from "../src/Verifier.sol";
 import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
 
-/// @notice The network over real keys, signatures and pages: nothing is mocked but the token.
-/// Operator i stakes 20 + i units, so twelve of them weigh 306, and a quorum more than 204.
+/// @notice The network with real keys, signatures and pages. Only the token is a mock. Operator i stakes 20 + i units,
+/// so all twelve weigh 306, and a quorum must weigh more than 204.
 abstract contract TaskNetworksTest is NetworkFixture, Signing {
     uint256 internal constant N = 12;
     uint256 internal constant PAGED = 10;
@@ -26,7 +26,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     uint256 internal constant NONE = Members.NONE;
 
     Verifier internal _verifier;
-    /// By index.
+    /// The secrets, by index.
     uint256[] internal _secrets;
     bytes[] internal _keys;
     uint256[] internal _keyPages;
@@ -36,13 +36,13 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function _newVerifier(address network) internal virtual returns (Verifier);
 
-    /// @notice Of the curve, in the snapshots of gas.
+    /// @notice The curve's name in the gas snapshots.
     function _name() internal pure virtual returns (string memory);
 
-    /// @notice The error of a signature that is false.
+    /// @notice The error for a false signature.
     function _falseSignature() internal pure virtual returns (bytes4);
 
-    /// @notice The error of keys that sum to the identity.
+    /// @notice The error for keys that add up to the identity.
     function _identity() internal pure virtual returns (bytes4);
 
     function setUp() public virtual {
@@ -68,7 +68,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshot();
     }
 
-    // What operators do.
+    // The operators' calls.
 
     function _fresh() internal view returns (uint256 secret) {
         return uint256(keccak256(abi.encode("secret", _secrets.length))) % order();
@@ -102,7 +102,8 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _keys.push(key);
     }
 
-    /// @notice A report's proof that the key at an index signed a task; `page` is the nonce of the key's page, 0 for none.
+    /// @notice The proof in a report that the key at an index signed a task. `page` is the nonce of the page that holds
+    /// the key, or 0.
     function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 secret, uint256 page)
         internal
         view
@@ -120,7 +121,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshotGas();
     }
 
-    // What aggregators do.
+    // The aggregators' calls.
 
     function _snapshot() internal {
         uint256 epoch = network.snapshot();
@@ -212,7 +213,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     // The life of a network.
 
-    /// All that it does, in order: the tokens are counted at the end.
+    /// Does everything in the order of a real network's life, and counts the tokens at the end.
     function test_a_life() external {
         Members.Base memory full = _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.prank(ADMIN);
@@ -220,7 +221,8 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         full.slot = 1;
         Members.Base memory base = _submit(full, Members.NEWEST, _tasks(0, 1, "less 3"), 0, ALL ^ 1 << 3);
         _submit(base, NONE, _tasks(0, 3, "the same"), 0, ALL ^ 1 << 3);
-        // One comes, two go, one of whom is in no page; then back to all but one from the pinned base.
+        // One member comes and two leave, one of whose keys is in no page. Then a quorum without one member starts from
+        // the pinned base.
         base = _submit(base, Members.NEWEST, _tasks(0, 2, "less 2 and 11"), 0, ALL ^ 1 << 2 ^ 1 << 11);
         _submit(full, NONE, _tasks(0, 1, "less 3 again"), 0, ALL ^ 1 << 3);
 
@@ -232,7 +234,8 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         base = _submit(base, Members.NEWEST, bad, 0, ALL ^ 1 << 2 ^ 1 << 11);
         assertEq(network.stakeOf(performer), stake - stake / 20, "penalised");
 
-        // A key rotated in the next epoch signs still in the last; then another weighs in its place.
+        // A key that is replaced in the next epoch still signs in the last one. After that another member has its
+        // weight.
         enter(1);
         assertEq(_rotate(5), N, "index of the new key");
         base = _submit(base, Members.NEWEST, _tasks(0, 1, "old key, old epoch"), 0, ALL);
@@ -244,7 +247,8 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(base.weight, network.snapshotOf(1).total, "the old key weighs nothing");
         base = _submit(full, NONE, _tasks(1, 1, "from the pinned base"), 1, ALL ^ 1 << 4 ^ 1 << 5 ^ 1 << N);
 
-        // Two who signed two results of one id: a key in a page, and one rotated away. A third has its key in no page.
+        // Two operators signed two results of one id: one with a key in a page, and one with a key that was replaced.
+        // The key of a third is in no page.
         stake = network.stakeOf(operator(3));
         uint256 bounty = _report("twice", 3, _keyPages[0]);
         assertEq(network.stakeOf(operator(3)), stake - stake / 5, "slashed");
@@ -270,7 +274,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(token.balanceOf(address(network)), liabilities(N), "conserved");
     }
 
-    /// @dev Every signer of every record of epoch 0 in the life, in an order of no meaning.
+    /// @dev Every signer claims from every record of epoch 0 of the life, in an arbitrary order.
     function _claimAll() private {
         uint256[3] memory masks = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
         uint256[3] memory tasks = [uint256(2), 5, 3];
@@ -305,7 +309,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         network.claimPerformances(0, performed);
     }
 
-    /// The weights that elect are those of the pages: the stakes, in units.
+    /// The weights that elect are those in the pages: the stakes, in units.
     function test_election_by_real_weights() external view {
         bytes32 beacon = network.beaconOf(0);
         for (uint256 t = 0; t < 40; ++t) {
@@ -318,7 +322,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         }
     }
 
-    /// Who registers after the snapshot is in quorums of the epoch without weight and without a share.
+    /// An operator who registers after the snapshot may sign in the epoch, without weight and without a share.
     function test_a_young_key_weighs_nothing() external {
         uint256 index = _join(N, _fresh(), 1_000 * UNIT);
         uint256 mask = ALL ^ 1 << N;
@@ -342,12 +346,12 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     function test_trap_false_signature() external {
         ITaskNetwork.Task[] memory tasks = _tasks(0, 2, "false");
         bytes32[] memory digests = digestsOf(tasks, 0);
-        // A signer too few, and one too many, in the signature.
+        // The signature lacks a signer, and then has one too many.
         bytes memory quorum = _pack(Members.empty(), NONE, 0, bitmap(ALL), proofBy(_secretOf(ALL ^ 1), digests));
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(_falseSignature()));
         quorum = _pack(Members.empty(), NONE, 0, bitmap(ALL ^ 1), proofBy(_secretOf(ALL), digests));
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(_falseSignature()));
-        // Another result than was signed.
+        // The result is not the one that was signed.
         quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         tasks[1].result = "forged";
         vm.expectRevert();
@@ -364,7 +368,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         uint256 state = vm.snapshotState();
         network.submitTasks(tasks, 0, quorum);
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, tasks[0].id));
-        // Had it not settled, the same signature would do in no other epoch and on no other chain.
+        // If the tasks had not settled, the signature would be false in another epoch and on another chain.
         vm.revertToState(state);
         enter(1);
         _snapshot();
@@ -381,7 +385,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function test_trap_quorum_too_light() external {
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "light");
-        // 31 + 30 + 21 + 20 are missing: exactly two thirds are there.
+        // The members that are missing weigh 31 + 30 + 21 + 20. The others weigh exactly two thirds.
         uint256 mask = ALL ^ 1 << 11 ^ 1 << 10 ^ 1 << 1 ^ 1;
         bytes memory why = abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 204, 204);
         _refuse(tasks, 0, _quorum(Members.empty(), 2, tasks, 0, mask), why);
@@ -399,7 +403,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(Quorums.BitmapNotShortest.selector));
     }
 
-    /// Keys a and -a sum to the identity, under which the identity signs everything.
+    /// The keys a and -a add up to the identity, under which everyone can sign.
     function test_trap_cancelling_keys() external {
         uint256 secret = _fresh();
         _join(N, secret, 3_000 * UNIT);
@@ -411,7 +415,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _refuse(tasks, 1, quorum, abi.encodeWithSelector(_identity()));
     }
 
-    /// Keys a, b and a + b: the sum meets the key that is added to it.
+    /// The keys are a, b and a + b, so the sum meets the key that is added to it.
     function test_trap_colluding_keys() external {
         (uint256 a, uint256 b) = (_fresh(), 12345);
         _join(N, a, 3_000 * UNIT);
@@ -425,7 +429,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _submit(base, NONE, _tasks(1, 1, "and back"), 1, 3 << N);
     }
 
-    /// A key made from another's, of which nobody holds the secret.
+    /// A rogue key is computed from another member's key, and nobody holds its secret.
     function test_trap_rogue_key() external {
         bytes memory key = keyOf(addmod(order() - _secrets[0], 5, order()));
         bytes32[] memory digests = new bytes32[](1);
@@ -437,7 +441,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         network.register(key, proof, LEAST);
     }
 
-    /// A registration copied from the mempool is no use to another, and a key is taken once.
+    /// Nobody can use a registration that was copied from the mempool, and a key can be registered once.
     function test_trap_copied_registration() external {
         uint256 secret = _fresh();
         (bytes memory key, bytes memory proof) = _possession(N, secret);
@@ -452,7 +456,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         network.register(key, proof, LEAST);
     }
 
-    /// The key of the empty quorum, and bytes that are no key.
+    /// The key of the empty quorum is refused, and so are bytes that are no key.
     function test_trap_keys_that_are_refused() external {
         approve(operator(N), LEAST);
         vm.expectRevert(Quorums.IdentityKey.selector);
@@ -463,7 +467,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         network.register(new bytes(_keys[0].length - 1), "", LEAST);
     }
 
-    /// Whoever stores bases cannot push out the pinned one.
+    /// Whoever stores bases cannot replace the pinned one.
     function test_trap_cache_refilled_by_anyone() external {
         Members.Base memory full = _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.prank(ADMIN);
@@ -476,7 +480,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _submit(full, NONE, _tasks(0, 1, "from it"), 0, ALL);
     }
 
-    /// A base whose weight was another's, or another epoch's.
+    /// A base with another weight, or with the weight of another epoch, is refused.
     function test_trap_a_base_that_is_not_committed() external {
         Members.Base memory base = _submit(Members.empty(), 2, _tasks(0, 1, "base"), 0, ALL ^ 1);
         enter(1);
@@ -489,7 +493,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _refuse(tasks, 1, _quorum(base, NONE, tasks, 1, ALL), why);
     }
 
-    /// Weights of one epoch in another.
+    /// Weights of one epoch do not count in another.
     function test_trap_pages_of_another_epoch() external {
         enter(1);
         _snapshot();
@@ -499,7 +503,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _refuse(tasks, 1, _quorum(Members.empty(), NONE, tasks, 1, ALL), why);
     }
 
-    /// Only its network has the verifier do anything.
+    /// Only the verifier's network may call what writes.
     function test_trap_strangers_at_the_verifier() external {
         bytes memory why = abi.encodeWithSelector(Verifier.NotNetwork.selector, address(this));
         (bytes memory key, bytes memory proof) = _possession(N, _fresh());
@@ -524,7 +528,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         network.reportConflict(a, b, 0, 4, first, second);
         vm.expectRevert(_falseSignature());
         network.reportConflict(b, a, 0, 4, second, first);
-        // A page that does not hold the key, or none where there is one.
+        // The page does not hold the key, or no page is named and storage does not hold it.
         second = _single(b, 0, _secrets[4], 0);
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 4));
         network.reportConflict(a, b, 0, 4, first, second);
@@ -538,7 +542,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         vm.startPrank(ADMIN);
         vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 9));
         network.pin(1, 9);
-        // The newest of a verifier is a slot like any other of the ring, and neither is pinned.
+        // In a verifier, slot 0 belongs to the ring like any other slot. No slot above the pinned ones can be pinned.
         vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
         network.pin(0, 2);
         vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
@@ -550,7 +554,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(_verifier.commitmentAt(1), _verifier.commitmentAt(2), "pinned");
     }
 
-    /// Whole transactions with cold storage, 50 operators, the pool full, the keys of 48 in a page.
+    /// Whole transactions with cold storage, 50 operators, a full pool, and 48 keys in a page.
     function test_gas() external {
         _record = "snapshot, 50 operators";
         _deploy(50);
@@ -637,12 +641,12 @@ contract TaskNetworkBls12381G2Test is TaskNetworksTest, Bls12381G2Signing {
     }
 }
 
-/// @notice Weights as they are published and read back, whatever their number.
+/// @notice Weights are read back as they were published, however many there are.
 contract VerifierWeightsTest is Test {
     function test_weights_of_several_pages() external {
         Verifier verifier = new VerifierBn254G1(address(this), 2, 1);
         assertEq(verifier.weightsOf(0).length, 0, "none");
-        // Around one page of 3,070 and two.
+        // Numbers around one page of 3,070 weights, and around two.
         uint256[7] memory counts = [uint256(1), 2, 3069, 3070, 3071, 6140, 6141];
         for (uint256 epoch = 0; epoch < counts.length; ++epoch) {
             uint64[] memory weights = new uint64[](counts[epoch]);

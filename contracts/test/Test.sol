@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The cheat codes of forge that our tests use; forge answers at this address.
+/// @notice The cheat codes of forge that the tests use. forge answers the calls to `vm`.
 interface Vm {
     struct Log {
         bytes32[] topics;
@@ -47,7 +47,7 @@ interface Vm {
 
 Vm constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
 
-/// @notice Comparisons that revert with both sides. forge's own test library is not needed beyond this.
+/// @notice Comparisons that revert with both values. The tests need nothing more of forge's own test library.
 abstract contract Test {
     bool public constant IS_TEST = true;
 
@@ -74,13 +74,13 @@ abstract contract Test {
         if (keccak256(left) != keccak256(right)) revert NotEqual(left, right, what);
     }
 
-    /// @notice A value in [least, most], from any.
+    /// @notice Maps any value into the range from `least` to `most`.
     function bound(uint256 value, uint256 least, uint256 most) internal pure returns (uint256) {
         uint256 size = most - least;
         return size == type(uint256).max ? value : least + value % (size + 1);
     }
 
-    /// @notice Fills free memory with ones, so that code which takes it for zeros fails.
+    /// @notice Fills free memory with ones, so that code which expects zeros there fails.
     function dirtyMemory() internal pure {
         assembly {
             let free := mload(0x40)

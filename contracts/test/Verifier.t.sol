@@ -8,8 +8,8 @@ import {IVerifier} from "../src/interfaces/IVerifier.sol";
 import {KeyTable} from "../src/KeyTable.sol";
 import {Quorums} from "../src/Quorums.sol";
 
-/// @notice What a network asks its verifier: who signed, and what they weigh. The network pays by the one and settles by the other, so
-/// both are exact, whatever the form of the quorum.
+/// @notice Tests what a network needs of its verifier: who signed, and what they weigh. The network pays rewards by the
+/// first and settles by the second, so both must be exact for every form of a quorum.
 contract VerifierTest is Test {
     uint256 private constant N = 12;
     uint256 private constant NONE = Members.NONE;
@@ -92,7 +92,8 @@ contract VerifierTest is Test {
         assertEq(answer, why, "why");
     }
 
-    /// @notice The signers are those of the base where a quorum has no bitmap of its own, and the quorum's own otherwise.
+    /// @notice The signers are the base's members if the quorum has no bitmap of its own, and the quorum's own
+    /// otherwise.
     function test_whoSignedAndWhatTheyWeigh() public {
         Members.Base memory base = _verify(Members.empty(), 2, 1, _range(0, N), _weightPages[1]);
         _verify(base, NONE, 1, _range(0, N), _none);
@@ -102,7 +103,8 @@ contract VerifierTest is Test {
         _verify(_base(2, 1, _range(3, N)), NONE, 1, _range(0, 3), _weightPages[1]);
     }
 
-    /// @notice Slot 0 is one of the ring: here no state holds the newest.
+    /// @notice Slot 0 belongs to the ring like any other slot, because a verifier has no state hash that holds the
+    /// newest base.
     function test_theNewestIsASlotLikeAnyOther() public {
         Members.Base memory base = _verify(Members.empty(), 0, 1, _range(0, N), _weightPages[1]);
         base = _verify(base, 0, 1, _range(1, N), _weightPages[1]);
@@ -113,13 +115,13 @@ contract VerifierTest is Test {
         _verify(base, NONE, 1, _range(1, N), _none);
         bytes memory why = abi.encodeWithSelector(Quorums.SlotPinned.selector, 1);
         _refuse(_call(base, 1, 1, _range(0, N), _weightPages[1]), why);
-        // Nor is what was the newest any more.
+        // What was stored there before does not pass any more.
         base.slot = 0;
         why = abi.encodeWithSelector(Quorums.NotThisBase.selector, 0);
         _refuse(_call(base, NONE, 1, _range(1, N), _none), why);
     }
 
-    /// @notice Nobody is counted: without pages there is no weight.
+    /// @notice A verifier never counts members: without pages of weights there is no weight.
     function test_trap_nobodyIsCounted() public {
         bytes memory why = abi.encodeWithSelector(KeyTable.NoWeight.selector, 1, 0);
         _refuse(_call(Members.empty(), NONE, 1, _range(0, N), _none), why);
@@ -127,7 +129,8 @@ contract VerifierTest is Test {
         _refuse(_call(base, NONE, 1, _range(1, N), _none), why);
     }
 
-    /// @notice The weight of one epoch in another, later or earlier, and that of epoch 0, which a base cannot be said to have.
+    /// @notice Tries the weight of one epoch in another, later or earlier, and in epoch 0, in which no base counts as
+    /// weighed.
     function test_trap_weightsOfAnotherEpoch() public {
         Members.Base memory base = _verify(Members.empty(), 2, 1, _range(0, N), _weightPages[1]);
         _publish(2);
@@ -164,7 +167,7 @@ contract VerifierTest is Test {
         bytes memory two = _call(Members.empty(), NONE, 1, _range(0, N), _weightPages[1]);
         (bool done,) = address(_verifier).call(two);
         assertTrue(done, "two");
-        // The digest of one in the call of the other.
+        // The digest of one call is put into the other.
         uint256 where = 4 + 32 * 4;
         assembly {
             mstore(add(add(data, 0x20), where), 1)

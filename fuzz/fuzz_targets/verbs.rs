@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use quorate_curve::{Backend, G1, G2, Group, Pairing, Soundness, Weight};
+use quorate_curve::{Backend, G1, G2, Group, Pairing, Segments, Soundness, UncheckedSegments, Weight};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
     items: Vec<Item>,
-    /// Lengths of stretches; what is left over is in none.
+    /// Lengths of segments; the last one has what is left over.
     lengths: Vec<u8>,
     tag: u8,
     wide: bool,
@@ -41,7 +41,6 @@ fuzz_target!(|input: Input| {
 
 fn agrees<G: InPools>(backend: Backend, input: &Input) {
     let (portable, points) = (Backend::Portable, points::<G>(input, G::pool()));
-    let ends = ends(input, points.len());
     let soundness = if input.wide { Soundness::Bits128 } else { Soundness::Bits64 };
     let items = input.items.iter().take(points.len());
     let weights: Vec<_> = items
@@ -52,27 +51,31 @@ fn agrees<G: InPools>(backend: Backend, input: &Input) {
         })
         .collect();
     assert_eq!(backend.in_subgroup(&points), portable.in_subgroup(&points));
-    assert_eq!(backend.sums(&points, &ends), portable.sums(&points, &ends));
-    let sums = portable.weighted_sums(&points, &weights, &ends);
-    assert_eq!(backend.weighted_sums(&points, &weights, &ends), sums);
+    let segments = cut(input, &points);
+    assert_eq!(backend.sums(&segments), portable.sums(&segments));
+    let weighted: Vec<_> = points.iter().copied().zip(weights.iter().copied()).collect();
+    let weighted = cut(input, &weighted).iter().map(|points| points.iter().copied()).collect();
+    assert_eq!(backend.weighted_sums(&weighted), portable.weighted_sums(&weighted));
 
     // The weights are the input's, so that a point outside can be missed; of members the sum is exact.
     let are_members = portable.in_subgroup(&points).into_iter();
     let members: Vec<_> =
         points.iter().zip(are_members).map(|(point, member)| if member { *point } else { G::generator() }).collect();
-    let further: Vec<_> = items.clone().map(|item| item.further).collect();
-    let mut whole = ends.clone();
-    whole.push(points.len());
-    let sums = portable.weighted_sums_of_members(&members, &weights, &further, &whole, soundness);
-    assert_eq!(backend.weighted_sums_of_members(&members, &weights, &further, &whole, soundness), sums);
-    let scalars: Vec<[u8; 32]> = items
-        .clone()
-        .map(|item| {
-            let words = [item.weight[0], item.weight[1], item.further, item.weight[0] ^ item.further];
-            words.map(u64::to_le_bytes).concat().try_into().expect("four words")
-        })
-        .collect();
-    assert_eq!(backend.multi_scalar_sum(&members, &scalars), portable.multi_scalar_sum(&members, &scalars));
+    let further = items.clone().map(|item| item.further);
+    let unchecked: Vec<_> = members.iter().zip(weights).zip(further).map(|((p, w), f)| (*p, w, f)).collect();
+    let mut segments = UncheckedSegments::new();
+    for segment in cut(input, &unchecked).iter() {
+        segment.iter().for_each(|(point, weight, further)| segments.push(*point, *weight, *further));
+        segments.close();
+    }
+    let sums = portable.weighted_sums_of_members(&segments, soundness);
+    assert_eq!(backend.weighted_sums_of_members(&segments, soundness), sums);
+    let scalars = items.clone().map(|item| -> [u8; 32] {
+        let words = [item.weight[0], item.weight[1], item.further, item.weight[0] ^ item.further];
+        words.map(u64::to_le_bytes).concat().try_into().expect("four words")
+    });
+    let terms: Vec<_> = members.into_iter().zip(scalars).collect();
+    assert_eq!(backend.msm(&terms), portable.msm(&terms));
 
     let bytes: Vec<_> =
         items.map(|item| [item.weight[0], item.weight[1], item.further].map(u64::to_be_bytes).concat()).collect();
@@ -86,14 +89,13 @@ fn agrees<G: InPools>(backend: Backend, input: &Input) {
 /// Products of the ate pairing are the portable ones, and e(P, Q)·e(-P, Q) is one in every pairing.
 fn pairings_agree(backend: Backend, input: &Input) {
     let pairs: Vec<_> = points(input, G1::members()).into_iter().zip(points(input, G2::members())).take(24).collect();
-    let mut ends = ends(input, pairs.len());
-    ends.push(pairs.len());
-    let portable = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
-    let ate = backend.miller_products(Pairing::Ate, &pairs, &ends);
+    let segments = cut(input, &pairs);
+    let portable = Backend::Portable.miller_products(Pairing::Ate, &segments);
+    let ate = backend.miller_products(Pairing::Ate, &segments);
     assert_eq!(backend.final_exponentiations(&ate), Backend::Portable.final_exponentiations(&portable));
-    let cancelling: Vec<_> = pairs.iter().flat_map(|(p, q)| [(*p, *q), (p.negate(), *q)]).collect();
+    let cancelling = Segments::one(pairs.iter().flat_map(|(p, q)| [(*p, *q), (p.negate(), *q)]).collect());
     for pairing in backend.pairings() {
-        let value = backend.miller_products(*pairing, &cancelling, &[cancelling.len()])[0];
+        let value = backend.miller_products(*pairing, &cancelling)[0];
         assert!(backend.final_exponentiation(value).is_one());
     }
 }
@@ -111,12 +113,19 @@ fn points<G: Group>(input: &Input, pool: &[G]) -> Vec<G> {
     points
 }
 
-fn ends(input: &Input, n: usize) -> Vec<usize> {
-    let ends = input.lengths.iter().take(64).scan(0, |end, length| {
-        *end += usize::from(*length);
-        Some(*end)
-    });
-    ends.take_while(|end| *end <= n).collect()
+/// The items in segments of the input's lengths.
+fn cut<T: Copy>(input: &Input, items: &[T]) -> Segments<T> {
+    let mut segments = Segments::new();
+    let mut rest = items;
+    for length in input.lengths.iter().take(64) {
+        let Some((segment, behind)) = rest.split_at_checked(usize::from(*length)) else { break };
+        segments.extend(segment.iter().copied());
+        segments.close();
+        rest = behind;
+    }
+    segments.extend(rest.iter().copied());
+    segments.close();
+    segments
 }
 
 trait InPools: Group {

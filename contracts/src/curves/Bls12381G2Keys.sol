@@ -6,23 +6,36 @@ import {HashToBls12381} from "../libraries/HashToBls12381.sol";
 import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G2 of BLS12-381 and signatures in G1, by the precompiles of EIP-2537
-/// @notice A key is 192 bytes: x and y, real part first, 48 bytes a part. A proof is the signature, x and y, 96 bytes; no hints.
-/// A digest is signed as the message of the suite below, so any library of BLS signatures can sign. About 1,000 gas a member
-/// that changed, 15,000 a result; about 120 bits of security.
+/// @notice A key has 192 bytes: x, then y, 48 bytes for each part, real part first. BLS12-381 has about 120 bits of
+/// security.
 ///
-/// The pairing checks that a key is of order r when it is registered; sums of such keys are.
+/// A proof is the signature, 96 bytes: x, then y. There are no hints. Operators sign a digest as a message of 32 bytes
+/// under the suite `SUITE`, so they can use any BLS library.
+///
+/// Each member that changes costs about 1,040 gas, and the hash of each result about 15,000.
+///
+/// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
+/// need no check of their order.
 abstract contract Bls12381G2Keys is Quorums {
+    /// @dev The IETF name of the suite, which is also its domain separation tag.
     bytes internal constant SUITE = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
 
+    /// @notice The signature is not one of these digests under this key.
     error FalseSignature();
+    /// @notice The aggregate key is the identity, under which everyone can sign.
     error SumIsIdentity();
+    /// @notice The signature does not have 96 bytes.
+    /// @param length Bytes that were passed.
     error SignatureLength(uint256 length);
 
+    /// @dev A key has 192 bytes.
     function _keyBytes() internal pure override returns (uint256) {
         return 192;
     }
 
-    /// @dev Room for a key, a word that is 1 while the sum stands for its negative, and the sum with its operand.
+    /// @inheritdoc Quorums
+    /// @dev In memory: room for a key; a word that is 1 while the negative of the sum is kept; the sum; and behind it
+    /// room for the unpacked key, as the precompile reads them.
     function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
         operand = _allocate(192 + 32 + 512);
         assembly {
@@ -32,13 +45,16 @@ abstract contract Bls12381G2Keys is Quorums {
         if (key != 0) Bls12381.unpackG2At(key, accumulator);
     }
 
+    /// @inheritdoc Quorums
     function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal view override {
         _turn(accumulator, subtract);
         Bls12381.addG2At(accumulator, operand);
     }
 
-    /// @dev To take a key away is to add it to the sum's negative, which is made where a run of members that left begins, and made
-    /// good where it ends: less than a key's negative for each of them.
+    /// @dev Negates the sum if its sign is not the wanted one. To subtract keys, it negates the sum once and adds them;
+    /// it negates the sum again before keys are added. That costs less than to negate each key.
+    /// @param accumulator The sum.
+    /// @param negative Whether the negative of the sum shall be kept.
     function _turn(uint256 accumulator, bool negative) private pure {
         bool turns;
         assembly {
@@ -49,7 +65,8 @@ abstract contract Bls12381G2Keys is Quorums {
         if (turns) Bls12381.negateG2At(accumulator);
     }
 
-    /// @dev Those who left first, so that the sum turns twice at most.
+    /// @inheritdoc Quorums
+    /// @dev Subtracts first and adds then, so that the sum is negated at most twice for each word.
     function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
@@ -59,7 +76,14 @@ abstract contract Bls12381G2Keys is Quorums {
         _addPaged(sum, operand, page, first, members & own, false);
     }
 
-    /// @dev `Bls12381.addG2At` for each member, written out, since a call takes a fifth more.
+    /// @dev Adds the keys of a word's members. The body of `Bls12381.addG2At` is written out here, because a call costs
+    /// a fifth more.
+    /// @param sum The sum.
+    /// @param operand Room for a key.
+    /// @param page The page that holds the keys.
+    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
+    /// @param members The members, as bits of the word.
+    /// @param negative Whether the keys are added to the negative of the sum.
     function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, bool negative)
         private
         view
@@ -78,12 +102,13 @@ abstract contract Bls12381G2Keys is Quorums {
                 mcopy(add(sum, 0x1d0), add(operand, 0x90), 0x30)
                 done := and(done, staticcall(600, 0x0d, sum, 0x200, sum, 0x100))
             }
-            // Calls that succeeded at one address: the length of the last answer is that of all.
+            // If a call to one address has answered with 256 bytes, earlier calls to it that succeeded have, too.
             done := and(done, eq(returndatasize(), 0x100))
         }
         if (!done) revert Bls12381.G2AddFailed();
     }
 
+    /// @inheritdoc Quorums
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
         internal
         pure
@@ -101,9 +126,11 @@ abstract contract Bls12381G2Keys is Quorums {
         }
     }
 
+    /// @inheritdoc Quorums
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
         require(proof.length == 96, SignatureLength(proof.length));
-        // The input of the pairing: the signature, -G2, the hash, the key. A further hash is added from where the key comes last.
+        // The pairing reads the signature, -G2, the sum of the hashes and the key. A further hash is written behind the
+        // sum, where the key comes last, and added to it.
         uint256 pairs = _allocate(0x300);
         (uint256 sum, uint256 next) = (0, 0);
         assembly {

@@ -5,24 +5,34 @@ import {Bn254} from "../libraries/Bn254.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
 import {Quorums} from "../Quorums.sol";
 
-/// @title Quorums with keys in G1 of BN254, whose twin in G2 the aggregator shows
-/// @notice A key is 64 bytes. A proof is the signature, 64 bytes; the sum's key in G2, 128 bytes in the EVM's order; and for
-/// each digest its hint, `counter (1) ‖ y (32)`. The dual-key check shows that both keys have one secret. About 380 gas a
-/// member that changed where they are dense, 500 where not, and 14,500 more than keys in G2 for the check. BN254 has about 100 bits of security.
+/// @title Quorums with keys in G1 of BN254, where the aggregator passes the aggregate key in G2 as well
+/// @notice A key has 64 bytes. BN254 has about 100 bits of security.
+///
+/// A proof holds the signature, 64 bytes; the aggregate key in G2, 128 bytes in the EVM's order; and for each digest
+/// the hint `counter (1) ‖ y (32)` of `HashToBn254`. The dual-key check (`Bn254.isDualKeySignature`) proves that both
+/// keys have the same secret.
+///
+/// Each member that changes costs about 380 gas if many change, and about 500 if few do. The check costs 14,600 gas
+/// more than with keys in G2.
 abstract contract Bn254G1Keys is Quorums {
+    /// @dev The prime of the field.
     uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
 
+    /// @notice The signature is not one of these digests under these keys, or the keys do not have the same secret.
     error FalseSignature();
+    /// @notice The aggregate key is the identity, under which everyone can sign.
     error SumIsIdentity();
 
+    /// @dev A key has 64 bytes.
     function _keyBytes() internal pure override returns (uint256) {
         return 64;
     }
 
-    /// @dev The sum and, behind it, the key to be added: the input of the precompile.
+    /// @inheritdoc Quorums
+    /// @dev The sum, and behind it the key that is added: the input of the precompile.
     function _begin(uint256 key, bytes calldata) internal pure override returns (uint256 accumulator, uint256 operand) {
         accumulator = _allocate(128);
-        // Room for two points: the identity is (0, 0).
+        // Room for two points. The identity is (0, 0).
         assembly {
             operand := add(accumulator, 64)
             switch key
@@ -31,9 +41,10 @@ abstract contract Bn254G1Keys is Quorums {
         }
     }
 
+    /// @inheritdoc Quorums
     function _accumulate(uint256 accumulator, uint256, bool subtract) internal view override {
         bool done;
-        // Registered keys are on the curve, so y is neither zero nor P.
+        // Registered keys lie on the curve and are canonical, so y is not zero and P - y is canonical.
         assembly {
             if subtract {
                 let y := add(accumulator, 0x60)
@@ -45,8 +56,10 @@ abstract contract Bn254G1Keys is Quorums {
         if (!done) revert Bn254.AddFailed();
     }
 
-    /// @dev Those who left are added to the sum's negative: two negations instead of one for each. Where members are dense, the
-    /// stretch of the page that holds their keys is copied at once: a copy for each takes 120 gas, and a key that is not wanted 12.
+    /// @inheritdoc Quorums
+    /// @dev To subtract keys, it negates the sum, adds the keys and negates the sum again: two negations for all keys
+    /// and not one for each. If many members change, it copies the whole part of the page that holds their keys. Each
+    /// copy of a single key costs 120 gas, and a key that is copied and not wanted costs 12.
     function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
@@ -57,7 +70,7 @@ abstract contract Bn254G1Keys is Quorums {
         assembly ("memory-safe") {
             stretch := sub(add(clz(and(members, sub(0, members))), 1), clz(members))
         }
-        // Unchecked: 256 members at most.
+        // Unchecked: a word has 256 members at most.
         unchecked {
             if (stretch > 1 && stretch < 10 * _ones(members)) keys = _copyStretch(page, first, members, stretch);
         }
@@ -70,8 +83,10 @@ abstract contract Bn254G1Keys is Quorums {
         if (left != members) _addPaged(sum, operand, page, first, keys, members & own);
     }
 
-    /// @dev The keys from the first to the last of a word's members, in memory that is free again afterwards: where the key of the
-    /// word's first index would be. Should that be 0, they are copied again, one by one.
+    /// @dev Copies the keys from the first to the last of a word's members to free memory, which it does not keep: the
+    /// caller uses the keys before anything else takes memory.
+    /// @return keys Where the key of the word's first index would lie. If that happens to be 0, `_addPaged` reads the
+    /// keys from the page, one by one.
     function _copyStretch(uint256 page, uint256 first, uint256 members, uint256 stretch)
         private
         view
@@ -85,7 +100,7 @@ abstract contract Bn254G1Keys is Quorums {
         }
     }
 
-    /// @dev sum := -sum. Of a point of the curve y is not zero, and of the identity it stays so.
+    /// @dev sum := -sum. For a point of the curve y is not zero. For the identity y is 0, and stays 0.
     function _negate(uint256 sum) private pure {
         assembly {
             let y := mload(add(sum, 0x20))
@@ -93,7 +108,14 @@ abstract contract Bn254G1Keys is Quorums {
         }
     }
 
-    /// @dev Adds members of a word, whose keys are in memory at `keys`, or else in the page.
+    /// @dev Adds the keys of a word's members.
+    /// @param sum The sum.
+    /// @param operand Where the key that is added has to lie, behind the sum.
+    /// @param page The page that holds the keys.
+    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
+    /// @param keys Where in memory the key of the word's first index lies, or would lie; 0 to read the keys from the
+    /// page.
+    /// @param members The members, as bits of the word.
     function _addPaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 keys, uint256 members)
         private
         view
@@ -117,12 +139,13 @@ abstract contract Bn254G1Keys is Quorums {
                     done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
                 }
             }
-            // Calls that succeeded at one address: the length of the last answer is that of all.
+            // If a call to one address has answered with 64 bytes, earlier calls to it that succeeded have, too.
             done := and(done, eq(returndatasize(), 0x40))
         }
         if (!done) revert Bn254.AddFailed();
     }
 
+    /// @inheritdoc Quorums
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
         internal
         pure
@@ -130,7 +153,7 @@ abstract contract Bn254G1Keys is Quorums {
         returns (uint256 rest)
     {
         bool identity;
-        // `to` is room for a key.
+        // The caller allocated a key's length at `to`.
         assembly {
             mcopy(to, accumulator, 64)
             identity := iszero(or(mload(to), mload(add(to, 32))))
@@ -141,18 +164,19 @@ abstract contract Bn254G1Keys is Quorums {
         }
     }
 
+    /// @inheritdoc Quorums
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
         uint256 transcript = _allocate(0x2e0);
         uint256 hash;
         bytes calldata hints;
-        // A proof that is too short leaves a length below zero, which is not that of the hints.
+        // If the proof is too short, this length wraps around and is not the length of the hints.
         assembly ("memory-safe") {
             hash := add(transcript, 0x20)
             hints.offset := add(proof.offset, 0xc0)
             hints.length := sub(proof.length, 0xc0)
         }
         Bn254Hashes.sum(digests, hints, hash);
-        // Room that was allocated, in the order of the transcript.
+        // The memory from `transcript` on is ours. The points lie in the order in which the transcript is hashed.
         assembly {
             mcopy(add(transcript, 0x60), key, 0x40)
             calldatacopy(add(transcript, 0xa0), add(proof.offset, 0x40), 0x80)

@@ -7,26 +7,39 @@ import {Bn254Hashes} from "./Bn254Hashes.sol";
 import {Quorums} from "../Quorums.sol";
 
 /// @title Quorums with keys in G2 of BN254 and signatures in G1
-/// @notice A key is 128 bytes in the EVM's order. A proof is how the sum is made, where any member changes; the signature, 64
-/// bytes; and for each digest its hint, `counter (1) ‖ y (32)`. BN254 has about 100 bits of security. The sum is made
+/// @notice A key has 128 bytes, in the EVM's order: x, then y, imaginary part first. BN254 has about 100 bits of
+/// security.
 ///
-/// - by slopes: the byte 1, and for each addition the slope of the line through both points, imaginary part first, 64 bytes,
-///   which is checked. About 2,070 gas a member that changed, 1,024 of them calldata. Of the empty quorum the first member is
-///   loaded without one. Two points of one x have no slope: such a sum reverts.
-/// - in Jacobian coordinates: the byte 0, and 1/Z of the sum, 64 bytes. About 1,800 gas a member, and 1,700 once. Complete, and
-///   cheaper from seven members on, or where calldata is dear.
+/// A proof holds, one after the other: if any member changes, hints for the sum of the keys; the signature, 64 bytes;
+/// and for each digest the hint `counter (1) ‖ y (32)` of `HashToBn254`. The aggregator chooses one of two kinds of
+/// hints for the sum:
 ///
-/// The pairing checks that a key is of order r when it is registered; sums of such keys are.
+/// - By slopes: the byte 1, and for each addition the slope of the line through the sum and the key, 64 bytes,
+///   imaginary part first. The contract checks each slope. Each member that changes costs about 2,070 gas, of which
+///   1,024 are calldata. A sum that starts from the empty quorum loads its first key without a slope. If the sum and
+///   the key have the same x, no slope is accepted and the call reverts.
+/// - In Jacobian coordinates: the byte 0, and 1/Z of the finished sum, 64 bytes. Each member that changes costs about
+///   1,800 gas, and the inverse 1,700 once. Every sum but the identity has such a hint. It is cheaper from seven
+///   members on, and where calldata is expensive.
+///
+/// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
+/// need no check of their order.
 abstract contract Bn254G2Keys is Quorums {
+    /// @notice The signature is not one of these digests under this key.
     error FalseSignature();
+    /// @notice The proof's first byte is neither 0 nor 1.
+    /// @param kind The byte.
     error UnknownSum(uint256 kind);
 
+    /// @dev A key has 128 bytes.
     function _keyBytes() internal pure override returns (uint256) {
         return 128;
     }
 
-    /// @dev The accumulator of `Bn254G2`, six words; where in calldata the next slope is, or 0; and room for a key. A key that a
-    /// base has is canonical: `_finish` reduced it, or the pairing refused it.
+    /// @inheritdoc Quorums
+    /// @dev In memory: the accumulator of `Bn254G2`, six words; the calldata offset of the next slope, or 0 in Jacobian
+    /// coordinates; room for a key. A base's key is canonical, since `_finish` reduces it and the pairing refuses any
+    /// other.
     function _begin(uint256 key, bytes calldata proof)
         internal
         pure
@@ -35,14 +48,14 @@ abstract contract Bn254G2Keys is Quorums {
     {
         accumulator = _allocate(224 + 128);
         uint256 kind;
-        // A byte that the proof may not have: then it ends too soon for what follows it.
+        // The proof may be empty, so that this byte is other calldata. Then the proof is too short for the signature.
         assembly {
             operand := add(accumulator, 224)
             switch key
             case 0 { calldatacopy(accumulator, calldatasize(), 192) }
             default {
                 mcopy(accumulator, key, 128)
-                // Z = 1
+                // Z is 1.
                 mstore(add(accumulator, 128), 0)
                 mstore(add(accumulator, 160), 1)
             }
@@ -52,6 +65,7 @@ abstract contract Bn254G2Keys is Quorums {
         if (kind > 1) revert UnknownSum(kind);
     }
 
+    /// @inheritdoc Quorums
     function _accumulate(uint256 accumulator, uint256 operand, bool subtract) internal pure override {
         uint256 slope = _nextSlope(accumulator);
         if (slope == 0) return Bn254G2.accumulateAt(accumulator, operand, subtract);
@@ -61,14 +75,15 @@ abstract contract Bn254G2Keys is Quorums {
         }
     }
 
-    /// @dev Where the next slope is, or 0: in Jacobian coordinates, and while the sum is the identity. By slopes Z is 1 from the
-    /// first key on.
+    /// @dev The calldata offset of the next slope. 0 in Jacobian coordinates, and while the sum is the identity and
+    /// loads its first key. In a sum by slopes, Z is 1 from the first key on.
     function _nextSlope(uint256 accumulator) private pure returns (uint256 slope) {
         assembly ("memory-safe") {
             slope := mul(mload(add(accumulator, 192)), iszero(iszero(mload(add(accumulator, 160)))))
         }
     }
 
+    /// @inheritdoc Quorums
     function _accumulatePaged(uint256 sum, uint256 operand, uint256 page, uint256 first, uint256 members, uint256 own)
         internal
         view
@@ -89,7 +104,7 @@ abstract contract Bn254G2Keys is Quorums {
                 slope = _nextSlope(sum);
             } else {
                 Bn254G2.accumulateBySlopeAt(sum, operand, subtract, slope);
-                // Unchecked: a position in calldata.
+                // Unchecked: a position in calldata does not overflow.
                 unchecked {
                     slope += 64;
                 }
@@ -102,6 +117,7 @@ abstract contract Bn254G2Keys is Quorums {
         }
     }
 
+    /// @inheritdoc Quorums
     function _finish(uint256 accumulator, uint256 to, bytes calldata proof)
         internal
         pure
@@ -111,7 +127,8 @@ abstract contract Bn254G2Keys is Quorums {
         uint256 slope;
         uint256 inverseIm;
         uint256 inverseRe;
-        // What the proof may not have is other calldata, and then the rest is too short.
+        // A proof that is too short makes these reads find other calldata. Then it is too short for the signature as
+        // well.
         assembly ("memory-safe") {
             slope := mload(add(accumulator, 192))
             rest := slope
@@ -130,18 +147,19 @@ abstract contract Bn254G2Keys is Quorums {
         }
     }
 
+    /// @inheritdoc Quorums
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view override {
         uint256 pairs = _allocate(0x180);
         uint256 hash;
         bytes calldata hints;
-        // A proof that is too short leaves a length below zero, which is not that of the hints.
+        // If the proof is too short, this length wraps around and is not the length of the hints.
         assembly ("memory-safe") {
             hash := add(pairs, 0xc0)
             hints.offset := add(proof.offset, 0x40)
             hints.length := sub(proof.length, 0x40)
         }
         Bn254Hashes.sum(digests, hints, hash);
-        // Room that was allocated, in the order of the pairing.
+        // The memory from `pairs` on is ours. The points lie in the order in which the pairing reads them.
         assembly {
             calldatacopy(pairs, proof.offset, 0x40)
             mcopy(add(pairs, 0x100), key, 0x80)

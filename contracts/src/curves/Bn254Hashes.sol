@@ -4,19 +4,29 @@ pragma solidity 0.8.37;
 import {Bn254} from "../libraries/Bn254.sol";
 import {HashToBn254} from "../libraries/HashToBn254.sol";
 
-/// @title Hashes of several digests, summed
-/// @notice One signature over several digests by one key is checked with the sum of their hashes.
+/// @title The sum of the hashes of several digests, on BN254
+/// @notice A quorum that signs several results makes one signature for each. Their sum is checked against the sum of
+/// the hashes, with one pairing.
 library Bn254Hashes {
-    /// @notice Bytes of a hint: the counter, and y.
+    /// @notice Bytes of a hint: 1 of the counter, 32 of y.
     uint256 private constant HINT = 33;
 
+    /// @dev The prime of the field, and a mask of 254 bits.
     uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
     uint256 private constant MASK = (1 << 254) - 1;
 
+    /// @notice The proof does not hold one hint for each digest.
+    /// @param length Bytes behind the rest of the proof.
+    /// @param expected Bytes that the hints need.
     error HintsLength(uint256 length, uint256 expected);
 
-    /// @notice Σ `HashToBn254.hash` of at least one digest to 64 bytes at `to`, behind which 64 more are room for the work. About
-    /// 400 gas for the first digest, 600 for another, and 16 a byte of its hint.
+    /// @notice Adds up `HashToBn254.hash` of each digest. Costs about 400 gas for the first digest and 600 for each
+    /// other one, and the calldata of the hints.
+    /// @dev NOT checked: that there is a digest. Without one it writes nothing.
+    /// @param digests The digests, at least one.
+    /// @param hints A hint for each digest, `counter (1) ‖ y (32)`.
+    /// @param to Where in memory the sum is written, 64 bytes. The caller has allocated 128 bytes; the others are
+    /// overwritten.
     function sum(bytes32[] memory digests, bytes calldata hints, uint256 to) internal view {
         uint256 length = hints.length;
         unchecked {
@@ -25,8 +35,8 @@ library Bn254Hashes {
         bytes32 tag = HashToBn254.TAG;
         bool accepted = true;
         bool added = true;
-        // `HashToBn254.hash` written out, because every result that is settled runs this. Not memory-safe
-        // by itself: `to` is memory that the caller allocated.
+        // `HashToBn254.hash` is written out here, because every settled result runs it. Not memory-safe by itself: the
+        // caller allocated the memory at `to`.
         assembly {
             let input := mload(0x40)
             mstore(input, tag)
@@ -55,7 +65,7 @@ library Bn254Hashes {
         if (!added) revert Bn254.AddFailed();
     }
 
-    /// @dev Says what is wrong with the first hint that is.
+    /// @dev Reverts with the error of the first hint that is wrong.
     function _refuse(bytes32[] memory digests, bytes calldata hints) private pure {
         for (uint256 i = 0; i < digests.length; i++) {
             bytes calldata hint = hints[HINT * i:HINT * (i + 1)];

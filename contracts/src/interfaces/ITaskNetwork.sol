@@ -5,75 +5,125 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IVerifier} from "./IVerifier.sol";
 
 /// @title A network of staked operators that settles tasks by quorums
-/// @notice Amounts are in the token's own units, times in seconds, weights in stake units, keys by their index in the key table.
+/// @notice A *performer* carries out a task, and *attesters* check and sign the result. Each operator can be both.
+/// Amounts are in the token's own units, times in seconds and weights in stake units. A key is named by its index in
+/// the verifier's key table.
 interface ITaskNetwork {
-    /// @notice What a quorum signs, with the chain, the contract and the epoch around it. See `taskDigest`.
+    /// @notice A task with its result, as a quorum signs it. The signed digest also names the chain, the contract and
+    /// the epoch (`taskDigest`).
     struct Task {
-        /// Names the task for good: an id settles once in the life of the contract, in whatever epoch.
+        /// Names the task for good: an id settles once in the life of the contract, whatever the epoch.
         bytes32 id;
-        /// Index of the performer's key in the key table.
+        /// The index of the performer's key.
         uint256 performer;
-        /// Hash of the result. What it hashes is the service's affair.
+        /// A hash of the result. The contracts do not know what it hashes.
         bytes32 result;
         /// Whether the attesters found the result right. A rejected task costs its performer stake.
         bool approved;
     }
 
-    /// @notice Fixed at construction; there is no setter.
+    /// @notice The parameters of a network. They are fixed when it is made, and nothing can change them.
     struct Parameters {
+        /// The token of stake and rewards.
         IERC20 token;
-        /// Made for this network's address, which follows from its deployer and nonce, before the network itself.
+        /// The verifier. It is made before the network, for the address that the network will have; that address
+        /// follows from the deployer and its nonce.
         IVerifier verifier;
-        /// Holds DEFAULT_ADMIN_ROLE: names who pauses and who pins. Has no way to stake, funds or parameters.
+        /// Gets all roles. It may give others the roles that pause and pin, and can move neither stake nor the pool nor
+        /// a parameter.
         address admin;
-        /// Start of epoch 0.
+        /// The first second of epoch 0.
         uint64 genesis;
+        /// The length of an epoch.
         uint64 epochLength;
-        /// How long after an epoch can settle nothing more its conflicts can still be reported.
+        /// How long conflicts of an epoch can still be reported after the epoch can settle nothing more.
         uint64 slashingWindow;
-        /// From request to payout: at least slashingWindow + 2 * epochLength.
+        /// The time from the request of a withdrawal to its payout: at least slashingWindow + 2 * epochLength.
         uint64 withdrawalDelay;
-        /// Tokens per unit of weight.
+        /// Tokens that weigh 1.
         uint128 unit;
-        /// Least stake of a registered operator; at least `unit`, so that every seat weighs something.
+        /// The least stake of a registered operator: at least `unit`, so that every operator weighs something.
         uint128 minimumStake;
-        /// Bounds what a snapshot costs.
+        /// The most operators at one time. It bounds what a snapshot costs.
         uint32 maximumOperators;
-        /// A quorum weighs strictly more than numerator / denominator of the total.
+        /// A quorum must weigh more than quorumNumerator / quorumDenominator of all weight; that is at least half and
+        /// less than all.
         uint32 quorumNumerator;
+        /// See `quorumNumerator`.
         uint32 quorumDenominator;
-        /// To the elected performer of an approved task.
+        /// What the elected performer of an approved task gets.
         uint128 performerReward;
-        /// To the signers of a task together, by weight.
+        /// What the signers of a task get together. They share it by weight.
         uint128 attesterReward;
-        /// Share of the performer's stake that a rejected task costs, in 1/10,000.
+        /// The part of the performer's stake that a rejected task costs, in 1/10,000.
         uint16 penaltyShare;
-        /// Share of the operator's stake that a conflict costs, in 1/10,000.
+        /// The part of an operator's stake that a conflict costs, in 1/10,000; not zero.
         uint16 slashShare;
-        /// Share of the slashed amount that the reporter gets, in 1/10,000; at most half.
+        /// The part of the slashed amount that the reporter gets, in 1/10,000; at most half.
         uint16 bountyShare;
     }
 
-    /// @notice One slot an epoch: all that a submission reads about it.
+    /// @notice What is fixed for an epoch. One storage slot, which is all that a submission reads about the epoch.
     struct Snapshot {
+        /// The weight of all operators.
         uint96 total;
+        /// A quorum must weigh more than this.
         uint96 required;
+        /// The number of operators.
         uint32 operators;
     }
 
-    /// @notice What the signers of one bitmap in one epoch have together not yet claimed, and their weight.
+    /// @notice What the signers of one bitmap earned together in one epoch. Both numbers shrink with each claim.
     struct Record {
+        /// Tokens that are not claimed yet.
         uint128 amount;
+        /// The weight of the signers who have not claimed yet.
         uint96 weight;
     }
 
+    /// @notice An operator joined.
+    /// @param operator The operator.
+    /// @param index The index of its key.
+    /// @param stake Its stake.
     event Registered(address indexed operator, uint256 indexed index, uint256 stake);
+    /// @notice An operator added to its stake.
+    /// @param operator The operator.
+    /// @param amount What was added.
+    /// @param stake Its stake now.
     event StakeAdded(address indexed operator, uint256 amount, uint256 stake);
+    /// @notice An operator replaced its key.
+    /// @param operator The operator.
+    /// @param oldIndex The index of the old key.
+    /// @param newIndex The index of the new key.
     event KeyRotated(address indexed operator, uint256 indexed oldIndex, uint256 indexed newIndex);
+    /// @notice Stake left an operator's seat and waits to be paid out.
+    /// @param operator The operator.
+    /// @param amount What left the seat now.
+    /// @param pending All that waits.
+    /// @param payableAt The first second at which it can be paid out.
     event WithdrawalRequested(address indexed operator, uint256 amount, uint256 pending, uint256 payableAt);
+    /// @notice An operator lost or gave up its seat.
+    /// @param operator The operator.
+    /// @param index The index of its key.
     event SeatVacated(address indexed operator, uint256 indexed index);
+    /// @notice An operator was paid what waited.
+    /// @param operator The operator.
+    /// @param amount What was paid.
     event Withdrawn(address indexed operator, uint256 amount);
+    /// @notice The weights of an epoch were fixed.
+    /// @param epoch The epoch.
+    /// @param total The weight of all operators.
+    /// @param required A quorum must weigh more than this.
+    /// @param operators The number of operators.
+    /// @param beacon The random word that elects performers.
     event EpochSnapshotted(uint256 indexed epoch, uint256 total, uint256 required, uint256 operators, bytes32 beacon);
+    /// @notice A task was settled.
+    /// @param id The task's id.
+    /// @param epoch The epoch whose weights decided.
+    /// @param performer The index of the performer's key, as the quorum signed it.
+    /// @param result The hash of the result.
+    /// @param approved Whether the quorum found the result right.
+    /// @param rewarded Whether the pool could pay for the task.
     event TaskSettled(
         bytes32 indexed id,
         uint256 indexed epoch,
@@ -82,8 +132,24 @@ interface ITaskNetwork {
         bool approved,
         bool rewarded
     );
+    /// @notice A quorum signed the tasks of one submission.
+    /// @param epoch The epoch whose weights decided.
+    /// @param signers The quorum's bitmap. Signers pass it when they claim.
+    /// @param weight The quorum's weight.
+    /// @param amount What was set aside for the signers of these tasks.
     event Attested(uint256 indexed epoch, bytes signers, uint256 weight, uint256 amount);
+    /// @notice The performer of a rejected task lost stake.
+    /// @param operator The performer.
+    /// @param id The task's id.
+    /// @param amount What it lost.
     event Penalised(address indexed operator, bytes32 indexed id, uint256 amount);
+    /// @notice An operator lost stake because its key signed two different tasks with one id in one epoch.
+    /// @param operator The operator.
+    /// @param id The tasks' id.
+    /// @param epoch The epoch.
+    /// @param amount What it lost, the bounty included.
+    /// @param bounty What the reporter got of it.
+    /// @param reporter Who reported the conflict.
     event Slashed(
         address indexed operator,
         bytes32 indexed id,
@@ -92,79 +158,195 @@ interface ITaskNetwork {
         uint256 bounty,
         address reporter
     );
+    /// @notice The pool grew by a gift.
+    /// @param from Who gave.
+    /// @param amount What the network received.
     event Funded(address indexed from, uint256 amount);
+    /// @notice A signer was paid its share of a record.
+    /// @param operator The signer.
+    /// @param epoch The epoch of the record.
+    /// @param index The index of the key that signed.
+    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
+    /// @param amount What was paid.
     event AttestationClaimed(
         address indexed operator, uint256 indexed epoch, uint256 indexed index, bytes32 record, uint256 amount
     );
+    /// @notice The performer of an approved task was paid.
+    /// @param operator The performer.
+    /// @param id The task's id.
+    /// @param amount What was paid.
     event PerformanceClaimed(address indexed operator, bytes32 indexed id, uint256 amount);
+    /// @notice A performer's reward went back to the pool, because the task named a performer who was not elected.
+    /// @param id The task's id.
+    /// @param amount What went back.
     event PerformanceReturned(bytes32 indexed id, uint256 amount);
 
+    /// @notice A parameter of the constructor is not allowed.
+    /// @param what The parameter's name.
     error ParameterInvalid(bytes32 what);
+    /// @notice Epoch 0 has not begun.
     error NotStarted();
+    /// @notice The operator has a seat already.
+    /// @param operator The operator.
     error AlreadyRegistered(address operator);
+    /// @notice The operator has no seat.
+    /// @param operator The operator.
     error NotRegistered(address operator);
+    /// @notice There are as many operators as the network allows.
     error SeatsFull();
+    /// @notice The network has taken all the keys that it will ever take.
     error TableFull();
+    /// @notice The stake would be below the minimum.
+    /// @param stake The stake that the operator would have; 0 if it asked for more than it has.
+    /// @param least The minimum.
     error StakeTooSmall(uint256 stake, uint256 least);
+    /// @notice The stake is more than a seat can hold, or its weight more than 64 bits.
+    /// @param stake The stake that the operator would have.
     error StakeTooLarge(uint256 stake);
+    /// @notice The amount is zero, or the network received nothing.
     error ZeroAmount();
+    /// @notice Nothing waits to be paid out to the operator.
+    /// @param operator The operator.
     error NothingPending(address operator);
+    /// @notice The delay of the withdrawal is not over.
+    /// @param payableAt The first second at which it can be paid out.
     error WithdrawalNotDue(uint256 payableAt);
+    /// @notice The operator's key is younger than an epoch is long.
+    /// @param possibleAt The first second at which it can be replaced.
     error RotatedTooSoon(uint256 possibleAt);
+    /// @notice The verifier gave an index that is taken, or is above 32 bits. The verifiers of this project never do.
+    /// @param index The index.
     error IndexReused(uint256 index);
+    /// @notice No operator registered a key at this index.
+    /// @param index The index.
     error UnknownKey(uint256 index);
+    /// @notice The weights of the epoch are fixed already.
+    /// @param epoch The epoch.
     error AlreadySnapshotted(uint256 epoch);
+    /// @notice The weights of the epoch were not fixed.
+    /// @param epoch The epoch.
     error NotSnapshotted(uint256 epoch);
+    /// @notice No operator has stake, so there are no weights to fix.
+    /// @param epoch The epoch.
     error NothingStaked(uint256 epoch);
+    /// @notice The epoch is neither the current nor the previous one, so its tasks cannot settle.
+    /// @param epoch The epoch.
     error EpochClosed(uint256 epoch);
+    /// @notice Tasks of the epoch can still settle, so its signers cannot claim yet.
+    /// @param epoch The epoch.
     error EpochOpen(uint256 epoch);
+    /// @notice A submission without tasks.
     error NoTasks();
+    /// @notice A task with this id was settled before, or occurs twice in the submission.
+    /// @param id The id.
     error AlreadySettled(bytes32 id);
+    /// @notice The quorum does not weigh more than is required.
+    /// @param weight The quorum's weight.
+    /// @param required The quorum must weigh more than this.
     error QuorumTooLight(uint256 weight, uint256 required);
+    /// @notice A rejected task names a performer who was not elected for it.
+    /// @param id The task's id.
+    /// @param performer The index that the task names.
     error NotElected(bytes32 id, uint256 performer);
+    /// @notice The performer of this task is owed nothing: the task was not settled as it was passed, not rewarded, not
+    /// approved, or is paid.
+    /// @param id The task's id.
     error NothingOwed(bytes32 id);
+    /// @notice Nothing is set aside for these signers in this epoch, or all weight among them has claimed.
+    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
     error UnknownRecord(bytes32 record);
+    /// @notice The key is not among the signers of the bitmap.
+    /// @param index The key's index.
     error NotASigner(uint256 index);
+    /// @notice The key's owner was paid its share of this record.
+    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
+    /// @param index The key's index.
     error AlreadyClaimed(bytes32 record, uint256 index);
+    /// @notice The two tasks have different ids, or are one and the same task.
     error NotConflicting();
+    /// @notice Conflicts of the epoch can no longer be reported.
+    /// @param epoch The epoch.
     error OutsideWindow(uint256 epoch);
+    /// @notice The operator was slashed for a conflict of this id before.
+    /// @param operator The operator.
+    /// @param id The tasks' id.
     error AlreadySlashed(address operator, bytes32 id);
+    /// @notice The operator has nothing that could be slashed.
+    /// @param operator The operator.
     error NothingAtStake(address operator);
 
-    /// @notice Registers the caller with a key and stake. A fee of the token comes off the stake.
+    /// @notice Registers the caller as an operator, with a key and stake. Not possible in a pause.
+    /// @param key The key, in the format of the verifier's curve.
+    /// @param proof The proof of possession, which names the caller: a signature over the verifier's
+    /// `possessionDigest`, and the curve's hints.
+    /// @param amount Tokens to take from the caller. The stake is what the network receives, so a fee of the token
+    /// reduces it.
+    /// @return index The key's index.
     function register(bytes calldata key, bytes calldata proof, uint256 amount) external returns (uint256 index);
 
-    /// @notice Adds to the caller's stake; it weighs from the next snapshot on.
+    /// @notice Adds to the caller's stake. The addition weighs from the next snapshot on. Not possible in a pause.
+    /// @param amount Tokens to take from the caller. The network adds what it receives.
     function addStake(uint256 amount) external;
 
-    /// @notice Gives the caller a new key at a new index, once an epoch length at most.
+    /// @notice Replaces the caller's key by a new one at a new index. The old key keeps its weight in the epochs whose
+    /// weights are fixed already, and the caller stays answerable for what it signs. Possible once the present key is
+    /// an epoch length old, and not in a pause.
+    /// @param key The new key, in the format of the verifier's curve.
+    /// @param proof The proof of possession of the new key, as for `register`.
+    /// @return index The new key's index.
     function rotateKey(bytes calldata key, bytes calldata proof) external returns (uint256 index);
 
-    /// @notice Asks for part of the caller's stake. A further request adds to the pending one and restarts its delay.
+    /// @notice Asks for a part of the caller's stake; the minimum must stay. The part leaves the caller's seat at once,
+    /// and is paid out by `withdraw` after the delay. A further request adds to the one that waits, and the delay of
+    /// both begins anew.
+    /// @param amount Tokens to withdraw.
     function requestWithdrawal(uint256 amount) external;
 
-    /// @notice Gives up the caller's seat and asks for all of its stake.
+    /// @notice Gives up the caller's seat and asks for all of its stake, which `withdraw` pays out after the delay.
     function deregister() external;
 
-    /// @notice Pays the caller what is pending, once its delay is over.
+    /// @notice Pays the caller what it asked for, once the delay is over.
+    /// @return amount What was paid.
     function withdraw() external returns (uint256 amount);
 
-    /// @notice Fixes the weights of the current epoch; anyone, once an epoch.
+    /// @notice Fixes the weights of the current epoch, and its beacon. Anyone may call it, once in an epoch.
+    /// @return epoch The epoch.
     function snapshot() external returns (uint256 epoch);
 
-    /// @notice Settles tasks that one quorum signed in the current or the previous epoch.
+    /// @notice Settles tasks of the current or the previous epoch that one quorum signed. Anyone may call it, but not
+    /// in a pause.
+    /// @param tasks The tasks, at least one.
+    /// @param epoch The epoch whose weights decide.
+    /// @param quorum The quorum, packed as `Quorums` says. Its proof holds the sum of the signatures over all tasks.
     function submitTasks(Task[] calldata tasks, uint256 epoch, bytes calldata quorum) external;
 
-    /// @notice Adds to the pool that rewards come from.
+    /// @notice Adds to the pool from which rewards are paid.
+    /// @param amount Tokens to take from the caller. The pool gets what the network receives.
     function fund(uint256 amount) external;
 
-    /// @notice Pays the owner of a key its share of the records of an epoch that can settle nothing more.
+    /// @notice Pays a signer its share of what quorums earned in an epoch, once the epoch can settle nothing more.
+    /// Anyone may call it; the owner of the key is paid.
+    /// @param epoch The epoch.
+    /// @param index The index of the key that signed.
+    /// @param signers The bitmaps of the quorums, as the event `Attested` names them.
+    /// @return paid What was paid.
     function claimAttestations(uint256 epoch, uint256 index, bytes[] calldata signers) external returns (uint256 paid);
 
-    /// @notice Pays the elected performers of settled tasks; what was set aside for one not elected goes back.
+    /// @notice Pays the elected performers of approved tasks. If a task names a performer who was not elected, its
+    /// reward goes back to the pool. Anyone may call it; the owners of the performers' keys are paid.
+    /// @param epoch The epoch in which the tasks were settled.
+    /// @param tasks The tasks, exactly as they were settled.
     function claimPerformances(uint256 epoch, Task[] calldata tasks) external;
 
-    /// @notice Slashes an operator whose key signed two different tasks with one id in one epoch.
+    /// @notice Slashes an operator whose key signed two different tasks with one id in one epoch. The caller gets a
+    /// bounty.
+    /// @param first One task.
+    /// @param second The other task.
+    /// @param epoch The epoch for which both were signed.
+    /// @param index The index of the key.
+    /// @param firstProof The key's signature over the first task, as `IVerifier.checkMember` takes it.
+    /// @param secondProof The key's signature over the second task.
+    /// @return bounty What the caller got.
     function reportConflict(
         Task calldata first,
         Task calldata second,
@@ -174,9 +356,15 @@ interface ITaskNetwork {
         bytes calldata secondProof
     ) external returns (uint256 bounty);
 
-    /// @notice What operators sign for a task in an epoch, here and on this chain.
+    /// @notice The digest that operators sign for a task. It names this chain, this contract and the epoch.
+    /// @param task The task.
+    /// @param epoch The epoch.
+    /// @return The digest.
     function taskDigest(Task calldata task, uint256 epoch) external view returns (bytes32);
 
-    /// @notice Key index of the performer elected for a task.
+    /// @notice The performer that was elected for a task. Attesters check it before they sign.
+    /// @param epoch The epoch.
+    /// @param id The task's id.
+    /// @return index The index of the performer's key.
     function performerOf(uint256 epoch, bytes32 id) external view returns (uint256 index);
 }

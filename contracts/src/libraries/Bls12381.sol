@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @dev The modulus p of the base field, 381 bits: BLS12381_P_HIGH · 2^256 + BLS12381_P_LOW.
+/// @dev The modulus p of the base field has 381 bits: p = BLS12381_P_HIGH · 2^256 + BLS12381_P_LOW.
 uint256 constant BLS12381_P_HIGH = 0x1a0111ea397fe69a4b1ba7b6434bacd7;
 uint256 constant BLS12381_P_LOW = 0x64774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab;
 
-/// @notice A point of G1 as EIP-2537 has it: two coordinates of 64 bytes, each in a high and a low word. Infinity is all
-/// zero.
+/// @notice A point of G1 as EIP-2537 encodes it: two coordinates of 64 bytes, each as a high and a low word. Infinity
+/// is all zeros.
 struct G1Point {
     uint256 xHigh;
     uint256 xLow;
@@ -14,8 +14,8 @@ struct G1Point {
     uint256 yLow;
 }
 
-/// @notice A point of G2 as EIP-2537 has it: four coordinates of 64 bytes, x.c0, x.c1, y.c0, y.c1 (real part first).
-/// Infinity is all zero.
+/// @notice A point of G2 as EIP-2537 encodes it: four numbers of 64 bytes, x.c0, x.c1, y.c0 and y.c1, so the real part
+/// comes first. Infinity is all zeros.
 struct G2Point {
     uint256 x0High;
     uint256 x0Low;
@@ -27,10 +27,10 @@ struct G2Point {
     uint256 y1Low;
 }
 
-/// @notice A running sum in G2, as the input of the G2ADD precompile: the sum (256 bytes), then the key to be added (256
-/// bytes), so that a key is unpacked where the precompile reads it. A new one is infinity.
-/// @dev Only this library writes to `operand*`. Of each of its coordinates the upper 16 bytes are never written and stay
-/// zero: that is what lets a key be unpacked by four copies.
+/// @notice A running sum in G2, laid out as the input of the precompile G2ADD: 256 bytes of the sum, then 256 bytes of
+/// the key to be added. So a key is unpacked where the precompile reads it. A new struct holds infinity.
+/// @dev The upper 16 bytes of each coordinate of `operand*` must stay zero, so that four copies unpack a key. This
+/// library leaves them zero unless it reverts.
 struct G2Sum {
     uint256 x0High;
     uint256 x0Low;
@@ -51,32 +51,37 @@ struct G2Sum {
 }
 
 /// @title BLS12-381 through the precompiles of EIP-2537
-/// @notice Sums of packed keys in G2, sums in G1, the pairing check of two pairs, the map of a field element to G1.
+/// @notice Adds packed keys in G2 and points in G1, checks a product of two pairings, and maps a field element to G1.
 ///
-/// Packed form: 48 bytes a coordinate, big-endian; 96 bytes in G1 (x, y), 192 in G2 (x.c0, x.c1, y.c0, y.c1).
+/// A packed point has 48 bytes for each number, big-endian: 96 bytes in G1 (x, y), and 192 in G2 (x.c0, x.c1, y.c0,
+/// y.c1).
 ///
-/// What the precompiles check: every one refuses a coordinate that is not below p (so an accepted point has one encoding
-/// only) and a point off the curve. The pairing refuses, besides, a point outside the subgroup of order r. The additions
-/// do NOT check the subgroup: a key has to go through a pairing once, when it is registered (proof of possession).
-/// What nothing here checks: that a point is not infinity. Infinity passes a pairing with anything.
+/// Every precompile refuses a coordinate that is not below p, so each point has one encoding, and a point off the
+/// curve. The pairing also refuses a point outside the subgroup of order r. The additions do NOT check the subgroup: a
+/// key has to go through a pairing once, with its proof of possession at registration.
 ///
-/// Each call is given the gas that EIP-2537 prices it at and no more, for a precompile that refuses burns all that it is
-/// given. On a chain that prices them higher every call fails.
+/// NOT checked by anything here: that a point is not infinity. A pair that holds infinity counts as 1 in the pairing.
+///
+/// A precompile that refuses its input burns all the gas it was given. So each call gets the gas of EIP-2537's price
+/// and no more. On a chain with higher prices every call fails.
 library Bls12381 {
-    /// @dev Nothing at the address answers as EIP-2537 says: the call succeeded with an answer of another length, as it
-    /// does on a chain without the precompile.
+    /// @notice The precompile is not there: a call succeeded, but its answer has the wrong length.
+    /// @param precompile The precompile's address.
     error PrecompileMissing(uint256 precompile);
-    /// @dev G1ADD refused (a coordinate not below p, a point off the curve) or had too little gas.
+    /// @notice G1ADD refused a coordinate that is not below p or a point off the curve, or had too little gas.
     error G1AddFailed();
-    /// @dev G2ADD refused (a coordinate not below p, a point off the curve) or had too little gas.
+    /// @notice G2ADD refused a coordinate that is not below p or a point off the curve, or had too little gas.
     error G2AddFailed();
-    /// @dev PAIRING_CHECK refused (as the additions; a point outside its subgroup) or had too little gas.
+    /// @notice PAIRING_CHECK refused a coordinate that is not below p, a point off its curve or a point outside its
+    /// subgroup, or had too little gas.
     error PairingFailed();
-    /// @dev MAP_FP_TO_G1 refused (a field element not below p) or had too little gas.
+    /// @notice MAP_FP_TO_G1 refused a field element that is not below p, or had too little gas.
     error MapToG1Failed();
-    /// @dev A packed point is not 96 bytes in G1 or 192 in G2.
+    /// @notice A packed point does not have 96 bytes in G1, or 192 in G2.
+    /// @param length Its length.
     error PackedLengthWrong(uint256 length);
 
+    /// @dev The addresses of the precompiles, and their gas by EIP-2537.
     uint256 internal constant G1ADD = 0x0b;
     uint256 internal constant G2ADD = 0x0d;
     uint256 internal constant PAIRING_CHECK = 0x0f;
@@ -84,14 +89,15 @@ library Bls12381 {
 
     uint256 internal constant G1ADD_GAS = 375;
     uint256 internal constant G2ADD_GAS = 600;
-    /// @dev 32,600 a pair and 37,700.
+    /// @dev Two pairs: 32,600 for each, and 37,700.
     uint256 internal constant PAIRING_CHECK_2_GAS = 102_900;
     uint256 internal constant MAP_FP_TO_G1_GAS = 5_500;
 
     // ---------------------------------------------------------------------------------------------------------- sums
 
-    /// @notice sum := the packed key at `key`. Checks nothing: the first addition or pairing does.
-    /// @param key Memory position of 192 bytes.
+    /// @notice Begins a sum with a packed key. NOT checked: the key, which the first addition or pairing checks.
+    /// @param sum The sum, which is overwritten.
+    /// @param key Where in memory the key lies, 192 bytes.
     function loadG2(G2Sum memory sum, uint256 key) internal pure {
         uint256 position;
         assembly ("memory-safe") {
@@ -100,11 +106,13 @@ library Bls12381 {
         unpackG2At(key, position);
     }
 
-    /// @notice The point of 192 packed bytes at a memory position, to 256 bytes at another. Checks nothing.
+    /// @notice Unpacks a point of G2 in memory. NOT checked: the point.
+    /// @param key Where the packed point lies, 192 bytes.
+    /// @param to Where the point is written, 256 bytes.
     function unpackG2At(uint256 key, uint256 to) internal pure {
-        // Not memory-safe by itself: both are memory that the caller allocated.
+        // Not memory-safe by itself: the caller allocated the memory at both addresses.
         assembly {
-            // The upper 16 bytes of a coordinate, which may hold anything.
+            // Clears the upper 16 bytes of each coordinate, which may hold anything.
             calldatacopy(to, calldatasize(), 0x100)
             mcopy(add(to, 0x10), key, 0x30)
             mcopy(add(to, 0x50), add(key, 0x30), 0x30)
@@ -113,10 +121,13 @@ library Bls12381 {
         }
     }
 
-    /// @notice 192 packed bytes, to a memory position, of the point at another; whether that is infinity. The padding is dropped
-    /// unseen, as by `packG2`.
+    /// @notice Packs a point of G2 in memory. It drops the upper 16 bytes of each coordinate without a look: they are
+    /// zero in what a precompile returned or accepted.
+    /// @param point Where the point lies, 256 bytes.
+    /// @param to Where the packed point is written, 192 bytes.
+    /// @return infinity Whether the point is infinity.
     function packG2At(uint256 point, uint256 to) internal pure returns (bool infinity) {
-        // Not memory-safe by itself: both are memory that the caller allocated.
+        // Not memory-safe by itself: the caller allocated the memory at both addresses.
         assembly {
             mcopy(to, add(point, 0x10), 0x30)
             mcopy(add(to, 0x30), add(point, 0x50), 0x30)
@@ -127,9 +138,10 @@ library Bls12381 {
         }
     }
 
-    /// @notice sum := sum + the packed key at `key`. Complete: equal points, opposite points, infinity on either side.
-    /// Does not check that the key is in the subgroup. About 940 gas, 700 of them the precompile's.
-    /// @param key Memory position of 192 bytes, which must lie outside `sum`.
+    /// @notice Adds a packed key to a sum. All cases are covered: equal points, opposite points, and infinity on either
+    /// side. Costs about 940 gas, of which the precompile takes 700. NOT checked: that the key is in the subgroup.
+    /// @param sum The sum, which is changed.
+    /// @param key Where in memory the key lies, 192 bytes; outside `sum`.
     function addG2(G2Sum memory sum, uint256 key) internal view {
         uint256 position;
         assembly ("memory-safe") {
@@ -138,13 +150,15 @@ library Bls12381 {
         addG2At(position, key);
     }
 
-    /// @notice `addG2` to the G2Sum at a memory position: a variable of a struct allocates one at each turn of a loop. About 915
-    /// gas.
+    /// @notice Does what `addG2` does, with the sum's address in memory: a struct variable in a loop takes new memory
+    /// in each turn. Costs about 915 gas.
+    /// @param sum Where in memory the sum lies, laid out as `G2Sum`.
+    /// @param key Where in memory the key lies, 192 bytes; outside the sum.
     function addG2At(uint256 sum, uint256 key) internal view {
         uint256 outcome;
-        // Four copies onto zeroed padding: half the gas of eight loads, shifts and stores. The call is that of
-        // `_addOperand`, written out: this is what a quorum runs for each key, and a jump there costs 35 gas.
-        // Not memory-safe by itself: `sum` is a G2Sum that the caller allocated.
+        // Four copies between zeros cost half as much as eight loads, shifts and stores. The call is that of
+        // `_addOperand`, written out: a quorum runs this for each key, and a jump costs 35 gas. Not memory-safe by
+        // itself: the caller allocated the memory at `sum`.
         assembly {
             mcopy(add(sum, 0x110), key, 0x30)
             mcopy(add(sum, 0x150), add(key, 0x30), 0x30)
@@ -156,7 +170,9 @@ library Bls12381 {
         if (outcome != 0) _revert(outcome, G2ADD, G2AddFailed.selector);
     }
 
-    /// @notice `addG2` of a key in calldata: 192 bytes, else it reverts.
+    /// @notice Adds a packed key in calldata to a sum, as `addG2` does.
+    /// @param sum The sum, which is changed.
+    /// @param key The key; reverts unless it has 192 bytes.
     function addG2Calldata(G2Sum memory sum, bytes calldata key) internal view {
         if (key.length != 192) revert PackedLengthWrong(key.length);
         assembly ("memory-safe") {
@@ -168,9 +184,10 @@ library Bls12381 {
         _addOperand(sum);
     }
 
-    /// @notice sum := sum - the packed key at `key`. As `addG2`, and about 390 gas more. Where many are to be subtracted,
-    /// `negateG2` before and after their additions costs less.
-    /// @param key Memory position of 192 bytes, which must lie outside `sum`.
+    /// @notice Subtracts a packed key from a sum. Like `addG2`, but costs about 400 gas more. To subtract many keys, it
+    /// is cheaper to call `negateG2`, add the keys, and call `negateG2` again.
+    /// @param sum The sum, which is changed.
+    /// @param key Where in memory the key lies, 192 bytes; outside `sum`.
     function subG2(G2Sum memory sum, uint256 key) internal view {
         uint256 operandY;
         assembly ("memory-safe") {
@@ -181,12 +198,14 @@ library Bls12381 {
             operandY := add(sum, 0x180)
         }
         _negateY(operandY);
-        // A part that was not below p is now p, or has borrowed into the padding: refused, as it would be by `addG2`.
+        // If a part of y was not below p, it is p now, or it has borrowed into the upper 16 bytes. The precompile
+        // refuses both, as `addG2` would have refused the key.
         _addOperand(sum);
     }
 
-    /// @notice sum := -sum, no precompile. A part of y that is not below p stays refusable: p itself is left as it is, a
-    /// larger one borrows into the padding.
+    /// @notice Negates a sum, without a precompile. If a part of y is not below p, the precompiles refuse the result as
+    /// they would have refused the sum: p itself stays p, and a larger number borrows into the upper 16 bytes.
+    /// @param sum The sum, which is changed.
     function negateG2(G2Sum memory sum) internal pure {
         uint256 position;
         assembly ("memory-safe") {
@@ -195,7 +214,8 @@ library Bls12381 {
         negateG2At(position);
     }
 
-    /// @notice `negateG2` of the G2Sum at a memory position.
+    /// @notice Does what `negateG2` does, with the sum's address in memory.
+    /// @param sum Where in memory the sum lies.
     function negateG2At(uint256 sum) internal pure {
         uint256 y;
         assembly ("memory-safe") {
@@ -204,14 +224,19 @@ library Bls12381 {
         _negateY(y);
     }
 
-    /// @notice The sum as a point. Not a copy: it follows the sum.
+    /// @notice The sum as a point. It is not a copy: it changes with the sum.
+    /// @param sum The sum.
+    /// @return point The point.
     function pointG2(G2Sum memory sum) internal pure returns (G2Point memory point) {
         assembly ("memory-safe") {
             point := sum
         }
     }
 
-    /// @notice sum := sum + point in G1. Complete. Does not check the subgroup. About 700 gas.
+    /// @notice Adds a point of G1 to another. All cases are covered. Costs about 700 gas. NOT checked: that the points
+    /// are in the subgroup.
+    /// @param sum The point that becomes the sum.
+    /// @param point The point to add.
     function addG1(G1Point memory sum, G1Point memory point) internal view {
         uint256 pair;
         uint256 to;
@@ -226,8 +251,13 @@ library Bls12381 {
 
     // ------------------------------------------------------------------------------------------------ pairing and map
 
-    /// @notice Whether e(a1, a2) · e(b1, b2) = 1. Reverts on a point that is not canonical, not on its curve or not in its
-    /// subgroup. Infinity is accepted on every side: a caller refuses it first. About 103,400 gas.
+    /// @notice Whether e(a1, a2) · e(b1, b2) = 1. Reverts if a point is not canonical, not on its curve or not in its
+    /// subgroup. Costs about 103,400 gas. A pair that holds infinity counts as 1, so callers refuse infinity first.
+    /// @param a1 A point of G1.
+    /// @param a2 A point of G2.
+    /// @param b1 A point of G1.
+    /// @param b2 A point of G2.
+    /// @return isOne Whether the product is 1.
     function isPairingOne(G1Point memory a1, G2Point memory a2, G1Point memory b1, G2Point memory b2)
         internal
         view
@@ -244,8 +274,10 @@ library Bls12381 {
         return isPairingOneAt(pairs);
     }
 
-    /// @notice `isPairingOne` of the four points where the precompile reads them: a1, a2, b1 and b2 at `pairs`, behind it at 0x80,
-    /// 0x180 and 0x200. About 103,100 gas.
+    /// @notice Does what `isPairingOne` does with points that lie where the precompile reads them. Costs about 103,100
+    /// gas.
+    /// @param pairs Where in memory a1 lies; a2 lies 0x80 bytes behind it, b1 0x180 and b2 0x200.
+    /// @return isOne Whether the product is 1.
     function isPairingOneAt(uint256 pairs) internal view returns (bool isOne) {
         uint256 outcome;
         assembly ("memory-safe") {
@@ -256,8 +288,11 @@ library Bls12381 {
         if (outcome != 0) _revert(outcome, PAIRING_CHECK, PairingFailed.selector);
     }
 
-    /// @notice MAP_FP_TO_G1: simplified SWU, the isogeny and the clearing of the cofactor, so a point of the subgroup.
-    /// The element is high · 2^256 + low and has to be below p. About 5,700 gas.
+    /// @notice Maps a field element to a point of the subgroup: the simplified SWU map, the isogeny and cofactor
+    /// clearing. Costs about 5,700 gas. The element is high · 2^256 + low and must be below p.
+    /// @param high The element's high word.
+    /// @param low The element's low word.
+    /// @return point The point.
     function mapToG1(uint256 high, uint256 low) internal view returns (G1Point memory point) {
         uint256 to;
         assembly ("memory-safe") {
@@ -266,7 +301,8 @@ library Bls12381 {
         mapToG1At(high, low, to);
     }
 
-    /// @notice -G2, the generator of G2 negated: with it e(signature, -G2) · e(hash, key) = 1 is the check of a signature.
+    /// @notice -G2, the negated generator of G2. A signature is right if e(signature, -G2) · e(hash, key) = 1.
+    /// @return The point.
     function negatedGeneratorG2() internal pure returns (G2Point memory) {
         return G2Point({
             x0High: 0x024aa2b2f08f0a91260805272dc51051,
@@ -282,28 +318,36 @@ library Bls12381 {
 
     // -------------------------------------------------------------------------------------------------------- packing
 
-    /// @notice Whether all four words are zero.
+    /// @notice Whether a point of G1 is infinity: all four words are zero.
+    /// @param point The point.
+    /// @return Whether it is.
     function isInfinity(G1Point memory point) internal pure returns (bool) {
         return point.xHigh | point.xLow | point.yHigh | point.yLow == 0;
     }
 
-    /// @notice Whether all eight words are zero.
+    /// @notice Whether a point of G2 is infinity: all eight words are zero.
+    /// @param point The point.
+    /// @return Whether it is.
     function isInfinity(G2Point memory point) internal pure returns (bool) {
         return point.x0High | point.x0Low | point.x1High | point.x1Low | point.y0High | point.y0Low | point.y1High
                 | point.y1Low == 0;
     }
 
-    /// @notice The point of 96 packed bytes. Checks their number, and nothing else.
+    /// @notice Unpacks a point of G1. Checks the length. NOT checked: the point.
+    /// @param packed The packed point, 96 bytes.
+    /// @return point The point.
     function unpackG1(bytes memory packed) internal pure returns (G1Point memory point) {
         if (packed.length != 96) revert PackedLengthWrong(packed.length);
-        // `point` is new memory, which the compiler has zeroed: so is the padding.
+        // `point` is new memory, which the compiler has filled with zeros. So the upper 16 bytes are zero.
         assembly ("memory-safe") {
             mcopy(add(point, 0x10), add(packed, 0x20), 0x30)
             mcopy(add(point, 0x50), add(packed, 0x50), 0x30)
         }
     }
 
-    /// @notice `unpackG1` of calldata.
+    /// @notice Unpacks a point of G1 from calldata, as `unpackG1` does.
+    /// @param packed The packed point, 96 bytes.
+    /// @return point The point.
     function unpackG1Calldata(bytes calldata packed) internal pure returns (G1Point memory point) {
         if (packed.length != 96) revert PackedLengthWrong(packed.length);
         assembly ("memory-safe") {
@@ -312,7 +356,9 @@ library Bls12381 {
         }
     }
 
-    /// @notice The point of 192 packed bytes. Checks their number, and nothing else.
+    /// @notice Unpacks a point of G2. Checks the length. NOT checked: the point.
+    /// @param packed The packed point, 192 bytes.
+    /// @return point The point.
     function unpackG2(bytes memory packed) internal pure returns (G2Point memory point) {
         if (packed.length != 192) revert PackedLengthWrong(packed.length);
         assembly ("memory-safe") {
@@ -323,7 +369,10 @@ library Bls12381 {
         }
     }
 
-    /// @notice 96 bytes. The padding is dropped unseen: it is zero in what a precompile answered or accepted.
+    /// @notice Packs a point of G1. Drops the upper 16 bytes of each coordinate without a look: they are zero in what a
+    /// precompile returned or accepted.
+    /// @param point The point.
+    /// @return packed The packed point, 96 bytes.
     function packG1(G1Point memory point) internal pure returns (bytes memory packed) {
         packed = new bytes(96);
         assembly ("memory-safe") {
@@ -332,7 +381,10 @@ library Bls12381 {
         }
     }
 
-    /// @notice 192 bytes. The padding is dropped unseen: it is zero in what a precompile answered or accepted.
+    /// @notice Packs a point of G2. Drops the upper 16 bytes of each coordinate without a look: they are zero in what a
+    /// precompile returned or accepted.
+    /// @param point The point.
+    /// @return packed The packed point, 192 bytes.
     function packG2(G2Point memory point) internal pure returns (bytes memory packed) {
         packed = new bytes(192);
         assembly ("memory-safe") {
@@ -343,9 +395,12 @@ library Bls12381 {
         }
     }
 
-    // ------------------------------------------------------------------------------------------- calls by memory position
+    // ---------------------------------------------------------------------------------------- calls by memory position
 
-    /// @notice MAP_FP_TO_G1 to the 128 bytes at `to`, which the caller owns.
+    /// @notice Does what `mapToG1` does, and writes the point to memory.
+    /// @param high The element's high word.
+    /// @param low The element's low word.
+    /// @param to Where in memory the point is written, 128 bytes that the caller owns.
     function mapToG1At(uint256 high, uint256 low, uint256 to) internal view {
         uint256 outcome;
         assembly ("memory-safe") {
@@ -357,7 +412,9 @@ library Bls12381 {
         if (outcome != 0) _revert(outcome, MAP_FP_TO_G1, MapToG1Failed.selector);
     }
 
-    /// @notice G1ADD of the two points in the 256 bytes at `pair`, to the 128 bytes at `to`.
+    /// @notice Adds two points of G1 that lie behind each other. NOT checked: that the points are in the subgroup.
+    /// @param pair Where in memory both points lie, 256 bytes.
+    /// @param to Where in memory the sum is written, 128 bytes.
     function addPairG1(uint256 pair, uint256 to) internal view {
         uint256 outcome;
         assembly ("memory-safe") {
@@ -367,7 +424,7 @@ library Bls12381 {
         if (outcome != 0) _revert(outcome, G1ADD, G1AddFailed.selector);
     }
 
-    /// @dev sum := sum + operand.
+    /// @dev Adds the operand of a sum to the sum.
     function _addOperand(G2Sum memory sum) private view {
         uint256 outcome;
         assembly ("memory-safe") {
@@ -377,8 +434,9 @@ library Bls12381 {
         if (outcome != 0) _revert(outcome, G2ADD, G2AddFailed.selector);
     }
 
-    /// @dev y := p - y for both parts of y, 64 bytes each. 0 stays 0, for p - 0 is not canonical; p stays p, for 0 is
-    /// and would be accepted. Above p the difference borrows into the upper 16 bytes, which the precompiles refuse.
+    /// @dev y := p - y for both parts of y, 64 bytes each. 0 stays 0, because p - 0 = p is not canonical. p stays p,
+    /// because p - p = 0 would be accepted. For a number above p the difference borrows into the upper 16 bytes, and
+    /// the precompiles refuse that.
     function _negateY(uint256 y) private pure {
         assembly ("memory-safe") {
             function negate(part) {
@@ -398,7 +456,8 @@ library Bls12381 {
         }
     }
 
-    /// @dev `outcome` has bit 0 set if the call failed: it was refused. Otherwise the length was wrong: no precompile.
+    /// @dev Reverts. If bit 0 of `outcome` is set, the call failed because the precompile refused. Otherwise the answer
+    /// had the wrong length, because there is no precompile.
     function _revert(uint256 outcome, uint256 precompile, bytes4 refused) private pure {
         if (outcome & 1 == 0) revert PrecompileMissing(precompile);
         assembly ("memory-safe") {

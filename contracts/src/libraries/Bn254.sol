@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title BN254 through the precompiles 0x06 (addition), 0x07 (multiplication) and 0x08 (pairing) of EIP-196 and EIP-197.
-/// @notice G1 has order R and cofactor 1: a point on the curve is in the group. A G2 point is checked to be in its
-/// subgroup by the pairing alone. BN254 gives about 100 bits of security.
-/// @dev A precompile burns all that it is given when its input is wrong, and answers a call on a chain that lacks it
-/// with success and no data. So each call is given the price of EIP-1108 and no more (a chain with other prices needs
-/// other constants), and both its success and the length of its answer are checked.
+/// @title BN254 through the precompiles 0x06 (addition), 0x07 (multiplication) and 0x08 (pairing) of EIP-196 and
+/// EIP-197
+/// @notice Every point of the curve belongs to G1, since G1 has cofactor 1. Only the pairing checks that a point of the
+/// twist belongs to G2. BN254 has about 100 bits of security.
+/// @dev A precompile that refuses its input burns all the gas it was given. On a chain without it, a call succeeds and
+/// returns nothing. So each call gets the gas of EIP-1108's price and no more, and both its success and the length of
+/// its answer are checked. On a chain with higher prices every call fails; it needs other constants.
 library Bn254 {
-    /// @notice A point of G1 in affine coordinates: y² = x³ + 3 over Fp; infinity is (0, 0).
+    /// @notice A point of G1 in affine coordinates, with y² = x³ + 3 modulo P. Infinity is (0, 0).
     struct G1 {
         uint256 x;
         uint256 y;
     }
 
-    /// @notice A point of G2 in affine coordinates, in the EVM's order: over Fp[i]/(i² + 1), imaginary part first.
-    /// Infinity is four zeros.
+    /// @notice A point of G2 in affine coordinates over Fp[i]/(i² + 1). As everywhere in the EVM, the imaginary part
+    /// comes first. Infinity is four zeros.
     struct G2 {
         uint256 xIm;
         uint256 xRe;
@@ -38,27 +39,37 @@ library Bn254 {
     uint256 internal constant G2_Y_IM = 0x090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b;
     uint256 internal constant G2_Y_RE = 0x12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa;
 
-    /// @notice y of the generator of G2, negated; its x is that of the generator.
+    /// @notice The y of the negated generator of G2. Its x is the generator's.
     uint256 internal constant NEGATED_G2_Y_IM = 0x275dc4a288d1afb3cbb1ac09187524c7db36395df7be3b99e673b13a075a65ec;
     uint256 internal constant NEGATED_G2_Y_RE = 0x1d9befcd05a5323e6da4d435f3b617cdb3af83285c2df711ef39c01571827f9d;
 
-    /// @notice First word of the transcript of a dual key.
+    /// @notice The first word of what the dual-key check hashes.
     bytes32 internal constant DUAL_KEY_TAG = keccak256("quorate.bn254.dual-key");
 
-    /// @notice Gas of EIP-1108: an addition, a multiplication, a pairing of two pairs (45,000 + 2 · 34,000).
+    /// @notice Gas by EIP-1108 of an addition, of a multiplication and of a pairing of two pairs (45,000 + 2 · 34,000).
     uint256 internal constant ADD_GAS = 150;
     uint256 internal constant MUL_GAS = 6_000;
     uint256 internal constant TWO_PAIRS_GAS = 113_000;
 
+    /// @notice A point to be added is not canonical or not on the curve, or the precompile is not there.
     error AddFailed();
+    /// @notice A point to be multiplied is not canonical or not on the curve, or the precompile is not there.
     error MulFailed();
+    /// @notice A point to be paired is not canonical, not on its curve or not in its subgroup, or the precompile is not
+    /// there.
     error PairingFailed();
+    /// @notice A y is not below P.
     error NonCanonicalY();
+    /// @notice A key is the identity, under which everyone can sign.
     error IdentityKey();
+    /// @notice The challenge of the dual-key check is zero.
     error ZeroChallenge();
 
-    /// @notice a + b. Complete. About 480 gas.
+    /// @notice Adds two points; all cases are covered. Costs about 480 gas.
     /// @dev Reverts with AddFailed if a coordinate is not below P or a point is not on the curve.
+    /// @param a A point.
+    /// @param b A point.
+    /// @return sum a + b.
     function add(G1 memory a, G1 memory b) internal view returns (G1 memory sum) {
         bool ok;
         assembly ("memory-safe") {
@@ -71,8 +82,11 @@ library Bn254 {
         if (!ok) revert AddFailed();
     }
 
-    /// @notice scalar · a. The scalar is any word. About 6,310 gas.
+    /// @notice Multiplies a point by a scalar. Costs about 6,310 gas.
     /// @dev Reverts with MulFailed if a coordinate is not below P or the point is not on the curve.
+    /// @param a A point.
+    /// @param scalar Any word.
+    /// @return product scalar · a.
     function mul(G1 memory a, uint256 scalar) internal view returns (G1 memory product) {
         bool ok;
         assembly ("memory-safe") {
@@ -85,48 +99,65 @@ library Bn254 {
         if (!ok) revert MulFailed();
     }
 
-    /// @notice -a; infinity for infinity.
-    /// @dev Reverts with NonCanonicalY if y is not below P. Does not check x, nor that the point is on the curve.
+    /// @notice Negates a point; infinity stays infinity.
+    /// @dev Reverts with NonCanonicalY if y is not below P. NOT checked: x, and that the point is on the curve.
+    /// @param a A point.
+    /// @return -a.
     function negate(G1 memory a) internal pure returns (G1 memory) {
         if (a.y >= P) revert NonCanonicalY();
         return G1(a.x, a.y == 0 ? 0 : P - a.y);
     }
 
-    /// @notice True for an affine point of the curve with both coordinates below P; false for infinity, which is
-    /// neither a key nor a signature.
+    /// @notice Whether a point is on the curve, with both coordinates below P. False for infinity, which is neither a
+    /// key nor a signature.
+    /// @param a A point.
+    /// @return Whether it is.
     function isOnCurve(G1 memory a) internal pure returns (bool) {
         return a.x < P && a.y < P && mulmod(a.y, a.y, P) == addmod(mulmod(mulmod(a.x, a.x, P), a.x, P), 3, P);
     }
 
-    /// @notice True for (0, 0).
+    /// @notice Whether a point of G1 is infinity, (0, 0).
+    /// @param a A point.
+    /// @return Whether it is.
     function isInfinity(G1 memory a) internal pure returns (bool) {
         return a.x | a.y == 0;
     }
 
-    /// @notice True for four zeros.
+    /// @notice Whether a point of G2 is infinity, four zeros.
+    /// @param a A point.
+    /// @return Whether it is.
     function isInfinity(G2 memory a) internal pure returns (bool) {
         return a.xIm | a.xRe | a.yIm | a.yRe == 0;
     }
 
-    /// @notice True if the four coordinates are below P, as the additions of Bn254G2 ask.
-    /// @dev Does not check that the point is on the twist or in the subgroup.
+    /// @notice Whether all four coordinates are below P, as the additions of `Bn254G2` require.
+    /// @dev NOT checked: that the point is on the twist, and that it is in G2.
+    /// @param a A point.
+    /// @return Whether they are.
     function isCanonical(G2 memory a) internal pure returns (bool) {
         return a.xIm < P && a.xRe < P && a.yIm < P && a.yRe < P;
     }
 
     /// @notice The generator of G1.
+    /// @return (1, 2).
     function generator() internal pure returns (G1 memory) {
         return G1(G1_X, G1_Y);
     }
 
-    /// @notice The generator of G2, negated.
+    /// @notice The negated generator of G2.
+    /// @return -G2.
     function negatedG2Generator() internal pure returns (G2 memory) {
         return G2(G2_X_IM, G2_X_RE, NEGATED_G2_Y_IM, NEGATED_G2_Y_RE);
     }
 
-    /// @notice Whether e(a, b) · e(c, d) = 1. About 113,400 gas.
-    /// @dev Reverts with PairingFailed if a coordinate is not below P, a point is not on its curve or a G2 point is
-    /// not in the subgroup. A pair that holds infinity counts as 1: callers refuse infinity where it has no meaning.
+    /// @notice Whether e(a, b) · e(c, d) = 1. Costs about 113,400 gas.
+    /// @dev Reverts with PairingFailed if a coordinate is not below P, a point is not on its curve, or a point of the
+    /// twist is not in G2. A pair that holds infinity counts as 1, so callers refuse infinity where it has no meaning.
+    /// @param a A point of G1.
+    /// @param b A point of G2.
+    /// @param c A point of G1.
+    /// @param d A point of G2.
+    /// @return one Whether the product is 1.
     function isPairingOne(G1 memory a, G2 memory b, G1 memory c, G2 memory d) internal view returns (bool one) {
         bool ok;
         assembly ("memory-safe") {
@@ -142,10 +173,14 @@ library Bn254 {
         if (!ok) revert PairingFailed();
     }
 
-    /// @notice Back end a: whether e(signature, -G2) · e(messageHash, key) = 1, that is signature = sk · messageHash for
-    /// key = sk · G2. About 113,750 gas.
-    /// @dev Reverts with IdentityKey for the identity, the key of an empty quorum, under which the identity is a
-    /// signature of everything. Does not check possession of the key: that is registration's.
+    /// @notice Checks a signature in G1 under a key in G2: e(signature, -G2) · e(messageHash, key) = 1. That says
+    /// signature = sk · messageHash, where key = sk · G2. Costs about 113,550 gas.
+    /// @dev Reverts with IdentityKey if the key is the identity: an empty quorum has this key, and the identity is its
+    /// signature of every message. NOT checked: possession of the key, which is proved at registration.
+    /// @param messageHash The message's point in G1.
+    /// @param key The key.
+    /// @param signature The signature.
+    /// @return Whether the signature is right.
     function isSignature(G1 memory messageHash, G2 memory key, G1 memory signature) internal view returns (bool) {
         uint256 pairs;
         assembly ("memory-safe") {
@@ -157,12 +192,14 @@ library Bn254 {
         return isSignatureAt(pairs);
     }
 
-    /// @notice `isSignature` of what lies where the pairing reads it: the signature at `pairs`, the hash at pairs + 0xc0, the
-    /// key at pairs + 0x100, and room between for -G2. About 113,350 gas.
+    /// @notice Does what `isSignature` does with points that lie where the pairing reads them. Costs about 113,350 gas.
+    /// @param pairs Where in memory the caller has allocated 0x180 bytes. The signature lies at `pairs`, the hash at
+    /// pairs + 0xc0 and the key at pairs + 0x100. The bytes between are room for -G2.
+    /// @return one Whether the signature is right.
     function isSignatureAt(uint256 pairs) internal view returns (bool one) {
         bool ok;
         bool identity;
-        // Not memory-safe by itself: `pairs` is 0x180 bytes that the caller allocated.
+        // Not memory-safe by itself: the caller allocated the memory at `pairs`.
         assembly {
             let key := add(pairs, 0x100)
             identity := iszero(
@@ -182,17 +219,27 @@ library Bn254 {
         if (!ok) revert PairingFailed();
     }
 
-    /// @notice Back end b: whether e(signature + γ·key1, -G2) · e(messageHash + γ·G1, key2) = 1 for the challenge γ of
-    /// all five. About 127,700 gas.
-    /// @dev Let key1 = a·G1, key2 = b·G2, messageHash = h·G1, signature = s·G1. The check is
-    /// (s - hb) + γ(a - b) = 0. All of a, b, h, s are fixed before γ, the hash of them, is known; so unless
-    /// s = hb (the signature is true) and a = b (the keys share their exponent), at most one γ of the R passes, and
-    /// a forger hits it with probability below 6/2^256 a try (a word mod R takes a value at most six times).
-    /// γ = 0 is refused with ZeroChallenge: it is the value at which the check says nothing of key1, so that a key
-    /// pair of the forger's own would pass by construction. An honest quorum meets it with probability 2^-253.
-    /// Every input enters a precompile, which refuses coordinates that are not below P, points off the curve and (key2)
-    /// out of the subgroup: so the transcript of a point is unique. Reverts with IdentityKey if a key is the identity.
-    /// Does not check possession of key1's summands: that is registration's.
+    /// @notice The dual-key check: a signature in G1 under a key that is passed in G1 and in G2. With a challenge γ,
+    /// the hash of all points, it checks e(signature + γ·key1, -G2) · e(messageHash + γ·G1, key2) = 1. Costs about
+    /// 127,150 gas.
+    /// @dev Let key1 = a·G1, key2 = b·G2, messageHash = h·G1 and signature = s·G1. The check says (s - hb) + γ(a - b) =
+    /// 0. All of a, b, h and s are fixed before γ is known, since γ is the hash of them. Suppose that s ≠ hb (the
+    /// signature is false) or a ≠ b (the keys have different secrets). Then at most one γ modulo R passes. A forger
+    /// hits it with probability at most 6/2^256 in each try, because at most six words have the same remainder modulo
+    /// R.
+    ///
+    /// With γ = 0 the check would say nothing about key1, and a key pair of the forger's own would pass. So γ = 0
+    /// reverts with ZeroChallenge. An honest quorum meets it with probability 2^-253.
+    ///
+    /// Every point enters a precompile, which refuses coordinates that are not below P and points off the curve; the
+    /// pairing also refuses a key2 outside G2. So only one encoding of a point can be hashed and pass. Reverts with
+    /// IdentityKey if a key is the identity. NOT checked: possession of the keys that add up to key1, which is proved
+    /// at registration.
+    /// @param messageHash The message's point in G1.
+    /// @param key1 The key in G1.
+    /// @param key2 The key in G2.
+    /// @param signature The signature.
+    /// @return Whether the signature is right and both keys have the same secret.
     function isDualKeySignature(G1 memory messageHash, G1 memory key1, G2 memory key2, G1 memory signature)
         internal
         view
@@ -209,8 +256,11 @@ library Bn254 {
         return isDualKeySignatureAt(transcript);
     }
 
-    /// @notice `isDualKeySignature` of what lies where the transcript is hashed: room for the tag at `transcript`, then the
-    /// hash, key1, key2, the signature, at 0x20, 0x60, 0xa0 and 0x120; and room for the work to 0x2e0. About 126,200 gas.
+    /// @notice Does what `isDualKeySignature` does with points that lie where they are hashed. Costs about 126,200 gas.
+    /// @param transcript Where in memory the caller has allocated 0x2e0 bytes. The first word is room for the tag. The
+    /// hash lies at transcript + 0x20, key1 at + 0x60, key2 at + 0xa0 and the signature at + 0x120. The bytes from +
+    /// 0x160 on are room for the pairing's input.
+    /// @return Whether the signature is right and both keys have the same secret.
     function isDualKeySignatureAt(uint256 transcript) internal view returns (bool) {
         bool identity;
         assembly ("memory-safe") {
@@ -227,8 +277,8 @@ library Bn254 {
         bool added;
         bool paired;
         bool one;
-        // The input of the pairing lies behind the transcript, and what a sum takes is written where its result goes. Not
-        // memory-safe by itself: `transcript` is 0x2e0 bytes that the caller allocated.
+        // The pairing's input lies behind the transcript. The input of each multiplication and addition is written
+        // where its result goes. Not memory-safe by itself: the caller allocated the memory at `transcript`.
         assembly {
             function multiplyAdd(product, x, y, scalar, summand) -> didMultiply, didAdd {
                 mstore(product, x)
@@ -260,7 +310,7 @@ library Bn254 {
             mstore(add(pairs, 0x80), NEGATED_G2_Y_IM)
             mstore(add(pairs, 0xa0), NEGATED_G2_Y_RE)
             mcopy(add(second, 0x40), add(transcript, 0xa0), 0x80)
-            // Nothing is paired if a sum failed.
+            // If a sum failed, the pairing is not called.
             if and(multiplied, added) {
                 paired := staticcall(TWO_PAIRS_GAS, 0x08, pairs, 0x180, 0x00, 0x20)
                 paired := and(paired, eq(returndatasize(), 0x20))
@@ -273,7 +323,13 @@ library Bn254 {
         return one;
     }
 
-    /// @notice γ = keccak256(DUAL_KEY_TAG ‖ messageHash ‖ key1 ‖ key2 ‖ signature) mod R, 352 bytes hashed.
+    /// @notice The challenge γ = keccak256(DUAL_KEY_TAG ‖ messageHash ‖ key1 ‖ key2 ‖ signature) mod R. It hashes 352
+    /// bytes.
+    /// @param messageHash The message's point in G1.
+    /// @param key1 The key in G1.
+    /// @param key2 The key in G2.
+    /// @param signature The signature.
+    /// @return gamma The challenge, below R.
     function dualKeyChallenge(G1 memory messageHash, G1 memory key1, G2 memory key2, G1 memory signature)
         internal
         pure
@@ -290,10 +346,10 @@ library Bn254 {
         return _challengeAt(transcript);
     }
 
-    /// @dev Writes the tag before what lies behind it.
+    /// @dev The challenge of the points that lie behind the first word of a transcript. Writes the tag to that word.
     function _challengeAt(uint256 transcript) private pure returns (uint256 gamma) {
         bytes32 tag = DUAL_KEY_TAG;
-        // Not memory-safe by itself: `transcript` is memory that the caller allocated.
+        // Not memory-safe by itself: the caller allocated the memory at `transcript`.
         assembly {
             mstore(transcript, tag)
             gamma := mod(keccak256(transcript, 0x160), R)

@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title Data kept as the code of contracts
-/// @notice A page costs 200 gas a byte to write and 2,600 to open, whatever is read from it; a storage slot is 2,100 for 32
-/// bytes. Its code is `0x00 ‖ kind (1) ‖ number (8) ‖ payload`: it cannot be executed, and it says itself what it is. How much
-/// payload there is its number has to say, where a reader wants to know: asking for the size of the code costs 100 gas more.
+/// @title Pages: data kept as the code of contracts
+/// @notice Writing a page costs 200 gas for each byte, and the creation of a contract. Opening it costs 2,600 gas,
+/// however much is read. A storage slot costs 2,100 gas for 32 bytes.
 ///
-/// A page is named by the nonce with which its creator made it, and its address follows from that, so no slot has to be read
-/// to find it. Whoever reads a page that a caller named must check kind and number; that nobody else's contract stands at the
-/// address is what CREATE guarantees. A contract that makes pages must create nothing else.
+/// The code of a page is `0x00 ‖ kind (1 byte) ‖ number (8 bytes) ‖ payload`. The first byte stops execution, so the
+/// page cannot be called to any effect. Kind and number say what the page holds. A page does not say how long its
+/// payload is, because asking for the length of code costs 100 gas more; a reader who needs the length derives it from
+/// the number.
+///
+/// A page is named by the nonce with which its creator made it. Its address follows from creator and nonce, so no
+/// storage slot is read to find it. A creator that makes nothing but pages knows that each contract at such an address
+/// is one of its pages. So a contract that makes pages must create nothing else. Whoever opens a page that a caller
+/// named must check kind and number: `open` and `load` check the kind, and the number is the reader's duty.
 library CodePages {
-    /// @notice Bytes before the payload.
+    /// @notice Bytes of code before the payload.
     uint256 internal constant HEADER = 10;
 
-    /// @notice EIP-170's limit of 24,576 bytes, less the header.
+    /// @notice The longest payload: EIP-170's limit of 24,576 bytes of code, less the header.
     uint256 internal constant MOST_PAYLOAD = 24_566;
 
+    /// @notice The payload does not fit into a page.
+    /// @param length Bytes of the payload.
     error PageTooLong(uint256 length);
+    /// @notice The contract of a page could not be created.
     error PageNotCreated();
-    /// @notice No contract was made with this nonce, or it is no page of the kind that was wanted.
+    /// @notice No contract was made with this nonce, or it is a page of another kind.
+    /// @param nonce The nonce.
     error NoSuchPage(uint256 nonce);
 
-    /// @notice Makes a page. The caller's CREATE nonce goes up by one.
+    /// @notice Makes a page. The calling contract's nonce rises by one.
+    /// @param kind What the page holds; not zero, which is not checked.
+    /// @param number A number in the page's header, which says more of what it holds.
+    /// @param payload The data.
+    /// @return page The page's address.
     function create(uint8 kind, uint64 number, bytes memory payload) internal returns (address page) {
         require(payload.length <= MOST_PAYLOAD, PageTooLong(payload.length));
-        // Init code that returns what follows it: PUSH2 length, DUP1, PUSH1 10, RETURNDATASIZE (0), CODECOPY,
+        // The code of creation returns what follows it: PUSH2 length, DUP1, PUSH1 10, RETURNDATASIZE (0), CODECOPY,
         // RETURNDATASIZE, RETURN.
         bytes memory code = abi.encodePacked(
             hex"61", uint16(payload.length + HEADER), hex"80600a3d393df3", uint8(0), kind, number, payload
@@ -35,9 +48,13 @@ library CodePages {
         require(page != address(0), PageNotCreated());
     }
 
-    /// @notice The address of what `creator` makes with this nonce: the last 20 bytes of keccak256(rlp([creator, nonce])).
-    /// @dev Nonces from 1 to 2^32 - 1: RLP writes those below 0x80 as they are, others behind 0x80 + their length, at most 27
-    /// bytes in all. Assembly, because abi.encodePacked takes 350 gas more and each page that is opened pays them.
+    /// @notice The address of a created contract: the last 20 bytes of keccak256(rlp([creator, nonce])).
+    /// @dev For nonces from 1 to 2^32 - 1. RLP writes a nonce below 0x80 as one byte, and any other as 0x80 plus its
+    /// length, followed by its bytes. All of it takes 27 bytes at most. Assembly, because abi.encodePacked costs 350
+    /// gas more for each page that is opened.
+    /// @param creator The contract that creates.
+    /// @param nonce Its nonce at the creation.
+    /// @return page The address.
     function addressOf(address creator, uint256 nonce) internal pure returns (address page) {
         assembly ("memory-safe") {
             let length := 0
@@ -45,15 +62,18 @@ library CodePages {
                 length := add(add(add(1, gt(nonce, 0xff)), gt(nonce, 0xffff)), gt(nonce, 0xffffff))
                 nonce := or(shl(shl(3, length), add(0x80, length)), nonce)
             }
-            // 0xd6 + length: a list of so many bytes. 0x94: 20 bytes follow.
+            // 0xd6 plus the nonce's length begins a list of that many bytes. 0x94 says that 20 bytes follow.
             let list := or(shl(160, add(0xd694, shl(8, length))), shr(96, shl(96, creator)))
             mstore(0x00, or(shl(shl(3, add(1, length)), list), nonce))
             page := shr(96, shl(96, keccak256(sub(9, length), add(23, length))))
         }
     }
 
-    /// @notice The page that this contract made with a nonce, if it is of a kind, and the number in its header. 2,600 gas and
-    /// about 370.
+    /// @notice Finds a page that this contract made, and reads its header. Costs 2,600 gas, and about 370 beside.
+    /// @param nonce The page's nonce.
+    /// @param kind The kind that the page must have; reverts if it has not.
+    /// @return page The page's address.
+    /// @return number The number in the page's header.
     function open(uint256 nonce, uint8 kind) internal view returns (address page, uint256 number) {
         page = addressOf(address(this), nonce);
         uint256 header;
@@ -64,12 +84,18 @@ library CodePages {
         number = _numberOf(header, nonce, kind);
     }
 
-    /// @notice `open` and `read` in one copy: the header and the first `length` bytes of the payload, to memory at `to`, which the
-    /// caller allocated with room for HEADER + length. Bytes beyond the page's end are zeros.
+    /// @notice Copies a page's header and the beginning of its payload to memory, in one copy. Bytes beyond the page's
+    /// end are zero.
+    /// @param nonce The page's nonce.
+    /// @param kind The kind that the page must have; reverts if it has not.
+    /// @param length Bytes of the payload to copy.
+    /// @param to Where in memory the header is written, the payload behind it. The caller has allocated HEADER + length
+    /// bytes.
+    /// @return number The number in the page's header.
     function load(uint256 nonce, uint8 kind, uint256 length, uint256 to) internal view returns (uint256 number) {
         address page = addressOf(address(this), nonce);
         uint256 header;
-        // Not memory-safe by itself: `to` is memory that the caller allocated.
+        // Not memory-safe by itself: the caller allocated the memory at `to`.
         assembly {
             extcodecopy(page, to, 0, add(length, 10))
             header := mload(to)
@@ -77,15 +103,21 @@ library CodePages {
         number = _numberOf(header, nonce, kind);
     }
 
-    /// @notice Copies a stretch of a page's payload to memory. Bytes beyond its end are zeros: the caller knows the length.
+    /// @notice Copies a part of a page's payload to memory. Bytes beyond the page's end are zero, and that is not an
+    /// error: the caller knows the length.
+    /// @param page The page's address, from `open`.
+    /// @param offset Where in the payload the part begins.
+    /// @param length Bytes to copy.
+    /// @param to Where in memory they are written. The caller has allocated the room.
     function read(address page, uint256 offset, uint256 length, uint256 to) internal view {
-        // Not memory-safe by itself: `to` is memory that the caller allocated.
+        // Not memory-safe by itself: the caller allocated the memory at `to`.
         assembly {
             extcodecopy(page, to, add(offset, 10), length)
         }
     }
 
-    /// @dev Of an address without code nothing but zeros is read, and no kind is zero.
+    /// @dev Checks the kind in a header, and returns its number. An address without code gives zeros, and no kind is
+    /// zero.
     function _numberOf(uint256 header, uint256 nonce, uint8 kind) private pure returns (uint256) {
         require(header >> 240 == kind, NoSuchPage(nonce));
         return (header >> 176) & type(uint64).max;

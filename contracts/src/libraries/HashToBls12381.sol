@@ -3,23 +3,30 @@ pragma solidity 0.8.37;
 
 import {BLS12381_P_HIGH, BLS12381_P_LOW, Bls12381, G1Point} from "./Bls12381.sol";
 
-/// @title Hashing to G1 of BLS12-381
-/// @notice RFC 9380, suite BLS12381G1_XMD:SHA-256_SSWU_RO_: two field elements from expand_message_xmd, each mapped by the
-/// precompile of EIP-2537, and their sum. Any message, any domain separation tag (DST) that is not empty.
+/// @title Hashes messages to G1 of BLS12-381
+/// @notice RFC 9380, suite BLS12381G1_XMD:SHA-256_SSWU_RO_. expand_message_xmd gives two field elements, the precompile
+/// of EIP-2537 maps each to a point, and the hash is the sum of both points. Takes any message, and any domain
+/// separation tag (DST) that is not empty.
 ///
-/// The answer is in the subgroup of order r. That it is not infinity is not checked: no message is known for which it is.
+/// The point is in the subgroup of order r. NOT checked: that it is not infinity. No message is known whose hash is
+/// infinity.
 library HashToBls12381 {
-    /// @dev RFC 9380, section 3.1: a tag is not empty.
+    /// @notice The tag is empty, which RFC 9380 forbids in section 3.1.
     error DstEmpty();
-    /// @dev SHA-256 did not answer: too little gas, or no precompile at 0x02.
+    /// @notice SHA-256 did not answer: too little gas, or there is no precompile at 0x02.
     error Sha256Failed();
 
+    /// @dev The address of the precompile SHA-256.
     uint256 internal constant SHA256 = 0x02;
 
     /// @dev floor(2^636 / p), of 256 bits.
     uint256 internal constant RECIPROCAL_OF_P = 0x9d835d2f3cc9e45ce28101b0cc7a6ba291b82741ff6a0a94bdf4771e0286779d;
 
-    /// @notice hash_to_curve of 32 bytes. About 14,500 gas with a tag of 53 bytes, 12,700 of them the precompiles'.
+    /// @notice hash_to_curve of a message of 32 bytes. Costs about 14,500 gas with a tag of 53 bytes, of which
+    /// precompiles take 12,700.
+    /// @param digest The message.
+    /// @param dst The tag.
+    /// @return point The point.
     function hashToG1(bytes32 digest, bytes memory dst) internal view returns (G1Point memory point) {
         dst = _shortDst(dst);
         uint256 start;
@@ -31,6 +38,9 @@ library HashToBls12381 {
     }
 
     /// @notice hash_to_curve of a message of any length.
+    /// @param message The message.
+    /// @param dst The tag.
+    /// @return point The point.
     function hashToG1(bytes memory message, bytes memory dst) internal view returns (G1Point memory point) {
         dst = _shortDst(dst);
         uint256 start;
@@ -41,14 +51,19 @@ library HashToBls12381 {
         _hashToG1(start, message.length, dst, point);
     }
 
-    /// @notice (high · 2^256 + low) mod p, as high and low words. About 290 gas; MODEXP would take 500 and its call.
+    /// @notice Reduces a number of 512 bits modulo p. Costs about 290 gas; MODEXP would cost 500 and its call.
     ///
-    /// Barrett reduction. With u = high · 2^256 + low and c = floor(2^636 / p) let q = floor(high · c / 2^380). Then
-    /// u/p - q < 1 + 2^256/p + high/2^380 < 1 + 2^-123, and q <= u/p: so q is floor(u/p) or one less, the remainder
-    /// u - q·p is below 2p < 2^382, and it is right to compute its high word modulo 2^256.
+    /// It is Barrett's reduction. Let u = high · 2^256 + low, c = floor(2^636 / p) and q = floor(high · c / 2^380).
+    /// Then u/p - q < 1 + 2^256/p + high/2^380 < 1 + 2^-123, and q <= u/p. So q is floor(u/p) or one less. The
+    /// remainder u - q·p is below 2p < 2^382, so its high word may be computed modulo 2^256.
+    /// @param high The number's high word.
+    /// @param low The number's low word.
+    /// @return reducedHigh The high word of the number modulo p.
+    /// @return reducedLow The low word of the number modulo p.
     function reduce(uint256 high, uint256 low) internal pure returns (uint256 reducedHigh, uint256 reducedLow) {
         assembly ("memory-safe") {
-            // q: the high word of high · c from the product modulo 2^256 and that modulo 2^256 - 1, shifted by 124.
+            // high · c has two words. The product modulo 2^256 and the product modulo 2^256 - 1 give the high one, and
+            // q is the high word shifted by 124 bits.
             let productLow := mul(high, RECIPROCAL_OF_P)
             let modulo := mulmod(high, RECIPROCAL_OF_P, not(0))
             let q := shr(124, sub(sub(modulo, productLow), lt(modulo, productLow)))
@@ -62,7 +77,7 @@ library HashToBls12381 {
                 lt(low, productLow)
             )
 
-            // The quotient was one too small: about once in 2^123 for an honest hash.
+            // The quotient may be one too small. For an honest hash that happens about once in 2^123.
             if iszero(
                 or(
                     lt(reducedHigh, BLS12381_P_HIGH),
@@ -75,10 +90,14 @@ library HashToBls12381 {
         }
     }
 
-    /// @notice expand_message_xmd to 128 bytes, hash_to_field, map_to_curve twice, the sum. The message lies at
-    /// start + 0x40 in free memory.
-    /// @dev One buffer serves all five hashes: Z_pad (64 bytes) ‖ message ‖ 0x0080 ‖ counter ‖ DST ‖ its length. The last
-    /// four hashes read 32 bytes in front of the counter, where the message or Z_pad is no longer wanted.
+    /// @dev expand_message_xmd to 128 bytes, hash_to_field, map_to_curve twice, and the sum.
+    ///
+    /// One buffer serves all five hashes: Z_pad (64 bytes) ‖ message ‖ 0x0080 ‖ counter ‖ DST ‖ its length. The last
+    /// four hashes begin 32 bytes before the counter, over the message and Z_pad, which are not needed any more.
+    /// @param start Where free memory begins. The message lies at start + 0x40.
+    /// @param messageLength The message's length.
+    /// @param dst The tag, 1 to 255 bytes.
+    /// @param point Where the hash is written.
     function _hashToG1(uint256 start, uint256 messageLength, bytes memory dst, G1Point memory point) private view {
         uint256 u0High;
         uint256 u0Low;
@@ -90,7 +109,7 @@ library HashToBls12381 {
             let dstLength := mload(dst)
             mstore(start, 0)
             mstore(add(start, 0x20), 0)
-            // The length asked for in two bytes, 128, and the counter 0.
+            // Two bytes of the wanted length, 128, and the counter 0.
             let counter := add(start, add(messageLength, 0x42))
             mstore(sub(counter, 2), shl(232, 0x008000))
             mcopy(add(counter, 1), add(dst, 0x20), dstLength)
@@ -119,7 +138,7 @@ library HashToBls12381 {
             mstore8(counter, 4)
             answered := and(answered, staticcall(gas(), SHA256, block32, size, 0x00, 0x20))
             u1Low := mload(0x00)
-            // Five calls that succeeded at one address: the length of the last answer is that of all.
+            // If a call to one address has answered with 32 bytes, earlier calls to it that succeeded have, too.
             answered := and(answered, eq(returndatasize(), 0x20))
             to := point
         }
@@ -135,7 +154,7 @@ library HashToBls12381 {
         Bls12381.addPairG1(start, to);
     }
 
-    /// @dev RFC 9380, section 5.3.3: a tag longer than 255 bytes is hashed.
+    /// @dev The tag itself, or its hash if it is longer than 255 bytes (RFC 9380, section 5.3.3).
     function _shortDst(bytes memory dst) private pure returns (bytes memory) {
         if (dst.length == 0) revert DstEmpty();
         if (dst.length < 256) return dst;

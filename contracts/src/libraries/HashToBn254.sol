@@ -4,28 +4,42 @@ pragma solidity 0.8.37;
 import {Bn254} from "./Bn254.sol";
 import {Bn254Fp} from "./Bn254Fp.sol";
 
-/// @title A digest to a point of BN254's G1 by try-and-increment, with a hint.
-/// @notice For c = 0, 1, 2, …: x = keccak256(TAG ‖ digest ‖ uint256(c)) mod 2^254; c is accepted if x < P and x³ + 3 is a
-/// square; y is its even root. Signers take the least accepted c. An aggregator supplies (c, y), which are checked with
-/// one multiplication and one hash instead of a root a try.
-/// @dev NOT checked: that c is the least accepted counter. A later one names another point, of which nobody knows the
-/// discrete logarithm and which no honest operator signs for this digest: c is inside the hashed words, so no other
-/// digest gives it either. A wrong hint can make a signature fail, never pass.
-/// A counter is accepted with probability 0.378; no counter of 256 with probability 2^-175. Not constant time: a digest
-/// is public.
+/// @title Hashes a digest to a point of BN254's G1 by try-and-increment, with a hint
+/// @notice For the counters c = 0, 1, 2, … let x = keccak256(TAG ‖ digest ‖ uint256(c)) mod 2^254. A counter is
+/// accepted if x < P and x³ + 3 is a square. The point is (x, y), where y is the even root.
+///
+/// A signer takes the first counter that is accepted. An aggregator passes this counter and y as a hint. To check the
+/// hint, the contract computes one hash and one equation; without it, it would compute a square root for each counter.
+/// @dev NOT checked: that c is the first accepted counter. A later one gives another point. Nobody knows its discrete
+/// logarithm, and no honest operator signs it, neither for this digest nor for another, because c and the digest are
+/// both hashed. So a wrong hint can make a true signature fail, and never a false one pass.
+///
+/// A counter is accepted with probability 0.378. All 256 are refused with probability 2^-175. The running time depends
+/// on the digest, which is public.
 library HashToBn254 {
+    /// @dev The domain separation tag of this hash.
     bytes32 internal constant TAG = keccak256("quorate.bn254.g1.try-and-increment");
 
+    /// @dev The prime of the field, and a mask of 254 bits.
     uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
     uint256 private constant MASK = (1 << 254) - 1;
 
+    /// @notice The counter's x is not below P.
     error XNotInField();
+    /// @notice The hint's y is not below P.
     error YNotInField();
+    /// @notice The hint's y is odd.
     error YIsOdd();
+    /// @notice The hint's y is not a root of x³ + 3.
     error NotOnCurve();
+    /// @notice No counter below 256 is accepted.
     error NoCounter();
 
-    /// @notice The point of a digest, by the hint (counter, y). About 510 gas.
+    /// @notice The point of a digest, by the hint. Costs about 510 gas.
+    /// @param digest The digest.
+    /// @param counter The hint's counter.
+    /// @param y The hint's y.
+    /// @return point The point.
     function hash(bytes32 digest, uint8 counter, uint256 y) internal pure returns (Bn254.G1 memory point) {
         uint256 x = candidate(digest, counter);
         if (x >= P) revert XNotInField();
@@ -35,7 +49,10 @@ library HashToBn254 {
         return Bn254.G1(x, y);
     }
 
-    /// @notice x of a counter, below 2^254 and not yet checked to be below P or on the curve.
+    /// @notice The x of a counter. NOT checked: that it is below P, and that it is the x of a point.
+    /// @param digest The digest.
+    /// @param counter The counter.
+    /// @return x The x, below 2^254.
     function candidate(bytes32 digest, uint256 counter) internal pure returns (uint256 x) {
         bytes32 tag = TAG;
         assembly ("memory-safe") {
@@ -47,15 +64,18 @@ library HashToBn254 {
         }
     }
 
-    /// @notice The hint: the least accepted counter and its even root. For signers and aggregators that ask by eth_call;
-    /// about 4,900 gas a counter tried.
+    /// @notice Computes the hint. For signers and aggregators that ask a node by eth_call: each counter whose x is
+    /// below P costs about 4,900 gas.
+    /// @param digest The digest.
+    /// @return counter The first accepted counter.
+    /// @return y The even root.
     function find(bytes32 digest) internal view returns (uint8 counter, uint256 y) {
         for (uint256 c = 0; c < 256; ++c) {
             uint256 x = candidate(digest, c);
             if (x >= P) continue;
             (uint256 root, bool square) = Bn254Fp.squareRoot(_rightSide(x));
-            // A root is not zero: the order of the curve is odd, so it has no point with y = 0.
-            // c < 256.
+            // A root is not zero, so exactly one of the two is even: the order of the curve is odd, and it has no point
+            // with y = 0. The cast keeps c, which is below 256.
             // forge-lint: disable-next-line(unsafe-typecast)
             if (square) return (uint8(c), root & 1 == 0 ? root : P - root);
         }

@@ -5,11 +5,11 @@ import {AffineG2} from "./AffineG2.sol";
 import {Bn254} from "../../src/libraries/Bn254.sol";
 import {HashToBn254} from "../../src/libraries/HashToBn254.sol";
 
-/// @title What the source measured, as baselines of the benchmark
-/// @notice Keys in storage, affine additions, and three ways to the aggregate key: the sum of all signers, the sum kept by
-/// exact set, the difference from the last set. Everything else, the message, the hash and the pairing, is as in
-/// `Settlement`, so that only what is compared differs. They weigh nobody and count no quorum, which favours them, and keys
-/// are taken without proof: no contract to use.
+/// @title The baselines of the gas benchmark: the difference cache, the exact cache and the sum of all signers
+/// @notice They keep keys in storage, add them in affine coordinates, and find the aggregate key in three ways: as the
+/// sum of all signers, from a cache of sums for exact sets of signers, or by the difference from the last set. Message,
+/// hash and pairing are those of `Settlement`, so that only the aggregate key is compared. They do not weigh or count
+/// members, which makes them cheaper, and they take keys without a proof of possession. Do not use them as contracts.
 abstract contract Baseline {
     uint256[4][] internal _keys;
     uint256 public nonce = 1;
@@ -30,7 +30,8 @@ abstract contract Baseline {
         return keccak256(abi.encode(RESULT, block.chainid, address(this), nonce_, result));
     }
 
-    /// @notice `signers` as in `Quorums`; the proof is the signature and the hash's hint.
+    /// @notice Checks a signature over a result. `signers` is a bitmap as in `Quorums`, and the proof is the signature
+    /// with the hint of the hash.
     function settle(bytes32 result, bytes calldata signers, bytes calldata proof) external {
         require(signers.length != 0, EmptyQuorum());
         bytes32 digest = resultDigest(nonce, result);
@@ -55,14 +56,14 @@ abstract contract Baseline {
     }
 }
 
-/// @notice As shipped: every signer's key is added for every task.
+/// @notice Adds every signer's key for every task.
 contract SumOfAll is Baseline {
     function _aggregate(bytes calldata signers) internal view override returns (uint256[4] memory) {
         return _sumOf(signers);
     }
 }
 
-/// @notice The source's first cache: the sum of a set that signed before is kept.
+/// @notice The exact cache: keeps the sum of each set that signed before.
 contract ExactMatchCache is Baseline {
     mapping(bytes32 signersHash => uint256[4]) private _cache;
 
@@ -76,7 +77,7 @@ contract ExactMatchCache is Baseline {
     }
 }
 
-/// @notice The source's second cache: the difference from the last set.
+/// @notice The difference cache: adds and subtracts the keys in which a set differs from the last one.
 contract DifferenceCache is Baseline {
     bytes private _last;
     uint256[4] private _lastKey;

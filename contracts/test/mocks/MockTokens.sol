@@ -11,7 +11,7 @@ contract MockToken is ERC20 {
     }
 }
 
-/// @notice Keeps one percent of each transfer.
+/// @notice A token that keeps one percent of each transfer.
 contract FeeToken is MockToken {
     function _update(address from, address to, uint256 amount) internal override {
         if (from == address(0) || to == address(0)) return super._update(from, to, amount);
@@ -20,7 +20,8 @@ contract FeeToken is MockToken {
     }
 }
 
-/// @notice Calls its holders back, as ERC-777 did: the sender before a transfer to the target, the receiver after one from it.
+/// @notice A token that calls its holders, as ERC-777 did: the sender before a transfer to the target, and the receiver
+/// after a transfer from it.
 contract ReentrantToken is MockToken {
     address public target;
     bytes public call;

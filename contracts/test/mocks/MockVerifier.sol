@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IVerifier} from "../../src/interfaces/IVerifier.sol";
 
-/// @notice A verifier whose signatures are hashes: whoever knows a key can sign with it.
+/// @notice A verifier whose signatures are hashes, so that everyone who knows a key can sign with it.
 contract MockVerifier is IVerifier {
     error FalsePossession();
     error FalseQuorum();
@@ -62,7 +62,8 @@ contract MockVerifier is IVerifier {
     }
 }
 
-/// @notice Takes a bitmap and a weight from the quorum at their word: what is left of a submission's gas is the network's own.
+/// @notice A verifier that believes the quorum's bitmap and weight. So the gas of a submission is the network's own
+/// part.
 contract Unverified is MockVerifier {
     constructor(address network_) MockVerifier(network_) {}
 

@@ -8,7 +8,7 @@ import {TaskNetwork} from "../../src/TaskNetwork.sol";
 import {MockProofs, MockVerifier} from "./MockVerifier.sol";
 import {MockToken} from "./MockTokens.sol";
 
-/// @notice A network over the mock verifier, and what its operators, aggregators and reporters do.
+/// @notice A network with the mock verifier, and the calls of its operators, aggregators and reporters.
 abstract contract NetworkRig is NetworkFixture {
     MockVerifier internal verifier;
 
@@ -18,7 +18,7 @@ abstract contract NetworkRig is NetworkFixture {
         vm.warp(GENESIS);
     }
 
-    /// @notice A verifier, and the network that it was made for.
+    /// @notice Makes a verifier and its network.
     function deploy() internal {
         ITaskNetwork.Parameters memory p = parameters();
         p.verifier = verifier = new MockVerifier(nextAddress(1));
@@ -66,7 +66,7 @@ abstract contract NetworkRig is NetworkFixture {
         return abi.encode(MockProofs.single(network.taskDigest(task, epoch), keyNamed(name)));
     }
 
-    /// @notice Reports that the key at `index`, made from `name`, signed a task and its opposite.
+    /// @notice Reports that the key at `index`, made from `name`, signed a task and also its opposite.
     function report(bytes32 id, uint256 epoch, uint256 index, uint256 name) internal returns (uint256) {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
         bytes memory first = signature(a, epoch, name);

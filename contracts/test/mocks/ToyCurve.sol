@@ -6,8 +6,8 @@ import {Quorums} from "../../src/Quorums.sol";
 import {Settlement} from "../../src/Settlement.sol";
 import {Verifier} from "../../src/Verifier.sol";
 
-/// @notice The integers modulo a prime in place of a curve: a key is its own secret, 64 bytes of which the first word counts, and a
-/// signature is the hash of key and digests. All that a quorum does but the curve.
+/// @notice Integers modulo a prime in place of a curve. A key has 64 bytes, and its first word is its own secret. A
+/// signature is the hash of key and digests. So tests run everything that a quorum does but the curve.
 abstract contract ToyKeys is Quorums {
     uint256 public constant ORDER = 2 ** 61 - 1;
 
@@ -18,7 +18,7 @@ abstract contract ToyKeys is Quorums {
         return abi.encode(keccak256(abi.encode(digests, key)));
     }
 
-    /// @notice Keys first + 1, first + 2, … at the next indices, without proof: for tables of thousands.
+    /// @notice Appends the keys first + 1, first + 2 and so on without proof, for tables of thousands.
     function fill(uint256 first, uint256 keys) external {
         for (uint256 i = 1; i <= keys; i++) {
             _append(abi.encode(first + i, ~(first + i)));
@@ -94,7 +94,7 @@ abstract contract ToyKeys is Quorums {
     }
 }
 
-/// @notice A settlement over it.
+/// @notice A settlement over the toy curve.
 contract ToyCurve is Settlement, ToyKeys {
     constructor(uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
         KeyTable(leastKeysAPage)
@@ -107,7 +107,7 @@ contract ToyCurve is Settlement, ToyKeys {
     }
 }
 
-/// @notice A verifier over it, whose network is whoever made it.
+/// @notice A verifier over the toy curve. Its network is whoever made it.
 contract ToyVerifier is Verifier, ToyKeys {
     constructor(uint256 leastKeysAPage, uint256 pinned) KeyTable(leastKeysAPage) Quorums(pinned) Verifier(msg.sender) {}
 }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {BlsPoints} from "./BlsPoints.sol";
 
-/// @notice The plain twin of `HashToBls12381`: RFC 9380 line by line, the reduction by MODEXP.
+/// @notice The plain twin of `HashToBls12381`. It follows RFC 9380 line by line and reduces by MODEXP.
 library BlsHash {
     function hashToG1(bytes memory message, bytes memory dst) internal view returns (bytes memory) {
         bytes memory uniform = expandMessage(message, dst);
@@ -12,7 +12,7 @@ library BlsHash {
         return BlsPoints.addG1(q0, q1);
     }
 
-    /// @notice Section 5.3.1, for 128 bytes.
+    /// @notice expand_message_xmd (section 5.3.1) to 128 bytes.
     function expandMessage(bytes memory message, bytes memory dst) internal pure returns (bytes memory) {
         if (dst.length > 255) dst = abi.encodePacked(sha256(abi.encodePacked("H2C-OVERSIZE-DST-", dst)));
         bytes memory dstPrime = abi.encodePacked(dst, uint8(dst.length));
@@ -24,7 +24,7 @@ library BlsHash {
         return abi.encodePacked(b1, b2, b3, b4);
     }
 
-    /// @notice 64 bytes modulo p, in 48.
+    /// @notice 64 bytes reduced modulo p, in 48 bytes.
     function reduce(bytes memory wide) internal view returns (bytes memory) {
         bytes memory p = abi.encodePacked(uint128(BlsPoints.P_HIGH), BlsPoints.P_LOW);
         return BlsPoints.call(0x05, abi.encodePacked(uint256(wide.length), uint256(1), uint256(48), wide, uint8(1), p));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The plain twin of `Bls12381`: packed bytes in, packed bytes out, nothing in place, all gas forwarded.
+/// @notice The plain twin of `Bls12381`. It takes and returns packed bytes, changes nothing in place, and forwards all
+/// gas.
 library BlsPoints {
     uint256 internal constant P_HIGH = 0x1a0111ea397fe69a4b1ba7b6434bacd7;
     uint256 internal constant P_LOW = 0x64774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab;
@@ -38,7 +39,7 @@ library BlsPoints {
         return pack(call(0x0e, abi.encodePacked(pad(a), scalar)));
     }
 
-    /// @notice y := p - y, part by part, byte by byte; 0 stays 0.
+    /// @notice y := p - y for each part of y, byte by byte. 0 stays 0.
     function negateG2(bytes memory a) internal pure returns (bytes memory negated) {
         negated = bytes.concat(a);
         bytes memory p = abi.encodePacked(uint128(P_HIGH), P_LOW);
@@ -59,14 +60,14 @@ library BlsPoints {
         }
     }
 
-    /// @notice 48 bytes a coordinate to 64.
+    /// @notice Makes 64 bytes of each coordinate's 48.
     function pad(bytes memory packed) internal pure returns (bytes memory padded) {
         for (uint256 i = 0; i < packed.length; i += 48) {
             padded = abi.encodePacked(padded, bytes16(0), slice(packed, i, 48));
         }
     }
 
-    /// @notice 64 bytes a coordinate to 48.
+    /// @notice Makes 48 bytes of each coordinate's 64.
     function pack(bytes memory padded) internal pure returns (bytes memory packed) {
         for (uint256 i = 0; i < padded.length; i += 64) {
             require(bytes16(slice(padded, i, 16)) == 0, "padding");

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {vm} from "../Test.sol";
 
-/// @notice Cheat codes that only the tests of BLS12-381 use.
+/// @notice The cheat codes that only the tests of BLS12-381 use.
 interface VmMore {
     function mockCall(address callee, bytes calldata data, bytes calldata returned) external;
     function clearMockedCalls() external;
@@ -14,14 +14,15 @@ VmMore constant vmMore = VmMore(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
 /// @dev The address at which forge prints.
 address constant CONSOLE = 0x000000000000000000636F6e736F6c652e6c6f67;
 
-/// @notice Known answers, as JSON lists, from the folder beside the repository.
+/// @notice Known answers in JSON, from the folder beside the repository.
 library BlsVectors {
     error VectorsAbsent(string path);
 
-    /// @notice The file, or, where it is absent, false and a printed line; under CI a failure.
+    /// @notice Reads a file. If it is absent, prints a line and returns false; in continuous integration that is an
+    /// error.
     function read(string memory name) internal view returns (string memory json, bool present) {
         string memory path = string.concat("../../shared/vectors/", name);
-        // forge reverts where the file or its folder is absent.
+        // forge reverts if the file or its folder is absent.
         try vm.readFile(path) returns (string memory text) {
             return (text, true);
         } catch {}

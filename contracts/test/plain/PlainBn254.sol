@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Bn254} from "../../src/libraries/Bn254.sol";
 
-/// @notice The base field and G1 of BN254 as a textbook writes them: no precompile but the pairing, no assembly.
+/// @notice The base field and G1 of BN254 as in a textbook: no precompile but the pairing, and no assembly.
 library PlainBn254 {
     uint256 internal constant P = 21888242871839275222246405745257275088696311157297823662689037894645226208583;
     uint256 internal constant R = 21888242871839275222246405745257275088548364400416034343698204186575808495617;
@@ -66,7 +66,7 @@ library PlainBn254 {
         }
     }
 
-    /// @notice The product of any pairs by the precompile, all gas given.
+    /// @notice The product of any number of pairs by the precompile, with all gas forwarded.
     function pairing(Bn254.G1[] memory a, Bn254.G2[] memory b) internal view returns (bool) {
         bytes memory input;
         for (uint256 i = 0; i < a.length; ++i) {

@@ -5,8 +5,8 @@ import {Bn254} from "../../src/libraries/Bn254.sol";
 import {Bn254G2} from "../../src/libraries/Bn254G2.sol";
 import {PlainBn254} from "./PlainBn254.sol";
 
-/// @notice The twist of BN254 in affine coordinates, with the words of a textbook, and what Z becomes in a mixed
-/// addition as the NatSpec of Bn254G2 states it.
+/// @notice The twist of BN254 in affine coordinates, as in a textbook, and the Z of a mixed addition, as the NatSpec of
+/// Bn254G2 states it.
 library PlainBn254G2 {
     struct Fp2 {
         uint256 im;
@@ -64,7 +64,7 @@ library PlainBn254G2 {
         );
     }
 
-    /// @notice y² = x³ + 3/(9 + i).
+    /// @notice Whether y² = x³ + 3/(9 + i).
     function isOnTwist(Bn254.G2 memory a) internal pure returns (bool) {
         Fp2 memory b = times(Fp2(0, 3), inverse(Fp2(1, 9)));
         return equal(times(y(a), y(a)), plus(times(times(x(a), x(a)), x(a)), b));
@@ -92,7 +92,7 @@ library PlainBn254G2 {
         return point(sumX, minus(times(line, minus(x(a), sumX)), y(a)));
     }
 
-    /// @notice Of the line through two points whose x differ.
+    /// @notice The slope of the line through two points with different x.
     function slope(Bn254.G2 memory a, Bn254.G2 memory b) internal pure returns (Fp2 memory) {
         return times(minus(y(b), y(a)), inverse(minus(x(b), x(a))));
     }
@@ -108,7 +108,7 @@ library PlainBn254G2 {
         return Fp2(sum.zIm, sum.zRe);
     }
 
-    /// @notice X/Z², Y/Z³; infinity for Z = 0.
+    /// @notice The affine point (X/Z², Y/Z³); infinity for Z = 0.
     function affine(Bn254G2.Accumulator memory sum) internal pure returns (Bn254.G2 memory) {
         if (isZero(z(sum))) return Bn254.G2(0, 0, 0, 0);
         Fp2 memory i = inverse(z(sum));
@@ -116,7 +116,7 @@ library PlainBn254G2 {
         return point(times(Fp2(sum.xIm, sum.xRe), square), times(Fp2(sum.yIm, sum.yRe), times(square, i)));
     }
 
-    /// @notice Z after a mixed addition.
+    /// @notice The Z after a mixed addition.
     function nextZ(Bn254G2.Accumulator memory sum, Bn254.G2 memory key, bool negative)
         internal
         pure

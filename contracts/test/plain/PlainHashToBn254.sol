@@ -4,13 +4,13 @@ pragma solidity 0.8.37;
 import {Bn254} from "../../src/libraries/Bn254.sol";
 import {PlainBn254} from "./PlainBn254.sol";
 
-/// @notice Try-and-increment with no hint: the least accepted counter, its x and its even root.
+/// @notice Try-and-increment without a hint: the first accepted counter, its x and its even root.
 library PlainHashToBn254 {
     function find(bytes32 digest) internal pure returns (uint256 counter, Bn254.G1 memory point) {
         return findFrom(digest, 0);
     }
 
-    /// @notice The least accepted counter that is not below `start`.
+    /// @notice The first accepted counter from `start` on.
     function findFrom(bytes32 digest, uint256 start) internal pure returns (uint256 counter, Bn254.G1 memory point) {
         bytes32 tag = keccak256("quorate.bn254.g1.try-and-increment");
         for (counter = start;; ++counter) {

@@ -5,15 +5,15 @@ import {Bn254} from "../../src/libraries/Bn254.sol";
 import {HashToBn254Rfc9380} from "../../src/libraries/HashToBn254Rfc9380.sol";
 import {PlainBn254} from "./PlainBn254.sol";
 
-/// @notice RFC 9380 hash_to_curve for BN254's G1 with no hints, by the steps of its appendix F.1, and the hints for the
-/// library.
+/// @notice RFC 9380 hash_to_curve for BN254's G1 without hints, by the steps of appendix F.1. It also makes the hints
+/// for the library.
 library PlainHashToBn254Rfc9380 {
     using PlainBn254 for uint256;
 
     uint256 private constant P = PlainBn254.P;
     uint256 private constant C1 = 4;
 
-    /// @notice The constants of section 6.6.1 from Z = 1, A = 0, B = 3.
+    /// @notice The constants of section 6.6.1 for Z = 1, A = 0 and B = 3.
     function constants() internal pure returns (uint256 c2, uint256 c3, uint256 c4) {
         uint256 g = PlainBn254.curve(1);
         c2 = P - PlainBn254.inverse(2);
@@ -22,7 +22,7 @@ library PlainHashToBn254Rfc9380 {
         c4 = P - mulmod(4 * g, PlainBn254.inverse(3), P);
     }
 
-    /// @notice tv3 before its inversion, and the three candidates.
+    /// @notice The denominator tv3 before its inversion, and the three candidates for x.
     function candidates(uint256 u) internal pure returns (uint256 d, uint256[3] memory x) {
         (uint256 c2, uint256 c3, uint256 c4) = constants();
         uint256 tv1 = mulmod(mulmod(u, u, P), C1, P);
@@ -65,14 +65,14 @@ library PlainHashToBn254Rfc9380 {
         return PlainBn254.add(mapToCurve(u[0]), mapToCurve(u[1]));
     }
 
-    /// @notice What proves the map of u: 1/d (1 for d = 0), and the candidate with its roots.
+    /// @notice The hint for the map of u: 1/d (1 for d = 0), and the candidate with its roots.
     function mapHint(uint256 u) internal pure returns (uint256 inverse, HashToBn254Rfc9380.MapHint memory hint) {
         (uint256 d, uint256[3] memory x) = candidates(u);
         inverse = d == 0 ? 1 : PlainBn254.inverse(d);
         Bn254.G1 memory point = mapToCurve(u);
         hint.candidate = point.x == x[0] ? 1 : point.x == x[1] ? 2 : 3;
         hint.root = point.y;
-        // A root of -g(x1), which is a square if g(x1) is none.
+        // P - g(x1) has a root, because g(x1) is not a square.
         if (hint.candidate != 1) hint.nonSquare = PlainBn254.squareRoot(P - x[0].curve());
     }
 

@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {vm} from "../Test.sol";
 
-/// @notice The bulk vectors, which lie beside the repository. Where they are absent a test prints that it skips, and
-/// fails if the environment says CI=true.
+/// @notice The bulk vectors, which lie beside the repository. If they are absent, a test prints that it skips. With
+/// CI=true it fails.
 library Vectors {
     string private constant FOLDER = "../../shared/vectors/";
 
@@ -15,19 +15,19 @@ library Vectors {
             return (content, true);
         } catch {
             if (keccak256(bytes(vm.envOr("CI", string("false")))) == keccak256("true")) revert VectorsAbsent(path);
-            // forge prints what is sent to this address. It has no code, so the call is a bare one.
+            // forge prints what is sent to this address. No code is there, so only a low-level call works.
             (bool printed,) = address(0x000000000000000000636F6e736F6c652e6c6f67)
                 .staticcall(abi.encodeWithSignature("log(string)", string.concat("skipped, not found: ", path)));
             require(printed, "console");
         }
     }
 
-    /// @notice A number written as a decimal string.
+    /// @notice A number that is written as a decimal string.
     function number(string memory json, string memory key) internal pure returns (uint256) {
         return vm.parseUint(vm.parseJsonString(json, key));
     }
 
-    /// @notice A byte string written in hex without a prefix.
+    /// @notice Bytes that are written in hex without a prefix.
     function hexBytes(string memory json, string memory key) internal pure returns (bytes memory) {
         return fromHex(vm.parseJsonString(json, key));
     }
@@ -44,7 +44,7 @@ library Vectors {
         return character < 0x3a ? character - 0x30 : (character | 0x20) - 0x57;
     }
 
-    /// @notice The 32-byte word at a byte offset.
+    /// @notice The word of 32 bytes at an offset.
     function word(bytes memory data, uint256 offset) internal pure returns (uint256 value) {
         require(data.length >= offset + 32, "word");
         assembly {

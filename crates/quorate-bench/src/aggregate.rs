@@ -53,5 +53,7 @@ fn hold<S: Suite>(claim: &Claim<S>, backend: Backend) {
 /// The aggregate, unchecked: its membership is checked in the verification, as blst does.
 fn sum(signed: &[Signed<MinPk>]) -> UncheckedSignature<MinPk> {
     let signatures: Vec<_> = signed.iter().map(|s| s.signature).collect();
-    UncheckedSignature::from_point(aggregate::aggregate(&signatures).expect("signatures to add").point())
+    UncheckedSignature::from_point(
+        aggregate::aggregate(&signatures, Backend::auto()).expect("signatures to add").point(),
+    )
 }

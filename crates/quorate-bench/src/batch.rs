@@ -68,7 +68,7 @@ fn from_bytes(run: &Run, signed: &[Signed<MinPk>]) -> Vec<Row> {
     let bytes: Vec<_> = signed.iter().map(|s| s.signature.to_bytes()).collect();
     let blst = Blst::new(signed);
     let mut engines = vec![Engine::new("blst", 1, || {
-        let decode = |bytes: &Vec<u8>| min_pk::Signature::uncompress(bytes).expect("a signature");
+        let decode = |bytes: &[u8; 96]| min_pk::Signature::uncompress(bytes).expect("a signature");
         let signatures = bytes.iter().map(decode).collect();
         assert!(Blst { signatures, ..blst.clone() }.verify(true));
     })];
@@ -90,8 +90,8 @@ fn with_keys_from_bytes(run: &Run, signed: &[Signed<MinPk>]) -> Vec<Row> {
     let key_bytes: Vec<_> = signed.iter().map(|s| s.key.to_bytes()).collect();
     let blst = Blst::new(signed);
     let mut engines = vec![Engine::new("blst", 1, || {
-        let signature = |bytes: &Vec<u8>| min_pk::Signature::uncompress(bytes).expect("a signature");
-        let key = |bytes: &Vec<u8>| min_pk::PublicKey::key_validate(bytes).expect("a key");
+        let signature = |bytes: &[u8; 96]| min_pk::Signature::uncompress(bytes).expect("a signature");
+        let key = |bytes: &[u8; 48]| min_pk::PublicKey::key_validate(bytes).expect("a key");
         let (signatures, keys) = (bytes.iter().map(signature).collect(), key_bytes.iter().map(key).collect());
         assert!(Blst { signatures, keys, ..blst.clone() }.verify(true));
     })];
@@ -107,7 +107,7 @@ fn with_keys_from_bytes(run: &Run, signed: &[Signed<MinPk>]) -> Vec<Row> {
     measure("batch/distinct-with-keys", n, "claim", n, rounds(run, n), engines)
 }
 
-fn slices(bytes: &[Vec<u8>]) -> Vec<&[u8]> {
+fn slices<const N: usize>(bytes: &[[u8; N]]) -> Vec<&[u8]> {
     bytes.iter().map(|bytes| &bytes[..]).collect()
 }
 
@@ -126,8 +126,8 @@ fn claims(
 }
 
 fn min_sig_distinct(run: &Run, n: usize) -> Vec<Row> {
-    let signed = signed(MinSig::Possession, n, |i| i, |i| i);
-    let claims: Vec<_> = signed.iter().map(|s| s.unchecked(MinSig::Possession)).collect();
+    let signed = signed(MinSig::ProofOfPossession, n, |i| i, |i| i);
+    let claims: Vec<_> = signed.iter().map(|s| s.unchecked(MinSig::ProofOfPossession)).collect();
     let blst = BlstMinSig::new(&signed);
     let mut engines = vec![Engine::new("blst", 1, || assert!(blst.verify()))];
     engines.extend(each(run, n).map(|(backend, threads)| {
@@ -226,7 +226,7 @@ impl BlstMinSig {
     fn verify(&self) -> bool {
         let result = min_sig::Signature::verify_multiple_aggregate_signatures(
             &self.messages.iter().map(|m| &m[..]).collect::<Vec<_>>(),
-            MinSig::Possession.id().as_bytes(),
+            MinSig::ProofOfPossession.id().as_bytes(),
             &self.keys.iter().collect::<Vec<_>>(),
             false,
             &self.signatures.iter().collect::<Vec<_>>(),
@@ -239,7 +239,7 @@ impl BlstMinSig {
 
     /// The first signature by itself, its group check inside.
     pub(crate) fn verify_one(&self) -> bool {
-        let tag = MinSig::Possession.id().as_bytes();
+        let tag = MinSig::ProofOfPossession.id().as_bytes();
         self.signatures[0].verify(true, &self.messages[0], tag, &[], &self.keys[0], false) == BLST_ERROR::BLST_SUCCESS
     }
 }

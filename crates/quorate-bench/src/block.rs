@@ -3,7 +3,7 @@
 //! The case of "BLS: Is it really that slow?" (A. Block, 2018). Beside it ECDSA over secp256k1, a signature a
 //! transaction, which skips the known ones altogether.
 
-use quorate::{Claim, Known, MinPk, aggregate, verify};
+use quorate::{Backend, Claim, Known, MinPk, aggregate, verify};
 use secp256k1::{Message, SecretKey, ecdsa};
 
 use crate::{
@@ -19,7 +19,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     let transactions = signed(suite, n, |i| i, |i| i);
     let statements = transactions.iter().map(|s| (s.key, s.message.clone().into())).collect();
     let signatures: Vec<_> = transactions.iter().map(|s| s.signature).collect();
-    let sum = aggregate::aggregate(&signatures).expect("a thousand signatures");
+    let sum = aggregate::aggregate(&signatures, Backend::auto()).expect("a thousand signatures");
     let block = Claim::each(suite, statements, quorate::UncheckedSignature::from_point(sum.point()));
     let blst = Blst::new(&transactions);
     let ecdsa = Ecdsa::new(n);
@@ -38,7 +38,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         engines.extend(run.each(&[1, 2]).map(|(backend, threads)| {
             let (block, known) = (&block, &known);
             Engine::of(backend, threads, move || {
-                let rest = block.without(known);
+                let rest = block.without(known, backend);
                 assert!(verify(&[rest], &data::options(backend, threads), &mut data::rng()).all_valid());
             })
         }));

@@ -36,7 +36,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         ];
         engines.extend(plans.iter().map(|(backend, threads, plan)| {
             let (failed, wrong) = (Execution::new(plan, &mut data::rng()), &wrong);
-            Engine::of(*backend, *threads, move || assert_eq!(culprit::search(&failed).positions, *wrong))
+            Engine::of(*backend, *threads, move || assert_eq!(culprit::search(&failed).culprits(), *wrong))
         }));
         rows.extend(measure(&format!("culprits/bad={bad}"), n, "search", 1, run.choose(2, 15), engines));
     }

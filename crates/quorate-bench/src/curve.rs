@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use blst::{MultiPoint, blst_fp12, blst_p1_affine, blst_p2_affine, min_pk, min_sig};
 use quorate::Backend;
-use quorate_curve::{G1, G2, Group, Pairing, Soundness, Weight};
+use quorate_curve::{G1, G2, Group, Pairing, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments};
 use rand_core::Rng;
 
 use crate::{
@@ -31,13 +31,23 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     let encodings: Vec<_> = compressed.iter().map(AsRef::as_ref).collect();
     let mut rng = data::rng();
     let further: Vec<_> = (0..n).map(|_| rng.next_u64()).collect();
-    let mut draw = |bits: u32| -> Vec<Weight> {
-        let mut word = || u128::from(rng.next_u64());
-        let mut weight = || if bits == 64 { word() } else { word() << 64 | word() };
-        (0..n).map(|_| Weight::from_bits(weight() | 1).expect("odd")).collect()
+    let mut draw = |soundness| -> Vec<_> { (0..n).map(|_| Weight::draw(soundness, || rng.next_u64())).collect() };
+    let (weights, wide) = (draw(Soundness::Bits64), draw(Soundness::Bits128));
+    let cut = |weights: &[Weight], size: usize| -> WeightedSegments<G> {
+        let weighted: Vec<_> = points.iter().copied().zip(weights.iter().copied()).collect();
+        weighted.chunks(size).map(|segment| segment.iter().copied()).collect()
     };
-    let (weights, wide) = (draw(64), draw(128));
-    let (each, sixteens, all): (Vec<_>, Vec<_>, _) = ((1..=n).collect(), (1..=n / 16).map(|i| 16 * i).collect(), [n]);
+    let (each_64, sixteens_64, all_64) = (cut(&weights, 1), cut(&weights, 16), cut(&weights, n));
+    let (each_128, all_128) = (cut(&wide, 1), cut(&wide, n));
+    let unchecked = |weights: &[Weight]| {
+        let mut segments = UncheckedSegments::new();
+        for ((point, weight), further) in points.iter().zip(weights).zip(&further) {
+            segments.push(*point, *weight, *further);
+        }
+        segments.close();
+        segments
+    };
+    let (unchecked_64, unchecked_128) = (unchecked(&weights), unchecked(&wide));
     let rival = G::rival(&points);
     let scalars = |bits: usize| vec![0xa5; n * bits / 8];
     let (scalars_64, scalars_128) = (scalars(64), scalars(128));
@@ -58,18 +68,18 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     let blst_subgroup = || assert!(G::rival_in_subgroup(&rival));
     add("subgroup", Some(&blst_subgroup), &|b| assert!(b.in_subgroup(&points).into_iter().all(|member| member)));
     add("sum", Some(&|| G::rival_sum(&rival)), &|b| assert!(!b.sum(black_box(&points)).is_identity()));
-    add("weigh-64", None, &|b| assert_eq!(b.weighted_sums(&points, &weights, &each).len(), n));
-    add("weigh-128", None, &|b| assert_eq!(b.weighted_sums(&points, &wide, &each).len(), n));
-    add("weighted-16-64", None, &|b| assert_eq!(b.weighted_sums(&points, &weights, &sixteens).len(), n / 16));
+    add("weigh-64", None, &|b| assert_eq!(b.weighted_sums(&each_64).len(), n));
+    add("weigh-128", None, &|b| assert_eq!(b.weighted_sums(&each_128).len(), n));
+    add("weighted-16-64", None, &|b| assert_eq!(b.weighted_sums(&sixteens_64).len(), n / 16));
     let blst_64 = || G::rival_multiples(&rival, &scalars_64, 64);
-    add("weighted-sum-64", Some(&blst_64), &|b| assert_eq!(b.weighted_sums(&points, &weights, &all).len(), 1));
+    add("weighted-sum-64", Some(&blst_64), &|b| assert_eq!(b.weighted_sums(&all_64).len(), 1));
     let blst_128 = || G::rival_multiples(&rival, &scalars_128, 128);
-    add("weighted-sum-128", Some(&blst_128), &|b| assert_eq!(b.weighted_sums(&points, &wide, &all).len(), 1));
+    add("weighted-sum-128", Some(&blst_128), &|b| assert_eq!(b.weighted_sums(&all_128).len(), 1));
     add("members-sum-64", None, &|b| {
-        assert!(b.weighted_sums_of_members(&points, &weights, &further, &all, Soundness::Bits64).is_some());
+        assert!(b.weighted_sums_of_members(&unchecked_64, Soundness::Bits64).is_some());
     });
     add("members-sum-128", None, &|b| {
-        assert!(b.weighted_sums_of_members(&points, &wide, &further, &all, Soundness::Bits128).is_some());
+        assert!(b.weighted_sums_of_members(&unchecked_128, Soundness::Bits128).is_some());
     });
     rows
 }
@@ -121,14 +131,13 @@ fn pairing(run: &Run) -> Vec<Row> {
         let blst = Engine::new("blst", 1, || {
             black_box(blst_fp12::miller_loop_n(black_box(&q), black_box(&p)));
         });
-        rows.extend(loops(run, "curve/miller", *n, &[*n], Pairing::Ate, Some(blst)));
-        rows.extend(loops(run, "curve/twisted", *n, &[*n], Pairing::TwistedAte, None));
+        rows.extend(loops(run, "curve/miller", *n, 1, Pairing::Ate, Some(blst)));
+        rows.extend(loops(run, "curve/twisted", *n, 1, Pairing::TwistedAte, None));
     }
     // As a batch has them: eight products at a time.
     for n in run.choose(&[128][..], &[8, 64, 128, 1024]) {
-        let ends: Vec<_> = (1..=8).map(|i| i * n / 8).collect();
-        rows.extend(loops(run, "curve/miller-8", *n, &ends, Pairing::Ate, None));
-        rows.extend(loops(run, "curve/twisted-8", *n, &ends, Pairing::TwistedAte, None));
+        rows.extend(loops(run, "curve/miller-8", *n, 8, Pairing::Ate, None));
+        rows.extend(loops(run, "curve/twisted-8", *n, 8, Pairing::TwistedAte, None));
     }
     for n in [8, 128] {
         rows.extend(prepared(run, n));
@@ -153,15 +162,15 @@ fn pairing(run: &Run) -> Vec<Row> {
     rows
 }
 
-/// Products of n pairs in all, on the back ends that offer the pairing.
-fn loops(run: &Run, bench: &str, n: usize, ends: &[usize], pairing: Pairing, rival: Option<Engine<'_>>) -> Vec<Row> {
-    let pairs = vec![(G1::generator(), G2::generator()); n];
+/// Products of n pairs in all, on the backends that offer the pairing.
+fn loops(run: &Run, bench: &str, n: usize, products: usize, pairing: Pairing, rival: Option<Engine<'_>>) -> Vec<Row> {
+    let pairs = Segments::of_size(n / products, vec![(G1::generator(), G2::generator()); n]);
     let mut engines = Vec::from_iter(rival);
     let offering = run.each(&[1]).filter(|(backend, _)| backend.pairings().contains(&pairing));
     engines.extend(offering.map(|(backend, threads)| {
         let pairs = &pairs;
         Engine::of(backend, threads, move || {
-            black_box(backend.miller_products(pairing, black_box(pairs), ends));
+            black_box(backend.miller_products(pairing, black_box(pairs)));
         })
     }));
     measure(bench, n, "pair", n, run.choose(5, (20_000 / n).clamp(7, 51)), engines)
@@ -174,8 +183,8 @@ fn prepared(run: &Run, n: usize) -> Vec<Row> {
     let loops = run.each(&[1]).map(|(backend, threads)| {
         let prepared = backend.prepare(&points);
         Engine::of(backend, threads, move || {
-            let pairs: Vec<_> = prepared.iter().map(|point| (G1::generator(), point)).collect();
-            black_box(backend.miller_products_prepared(black_box(&pairs), &[n]));
+            let pairs = Segments::one(prepared.iter().map(|point| (G1::generator(), point)).collect());
+            black_box(backend.miller_products_prepared(black_box(&pairs)));
         })
     });
     let mut rows = measure("curve/miller-prepared", n, "pair", n, rounds, loops.collect());

@@ -2,6 +2,8 @@
 
 use std::hint::black_box;
 
+use quorate_curve::bench::operations;
+
 use crate::{
     measure::{Engine, Run, measure},
     row::Row,
@@ -13,7 +15,7 @@ const TIMES: usize = 2_000;
 pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
     for backend in run.backends.clone() {
-        for operation in backend.operations() {
+        for operation in operations(backend) {
             let expected = (operation.lanes)(TIMES);
             let work = |apply: fn(usize) -> _| move || assert_eq!(apply(black_box(TIMES)), expected);
             let mut engines: Vec<_> =

@@ -167,7 +167,9 @@ impl Secrets {
         });
         match back_end {
             BackEnd::Bls12381G2 => Self::Bls12381(
-                seeds.map(|seed| BlsSecretKey::key_gen(MinSig::Possession, &seed, b"").expect("48 bytes")).collect(),
+                seeds
+                    .map(|seed| BlsSecretKey::key_gen(MinSig::ProofOfPossession, &seed, b"").expect("48 bytes"))
+                    .collect(),
             ),
             _ => Self::Bn254(seeds.map(|seed| SecretKey::from_entropy(&seed)).collect()),
         }
@@ -191,8 +193,9 @@ impl Secrets {
                 network::Signature::Bn254(each.sum::<Signature>().to_bytes())
             }
             Self::Bls12381(secrets) => {
-                let each =
-                    members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::Possession, d)));
+                let each = members
+                    .iter()
+                    .flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::ProofOfPossession, d)));
                 let points: Vec<G1> = each.map(|signature| signature.point()).collect();
                 network::Signature::Bls12381(Backend::auto().sum(&points).serialize())
             }

@@ -14,8 +14,8 @@ use crate::{
 pub(crate) fn run(run: &Run) -> Vec<Row> {
     let min_pk = Blst::new(&signed(MinPk::Eth2, 1, |i| i, |i| i));
     let mut rows = verified(run, "single/verify", MinPk::Eth2, &|| min_pk.verify_each()[0]);
-    let min_sig = BlstMinSig::new(&signed(MinSig::Possession, 1, |i| i, |i| i));
-    rows.extend(verified(run, "single/verify-min-sig", MinSig::Possession, &|| min_sig.verify_one()));
+    let min_sig = BlstMinSig::new(&signed(MinSig::ProofOfPossession, 1, |i| i, |i| i));
+    rows.extend(verified(run, "single/verify-min-sig", MinSig::ProofOfPossession, &|| min_sig.verify_one()));
     rows
 }
 

@@ -7,7 +7,7 @@
 //!
 //! One check finds every flaw that needs no arithmetic, so that each back end only has to solve for y.
 
-use crate::group::Group;
+use crate::arithmetic::curve::{Curve, GroupId};
 
 /// Why bytes are not the canonical encoding of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -54,14 +54,14 @@ pub(crate) enum Form {
 
 /// Checks length, flags and the range of every coordinate; leaves only the curve equation to the caller.
 ///
-/// `expected` is the length of the form asked for: [`Group::COMPRESSED`] or [`Group::UNCOMPRESSED`].
-pub(crate) fn check<G: Group>(bytes: &[u8], expected: usize) -> Result<Form, DecodeError> {
+/// `expected` is the length of the form asked for: [`Curve::COMPRESSED`] or [`Curve::UNCOMPRESSED`].
+pub(crate) fn check<C: Curve>(bytes: &[u8], expected: usize) -> Result<Form, DecodeError> {
     if bytes.len() != expected {
-        return Err(DecodeError::Length { group: G::NAME, expected, found: bytes.len() });
+        return Err(DecodeError::Length { group: C::ID.name(), expected, found: bytes.len() });
     }
     let first = bytes[0];
     let (compressed, infinity, sign) = (first & 0x80 != 0, first & 0x40 != 0, first & 0x20 != 0);
-    if compressed != (expected == G::COMPRESSED) {
+    if compressed != (expected == C::COMPRESSED) {
         return Err(DecodeError::CompressionFlag { set: compressed });
     }
     if infinity {
@@ -74,10 +74,18 @@ pub(crate) fn check<G: Group>(bytes: &[u8], expected: usize) -> Result<Form, Dec
     for (i, coordinate) in bytes.chunks_exact(FP_BYTES).enumerate() {
         let top = if i == 0 { first & 0x1f } else { coordinate[0] };
         if (top, &coordinate[1..]) >= (MODULUS[0], &MODULUS[1..]) {
-            return Err(DecodeError::NotCanonical { coordinate: G::COORDINATES[i] });
+            return Err(DecodeError::NotCanonical { coordinate: coordinates(C::ID)[i] });
         }
     }
     Ok(Form::Finite)
+}
+
+/// Names of the parts of a point's coordinates, in the order of its bytes.
+const fn coordinates(group: GroupId) -> &'static [&'static str] {
+    match group {
+        GroupId::G1 => &["x", "y"],
+        GroupId::G2 => &["x.c1", "x.c0", "y.c1", "y.c0"],
+    }
 }
 
 /// Bytes of an element of Fp.
@@ -93,7 +101,7 @@ pub(crate) const MODULUS: [u8; FP_BYTES] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, G1, G2};
+    use crate::{Backend, G1, G2, Group};
     use alloc::vec::Vec;
 
     fn decode<G: Group>(bytes: &[u8]) -> Result<G, DecodeError> {

@@ -13,24 +13,28 @@ use core::{
 
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 
-use crate::backend::{
-    InBackends,
-    portable::{self, Curve},
+pub use crate::arithmetic::curve::GroupId;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use crate::backend::ifma::hash_to_curve::HashInLanes as InBackends;
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use crate::backend::portable::hash_to_curve::HashForSums as InBackends;
+use crate::{
+    arithmetic::{Curve, field::Field},
+    segments::{Cut, Segments, WeightedCut, WeightedSegments},
 };
 
 /// A group of points that a back end can work on: [`G1`] or [`G2`]. Sealed.
 pub trait Group: Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Sealed<Affine: InBackends> {
+    /// Which group this is.
+    const ID: GroupId;
     /// "G1" or "G2".
-    const NAME: &'static str;
+    const NAME: &'static str = Self::ID.name();
     /// Bytes of a compressed point.
     const COMPRESSED: usize;
     /// Bytes of an uncompressed point.
     const UNCOMPRESSED: usize;
     /// The identity, the point at infinity.
     const IDENTITY: Self;
-    /// Names of the 48-byte parts of an uncompressed point, in order.
-    #[doc(hidden)]
-    const COORDINATES: &'static [&'static str];
     /// `[u8; COMPRESSED]`.
     type Compressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
     /// `[u8; UNCOMPRESSED]`.
@@ -56,7 +60,7 @@ pub trait Group: Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Seal
     /// The point with the opposite y.
     #[must_use]
     fn negate(self) -> Self {
-        Self::wrap(portable::negate(self.inner()))
+        Self::wrap(self.inner().signed(true))
     }
 
     /// The canonical compressed encoding.
@@ -76,19 +80,28 @@ pub(crate) mod sealed {
     }
 }
 
+/// The points of segments as the backends have them.
+pub(crate) fn cut<G: Group>(points: &Segments<G>) -> Cut<'_, G::Affine> {
+    Cut::new(G::slice(points.items()), points.cut().ends())
+}
+
+/// The same with weights.
+pub(crate) fn weighted_cut<G: Group>(points: &WeightedSegments<G>) -> WeightedCut<'_, G::Affine> {
+    WeightedCut::new(cut(points.points()), points.weights())
+}
+
 macro_rules! group {
-    ($(#[$doc:meta])* $name:ident, $affine:ident, $compressed:literal, $over_cofactor:ident, $names:expr) => {
+    ($(#[$doc:meta])* $name:ident, $affine:ident, $compressed:literal, $over_cofactor:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[repr(transparent)]
         pub struct $name($affine);
 
         impl Group for $name {
-            const NAME: &'static str = stringify!($name);
-            const COMPRESSED: usize = $compressed;
-            const UNCOMPRESSED: usize = 2 * $compressed;
+            const ID: GroupId = <$affine as Curve>::ID;
+            const COMPRESSED: usize = <$affine as Curve>::COMPRESSED;
+            const UNCOMPRESSED: usize = <$affine as Curve>::UNCOMPRESSED;
             const IDENTITY: Self = Self(<$affine as Curve>::IDENTITY);
-            const COORDINATES: &'static [&'static str] = &$names;
             type Compressed = [u8; $compressed];
             type Uncompressed = [u8; 2 * $compressed];
 
@@ -128,9 +141,12 @@ macro_rules! group {
         }
 
         impl Hash for $name {
-            /// By the first limb of x, which is canonical (coordinates are kept fully reduced) and as good as random.
+            /// By every limb of both coordinates, which are kept fully reduced: whoever chooses points chooses any limb, and
+            /// would make those of a set collide in the limbs that are left out.
             fn hash<H: Hasher>(&self, state: &mut H) {
-                state.write_u64(self.0.first_limb());
+                for part in self.0.x().parts().iter().chain(self.0.y().parts()) {
+                    u64::hash_slice(&part.l, state);
+                }
             }
         }
 
@@ -149,16 +165,14 @@ group!(
     G1,
     blst_p1_affine,
     48,
-    G1_GENERATOR_OVER_COFACTOR,
-    ["x", "y"]
+    G1_GENERATOR_OVER_COFACTOR
 );
 group!(
     /// A point of the twist E'(Fp2), affine. 96 bytes compressed.
     G2,
     blst_p2_affine,
     96,
-    G2_GENERATOR_OVER_COFACTOR,
-    ["x.c1", "x.c0", "y.c1", "y.c0"]
+    G2_GENERATOR_OVER_COFACTOR
 );
 
 /// In Montgomery form. Compressed: 0x93f8a03c…6da6330591b7033fbe70e43fed25305d2b0a09bb8.
@@ -240,7 +254,10 @@ const G2_GENERATOR_OVER_COFACTOR: blst_p2_affine = blst_p2_affine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, Pairing};
+    use crate::{Backend, Pairing, Segments};
+    use alloc::vec::Vec;
+    use core::hash::{BuildHasher, BuildHasherDefault};
+    use std::{collections::HashSet, hash::DefaultHasher};
 
     /// h_eff of G1 and of G2, big-endian.
     const CLEARING_G1: &str = "d201000000010001";
@@ -276,6 +293,58 @@ mod tests {
         assert!(b.final_exponentiation(product).is_one());
     }
 
+    /// Points whose x has a chosen first limb in Montgomery form: what an attacker sends who knows that only this limb is
+    /// hashed. They decode, since a signature may lie outside the subgroup until it is checked.
+    fn crafted(n: usize) -> Vec<G1> {
+        let mut encodings: Vec<[u8; G1::COMPRESSED]> = Vec::new();
+        // About every other x is that of a point.
+        for i in 0..2 * n as u64 + 2_000 {
+            let x = blst_fp { l: [0x0123_4567_89ab_cdef, i, 0, 0, 0, 0] };
+            let mut bytes = [0; G1::COMPRESSED];
+            // SAFETY: 48 bytes out.
+            unsafe { blst::blst_bendian_from_fp(bytes.as_mut_ptr(), &x) };
+            bytes[0] |= 0x80;
+            encodings.push(bytes);
+        }
+        let encodings: Vec<_> = encodings.iter().map(|bytes| &bytes[..]).collect();
+        let mut points: Vec<G1> = Backend::auto().decode_each(&encodings).into_iter().flatten().collect();
+        points.truncate(n);
+        assert!(points.len() == n && points.iter().all(|point| point.0.x.l[0] == 0x0123_4567_89ab_cdef));
+        points
+    }
+
+    fn hash_of(point: impl Hash) -> u64 {
+        BuildHasherDefault::<DefaultHasher>::default().hash_one(point)
+    }
+
+    #[test]
+    fn crafted_points_do_not_collide_in_a_hash_set() {
+        let points = crafted(20_000);
+        let hashes: HashSet<_> = points.iter().map(hash_of).collect();
+        assert_eq!(hashes.len(), points.len());
+        assert_eq!(points.iter().collect::<HashSet<_>>().len(), points.len());
+    }
+
+    /// Of both coordinates and both parts: points that differ in one limb alone.
+    #[test]
+    fn every_limb_is_hashed() {
+        fn each_limb<G: Group, const N: usize>(limb: impl Fn(&mut G::Affine, usize) -> &mut u64) {
+            let mut hashes = HashSet::from([hash_of(G::generator())]);
+            for i in 0..N {
+                let mut inner = G::generator().inner();
+                *limb(&mut inner, i) ^= 1;
+                hashes.insert(hash_of(G::wrap(inner)));
+            }
+            assert_eq!(hashes.len(), N + 1);
+        }
+        each_limb::<G1, 12>(|point, i| if i < 6 { &mut point.x.l[i] } else { &mut point.y.l[i - 6] });
+        each_limb::<G2, 24>(|point, i| {
+            let coordinate = if i < 12 { &mut point.x } else { &mut point.y };
+            &mut coordinate.fp[i / 6 % 2].l[i % 6]
+        });
+        assert_ne!(hash_of(G1::generator()), hash_of(G1::generator().negate()));
+    }
+
     /// What a back end says of hashes in a product: beside the generator over the cofactor they mean what whole ones do.
     #[test]
     fn uncleared_hashes_pair_as_whole_ones() {
@@ -286,7 +355,8 @@ mod tests {
             let key = backend.sum(&[K::generator(); 5]);
             let signature = backend.sum(&[whole; 5]);
             let value = |pairs: &[(G1, G2)]| {
-                backend.final_exponentiation(backend.miller_products(pairing, pairs, &[pairs.len()])[0])
+                let pairs = Segments::one(pairs.to_vec());
+                backend.final_exponentiation(backend.miller_products(pairing, &pairs)[0])
             };
             assert!(!backend.in_subgroup(&[uncleared])[0]);
             let over = K::generator_over_cofactor().negate();

@@ -7,6 +7,7 @@
 //!
 //! - [`encoding`]: the canonical bytes of points, and what can be wrong with them.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
+//! - [`segments`]: items in consecutive segments, for verbs that give an answer for each of several lists.
 //! - [`weight`]: the random multipliers of a batch, in a form that the curve's automorphism makes cheap.
 //! - [`pairing`]: two pairings, values of the Miller loop and of the target group.
 //! - [`scalar`]: secrets. They go through blst's constant-time code and through no back end.
@@ -32,16 +33,22 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod arithmetic;
 pub mod backend;
+#[cfg(any(test, feature = "bench-internals"))]
+#[doc(hidden)]
+pub mod bench;
 pub mod encoding;
 pub mod group;
 pub mod pairing;
 pub mod scalar;
+pub mod segments;
 pub mod weight;
 
-pub use backend::Backend;
+pub use backend::{Backend, PreparedG2};
 pub use encoding::DecodeError;
-pub use group::{G1, G2, Group};
-pub use pairing::{Gt, MillerValue, Pairing, PreparedG2};
+pub use group::{G1, G2, Group, GroupId};
+pub use pairing::{Gt, MillerValue, Pairing};
 pub use scalar::SecretScalar;
+pub use segments::{Segments, UncheckedSegments, WeightedSegments};
 pub use weight::{Soundness, Weight};

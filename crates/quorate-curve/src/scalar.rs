@@ -11,7 +11,8 @@ use crate::group::{G1, G2, sealed::Sealed};
 pub struct SecretScalar(blst_scalar);
 
 /// Why 32 bytes are no secret key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum SecretError {
     /// The scalar is zero, whose public key is the identity.
     #[error("the secret key is zero")]

@@ -48,6 +48,17 @@ impl Weight {
     /// The weight of a claim that stands alone.
     pub const ONE: Self = Self(1);
 
+    /// A uniform weight of as many bits as `soundness` says, from words of a CSPRNG, one for each 64 bits, the highest first.
+    /// Zero is drawn again.
+    pub fn draw(soundness: Soundness, mut next_word: impl FnMut() -> u64) -> Self {
+        loop {
+            let bits = (0..soundness.bits() / 64).fold(0, |bits, _| bits << 64 | u128::from(next_word()));
+            if let Some(weight) = Self::from_bits(bits) {
+                return weight;
+            }
+        }
+    }
+
     /// The weight whose digits are the nibbles of `bits`, or `None` for zero, which would let its claim pass unchecked.
     pub const fn from_bits(bits: u128) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }
@@ -179,6 +190,20 @@ pub(crate) mod tests {
         let values = DIGITS.map(value);
         let differences = values.iter().flat_map(|(a, b)| values.iter().map(move |(c, d)| (a - c, b - d)));
         assert_eq!(differences.map(|(a, b)| a * a - a * b + b * b).max(), Some(13));
+    }
+
+    #[test]
+    fn drawn_weights_have_the_bits_of_their_soundness() {
+        let words = [0, 3, 0, 0, 5, 7];
+        let draw = |soundness, from: usize| {
+            let mut words = words[from..].iter().copied();
+            let weight = Weight::draw(soundness, || words.next().unwrap());
+            (weight.0, words.len())
+        };
+        assert_eq!(draw(Soundness::Bits64, 0), (3, 4));
+        assert_eq!(draw(Soundness::Bits64, 4), (5, 1));
+        assert_eq!(draw(Soundness::Bits128, 1), (3 << 64, 3));
+        assert_eq!(draw(Soundness::Bits128, 2), (5 << 64 | 7, 0));
     }
 
     #[test]

@@ -1,99 +1,100 @@
-//! BLS12-381 as back end d keeps it: the words of EIP-2537 without their padding, the real part of a coordinate first.
+//! Keys and signatures on BLS12-381 as the contracts keep them: the words of EIP-2537 without their padding.
 //!
-//! A key is a point of G2 in 192 bytes, x real ‖ x imaginary ‖ y real ‖ y imaginary, 48 each; a signature is a point of
-//! G1 in 96, x ‖ y; zeros are the identity. Other encodings of BLS12-381 have the imaginary part first and flags in the
-//! top bits; here there are no flags.
+//! A key is a point of G2 in 192 bytes: x real ‖ x imaginary ‖ y real ‖ y imaginary, 48 bytes each. A signature is a
+//! point of G1 in 96 bytes: x ‖ y. Zeros encode the identity. Other encodings of BLS12-381 put the imaginary part first
+//! and write flags to the highest bits; here there are no flags.
+//!
+//! Keys and signatures are those of `quorate`, under the suite [`SUITE`]. Their types say that the points were checked.
 
+use quorate::{MinSig, ParseError, PublicKey, Signature, UncheckedSignature};
 use quorate_curve::{Backend, DecodeError, G1, G2, Group};
 
-/// The suite that the contract hashes digests under. Any library of BLS signatures can sign with it.
-pub const SUITE: &[u8] = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
+/// The suite under which the contracts hash digests. Every library of BLS signatures that has it can sign.
+pub const SUITE: MinSig = MinSig::ProofOfPossession;
 
-/// Bytes of a key.
+/// The number of bytes of a key.
 pub const KEY_BYTES: usize = 192;
-/// Bytes of a signature.
+/// The number of bytes of a signature.
 pub const SIGNATURE_BYTES: usize = 96;
 
-/// Why bytes are no key or no signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParseError {
-    /// Length, a coordinate that is not below the prime, no point of the curve.
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
-    /// A coordinate whose first bits are set: others than these write flags there.
-    #[error("a coordinate is not below the field modulus (there are no flags in this encoding)")]
-    Flags,
-    /// A point outside the subgroup of order r.
-    #[error("the point is not in the subgroup")]
-    NotInSubgroup,
-    /// The identity as a key, under which the identity signature verifies for any message.
-    #[error("the point is the identity")]
-    IdentityKey,
+/// A key as the contract keeps it.
+pub fn encode_key(key: &PublicKey<MinSig>) -> [u8; KEY_BYTES] {
+    swap_parts(&key.point().serialize())
 }
 
-/// A key as the contract keeps it, 192 bytes.
-pub fn encode_key(key: &G2) -> [u8; KEY_BYTES] {
-    if key.is_identity() {
-        return [0; KEY_BYTES];
-    }
-    swap_parts(&key.serialize())
-}
-
-/// Reads what [`encode_key`] writes: a point of order r that is not the identity.
+/// Reads what [`encode_key`] writes. The point is checked to be on the curve, in the subgroup of order r, and not the
+/// identity.
 ///
 /// # Errors
-/// [`ParseError`].
-pub fn decode_key(bytes: &[u8]) -> Result<G2, ParseError> {
-    let found = bytes.len();
-    let length = DecodeError::Length { group: G2::NAME, expected: KEY_BYTES, found };
-    let bytes: &[u8; KEY_BYTES] = bytes.try_into().map_err(|_| length)?;
-    let key: G2 = decode(&swap_parts(bytes))?;
-    if key.is_identity() { Err(ParseError::IdentityKey) } else { Ok(key) }
+/// [`ParseError::Key`], [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
+pub fn decode_key(bytes: &[u8]) -> Result<PublicKey<MinSig>, ParseError> {
+    let length = DecodeError::Length { group: G2::NAME, expected: KEY_BYTES, found: bytes.len() };
+    let bytes: &[u8; KEY_BYTES] = bytes.try_into().map_err(|_| ParseError::Key(length))?;
+    let point = decode(&swap_parts(bytes), "x.c1").map_err(ParseError::Key)?;
+    PublicKey::from_point(point)
 }
 
-/// A signature as the contract takes it, 96 bytes.
-pub fn encode_signature(signature: &G1) -> [u8; SIGNATURE_BYTES] {
-    if signature.is_identity() { [0; SIGNATURE_BYTES] } else { signature.serialize() }
+/// A signature as the contract takes it.
+pub fn encode_signature(signature: &Signature<MinSig>) -> [u8; SIGNATURE_BYTES] {
+    let point = signature.point();
+    if point.is_identity() { [0; SIGNATURE_BYTES] } else { point.serialize() }
 }
 
-/// Reads what [`encode_signature`] writes: a point of order r, which may be the identity.
+/// Reads what [`encode_signature`] writes. The point is checked to be on the curve and in the subgroup of order r; it may
+/// be the identity.
 ///
 /// # Errors
-/// [`ParseError`].
-pub fn decode_signature(bytes: &[u8]) -> Result<G1, ParseError> {
-    decode(bytes)
+/// [`ParseError::Signature`], [`ParseError::SignatureNotInSubgroup`].
+pub fn decode_signature(bytes: &[u8]) -> Result<Signature<MinSig>, ParseError> {
+    let point: G1 = decode(bytes, "x").map_err(ParseError::Signature)?;
+    UncheckedSignature::from_point(point).check()
 }
 
-/// Whether the signature is the sum of the key's over every digest, as the contract checks it: two Miller loops and a
-/// hash a digest. No digests: false.
+/// The key of a quorum, computed from the key of another quorum, its base: `base` + `added` - `removed`. A base of `None`
+/// is the identity. `None` if the sum is the identity.
+#[must_use]
+pub fn sum(
+    base: Option<PublicKey<MinSig>>,
+    added: impl IntoIterator<Item = PublicKey<MinSig>>,
+    removed: impl IntoIterator<Item = PublicKey<MinSig>>,
+) -> Option<PublicKey<MinSig>> {
+    let added = base.into_iter().chain(added).map(|key| key.point());
+    let points: Vec<_> = added.chain(removed.into_iter().map(|key| key.point().negate())).collect();
+    // Keys are in the subgroup, and so is their sum: the identity is the only reason to refuse it.
+    PublicKey::from_point(Backend::auto().sum(&points)).ok()
+}
+
+/// Whether the signature is the sum of the key's signatures over all digests, as the contract checks it: two Miller loops,
+/// one final exponentiation, and a hash for each digest. False for no digests.
 ///
-/// Does not check possession of the keys in a sum.
-pub fn verify(key: &G2, digests: &[[u8; 32]], signature: &G1) -> bool {
+/// Does not check the possession of the keys in a sum.
+#[must_use]
+pub fn verify(key: &PublicKey<MinSig>, digests: &[[u8; 32]], signature: &Signature<MinSig>) -> bool {
+    use quorate::Suite;
+
     let backend = Backend::auto();
     let messages: Vec<_> = digests.iter().map(|digest| (&[][..], &digest[..])).collect();
-    let hash = backend.sum(&backend.hash_to_curve::<G1>(SUITE, &messages));
-    let product = backend.miller_product(&[(*signature, G2::generator().negate()), (hash, *key)]);
+    let hash = backend.sum(&backend.hash_to_curve::<G1>(SUITE.id().as_bytes(), &messages));
+    let product = backend.miller_product(&[(signature.point(), G2::generator().negate()), (hash, key.point())]);
     !digests.is_empty() && backend.final_exponentiation(product).is_one()
 }
 
-/// Reads an uncompressed point without flags, whose imaginary parts come first.
-fn decode<G: Group>(bytes: &[u8]) -> Result<G, ParseError> {
+/// Reads an uncompressed point without flags, whose imaginary parts come first; `first` is the name of the first
+/// coordinate.
+fn decode<G: Group>(bytes: &[u8], first: &'static str) -> Result<G, DecodeError> {
     if bytes.len() == G::UNCOMPRESSED {
         if bytes.iter().all(|byte| *byte == 0) {
             return Ok(G::IDENTITY);
         }
-        // The prime has 381 bits, so these are no flags to the contract but a number that is too large.
+        // The field modulus has 381 bits. To the contract these three bits are no flags but a number that is too large.
         if bytes[0] & 0xe0 != 0 {
-            return Err(ParseError::Flags);
+            return Err(DecodeError::NotCanonical { coordinate: first });
         }
     }
-    let backend = Backend::auto();
-    let point: G = backend.decode_uncompressed(bytes)?;
-    if backend.in_subgroup(&[point])[0] { Ok(point) } else { Err(ParseError::NotInSubgroup) }
+    Backend::auto().decode_uncompressed(bytes)
 }
 
-/// Swaps the parts of both coordinates.
+/// Swaps the real and the imaginary part of both coordinates.
 fn swap_parts(bytes: &[u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
     let mut swapped = [0; KEY_BYTES];
     for (to, from) in swapped.chunks_exact_mut(96).zip(bytes.chunks_exact(96)) {
@@ -107,7 +108,11 @@ fn swap_parts(bytes: &[u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
 mod tests {
     use super::*;
 
-    /// EIP-2537's own generator, its padding of 16 bytes a part taken away: the real part first.
+    fn generator() -> PublicKey<MinSig> {
+        PublicKey::from_point(G2::generator()).unwrap()
+    }
+
+    /// EIP-2537's own generator without the padding of 16 bytes a part: the real part first.
     #[test]
     fn the_generator_is_that_of_eip_2537() {
         let x_real = "024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8";
@@ -117,33 +122,36 @@ mod tests {
         let y_imaginary =
             "0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
         let expected = [x_real, x_imaginary, y_real, y_imaginary].concat();
-        assert_eq!(hex::encode(encode_key(&G2::generator())), expected);
-        assert_eq!(decode_key(&hex::decode(expected).unwrap()), Ok(G2::generator()));
+        assert_eq!(const_hex::encode(encode_key(&generator())), expected);
+        assert_eq!(decode_key(&const_hex::decode(expected).unwrap()), Ok(generator()));
     }
 
     #[test]
     fn imaginary_first_is_no_key() {
         let other = G2::generator().serialize();
-        assert!(matches!(decode_key(&other), Err(ParseError::Decode(DecodeError::NotOnCurve))));
+        assert_eq!(decode_key(&other), Err(ParseError::Key(DecodeError::NotOnCurve)));
     }
 
     #[test]
     fn identity_flags_and_lengths() {
-        assert_eq!(encode_key(&G2::IDENTITY), [0; KEY_BYTES]);
         assert_eq!(decode_key(&[0; KEY_BYTES]), Err(ParseError::IdentityKey));
-        assert_eq!(decode_signature(&[0; SIGNATURE_BYTES]), Ok(G1::IDENTITY));
-        assert_eq!(encode_signature(&G1::IDENTITY), [0; SIGNATURE_BYTES]);
+        let identity = decode_signature(&[0; SIGNATURE_BYTES]).unwrap();
+        assert!(identity.point().is_identity());
+        assert_eq!(encode_signature(&identity), [0; SIGNATURE_BYTES]);
         for at in [0, 48, 96, 144] {
-            let mut bytes = encode_key(&G2::generator());
+            let mut bytes = encode_key(&generator());
             bytes[at] |= 0x40;
-            assert!(decode_key(&bytes).is_err(), "{at}");
+            let error = decode_key(&bytes).unwrap_err();
+            assert!(matches!(error, ParseError::Key(DecodeError::NotCanonical { .. })), "{at}: {error}");
         }
-        // The other encoding of the identity.
+        // The identity as other encodings write it.
         let mut flagged = [0; KEY_BYTES];
         flagged[48] = 0x40;
-        assert_eq!(decode_key(&flagged), Err(ParseError::Flags));
+        let expected = DecodeError::NotCanonical { coordinate: "x.c1" };
+        assert_eq!(decode_key(&flagged), Err(ParseError::Key(expected)));
         for length in [0, 96, 191, 193] {
-            assert!(matches!(decode_key(&vec![1; length]), Err(ParseError::Decode(DecodeError::Length { .. }))));
+            let error = decode_key(&vec![1; length]).unwrap_err();
+            assert!(matches!(error, ParseError::Key(DecodeError::Length { .. })), "{length}: {error}");
         }
     }
 
@@ -158,6 +166,15 @@ mod tests {
             (!backend.in_subgroup(&[point])[0]).then_some(point)
         });
         let bytes = outside.expect("half of all x are on the curve").serialize();
-        assert_eq!(decode_signature(&bytes), Err(ParseError::NotInSubgroup));
+        assert_eq!(decode_signature(&bytes), Err(ParseError::SignatureNotInSubgroup));
+    }
+
+    #[test]
+    fn cancelling_keys_have_no_sum() {
+        let (key, opposite) = (generator(), PublicKey::from_point(G2::generator().negate()).unwrap());
+        assert_eq!(sum(None, [key, opposite], []), None);
+        assert_eq!(sum(Some(key), [], [key]), None);
+        assert_eq!(sum(None, [], []), None);
+        assert_eq!(sum(Some(key), [opposite], [opposite]), Some(key));
     }
 }

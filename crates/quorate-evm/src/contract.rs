@@ -1,16 +1,18 @@
-//! The contracts as Rust calls them: their ABI and creation code, as `contracts/` compiles to.
+//! The contracts' ABI and creation code, generated from the compiled contracts of `contracts/`.
 //!
-//! The files in `abi/` are written by `make contracts-snapshots`, and `make contracts` fails where they are not what the
-//! contracts compile to. The three settlements have one interface; that of the first stands for all. Types that a contract
-//! takes are in the module of its name: [`task_network::ITaskNetwork::Task`].
+//! `make contracts-snapshots` writes the files in `abi/`; `make contracts` fails if they differ from what the contracts
+//! compile to. The three settlements have one interface, so calls to any of them can be made with
+//! [`SettlementBn254G2`]. The types of a contract's parameters are in the module of its name, such as
+//! [`task_network::ITaskNetwork::Task`].
 
 use alloy_primitives::Bytes;
 
-use crate::back_end::BackEnd;
+use crate::key_group::KeyGroup;
 
 macro_rules! contracts {
     ($($module:ident: $name:ident, $path:literal;)*) => { $(
-        // A module each: their ABIs share types, and the macro makes a module of each library and base contract.
+        // Each contract has a module of its own: the ABIs share types, and the macro makes a module of each library and
+        // base contract.
         #[allow(missing_docs, clippy::all, reason = "generated from the ABI; the documentation is in the contract")]
         pub mod $module {
             alloy_sol_types::sol!($name, $path);
@@ -31,8 +33,8 @@ contracts! {
     difference: DifferenceCache, "abi/DifferenceCache.json";
 }
 
-impl BackEnd {
-    /// The creation code of its settlement, before the arguments of the constructor.
+impl KeyGroup {
+    /// The creation code of the settlement for these keys. The constructor's arguments follow it.
     pub fn creation_code(self) -> &'static Bytes {
         match self {
             Self::Bn254G2 => &SettlementBn254G2::BYTECODE,

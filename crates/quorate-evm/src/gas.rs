@@ -1,33 +1,33 @@
-//! What settling costs.
+//! The gas of a settlement.
 //!
-//! Prices of the protocol are constants with the proposal that sets them. What the contracts' own code costs is in
-//! [`Measured`], fitted to whole transactions: nothing else in this crate knows a number of gas.
+//! The protocol's prices are constants, each with the proposal that sets it. The prices of the contracts' own code are in
+//! [`Measured`], fitted to whole transactions. No other module of this crate contains a number of gas.
 
-use crate::back_end::BackEnd;
+use crate::key_group::KeyGroup;
 
-/// A transaction.
+/// The base price of a transaction.
 pub const TRANSACTION: u64 = 21_000;
-/// EIP-2028: a byte of calldata that is zero.
+/// EIP-2028: a zero byte of calldata.
 pub const CALLDATA_ZERO: u64 = 4;
-/// EIP-2028: a byte of calldata that is not.
+/// EIP-2028: a nonzero byte of calldata.
 pub const CALLDATA_NONZERO: u64 = 16;
-/// EIP-7623: a token of calldata where the transaction does little else; a byte is one token if zero, else four.
+/// EIP-7623: the least price of a token of calldata. A zero byte is one token, a nonzero byte four.
 pub const CALLDATA_FLOOR: u64 = 10;
-/// EIP-2929: a storage slot, first read.
+/// EIP-2929: the first read of a storage slot.
 pub const COLD_SLOT: u64 = 2_100;
-/// EIP-2929: an account, first touched: a page opened.
+/// EIP-2929: the first access to an account, such as a page.
 pub const COLD_ACCOUNT: u64 = 2_600;
-/// EIP-2929: an account touched again, or one in the access list.
+/// EIP-2929: a later access to an account, or any access to one in the access list.
 pub const WARM_ACCOUNT: u64 = 100;
 /// EIP-2930: an address in the access list.
 pub const LISTED_ADDRESS: u64 = 2_400;
-/// EIP-2200 with EIP-2929: a slot that was read before, and not zero, is changed.
+/// EIP-2200 with EIP-2929: a write to a slot that was read before and is not zero.
 pub const CHANGE_SLOT: u64 = 2_900;
-/// The same, of a slot that was zero.
+/// EIP-2200: a write to a slot that is zero.
 pub const FILL_SLOT: u64 = 20_000;
-/// The log of a settlement, one topic.
+/// The log of a settlement, with one topic.
 pub const LOG: u64 = 2 * 375;
-/// A word in that log.
+/// A word of data in that log.
 pub const LOG_WORD: u64 = 8 * 32;
 /// EIP-1108: an addition in G1 of BN254.
 pub const BN254_ADD: u64 = 150;
@@ -38,62 +38,63 @@ pub const BN254_PAIRINGS: u64 = 45_000 + 2 * 34_000;
 /// EIP-2537: a product of two pairings on BLS12-381.
 pub const BLS12381_PAIRINGS: u64 = 37_700 + 2 * 32_600;
 
-/// What the contracts' own code costs. The defaults are fitted to the transactions of `quorate-bench gas`, which asserts that the
-/// model is within 2 %; the tests hold it to 2 % of the contracts' snapshots.
+/// The prices of the contracts' own code. The defaults are fitted to the transactions of `quorate-bench gas`, which asserts
+/// that the model is within 2 % of every transaction. The tests assert the same of the contracts' gas snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// Dispatch, decoding of the call, the head's arithmetic: once.
+    /// Once for each call: dispatch, decoding, the arithmetic of the head.
     pub settle: u64,
-    /// What `settleAll` takes beyond `settle`, for its array.
+    /// What `settleAll` costs more than `settle`, for its array.
     pub settle_all: u64,
-    /// Opening a page of keys, beyond the cold account: its address and header, and a part of the walk.
+    /// Opening a page of keys, besides the cold account: its address, its header, and a part of the loop over members.
     pub open_keys: u64,
-    /// The same of a page of weights, beside its words.
+    /// Opening a page of weights, besides the cold account and the words that are read.
     pub open_weights: u64,
-    /// A word of the bitmaps after the first, 256 members.
+    /// Each further word of the bitmaps, of 256 members.
     pub word: u64,
-    /// A changed member: the walk, its key added.
-    pub change: PerBackEnd,
-    /// The same on back end a where the slope is shown.
+    /// A changed member: its turn in the loop, and the addition of its key.
+    pub change: PerKeyGroup,
+    /// The same with keys in G2 of BN254, if the call passes the slope.
     pub change_by_slope: u64,
-    /// A copy from an open page, beside its words and their memory.
+    /// A copy from an open page, besides the words and their memory.
     pub copy: u64,
-    /// A word of a key in storage, beyond the cold slot: where it is.
+    /// Finding a word of a key in storage, besides the cold slot.
     pub find_slot: u64,
-    /// Going through the bitmaps, and the sum to an affine key.
-    pub finish: PerBackEnd,
-    /// The same on back end a where slopes are shown: the sum is affine.
+    /// The loop over the bitmaps, and the sum in affine coordinates.
+    pub finish: PerKeyGroup,
+    /// The same if the call passes slopes, with which the sum is affine already.
     pub finish_by_slope: u64,
-    /// A weight read from an open page.
+    /// Reading a weight from an open page.
     pub weigh: u64,
-    /// The base's preimage copied and hashed.
+    /// Copying and hashing the base's preimage.
     pub open_base: u64,
-    /// The result's preimage hashed.
+    /// Hashing the preimage of the quorum that is stored.
     pub commit: u64,
-    /// A digest made, hashed to the curve by its hint, added to the others.
-    pub task: PerBackEnd,
-    /// The equation, its precompiles included.
-    pub check: PerBackEnd,
+    /// Computing a digest, hashing it to the curve by its hint, and adding it to the others.
+    pub task: PerKeyGroup,
+    /// The pairing equation, with its precompiles.
+    pub check: PerKeyGroup,
 }
 
-/// A number for each back end.
+/// A number for each [`KeyGroup`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PerBackEnd {
+#[allow(clippy::exhaustive_structs, reason = "as many fields as key groups, and callers set all of them")]
+pub struct PerKeyGroup {
     /// BN254, keys in G2.
-    pub a: u64,
+    pub bn254_g2: u64,
     /// BN254, keys in G1.
-    pub b: u64,
+    pub bn254_g1: u64,
     /// BLS12-381, keys in G2.
-    pub d: u64,
+    pub bls12381_g2: u64,
 }
 
-impl PerBackEnd {
-    /// The number of one.
-    pub fn of(&self, back_end: BackEnd) -> u64 {
-        match back_end {
-            BackEnd::Bn254G2 => self.a,
-            BackEnd::Bn254G1 => self.b,
-            BackEnd::Bls12381G2 => self.d,
+impl PerKeyGroup {
+    /// The number of a key group.
+    pub fn of(&self, key_group: KeyGroup) -> u64 {
+        match key_group {
+            KeyGroup::Bn254G2 => self.bn254_g2,
+            KeyGroup::Bn254G1 => self.bn254_g1,
+            KeyGroup::Bls12381G2 => self.bls12381_g2,
         }
     }
 }
@@ -106,120 +107,121 @@ impl Default for Measured {
             open_keys: 1_850,
             open_weights: 2_130,
             word: 390,
-            change: PerBackEnd { a: 1_660, b: 377, d: 899 },
+            change: PerKeyGroup { bn254_g2: 1_660, bn254_g1: 377, bls12381_g2: 899 },
             change_by_slope: 889,
             copy: 118,
             find_slot: 380,
-            finish: PerBackEnd { a: 1_460, b: 1_150, d: 2_050 },
+            finish: PerKeyGroup { bn254_g2: 1_460, bn254_g1: 1_150, bls12381_g2: 2_050 },
             finish_by_slope: 810,
             weigh: 95,
             open_base: 930,
             commit: 490,
-            task: PerBackEnd { a: 780, b: 780, d: 15_330 },
-            check: PerBackEnd {
-                a: BN254_PAIRINGS + 2_160,
-                b: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_320,
-                d: BLS12381_PAIRINGS + 2_250,
+            task: PerKeyGroup { bn254_g2: 780, bn254_g1: 780, bls12381_g2: 15_330 },
+            check: PerKeyGroup {
+                bn254_g2: BN254_PAIRINGS + 2_160,
+                bn254_g1: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_320,
+                bls12381_g2: BLS12381_PAIRINGS + 2_250,
             },
         }
     }
 }
 
-/// Bytes of calldata, by price.
+/// The bytes of calldata, by price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calldata {
-    /// Bytes that are zero.
+    /// The number of zero bytes.
     pub zeros: u64,
-    /// Bytes that are not.
-    pub others: u64,
+    /// The number of nonzero bytes.
+    pub nonzeros: u64,
 }
 
 impl Calldata {
     /// Counts bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let zeros = bytes.iter().filter(|byte| **byte == 0).count() as u64;
-        Self { zeros, others: bytes.len() as u64 - zeros }
+        Self { zeros, nonzeros: bytes.len() as u64 - zeros }
     }
 
-    /// EIP-2028.
+    /// The price by EIP-2028.
     pub fn gas(&self) -> u64 {
-        CALLDATA_ZERO * self.zeros + CALLDATA_NONZERO * self.others
+        CALLDATA_ZERO * self.zeros + CALLDATA_NONZERO * self.nonzeros
     }
 
-    /// EIP-7623: what the calldata costs at least.
+    /// The least price, by EIP-7623.
     pub fn floor(&self) -> u64 {
-        CALLDATA_FLOOR * (self.zeros + 4 * self.others)
+        CALLDATA_FLOOR * (self.zeros + 4 * self.nonzeros)
     }
 }
 
-/// Where a result is stored.
+/// Where the quorum is stored as a base, as far as the price depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "EIP-2929 knows no other case")]
 pub enum Storing {
     /// Nowhere.
     #[default]
     Nowhere,
-    /// In slot 0: the state word changes with every settlement.
+    /// In slot 0, whose commitment is part of the state: the state changes with every settlement anyway.
     AsNewest,
-    /// In the slot of the base, which was read.
+    /// In the slot of the base from which the quorum is computed, which was read before.
     OverTheBase,
     /// In another slot that holds a base.
     OverAnother,
-    /// In a slot that is empty.
+    /// In an empty slot.
     New,
 }
 
-/// From which base a quorum is made.
+/// The base from which the quorum's key is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum Start {
-    /// The empty one, of which nothing is read.
+    /// The empty quorum, of which nothing is read.
     #[default]
     Empty,
-    /// The newest, which the state word commits to.
+    /// The newest base, to which the state commits.
     Newest {
-        /// Bytes of its bitmap.
+        /// The number of bytes of its bitmap.
         bitmap: u64,
     },
-    /// One in a slot of the ring.
+    /// A base in a slot of the ring.
     Slot {
-        /// Bytes of its bitmap.
+        /// The number of bytes of its bitmap.
         bitmap: u64,
     },
 }
 
-/// The way from a base to a quorum, in numbers.
+/// The work on the way from a base to a quorum, as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
     /// The base.
     pub start: Start,
-    /// Bytes of the quorum's bitmap; none where it is the base.
+    /// The number of bytes of the quorum's bitmap; 0 if the quorum is the base.
     pub bitmap: u64,
-    /// Changed members whose key is in a page.
+    /// The number of changed members whose key is in a page.
     pub paged: u64,
-    /// Copies that these keys take, and keys that are copied.
+    /// The number of copies out of pages.
     pub copies: u64,
-    /// See `copies`.
+    /// The number of keys in these copies.
     pub copied: u64,
-    /// Changed members whose key is in storage.
+    /// The number of changed members whose key is in storage.
     pub in_slots: u64,
-    /// Pages of keys that are opened.
+    /// The number of pages of keys that are opened.
     pub key_pages: u64,
-    /// Members whose weight is read.
+    /// The number of members whose weight is read.
     pub weighed: u64,
-    /// Pages of weights that are opened.
+    /// The number of pages of weights that are opened.
     pub weight_pages: u64,
-    /// Pages that the transaction's access list names.
+    /// The number of pages in the transaction's access list.
     pub listed: u64,
-    /// Slopes that are shown, on back end a; `None` where the sum is in Jacobian coordinates.
+    /// The number of slopes that the call passes. `None` if the keys are not in G2 of BN254, or if the sum is in Jacobian
+    /// coordinates.
     pub slopes: Option<u64>,
 }
 
 impl Measured {
-    /// Execution that depends on the base: its slot, the pages, the changes.
-    pub fn steps(&self, back_end: BackEnd, steps: &Steps) -> u64 {
+    /// The gas of execution that depends on the base: its slot, the pages, the changed members.
+    pub fn steps(&self, key_group: KeyGroup, steps: &Steps) -> u64 {
         let changed = steps.paged + steps.in_slots;
-        let slots = back_end.key_bytes() as u64 / 32;
+        let slots = key_group.key_bytes() as u64 / 32;
         let base = match steps.start {
             Start::Empty => 0,
             Start::Newest { .. } => self.open_base,
@@ -227,14 +229,15 @@ impl Measured {
         };
         let (change, finish) = match steps.slopes {
             Some(_) => (self.change_by_slope, self.finish_by_slope),
-            None if changed > 0 => (self.change.of(back_end), self.finish.of(back_end)),
+            None if changed > 0 => (self.change.of(key_group), self.finish.of(key_group)),
             None => (0, 0),
         };
         let bitmap = match steps.start {
             Start::Empty => steps.bitmap,
             Start::Newest { bitmap } | Start::Slot { bitmap } => steps.bitmap.max(bitmap),
         };
-        // A page of weights is read as far as the bitmaps reach: 8 bytes a member, 3 gas a word and 3 for its memory.
+        // A page of weights is read as far as the bitmaps reach: 8 bytes for each member, 3 gas for each word, and 3 for its
+        // memory.
         let weights = 8 * bitmap * 8 / 32 * 6;
         base + steps.key_pages * (COLD_ACCOUNT + self.open_keys)
             + steps.weight_pages * (COLD_ACCOUNT + self.open_weights + weights)
@@ -248,11 +251,11 @@ impl Measured {
             + finish
     }
 
-    /// [`steps`](Self::steps), and the calldata that goes with them, its bytes being taken for others than zero: the
-    /// base's preimage, the newest commitment where one result is not settled from that, the quorum's bitmap, the pages'
-    /// nonces, how the sum is shown.
-    pub fn difference(&self, back_end: BackEnd, steps: &Steps) -> u64 {
-        let preimage = |bitmap| 16 + back_end.key_bytes() as u64 + bitmap;
+    /// The gas of [`steps`](Self::steps) and of the calldata that belongs to them: the base's preimage, the newest
+    /// commitment unless one result is settled from the newest base, the quorum's bitmap, the pages' nonces, 1/Z or the
+    /// slopes. All bytes are taken to be nonzero.
+    pub fn difference(&self, key_group: KeyGroup, steps: &Steps) -> u64 {
+        let preimage = |bitmap| 16 + key_group.key_bytes() as u64 + bitmap;
         let base = match steps.start {
             Start::Empty => 32,
             Start::Newest { bitmap } => preimage(bitmap),
@@ -260,14 +263,14 @@ impl Measured {
         };
         let sum = match steps.slopes {
             Some(slopes) => 1 + 64 * slopes,
-            None if back_end == BackEnd::Bn254G2 && steps.paged + steps.in_slots > 0 => 1 + 64,
+            None if key_group == KeyGroup::Bn254G2 && steps.paged + steps.in_slots > 0 => 1 + 64,
             None => 0,
         };
         let bytes = base + steps.bitmap + sum + 4 * (steps.key_pages + steps.weight_pages);
-        self.steps(back_end, steps) + CALLDATA_NONZERO * bytes
+        self.steps(key_group, steps) + CALLDATA_NONZERO * bytes
     }
 
-    /// What storing the result adds.
+    /// The gas of storing the quorum as a base.
     pub fn store(&self, storing: Storing) -> u64 {
         match storing {
             Storing::Nowhere => 0,
@@ -278,45 +281,46 @@ impl Measured {
         }
     }
 
-    /// Gas of a transaction that settles `tasks` results.
-    pub fn settle(&self, back_end: BackEnd, call: Calldata, tasks: u64, steps: &Steps, storing: Storing) -> Estimate {
-        // Beside the results: the number of the first, and where `settleAll` settles, two words of an array.
+    /// The gas of a transaction that settles `tasks` results.
+    pub fn settle(&self, key_group: KeyGroup, call: Calldata, tasks: u64, steps: &Steps, storing: Storing) -> Estimate {
+        // Besides the results, the log has the number of the first; with `settleAll`, two words of an array as well.
         let single = tasks == 1 && matches!(steps.start, Start::Newest { .. });
         let (words, array) = if single { (1, 0) } else { (3, self.settle_all) };
         Estimate {
             calldata: call.gas(),
             floor: call.floor(),
             head: COLD_SLOT + CHANGE_SLOT + LOG + words * LOG_WORD + self.settle + array,
-            difference: self.steps(back_end, steps),
-            tasks: tasks * (self.task.of(back_end) + LOG_WORD),
-            check: self.check.of(back_end),
+            difference: self.steps(key_group, steps),
+            tasks: tasks * (self.task.of(key_group) + LOG_WORD),
+            check: self.check.of(key_group),
             store: self.store(storing),
         }
     }
 }
 
-/// Gas of a transaction, by what it is spent on.
+/// The gas of a transaction, in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// Calldata by EIP-2028.
+    /// The calldata, by EIP-2028.
     pub calldata: u64,
-    /// The least that calldata costs, by EIP-7623.
+    /// The least price of the calldata, by EIP-7623.
     pub floor: u64,
-    /// The word that changes with every settlement, and what is done once.
+    /// The state, which changes with every settlement, and all that is done once.
     pub head: u64,
-    /// From the base to the quorum.
+    /// The way from the base to the quorum.
     pub difference: u64,
-    /// Digests, their points, their words in the log.
+    /// The digests, their points, and their words in the log.
     pub tasks: u64,
     /// The pairings.
     pub check: u64,
-    /// Storing the result.
+    /// Storing the quorum as a base.
     pub store: u64,
 }
 
 impl Estimate {
-    /// All of it: 21,000 and the larger of calldata with execution and calldata's floor.
+    /// The gas of the whole transaction: 21,000, plus the larger of two values: calldata and execution, or the least price
+    /// of the calldata.
     pub fn total(&self) -> u64 {
         let execution = self.head + self.difference + self.tasks + self.check + self.store;
         TRANSACTION + (self.calldata + execution).max(self.floor)

@@ -1,54 +1,39 @@
-//! BLS quorums that an EVM contract settles: everything an operator, an aggregator or a test does off the chain.
+//! Quorums of BLS signatures on an EVM chain: all that an operator, an aggregator or a test computes off the chain.
+//!
+//! Operators sign a digest; the aggregator adds the signatures up and sends one transaction; the contract computes the sum
+//! of the signers' keys and checks one pairing equation. A contract saves gas by starting from the key of an earlier
+//! quorum, a *base*. This crate chooses the cheapest base, computes the hints that the contract checks, and packs the call:
 //!
 //! ```text
-//! digest -> message point -> signatures -> sum -> base, difference, hints -> packed quorum, head -> calldata
+//! digest -> message point -> signatures -> sum -> base, changed members, hints -> packed quorum -> calldata
 //! ```
 //!
-//! | module | noun |
+//! Start with [`Network`], which holds what the aggregator knows of a contract, and with [`Network::plan`].
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`bn254`] | points in the EVM's byte order, keys, signatures, the dual-key check |
-//! | [`bls12381`] | keys and signatures of the back end on BLS12-381, in the contract's order |
-//! | [`hash_to_curve`] | bytes to a point of G1: RFC 9380, hinted try-and-increment, EigenLayer's |
+//! | [`key_group`] | [`KeyGroup`]: the curve and the group of a contract's keys |
+//! | [`member_set`] | [`MemberSet`]: the members of a quorum, in the one encoding that a contract accepts |
+//! | [`bls12381`] | keys and signatures on BLS12-381, in the contract's encoding |
 //! | [`digest`] | what operators sign: results, tasks, and possession of their own key |
-//! | [`profile`] | networks that sign on BN254: `drand-evmnet`, `eigenlayer` |
-//! | [`hint`] | roots, inverses and slopes that a contract checks instead of computing |
-//! | [`bitmap`] | the members of a quorum, in the one form that a contract accepts |
-//! | [`back_end`] | which curve and which group hold the keys: [`BackEnd`] |
-//! | [`state`] | the one word that a settlement changes: its head, the newest base, how many members are enough |
-//! | [`gas`] | what settling costs, with every constant in one place |
-//! | [`base`](mod@base) | quorums whose key is known, and the one from which a new quorum is cheapest |
-//! | [`refresh`] | when to store a new base: policies over a trace, and the best that could have been done |
+//! | [`hint`] | roots, inverses and slopes that a contract checks instead of computing them |
+//! | [`state`] | the one word that a settlement changes, and the values that it is the hash of |
+//! | [`gas`] | the gas of a settlement, with every price in one place |
+//! | [`base`](mod@base) | bases, and the one from which a new quorum costs the least |
+//! | [`refresh`] | when to store a new base: policies over a trace of quorums |
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
-//! | [`network`] | a settlement as its aggregator follows it, and the next call |
+//! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
 //!
-//! A module imports only modules above it.
-//!
-//! BN254 gives about 100 bits of security, and its arithmetic here (arkworks) is **not constant time**: see
-//! [`SecretKey`] before signing anything of value with it. Verifying handles nothing secret.
-//!
-//! ```
-//! use quorate_evm::{SecretKey, bn254, hash_to_curve::try_and_increment};
-//! let operators: Vec<_> = (1u8..4).map(|i| SecretKey::from_entropy(&[i; 48])).collect();
-//! let digest = [7; 32];
-//! let message = try_and_increment(&digest).point;
-//! let signature = operators.iter().map(|operator| operator.sign(&message)).sum();
-//! let key = bn254::aggregate(operators.iter().map(SecretKey::public_key_g2)).expect("not the identity");
-//! assert!(bn254::verify(&key, &message, &signature));
-//! ```
+//! A module imports only modules above it. Keys, signatures and hashing on BN254 are in the crate `quorate-bn254`.
 
 #![forbid(unsafe_code)]
 
-mod keccak;
-
-pub mod bn254;
+pub mod key_group;
+pub mod member_set;
 pub mod bls12381;
-pub mod hash_to_curve;
 pub mod digest;
-pub mod profile;
 pub mod hint;
-pub mod bitmap;
-pub mod back_end;
 pub mod state;
 pub mod gas;
 pub mod base;
@@ -59,12 +44,9 @@ pub mod network;
 
 pub use alloy_primitives;
 pub use alloy_sol_types;
-pub use back_end::BackEnd;
 pub use base::Base;
-pub use bitmap::Bitmap;
-pub use bn254::{DualKey, MessagePoint, ParseError, PublicKey, SecretKey, Signature};
-pub use keccak::keccak256;
-pub use network::{Network, NetworkError, Plan, PlanError};
-pub use profile::{Profile, Reason};
+pub use key_group::KeyGroup;
+pub use member_set::MemberSet;
+pub use network::{Network, NetworkError, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;

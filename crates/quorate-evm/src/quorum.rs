@@ -1,86 +1,100 @@
-//! The packed bytes of a quorum, as `Quorums` in `contracts/src` reads them; big-endian:
+//! The packed bytes of a quorum, which the contract `Quorums` reads.
+//!
+//! All numbers are big-endian. The first column is the number of bytes:
 //!
 //! ```text
-//! 2   slot of the base, or 0xffff: the empty quorum, of which nothing is shown
-//! 2   slot to store the result in; 0xffff: none, 0xfffe: as ski rental says
-//! 2   n: bytes of the base's bitmap
-//! 2   m: bytes of the quorum's bitmap; 0: the quorum is the base itself
-//! 1   k: pages of keys                     1   w: pages of weights
-//! 4·(k + w)  nonces of the pages, each kind in the order of the indices they hold
-//! 4   epoch in which the base was weighed, 0: in none    12  its weight    K  its key    n  its bitmap
+//! 2   slot of the base; 0xffff for the empty quorum, which has no preimage
+//! 2   slot in which to store the quorum; 0xffff: do not store, 0xfffe: let ski rental decide
+//! 2   n, the bytes of the base's bitmap
+//! 2   m, the bytes of the quorum's bitmap; 0 if the quorum is the base
+//! 1   k, the number of pages of keys
+//! 1   w, the number of pages of weights
+//! 4·(k + w)  the nonces of the pages; those of keys first; each kind ascending by the indices in the pages
+//!     the preimage of the base:
+//! 4     epoch in which it was weighed, 0 if it never was
+//! 12    weight
+//! K     key
+//! n     bitmap
 //! m   bitmap of the quorum
-//! …   the proof:
-//!       a   where a member changes, 1 byte that says how the sum is shown, and 64 bytes (imaginary part first):
-//!             0   1/Z of the sum in Jacobian coordinates
-//!             1   a slope for each addition; the first member after the empty quorum is not added to anything
-//!           signature 64, hints
-//!       b   signature 64, the quorum's key in G2 128, hints
-//!       d   signature 96 (x, y of 48 bytes)
-//!     hints: one a task, counter 1 and y 32
+//!     the proof, with keys in G2 of BN254:
+//! 1     mode, only if a member changes
+//! 64      mode 0: 1/Z of the sum in Jacobian coordinates, imaginary part first
+//! 64·a    mode 1: a slope for each of the a additions, imaginary part first. Without a base, the first
+//!         member is loaded and not added.
+//! 64    signature
+//! 33·t  a hint for each of the t tasks: counter (1), y (32)
+//!     the proof, with keys in G1 of BN254:
+//! 64    signature
+//! 128   the quorum's key in G2
+//! 33·t  hints
+//!     the proof, with keys in G2 of BLS12-381:
+//! 96    signature
 //! ```
 //!
-//! Decoding checks the form. Whether points are points, and whether the signature is true, the back end's checks say.
+//! Decoding checks this form, and nothing about points or signatures.
+
+use alloy_primitives::Bytes;
 
 use crate::{
-    back_end::BackEnd,
     base::Base,
-    bitmap::{Bitmap, NotShortest},
     hint::CounterHint,
+    key_group::KeyGroup,
+    member_set::{MemberSet, NotShortest},
     state::TooLarge,
 };
 
-/// A quorum as it is handed to the contract.
+/// A quorum as the contract takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quorum {
-    /// The base and its preimage; `None` for the empty quorum.
+    /// The base, with its preimage; `None` for the empty quorum.
     pub base: Option<Base>,
-    /// Where the result is stored.
+    /// Where the contract stores the quorum as a base.
     pub store: Store,
-    /// Nonces of pages of keys, in the order of the indices they hold.
+    /// The nonces of the pages of keys, in the order of the indices in them.
     pub key_pages: Vec<u32>,
-    /// Nonces of pages of weights, in the order of the indices they hold.
+    /// The nonces of the pages of weights, in the order of the indices in them.
     pub weight_pages: Vec<u32>,
-    /// Who signed.
-    pub signers: Bitmap,
-    /// The back end's proof.
+    /// The members who signed.
+    pub signers: MemberSet,
+    /// The signature, and what the contract needs to check it.
     pub proof: Proof,
 }
 
-/// Where a result is stored.
+/// Where the contract stores a quorum as a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum Store {
     /// Nowhere.
     Nowhere,
-    /// In the first slot of the ring that is not pinned, if the contract's ski rental says so.
+    /// In the first slot of the ring that is not pinned, if the contract's ski rental decides to store.
     Rental,
-    /// In this slot, below [`RENTAL`]; 0 holds the newest base.
+    /// In this slot, below [`RENTAL`]. Slot 0 holds the newest base.
     Slot(u16),
 }
 
-/// A back end's proof, as bytes that are no points yet.
+/// The signature, and what the contract needs to check it, as bytes that were not read as points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "one variant for each back end")]
+#[allow(clippy::exhaustive_enums, reason = "one variant for each key group")]
 pub enum Proof {
-    /// Back end a.
+    /// Keys in G2 of BN254.
     Bn254G2 {
-        /// How the sum of the keys is shown.
+        /// How the contract computes the sum of the keys.
         sum: KeySum,
         /// The aggregate signature, x ‖ y.
         signature: [u8; 64],
-        /// One a task.
+        /// A hint for each task.
         hints: Vec<CounterHint>,
     },
-    /// Back end b.
+    /// Keys in G1 of BN254.
     Bn254G1 {
         /// The aggregate signature, x ‖ y.
         signature: [u8; 64],
         /// The quorum's key in G2.
         key: [u8; 128],
-        /// One a task.
+        /// A hint for each task.
         hints: Vec<CounterHint>,
     },
-    /// Back end d.
+    /// Keys in G2 of BLS12-381.
     Bls12381G2 {
         /// The aggregate signature, x ‖ y of 48 bytes.
         signature: [u8; 96],
@@ -88,42 +102,42 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Whose it is.
-    pub fn back_end(&self) -> BackEnd {
+    /// The curve and the group of the keys.
+    pub fn key_group(&self) -> KeyGroup {
         match self {
-            Self::Bn254G2 { .. } => BackEnd::Bn254G2,
-            Self::Bn254G1 { .. } => BackEnd::Bn254G1,
-            Self::Bls12381G2 { .. } => BackEnd::Bls12381G2,
+            Self::Bn254G2 { .. } => KeyGroup::Bn254G2,
+            Self::Bn254G1 { .. } => KeyGroup::Bn254G1,
+            Self::Bls12381G2 { .. } => KeyGroup::Bls12381G2,
         }
     }
 }
 
-/// How the contract of back end a comes by the sum of a quorum's keys.
+/// How the contract computes the sum of a quorum's keys in G2 of BN254.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
 pub enum KeySum {
-    /// No member changes: it is the base's key.
+    /// No member changes: the sum is the base's key.
     Unchanged,
-    /// In Jacobian coordinates, which take any keys.
+    /// In Jacobian coordinates, which work for any keys.
     Jacobian {
         /// 1/Z of the sum, imaginary part first.
         inverse_of_z: [u8; 64],
     },
-    /// Affine: by addition, in ascending order of the members, the slope of the line through the sum so far and the
-    /// member's key. Imaginary part first.
+    /// In affine coordinates, with one slope for each addition: that of the line through the sum so far and the member's
+    /// key. The members are in ascending order; the imaginary part comes first.
     Slopes(Vec<[u8; 64]>),
 }
 
-/// The slot that stands for no slot.
+/// The number that stands for no slot.
 pub const NONE: u16 = u16::MAX;
-/// The slot that leaves the choice to the contract.
+/// The number that lets the contract's ski rental decide.
 pub const RENTAL: u16 = u16::MAX - 1;
-/// Weights of bases are below this.
+/// The weight of a base is below this number.
 pub const WEIGHT_LIMIT: u128 = 1 << 96;
 
-/// What says that the sum is in Jacobian coordinates.
+/// The mode byte for Jacobian coordinates.
 const JACOBIAN: u8 = 0;
-/// What says that slopes are shown.
+/// The mode byte for slopes.
 const SLOPES: u8 = 1;
 
 /// A part of the packed bytes.
@@ -132,7 +146,7 @@ const SLOPES: u8 = 1;
 pub enum Part {
     /// Slots and counts.
     Head,
-    /// Nonces.
+    /// Nonces of pages.
     Pages,
     /// Epoch, weight and key of the base.
     Base,
@@ -140,7 +154,7 @@ pub enum Part {
     BaseBitmap,
     /// The quorum's bitmap.
     Bitmap,
-    /// The byte that says how the sum is shown.
+    /// The byte that says how the sum is computed.
     Mode,
     /// 1/Z.
     InverseOfZ,
@@ -148,7 +162,7 @@ pub enum Part {
     Slopes,
     /// The signature.
     Signature,
-    /// The key in G2 that back end b is given.
+    /// The quorum's key in G2, beside keys in G1.
     KeyG2,
     /// The hints.
     Hints,
@@ -172,83 +186,83 @@ impl std::fmt::Display for Part {
     }
 }
 
-/// Why bytes are no packed quorum.
+/// Why bytes are not a packed quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum DecodeError {
+pub enum DecodeQuorumError {
     /// The bytes end too soon.
-    #[error("quorum: {part} at byte {at}: {wanted} bytes, of which {left} are there")]
+    #[error("packed quorum: {part} at byte {at}: found {left} bytes, expected {wanted}")]
     Truncated {
-        /// What is not there in full.
+        /// The part that is incomplete.
         part: Part,
-        /// Where it begins.
+        /// The offset of its first byte.
         at: usize,
-        /// Bytes that it has.
+        /// The number of bytes that the part has.
         wanted: usize,
-        /// Bytes that are left.
+        /// The number of bytes that are left.
         left: usize,
     },
-    /// A bitmap that is not as short as can be.
-    #[error("quorum: {part}: {source}")]
+    /// A bitmap ends in a zero byte.
+    #[error("packed quorum: {part}: {source}")]
     Bitmap {
-        /// Whose.
+        /// Which bitmap.
         part: Part,
-        /// What is wrong with it.
+        /// The fault.
         source: NotShortest,
     },
-    /// Nobody signed.
-    #[error("quorum: the {0} is empty")]
+    /// A bitmap has no members.
+    #[error("packed quorum: the {0} has no members")]
     Empty(Part),
-    /// The empty base has no bitmap.
-    #[error("quorum: the empty base has a bitmap of {0} bytes")]
+    /// The empty quorum is the base, and it has a bitmap.
+    #[error("packed quorum: the base is the empty quorum, but its bitmap has {0} bytes; expected none")]
     BitmapOfNothing(usize),
-    /// A quorum that is its base says so by having no bitmap.
-    #[error("quorum: its bitmap is that of the base, which has to be left out")]
+    /// The quorum's bitmap is that of the base.
+    #[error("packed quorum: the bitmap of the quorum is that of the base; leave it out")]
     BitmapRepeated,
-    /// A sum is shown in one of two ways.
-    #[error("quorum: there is no mode {0} of showing the sum")]
+    /// The mode is neither 0 nor 1.
+    #[error("packed quorum: mode {0} of the sum, expected 0 (Jacobian coordinates) or 1 (slopes)")]
     Mode(u8),
-    /// Bytes behind the proof.
-    #[error("quorum: {0} bytes behind the proof")]
+    /// Bytes follow the proof.
+    #[error("packed quorum: {0} bytes after the proof, expected none")]
     Trailing(usize),
 }
 
-/// What a packed quorum cannot hold: the caller's mistake.
+/// Why a quorum has no packed bytes. It is a mistake of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum MisuseError {
-    /// A quorum of nobody, or a base of nobody that is not the empty one.
-    #[error("quorum: the {0} is empty")]
+pub enum EncodeQuorumError {
+    /// The quorum or its base has no members. Write the empty quorum as a base of `None`.
+    #[error("quorum: the {0} has no members")]
     Empty(Part),
-    /// More than 255 pages of a kind, or a bitmap of more than 65,535 bytes.
-    #[error("quorum: {part}: {found}, and {most} at most")]
+    /// There are more than 255 pages of a kind, or a bitmap has more than 65,535 bytes.
+    #[error("quorum: {part}: found {found}, expected at most {most}")]
     TooMany {
-        /// Of what.
+        /// What there is too much of.
         part: Part,
-        /// How many there are.
+        /// The number that was found.
         found: usize,
-        /// How many fit.
+        /// The largest number that fits.
         most: usize,
     },
-    /// A base whose key is not as long as the back end's.
-    #[error("quorum: a key of {found} bytes in the base, not {expected}")]
+    /// The base's key does not have the length of the key group.
+    #[error("quorum: the base's key has {found} bytes, expected {expected}")]
     KeyLength {
-        /// Bytes of the back end's keys.
+        /// The number of bytes of the key group's keys.
         expected: usize,
-        /// Bytes that it has.
+        /// The number of bytes that it has.
         found: usize,
     },
-    /// The slots 0xfffe and 0xffff stand for other things.
-    #[error("quorum: there is no slot {0:#x}")]
+    /// The numbers 0xfffe and 0xffff are not slots.
+    #[error("quorum: {0:#x} is not a slot; slots are below 0xfffe")]
     ReservedSlot(u16),
-    /// A base whose weight does not fit 12 bytes.
-    #[error("quorum: a base that weighs {0}, which has more than 96 bits")]
+    /// The base's weight does not fit into 12 bytes.
+    #[error("quorum: the base's weight {0} has more than 96 bits")]
     TooHeavy(u128),
-    /// The way in which the sum is shown is missing where members change, there where none does, or has another number
+    /// The [`KeySum`] does not fit the number of members that change: it is missing, or not needed, or has another number
     /// of slopes than there are additions.
-    #[error("quorum: the sum of the keys is not shown as {0} changed members want it")]
+    #[error("quorum: 1/Z or the slopes do not fit the number of members that change, {0}")]
     KeySum(usize),
-    /// A part of the head that is too large.
+    /// A part of the head is too large.
     #[error("head: {0}")]
     Head(#[from] TooLarge),
 }
@@ -257,12 +271,12 @@ impl Quorum {
     /// The packed bytes.
     ///
     /// # Errors
-    /// [`MisuseError`].
-    pub fn encode(&self) -> Result<Vec<u8>, MisuseError> {
-        let back_end = self.proof.back_end();
+    /// [`EncodeQuorumError`].
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeQuorumError> {
+        let key_group = self.proof.key_group();
         let base_bitmap = self.base.as_ref().map_or(&[][..], |base| base.signers.as_bytes());
         if self.signers.is_empty() {
-            return Err(MisuseError::Empty(Part::Bitmap));
+            return Err(EncodeQuorumError::Empty(Part::Bitmap));
         }
         let changed = self.changed();
         let bitmap = if changed == 0 { &[][..] } else { self.signers.as_bytes() };
@@ -276,14 +290,14 @@ impl Quorum {
         bytes.extend(self.key_pages.iter().chain(&self.weight_pages).flat_map(|nonce| nonce.to_be_bytes()));
         if let Some(base) = &self.base {
             if base.signers.is_empty() {
-                return Err(MisuseError::Empty(Part::BaseBitmap));
+                return Err(EncodeQuorumError::Empty(Part::BaseBitmap));
             }
-            if base.key.len() != back_end.key_bytes() {
-                return Err(MisuseError::KeyLength { expected: back_end.key_bytes(), found: base.key.len() });
+            if base.key.len() != key_group.key_bytes() {
+                return Err(EncodeQuorumError::KeyLength { expected: key_group.key_bytes(), found: base.key.len() });
             }
             bytes.extend(base.epoch.to_be_bytes());
             if base.weight >= WEIGHT_LIMIT {
-                return Err(MisuseError::TooHeavy(base.weight));
+                return Err(EncodeQuorumError::TooHeavy(base.weight));
             }
             bytes.extend(&base.weight.to_be_bytes()[4..]);
             bytes.extend(&base.key);
@@ -294,11 +308,11 @@ impl Quorum {
         Ok(bytes)
     }
 
-    /// Reads the packed bytes.
+    /// Reads packed bytes.
     ///
     /// # Errors
-    /// [`DecodeError`].
-    pub fn decode(back_end: BackEnd, bytes: &[u8]) -> Result<Self, DecodeError> {
+    /// [`DecodeQuorumError`].
+    pub fn decode(key_group: KeyGroup, bytes: &[u8]) -> Result<Self, DecodeQuorumError> {
         let mut reader = Reader { bytes, at: 0 };
         let base_slot = u16::from_be_bytes(reader.array(Part::Head)?);
         let store = match u16::from_be_bytes(reader.array(Part::Head)?) {
@@ -313,7 +327,7 @@ impl Quorum {
         let weight_pages = reader.nonces(weights)?;
         let base = if base_slot == NONE {
             if base_length != 0 {
-                return Err(DecodeError::BitmapOfNothing(base_length));
+                return Err(DecodeQuorumError::BitmapOfNothing(base_length));
             }
             None
         } else {
@@ -321,7 +335,7 @@ impl Quorum {
             let mut weight = [0; 16];
             weight[4..].copy_from_slice(reader.take(12, Part::Base)?);
             let weight = u128::from_be_bytes(weight);
-            let key = reader.take(back_end.key_bytes(), Part::Base)?.to_vec();
+            let key = Bytes::copy_from_slice(reader.take(key_group.key_bytes(), Part::Base)?);
             Some(Base { slot: base_slot, epoch, weight, key, signers: reader.bitmap(base_length, Part::BaseBitmap)? })
         };
         let signers = match &base {
@@ -330,33 +344,33 @@ impl Quorum {
         };
         let changed = changed(base.as_ref(), &signers);
         if changed == 0 && length != 0 {
-            return Err(DecodeError::BitmapRepeated);
+            return Err(DecodeQuorumError::BitmapRepeated);
         }
-        let proof = match back_end {
-            BackEnd::Bn254G2 => Proof::Bn254G2 {
+        let proof = match key_group {
+            KeyGroup::Bn254G2 => Proof::Bn254G2 {
                 sum: reader.key_sum(changed, additions(base.as_ref(), changed))?,
                 signature: reader.array(Part::Signature)?,
                 hints: reader.hints()?,
             },
-            BackEnd::Bn254G1 => Proof::Bn254G1 {
+            KeyGroup::Bn254G1 => Proof::Bn254G1 {
                 signature: reader.array(Part::Signature)?,
                 key: reader.array(Part::KeyG2)?,
                 hints: reader.hints()?,
             },
-            BackEnd::Bls12381G2 => Proof::Bls12381G2 { signature: reader.array(Part::Signature)? },
+            KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: reader.array(Part::Signature)? },
         };
         match reader.left() {
             0 => Ok(Self { base, store, key_pages, weight_pages, signers, proof }),
-            trailing => Err(DecodeError::Trailing(trailing)),
+            trailing => Err(DecodeQuorumError::Trailing(trailing)),
         }
     }
 
-    /// How many members change.
+    /// The number of members that change.
     fn changed(&self) -> usize {
         changed(self.base.as_ref(), &self.signers)
     }
 
-    fn store_word(&self) -> Result<u16, MisuseError> {
+    fn store_word(&self) -> Result<u16, EncodeQuorumError> {
         match self.store {
             Store::Nowhere => Ok(NONE),
             Store::Rental => Ok(RENTAL),
@@ -364,7 +378,7 @@ impl Quorum {
         }
     }
 
-    fn encode_proof(&self, changed: usize, bytes: &mut Vec<u8>) -> Result<(), MisuseError> {
+    fn encode_proof(&self, changed: usize, bytes: &mut Vec<u8>) -> Result<(), EncodeQuorumError> {
         let hints = match &self.proof {
             Proof::Bn254G2 { sum, signature, hints } => {
                 match sum {
@@ -377,7 +391,7 @@ impl Quorum {
                         bytes.push(SLOPES);
                         bytes.extend(slopes.iter().flatten());
                     }
-                    _ => return Err(MisuseError::KeySum(changed)),
+                    _ => return Err(EncodeQuorumError::KeySum(changed)),
                 }
                 bytes.extend(signature);
                 hints
@@ -400,24 +414,24 @@ impl Quorum {
     }
 }
 
-fn changed(base: Option<&Base>, signers: &Bitmap) -> usize {
+fn changed(base: Option<&Base>, signers: &MemberSet) -> usize {
     base.map_or_else(|| signers.len(), |base| base.signers.distance(signers))
 }
 
-/// Additions to the sum: one for each member that changes, but for the first after the empty quorum.
+/// The number of additions: one for each member that changes. Without a base, the first member is loaded and not added.
 fn additions(base: Option<&Base>, changed: usize) -> usize {
     changed.saturating_sub(usize::from(base.is_none()))
 }
 
-/// A slot below the first that is reserved.
-fn slot(slot: u16, reserved: u16) -> Result<u16, MisuseError> {
-    if slot < reserved { Ok(slot) } else { Err(MisuseError::ReservedSlot(slot)) }
+/// A slot below the first number that is reserved.
+fn slot(slot: u16, reserved: u16) -> Result<u16, EncodeQuorumError> {
+    if slot < reserved { Ok(slot) } else { Err(EncodeQuorumError::ReservedSlot(slot)) }
 }
 
 /// A count in one byte or two.
-fn count<T: TryFrom<usize>>(found: usize, part: Part) -> Result<T, MisuseError> {
+fn count<T: TryFrom<usize>>(found: usize, part: Part) -> Result<T, EncodeQuorumError> {
     let most = (1 << (8 * size_of::<T>())) - 1;
-    T::try_from(found).map_err(|_| MisuseError::TooMany { part, found, most })
+    T::try_from(found).map_err(|_| EncodeQuorumError::TooMany { part, found, most })
 }
 
 struct Reader<'a> {
@@ -430,18 +444,18 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.at
     }
 
-    fn take(&mut self, wanted: usize, part: Part) -> Result<&'a [u8], DecodeError> {
-        let truncated = DecodeError::Truncated { part, at: self.at, wanted, left: self.left() };
+    fn take(&mut self, wanted: usize, part: Part) -> Result<&'a [u8], DecodeQuorumError> {
+        let truncated = DecodeQuorumError::Truncated { part, at: self.at, wanted, left: self.left() };
         let taken = self.bytes[self.at..].get(..wanted).ok_or(truncated)?;
         self.at += wanted;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self, part: Part) -> Result<[u8; N], DecodeError> {
-        Ok(self.take(N, part)?.try_into().expect("that many were taken"))
+    fn array<const N: usize>(&mut self, part: Part) -> Result<[u8; N], DecodeQuorumError> {
+        Ok(self.take(N, part)?.try_into().expect("`take` returns as many bytes as it is asked for"))
     }
 
-    fn key_sum(&mut self, changed: usize, additions: usize) -> Result<KeySum, DecodeError> {
+    fn key_sum(&mut self, changed: usize, additions: usize) -> Result<KeySum, DecodeQuorumError> {
         if changed == 0 {
             return Ok(KeySum::Unchanged);
         }
@@ -451,21 +465,21 @@ impl<'a> Reader<'a> {
                 let slopes = (0..additions).map(|_| self.array(Part::Slopes));
                 slopes.collect::<Result<_, _>>().map(KeySum::Slopes)
             }
-            [mode] => Err(DecodeError::Mode(mode)),
+            [mode] => Err(DecodeQuorumError::Mode(mode)),
         }
     }
 
-    fn nonces(&mut self, count: u8) -> Result<Vec<u32>, DecodeError> {
+    fn nonces(&mut self, count: u8) -> Result<Vec<u32>, DecodeQuorumError> {
         (0..count).map(|_| Ok(u32::from_be_bytes(self.array(Part::Pages)?))).collect()
     }
 
-    fn bitmap(&mut self, length: usize, part: Part) -> Result<Bitmap, DecodeError> {
+    fn bitmap(&mut self, length: usize, part: Part) -> Result<MemberSet, DecodeQuorumError> {
         let bytes = self.take(length, part)?;
-        let bitmap = Bitmap::from_bytes(bytes).map_err(|source| DecodeError::Bitmap { part, source })?;
-        if bitmap.is_empty() { Err(DecodeError::Empty(part)) } else { Ok(bitmap) }
+        let bitmap = MemberSet::from_bytes(bytes).map_err(|source| DecodeQuorumError::Bitmap { part, source })?;
+        if bitmap.is_empty() { Err(DecodeQuorumError::Empty(part)) } else { Ok(bitmap) }
     }
 
-    fn hints(&mut self) -> Result<Vec<CounterHint>, DecodeError> {
+    fn hints(&mut self) -> Result<Vec<CounterHint>, DecodeQuorumError> {
         let mut hints = Vec::new();
         while self.left() > 0 {
             let [counter, y @ ..]: [u8; 33] = self.array(Part::Hints)?;

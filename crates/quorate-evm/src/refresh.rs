@@ -1,64 +1,65 @@
-//! When to store a new base: policies over a trace of quorums, and the best that could have been done.
+//! When to store a new base: the cost of policies over a trace of quorums, and the lowest possible cost.
 //!
-//! Costs are the caller's: a [`Trace`] says what the way from one quorum to another costs and what storing costs. The
-//! *pinned* base (the full set, or the empty one) is always there and never stored; `None` names it.
+//! The caller supplies the costs: a [`Trace`] says what it costs to get from one quorum to another, and to store one. One
+//! base, the *pinned* one, exists from the start and costs nothing to store: the full set, say, or the empty quorum. `None`
+//! stands for it.
 
-/// Quorums in the order in which they come, by their costs.
+/// A sequence of quorums, described by their costs.
 pub struct Trace<'a> {
-    /// How many there are.
+    /// The number of quorums.
     pub quorums: usize,
-    /// What storing one costs.
+    /// The cost of storing a quorum as a base.
     pub store: u64,
-    /// The way from a stored quorum (`None`: from the pinned base) to another, by their places in the trace.
+    /// The cost of the way from a stored quorum, or from the pinned base for `None`, to another quorum. Both are indices of
+    /// the trace.
     pub difference: &'a dyn Fn(Option<usize>, usize) -> u64,
 }
 
-/// Who decides what is stored.
+/// A rule that decides which quorums are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Nothing ever is: the pinned base alone.
+    /// Store nothing; the pinned base is the only one.
     Pinned,
-    /// Every quorum that is not stored yet, over the oldest of so many slots; one slot keeps the last quorum. The
-    /// nearest base is used.
+    /// Store every quorum that is not stored yet, in place of the oldest one. With one slot, the ring holds the last quorum.
     Ring {
-        /// Slots, at least one.
+        /// The number of slots, at least one.
         slots: usize,
     },
-    /// One slot: a quorum is stored as soon as what was paid for differences since the last store, its own included,
-    /// reaches what storing costs.
+    /// One slot. Add up the cost of the ways since the last store; as soon as the sum, with the current quorum's way,
+    /// reaches the cost of storing, store the current quorum.
     ///
-    /// Its stores never cost more than its differences, and on a trace that drifts (a later base is never farther) the
-    /// whole never costs more than twice the optimum and one difference a store. **On any trace there is no such bound**:
-    /// it stores the quorum that happens to be there, and a stray one at that moment is paid for until the next store.
+    /// The stores never cost more than the ways. If quorums only drift, so that a later base is never farther away, the
+    /// total is at most twice the optimum plus one way for each store. **For other traces there is no such bound**: the
+    /// policy may store an unusual quorum, and then every way is long until the next store.
     SkiRental,
 }
 
-/// What a policy came to.
+/// The result of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Outcome {
-    /// Differences and stores.
+pub struct PolicyOutcome {
+    /// The cost of the ways and of the stores.
     pub cost: u64,
-    /// Differences alone.
+    /// The cost of the ways alone.
     pub differences: u64,
-    /// Which quorums were stored.
+    /// The quorums that were stored, as indices of the trace.
     pub stored: Vec<usize>,
 }
 
 impl Trace<'_> {
-    /// Runs a policy.
+    /// Applies a policy. Each quorum is reached from the nearest base.
     ///
     /// # Panics
-    /// If a ring has no slots.
-    pub fn run(&self, policy: Policy) -> Outcome {
+    /// If a ring has zero slots.
+    pub fn run(&self, policy: Policy) -> PolicyOutcome {
         let (mut differences, mut stored) = (0, Vec::<usize>::new());
         let mut paid = 0;
         for quorum in 0..self.quorums {
             let slots = match policy {
                 Policy::Pinned => 0,
                 Policy::Ring { slots } => {
-                    assert!(slots > 0, "a ring has slots");
+                    assert!(slots > 0, "a ring has at least one slot");
                     slots
                 }
                 Policy::SkiRental => 1,
@@ -77,13 +78,13 @@ impl Trace<'_> {
                 paid = 0;
             }
         }
-        Outcome { cost: differences + self.store * stored.len() as u64, differences, stored }
+        PolicyOutcome { cost: differences + self.store * stored.len() as u64, differences, stored }
     }
 
-    /// The least that any policy with one slot can come to, which stores quorums of the trace and after they came: the
-    /// exact optimum of that class, with the whole trace known. The shortest path over "stored last", O(n²) differences.
-    pub fn optimum(&self) -> Outcome {
-        // best[i]: the least cost of everything up to i, i stored; differences alone; the one stored before.
+    /// The lowest cost of any policy that has one slot and stores only the current quorum, if it knew the whole trace. It is
+    /// the shortest path over the states "quorum i was stored last", and computes O(n²) ways.
+    pub fn optimum(&self) -> PolicyOutcome {
+        // best[i]: the lowest cost up to quorum i if i is stored; the ways in it; the quorum that was stored before i.
         let mut best: Vec<Option<(u64, u64, Option<usize>)>> = vec![None; self.quorums];
         let mut end: Option<(u64, u64, Option<usize>)> = None;
         for last in std::iter::once(None).chain((0..self.quorums).map(Some)) {
@@ -96,18 +97,18 @@ impl Trace<'_> {
             }
             improve(&mut end, (cost, differences, last));
         }
-        let (cost, differences, mut last) = end.expect("to store nothing is one way");
+        let (cost, differences, mut last) = end.expect("storing nothing is always possible");
         let mut stored = Vec::new();
         while let Some(i) = last {
             stored.push(i);
             last = best[i].and_then(|(_, _, before)| before);
         }
         stored.reverse();
-        Outcome { cost, differences, stored }
+        PolicyOutcome { cost, differences, stored }
     }
 
-    /// A lower bound for every policy with any number of slots: each quorum from the nearest that came before it or the
-    /// pinned base, and stores for nothing. Not attained in general.
+    /// A lower bound on the cost of every policy with any number of slots: each quorum is reached from the nearest of all
+    /// earlier quorums and the pinned base, and stores cost nothing. In general no policy attains it.
     pub fn lower_bound(&self) -> u64 {
         let earlier: Vec<_> = (0..self.quorums).collect();
         (0..self.quorums).map(|quorum| self.nearest(&earlier[..quorum], quorum)).sum()

@@ -1,52 +1,56 @@
-//! The one word that a `Settlement` changes, and what it is made of.
+//! The state of a `Settlement`: one word of storage, a hash, and the values that it is the hash of.
 //!
 //! ```text
-//! state = keccak256(head 32 ‖ newest 32)        newest: the commitment of the base in slot 0, zero before the first
-//! head  = nonce 64 ‖ epoch 32 ‖ members 24 ‖ enough 24 ‖ required 88 ‖ paid 24   bits, from the most significant on
+//! state  = keccak256(head (32 bytes) ‖ newest (32 bytes))
+//! newest = the commitment of the base in slot 0, or zero if there is none
+//! head   = nonce (64 bits) ‖ epoch (32) ‖ members (24) ‖ enough (24) ‖ required (88) ‖ paid (24)
 //! ```
 //!
-//! A settlement is shown head and newest, and folds the next ones. `begin` does not know them: it folds the terms of the
-//! epoch into the word, [`entering`], and nothing settles until `enter` is shown what was before.
+//! A call passes head and newest. The contract compares their hash with its state, and stores the hash of the next head and
+//! newest. `begin` starts an epoch without knowing head and newest: it hashes the epoch's terms into the state, see
+//! [`entering`]. Until `enter` passes the head and newest from before, nothing settles.
 
-use alloy_primitives::{B256, U256};
+use alloy_primitives::{B256, U256, keccak256};
+use alloy_sol_types::SolValue;
 
-use crate::{bitmap::Bitmap, keccak::keccak256};
+use crate::member_set::MemberSet;
 
 /// The head of a settlement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "the contract's word has no other parts")]
+#[allow(clippy::exhaustive_structs, reason = "the contract's head has no other parts")]
 pub struct Head {
-    /// Results that were settled; the number of the next.
+    /// The number of results that were settled, which is the number of the next result.
     pub nonce: u64,
-    /// The epoch that settles; 0 before the first.
+    /// The current epoch; 0 before the first.
     pub epoch: u32,
-    /// Indices that are weighed in the epoch, those below this. 24 bits.
+    /// Members with an index below this number have a weight in the epoch. 24 bits.
     pub members: u32,
-    /// Any so many of these indices weigh `required` at least; [`NEVER`] where no number of them does. 24 bits.
+    /// Any `enough` of these members weigh at least `required` together. [`NEVER`] if no number of members is certain to.
+    /// 24 bits.
     pub enough: u32,
     /// The weight that a quorum needs. 88 bits.
     pub required: u128,
-    /// Members that changed since the last store by ski rental. 24 bits.
+    /// The number of members that changed since ski rental last stored a base. 24 bits.
     pub paid: u32,
 }
 
-/// [`Head::enough`] where members are never counted.
+/// The value of [`Head::enough`] with which the number of signers never suffices.
 pub const NEVER: u32 = (1 << 24) - 1;
 
-/// A part of a head that is too large for its bits.
+/// A part of the head does not fit into its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("{part}: {found}, which has more than {bits} bits")]
+#[error("{part}: {found} has more than {bits} bits")]
 pub struct TooLarge {
-    /// Which part.
+    /// The name of the part.
     pub part: &'static str,
-    /// What it says.
+    /// Its value.
     pub found: u128,
-    /// Bits that it has in the word.
+    /// The number of bits that it has in the head.
     pub bits: u32,
 }
 
 impl Head {
-    /// The word.
+    /// The head as a word.
     ///
     /// # Errors
     /// [`TooLarge`].
@@ -67,28 +71,28 @@ impl Head {
         Ok(word)
     }
 
-    /// Reads the word: every word is one head.
+    /// Reads a word. Every word is a head.
     pub fn decode(mut word: U256) -> Self {
         let mut low = |bits: usize| {
             let part = word & ((U256::from(1) << bits) - U256::from(1));
             word >>= bits;
             part.to::<u128>()
         };
-        // Each fits the bits it was cut from.
+        // Each part fits into its type: it was cut from so many bits.
         let paid = low(24) as u32;
         let required = low(88);
         let (enough, members) = (low(24) as u32, low(24) as u32);
         Self { paid, required, enough, members, epoch: low(32) as u32, nonce: low(64) as u64 }
     }
 
-    /// Whether these signers are enough by their number: those that are weighed in the epoch are counted, and no weight
-    /// is read. Before the first epoch `enough` is zero, and nobody is.
-    pub fn counts(&self, signers: &Bitmap) -> bool {
+    /// Whether the number of signers alone proves that they weigh `required`, so that no weight is read. Only members who
+    /// have a weight in the epoch are counted. Before the first epoch `enough` is zero, and the answer is no.
+    pub fn counts(&self, signers: &MemberSet) -> bool {
         self.enough != 0
             && signers.iter().take_while(|index| *index < self.members as usize).count() >= self.enough as usize
     }
 
-    /// The head after `enter`: these terms, with nonce and paid as they were.
+    /// The head after `enter`: these terms, with the nonce and `paid` of the head before.
     #[must_use]
     pub fn entered(&self, before: &Self) -> Self {
         Self { nonce: before.nonce, paid: before.paid, ..*self }
@@ -97,17 +101,20 @@ impl Head {
 
 /// The state of a settlement.
 pub fn state(head: U256, newest: B256) -> B256 {
-    keccak256(&[&head.to_be_bytes::<32>(), newest.as_slice()]).into()
+    keccak256((head, newest).abi_encode())
 }
 
-/// The state of a settlement whose next epoch has begun and was not entered: keccak256(ENTERING ‖ state ‖ terms).
+/// The state of a settlement whose next epoch has begun and was not entered yet:
+/// keccak256(keccak256("quorate.settlement.entering") ‖ state before ‖ terms).
 pub fn entering(before: B256, terms: U256) -> B256 {
-    let kind = keccak256(&[b"quorate.settlement.entering"]);
-    keccak256(&[&kind, before.as_slice(), &terms.to_be_bytes::<32>()]).into()
+    keccak256((keccak256("quorate.settlement.entering"), before, terms).abi_encode())
 }
 
-/// The least number of indices of which any so many weigh `required`, and the threshold by which the contract finds it:
-/// the weight at which the sums of the smallest reach `required`. [`NEVER`] where all of them weigh less.
+/// The smallest n such that any n members weigh at least `required`, and the threshold that makes the contract find it.
+/// The second value is n; it is [`NEVER`] if all members together weigh less.
+///
+/// Sort the members by weight and add the weights up, the smallest first. The threshold is the weight at which the sum
+/// reaches `required`.
 ///
 /// The contract refuses a `required` of zero.
 pub fn enough(weights: &[u64], required: u128) -> (u64, u32) {
@@ -121,9 +128,11 @@ pub fn enough(weights: &[u64], required: u128) -> (u64, u32) {
     (threshold, enough_by(weights, required, threshold))
 }
 
-/// What `begin` finds by a threshold t of at least 1: with c weights below t, S in all, any c + ceil((required - S)/t)
-/// indices weigh `required`, as the c smallest weigh S and each other at least t. Right for every t, least for that of
-/// [`enough`].
+/// The number that the contract's `begin` computes from a threshold t of at least 1: c + ceil((required - S)/t), where c
+/// members weigh less than t, and S together.
+///
+/// Any so many members weigh `required`: at worst the c light ones are among them and weigh S, and each other weighs at
+/// least t. This holds for every t; the threshold of [`enough`] gives the smallest number.
 pub fn enough_by(weights: &[u64], required: u128, threshold: u64) -> u32 {
     let (mut count, mut sum) = (0u128, 0u128);
     for weight in weights.iter().filter(|weight| **weight < threshold) {
@@ -138,7 +147,7 @@ pub fn enough_by(weights: &[u64], required: u128, threshold: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// The layout: a change of it is a change of the contract.
+    /// The layout is the contract's: both change together.
     #[test]
     fn heads_have_one_layout() {
         let head = Head { nonce: 1, epoch: 2, members: 3, enough: 4, required: 5, paid: 6 };
@@ -158,7 +167,7 @@ mod tests {
         let heavy = Head { required: 1 << 88, ..head };
         assert_eq!(heavy.encode(), Err(TooLarge { part: "required", found: 1 << 88, bits: 88 }));
         let many = Head { members: NEVER + 1, ..head }.encode().map_err(|error| error.to_string());
-        assert_eq!(many, Err("members: 16777216, which has more than 24 bits".to_owned()));
+        assert_eq!(many, Err("members: 16777216 has more than 24 bits".to_owned()));
     }
 
     #[test]
@@ -169,7 +178,7 @@ mod tests {
         assert!(!counts(&[0, 1, 4, 5]));
         for enough in [0, NEVER] {
             let never = Head { members: 4, enough, ..Head::default() };
-            assert!(!never.counts(&Bitmap::full(4)));
+            assert!(!never.counts(&MemberSet::full(4)));
         }
     }
 }

@@ -1,227 +1,50 @@
-//! Bytes and keys that an attacker would choose, each by name.
+//! Hints and packed quorums that an attacker would choose; each test is named for the attack.
+
+mod slopes;
 
 use ark_ec::{AffineRepr, CurveGroup};
-use ark_ff::{AdditiveGroup, Field, PrimeField, Zero};
-use quorate_evm::{
-    BackEnd, Base, Bitmap, DualKey, KeySum, MessagePoint, ParseError, Profile, Proof, PublicKey, Quorum, Reason,
-    SecretKey, Signature,
-    bitmap::NotShortest,
-    bn254::{
-        self, Coordinate, Fp, Fp2, G1, G2, Item, Scalar, aggregate_verify, challenge, decode_g2, dual_key_verify,
-        encode_g1, encode_g2, fp_bytes, pairing_is_one, verify, verify_all,
-    },
-    digest::{Contract, Possession},
+use ark_ff::{AdditiveGroup, Field};
+use quorate_bn254::{
+    Bn254SecretKey, Fq, G2Affine, aggregate,
+    encoding::{fq_bytes, fq_from_bytes},
     hash_to_curve::{Candidate, candidate, candidates, hash_to_curve, hash_to_field, map_to_curve, try_and_increment},
-    hint::{Accumulator, Change, CounterHint, MapHint, Rfc9380Hint, slopes, sum_by_slopes},
-    quorum::{DecodeError, MisuseError, NONE, Part, RENTAL, Store, WEIGHT_LIMIT},
+    sum, verify,
 };
+use quorate_evm::{
+    Base, KeyGroup, KeySum, MemberSet, Proof, Quorum,
+    alloy_primitives::{U256, keccak256},
+    digest::{Contract, KeyPossession},
+    hint::{Accumulator, Change, CounterHint, MapHint, Rfc9380Hint, slopes},
+    member_set::NotShortest,
+    quorum::{DecodeQuorumError, EncodeQuorumError, NONE, Part, RENTAL, Store, WEIGHT_LIMIT},
+};
+use slopes::sum_by_slopes;
 
-fn secret(i: u8) -> SecretKey {
-    SecretKey::from_entropy(&[i; 48])
+fn secret(i: u8) -> Bn254SecretKey {
+    Bn254SecretKey::from_entropy(&[i; 48])
 }
 
-fn message(i: u8) -> MessagePoint {
-    try_and_increment(&[i; 32]).point
-}
-
-fn negated<G: AffineRepr<Group: CurveGroup<Affine = G>>>(point: G) -> G {
+fn negated(point: G2Affine) -> G2Affine {
     (-point.into_group()).into_affine()
 }
 
-/// The prime, as a word.
-fn p() -> [u8; 32] {
-    let mut word = fp_bytes(&-Fp::ONE);
-    word[31] += 1;
-    word
-}
-
-#[test]
-fn wrong_lengths() {
-    let key = secret(1).public_key_g2().to_bytes();
-    for length in [0, 1, 63, 64, 127, 129, 192] {
-        let bytes: Vec<u8> = key.iter().copied().cycle().take(length).collect();
-        let expected = ParseError::Length { item: Item::KeyG2, expected: 128, found: length };
-        assert_eq!(PublicKey::<G2>::from_bytes(&bytes), Err(expected));
-        if length != 64 {
-            let expected = ParseError::Length { item: Item::Signature, expected: 64, found: length };
-            assert_eq!(Signature::from_bytes(&bytes), Err(expected));
-        }
-    }
-    let expected = ParseError::Length { item: Item::DualKey, expected: 192, found: 128 };
-    assert_eq!(DualKey::from_bytes(&key), Err(expected));
-    assert_eq!(expected.to_string(), "public key in G1 and G2: 128 bytes, not 192");
-}
-
-/// p and more in each coordinate; among them the point's own coordinate plus p, which is the same residue.
-#[test]
-fn non_canonical_coordinates() {
-    use Coordinate::{X, XImaginary, XReal, Y, YImaginary, YReal};
-    let key = secret(1).public_key_g2().to_bytes();
-    for (i, coordinate) in [XImaginary, XReal, YImaginary, YReal].into_iter().enumerate() {
-        for word in [p(), [0xff; 32], plus_p(&key[32 * i..][..32])] {
-            let mut bytes = key.clone();
-            bytes[32 * i..][..32].copy_from_slice(&word);
-            let expected = ParseError::NotCanonical { item: Item::KeyG2, coordinate };
-            assert_eq!(PublicKey::<G2>::from_bytes(&bytes), Err(expected));
-        }
-    }
-    let signature = secret(1).sign(&message(1)).to_bytes();
-    for (i, coordinate) in [X, Y].into_iter().enumerate() {
-        let mut bytes = signature;
-        bytes[32 * i..][..32].copy_from_slice(&plus_p(&signature[32 * i..][..32]));
-        let expected = ParseError::NotCanonical { item: Item::Signature, coordinate };
-        assert_eq!(Signature::from_bytes(&bytes), Err(expected));
-    }
-    // (p, p) is no second encoding of the identity.
-    assert!(Signature::from_bytes(&[p(), p()].concat()).is_err());
-}
-
+/// A word plus the field modulus: the same residue, not canonical.
 fn plus_p(word: &[u8]) -> [u8; 32] {
-    let mut sum = [0; 32];
-    let mut carry = 0;
-    for i in (0..32).rev() {
-        let digit = u16::from(word[i]) + u16::from(p()[i]) + carry;
-        (sum[i], carry) = (digit as u8, digit >> 8);
-    }
-    assert_eq!(carry, 0);
-    sum
+    let p = U256::from_be_bytes(fq_bytes(&-Fq::ONE)) + U256::from(1);
+    (U256::from_be_slice(word) + p).to_be_bytes()
 }
 
-#[test]
-fn off_the_curve() {
-    let mut key = secret(1).public_key_g1().to_bytes();
-    key[63] ^= 1;
-    assert_eq!(PublicKey::<G1>::from_bytes(&key), Err(ParseError::NotOnCurve(Item::KeyG1)));
-    let mut key = secret(1).public_key_g2().to_bytes();
-    // Parts in the other order: the commonest mistake with EVM keys.
-    key.rotate_left(32);
-    assert_eq!(PublicKey::<G2>::from_bytes(&key), Err(ParseError::NotOnCurve(Item::KeyG2)));
-    // Half an identity is none.
-    let half = [[0; 32], fp_bytes(&Fp::ONE)].concat();
-    assert_eq!(Signature::from_bytes(&half), Err(ParseError::NotOnCurve(Item::Signature)));
-}
-
-/// Points of the twist with small x, almost none of which are in the subgroup; the cofactor's multiple of each is.
-#[test]
-fn points_of_the_twist_outside_the_subgroup() {
-    let order = Scalar::MODULUS;
-    let mut outside = 0;
-    for x in 0..40u64 {
-        let x = Fp2::new(Fp::from(x), Fp::ONE);
-        let Some(y) = (x.square() * x + twist_b()).sqrt() else { continue };
-        let point = G2::new_unchecked(x, y);
-        assert!(point.is_on_curve());
-        let member = point.mul_bigint(order).is_zero();
-        let decoded = decode_g2(&encode_g2(&point), Item::Point);
-        assert_eq!(decoded.is_ok(), member);
-        assert!(member || decoded == Err(ParseError::NotInSubgroup(Item::Point)));
-        outside += usize::from(!member);
-        let cleared: G2 = point.clear_cofactor();
-        assert_eq!(decode_g2(&encode_g2(&cleared), Item::Point), Ok(cleared));
-        // A key with a part outside: what EIP-196's additions would not see.
-        let mixed = (secret(1).public_key_g2().point() + point).into_affine();
-        let expected = ParseError::NotInSubgroup(Item::KeyG2);
-        assert!(member || PublicKey::<G2>::from_bytes(&encode_g2(&mixed)) == Err(expected));
-    }
-    assert!(outside > 10);
-}
-
-fn twist_b() -> Fp2 {
-    let (x, y) = G2::generator().xy().expect("not the identity");
-    y.square() - x.square() * x
-}
-
-#[test]
-fn identity_keys() {
-    assert_eq!(PublicKey::<G1>::from_bytes(&[0; 64]), Err(ParseError::IdentityKey(Item::KeyG1)));
-    assert_eq!(PublicKey::<G2>::from_bytes(&[0; 128]), Err(ParseError::IdentityKey(Item::KeyG2)));
-    assert_eq!(DualKey::from_bytes(&[0; 192]), Err(ParseError::IdentityKey(Item::KeyG1)));
-    let identity = Signature::from_bytes(&[0; 64]).unwrap();
-    assert_eq!(identity.to_bytes(), [0; 64]);
-    assert!(!verify(&secret(1).public_key_g2(), &message(1), &identity));
-}
-
-#[test]
-fn keys_that_cancel_have_no_sum() {
-    let key = secret(1).public_key_g2();
-    let opposite = PublicKey::<G2>::from_bytes(&encode_g2(&negated(key.point()))).unwrap();
-    assert_eq!(bn254::aggregate([key, opposite]), None);
-    assert_eq!(bn254::aggregate::<G2>([]), None);
-    assert_eq!(bn254::sum(Some(key), [], [key]), None);
-    assert_eq!(bn254::sum(None, [key, opposite], [opposite]), Some(key));
-    let keys = [key.to_bytes(), opposite.to_bytes()];
-    let verdict = Profile::DrandEvmnet.verify_shared(&keys, b"m", &[0; 64]);
-    assert_eq!(verdict, Err(Reason::IdentityAggregateKey));
-}
-
-#[test]
-fn secret_keys_out_of_range() {
-    let minus_one = -Scalar::ONE;
-    let mut order: [u8; 32] = {
-        let limbs = minus_one.into_bigint().0;
-        let bytes: Vec<u8> = limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
-        bytes.try_into().unwrap()
-    };
-    assert!(SecretKey::from_bytes(&order).is_ok_and(|secret| *secret.to_bytes() == order));
-    order[31] += 1;
-    for bytes in [[0; 32], order, [0xff; 32]] {
-        assert!(matches!(SecretKey::from_bytes(&bytes), Err(ParseError::Secret)));
-    }
-    // Zero from entropy is no key.
-    assert_eq!(SecretKey::from_entropy(&[0; 48]).public_key_g1().point(), G1::generator());
-    assert_eq!(format!("{:?}", secret(1)), "SecretKey(redacted)");
-}
-
-#[test]
-fn empty_claims_are_false() {
-    let identity = Signature::from_bytes(&[0; 64]).unwrap();
-    assert!(!aggregate_verify(&[], &identity));
-    assert!(!verify_all(&secret(1).public_key_g2(), &[], &identity));
-    assert!(pairing_is_one(&[]));
-    for profile in Profile::all() {
-        assert_eq!(profile.verify_each(&[], &[0; 64]), Err(Reason::NoStatements));
-        assert_eq!(profile.verify_shared(&[[0; 0]; 0], b"m", &[0; 64]), Err(Reason::NoStatements));
-    }
-}
-
-#[test]
-fn repeated_messages_in_a_nul_suite() {
-    let profile = Profile::DrandEvmnet;
-    let keys = [secret(1).public_key_g2().to_bytes(), secret(2).public_key_g2().to_bytes()];
-    let sign = |i, message: &[u8]| secret(i).sign(&profile.hash(message).unwrap());
-    let each = [(&keys[0][..], &b"m"[..]), (&keys[1], b"m")];
-    let sum: Signature = [sign(1, b"m"), sign(2, b"m")].into_iter().sum();
-    assert_eq!(profile.verify_each(&each, &sum.to_bytes()), Err(Reason::RepeatedMessage));
-    assert_eq!(profile.verify_shared(&keys, b"m", &sum.to_bytes()), Err(Reason::RepeatedMessage));
-    let one = sign(1, b"m").to_bytes();
-    assert_eq!(profile.verify_shared(&keys[..1], b"m", &one), Ok(()));
-    let each = [(&keys[0][..], &b"m"[..]), (&keys[1], b"n")];
-    let sum: Signature = [sign(1, b"m"), sign(2, b"n")].into_iter().sum();
-    assert_eq!(profile.verify_each(&each, &sum.to_bytes()), Ok(()));
-    let crossed: Signature = [sign(1, b"n"), sign(2, b"m")].into_iter().sum();
-    assert_eq!(profile.verify_each(&each, &crossed.to_bytes()), Err(Reason::Mismatch));
-}
-
-#[test]
-fn eigenlayer_signs_digests_alone() {
-    let key = secret(1).dual_key().to_bytes();
-    for found in [0, 31, 33] {
-        let verdict = Profile::EigenLayer.verify(&key, &vec![0; found], &[0; 64]);
-        assert_eq!(verdict, Err(Reason::MessageLength { expected: 32, found }));
-    }
-}
-
-/// The second key is made from the first: without possession it signs for both.
+/// The second key is computed from the first, and signs for both: this is why possession is proved. The attacker has no
+/// proof of possession for it.
 #[test]
 fn rogue_key() {
     let (honest, attacker) = (secret(1).public_key_g2(), secret(2));
-    let rogue = bn254::sum(Some(attacker.public_key_g2()), [], [honest]).unwrap();
-    let forged = attacker.sign(&message(1));
-    let sum = bn254::aggregate([honest, rogue]).unwrap();
-    assert!(verify(&sum, &message(1), &forged), "this is why possession is proved");
-    // The attacker has no signature under the rogue key alone.
-    let verifier = Contract { chain_id: 1, address: [1; 20] };
-    let possession = Possession { verifier, owner: [2; 20], key: &rogue.to_bytes() }.digest();
+    let rogue = sum(Some(attacker.public_key_g2()), [], [honest]).unwrap();
+    let message = try_and_increment(&[1; 32]).point;
+    let both = aggregate([honest, rogue]).unwrap();
+    assert!(verify(&both, &message, &attacker.sign(&message)));
+    let verifier = Contract { chain_id: 1, address: [1; 20].into() };
+    let possession = KeyPossession { verifier, owner: [2; 20].into(), key: &rogue.to_bytes() }.digest();
     let point = try_and_increment(&possession).point;
     assert!(!verify(&rogue, &point, &attacker.sign(&point)));
 }
@@ -232,62 +55,16 @@ fn possession_is_the_owners() {
     let secret = secret(1);
     let key = secret.public_key_g2();
     let bytes = key.to_bytes();
-    let possession = Possession { verifier: Contract { chain_id: 1, address: [1; 20] }, owner: [2; 20], key: &bytes };
+    let possession = KeyPossession {
+        verifier: Contract { chain_id: 1, address: [1; 20].into() },
+        owner: [2; 20].into(),
+        key: &bytes,
+    };
     let proof = secret.sign(&try_and_increment(&possession.digest()).point);
-    let accepts = |possession: Possession<'_>| verify(&key, &try_and_increment(&possession.digest()).point, &proof);
+    let accepts = |possession: KeyPossession<'_>| verify(&key, &try_and_increment(&possession.digest()).point, &proof);
     assert!(accepts(possession));
-    assert!(!accepts(Possession { owner: [3; 20], ..possession }));
-    assert!(!accepts(Possession { verifier: Contract { chain_id: 2, address: [1; 20] }, ..possession }));
-}
-
-#[test]
-fn dual_keys_of_two_secrets() {
-    let (one, two) = (secret(1), secret(2));
-    assert_eq!(DualKey::new(one.public_key_g1(), two.public_key_g2()), Err(ParseError::KeysDiffer));
-    let bytes = [one.public_key_g1().to_bytes(), two.public_key_g2().to_bytes()].concat();
-    assert_eq!(Profile::EigenLayer.verify(&bytes, &[0; 32], &[0; 64]), Err(Reason::Parse(ParseError::KeysDiffer)));
-    let opposite = PublicKey::<G1>::from_bytes(&encode_g1(&negated(one.public_key_g1().point()))).unwrap();
-    assert_eq!(DualKey::new(opposite, one.public_key_g2()), Err(ParseError::KeysDiffer));
-}
-
-/// The aggregator brings a key in G2 of its own, and a signature under it; and a forgery made for a fixed challenge.
-#[test]
-fn dual_key_forgeries() {
-    let (honest, own) = (secret(1), secret(2));
-    let (g1, message) = (honest.public_key_g1(), message(1));
-    assert!(dual_key_verify(&message, &g1, &honest.public_key_g2(), &honest.sign(&message)));
-    let foreign = own.public_key_g2();
-    assert!(!dual_key_verify(&message, &g1, &foreign, &own.sign(&message)));
-    // For a challenge that was known beforehand, s = b·H + γ·(b·G1 - pk1) would pass.
-    let guess = challenge(&message, &g1, &foreign, &own.sign(&message));
-    let forged = own.sign(&message).point() + (own.public_key_g1().point() * guess) + (negated(g1.point()) * guess);
-    let forged = Signature::from_point(forged.into_affine());
-    let left = (forged.point() + g1.point() * guess).into_affine();
-    let right = (message.point() + G1::generator() * guess).into_affine();
-    assert!(pairing_is_one(&[(left, negated(G2::generator())), (right, foreign.point())]), "the forgery is right");
-    assert!(!dual_key_verify(&message, &g1, &foreign, &forged), "but the signature is in the transcript");
-}
-
-/// keccak256(TAG ‖ H ‖ pk1 ‖ pk2 ‖ s): each part moves the challenge.
-#[test]
-fn challenge_covers_everything() {
-    let (one, two) = (secret(1), secret(2));
-    let (h, s) = (message(1), one.sign(&message(1)));
-    let base = challenge(&h, &one.public_key_g1(), &one.public_key_g2(), &s);
-    let transcript = [
-        &quorate_evm::keccak256(&[b"quorate.bn254.dual-key"])[..],
-        &h.to_bytes(),
-        &one.public_key_g1().to_bytes(),
-        &one.public_key_g2().to_bytes(),
-        &s.to_bytes(),
-    ]
-    .concat();
-    assert_eq!(transcript.len(), 352);
-    assert_eq!(base, Scalar::from_be_bytes_mod_order(&quorate_evm::keccak256(&[&transcript])));
-    assert_ne!(base, challenge(&message(2), &one.public_key_g1(), &one.public_key_g2(), &s));
-    assert_ne!(base, challenge(&h, &two.public_key_g1(), &one.public_key_g2(), &s));
-    assert_ne!(base, challenge(&h, &one.public_key_g1(), &two.public_key_g2(), &s));
-    assert_ne!(base, challenge(&h, &one.public_key_g1(), &one.public_key_g2(), &two.sign(&h)));
+    assert!(!accepts(KeyPossession { owner: [3; 20].into(), ..possession }));
+    assert!(!accepts(KeyPossession { verifier: Contract { chain_id: 2, address: [1; 20].into() }, ..possession }));
 }
 
 /// Odd roots, roots plus p, other counters, roots of nothing.
@@ -299,23 +76,23 @@ fn counter_hints_that_lie() {
         let (found, hint) = (try_and_increment(&digest), CounterHint::new(&digest));
         assert_eq!(hint.check(&digest), Some(found.point));
         let y = found.point.point().y;
-        assert!(fp_bytes(&y)[31].is_multiple_of(2));
-        assert_eq!(CounterHint { y: fp_bytes(&-y), ..hint }.check(&digest), None, "the odd root");
+        assert!(fq_bytes(&y)[31].is_multiple_of(2));
+        assert_eq!(CounterHint { y: fq_bytes(&-y), ..hint }.check(&digest), None, "the odd root");
         assert_eq!(CounterHint { y: plus_p(&hint.y), ..hint }.check(&digest), None, "not canonical");
         assert_eq!(CounterHint { counter: hint.counter ^ 1, ..hint }.check(&digest), None);
         assert_eq!(hint.check(&[i + 100; 32]), None, "another digest");
         // Every counter before the least has no hint at all.
         for counter in 0..hint.counter {
-            let on_curve = bn254::fp_from_bytes(&candidate(&digest, counter))
-                .is_some_and(|x| (x.square() * x + Fp::from(3u8)).sqrt().is_some());
+            let on_curve = fq_from_bytes(&candidate(&digest, counter))
+                .is_some_and(|x| (x.square() * x + Fq::from(3u8)).sqrt().is_some());
             assert!(!on_curve);
         }
         // A later counter that is accepted passes the check, and names another point.
         for counter in hint.counter + 1..hint.counter + 9 {
-            let Some(x) = bn254::fp_from_bytes(&candidate(&digest, counter)) else { continue };
-            let Some(root) = (x.square() * x + Fp::from(3u8)).sqrt() else { continue };
-            let even = if fp_bytes(&root)[31].is_multiple_of(2) { root } else { -root };
-            let point = CounterHint { counter, y: fp_bytes(&even) }.check(&digest).unwrap();
+            let Some(x) = fq_from_bytes(&candidate(&digest, counter)) else { continue };
+            let Some(root) = (x.square() * x + Fq::from(3u8)).sqrt() else { continue };
+            let even = if fq_bytes(&root)[31].is_multiple_of(2) { root } else { -root };
+            let point = CounterHint { counter, y: fq_bytes(&even) }.check(&digest).unwrap();
             assert_ne!(point, found.point);
             later += 1;
         }
@@ -334,21 +111,21 @@ fn map_hints_that_lie() {
         assert_eq!(honest.check(u), Some(map_to_curve(u).point));
         assert_eq!(MapHint { root: -honest.root, ..honest }.check(u), None, "the other sign");
         let xs = candidates(u);
-        let right = |x: Fp| x.square() * x + Fp::from(3u8);
+        let right = |x: Fq| x.square() * x + Fq::from(3u8);
         for claimed in [Candidate::First, Candidate::Second, Candidate::Third] {
             if claimed == honest.candidate {
                 continue;
             }
             // The best a liar can do: true roots wherever there are any.
-            let root = right(xs[claimed as usize - 1]).sqrt().unwrap_or(Fp::ZERO);
+            let root = right(xs[claimed as usize - 1]).sqrt().unwrap_or(Fq::ZERO);
             for root in [root, -root] {
-                for non_square in [honest.non_square, (-right(xs[0])).sqrt().unwrap_or(Fp::ZERO), root] {
+                for non_square in [honest.non_square, (-right(xs[0])).sqrt().unwrap_or(Fq::ZERO), root] {
                     assert_eq!(MapHint { candidate: claimed, root, non_square }.check(u), None);
                 }
             }
         }
         if honest.candidate != Candidate::First {
-            assert_eq!(MapHint { non_square: Fp::ONE, ..honest }.check(u), None);
+            assert_eq!(MapHint { non_square: Fq::ONE, ..honest }.check(u), None);
         }
     }
     assert!(seen[1..].iter().all(|n| *n > 5), "{seen:?}");
@@ -359,7 +136,7 @@ fn rfc_hints_that_lie() {
     let (message, tag) = (b"message", b"QUORATE-TEST-BN254G1_XMD:KECCAK-256_SVDW_RO_");
     let hint = Rfc9380Hint::new(message, tag);
     assert_eq!(hint.check(message, tag), Some(hash_to_curve(message, tag)));
-    assert_eq!(Rfc9380Hint { inverse: hint.inverse + Fp::ONE, ..hint }.check(message, tag), None);
+    assert_eq!(Rfc9380Hint { inverse: hint.inverse + Fq::ONE, ..hint }.check(message, tag), None);
     assert_eq!(Rfc9380Hint { maps: [hint.maps[1], hint.maps[0]], ..hint }.check(message, tag), None);
     assert_eq!(hint.check(b"massage", tag), None);
 }
@@ -371,34 +148,34 @@ fn accumulator_meets_its_own_key() {
     let (a, b) = (point(1), point(2));
     let both = (a + b).into_affine();
     let mut sum = Accumulator::new(None);
-    assert_eq!((sum.sum(), sum.inverse_of_z()), (G2::identity(), None));
+    assert_eq!((sum.sum(), sum.inverse_of_z()), (G2Affine::identity(), None));
     sum.change(a, Change::Added);
     // The first key is loaded with Z = 1, and so is a base's.
     assert_eq!(sum, Accumulator::new(Some(a)));
-    let one = [[0; 32], fp_bytes(&Fp::ONE)].concat();
+    let one = [[0; 32], fq_bytes(&Fq::ONE)].concat();
     assert_eq!(sum.inverse_of_z().map(|z| z.to_vec()), Some(one));
     sum.change(b, Change::Added);
     // Z = H = x2 - x1.
     let h = b.x - a.x;
     let inverse = h.inverse().unwrap();
-    assert_eq!(sum.inverse_of_z().unwrap()[..32], fp_bytes(&inverse.c1));
-    assert_eq!(sum.inverse_of_z().unwrap()[32..], fp_bytes(&inverse.c0));
+    assert_eq!(sum.inverse_of_z().unwrap()[..32], fq_bytes(&inverse.c1));
+    assert_eq!(sum.inverse_of_z().unwrap()[32..], fq_bytes(&inverse.c0));
     sum.change(both, Change::Added);
     assert_eq!(sum.sum(), (both + both).into_affine(), "doubling");
     sum.change(both, Change::Removed);
     assert_eq!(sum.sum(), both);
     sum.change(both, Change::Removed);
-    assert_eq!((sum.sum(), sum.inverse_of_z()), (G2::identity(), None));
+    assert_eq!((sum.sum(), sum.inverse_of_z()), (G2Affine::identity(), None));
     sum.change(b, Change::Removed);
     assert_eq!(sum, Accumulator::new(Some(negated(b))));
-    sum.change(G2::identity(), Change::Added);
+    sum.change(G2Affine::identity(), Change::Added);
     assert_eq!(sum.sum(), negated(b));
     // Doubling an affine key: Z = 2y.
     let z = a.y.double().inverse().unwrap();
     let mut sum = Accumulator::new(Some(a));
     sum.change(a, Change::Added);
     let doubled = sum.inverse_of_z().unwrap();
-    assert_eq!(doubled.to_vec(), [fp_bytes(&z.c1), fp_bytes(&z.c0)].concat());
+    assert_eq!(doubled.to_vec(), [fq_bytes(&z.c1), fq_bytes(&z.c0)].concat());
 }
 
 /// Where the sum has the x of the next key there is no slope: colluding members can bring that about, and are added in
@@ -415,7 +192,7 @@ fn slopes_of_no_line() {
         (Some(a), vec![(negated(a), Added)]),
         (None, vec![(a, Added), (b, Added), (both, Added)]),
         (None, vec![(a, Added), (b, Added), (both, Removed), (a, Added)]),
-        (Some(a), vec![(G2::identity(), Added)]),
+        (Some(a), vec![(G2Affine::identity(), Added)]),
     ] {
         assert_eq!(slopes(base, changes.clone()), None);
         let enough = vec![[0; 64]; changes.len()];
@@ -461,10 +238,10 @@ fn slopes_that_lie() {
 }
 
 fn quorum() -> Quorum {
-    let key = secret(1).public_key_g2().to_bytes();
-    let signers: Bitmap = [0, 9, 17].into_iter().collect();
+    let key = secret(1).public_key_g2().to_bytes().into();
+    let signers: MemberSet = [0, 9, 17].into_iter().collect();
     Quorum {
-        base: Some(Base { slot: 3, epoch: 5, weight: 7, key, signers: Bitmap::full(12) }),
+        base: Some(Base { slot: 3, epoch: 5, weight: 7, key, signers: MemberSet::full(12) }),
         store: Store::Slot(4),
         key_pages: vec![1, 2],
         weight_pages: vec![9],
@@ -493,53 +270,53 @@ const PROOF: usize = BITMAP + 3;
 fn packed_layout() {
     let bytes = quorum().encode().unwrap();
     let head = "0003000400020003020100000001000000020000000900000005".to_owned() + &"0".repeat(23) + "7";
-    assert_eq!(hex::encode(&bytes[..BASE + 16]), head);
+    assert_eq!(const_hex::encode(&bytes[..BASE + 16]), head);
     assert_eq!(bytes[BASE + 16..BASE_BITMAP], secret(1).public_key_g2().to_bytes());
     // Most significant bit first: members 0 to 11, then 0, 9, 17.
-    assert_eq!(hex::encode(&bytes[BASE_BITMAP..PROOF]), "fff0804040");
+    assert_eq!(const_hex::encode(&bytes[BASE_BITMAP..PROOF]), "fff0804040");
     let proof = "00".to_owned() + &"aa".repeat(64) + &"bb".repeat(64) + "01" + &"cc".repeat(32);
-    assert_eq!(hex::encode(&bytes[PROOF..]), proof);
+    assert_eq!(const_hex::encode(&bytes[PROOF..]), proof);
     let base = quorum().base.unwrap();
-    assert_eq!(base.commitment(), quorate_evm::keccak256(&[&bytes[BASE..BITMAP]]));
+    assert_eq!(base.commitment(), keccak256(&bytes[BASE..BITMAP]));
 
     // Eleven members change from the base, and from the empty quorum three, of whom the first is loaded.
     let bytes = shown_by(KeySum::Slopes(vec![[0xdd; 64]; 11])).encode().unwrap();
-    assert_eq!(hex::encode(&bytes[PROOF..]), "01".to_owned() + &"dd".repeat(64 * 11) + &"bb".repeat(64));
+    assert_eq!(const_hex::encode(&bytes[PROOF..]), "01".to_owned() + &"dd".repeat(64 * 11) + &"bb".repeat(64));
     let new = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[0xdd; 64]; 2])) };
     let expected =
         "ffff000400000003020100000001000000020000000980404001".to_owned() + &"dd".repeat(128) + &"bb".repeat(64);
-    assert_eq!(hex::encode(new.encode().unwrap()), expected);
+    assert_eq!(const_hex::encode(new.encode().unwrap()), expected);
 
     // A quorum that is its base has no bitmap and shows no sum.
     let signers = quorum().base.unwrap().signers;
     let bytes = Quorum { signers, ..shown_by(KeySum::Unchanged) }.encode().unwrap();
-    assert_eq!(hex::encode(&bytes[..10]), "00030004000200000201");
-    assert_eq!(hex::encode(&bytes[BITMAP..]), "bb".repeat(64));
+    assert_eq!(const_hex::encode(&bytes[..10]), "00030004000200000201");
+    assert_eq!(const_hex::encode(&bytes[BITMAP..]), "bb".repeat(64));
 }
 
 #[test]
 fn truncated_quorums() {
     let bytes = quorum().encode().unwrap();
     for length in 0..bytes.len() {
-        let decoded = Quorum::decode(BackEnd::Bn254G2, &bytes[..length]);
+        let decoded = Quorum::decode(KeyGroup::Bn254G2, &bytes[..length]);
         // Without its hint it is a whole quorum for no task.
         if length == bytes.len() - 33 {
             assert!(decoded.is_ok());
         } else {
-            assert!(matches!(decoded, Err(DecodeError::Truncated { .. })), "{length}: {decoded:?}");
+            assert!(matches!(decoded, Err(DecodeQuorumError::Truncated { .. })), "{length}: {decoded:?}");
         }
     }
-    let error = |length| Quorum::decode(BackEnd::Bn254G2, &bytes[..length]).unwrap_err();
-    assert_eq!(error(24), DecodeError::Truncated { part: Part::Base, at: 22, wanted: 4, left: 2 });
-    let text = "quorum: epoch, weight and key of the base at byte 22: 4 bytes, of which 2 are there";
+    let error = |length| Quorum::decode(KeyGroup::Bn254G2, &bytes[..length]).unwrap_err();
+    assert_eq!(error(24), DecodeQuorumError::Truncated { part: Part::Base, at: 22, wanted: 4, left: 2 });
+    let text = "packed quorum: epoch, weight and key of the base at byte 22: found 2 bytes, expected 4";
     assert_eq!(error(24).to_string(), text);
-    assert_eq!(error(PROOF), DecodeError::Truncated { part: Part::Mode, at: PROOF, wanted: 1, left: 0 });
-    let expected = DecodeError::Truncated { part: Part::InverseOfZ, at: PROOF + 1, wanted: 64, left: 3 };
+    assert_eq!(error(PROOF), DecodeQuorumError::Truncated { part: Part::Mode, at: PROOF, wanted: 1, left: 0 });
+    let expected = DecodeQuorumError::Truncated { part: Part::InverseOfZ, at: PROOF + 1, wanted: 64, left: 3 };
     assert_eq!(error(PROOF + 4), expected);
     let bytes = shown_by(KeySum::Slopes(vec![[0; 64]; 11])).encode().unwrap();
     let at = PROOF + 1 + 64 * 4;
-    let expected = DecodeError::Truncated { part: Part::Slopes, at, wanted: 64, left: 63 };
-    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &bytes[..at + 63]), Err(expected));
+    let expected = DecodeQuorumError::Truncated { part: Part::Slopes, at, wanted: 64, left: 63 };
+    assert_eq!(Quorum::decode(KeyGroup::Bn254G2, &bytes[..at + 63]), Err(expected));
 }
 
 #[test]
@@ -548,64 +325,64 @@ fn quorums_of_bad_form() {
     let with = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = bytes.clone();
         change(&mut bytes);
-        Quorum::decode(BackEnd::Bn254G2, &bytes)
+        Quorum::decode(KeyGroup::Bn254G2, &bytes)
     };
-    let not_shortest = |part, length| Err(DecodeError::Bitmap { part, source: NotShortest { length } });
+    let not_shortest = |part, length| Err(DecodeQuorumError::Bitmap { part, source: NotShortest { length } });
     assert_eq!(with(&|b| b[BITMAP - 1] = 0), not_shortest(Part::BaseBitmap, 2));
     assert_eq!(with(&|b| b[PROOF - 1] = 0), not_shortest(Part::Bitmap, 3));
-    assert_eq!(with(&|b| b[..2].fill(0xff)), Err(DecodeError::BitmapOfNothing(2)));
+    assert_eq!(with(&|b| b[..2].fill(0xff)), Err(DecodeQuorumError::BitmapOfNothing(2)));
     for mode in [2, 0xff] {
-        assert_eq!(with(&|b| b[PROOF] = mode), Err(DecodeError::Mode(mode)));
+        assert_eq!(with(&|b| b[PROOF] = mode), Err(DecodeQuorumError::Mode(mode)));
     }
     // The base's own bitmap in full: the same quorum in other bytes.
     let repeated = with(&|b| {
         b[7] = 2;
         b.splice(BITMAP..PROOF + 65, [0xff, 0xf0]);
     });
-    assert_eq!(repeated, Err(DecodeError::BitmapRepeated));
+    assert_eq!(repeated, Err(DecodeQuorumError::BitmapRepeated));
     // No bitmap: of a base it is the base, of the empty one it is nobody.
     let same = with(&|b| {
         b[7] = 0;
         b.drain(BITMAP..PROOF + 65);
     });
-    assert_eq!(same.unwrap().signers, Bitmap::full(12));
+    assert_eq!(same.unwrap().signers, MemberSet::full(12));
     let mut nobody = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[1; 64]; 2])) }.encode().unwrap();
     nobody[7] = 0;
-    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &nobody), Err(DecodeError::Empty(Part::Bitmap)));
+    assert_eq!(Quorum::decode(KeyGroup::Bn254G2, &nobody), Err(DecodeQuorumError::Empty(Part::Bitmap)));
     let mut nobody = bytes.clone();
     nobody[5] = 0;
-    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &nobody), Err(DecodeError::Empty(Part::BaseBitmap)));
+    assert_eq!(Quorum::decode(KeyGroup::Bn254G2, &nobody), Err(DecodeQuorumError::Empty(Part::BaseBitmap)));
     let other = Quorum { proof: Proof::Bls12381G2 { signature: [1; 96] }, base: None, ..quorum() };
     let mut trailing = other.encode().unwrap();
     trailing.push(0);
-    assert_eq!(Quorum::decode(BackEnd::Bls12381G2, &trailing), Err(DecodeError::Trailing(1)));
+    assert_eq!(Quorum::decode(KeyGroup::Bls12381G2, &trailing), Err(DecodeQuorumError::Trailing(1)));
 }
 
 #[test]
 fn quorums_that_cannot_be_packed() {
     let base = quorum().base.unwrap();
     let refused = |quorum: Quorum| quorum.encode().unwrap_err();
-    assert_eq!(refused(Quorum { signers: Bitmap::default(), ..quorum() }), MisuseError::Empty(Part::Bitmap));
-    let nobody = Base { signers: Bitmap::default(), ..base.clone() };
-    assert_eq!(refused(Quorum { base: Some(nobody), ..quorum() }), MisuseError::Empty(Part::BaseBitmap));
+    assert_eq!(refused(Quorum { signers: MemberSet::default(), ..quorum() }), EncodeQuorumError::Empty(Part::Bitmap));
+    let nobody = Base { signers: MemberSet::default(), ..base.clone() };
+    assert_eq!(refused(Quorum { base: Some(nobody), ..quorum() }), EncodeQuorumError::Empty(Part::BaseBitmap));
     let reserved = Base { slot: NONE, ..base.clone() };
-    assert_eq!(refused(Quorum { base: Some(reserved), ..quorum() }), MisuseError::ReservedSlot(NONE));
-    assert_eq!(refused(Quorum { store: Store::Slot(RENTAL), ..quorum() }), MisuseError::ReservedSlot(RENTAL));
-    let short = Base { key: vec![0; 64], ..base.clone() };
-    let expected = MisuseError::KeyLength { expected: 128, found: 64 };
+    assert_eq!(refused(Quorum { base: Some(reserved), ..quorum() }), EncodeQuorumError::ReservedSlot(NONE));
+    assert_eq!(refused(Quorum { store: Store::Slot(RENTAL), ..quorum() }), EncodeQuorumError::ReservedSlot(RENTAL));
+    let short = Base { key: vec![0; 64].into(), ..base.clone() };
+    let expected = EncodeQuorumError::KeyLength { expected: 128, found: 64 };
     assert_eq!(refused(Quorum { base: Some(short), ..quorum() }), expected);
     let heavy = Base { weight: WEIGHT_LIMIT, ..base.clone() };
-    assert_eq!(refused(Quorum { base: Some(heavy), ..quorum() }), MisuseError::TooHeavy(1 << 96));
+    assert_eq!(refused(Quorum { base: Some(heavy), ..quorum() }), EncodeQuorumError::TooHeavy(1 << 96));
     let heaviest = Quorum { base: Some(Base { weight: WEIGHT_LIMIT - 1, ..base.clone() }), ..quorum() };
-    assert_eq!(Quorum::decode(BackEnd::Bn254G2, &heaviest.encode().unwrap()), Ok(heaviest));
-    assert_eq!(refused(Quorum { signers: base.signers.clone(), ..quorum() }), MisuseError::KeySum(0));
+    assert_eq!(Quorum::decode(KeyGroup::Bn254G2, &heaviest.encode().unwrap()), Ok(heaviest));
+    assert_eq!(refused(Quorum { signers: base.signers.clone(), ..quorum() }), EncodeQuorumError::KeySum(0));
     for sum in [KeySum::Unchanged, KeySum::Slopes(vec![]), KeySum::Slopes(vec![[0; 64]; 12])] {
-        assert_eq!(refused(shown_by(sum)), MisuseError::KeySum(11));
+        assert_eq!(refused(shown_by(sum)), EncodeQuorumError::KeySum(11));
     }
     let new = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[0; 64]; 3])) };
-    assert_eq!(refused(new), MisuseError::KeySum(3));
+    assert_eq!(refused(new), EncodeQuorumError::KeySum(3));
     let pages = Quorum { key_pages: vec![0; 256], ..quorum() };
-    assert_eq!(refused(pages), MisuseError::TooMany { part: Part::Pages, found: 256, most: 255 });
+    assert_eq!(refused(pages), EncodeQuorumError::TooMany { part: Part::Pages, found: 256, most: 255 });
     let wide = Quorum { signers: [8 * 65_535].into_iter().collect(), ..quorum() };
-    assert_eq!(refused(wide), MisuseError::TooMany { part: Part::Bitmap, found: 65_536, most: 65_535 });
+    assert_eq!(refused(wide), EncodeQuorumError::TooMany { part: Part::Bitmap, found: 65_536, most: 65_535 });
 }

@@ -1,21 +1,25 @@
-//! Plans of random networks, what is refused, and the file that the README's first plan is made from.
+//! Plans of random networks, networks and quorums that are refused, and the file with which the documents make their first plan.
 #![allow(clippy::unwrap_used, reason = "what a test cannot make fails it")]
 
 mod rig;
 
 use ark_ec::{AffineRepr, CurveGroup};
 use proptest::prelude::*;
-use quorate_curve::{Backend, G2 as BlsG2, Group};
+use quorate::PublicKey;
+use quorate_bn254::{
+    Bn254PublicKey, G1Affine, G2Affine, aggregate,
+    encoding::{encode_g1, encode_g2},
+};
+use quorate_curve::Group;
 use quorate_evm::{
-    BackEnd, Base, Bitmap, KeySum, Network, NetworkError, PlanError,
+    Base, KeyGroup, KeySum, MemberSet, Network, NetworkError, PlanError, Quorum, QuorumSignature,
     alloy_primitives::{Address, B256, Bytes},
     alloy_sol_types::SolCall,
     base::{KeyPage, Table, Weighing},
-    bls12381, bn254,
+    bls12381,
     contract::SettlementBn254G2,
     gas::{Measured, Storing},
-    network::Signature,
-    quorum::{MisuseError, Quorum, Store},
+    quorum::{EncodeQuorumError, Store},
     state::{self, Head, NEVER},
 };
 use rig::Operators;
@@ -24,12 +28,12 @@ use rig::Operators;
 const N: u8 = 20;
 
 /// A network whose first `paged` keys are in a page, with bases in the slots 0, 1, ….
-fn network(operators: &Operators, paged: usize, bases: &[(u32, Bitmap)]) -> Network {
+fn network(operators: &Operators, paged: usize, bases: &[(u32, MemberSet)]) -> Network {
     let keys = operators.members();
-    let Table { key_pages, weight_pages } = Table::new(operators.back_end, keys.len(), paged);
+    let Table { key_pages, weight_pages } = Table::new(operators.key_group, keys.len(), paged);
     let weights = (0..keys.len() as u64).map(|i| 1_000 + i).collect();
     let mut network = Network {
-        back_end: operators.back_end,
+        key_group: operators.key_group,
         chain_id: 1,
         contract: Address::repeat_byte(0xaa),
         nonce: 5,
@@ -52,20 +56,20 @@ fn network(operators: &Operators, paged: usize, bases: &[(u32, Bitmap)]) -> Netw
 }
 
 /// The sum of members' keys, all added up, as a contract keeps it.
-fn sum(network: &Network, signers: &Bitmap) -> Option<Vec<u8>> {
-    let keys = signers.iter().map(|index| &network.keys[index][..network.back_end.key_bytes()]);
-    match network.back_end {
-        BackEnd::Bn254G2 => {
-            let keys = keys.map(|key| bn254::PublicKey::<bn254::G2>::from_bytes(key).unwrap());
-            Some(bn254::aggregate(keys)?.to_bytes())
+fn sum(network: &Network, signers: &MemberSet) -> Option<Bytes> {
+    let keys = signers.iter().map(|index| &network.keys[index][..network.key_group.key_bytes()]);
+    match network.key_group {
+        KeyGroup::Bn254G2 => {
+            let keys = keys.map(|key| Bn254PublicKey::<G2Affine>::from_bytes(key).unwrap());
+            Some(aggregate(keys)?.to_bytes().into())
         }
-        BackEnd::Bn254G1 => {
-            let keys = keys.map(|key| bn254::PublicKey::<bn254::G1>::from_bytes(key).unwrap());
-            Some(bn254::aggregate(keys)?.to_bytes())
+        KeyGroup::Bn254G1 => {
+            let keys = keys.map(|key| Bn254PublicKey::<G1Affine>::from_bytes(key).unwrap());
+            Some(aggregate(keys)?.to_bytes().into())
         }
-        BackEnd::Bls12381G2 => {
-            let keys: Vec<_> = keys.map(|key| bls12381::decode_key(key).unwrap()).collect();
-            Some(bls12381::encode_key(&Backend::auto().sum::<BlsG2>(&keys)).to_vec())
+        KeyGroup::Bls12381G2 => {
+            let keys = keys.map(|key| bls12381::decode_key(key).unwrap());
+            Some(bls12381::encode_key(&bls12381::sum(None, keys, [])?).into())
         }
     }
 }
@@ -74,12 +78,12 @@ fn results(n: u8) -> Vec<B256> {
     (0..n).map(|i| B256::repeat_byte(0xa0 + i)).collect()
 }
 
-fn members() -> impl Strategy<Value = Bitmap> {
+fn members() -> impl Strategy<Value = MemberSet> {
     prop::collection::btree_set(0..usize::from(N), 1..usize::from(N)).prop_map(|members| members.into_iter().collect())
 }
 
-fn back_end() -> impl Strategy<Value = BackEnd> {
-    prop::sample::select(BackEnd::ALL.to_vec())
+fn key_group() -> impl Strategy<Value = KeyGroup> {
+    prop::sample::select(KeyGroup::ALL.to_vec())
 }
 
 proptest! {
@@ -89,19 +93,19 @@ proptest! {
     /// the signature holds, and what is packed is what was planned.
     #[test]
     fn a_plan_from_random_bases(
-        back_end in back_end(),
+        key_group in key_group(),
         bases in prop::collection::vec((prop_oneof![Just(0u32), 2u32..4], members()), 0..5),
         signers in members(),
         paged in 0..=usize::from(N),
         tasks in 1u8..3,
         enough in prop_oneof![Just(NEVER), 1u32..20],
     ) {
-        let operators = Operators::new(back_end, N);
+        let operators = Operators::new(key_group, N);
         let network = Network { enough, ..network(&operators, paged, &bases) };
         let (measured, results) = (Measured::default(), results(tasks));
         let plan = network.plan(&measured, &signers, &results).unwrap();
         let expected = sum(&network, &signers);
-        prop_assert_eq!(Some(&plan.key), expected.as_ref());
+        prop_assert_eq!(Some(plan.key.to_bytes()), expected);
         prop_assert_eq!(plan.weight, signers.iter().map(|i| u128::from(network.weights[i])).sum::<u128>());
 
         let ways = network.ways(&measured, &signers).unwrap();
@@ -115,7 +119,7 @@ proptest! {
         prop_assert!(plan.verify(&signature).unwrap());
         prop_assert!(!plan.verify(&operators.sign(&signers, &plan.digests[..1].repeat(3))).unwrap());
         let quorum = plan.quorum(Store::Slot(9), &signature);
-        prop_assert_eq!(&Quorum::decode(back_end, &quorum.encode().unwrap()).unwrap(), &quorum);
+        prop_assert_eq!(&Quorum::decode(key_group, &quorum.encode().unwrap()).unwrap(), &quorum);
         prop_assert_eq!(quorum.base.map(|base| base.slot), plan.base_slot());
         let counted = signers.len() >= enough as usize;
         prop_assert_eq!(plan.way.weighing == Weighing::Counted, counted);
@@ -141,9 +145,9 @@ proptest! {
         // The estimate is of this way, and no other base's is less but for the price of bytes that happen to be zero.
         let total = |network: &Network| {
             let plan = network.plan(&measured, &signers, &results).unwrap();
-            let call = plan.call(Store::Nowhere, &Signature::stand_in(back_end), &results).unwrap();
+            let call = plan.call(Store::Nowhere, &QuorumSignature::stand_in(key_group), &results).unwrap();
             let estimate = plan.estimate(&measured, &call, network.storing(&plan, Store::Nowhere));
-            assert_eq!(estimate.difference, measured.steps(back_end, &plan.way.steps));
+            assert_eq!(estimate.difference, measured.steps(key_group, &plan.way.steps));
             estimate.total()
         };
         let least = total(&network);
@@ -154,8 +158,8 @@ proptest! {
     }
 
     #[test]
-    fn json_reads_back(back_end in back_end(), signers in members(), weight: u128, required: u128, enough: u32, paged in 0..=20usize) {
-        let mut network = network(&Operators::new(back_end, N), paged, &[(1, signers)]);
+    fn json_reads_back(key_group in key_group(), signers in members(), weight: u128, required: u128, enough: u32, paged in 0..=20usize) {
+        let mut network = network(&Operators::new(key_group, N), paged, &[(1, signers)]);
         network.bases[0].weight = weight;
         (network.required, network.enough) = (required, enough);
         let text = serde_json::to_string(&network).unwrap();
@@ -166,10 +170,10 @@ proptest! {
 /// What the aggregator follows is what it would have read anew.
 #[test]
 fn a_followed_network_offers_what_was_stored() {
-    let operators = Operators::new(BackEnd::Bn254G2, 12);
+    let operators = Operators::new(KeyGroup::Bn254G2, 12);
     let mut network = network(&operators, 12, &[]);
     let (measured, results) = (Measured::default(), results(2));
-    let signers: Bitmap = (1..12).collect();
+    let signers: MemberSet = (1..12).collect();
     let plan = network.plan(&measured, &signers, &results).unwrap();
     assert_eq!((plan.base_slot(), network.storing(&plan, Store::Slot(4))), (None, Storing::New));
     network.settled(&plan, Store::Slot(4));
@@ -178,7 +182,7 @@ fn a_followed_network_offers_what_was_stored() {
     assert_eq!((again.base_slot(), &again.sum, again.way.changed.len()), (Some(4), &KeySum::Unchanged, 0));
     assert_eq!((&again.key, again.weight), (&plan.key, plan.weight));
     assert_ne!(again.digests, plan.digests, "the numbers went on");
-    let other = network.plan(&measured, &Bitmap::full(12), &results).unwrap();
+    let other = network.plan(&measured, &MemberSet::full(12), &results).unwrap();
     assert_eq!(network.storing(&other, Store::Slot(4)), Storing::OverTheBase);
     assert_eq!(network.storing(&other, Store::Slot(5)), Storing::New);
     assert_eq!(network.storing(&other, Store::Nowhere), Storing::Nowhere);
@@ -191,9 +195,9 @@ fn a_followed_network_offers_what_was_stored() {
     // The newest is part of the state, and of nothing else.
     let before = network.state().unwrap();
     network.settled(&other, Store::Slot(0));
-    assert_eq!(network.newest(), B256::from(other.result(0).commitment()));
+    assert_eq!(network.newest(), other.result(0).commitment());
     assert_ne!(network.state().unwrap(), before);
-    assert_eq!(network.plan(&measured, &Bitmap::full(12), &results).unwrap().base_slot(), Some(0));
+    assert_eq!(network.plan(&measured, &MemberSet::full(12), &results).unwrap().base_slot(), Some(0));
 
     // Ski rental: what changed is owed until the contract stores.
     let third = network.plan(&measured, &signers, &results).unwrap();
@@ -208,11 +212,11 @@ fn a_followed_network_offers_what_was_stored() {
 /// is smaller.
 #[test]
 fn counted_and_weighed() {
-    let operators = Operators::new(BackEnd::Bn254G2, 12);
+    let operators = Operators::new(KeyGroup::Bn254G2, 12);
     let mut network = Network { required: 8_020, enough: 8, ..network(&operators, 12, &[]) };
     network.weights[11] = 9_000;
     let plan = |network: &Network, signers: &[usize]| {
-        let signers: Bitmap = signers.iter().copied().collect();
+        let signers: MemberSet = signers.iter().copied().collect();
         network.plan(&Measured::default(), &signers, &results(1)).unwrap()
     };
     let counted = plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -243,29 +247,29 @@ fn counted_and_weighed() {
 /// Members who chose their keys so that an addition has no slope: the plan takes Jacobian coordinates.
 #[test]
 fn colluding_keys_have_a_plan() {
-    let operators = Operators::new(BackEnd::Bn254G2, 4);
+    let operators = Operators::new(KeyGroup::Bn254G2, 4);
     let mut network = network(&operators, 4, &[]);
-    let both = sum(&network, &Bitmap::full(2)).unwrap();
-    network.keys[2] = both.into();
+    let both = sum(&network, &MemberSet::full(2)).unwrap();
+    network.keys[2] = both;
     let plan = |signers: &[usize]| {
-        let signers: Bitmap = signers.iter().copied().collect();
+        let signers: MemberSet = signers.iter().copied().collect();
         network.plan(&Measured::default(), &signers, &results(1)).unwrap()
     };
     let exceptional = plan(&[0, 1, 2]);
     assert!(matches!(exceptional.sum, KeySum::Jacobian { .. }), "{:?}", exceptional.sum);
-    assert_eq!(Some(exceptional.key), sum(&network, &Bitmap::full(3)));
+    assert_eq!(Some(exceptional.key.to_bytes()), sum(&network, &MemberSet::full(3)));
     let one = plan(&[2]);
     assert_eq!(one.sum, KeySum::Slopes(vec![]), "a key that is loaded is the sum");
 }
 
 fn refused(network: &Network, signers: &[usize]) -> PlanError {
-    let signers: Bitmap = signers.iter().copied().collect();
+    let signers: MemberSet = signers.iter().copied().collect();
     network.plan(&Measured::default(), &signers, &results(1)).unwrap_err()
 }
 
 #[test]
 fn quorums_that_cannot_be_made() {
-    let network = network(&Operators::new(BackEnd::Bn254G2, 4), 4, &[]);
+    let network = network(&Operators::new(KeyGroup::Bn254G2, 4), 4, &[]);
     assert_eq!(refused(&network, &[]), PlanError::Empty);
     assert_eq!(refused(&network, &[1, 4]), PlanError::NoSuchMember { index: 4, members: 4 });
     let unweighed = Network { weight_pages: vec![], ..network };
@@ -274,29 +278,32 @@ fn quorums_that_cannot_be_made() {
     assert_eq!(error.to_string(), "the quorum is too light: it weighs 1001, and 1002 are required");
     // Nobody is weighed, so no page is missed.
     let counted = Network { enough: 1, ..unweighed };
-    counted.plan(&Measured::default(), &Bitmap::full(1), &results(1)).unwrap();
+    counted.plan(&Measured::default(), &MemberSet::full(1), &results(1)).unwrap();
 }
 
 /// A key and its opposite, which a proof of possession cannot keep apart: under their sum everything is signed.
 #[test]
 fn cancelling_pair() {
-    for back_end in BackEnd::ALL {
-        let mut network = network(&Operators::new(back_end, 3), 3, &[(3, [0, 2].into_iter().collect())]);
+    for key_group in KeyGroup::ALL {
+        let mut network = network(&Operators::new(key_group, 3), 3, &[(3, [0, 2].into_iter().collect())]);
         let first = network.keys[0].clone();
-        network.keys[1] = match back_end {
-            BackEnd::Bn254G2 => {
-                let point = bn254::PublicKey::<bn254::G2>::from_bytes(&first).unwrap().point();
-                bn254::encode_g2(&(-point.into_group()).into_affine()).into()
+        network.keys[1] = match key_group {
+            KeyGroup::Bn254G2 => {
+                let point = Bn254PublicKey::<G2Affine>::from_bytes(&first).unwrap().point();
+                encode_g2(&(-point.into_group()).into_affine()).into()
             }
-            BackEnd::Bn254G1 => {
-                let g1 = bn254::PublicKey::<bn254::G1>::from_bytes(&first[..64]).unwrap().point();
-                let g1 = bn254::encode_g1(&(-g1.into_group()).into_affine());
-                let g2 = bn254::PublicKey::<bn254::G2>::from_bytes(&first[64..]).unwrap().point();
-                [&g1[..], &bn254::encode_g2(&(-g2.into_group()).into_affine())].concat().into()
+            KeyGroup::Bn254G1 => {
+                let g1 = Bn254PublicKey::<G1Affine>::from_bytes(&first[..64]).unwrap().point();
+                let g2 = Bn254PublicKey::<G2Affine>::from_bytes(&first[64..]).unwrap().point();
+                let (g1, g2) = (-g1.into_group(), -g2.into_group());
+                [&encode_g1(&g1.into_affine())[..], &encode_g2(&g2.into_affine())].concat().into()
             }
-            BackEnd::Bls12381G2 => bls12381::encode_key(&bls12381::decode_key(&first).unwrap().negate()).into(),
+            KeyGroup::Bls12381G2 => {
+                let point = bls12381::decode_key(&first).unwrap().point();
+                bls12381::encode_key(&PublicKey::from_point(point.negate()).unwrap()).into()
+            }
         };
-        assert_eq!(refused(&network, &[0, 1]), PlanError::Identity, "{back_end}");
+        assert_eq!(refused(&network, &[0, 1]), PlanError::Identity, "{key_group}");
         // From a base too.
         network.bases[0].signers = [0, 2].into_iter().collect();
         network.plan(&Measured::default(), &[0, 1, 2].into_iter().collect(), &results(1)).unwrap();
@@ -305,8 +312,8 @@ fn cancelling_pair() {
 
 #[test]
 fn keys_that_are_none_are_named() {
-    for back_end in BackEnd::ALL {
-        let network = network(&Operators::new(back_end, 4), 4, &[(3, Bitmap::full(3))]);
+    for key_group in KeyGroup::ALL {
+        let network = network(&Operators::new(key_group, 4), 4, &[(3, MemberSet::full(3))]);
         let mut bad = network.clone();
         let mut bytes = bad.keys[2].to_vec();
         bytes[7] ^= 1;
@@ -318,17 +325,20 @@ fn keys_that_are_none_are_named() {
         let mut bad = network.clone();
         bad.bases[0].signers = [0, 1].into_iter().collect();
         let error = refused(&bad, &[0, 1]).to_string();
-        assert_eq!(error, "key of the base in slot 0: it is not the sum of its members' keys");
+        assert_eq!(error, "bases: the key of the base in slot 0 is not the sum of its members' keys");
         let mut bad = network.clone();
-        bad.bases[0].key[9] ^= 1;
+        let mut bytes = bad.bases[0].key.to_vec();
+        bytes[9] ^= 1;
+        bad.bases[0].key = bytes.into();
         let error = refused(&bad, &[0, 1, 2]).to_string();
-        assert!(error.starts_with("key of the base in slot 0: "), "{error}");
+        assert!(error.starts_with("bases: the key of the base in slot 0: "), "{error}");
     }
 }
 
 #[test]
 fn the_form_is_checked_by_name() {
-    let network = network(&Operators::new(BackEnd::Bn254G2, 4), 4, &[(3, Bitmap::full(3)), (3, Bitmap::full(4))]);
+    let network =
+        network(&Operators::new(KeyGroup::Bn254G2, 4), 4, &[(3, MemberSet::full(3)), (3, MemberSet::full(4))]);
     assert_eq!(network.check(), Ok(()));
     let with = |change: &dyn Fn(&mut Network)| {
         let mut changed = network.clone();
@@ -339,7 +349,7 @@ fn the_form_is_checked_by_name() {
     };
     let short = with(&|network| network.keys[3] = Bytes::from_static(&[1; 64]));
     assert_eq!(short, NetworkError::KeyLength { index: 3, expected: 128, found: 64 });
-    assert_eq!(short.to_string(), "keys[3]: 64 bytes, not 128");
+    assert_eq!(short.to_string(), "keys[3]: 64 bytes, expected 128");
     let heavy = with(&|network| network.weights.push(1));
     assert_eq!(heavy, NetworkError::WeightsBehindKeys { weights: 5, keys: 4 });
     for page in [
@@ -353,17 +363,17 @@ fn the_form_is_checked_by_name() {
     }
     assert_eq!(with(&|network| (network.epoch, network.enough) = (0, 1)), NetworkError::NoEpoch);
     let required = with(&|network| network.required = 1 << 88).to_string();
-    assert_eq!(required, format!("required: {}, which has more than 88 bits", 1u128 << 88));
+    assert_eq!(required, format!("required: {} has more than 88 bits", 1u128 << 88));
     let enough = with(&|network| (network.required, network.enough) = (2_002, 2));
     assert_eq!(enough, NetworkError::Enough { enough: 2, least: 3 });
     assert_eq!(with(&|network| network.bases[1].slot = 0), NetworkError::SlotTwice { place: 1, slot: 0 });
     let reserved = with(&|network| network.bases[1].slot = u16::MAX - 1);
-    assert_eq!(reserved.to_string(), "bases[1]: there is no slot 0xfffe");
+    assert_eq!(reserved.to_string(), "bases[1]: 0xfffe is not a slot; slots are below 0xfffe");
     let heavy = with(&|network| network.bases[1].weight = 1 << 96);
     assert_eq!(heavy, NetworkError::BaseWeight { place: 1, slot: 1, weight: 1 << 96 });
-    let key = with(&|network| network.bases[1].key.truncate(96));
+    let key = with(&|network| network.bases[1].key = Bytes::from_static(&[1; 96]));
     assert_eq!(key, NetworkError::BaseKeyLength { place: 1, slot: 1, expected: 128, found: 96 });
-    let nobody = with(&|network| network.bases[0].signers = Bitmap::default());
+    let nobody = with(&|network| network.bases[0].signers = MemberSet::default());
     assert_eq!(nobody, NetworkError::EmptyBase { place: 0, slot: 0 });
     let stranger = with(&|network| network.bases[0].signers.insert(4));
     assert_eq!(stranger, NetworkError::BaseMember { place: 0, slot: 0, member: 4, keys: 4 });
@@ -371,42 +381,45 @@ fn the_form_is_checked_by_name() {
 
 #[test]
 fn signatures_of_another_length_or_curve() {
-    for (back_end, other) in [
-        (BackEnd::Bn254G2, BackEnd::Bls12381G2),
-        (BackEnd::Bn254G1, BackEnd::Bls12381G2),
-        (BackEnd::Bls12381G2, BackEnd::Bn254G1),
+    for (key_group, other) in [
+        (KeyGroup::Bn254G2, KeyGroup::Bls12381G2),
+        (KeyGroup::Bn254G1, KeyGroup::Bls12381G2),
+        (KeyGroup::Bls12381G2, KeyGroup::Bn254G1),
     ] {
-        let operators = Operators::new(back_end, 3);
-        let plan = network(&operators, 3, &[]).plan(&Measured::default(), &Bitmap::full(3), &results(1)).unwrap();
-        let wrong = Signature::from_bytes(back_end, &[0; 95]).unwrap_err().to_string();
-        assert_eq!(wrong, format!("signature: 95 bytes, not {}", back_end.signature_bytes()));
-        let wrong = plan.verify(&Signature::stand_in(back_end)).unwrap_err().to_string();
+        let operators = Operators::new(key_group, 3);
+        let plan = network(&operators, 3, &[]).plan(&Measured::default(), &MemberSet::full(3), &results(1)).unwrap();
+        let wrong = QuorumSignature::from_bytes(key_group, &[0; 95]).unwrap_err().to_string();
+        assert_eq!(wrong, format!("signature: 95 bytes, expected {}", key_group.signature_bytes()));
+        let wrong = plan.verify(&QuorumSignature::stand_in(key_group)).unwrap_err().to_string();
         assert!(wrong.starts_with("signature: "), "{wrong}");
-        assert!(plan.verify(&Operators::new(other, 3).sign(&Bitmap::full(3), &plan.digests)).is_err(), "{back_end}");
+        assert!(
+            plan.verify(&Operators::new(other, 3).sign(&MemberSet::full(3), &plan.digests)).is_err(),
+            "{key_group}"
+        );
         // No key signs nothing, and the identity is nobody's signature.
-        let identity = Signature::from_bytes(back_end, &vec![0; back_end.signature_bytes()]).unwrap();
+        let identity = QuorumSignature::from_bytes(key_group, &vec![0; key_group.signature_bytes()]).unwrap();
         assert!(!plan.verify(&identity).unwrap());
     }
 }
 
 #[test]
 fn more_than_the_form_holds_is_misuse() {
-    let network = network(&Operators::new(BackEnd::Bn254G2, 3), 3, &[]);
-    let plan = network.plan(&Measured::default(), &Bitmap::full(3), &results(1)).unwrap();
-    let call = plan.call(Store::Slot(u16::MAX), &Signature::stand_in(BackEnd::Bn254G2), &results(1));
-    assert_eq!(call, Err(MisuseError::ReservedSlot(u16::MAX)));
+    let network = network(&Operators::new(KeyGroup::Bn254G2, 3), 3, &[]);
+    let plan = network.plan(&Measured::default(), &MemberSet::full(3), &results(1)).unwrap();
+    let call = plan.call(Store::Slot(u16::MAX), &QuorumSignature::stand_in(KeyGroup::Bn254G2), &results(1));
+    assert_eq!(call, Err(EncodeQuorumError::ReservedSlot(u16::MAX)));
 }
 
-/// The network of `examples/network.json`: twelve operators whose secrets are those of `SecretKey::from_entropy` with
+/// The network of `examples/network.json`: twelve operators whose secrets are those of `Bn254SecretKey::from_entropy` with
 /// the bytes 1 to 12, eight keys in a page and four in storage, three bases of which one is of the epoch before.
 ///
 /// `QUORATE_WRITE_EXAMPLES=1 cargo test -p quorate-evm --test network` writes the file.
 #[test]
 fn the_example_file_is_this() {
-    let operators = Operators::new(BackEnd::Bn254G2, 12);
-    let last: Bitmap = (0..12).filter(|i| ![2, 9].contains(i)).collect();
-    let before: Bitmap = (0..12).filter(|i| ![2, 5, 6, 9].contains(i)).collect();
-    let mut network = network(&operators, 8, &[(3, Bitmap::full(12)), (3, last), (2, before)]);
+    let operators = Operators::new(KeyGroup::Bn254G2, 12);
+    let last: MemberSet = (0..12).filter(|i| ![2, 9].contains(i)).collect();
+    let before: MemberSet = (0..12).filter(|i| ![2, 5, 6, 9].contains(i)).collect();
+    let mut network = network(&operators, 8, &[(3, MemberSet::full(12)), (3, last), (2, before)]);
     network.contract = "0x5fbdb2315678afecb367f032d93f642f64180aa3".parse().unwrap();
     network.nonce = 17;
     network.weights = (0..12).map(|i| 32_000 + 4_000 * (i % 4)).collect();
@@ -414,7 +427,7 @@ fn the_example_file_is_this() {
     for base in &mut network.bases {
         base.weight = base.signers.iter().map(|i| u128::from(network.weights[i])).sum();
     }
-    network.required = network.weight(&Bitmap::full(12)) * 2 / 3;
+    network.required = network.weight(&MemberSet::full(12)) * 2 / 3;
     network.enough = state::enough(&network.weights, network.required).1;
     let text = serde_json::to_string_pretty(&network).unwrap() + "\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/network.json");

@@ -1,102 +1,57 @@
-//! What holds for whatever comes: sums against members one by one, bases against all bases, policies against the optimum.
+//! Properties: the contract's accumulator and slopes against plain sums, packed quorums both ways, the cheapest base
+//! against all bases, policies against the optimum, the gas model against the contracts' snapshots.
+
+mod slopes;
 
 use std::sync::LazyLock;
 
 use ark_ec::{AffineRepr, CurveGroup};
 use proptest::prelude::*;
+use quorate_bn254::{Bn254PublicKey, Bn254SecretKey, G2Affine, aggregate};
 use quorate_evm::{
-    BackEnd, Base, Bitmap, DualKey, Head, KeySum, MessagePoint, Proof, Quorum, SecretKey, Signature,
-    alloy_primitives::{Address, B256, U256},
+    Base, Head, KeyGroup, KeySum, MemberSet, Proof, Quorum,
+    alloy_primitives::{B256, U256},
     alloy_sol_types::SolCall,
-    base::{Costs, NEWEST, Table, WEIGHTS_A_PAGE, Weighing, page_address},
-    bn254::{self, G2, aggregate_verify, dual_key_verify, dual_key_verify_exact, verify, verify_all},
+    base::{NEWEST, Pricing, Table, WEIGHTS_A_PAGE, Weighing},
     contract::SettlementBn254G2,
     gas::{Calldata, Measured, Start, Steps, Storing, TRANSACTION},
-    hash_to_curve::{eigenlayer, try_and_increment},
-    hint::{Accumulator, Change, CounterHint, slopes, sum_by_slopes},
+    hint::{Accumulator, Change, CounterHint, slopes},
     quorum::{Store, WEIGHT_LIMIT},
     refresh::{Policy, Trace},
     state::{NEVER, enough, enough_by},
 };
+use slopes::sum_by_slopes;
 
 const MEMBERS: usize = 24;
 
-static SECRETS: LazyLock<Vec<SecretKey>> =
-    LazyLock::new(|| (1..=MEMBERS as u8).map(|i| SecretKey::from_entropy(&[i; 48])).collect());
-static KEYS: LazyLock<Vec<DualKey>> = LazyLock::new(|| SECRETS.iter().map(SecretKey::dual_key).collect());
+static KEYS: LazyLock<Vec<Bn254PublicKey>> =
+    LazyLock::new(|| (1..=MEMBERS as u8).map(|i| Bn254SecretKey::from_entropy(&[i; 48]).public_key_g2()).collect());
 
-fn message(i: u8) -> MessagePoint {
-    try_and_increment(&[i; 32]).point
-}
-
-fn members() -> impl Strategy<Value = Bitmap> {
+fn members() -> impl Strategy<Value = MemberSet> {
     prop::collection::vec(0..MEMBERS, 1..MEMBERS).prop_map(|members| members.into_iter().collect())
 }
 
-fn key(members: &Bitmap) -> DualKey {
-    DualKey::aggregate(members.iter().map(|i| KEYS[i])).expect("no keys here cancel")
-}
-
-fn signed(members: &Bitmap, message: &MessagePoint) -> Signature {
-    members.iter().map(|i| SECRETS[i].sign(message)).sum()
+fn key(members: &MemberSet) -> Bn254PublicKey {
+    aggregate(members.iter().map(|i| KEYS[i])).expect("no keys here cancel")
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// A quorum's signature holds under the sum of its keys, in both groups, and each member's alone; a member more or
-    /// less, another message, and it does not.
-    #[test]
-    fn quorum_is_its_members(signers in members(), other in 0..MEMBERS, task in 0u8..100) {
-        let (message, quorum) = (message(task), key(&signers));
-        let signature = signed(&signers, &message);
-        prop_assert!(verify(&quorum.g2(), &message, &signature));
-        let statements: Vec<_> = signers.iter().map(|i| (KEYS[i].g2(), message)).collect();
-        prop_assert!(aggregate_verify(&statements, &signature));
-        prop_assert!(dual_key_verify(&message, &quorum.g1(), &quorum.g2(), &signature));
-        let one = SECRETS[other].sign(&message);
-        let changed = if signers.contains(other) { signature - one } else { [signature, one].into_iter().sum() };
-        prop_assert!(!verify(&quorum.g2(), &message, &changed));
-        prop_assert!(!dual_key_verify(&message, &quorum.g1(), &quorum.g2(), &changed));
-        prop_assert!(!verify(&quorum.g2(), &self::message(task + 1), &signature));
-    }
-
-    /// The contract's check of an untrusted pair agrees with the two checks it stands for.
-    #[test]
-    fn dual_key_check_is_exact(a in 0..MEMBERS, b in 0..MEMBERS, s in 0..MEMBERS) {
-        let message = message(1);
-        for (a, b, s) in [(a, b, s), (a, a, s), (a, b, b), (a, b, a), (a, a, a)] {
-            let (g1, g2, signature) = (KEYS[a].g1(), KEYS[b].g2(), SECRETS[s].sign(&message));
-            let expected = dual_key_verify_exact(&message, &g1, &g2, &signature);
-            prop_assert_eq!(expected, a == b && b == s);
-            prop_assert_eq!(dual_key_verify(&message, &g1, &g2, &signature), expected);
-        }
-    }
-
-    /// One quorum, several tasks, two pairings.
-    #[test]
-    fn several_tasks_are_one_check(signers in members(), tasks in prop::collection::btree_set(0u8..100, 1..6)) {
-        let messages: Vec<_> = tasks.iter().map(|task| message(*task)).collect();
-        let signature: Signature = messages.iter().map(|message| signed(&signers, message)).sum();
-        let key = key(&signers).g2();
-        prop_assert!(verify_all(&key, &messages, &signature));
-        prop_assert!(!verify_all(&key, &messages[1..], &signature));
-    }
-
     /// From any base to any quorum: the key, the accumulator of the contract with the 1/Z that undoes its Z, and the
     /// slopes.
     #[test]
     fn difference_leads_to_the_quorum(base in members(), signers in members()) {
-        let changed = signers.difference(&base);
-        let keys = |from: &Bitmap| {
-            changed.iter().filter(|i| from.contains(*i)).map(|i| KEYS[i].g2()).collect::<Vec<_>>()
+        let changed = signers.symmetric_difference(&base);
+        let keys = |from: &MemberSet| {
+            changed.iter().filter(|i| from.contains(*i)).map(|i| KEYS[i]).collect::<Vec<_>>()
         };
-        let sum = bn254::sum(Some(key(&base).g2()), keys(&signers), keys(&base)).unwrap();
-        prop_assert_eq!(sum, key(&signers).g2());
-        let changes: Vec<(G2, Change)> = changed.iter().map(|i| {
-            (KEYS[i].g2().point(), if signers.contains(i) { Change::Added } else { Change::Removed })
+        let sum = quorate_bn254::sum(Some(key(&base)), keys(&signers), keys(&base)).unwrap();
+        prop_assert_eq!(sum, key(&signers));
+        let changes: Vec<(G2Affine, Change)> = changed.iter().map(|i| {
+            (KEYS[i].point(), if signers.contains(i) { Change::Added } else { Change::Removed })
         }).collect();
-        let start = key(&base).g2().point();
+        let start = key(&base).point();
         let mut accumulator = Accumulator::new(Some(start));
         changes.iter().for_each(|(key, change)| accumulator.change(*key, *change));
         prop_assert_eq!(accumulator.sum(), sum.point());
@@ -119,10 +74,10 @@ proptest! {
     #[test]
     fn accumulator_is_complete(steps in prop::collection::vec((0..3usize, any::<bool>()), 0..24)) {
         let mut accumulator = Accumulator::new(None);
-        let mut expected = G2::identity();
+        let mut expected = G2Affine::identity();
         let mut changes = Vec::new();
         for (i, add) in steps {
-            let key = KEYS[i].g2().point();
+            let key = KEYS[i].point();
             let change = if add { Change::Added } else { Change::Removed };
             let had = expected;
             accumulator.change(key, change);
@@ -142,27 +97,9 @@ proptest! {
             }
         }
     }
-
-    /// EigenLayer's map, against its words: the first x from the digest on that is on the curve, y by the exponent.
-    #[test]
-    fn eigenlayer_counts_up(digest in any::<[u8; 32]>()) {
-        use num_bigint::BigUint;
-        let p: BigUint = "21888242871839275222246405745257275088696311157297823662689037894645226208583".parse().unwrap();
-        let mut x = BigUint::from_bytes_be(&digest) % &p;
-        let (three, one) = (BigUint::from(3u8), BigUint::from(1u8));
-        let expected = loop {
-            let right = (&x * &x * &x + &three) % &p;
-            let y = right.modpow(&((&p + &one) / 4u8), &p);
-            if &y * &y % &p == right {
-                break [x, y].map(|n| { let b = n.to_bytes_be(); [vec![0; 32 - b.len()], b].concat() }).concat();
-            }
-            x = (x + &one) % &p;
-        };
-        prop_assert_eq!(eigenlayer(&digest).to_bytes().to_vec(), expected);
-    }
 }
 
-fn sparse() -> impl Strategy<Value = Bitmap> {
+fn sparse() -> impl Strategy<Value = MemberSet> {
     prop::collection::btree_set(0usize..300, 1..40).prop_map(|members| members.into_iter().collect())
 }
 
@@ -174,12 +111,12 @@ fn packed() -> impl Strategy<Value = Quorum> {
     let choices = (0..3usize, any::<bool>(), any::<bool>());
     (prop::option::of(base), store, pages(), pages(), sparse(), hints, choices).prop_map(
         |(base, store, key_pages, weight_pages, signers, hints, (which, same, by_slopes))| {
-            let back_end = BackEnd::ALL[which];
+            let key_group = KeyGroup::ALL[which];
             let base = base.map(|(bitmap, epoch, weight, slot)| Base {
                 slot,
                 epoch,
                 weight,
-                key: (0..back_end.key_bytes()).map(|i| i as u8).collect(),
+                key: (0..key_group.key_bytes()).map(|i| i as u8).collect(),
                 signers: if same { signers.clone() } else { bitmap },
             });
             let changed = base.as_ref().map_or(signers.len() - 1, |base| base.signers.distance(&signers));
@@ -189,10 +126,10 @@ fn packed() -> impl Strategy<Value = Quorum> {
                 (true, additions) => KeySum::Slopes(vec![[6; 64]; additions]),
             };
             let hints = hints.into_iter().map(|(counter, y)| CounterHint { counter, y }).collect();
-            let proof = match back_end {
-                BackEnd::Bn254G2 => Proof::Bn254G2 { sum, signature: [8; 64], hints },
-                BackEnd::Bn254G1 => Proof::Bn254G1 { signature: [8; 64], key: [9; 128], hints },
-                BackEnd::Bls12381G2 => Proof::Bls12381G2 { signature: [8; 96] },
+            let proof = match key_group {
+                KeyGroup::Bn254G2 => Proof::Bn254G2 { sum, signature: [8; 64], hints },
+                KeyGroup::Bn254G1 => Proof::Bn254G1 { signature: [8; 64], key: [9; 128], hints },
+                KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: [8; 96] },
             };
             Quorum { base, store, key_pages, weight_pages, signers, proof }
         },
@@ -203,11 +140,11 @@ proptest! {
     #[test]
     fn packed_quorums_come_back(quorum in packed(), cut in any::<prop::sample::Index>()) {
         let bytes = quorum.encode().unwrap();
-        let back_end = quorum.proof.back_end();
-        prop_assert_eq!(Quorum::decode(back_end, &bytes), Ok(quorum));
+        let key_group = quorum.proof.key_group();
+        prop_assert_eq!(Quorum::decode(key_group, &bytes), Ok(quorum));
         // Whatever is left of it is refused, or it is the same quorum with fewer hints.
         let cut = cut.index(bytes.len());
-        if let Ok(shorter) = Quorum::decode(back_end, &bytes[..cut]) {
+        if let Ok(shorter) = Quorum::decode(key_group, &bytes[..cut]) {
             prop_assert_eq!(shorter.encode().unwrap(), &bytes[..cut]);
             prop_assert_eq!((bytes.len() - cut) % 33, 0);
         }
@@ -215,8 +152,8 @@ proptest! {
 
     #[test]
     fn no_bytes_are_two_quorums(bytes in prop::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..400)) {
-        for back_end in BackEnd::ALL {
-            if let Ok(quorum) = Quorum::decode(back_end, &bytes) {
+        for key_group in KeyGroup::ALL {
+            if let Ok(quorum) = Quorum::decode(key_group, &bytes) {
                 prop_assert_eq!(quorum.encode().unwrap(), &bytes[..]);
             }
         }
@@ -224,14 +161,14 @@ proptest! {
 
     #[test]
     fn bitmaps_are_sets(a in sparse(), b in sparse(), i in 0usize..300) {
-        let difference: Bitmap = (0..300).filter(|i| a.contains(*i) != b.contains(*i)).collect();
-        prop_assert_eq!(a.difference(&b), difference.clone());
-        prop_assert_eq!(b.difference(&a), difference.clone());
+        let difference: MemberSet = (0..300).filter(|i| a.contains(*i) != b.contains(*i)).collect();
+        prop_assert_eq!(a.symmetric_difference(&b), difference.clone());
+        prop_assert_eq!(b.symmetric_difference(&a), difference.clone());
         prop_assert_eq!(a.distance(&b), difference.len());
-        prop_assert_eq!(a.iter().collect::<Bitmap>(), a.clone());
+        prop_assert_eq!(a.iter().collect::<MemberSet>(), a.clone());
         prop_assert_eq!(a.iter().count(), a.len());
         prop_assert!(a.iter().is_sorted());
-        prop_assert_eq!(Bitmap::from_bytes(a.as_bytes()), Ok(a.clone()));
+        prop_assert_eq!(MemberSet::from_bytes(a.as_bytes()), Ok(a.clone()));
         let (mut with, mut without) = (a.clone(), a.clone());
         with.insert(i);
         without.remove(i);
@@ -251,27 +188,27 @@ proptest! {
         which in 0..3usize,
         enough in prop_oneof![Just(NEVER), 0u32..40],
     ) {
-        let back_end = BackEnd::ALL[which];
-        let (measured, table) = (Measured::default(), Table::new(back_end, 300, paged));
+        let key_group = KeyGroup::ALL[which];
+        let (measured, table) = (Measured::default(), Table::new(key_group, 300, paged));
         let head = Head { epoch: 1, members: 250, enough, ..Head::default() };
-        let costs = Costs { back_end, measured: &measured, table: &table, head };
+        let pricing = Pricing { key_group, measured: &measured, table: &table, head };
         let base = |(slot, (signers, epoch))| {
-            Base { slot, epoch, weight: 0, key: vec![0; back_end.key_bytes()], signers }
+            Base { slot, epoch, weight: 0, key: vec![0; key_group.key_bytes()].into(), signers }
         };
         let bases: Vec<_> = (0u16..).zip(bases).map(base).collect();
-        let mut ways = costs.ways(&bases, &quorum);
+        let mut ways = pricing.ways(&bases, &quorum);
         prop_assert_eq!(ways.len(), bases.len() + 1);
         prop_assert!(ways.is_sorted_by_key(|way| way.gas));
         for way in &ways {
-            prop_assert_eq!(way, &costs.way(way.base.map(|place| (place, &bases[place])), &quorum));
+            prop_assert_eq!(way, &pricing.way(way.base.map(|place| (place, &bases[place])), &quorum));
         }
         let nearest = ways.swap_remove(0);
-        prop_assert!(nearest.gas <= costs.way(None, &quorum).gas);
+        prop_assert!(nearest.gas <= pricing.way(None, &quorum).gas);
         for base in bases.iter().enumerate() {
-            prop_assert!(nearest.gas <= costs.way(Some(base), &quorum).gas);
+            prop_assert!(nearest.gas <= pricing.way(Some(base), &quorum).gas);
         }
-        let from = nearest.base.map_or(Bitmap::default(), |place| bases[place].signers.clone());
-        prop_assert_eq!(from.difference(&nearest.changed), quorum.clone());
+        let from = nearest.base.map_or(MemberSet::default(), |place| bases[place].signers.clone());
+        prop_assert_eq!(from.symmetric_difference(&nearest.changed), quorum.clone());
         prop_assert_eq!(nearest.steps.paged as usize, nearest.changed.iter().filter(|i| *i < paged).count());
         prop_assert!(nearest.key_pages.is_sorted());
         let newest = nearest.base.is_some_and(|place| bases[place].slot == NEWEST);
@@ -320,24 +257,10 @@ proptest! {
         let word = U256::from_limbs(word);
         prop_assert_eq!(Head::decode(word).encode().unwrap(), word);
     }
-
-    #[test]
-    fn pages_are_where_create_puts_them(contract: [u8; 20], nonce in prop_oneof![1u32..300, any::<u32>()]) {
-        let contract = Address::from(contract);
-        prop_assert_eq!(page_address(contract, nonce), contract.create(nonce.into()));
-    }
-}
-
-#[test]
-fn pages_at_the_edges_of_rlp() {
-    let contract = Address::repeat_byte(0x51);
-    for nonce in [1, 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x1_0000, 0xff_ffff, 0x100_0000, u32::MAX] {
-        assert_eq!(page_address(contract, nonce), contract.create(nonce.into()), "{nonce:#x}");
-    }
 }
 
 /// Members that change cost gas each, the way between two quorums.
-fn trace<'a>(quorums: &'a [Bitmap], pinned: &'a Bitmap) -> impl Fn(Option<usize>, usize) -> u64 + 'a {
+fn trace<'a>(quorums: &'a [MemberSet], pinned: &'a MemberSet) -> impl Fn(Option<usize>, usize) -> u64 + 'a {
     |base, quorum| 10 * quorums[quorum].distance(base.map_or(pinned, |base| &quorums[base])) as u64
 }
 
@@ -358,14 +281,14 @@ fn brute_force(trace: &Trace<'_>) -> u64 {
     (0..1 << trace.quorums).map(cost).min().expect("to store nothing is one way")
 }
 
-fn small() -> impl Strategy<Value = Bitmap> {
+fn small() -> impl Strategy<Value = MemberSet> {
     prop::collection::btree_set(0usize..12, 1..12).prop_map(|members| members.into_iter().collect())
 }
 
 proptest! {
     #[test]
     fn optimum_is_the_best_of_all(quorums in prop::collection::vec(small(), 0..9), store in 0u64..100) {
-        let pinned = Bitmap::full(12);
+        let pinned = MemberSet::full(12);
         let difference = trace(&quorums, &pinned);
         let trace = Trace { quorums: quorums.len(), store, difference: &difference };
         let optimum = trace.optimum();
@@ -378,7 +301,7 @@ proptest! {
     /// a lower bound; rental never stores for more than it paid.
     #[test]
     fn policies_keep_their_bounds(quorums in prop::collection::vec(small(), 0..40), store in 0u64..200) {
-        let pinned = Bitmap::full(12);
+        let pinned = MemberSet::full(12);
         let difference = trace(&quorums, &pinned);
         let trace = Trace { quorums: quorums.len(), store, difference: &difference };
         let optimum = trace.optimum().cost;
@@ -400,9 +323,9 @@ proptest! {
     /// keeps its promise: twice the optimum, and one difference a store.
     #[test]
     fn ski_rental_on_a_drifting_trace(leaves in prop::collection::vec(0usize..40, 12), store in 1u64..400) {
-        let quorums: Vec<Bitmap> =
+        let quorums: Vec<MemberSet> =
             (0..40).map(|t| (0..12).filter(|i| leaves[*i] > t).chain([12]).collect()).collect();
-        let pinned = Bitmap::full(13);
+        let pinned = MemberSet::full(13);
         let difference = trace(&quorums, &pinned);
         let trace = Trace { quorums: quorums.len(), store, difference: &difference };
         let (rental, optimum) = (trace.run(Policy::SkiRental), trace.optimum());
@@ -416,9 +339,9 @@ proptest! {
 /// paid for until the next one. The optimum stores the usual quorum once.
 #[test]
 fn ski_rental_has_no_constant_bound() {
-    let usual: Bitmap = (0..10).collect();
-    let strays: [Bitmap; 2] = [11, 12].map(|other| (0..9).chain([other]).collect());
-    let pinned = Bitmap::full(300);
+    let usual: MemberSet = (0..10).collect();
+    let strays: [MemberSet; 2] = [11, 12].map(|other| (0..9).chain([other]).collect());
+    let pinned = MemberSet::full(300);
     for rents in [10, 40] {
         let quorum = |t: usize| if t.is_multiple_of(rents) { &strays[t / rents % 2] } else { &usual };
         let quorums: Vec<_> = (0..60 * rents).map(|t| quorum(t).clone()).collect();
@@ -433,8 +356,8 @@ fn ski_rental_has_no_constant_bound() {
 /// The last quorum's ring of one slot, by hand.
 #[test]
 fn ring_of_one_slot() {
-    let quorums: Vec<Bitmap> = [&[0usize][..], &[0], &[1], &[0]].map(|m| m.iter().copied().collect()).to_vec();
-    let pinned = Bitmap::full(8);
+    let quorums: Vec<MemberSet> = [&[0usize][..], &[0], &[1], &[0]].map(|m| m.iter().copied().collect()).to_vec();
+    let pinned = MemberSet::full(8);
     let difference = trace(&quorums, &pinned);
     let trace = Trace { quorums: 4, store: 1, difference: &difference };
     let last = trace.run(Policy::Ring { slots: 1 });
@@ -446,13 +369,13 @@ fn ring_of_one_slot() {
 
 #[test]
 fn tables_cut_keys_into_pages() {
-    let table = Table::new(BackEnd::Bn254G2, 400, 200);
+    let table = Table::new(KeyGroup::Bn254G2, 400, 200);
     let pages: Vec<_> = table.key_pages.iter().map(|page| (page.nonce, page.first, page.keys)).collect();
     assert_eq!(pages, [(1, 0, 191), (2, 191, 9)]);
     assert_eq!(table.weight_pages, [3]);
     let members = [190, 191, 199, 200, 399].into_iter().collect();
     assert_eq!(table.pages_of_keys(&members), (vec![1, 2], 2));
-    let wide = Table::new(BackEnd::Bn254G1, 2 * WEIGHTS_A_PAGE + 1, 0);
+    let wide = Table::new(KeyGroup::Bn254G1, 2 * WEIGHTS_A_PAGE + 1, 0);
     assert_eq!(wide.weight_pages, [1, 2, 3]);
     let members = [0, WEIGHTS_A_PAGE - 1, WEIGHTS_A_PAGE, 2 * WEIGHTS_A_PAGE].into_iter().collect();
     assert_eq!(wide.pages_of_weights(&members), [1, 2, 3]);
@@ -463,41 +386,41 @@ fn tables_cut_keys_into_pages() {
 #[test]
 fn gas_is_near_the_snapshots() {
     let measured = Measured::default();
-    for (back_end, name) in
-        BackEnd::ALL.into_iter().zip(["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2"])
+    for (key_group, name) in
+        KeyGroup::ALL.into_iter().zip(["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2"])
     {
         let path = format!("{}/../../contracts/snapshots/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let snapshot: std::collections::BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
-        let table = Table::new(back_end, 50, 48);
+        let table = Table::new(key_group, 50, 48);
         let head = Head { nonce: 3, epoch: 1, members: 50, enough: 25, required: 25_000_000, paid: 0 };
-        let costs = Costs { back_end, measured: &measured, table: &table, head };
-        let (key, signers) = (vec![1; back_end.key_bytes()], Bitmap::full(48));
+        let pricing = Pricing { key_group, measured: &measured, table: &table, head };
+        let (key, signers) = (vec![1; key_group.key_bytes()].into(), MemberSet::full(48));
         let base = Base { slot: NEWEST, epoch: 0, weight: 0, key, signers };
         for changed in [0, 1, 2, 4, 8, 16] {
             let row = if changed == 0 { "the same quorum".into() } else { format!("{changed} changed") };
             let gas: u64 = snapshot[&row].parse().unwrap();
-            let signers: Bitmap = (changed..48).collect();
-            let mut way = costs.way(Some((0, &base)), &signers);
+            let signers: MemberSet = (changed..48).collect();
+            let mut way = pricing.way(Some((0, &base)), &signers);
             assert_eq!((way.steps.paged, way.weighing), (changed as u64, Weighing::Counted));
             // They list no pages, and add by slopes.
             way.steps.listed = 0;
             let hints = vec![CounterHint { counter: 1, y: [9; 32] }];
-            let proof = match back_end {
-                BackEnd::Bn254G2 => {
+            let proof = match key_group {
+                KeyGroup::Bn254G2 => {
                     let sum = if changed > 0 { KeySum::Slopes(vec![[9; 64]; changed]) } else { KeySum::Unchanged };
                     way.steps.slopes = (changed > 0).then_some(changed as u64);
                     Proof::Bn254G2 { sum, signature: [9; 64], hints }
                 }
-                BackEnd::Bn254G1 => Proof::Bn254G1 { signature: [9; 64], key: [9; 128], hints },
-                BackEnd::Bls12381G2 => Proof::Bls12381G2 { signature: [9; 96] },
+                KeyGroup::Bn254G1 => Proof::Bn254G1 { signature: [9; 64], key: [9; 128], hints },
+                KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: [9; 96] },
             };
             let (base, key_pages) = (Some(base.clone()), way.key_pages.clone());
             let quorum = Quorum { base, store: Store::Slot(2), key_pages, weight_pages: vec![], signers, proof };
             let (head, result) = (head.encode().unwrap(), B256::repeat_byte(9));
             let call = SettlementBn254G2::settleCall { head, result, quorum: quorum.encode().unwrap().into() };
             let call = Calldata::of(&call.abi_encode());
-            let estimate = measured.settle(back_end, call, 1, &way.steps, Storing::Nowhere).total();
+            let estimate = measured.settle(key_group, call, 1, &way.steps, Storing::Nowhere).total();
             println!("{name}, {row}: {gas} gas, {estimate} by the model");
             assert!(estimate.abs_diff(gas) < gas / 50, "{name}, {row}: {gas} gas, {estimate} by the model");
         }
@@ -506,11 +429,11 @@ fn gas_is_near_the_snapshots() {
 
 #[test]
 fn gas_of_calldata() {
-    assert_eq!(Calldata::of(&[0, 1, 0, 0, 2]), Calldata { zeros: 3, others: 2 });
-    assert_eq!((Calldata { zeros: 3, others: 2 }.gas(), Calldata { zeros: 3, others: 2 }.floor()), (44, 110));
+    assert_eq!(Calldata::of(&[0, 1, 0, 0, 2]), Calldata { zeros: 3, nonzeros: 2 });
+    assert_eq!((Calldata { zeros: 3, nonzeros: 2 }.gas(), Calldata { zeros: 3, nonzeros: 2 }.floor()), (44, 110));
     // EIP-7623: calldata alone pays the floor.
     let idle = Measured { settle: 0, ..Measured::default() };
-    let large = Calldata { zeros: 0, others: 1_000_000 };
-    let total = idle.settle(BackEnd::Bn254G2, large, 0, &Steps::default(), Storing::Nowhere).total();
+    let large = Calldata { zeros: 0, nonzeros: 1_000_000 };
+    let total = idle.settle(KeyGroup::Bn254G2, large, 0, &Steps::default(), Storing::Nowhere).total();
     assert_eq!(total, TRANSACTION + 40_000_000);
 }

@@ -1,6 +1,8 @@
 //! The columns of a claim, which JSON Lines and Parquet share.
 
-use crate::record::{Id, Messages, Place, Record, Source};
+use quorate::{Messages, SourceId};
+
+use crate::record::{Id, Place, Record};
 
 /// The columns of one claim as JSON Lines and Parquet share them; either form of a column may be absent.
 #[derive(Debug, Default)]
@@ -12,7 +14,7 @@ pub(crate) struct Columns {
     pub message: Option<Vec<u8>>,
     pub messages: Option<Vec<Vec<u8>>>,
     pub signature: Option<Vec<u8>>,
-    pub source: Option<Source>,
+    pub source: Option<SourceId>,
 }
 
 impl Columns {
@@ -25,8 +27,10 @@ impl Columns {
             (None, None) => return Err("lacks \"public_key\" (or \"public_keys\")".to_owned()),
         };
         let messages = match (self.message, self.messages) {
-            (Some(message), None) => Messages::Shared(message),
-            (None, Some(messages)) if messages.len() == public_keys.len() => Messages::Each(messages),
+            (Some(message), None) => Messages::Shared(message.into()),
+            (None, Some(messages)) if messages.len() == public_keys.len() => {
+                Messages::Each(messages.into_iter().map(Into::into).collect())
+            }
             (None, Some(messages)) => {
                 return Err(format!(
                     "has {} public keys but {} messages; \"messages\" goes pairwise, \"message\" is for all keys",
@@ -68,7 +72,7 @@ mod tests {
     fn one_key_and_one_message_is_shared() {
         let record = columns().into_record(Place::Line(4)).unwrap();
         assert_eq!(record.public_keys, [[1]]);
-        assert_eq!(record.messages, Messages::Shared(vec![2]));
+        assert_eq!(record.messages, Messages::Shared([2].into()));
         assert_eq!(record.place, Place::Line(4));
     }
 

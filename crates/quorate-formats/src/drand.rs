@@ -24,7 +24,9 @@ use crate::error::InputError;
 use crate::format::Format;
 use crate::hex::HexBytes;
 use crate::number::Uint;
-use crate::record::{Check, CheckResult, Id, Messages, Place, Record};
+use quorate::Messages;
+
+use crate::record::{Check, CheckResult, Id, Place, Record};
 
 /// What the caller says about the rounds.
 #[derive(Clone, Debug, Default)]
@@ -205,7 +207,7 @@ impl Round {
             id: Some(Id::number(round)),
             suite: Some(rule.suite.to_owned()),
             public_keys: vec![chain.public_key.clone()],
-            messages: Messages::Shared(message.to_vec()),
+            messages: Messages::Shared((&message[..]).into()),
             signature: self.signature.0,
             source: None,
             place,
@@ -320,7 +322,7 @@ mod tests {
         let record = record(r#"{"round": "2", "signature": "0xAB"}"#, &quicknet());
         assert_eq!(record.id, Some(Id::number(2)));
         assert_eq!(record.suite.as_deref(), Some("drand-quicknet"));
-        assert_eq!(record.messages, Messages::Shared(Sha256::digest(2_u64.to_be_bytes()).to_vec()));
+        assert_eq!(record.messages, Messages::Shared(Sha256::digest(2_u64.to_be_bytes())[..].into()));
         assert_eq!(record.signature, [0xab]);
         assert_eq!(record.public_keys[0].len(), 96);
     }
@@ -329,7 +331,7 @@ mod tests {
     fn a_chained_round_signs_what_came_before() {
         let record = record(r#"{"round": 5, "signature": "ab", "previous_signature": "cd"}"#, &chained());
         let message = Sha256::digest([&[0xcd][..], &5_u64.to_be_bytes()].concat());
-        assert_eq!(record.messages, Messages::Shared(message.to_vec()));
+        assert_eq!(record.messages, Messages::Shared((&message[..]).into()));
         assert_eq!(record.suite.as_deref(), Some("drand-chained"));
     }
 
@@ -446,7 +448,7 @@ mod tests {
         let suite = |name: &str| DrandOptions { suite: Some(name.to_owned()), ..chained() };
         let input = r#"{"round": 5, "signature": "ab", "previous_signature": "cd"}"#;
         let unchained = record(input, &suite("drand-unchained"));
-        assert_eq!(unchained.messages, Messages::Shared(Sha256::digest(5_u64.to_be_bytes()).to_vec()));
+        assert_eq!(unchained.messages, Messages::Shared(Sha256::digest(5_u64.to_be_bytes())[..].into()));
         let by_id = record(input, &suite("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"));
         assert_eq!(by_id.messages, record(input, &chained()).messages);
         assert_eq!(by_id.suite.as_deref(), Some("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"));
@@ -457,7 +459,7 @@ mod tests {
         let evmnet = DrandOptions { chain: Some(ChainInfo::well_known("evmnet").unwrap()), suite: None };
         let record = record(r#"{"round": 1, "signature": "ab"}"#, &evmnet);
         let message = "6c31fc15422ebad28aaf9089c306702f67540b53c7eea8b7d2941044b027100f";
-        assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap()));
+        assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap().into()));
         assert_eq!(record.suite.as_deref(), Some("drand-evmnet"));
         assert_eq!(record.public_keys[0].len(), 128);
     }

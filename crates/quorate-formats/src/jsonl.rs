@@ -21,7 +21,9 @@ use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 use crate::hex;
-use crate::record::{Id, Place, Record, Source};
+use quorate::SourceId;
+
+use crate::record::{Id, Place, Record};
 
 /// Longest line that is read: 64 MiB, a claim of some 600,000 keys. A longer one is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;
@@ -174,7 +176,7 @@ struct Fields<'a> {
     messages: Option<Vec<Text<'a>>>,
     #[serde(borrow)]
     signature: Option<Text<'a>>,
-    source: Option<Source>,
+    source: Option<SourceId>,
 }
 
 impl Fields<'_> {
@@ -236,7 +238,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::Messages;
+    use quorate::Messages;
 
     const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;
 
@@ -264,9 +266,9 @@ mod tests {
         assert_eq!(record.id, Some(Id::text("a")));
         assert_eq!(record.suite.as_deref(), Some("eth2"));
         assert_eq!(record.public_keys, [[10], [11]]);
-        assert_eq!(record.messages, Messages::Each(vec![vec![], vec![255]]));
+        assert_eq!(record.messages, Messages::Each(vec![[].into(), [255].into()]));
         assert_eq!(record.signature, [0xcc]);
-        assert_eq!(record.source, Some(Source::Name("peer".to_owned())));
+        assert_eq!(record.source, Some(SourceId::from("peer")));
     }
 
     #[test]
@@ -392,8 +394,7 @@ mod tests {
     }
 
     fn write(record: &Record) -> String {
-        let hex = |bytes: &Vec<u8>| serde_json::Value::from(const_hex::encode_prefixed(bytes));
-        let hexes = |all: &[Vec<u8>]| serde_json::Value::from(all.iter().map(hex).collect::<Vec<_>>());
+        let hex = |bytes: &[u8]| serde_json::Value::from(const_hex::encode_prefixed(bytes));
         let mut object = serde_json::Map::new();
         if let Some(id) = &record.id {
             object.insert("id".into(), serde_json::from_str(id.as_json()).unwrap());
@@ -401,10 +402,13 @@ mod tests {
         if let Some(suite) = &record.suite {
             object.insert("suite".into(), suite.as_str().into());
         }
-        object.insert("public_keys".into(), hexes(&record.public_keys));
+        object.insert("public_keys".into(), record.public_keys.iter().map(|key| hex(key)).collect());
         match &record.messages {
             Messages::Shared(message) => object.insert("message".into(), hex(message)),
-            Messages::Each(messages) => object.insert("messages".into(), hexes(messages)),
+            Messages::Each(messages) => {
+                object.insert("messages".into(), messages.iter().map(|message| hex(message)).collect())
+            }
+            other => panic!("no line makes {other:?}"),
         };
         object.insert("signature".into(), hex(&record.signature));
         if let Some(source) = &record.source {
@@ -417,15 +421,19 @@ mod tests {
         let bytes = || prop::collection::vec(any::<u8>(), 0..60);
         let pairs = prop::collection::vec((bytes(), bytes()), 0..4);
         let id = prop::option::of(prop_oneof![any::<u64>().prop_map(Id::number), ".*".prop_map(|t| Id::text(&t))]);
-        let source = prop::option::of(prop_oneof![any::<u64>().prop_map(Source::Number), ".*".prop_map(Source::Name)]);
+        let source = prop::option::of(prop_oneof![
+            any::<u64>().prop_map(SourceId::Number),
+            ".*".prop_map(|name| SourceId::from(&name[..]))
+        ]);
         (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), source).prop_map(
             |(id, suite, pairs, shared, signature, source)| {
-                let (public_keys, each) = pairs.into_iter().unzip();
+                let (public_keys, each): (_, Vec<_>) = pairs.into_iter().unzip();
+                let each = Messages::Each(each.into_iter().map(Into::into).collect());
                 Record {
                     id,
                     suite,
                     public_keys,
-                    messages: shared.map_or(Messages::Each(each), Messages::Shared),
+                    messages: shared.map_or(each, |message| Messages::Shared(message.into())),
                     signature,
                     source,
                     place: Place::Line(1),

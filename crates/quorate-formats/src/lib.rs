@@ -1,13 +1,14 @@
 //! Claims as they stand on disk: every format that quorate reads becomes a stream of [`Record`]s.
 //!
 //! ```
-//! use quorate_formats::{Messages, jsonl::JsonLines};
+//! use quorate::Messages;
+//! use quorate_formats::jsonl::JsonLines;
 //!
 //! let input = r#"{"id": 7, "suite": "eth2", "public_key": "0x0a", "message": "0x0b", "signature": "0x0c"}"#;
 //! let entry = JsonLines::new(input.as_bytes()).next().expect("one line")?;
 //! let record = entry.expect("a line that makes a claim");
 //! assert_eq!(record.public_keys, [[0x0a]]);
-//! assert_eq!(record.messages, Messages::Shared(vec![0x0b]));
+//! assert_eq!(record.messages, Messages::Shared([0x0b].into()));
 //! # Ok::<(), quorate_formats::InputError>(())
 //! ```
 //!
@@ -61,4 +62,4 @@ pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
 pub use format::{Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
-pub use record::{Check, CheckResult, Id, Messages, Origin, Place, Record, Source};
+pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError};

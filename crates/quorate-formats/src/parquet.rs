@@ -28,7 +28,9 @@ use crate::columns::Columns;
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
 use crate::hex;
-use crate::record::{Id, Place, Record, Source};
+use quorate::SourceId;
+
+use crate::record::{Id, Place, Record};
 
 /// Rows decoded at a time. With the page being read, this bounds the memory.
 pub const BATCH_ROWS: usize = 1024;
@@ -258,12 +260,12 @@ fn id(array: &dyn Array, row: usize) -> Result<Option<Id>, String> {
     Id::from_json(raw)
 }
 
-fn source(array: &dyn Array, row: usize) -> Result<Source, String> {
+fn source(array: &dyn Array, row: usize) -> Result<SourceId, String> {
     if let Some(text) = text(array, row) {
-        return Ok(Source::Name(text));
+        return Ok(SourceId::Name(text.into()));
     }
     let json = scalar(array, row).ok_or_else(|| format!("\"source\": of the type {}", array.data_type()))?;
-    json.parse().map(Source::Number).map_err(|_| format!("\"source\": {json} is not an integer from 0 to 2^64 - 1"))
+    json.parse().map(SourceId::Number).map_err(|_| format!("\"source\": {json} is not an integer from 0 to 2^64 - 1"))
 }
 
 /// A number or a boolean as JSON writes it, if the column holds such.

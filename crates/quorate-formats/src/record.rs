@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use quorate::{AnySuite, ClaimBytes, Messages, SourceId, UnknownSuite};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+use thiserror::Error;
 
 /// One claim as it stood in the input: bytes not decoded to points yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub struct Record {
     /// The encoded (aggregate) signature.
     pub signature: Vec<u8>,
     /// Who sent it (a peer id, say), so that false claims can be counted by sender.
-    pub source: Option<Source>,
+    pub source: Option<SourceId>,
     /// Where in its file it stands.
     pub place: Place,
     /// What the format itself could check without a pairing. A failed one makes the claim invalid whatever its signature says.
@@ -29,20 +31,49 @@ pub struct Record {
 }
 
 impl Record {
-    /// The first check that failed: the reason for an invalid verdict before any arithmetic.
+    /// The first check that failed. It makes the claim invalid before any arithmetic.
     #[must_use]
     pub fn failed_check(&self) -> Option<&Check> {
-        self.checks.iter().find(|check| check.result == CheckResult::Failed)
+        self.checks.iter().find(|check| check.failed())
+    }
+
+    /// The claim that the record makes: under the suite that it names, or under `default` if it names none.
+    ///
+    /// # Errors
+    /// [`SuiteError`].
+    pub fn into_claim(self, default: Option<AnySuite>) -> Result<ClaimBytes, SuiteError> {
+        let suite = match &self.suite {
+            Some(name) => name.parse()?,
+            None => default.ok_or(SuiteError::Missing)?,
+        };
+        let Self { public_keys, messages, signature, source, .. } = self;
+        Ok(ClaimBytes { suite, public_keys, messages, signature, source })
+    }
+
+    /// About how many bytes of memory the claim takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let Self { source, public_keys, messages, signature, .. } = self;
+        let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
+        let messages = match messages {
+            Messages::Shared(message) => message.len(),
+            Messages::Each(messages) => messages.iter().map(|message| message.len()).sum(),
+            _ => 0,
+        };
+        source + public_keys.iter().map(Vec::len).sum::<usize>() + messages + signature.len()
     }
 }
 
-/// Messages of one claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Messages {
-    /// Every key signed this one.
-    Shared(Vec<u8>),
-    /// Message i was signed by key i; as many messages as keys.
-    Each(Vec<Vec<u8>>),
+/// A record says no suite, or one that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SuiteError {
+    /// It names none, and there is no default.
+    #[error("the claim names no suite; add a field \"suite\", or give --suite NAME")]
+    Missing,
+    /// No suite has the name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownSuite),
 }
 
 /// The input's own name for a claim: any JSON scalar, kept as it was written.
@@ -104,58 +135,6 @@ impl Serialize for Id {
     }
 }
 
-/// Who sent a claim: a name, or a number that stays one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(clippy::exhaustive_enums, reason = "a source is a JSON string or an integer, and there is no third")]
-pub enum Source {
-    /// An integer from 0 to 2^64 - 1.
-    Number(u64),
-    /// Any text.
-    Name(String),
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Name(name) => f.write_str(name),
-        }
-    }
-}
-
-impl Serialize for Source {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(number) => serializer.serialize_u64(*number),
-            Self::Name(name) => serializer.serialize_str(name),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Source {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl de::Visitor<'_> for Visitor {
-            type Value = Source;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or an integer from 0 to 2^64 - 1")
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Source, E> {
-                Ok(Source::Number(number))
-            }
-
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Source, E> {
-                Ok(Source::Name(name.to_owned()))
-            }
-        }
-
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
 /// Where in its file something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
@@ -204,6 +183,12 @@ pub struct Check {
 }
 
 impl Check {
+    /// Whether it failed, which makes the claim invalid before any arithmetic.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.result == CheckResult::Failed
+    }
+
     /// A check that held or did not.
     #[must_use]
     pub fn decided(name: &'static str, result: CheckResult, detail: impl Into<String>) -> Self {
@@ -258,12 +243,12 @@ mod tests {
     }
     #[test]
     fn a_number_and_its_digits_are_two_sources() {
-        let sources: Vec<Source> = serde_json::from_str(r#"[7, "7", "", 18446744073709551615]"#).unwrap();
-        assert_eq!(sources[..2], [Source::Number(7), Source::Name("7".to_owned())]);
+        let sources: Vec<SourceId> = serde_json::from_str(r#"[7, "7", "", 18446744073709551615]"#).unwrap();
+        assert_eq!(sources[..2], [SourceId::Number(7), SourceId::from("7")]);
         assert_eq!(serde_json::to_string(&sources).unwrap(), r#"[7,"7","",18446744073709551615]"#);
         assert_eq!((sources[0].to_string(), sources[1].to_string()), ("7".to_owned(), "7".to_owned()));
         for bad in ["-1", "1.5", "18446744073709551616", "true", "[]", "{}", "null"] {
-            let error = serde_json::from_str::<Source>(bad).unwrap_err().to_string();
+            let error = serde_json::from_str::<SourceId>(bad).unwrap_err().to_string();
             assert!(error.contains("a string or an integer from 0 to 2^64 - 1"), "{bad}: {error}");
         }
     }

@@ -9,9 +9,10 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
-use quorate_formats::{CheckResult, Format, InputError, Messages, Place, Record, peek};
+use quorate_formats::{CheckResult, Format, InputError, Place, Record, peek};
 use serde_json::Value;
 
 /// A folder of the vectors, or none with a line that says so.
@@ -48,7 +49,7 @@ fn guessed(path: &Path) -> Format {
 fn shared(record: &Record) -> String {
     match &record.messages {
         Messages::Shared(message) => const_hex::encode_prefixed(message),
-        Messages::Each(_) => panic!("expected one message for all keys"),
+        _ => panic!("expected one message for all keys"),
     }
 }
 

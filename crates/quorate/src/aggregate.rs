@@ -1,10 +1,11 @@
 //! Sums and differences of signatures and of keys.
 //!
 //! ```
-//! use quorate::{MinPk, SecretKey, aggregate::{aggregate, subtract}};
+//! use quorate::{Backend, MinPk, SecretKey, aggregate::{aggregate, subtract}};
 //! let secrets = [1, 2].map(|i| SecretKey::<MinPk>::key_gen(MinPk::Basic, &[i; 32], b"").expect("32 bytes"));
 //! let [a, b] = [secrets[0].sign(MinPk::Basic, b"a"), secrets[1].sign(MinPk::Basic, b"b")];
-//! assert_eq!(subtract(aggregate(&[a, b])?, &[a]), b);
+//! let backend = Backend::auto();
+//! assert_eq!(subtract(aggregate(&[a, b], backend)?, &[a], backend), b);
 //! # Ok::<(), quorate::aggregate::MisuseError>(())
 //! ```
 
@@ -12,7 +13,7 @@ use quorate_curve::{Backend, Group};
 
 use crate::{key::PublicKey, signature::Signature, suite::Suite};
 
-/// A caller's mistake.
+/// A mistake of the caller: not bad bytes, and not a false signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MisuseError {
@@ -30,53 +31,53 @@ pub enum MisuseError {
         /// Keys in the set.
         members: usize,
     },
-    /// A key whose possession is not proven would take part in an aggregate over one message.
+    /// A key whose owner has not proven possession would take part in an aggregate over one message.
     #[error("member {index} has not proven possession of its key")]
     PossessionUnproven {
         /// The index in the key set.
         index: usize,
     },
-    /// A multi-signature in a scheme whose messages must differ or carry the key.
+    /// A multi-signature in a suite whose scheme is not POP: its messages must differ or contain the key.
     #[error("keys of the suite {0} cannot be summed over one message: its scheme is not POP")]
-    NotPossessionScheme(&'static str),
+    NoProofsOfPossession(&'static str),
 }
 
-/// `Aggregate` (section 2.8). The result says nothing of whether any of the signatures is true.
+/// `Aggregate` (section 2.8). The sum does not say whether any of the signatures is valid.
 ///
 /// # Errors
 /// [`MisuseError::NothingToAggregate`].
 ///
 /// Cost: an addition a signature.
-pub fn aggregate<S: Suite>(signatures: &[Signature<S>]) -> Result<Signature<S>, MisuseError> {
+pub fn aggregate<S: Suite>(signatures: &[Signature<S>], backend: Backend) -> Result<Signature<S>, MisuseError> {
     if signatures.is_empty() {
         return Err(MisuseError::NothingToAggregate);
     }
     let points: Vec<_> = signatures.iter().map(Signature::point).collect();
-    Ok(Signature::from_member(Backend::auto().sum(&points)))
+    Ok(Signature::from_member(backend.sum(&points)))
 }
 
-/// The aggregate without some of its parts. That they are parts is the caller's word.
+/// The aggregate without some of its parts. The caller vouches that they are parts of it.
 ///
 /// Cost: an addition a signature.
 #[must_use]
-pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>]) -> Signature<S> {
+pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>], backend: Backend) -> Signature<S> {
     let mut points: Vec<_> = parts.iter().map(|s| s.point().negate()).collect();
     points.push(aggregate.point());
-    Signature::from_member(Backend::auto().sum(&points))
+    Signature::from_member(backend.sum(&points))
 }
 
 /// The sum of keys, under which a multi-signature over one message verifies (section 3.3.4; `eth_aggregate_pubkeys`).
 ///
-/// Whoever relies on it has checked that each key's owner possesses its secret.
+/// Rely on it only after you have checked that the owner of each key possesses the secret.
 ///
 /// # Errors
 /// [`MisuseError::NothingToAggregate`], [`MisuseError::IdentitySum`].
 ///
 /// Cost: an addition a key.
-pub fn aggregate_public_keys<S: Suite>(keys: &[PublicKey<S>]) -> Result<PublicKey<S>, MisuseError> {
+pub fn aggregate_public_keys<S: Suite>(keys: &[PublicKey<S>], backend: Backend) -> Result<PublicKey<S>, MisuseError> {
     if keys.is_empty() {
         return Err(MisuseError::NothingToAggregate);
     }
     let points: Vec<_> = keys.iter().map(PublicKey::point).collect();
-    PublicKey::from_sum(Backend::auto().sum(&points)).ok_or(MisuseError::IdentitySum)
+    PublicKey::from_sum(backend.sum(&points)).ok_or(MisuseError::IdentitySum)
 }

@@ -1,20 +1,20 @@
 //! Claims: "these keys signed these messages, and this is the sum of their signatures".
 //!
-//! There is no other kind. A single signature is a claim of one statement; a multi-signature is n keys over one message;
-//! a block is n statements over n messages.
+//! Every kind of signature is such a claim. A single signature is a claim with one statement. A multi-signature is n keys
+//! over one message. A block of transactions is n statements over n messages.
 //!
 //! ```
-//! use quorate::{Claim, MinPk, SecretKey, aggregate, naive};
+//! use quorate::{Backend, Claim, MinPk, SecretKey, aggregate, naive};
 //! let suite = MinPk::Eth2;
 //! let secrets = [1, 2, 3].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").expect("32 bytes"));
 //! let keys = secrets.iter().map(SecretKey::public_key).collect();
 //! let signatures: Vec<_> = secrets.iter().map(|s| s.sign(suite, b"block root")).collect();
-//! let sum = aggregate::aggregate(&signatures)?;
+//! let sum = aggregate::aggregate(&signatures, Backend::auto())?;
 //! assert!(naive::verify(&Claim::shared(suite, keys, &b"block root"[..], sum)).is_valid());
 //! # Ok::<(), aggregate::MisuseError>(())
 //! ```
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use quorate_curve::Group;
 
@@ -24,14 +24,84 @@ use crate::{
     suite::{Scheme, Suite},
 };
 
-/// Who sent a claim: a number that the caller gives meaning to, such as an index into its peers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceId(pub u64);
-
-/// One or more statements and one signature over all of them. Owns what it needs and crosses threads.
+/// Who sent a claim. The caller gives it meaning: an index into its peers, a peer's name, a validator's number.
 ///
-/// Its verdict is about the whole: a valid aggregate does not make each of its statements' own signatures known.
-/// In a POP suite it does not check that the keys' owners possess their secrets: see [`possession`](crate::possession).
+/// ```
+/// use quorate::SourceId;
+/// assert_eq!(SourceId::from(7u64).to_string(), "7");
+/// assert_ne!(SourceId::from("7"), SourceId::from(7u64));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the formats of claims have these two")]
+pub enum SourceId {
+    /// A number.
+    Number(u64),
+    /// A name.
+    Name(Arc<str>),
+}
+
+impl From<u64> for SourceId {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for SourceId {
+    fn from(name: &str) -> Self {
+        Self::Name(name.into())
+    }
+}
+
+impl fmt::Display for SourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for SourceId {
+    /// An integer or a string.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Name(name) => serializer.serialize_str(name),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for SourceId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = SourceId;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an integer from 0 to 2^64 - 1")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<SourceId, E> {
+                Ok(SourceId::Number(number))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<SourceId, E> {
+                Ok(SourceId::from(name))
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// One or more statements and one signature over all of them. It owns what it needs and can cross threads.
+///
+/// The verdict is about the whole claim: if an aggregate is valid, the signatures of its single statements are still
+/// unknown. In a POP suite the verdict does not say that the owners of the keys possess their secrets: see
+/// [`proof_of_possession`](crate::proof_of_possession).
 #[derive(Clone, Debug)]
 pub struct Claim<S: Suite> {
     suite: S,
@@ -51,8 +121,9 @@ pub(crate) enum Statements<S: Suite> {
     Each(Vec<(PublicKey<S>, Arc<[u8]>)>),
 }
 
-/// A claim's signature, with or without the check of its membership.
+/// The signature of a claim, whose membership of the subgroup was checked or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "membership was checked or it was not")]
 pub enum ClaimSignature<S: Suite> {
     /// In the subgroup.
     Checked(Signature<S>),
@@ -60,7 +131,7 @@ pub enum ClaimSignature<S: Suite> {
     Unchecked(UncheckedSignature<S>),
 }
 
-/// What makes a claim false before any arithmetic.
+/// What makes a claim invalid before any arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Defect {
     NoStatements,
@@ -81,8 +152,8 @@ impl<S: Suite> Claim<S> {
 
     /// All keys signed one message: `FastAggregateVerify` (section 3.3.4). Keys may repeat.
     ///
-    /// Without keys it is invalid, except in the profile `eth2` with the identity signature. With two or more keys in a
-    /// NUL suite it is invalid, since their messages are equal.
+    /// A claim without keys is invalid, except in the suite `eth2-sync-aggregate` with the identity signature. A claim of
+    /// two or more keys in a NUL suite is invalid, since their messages are equal.
     pub fn shared(
         suite: S,
         keys: Vec<PublicKey<S>>,
@@ -92,22 +163,22 @@ impl<S: Suite> Claim<S> {
         Self::new(suite, Statements::Shared(keys, message.into()), signature.into())
     }
 
-    /// Each key signed its own message: `AggregateVerify` (sections 2.9 and 3). Statements may repeat where the scheme
-    /// lets messages repeat; without statements it is invalid.
+    /// Each key signed its own message: `AggregateVerify` (sections 2.9 and 3). Statements may repeat in AUG and POP
+    /// suites. A claim without statements is invalid.
     pub fn each(suite: S, statements: Vec<(PublicKey<S>, Arc<[u8]>)>, signature: impl Into<ClaimSignature<S>>) -> Self {
         Self::new(suite, Statements::Each(statements), signature.into())
     }
 
-    /// A proof of possession: `PopVerify` (section 3.3.3). `None` in a suite whose scheme has none.
-    pub fn possession(suite: S, key: PublicKey<S>, proof: impl Into<ClaimSignature<S>>) -> Option<Self> {
-        let tag = suite.possession_tag()?;
-        Some(Self { tag, ..Self::single(suite, key, key.to_bytes(), proof) })
+    /// A proof of possession: `PopVerify` (section 3.3.3). `None` in a suite whose scheme has no such proofs.
+    pub fn proof_of_possession(suite: S, key: PublicKey<S>, proof: impl Into<ClaimSignature<S>>) -> Option<Self> {
+        let tag = suite.proof_of_possession_tag()?;
+        Some(Self { tag, ..Self::single(suite, key, key.to_bytes().as_ref(), proof) })
     }
 
     /// The same claim, sent by `source`.
     #[must_use]
-    pub fn from_source(self, source: SourceId) -> Self {
-        Self { source: Some(source), ..self }
+    pub fn from_source(self, source: impl Into<SourceId>) -> Self {
+        Self { source: Some(source.into()), ..self }
     }
 
     /// The suite it was made under.
@@ -115,9 +186,9 @@ impl<S: Suite> Claim<S> {
         self.suite
     }
 
-    /// Who sent it, if that was said.
-    pub fn source(&self) -> Option<SourceId> {
-        self.source
+    /// Who sent it, if the caller said so.
+    pub fn source(&self) -> Option<&SourceId> {
+        self.source.as_ref()
     }
 
     /// The signature.
@@ -143,7 +214,8 @@ impl<S: Suite> Claim<S> {
         }
     }
 
-    /// Whether it makes no statement: an aggregate all of whose statements were known and subtracted, or a false claim.
+    /// Whether it makes no statement. That is so for an aggregate whose statements were all known and subtracted, and for
+    /// a claim that was made without statements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -153,12 +225,12 @@ impl<S: Suite> Claim<S> {
         self.tag
     }
 
-    /// Whether each message is hashed behind its key. A proof of possession's never is.
+    /// Whether each message is hashed behind its key. The message of a proof of possession is not: POP is another scheme.
     pub(crate) fn is_augmented(&self) -> bool {
         self.suite.scheme() == Scheme::Augmented
     }
 
-    /// Whether the sum of its keys must not be the identity: keys that share a message are one key, and checked as one.
+    /// Whether several keys share its message, so that their sum is a key, which must not be the identity.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(&self.statements, Statements::Shared(keys, _) if keys.len() > 1) && !self.is_augmented()
     }
@@ -174,7 +246,8 @@ impl<S: Suite> Claim<S> {
         signature: ClaimSignature<S>,
         defect: Option<Defect>,
     ) -> Self {
-        Self { statements: Statements::Each(statements), signature, defect, ..*self }
+        let Self { suite, tag, ref source, .. } = *self;
+        Self { suite, tag, statements: Statements::Each(statements), signature, defect, source: source.clone() }
     }
 
     fn new(suite: S, statements: Statements<S>, signature: ClaimSignature<S>) -> Self {
@@ -193,8 +266,8 @@ impl<S: Suite> ClaimSignature<S> {
     }
 
     /// The compressed encoding.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.point().compress().as_ref().to_vec()
+    pub fn to_bytes(&self) -> <S::Signature as Group>::Compressed {
+        self.point().compress()
     }
 }
 

@@ -1,49 +1,31 @@
-//! Public keys, checked once, and secret keys, wiped and redacted.
+//! Public keys, checked once, and secret keys, wiped when dropped and never printed.
 //!
 //! ```
 //! use quorate::{MinSig, PublicKey, SecretKey};
 //! let secret = SecretKey::<MinSig>::key_gen(MinSig::Basic, &[1; 32], b"")?;
-//! let bytes = secret.public_key().to_bytes();
-//! assert_eq!(PublicKey::from_bytes(&bytes)?, secret.public_key());
+//! let key = secret.public_key();
+//! let bytes: [u8; 96] = key.to_bytes();
+//! assert_eq!(PublicKey::from_bytes(&bytes)?, key);
+//! let signature = secret.sign(MinSig::Basic, b"hello");
+//! assert!(key.verify(MinSig::Basic, b"hello", signature).is_valid());
 //! assert_eq!(format!("{secret:?}"), "SecretKey(redacted)");
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
 use std::fmt::{self, Debug};
 
-use quorate_curve::{Backend, DecodeError, Group, SecretScalar, scalar::SecretError};
+use quorate_curve::{Backend, Group, SecretScalar};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::suite::Suite;
-
-/// Why bytes are not what they are read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParseError {
-    /// A public key that is no canonical encoding of a point.
-    #[error("public key: {0}")]
-    Key(#[source] DecodeError),
-    /// A public key outside the subgroup of order r.
-    #[error("public key: the point is not in the subgroup")]
-    KeyNotInSubgroup,
-    /// The identity as a public key, under which the identity signature verifies for any message.
-    #[error("public key: the point is the identity")]
-    IdentityKey,
-    /// A signature that is no canonical encoding of a point.
-    #[error("signature: {0}")]
-    Signature(#[source] DecodeError),
-    /// A signature outside the subgroup of order r.
-    #[error("signature: the point is not in the subgroup")]
-    SignatureNotInSubgroup,
-    /// Bytes that are no secret key.
-    #[error("secret key: {0}")]
-    Secret(#[source] SecretError),
-}
+use crate::{
+    parse::{Encoded, ParseError, conversions},
+    suite::Suite,
+};
 
 /// A public key: canonical, on the curve, in the subgroup of order r, not the identity (`KeyValidate`, section 2.5).
 ///
-/// It says nothing of whether anyone knows its secret: see [`possession`](crate::possession).
+/// It does not say whether anyone knows the secret: see [`proof_of_possession`](crate::proof_of_possession).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey<S: Suite>(S::Key);
 
@@ -53,15 +35,16 @@ impl<S: Suite> PublicKey<S> {
     /// # Errors
     /// [`ParseError::Key`], [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
     ///
-    /// Cost: a square root and a subgroup check, about 60 µs in G1.
+    /// Cost: a square root and a subgroup check, about 60 µs in G1, by blst. For many keys call
+    /// [`from_bytes_each`](Self::from_bytes_each).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
-        let point: S::Key = Backend::auto().decode(bytes).map_err(ParseError::Key)?;
+        let point: S::Key = Backend::Portable.decode(bytes).map_err(ParseError::Key)?;
         Self::from_point(point)
     }
 
-    /// Reads many compressed keys, as [`from_bytes`](Self::from_bytes) does each.
+    /// Reads many compressed keys. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
-    /// Cost: less a key where the back end works on several at a time.
+    /// Cost: with a backend in lanes about a tenth of `from_bytes` a key.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
         let decoded: Vec<Result<S::Key, _>> = backend.decode_each(encodings);
         let points: Vec<_> = decoded.iter().map(|point| point.unwrap_or(S::Key::IDENTITY)).collect();
@@ -77,7 +60,7 @@ impl<S: Suite> PublicKey<S> {
     /// # Errors
     /// [`ParseError::KeyNotInSubgroup`], [`ParseError::IdentityKey`].
     pub fn from_point(point: S::Key) -> Result<Self, ParseError> {
-        Self::checked(point, Backend::auto().in_subgroup(&[point])[0])
+        Self::checked(point, Backend::Portable.in_subgroup(&[point])[0])
     }
 
     fn checked(point: S::Key, member: bool) -> Result<Self, ParseError> {
@@ -88,14 +71,14 @@ impl<S: Suite> PublicKey<S> {
         }
     }
 
-    /// A sum of checked keys, which is in the subgroup with them; `None` for the identity.
+    /// A sum of checked keys, which is in the subgroup because they are; `None` for the identity.
     pub(crate) fn from_sum(point: S::Key) -> Option<Self> {
         (!point.is_identity()).then_some(Self(point))
     }
 
-    /// The compressed encoding.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.compress().as_ref().to_vec()
+    /// The compressed encoding: `[u8; 48]` in min-pk, `[u8; 96]` in min-sig.
+    pub fn to_bytes(&self) -> <S::Key as Group>::Compressed {
+        self.0.compress()
     }
 
     /// The point.
@@ -104,28 +87,25 @@ impl<S: Suite> PublicKey<S> {
     }
 }
 
-impl<S: Suite> Debug for PublicKey<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey({:?})", self.0)
-    }
-}
+conversions!(PublicKey, Encoded::PublicKey);
 
-/// A secret key. Wiped when dropped, never printed; every operation is blst's constant-time code.
+/// A secret key. It is wiped when dropped and never printed. Every operation on it is blst's constant-time code.
 #[derive(Clone)]
 pub struct SecretKey<S: Suite>(SecretScalar, std::marker::PhantomData<S>);
 
 impl<S: Suite> SecretKey<S> {
-    /// A new key from 32 random bytes through `KeyGen`.
+    /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`](crate::rand_core) 0.10, such as
+    /// `rand::rng()`.
     pub fn generate(suite: S, rng: &mut impl CryptoRng) -> Self {
         let mut material = Zeroizing::new([0; 32]);
         rng.fill_bytes(material.as_mut_slice());
         Self::key_gen(suite, material.as_slice(), b"").expect("32 bytes are enough key material")
     }
 
-    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3); for the profile `chia` that of draft 3.
+    /// `KeyGen` (draft-irtf-cfrg-bls-signature-05, section 2.3); in the profile `chia` the `KeyGen` of draft 3.
     ///
     /// # Errors
-    /// [`ParseError::Secret`] where there are fewer than 32 bytes of key material.
+    /// [`ParseError::Secret`] if there are fewer than 32 bytes of key material.
     pub fn key_gen(suite: S, key_material: &[u8], key_info: &[u8]) -> Result<Self, ParseError> {
         let generate = if suite.generates_keys_as_draft_3() { SecretScalar::key_gen_v3 } else { SecretScalar::key_gen };
         generate(key_material, key_info).map(Self::new).map_err(ParseError::Secret)
@@ -134,14 +114,14 @@ impl<S: Suite> SecretKey<S> {
     /// `derive_master_SK` of EIP-2333 from a seed of at least 32 bytes.
     ///
     /// # Errors
-    /// [`ParseError::Secret`] where the seed is shorter.
+    /// [`ParseError::Secret`] if the seed is shorter.
     pub fn derive_master(seed: &[u8]) -> Result<Self, ParseError> {
         SecretScalar::derive_master_eip2333(seed).map(Self::new).map_err(ParseError::Secret)
     }
 
     /// The key at a path of EIP-2333 indices below this one.
     ///
-    /// Not the derivation of Chia's wallets, whose `KeyGen` is that of draft 3 at every step.
+    /// Chia's wallets derive differently: they use the `KeyGen` of draft 3 at every step.
     #[must_use]
     pub fn derive(&self, path: &[u32]) -> Self {
         Self::new(path.iter().fold(self.0.clone(), |parent, index| parent.derive_child_eip2333(*index)))
@@ -188,7 +168,8 @@ mod tests {
     /// Every flaw among good keys, at every place of a lane.
     #[test]
     fn keys_read_together_are_keys_read_singly() {
-        let key = |i: u8| SecretKey::<MinPk>::key_gen(MinPk::Eth2, &[i; 32], b"").unwrap().public_key().to_bytes();
+        let key =
+            |i: u8| SecretKey::<MinPk>::key_gen(MinPk::Eth2, &[i; 32], b"").unwrap().public_key().to_bytes().to_vec();
         let mut identity = vec![0; 48];
         identity[0] = 0xc0;
         let mut order_three = vec![0; 48];

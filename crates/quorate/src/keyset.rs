@@ -4,12 +4,12 @@
 //! who left where that is less than adding everyone up.
 //!
 //! ```
-//! use quorate::{Bitmap, KeySet, MinPk, SecretKey, aggregate::aggregate, keyset::Possession, naive};
+//! use quorate::{Backend, Bitmap, KeySet, MinPk, SecretKey, aggregate::aggregate, keyset::Possession, naive};
 //! let suite = MinPk::Eth2;
 //! let secrets = [1, 2, 3].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").expect("32 bytes"));
-//! let mut set = KeySet::new(suite);
+//! let mut set = KeySet::new(suite, Backend::auto());
 //! secrets.iter().for_each(|secret| set.push(secret.public_key(), Possession::Assumed));
-//! let signed = aggregate(&[secrets[0].sign(suite, b"vote"), secrets[2].sign(suite, b"vote")])?;
+//! let signed = aggregate(&[secrets[0].sign(suite, b"vote"), secrets[2].sign(suite, b"vote")], Backend::auto())?;
 //! let claim = set.claim(&Bitmap::from_indices([0, 2]), &b"vote"[..], signed)?;
 //! assert!(naive::verify(&claim).is_valid());
 //! # Ok::<(), quorate::aggregate::MisuseError>(())
@@ -88,15 +88,16 @@ pub enum Possession {
 #[derive(Clone, Debug)]
 pub struct KeySet<S: Suite> {
     suite: S,
+    backend: Backend,
     keys: Vec<PublicKey<S>>,
     possession: Vec<Possession>,
     last: (Bitmap, S::Key),
 }
 
 impl<S: Suite> KeySet<S> {
-    /// An empty set under a suite.
-    pub fn new(suite: S) -> Self {
-        Self { suite, keys: Vec::new(), possession: Vec::new(), last: (Bitmap::default(), S::Key::IDENTITY) }
+    /// An empty set under a suite, whose sums the backend computes.
+    pub fn new(suite: S, backend: Backend) -> Self {
+        Self { suite, backend, keys: Vec::new(), possession: Vec::new(), last: (Bitmap::default(), S::Key::IDENTITY) }
     }
 
     /// Adds a member behind the others.
@@ -131,13 +132,13 @@ impl<S: Suite> KeySet<S> {
     /// Verifies a member's proof of possession, and records it if it is true.
     ///
     /// # Errors
-    /// [`MisuseError::NoSuchMember`], [`MisuseError::NotPossessionScheme`].
+    /// [`MisuseError::NoSuchMember`], [`MisuseError::NoProofsOfPossession`].
     ///
     /// Cost: a hash, two pairings and a final exponentiation.
     pub fn prove(&mut self, index: usize, proof: Signature<S>) -> Result<Verdict, MisuseError> {
         self.possession(index)?;
-        let claim = Claim::possession(self.suite, self.keys[index], proof)
-            .ok_or(MisuseError::NotPossessionScheme(self.suite.name()))?;
+        let claim = Claim::proof_of_possession(self.suite, self.keys[index], proof)
+            .ok_or(MisuseError::NoProofsOfPossession(self.suite.name()))?;
         let verdict = crate::naive::verify(&claim);
         if verdict.is_valid() {
             self.possession[index] = Possession::Proven;
@@ -163,14 +164,14 @@ impl<S: Suite> KeySet<S> {
         } else {
             members.indices().map(|i| self.keys[i].point()).collect()
         };
-        self.last = (members.clone(), Backend::auto().sum(&points));
+        self.last = (members.clone(), self.backend.sum(&points));
         Ok(self.last.1)
     }
 
     /// The claim that these members signed one message. It makes one statement, under the sum of their keys.
     ///
     /// # Errors
-    /// [`MisuseError::NotPossessionScheme`] where the suite is not a POP one, [`MisuseError::NoSuchMember`],
+    /// [`MisuseError::NoProofsOfPossession`] where the suite is not a POP one, [`MisuseError::NoSuchMember`],
     /// [`MisuseError::PossessionUnproven`], [`MisuseError::NothingToAggregate`] for no members,
     /// [`MisuseError::IdentitySum`] where their keys cancel.
     ///
@@ -181,8 +182,8 @@ impl<S: Suite> KeySet<S> {
         message: impl Into<Arc<[u8]>>,
         signature: impl Into<ClaimSignature<S>>,
     ) -> Result<Claim<S>, MisuseError> {
-        if self.suite.scheme() != Scheme::Possession {
-            return Err(MisuseError::NotPossessionScheme(self.suite.name()));
+        if self.suite.scheme() != Scheme::ProofOfPossession {
+            return Err(MisuseError::NoProofsOfPossession(self.suite.name()));
         }
         let sum = self.sum(members)?;
         if let Some(index) = members.indices().find(|index| self.possession[*index] == Possession::Unproven) {

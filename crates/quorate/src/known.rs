@@ -4,7 +4,7 @@
 //! a claim: the claim is a multiset, and what is known of it is subtracted as often as it occurs.
 //!
 //! ```
-//! use quorate::{Claim, Known, MinPk, Options, SecretKey, aggregate, verify_and_remember};
+//! use quorate::{Backend, Claim, Known, MinPk, Options, SecretKey, aggregate, verify_and_remember};
 //! # use rand_core::SeedableRng;
 //! # let mut rng = rand_chacha::ChaCha20Rng::from_seed([7; 32]);
 //! let suite = MinPk::Basic;
@@ -20,9 +20,9 @@
 //! verify_and_remember(&gossip, &mut known, &Options::default(), &mut rng);
 //! // A block: all four at once. Three of them cost an addition each.
 //! let statements = signed.iter().cloned().map(|(k, m, _)| (k, m)).collect();
-//! let sum = aggregate::aggregate(&signed.iter().map(|(_, _, s)| *s).collect::<Vec<_>>())?;
+//! let sum = aggregate::aggregate(&signed.iter().map(|(_, _, s)| *s).collect::<Vec<_>>(), Backend::auto())?;
 //! let block = Claim::each(suite, statements, sum);
-//! assert_eq!(block.without(&known).len(), 1);
+//! assert_eq!(block.without(&known, Backend::auto()).len(), 1);
 //! # Ok::<(), aggregate::MisuseError>(())
 //! ```
 
@@ -82,12 +82,13 @@ impl<S: Suite> Known<S> {
         self.signatures.remove(&Entry { tag: suite.id(), key, message: message.into() }).is_some()
     }
 
-    /// Remembers a claim that was found valid, if it makes one statement; otherwise its parts' signatures are not known.
-    pub(crate) fn remember(&mut self, claim: &Claim<S>) {
+    /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims are
+    /// not known.
+    pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
         let mut statements = claim.statements();
-        let (Some((key, message)), None) = (statements.next(), statements.next()) else { return };
-        let entry = Entry { tag: claim.tag(), key, message: message.clone() };
-        self.signatures.insert(entry, Signature::from_member(claim.signature().point()));
+        if let (Some((key, message)), None) = (statements.next(), statements.next()) {
+            self.signatures.insert(Entry { tag: claim.tag(), key, message: message.clone() }, signature);
+        }
     }
 
     fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &Arc<[u8]>) -> Option<Signature<S>> {
@@ -109,7 +110,7 @@ impl<S: Suite> Claim<S> {
     ///
     /// Cost: a look-up a statement and an addition a known one; no pairing.
     #[must_use]
-    pub fn without(&self, known: &Known<S>) -> Self {
+    pub fn without(&self, known: &Known<S>, backend: Backend) -> Self {
         if known.is_empty() {
             return self.clone();
         }
@@ -124,7 +125,6 @@ impl<S: Suite> Claim<S> {
         if subtracted.is_empty() {
             return self.clone();
         }
-        let backend = Backend::auto();
         // Keys over one message are also checked as one key, whatever is known of some of them.
         let vanishes = self.is_shared() && {
             let keys: Vec<_> = self.statements().map(|(key, _)| key.point()).collect();

@@ -1,34 +1,41 @@
-//! BLS signatures at network scale.
+//! BLS signatures at network scale: verify claims in bulk, and say which one is false.
 //!
-//! One way through the house:
+//! There are two ways in. With claims as bytes, of suites that are chosen at run time, call [`Verifier::verify`]. With keys
+//! and signatures that you have decoded, call [`verify`](verify()). One signature alone is
+//! [`ClaimBytes::verify`] or [`PublicKey::verify`]. All of them follow one path:
 //!
 //! ```text
-//! bytes -> parse -> Claim -> Plan (pure) -> execute (the only arithmetic) -> settle (pure) -> Verdicts
+//! bytes -> parse -> Claim -> Plan (pure) -> execute and search (the only arithmetic) -> settle (pure) -> Verdicts
 //! ```
+//!
+//! Random numbers come from the caller, through [`rand_core`] 0.10 (re-exported), which `rand` 0.10 implements.
+//!
+//! Features: `bn254` adds the suites on BN254, `serde` the serialization of keys, signatures, suites and verdicts. Neither is on by default.
 //!
 //! | module | noun |
 //! |---|---|
-//! | [`suite`] | which curve holds the keys, which tag, which scheme: the trait [`Suite`], [`MinPk`] and [`MinSig`] |
+//! | [`suite`] | which group holds the keys, which tag, which scheme: the trait [`Suite`], [`MinPk`], [`MinSig`], [`AnySuite`] |
+//! | [`parse`] | [`ParseError`]: what can be wrong with bytes or text |
 //! | [`key`] | [`PublicKey`], checked once; [`SecretKey`], wiped and redacted |
 //! | [`signature`] | [`Signature`], in the subgroup; [`UncheckedSignature`], on the curve so far |
-//! | [`possession`] | proofs that a key's owner holds its secret |
+//! | [`proof_of_possession`] | proofs that the owner of a key holds the secret |
 //! | [`mod@aggregate`] | sums and differences of signatures and of keys |
 //! | [`claim`] | [`Claim`]: "these keys signed these messages, and this is the sum of their signatures" |
-//! | [`known`] | [`Known`]: statements verified earlier, subtracted from a later claim |
+//! | [`claim_bytes`] | [`ClaimBytes`]: a claim as bytes that nobody has decoded yet |
 //! | [`verdict`] | [`Verdict`], [`Reason`], and the [`Outcome`] of a batch |
-//! | [`naive`] | each claim by its own pairings: the oracle everything else must agree with |
+//! | [`known`] | [`Known`]: statements verified earlier, subtracted from a later claim |
+//! | [`naive`] | each claim by its own pairings: the oracle that everything else must agree with |
 //! | [`keyset`] | [`KeySet`]: a committee's keys, with sums by bitmap |
 //! | [`plan`] | [`Plan`]: the fewest pairings that prove a set of claims, as data |
-//! | [`mod@execute`] | the arithmetic of a plan, its partial values kept |
+//! | [`mod@execute`] | the arithmetic of a plan, whose partial values are kept |
 //! | [`culprit`] | the search for the false claims of a batch that failed |
-//! | [`mod@verify`] | all of it: [`verify`](verify()) |
+//! | [`mod@verify`] | claims to verdicts: [`verify`](verify()) |
+//! | [`verifier`] | bytes to verdicts: [`Verifier`], the one entry for claims of any suites |
 //!
 //! A module imports only modules above it.
 //!
 //! ```
 //! use quorate::{Claim, MinPk, Options, SecretKey, Verdict, verify};
-//! # use rand_core::SeedableRng;
-//! # let mut rng = rand_chacha::ChaCha20Rng::from_seed([7; 32]); // your CSPRNG here
 //! let suite = MinPk::Eth2;
 //! let claims: Vec<_> = (0u8..3)
 //!     .map(|i| {
@@ -40,7 +47,7 @@
 //!     })
 //!     .collect::<Result<_, quorate::ParseError>>()?;
 //!
-//! let outcome = verify(&claims, &Options::default(), &mut rng);
+//! let outcome = verify(&claims, &Options::default(), &mut rand::rng());
 //! assert!(outcome.verdicts[0].is_valid() && outcome.verdicts[2].is_valid());
 //! assert!(matches!(outcome.verdicts[1], Verdict::Invalid(_)));
 //! # Ok::<(), quorate::ParseError>(())
@@ -48,28 +55,40 @@
 
 #![forbid(unsafe_code)]
 
+mod threads;
+
 pub mod suite;
+pub mod parse;
 pub mod key;
 pub mod signature;
-pub mod possession;
+pub mod proof_of_possession;
 pub mod aggregate;
 pub mod claim;
-pub mod known;
+pub mod claim_bytes;
 pub mod verdict;
+pub mod known;
 pub mod naive;
 pub mod keyset;
 pub mod plan;
 pub mod execute;
 pub mod culprit;
 pub mod verify;
+pub mod verifier;
 
+pub use aggregate::MisuseError;
 pub use claim::{Claim, SourceId};
-pub use key::{ParseError, PublicKey, SecretKey};
+pub use claim_bytes::{ClaimBytes, Messages};
+pub use key::{PublicKey, SecretKey};
 pub use keyset::{Bitmap, KeySet};
 pub use known::Known;
+pub use parse::{DecodeError, ParseError, SecretError};
 pub use plan::Plan;
+#[cfg(feature = "bn254")]
+pub use quorate_bn254::Bn254Suite;
 pub use quorate_curve::{Backend, Soundness};
+pub use rand_core;
 pub use signature::{Signature, UncheckedSignature};
-pub use suite::{AnySuite, MinPk, MinSig, Scheme, Suite};
+pub use suite::{AnySuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
 pub use verdict::{Outcome, Reason, Verdict, Work};
+pub use verifier::{Prepared, TrustError, Verifier};
 pub use verify::{Options, verify, verify_and_remember};

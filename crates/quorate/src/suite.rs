@@ -1,8 +1,10 @@
-//! Ciphersuites: which group holds the keys, which tag the messages are hashed under, which scheme guards aggregates.
+//! Ciphersuites: which group holds the keys, which tag messages are hashed under, which scheme protects aggregates.
 //!
-//! The two variants of draft-irtf-cfrg-bls-signature-05 (section 2.1) are two closed enums, [`MinPk`] and [`MinSig`],
-//! which implement one sealed trait, [`Suite`]. Types carry the variant (`PublicKey<MinPk>`); values name the suite, and
-//! every low-level call takes one: none has a default. [`AnySuite`] is a suite chosen when the program runs.
+//! draft-irtf-cfrg-bls-signature-05 (section 2.1) has two variants. In minimal-pubkey-size the keys are in G1, in
+//! minimal-signature-size they are in G2. Each variant is a closed enum of suites, [`MinPk`] and [`MinSig`], and both
+//! implement the sealed trait [`Suite`]. The type says the variant (`PublicKey<MinPk>`), the value says the suite. Every
+//! low-level call takes a suite; none has a default, because the wrong suite is the most common mistake with BLS
+//! signatures. [`AnySuite`] is a suite that is chosen when the program runs, by its name.
 //!
 //! ```
 //! use quorate::{AnySuite, MinPk, Suite};
@@ -18,39 +20,41 @@ use std::{
 
 use quorate_curve::{G1, G2, Group, SecretScalar};
 
-/// A ciphersuite or a profile of one. Implemented by [`MinPk`] and [`MinSig`] alone.
-pub trait Suite: Copy + Eq + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed {
+/// A ciphersuite, or a profile: a ciphersuite with the conventions of one network. Only [`MinPk`] and [`MinSig`]
+/// implement it.
+pub trait Suite:
+    Copy + Eq + Ord + Hash + Debug + Display + FromStr<Err = UnknownSuite> + Send + Sync + 'static + sealed::Sealed
+{
     /// The group of public keys.
     type Key: Group;
     /// The group of signatures and hashed messages.
     type Signature: Group;
 
-    /// The name it is chosen by: the profile's, or the IETF id where the suite is no profile.
+    /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is no profile.
     fn name(self) -> &'static str;
 
     /// The IETF ciphersuite id, which is also the tag that messages are hashed under.
     fn id(self) -> &'static str;
 
-    /// How the suite keeps rogue keys out of aggregates.
+    /// How the suite protects aggregates from rogue keys.
     fn scheme(self) -> Scheme;
 
-    /// The tag that proofs of possession are hashed under; `None` where the scheme has none.
-    fn possession_tag(self) -> Option<&'static str>;
+    /// The tag that proofs of possession are hashed under; `None` in a suite whose scheme has no such proofs.
+    fn proof_of_possession_tag(self) -> Option<&'static str>;
 
-    /// Whether keys are generated as in draft 3, with an unhashed salt.
+    /// Whether `KeyGen` is that of draft 3 of the specification, whose salt is not hashed. Chia generates keys so.
     #[doc(hidden)]
-    fn generates_keys_as_draft_3(self) -> bool {
-        self.name() == "chia"
-    }
+    fn generates_keys_as_draft_3(self) -> bool;
 
-    /// Whether no keys with the identity signature are a valid claim: `eth_fast_aggregate_verify` of the Altair
-    /// specification says so, and nothing else.
-    fn allows_no_keys(self) -> bool {
-        self.name() == "eth2"
-    }
+    /// Whether a claim without keys is valid if its signature is the identity. Only `eth_fast_aggregate_verify` of
+    /// Ethereum's Altair specification says so, for sync aggregates: [`MinPk::Eth2SyncAggregate`].
+    fn allows_no_keys(self) -> bool;
 
     /// All suites and profiles of this variant.
     fn all() -> &'static [Self];
+
+    /// The same suite, whose variant only the program's user knows.
+    fn any(self) -> AnySuite;
 
     /// A pair for the pairing, in the order G1, G2.
     #[doc(hidden)]
@@ -70,18 +74,19 @@ mod sealed {
 }
 
 /// The three schemes of draft-irtf-cfrg-bls-signature-05, section 3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the specification has these three")]
 pub enum Scheme {
     /// NUL: the messages of an aggregate must differ (section 3.1).
     Basic,
     /// AUG: each message is hashed behind its signer's public key (section 3.2).
     Augmented,
     /// POP: each key comes with a proof of possession, which the caller has checked (section 3.3).
-    Possession,
+    ProofOfPossession,
 }
 
 /// Minimal public keys: 48 bytes in G1, signatures of 96 bytes in G2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum MinPk {
     /// `BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_`
@@ -89,10 +94,12 @@ pub enum MinPk {
     /// `BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_AUG_`
     Augmented,
     /// `BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_`
-    Possession,
-    /// `eth2`: POP, and as `eth_fast_aggregate_verify` of the Altair specification has it, no keys with the identity
-    /// signature are valid.
+    ProofOfPossession,
+    /// `eth2`: POP, as Ethereum's attestations, blocks and deposits use it. A claim without keys is invalid.
     Eth2,
+    /// `eth2-sync-aggregate`: as `eth2`, with the exception of `eth_fast_aggregate_verify` (Altair, `altair/bls.md`):
+    /// no participants and the identity signature are a valid sync aggregate. Use it for sync aggregates alone.
+    Eth2SyncAggregate,
     /// `chia`: AUG, with keys generated as in draft 3.
     Chia,
     /// `drand-chained`: NUL over sha256(previous signature ‖ round).
@@ -102,7 +109,7 @@ pub enum MinPk {
 }
 
 /// Minimal signatures: 48 bytes in G1, public keys of 96 bytes in G2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum MinSig {
     /// `BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_`
@@ -110,7 +117,7 @@ pub enum MinSig {
     /// `BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_AUG_`
     Augmented,
     /// `BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_`
-    Possession,
+    ProofOfPossession,
     /// `drand-quicknet`: NUL over sha256(round), the tag of RFC 9380.
     DrandQuicknet,
     /// `drand-g1-legacy`: NUL over sha256(round), hashed to G1 under the tag of G2, as the retired chain fastnet did.
@@ -123,8 +130,9 @@ impl Suite for MinPk {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Basic | Self::Augmented | Self::Possession => self.id(),
+            Self::Basic | Self::Augmented | Self::ProofOfPossession => self.id(),
             Self::Eth2 => "eth2",
+            Self::Eth2SyncAggregate => "eth2-sync-aggregate",
             Self::Chia => "chia",
             Self::DrandChained => "drand-chained",
             Self::DrandUnchained => "drand-unchained",
@@ -135,7 +143,7 @@ impl Suite for MinPk {
         match self.scheme() {
             Scheme::Basic => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_",
             Scheme::Augmented => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_AUG_",
-            Scheme::Possession => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_",
+            Scheme::ProofOfPossession => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_",
         }
     }
 
@@ -143,20 +151,51 @@ impl Suite for MinPk {
         match self {
             Self::Basic | Self::DrandChained | Self::DrandUnchained => Scheme::Basic,
             Self::Augmented | Self::Chia => Scheme::Augmented,
-            Self::Possession | Self::Eth2 => Scheme::Possession,
+            Self::ProofOfPossession | Self::Eth2 | Self::Eth2SyncAggregate => Scheme::ProofOfPossession,
         }
     }
 
-    fn possession_tag(self) -> Option<&'static str> {
-        (self.scheme() == Scheme::Possession).then_some("BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_")
+    fn proof_of_possession_tag(self) -> Option<&'static str> {
+        (self.scheme() == Scheme::ProofOfPossession).then_some("BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_")
+    }
+
+    fn generates_keys_as_draft_3(self) -> bool {
+        match self {
+            Self::Chia => true,
+            Self::Basic
+            | Self::Augmented
+            | Self::ProofOfPossession
+            | Self::Eth2
+            | Self::Eth2SyncAggregate
+            | Self::DrandChained
+            | Self::DrandUnchained => false,
+        }
+    }
+
+    fn allows_no_keys(self) -> bool {
+        match self {
+            Self::Eth2SyncAggregate => true,
+            Self::Basic
+            | Self::Augmented
+            | Self::ProofOfPossession
+            | Self::Eth2
+            | Self::Chia
+            | Self::DrandChained
+            | Self::DrandUnchained => false,
+        }
+    }
+
+    fn any(self) -> AnySuite {
+        AnySuite::MinPk(self)
     }
 
     fn all() -> &'static [Self] {
         &[
             Self::Basic,
             Self::Augmented,
-            Self::Possession,
+            Self::ProofOfPossession,
             Self::Eth2,
+            Self::Eth2SyncAggregate,
             Self::Chia,
             Self::DrandChained,
             Self::DrandUnchained,
@@ -182,7 +221,7 @@ impl Suite for MinSig {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Basic | Self::Augmented | Self::Possession => self.id(),
+            Self::Basic | Self::Augmented | Self::ProofOfPossession => self.id(),
             Self::DrandQuicknet => "drand-quicknet",
             Self::DrandG1Legacy => "drand-g1-legacy",
         }
@@ -192,7 +231,7 @@ impl Suite for MinSig {
         match self {
             Self::Basic | Self::DrandQuicknet => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_",
             Self::Augmented => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_AUG_",
-            Self::Possession => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_",
+            Self::ProofOfPossession => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_",
             Self::DrandG1Legacy => MinPk::Basic.id(),
         }
     }
@@ -201,16 +240,28 @@ impl Suite for MinSig {
         match self {
             Self::Basic | Self::DrandQuicknet | Self::DrandG1Legacy => Scheme::Basic,
             Self::Augmented => Scheme::Augmented,
-            Self::Possession => Scheme::Possession,
+            Self::ProofOfPossession => Scheme::ProofOfPossession,
         }
     }
 
-    fn possession_tag(self) -> Option<&'static str> {
-        (self.scheme() == Scheme::Possession).then_some("BLS_POP_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_")
+    fn proof_of_possession_tag(self) -> Option<&'static str> {
+        (self.scheme() == Scheme::ProofOfPossession).then_some("BLS_POP_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_")
+    }
+
+    fn generates_keys_as_draft_3(self) -> bool {
+        false
+    }
+
+    fn allows_no_keys(self) -> bool {
+        false
+    }
+
+    fn any(self) -> AnySuite {
+        AnySuite::MinSig(self)
     }
 
     fn all() -> &'static [Self] {
-        &[Self::Basic, Self::Augmented, Self::Possession, Self::DrandQuicknet, Self::DrandG1Legacy]
+        &[Self::Basic, Self::Augmented, Self::ProofOfPossession, Self::DrandQuicknet, Self::DrandG1Legacy]
     }
 
     fn pair(key: G2, signature: G1) -> (G1, G2) {
@@ -238,29 +289,65 @@ impl Display for MinSig {
     }
 }
 
-/// A suite of either variant, chosen when the program runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there are two variants, and a caller matches on both")]
+/// A suite that is chosen when the program runs, on either curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum AnySuite {
-    /// Keys in G1.
+    /// BLS12-381 with keys in G1.
     MinPk(MinPk),
-    /// Keys in G2.
+    /// BLS12-381 with keys in G2.
     MinSig(MinSig),
+    /// BN254, with the feature `bn254`.
+    #[cfg(feature = "bn254")]
+    Bn254(quorate_bn254::Bn254Suite),
 }
 
 impl AnySuite {
-    /// Every suite and profile, by name.
+    /// Every suite and profile.
     pub fn all() -> impl Iterator<Item = Self> {
         let min_pk = MinPk::all().iter().copied().map(Self::MinPk);
-        min_pk.chain(MinSig::all().iter().copied().map(Self::MinSig))
+        let bls12381 = min_pk.chain(MinSig::all().iter().copied().map(Self::MinSig));
+        #[cfg(feature = "bn254")]
+        let all = bls12381.chain(quorate_bn254::Bn254Suite::all().iter().copied().map(Self::Bn254));
+        #[cfg(not(feature = "bn254"))]
+        let all = bls12381;
+        all
     }
 
-    /// The name it is chosen by.
+    /// The name by which a user chooses it.
     pub fn name(self) -> &'static str {
         match self {
             Self::MinPk(suite) => suite.name(),
             Self::MinSig(suite) => suite.name(),
+            #[cfg(feature = "bn254")]
+            Self::Bn254(suite) => suite.name(),
         }
+    }
+
+    /// Whether it is a profile: an IETF suite with the conventions of one network, chosen by the network's name.
+    pub fn is_profile(self) -> bool {
+        match self {
+            Self::MinPk(suite) => suite.name() != suite.id(),
+            Self::MinSig(suite) => suite.name() != suite.id(),
+            #[cfg(feature = "bn254")]
+            Self::Bn254(_) => true,
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for AnySuite {
+    /// The name.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for AnySuite {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -270,10 +357,15 @@ impl Display for AnySuite {
     }
 }
 
-/// A name that no suite has.
+/// No suite has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no suite `{0}`; profiles: eth2, chia, drand-chained, drand-unchained, drand-quicknet, drand-g1-legacy; or an IETF id in full, such as {id}", id = MinPk::Possession.id())]
+#[error("there is no suite `{0}`; choose a profile ({profiles}) or an IETF id in full, such as {id}", profiles = profiles(), id = MinPk::ProofOfPossession.id())]
 pub struct UnknownSuite(pub String);
+
+fn profiles() -> String {
+    let names: Vec<_> = AnySuite::all().filter(|suite| suite.is_profile()).map(AnySuite::name).collect();
+    names.join(", ")
+}
 
 impl FromStr for AnySuite {
     type Err = UnknownSuite;
@@ -281,6 +373,26 @@ impl FromStr for AnySuite {
     fn from_str(name: &str) -> Result<Self, UnknownSuite> {
         Self::all().find(|suite| suite.name() == name).ok_or_else(|| UnknownSuite(name.to_owned()))
     }
+}
+
+impl FromStr for MinPk {
+    type Err = UnknownSuite;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSuite> {
+        find(name)
+    }
+}
+
+impl FromStr for MinSig {
+    type Err = UnknownSuite;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSuite> {
+        find(name)
+    }
+}
+
+fn find<S: Suite>(name: &str) -> Result<S, UnknownSuite> {
+    S::all().iter().copied().find(|suite| suite.name() == name).ok_or_else(|| UnknownSuite(name.to_owned()))
 }
 
 #[cfg(test)]
@@ -296,5 +408,22 @@ mod tests {
         }
         assert!("ETH2".parse::<AnySuite>().is_err());
         assert!("".parse::<AnySuite>().is_err());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_all_profiles() {
+        let error = "eth3".parse::<AnySuite>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no suite `eth3`; choose a profile (eth2, eth2-sync-aggregate, chia, "),
+            "{error}"
+        );
+        assert_eq!(error.contains("drand-evmnet, eigenlayer"), cfg!(feature = "bn254"), "{error}");
+    }
+
+    #[test]
+    fn only_sync_aggregates_may_have_no_keys() {
+        let allowing: Vec<_> = MinPk::all().iter().filter(|suite| suite.allows_no_keys()).collect();
+        assert_eq!(allowing, [&MinPk::Eth2SyncAggregate]);
+        assert!(!MinSig::all().iter().any(|suite| suite.allows_no_keys()));
     }
 }

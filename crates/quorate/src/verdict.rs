@@ -1,4 +1,4 @@
-//! Verdicts, and what a batch comes to.
+//! Verdicts, and the outcome of a batch.
 //!
 //! ```
 //! # use quorate::*;
@@ -6,62 +6,118 @@
 //! # let mut rng = rand_chacha::ChaCha20Rng::from_seed([7; 32]);
 //! # let secret = SecretKey::key_gen(MinPk::Basic, &[1; 32], b"").expect("32 bytes");
 //! // Two peers send a claim each; the second one lies.
-//! let claim = |message: &[u8], peer| {
-//!     Claim::single(MinPk::Basic, secret.public_key(), message, secret.sign(MinPk::Basic, b"block"))
-//!         .from_source(SourceId(peer))
+//! let claim = |message: &[u8], peer: u64| {
+//!     Claim::single(MinPk::Basic, secret.public_key(), message, secret.sign(MinPk::Basic, b"block")).from_source(peer)
 //! };
 //! let outcome = verify(&[claim(b"block", 4), claim(b"lie", 9)], &Options::default(), &mut rng);
 //! assert_eq!(outcome.verdicts, [Verdict::Valid, Verdict::Invalid(Reason::Mismatch)]);
-//! assert_eq!(outcome.false_by_source.keys().collect::<Vec<_>>(), [&SourceId(9)]); // whom to ban
+//! assert_eq!(outcome.false_by_source.keys().collect::<Vec<_>>(), [&SourceId::from(9)]); // whom to ban
 //! ```
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::claim::{Defect, SourceId};
+use crate::{
+    claim::{Defect, SourceId},
+    parse::ParseError,
+};
 
 /// The truth of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "a claim is true or it is not")]
+#[allow(clippy::exhaustive_enums, reason = "a claim is proven or it is not")]
+#[must_use = "a claim is valid only if its verdict says so"]
 pub enum Verdict {
-    /// The claim is true.
+    /// Something proved the claim: its own pairings, or a product of pairings over a batch that it is part of.
     Valid,
-    /// The claim is false, and why.
+    /// The claim is false, or nothing proved it, and why.
     Invalid(Reason),
 }
 
 impl Verdict {
     /// Whether the claim is true.
+    #[must_use]
     pub fn is_valid(self) -> bool {
         self == Self::Valid
     }
+
+    /// Why the claim is not valid; `None` if it is.
+    #[must_use]
+    pub fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Valid => None,
+            Self::Invalid(reason) => Some(reason),
+        }
+    }
 }
 
-/// Why a claim is false.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+impl fmt::Display for Verdict {
+    /// `valid`, or `invalid: reason`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Valid => f.write_str("valid"),
+            Self::Invalid(reason) => write!(f, "invalid: {reason}"),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Verdict {
+    /// `{"valid":true}`, or `{"valid":false,"reason":"…"}`.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let reason = self.reason().map(|reason| reason.to_string());
+        let mut object = serializer.serialize_struct("Verdict", 1 + usize::from(reason.is_some()))?;
+        object.serialize_field("valid", &self.is_valid())?;
+        match reason {
+            Some(reason) => object.serialize_field("reason", &reason)?,
+            None => object.skip_field("reason")?,
+        }
+        object.end()
+    }
+}
+
+/// Why a claim is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
+    /// Its only key, or its signature, does not decode.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// One of its several keys does not decode.
+    #[error("{error} (key {} of {keys})", index + 1)]
+    ParseKey {
+        /// Which key, counted from 0.
+        index: usize,
+        /// How many keys the claim has.
+        keys: usize,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// It has several messages, but not one for each key.
+    #[error("{keys} public keys, but {messages} messages; each key needs its own message, or all share one")]
+    UnequalCounts {
+        /// Public keys.
+        keys: usize,
+        /// Messages.
+        messages: usize,
+    },
+    /// It is a proof of possession, and the scheme of its suite has no such proofs.
+    #[error("the suite has no proofs of possession; its scheme is not POP")]
+    NoProofsOfPossession,
     /// It makes no statement.
+    #[error("the claim has no keys and messages")]
     NoStatements,
-    /// Two of its messages are equal, which a NUL suite forbids: a rogue key could forge the other's part.
+    /// Two of its messages are equal, which a NUL suite forbids: with a rogue key an attacker could forge the other part.
+    #[error("two messages of the aggregate are equal, which a NUL suite forbids")]
     RepeatedMessage,
     /// The keys over its one message add up to the identity, under which anything verifies.
+    #[error("the keys add up to the identity")]
     IdentityAggregateKey,
-    /// Its signature is not in the subgroup of order r.
-    SignatureNotInSubgroup,
     /// Its signature is not the one that these keys make over these messages.
+    #[error("the signature does not match the keys and messages")]
     Mismatch,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoStatements => "the claim has no keys and messages",
-            Self::RepeatedMessage => "two messages of the aggregate are equal, which a NUL suite forbids",
-            Self::IdentityAggregateKey => "the keys add up to the identity",
-            Self::SignatureNotInSubgroup => "signature: the point is not in the subgroup",
-            Self::Mismatch => "the signature does not match the keys and messages",
-        })
-    }
+    /// An internal error of quorate: nothing proved the claim, and nothing refuted it. Please report it.
+    #[error("internal error: nothing proved or refuted the claim; please report it")]
+    Undecided,
 }
 
 impl From<Defect> for Reason {
@@ -74,32 +130,56 @@ impl From<Defect> for Reason {
     }
 }
 
-/// What a batch comes to.
+/// The outcome of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
+#[must_use = "the outcome says which claims are valid"]
 pub struct Outcome {
-    /// One verdict a claim, in input order.
+    /// One verdict for each claim, in input order.
     pub verdicts: Vec<Verdict>,
-    /// The false claims' indices, by who sent them. Claims without a source are not in here.
+    /// By claim: how many of its statements were known and subtracted. All zero for [`verify`](crate::verify()).
+    pub subtracted: Vec<usize>,
+    /// The indices of the invalid claims by who sent them, ascending. Claims without a source are not listed.
     pub false_by_source: BTreeMap<SourceId, Vec<usize>>,
-    /// What it took.
+    /// The operations that it took.
     pub work: Work,
 }
 
 impl Outcome {
-    /// Whether every claim is true.
+    /// Whether there are claims and all of them are valid. Nothing to verify is not a success.
+    #[must_use]
     pub fn all_valid(&self) -> bool {
-        self.verdicts.iter().all(|v| v.is_valid())
+        !self.verdicts.is_empty() && self.verdicts.iter().all(|verdict| verdict.is_valid())
     }
 
-    /// The indices of the false claims.
+    /// The indices of the invalid claims, ascending.
     pub fn invalid(&self) -> impl Iterator<Item = usize> {
-        self.verdicts.iter().enumerate().filter(|(_, v)| !v.is_valid()).map(|(i, _)| i)
+        self.verdicts.iter().enumerate().filter(|(_, verdict)| !verdict.is_valid()).map(|(index, _)| index)
+    }
+
+    /// Settles the verdicts of a batch. A claim without a verdict was not proven, and is not valid.
+    pub(crate) fn settle<'a>(
+        verdicts: Vec<Option<Verdict>>,
+        sources: impl Iterator<Item = Option<&'a SourceId>>,
+        subtracted: Vec<usize>,
+        work: Work,
+    ) -> Self {
+        let verdicts: Vec<_> =
+            verdicts.into_iter().map(|verdict| verdict.unwrap_or(Verdict::Invalid(Reason::Undecided))).collect();
+        let mut false_by_source = BTreeMap::<SourceId, Vec<usize>>::new();
+        for ((index, verdict), source) in verdicts.iter().enumerate().zip(sources) {
+            if let (Verdict::Invalid(_), Some(source)) = (verdict, source) {
+                false_by_source.entry(source.clone()).or_default().push(index);
+            }
+        }
+        Self { verdicts, subtracted, false_by_source, work }
     }
 }
 
-/// Counts of the operations that cost time.
+/// Counts of the operations that take time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Work {
     /// Messages hashed to the curve.
@@ -112,7 +192,8 @@ pub struct Work {
     pub pairings: usize,
     /// Final exponentiations.
     pub final_exponentiations: usize,
-    /// Values computed in the search for false claims: of a set of them, or of a product of parts raised to their indices.
+    /// Values that the search for false claims computed: the value of a set of claims, or of a product of the powers of
+    /// several sets' values.
     pub search_nodes: usize,
 }
 
@@ -124,5 +205,25 @@ impl std::ops::AddAssign for Work {
         self.pairings += other.pairings;
         self.final_exponentiations += other.final_exponentiations;
         self.search_nodes += other.search_nodes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_to_verify_is_not_all_valid() {
+        assert!(!Outcome::default().all_valid());
+    }
+
+    #[test]
+    fn a_claim_without_a_verdict_is_not_valid() {
+        let source = SourceId::from("peer");
+        let verdicts = vec![Some(Verdict::Valid), None];
+        let outcome = Outcome::settle(verdicts, [None, Some(&source)].into_iter(), vec![0; 2], Work::default());
+        assert_eq!(outcome.verdicts, [Verdict::Valid, Verdict::Invalid(Reason::Undecided)]);
+        assert_eq!(outcome.false_by_source[&source], [1]);
+        assert!(!outcome.all_valid());
     }
 }

@@ -9,7 +9,8 @@ use std::num::NonZeroUsize;
 
 use forge::{Forge, Lie, Recipe, Shape, claims};
 use quorate::{
-    Backend, Claim, Known, MinPk, MinSig, Options, Reason, Soundness, Verdict, naive, verify, verify_and_remember,
+    Backend, Claim, Known, MinPk, MinSig, Options, ParseError, Reason, Soundness, Verdict, naive, verify,
+    verify_and_remember,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -164,7 +165,7 @@ fn known<S: Forge>() {
                 let options = &every_options(*backend)[turn % 4];
                 let mut known = Known::new();
                 assert!(verify_and_remember(&gossip, &mut known, options, &mut rng()).all_valid());
-                let rest: Vec<_> = blocks.iter().map(|case| case.claim.without(&known)).collect();
+                let rest: Vec<_> = blocks.iter().map(|case| case.claim.without(&known, options.backend)).collect();
                 assert!(rest.iter().all(|rest| rest.len() == left));
                 let verdicts = verify(&rest, options, &mut rng()).verdicts;
                 let what = format!("{left} of {n} unknown under {options:?}");
@@ -218,7 +219,7 @@ macro_rules! of_both_variants {
 of_both_variants! {
     true_claims_around_every_width: all_true();
     wrong_message_in_every_lane: one_false(Lie::WrongMessage, Reason::Mismatch, &SIZES);
-    small_subgroup_in_every_lane: one_false(Lie::Torsion, Reason::SignatureNotInSubgroup, &SIZES);
+    small_subgroup_in_every_lane: one_false(Lie::Torsion, Reason::Parse(ParseError::SignatureNotInSubgroup), &SIZES);
     cancelling_pair_in_every_lane: swapped();
     duplicates_and_repeated_keys_and_messages: repeated();
     known_statements_subtracted: known();

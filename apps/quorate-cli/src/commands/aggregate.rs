@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    AnySuite, PublicKey, Signature, Suite,
+    Backend, PublicKey, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
 };
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{
     lines::{Field, Lines, bytes},
     print,
-    suite::{InSuite, SuiteArgument},
+    suite::{InSuite, KeySuite, SuiteArgument},
 };
 use crate::exit::{Exit, Failure, Result};
 
@@ -76,12 +76,11 @@ impl InSuite for Arguments {
                 let bytes = bytes(text, Field::PublicKey, self.suite.suite)?;
                 PublicKey::<S>::from_bytes(&bytes).map_err(|error| error.to_string())
             })?;
-            (aggregate_public_keys(&keys).map_err(empty)?.to_bytes(), keys.len())
+            (self.suite.hex(aggregate_public_keys(&keys, Backend::auto()).map_err(empty)?.to_bytes()), keys.len())
         } else {
             let signatures = signatures::<S>(lines, self.suite.suite)?;
-            (aggregate(&signatures).map_err(empty)?.to_bytes(), signatures.len())
+            (self.suite.hex(aggregate(&signatures, Backend::auto()).map_err(empty)?.to_bytes()), signatures.len())
         };
-        let sum = self.suite.hex(&sum);
         if self.json {
             let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };
             print::json(&Sum { suite: suite.name(), signature, public_key, count })?;
@@ -93,7 +92,7 @@ impl InSuite for Arguments {
 }
 
 /// Every line as a signature.
-pub(super) fn signatures<S: Suite>(lines: Lines, suite: AnySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
+pub(super) fn signatures<S: Suite>(lines: Lines, suite: KeySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
     lines.parse_all(|text| {
         let bytes = bytes(text, Field::Signature, suite)?;
         Signature::from_bytes(&bytes).map_err(|error| error.to_string())

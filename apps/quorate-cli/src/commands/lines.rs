@@ -7,11 +7,11 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use quorate::AnySuite;
 use serde::Deserialize;
 
 use super::{
     print,
+    suite::KeySuite,
     unlock::{is_dash, name_of},
 };
 use crate::exit::Failure;
@@ -100,7 +100,7 @@ pub(super) enum Field {
 }
 
 /// The bytes of a line: hexadecimal, or the field of a JSON object. Other fields are skipped, but for another suite.
-pub(super) fn bytes(text: &str, field: Field, suite: AnySuite) -> Result<Vec<u8>, String> {
+pub(super) fn bytes(text: &str, field: Field, suite: KeySuite) -> Result<Vec<u8>, String> {
     if !text.starts_with('{') {
         return hex(text);
     }
@@ -120,7 +120,7 @@ pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
 }
 
 /// A line that names a suite must name the one that was asked for.
-pub(super) fn refuse_other(named: Option<&str>, suite: AnySuite) -> Result<(), String> {
+pub(super) fn refuse_other(named: Option<&str>, suite: KeySuite) -> Result<(), String> {
     match named {
         Some(named) if named != suite.name() => Err(format!("is of suite {named}, not {suite}")),
         _ => Ok(()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use quorate::{AnySuite, Claim, Options, PublicKey, Suite, UncheckedSignature, Verdict, possession, verify};
+use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
 use quorate_formats::Id;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::{
     lines::{Line, Lines, hex, refuse_other},
     print::{self, VerdictLine},
     random,
-    suite::{InSuite, SuiteArgument},
+    suite::{InSuite, KeySuite, SuiteArgument},
     threads,
     unlock::{KeyFile, PassphraseArguments},
 };
@@ -99,7 +99,7 @@ impl InSuite for Prove {
     fn run_in<S: Suite>(self, suite: S) -> Result {
         refuse_other_schemes(suite)?;
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
-        let proof = possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
+        let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
         let proof = self.suite.hex(&proof.to_bytes());
         if self.json {
             let public_key = self.suite.hex(&key.public_key().to_bytes());
@@ -124,7 +124,7 @@ impl InSuite for Verify {
         refuse_other_schemes(suite)?;
         match (&self.public_key, &self.proof) {
             (Some(key), Some(proof)) => self.one(suite, key, proof),
-            _ => self.batch(suite),
+            _ => self.batch(),
         }
     }
 }
@@ -132,28 +132,29 @@ impl InSuite for Verify {
 impl Verify {
     fn one<S: Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
         let field = |name: &str, text: &str| hex(text).map_err(|reason| Failure::usage(anyhow!("{name} {reason}")));
-        let entry = Entry { id: None, claim: claim(suite, &field("--public-key", key)?, &field("--proof", proof)?) };
-        let verdict = judge(&[entry])?.remove(0);
+        let (key, proof) = (field("--public-key", key)?, field("--proof", proof)?);
+        let verdict = ClaimBytes::proof_of_possession(suite.any(), &key, &proof).verify();
         if self.json {
-            print::json(&VerdictLine::new(0, None, verdict.as_ref().err()))?;
+            print::json(&VerdictLine::new(0, None, reason(verdict)))?;
         } else {
-            print::line(words(&verdict))?;
+            print::line(verdict)?;
         }
-        Ok(if verdict.is_ok() { Exit::Success } else { Exit::Invalid })
+        Ok(if verdict.is_valid() { Exit::Success } else { Exit::Invalid })
     }
 
-    fn batch<S: Suite>(&self, suite: S) -> Result {
+    fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
+        let mut verifier = Verifier::new(Options { threads: threads::all(), ..Options::default() });
         loop {
-            let (mut numbers, mut entries) = (Vec::new(), Vec::new());
-            while entries.len() < WINDOW
+            let (mut entries, mut claims) = (Vec::new(), Vec::new());
+            while claims.len() < WINDOW
                 && let Some(Line { number, text }) = lines.next()?
             {
-                match text.and_then(|text| Entry::parse(suite, self.suite.suite, &text)) {
-                    Ok(entry) => {
-                        numbers.push(number);
-                        entries.push(entry);
+                match text.and_then(|text| parse(self.suite.suite, &text)) {
+                    Ok((id, claim)) => {
+                        entries.push((number, id));
+                        claims.push(claim);
                     }
                     Err(reason) => {
                         count.unreadable += 1;
@@ -161,16 +162,17 @@ impl Verify {
                     }
                 }
             }
-            if entries.is_empty() {
+            if claims.is_empty() {
                 break;
             }
-            for ((number, entry), verdict) in numbers.iter().zip(&entries).zip(judge(&entries)?) {
+            let outcome = verifier.verify(&claims, &mut random::generator()?);
+            for ((number, id), verdict) in entries.iter().zip(outcome.verdicts) {
                 if self.json {
-                    print::json(&VerdictLine::new(count.judged(), entry.id.as_ref(), verdict.as_ref().err()))?;
+                    print::json(&VerdictLine::new(count.judged(), id.as_ref(), reason(verdict)))?;
                 } else {
-                    print::line(format_args!("{number}: {}", words(&verdict)))?;
+                    print::line(format_args!("{number}: {verdict}"))?;
                 }
-                if verdict.is_ok() { count.valid += 1 } else { count.invalid += 1 }
+                if verdict.is_valid() { count.valid += 1 } else { count.invalid += 1 }
             }
         }
         count.settle(lines.name())
@@ -206,24 +208,17 @@ impl Count {
     }
 }
 
-/// A proof to verify. Bytes that do not decode are a false proof, and why.
-struct Entry<S: Suite> {
-    id: Option<Id>,
-    claim: std::result::Result<Claim<S>, String>,
-}
-
-impl<S: Suite> Entry<S> {
-    fn parse(suite: S, named: AnySuite, text: &str) -> std::result::Result<Self, String> {
-        let object: Object<'_> = serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
-        refuse_other(object.suite.as_deref(), named)?;
-        let field = |name, text: Option<String>| {
-            let text = text.ok_or_else(|| format!("lacks \"{name}\""))?;
-            hex(&text).map_err(|reason| format!("\"{name}\" {reason}"))
-        };
-        let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
-        let id = object.id.map(Id::from_json).transpose()?.flatten();
-        Ok(Self { id, claim: claim(suite, &key, &proof) })
-    }
+/// The proof on a line, and its id.
+fn parse(suite: KeySuite, text: &str) -> std::result::Result<(Option<Id>, ClaimBytes), String> {
+    let object: Object<'_> = serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
+    refuse_other(object.suite.as_deref(), suite)?;
+    let field = |name, text: Option<String>| {
+        let text = text.ok_or_else(|| format!("lacks \"{name}\""))?;
+        hex(&text).map_err(|reason| format!("\"{name}\" {reason}"))
+    };
+    let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
+    let id = object.id.map(Id::from_json).transpose()?.flatten();
+    Ok((id, ClaimBytes::proof_of_possession(suite.into(), &key, &proof)))
 }
 
 #[derive(Deserialize)]
@@ -235,44 +230,15 @@ struct Object<'a> {
     proof: Option<String>,
 }
 
-fn claim<S: Suite>(suite: S, key: &[u8], proof: &[u8]) -> std::result::Result<Claim<S>, String> {
-    let key = PublicKey::from_bytes(key).map_err(|error| error.to_string())?;
-    let proof = UncheckedSignature::from_bytes(proof).map_err(|error| error.to_string())?;
-    Ok(Claim::possession(suite, key, proof).expect("the suite has proofs of possession: checked first"))
-}
-
-/// A verdict, or why not, for each; one batch for all that decode.
-fn judge<S: Suite>(entries: &[Entry<S>]) -> std::result::Result<Vec<std::result::Result<(), String>>, Failure> {
-    let claims: Vec<_> = entries.iter().filter_map(|entry| entry.claim.as_ref().ok()).cloned().collect();
-    let options = Options { threads: threads::all(), ..Options::default() };
-    let outcome = verify(&claims, &options, &mut random::generator()?);
-    let mut verdicts = outcome.verdicts.into_iter();
-    let verdict = |entry: &Entry<S>| match &entry.claim {
-        Err(reason) => Err(reason.clone()),
-        Ok(_) => match verdicts.next().expect("a verdict for each claim") {
-            Verdict::Valid => Ok(()),
-            Verdict::Invalid(reason) => Err(reason.to_string()),
-        },
-    };
-    Ok(entries.iter().map(verdict).collect())
-}
-
-fn words(verdict: &std::result::Result<(), String>) -> String {
-    match verdict {
-        Ok(()) => "valid".to_owned(),
-        Err(reason) => format!("invalid: {reason}"),
-    }
+fn reason(verdict: Verdict) -> Option<String> {
+    verdict.reason().map(|reason| reason.to_string())
 }
 
 fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> {
-    if suite.possession_tag().is_some() {
+    if suite.proof_of_possession_tag().is_some() {
         return Ok(());
     }
-    let others = AnySuite::all().filter(|suite| match suite {
-        AnySuite::MinPk(suite) => suite.possession_tag().is_some(),
-        AnySuite::MinSig(suite) => suite.possession_tag().is_some(),
-    });
-    let others: Vec<_> = others.map(AnySuite::name).collect();
+    let others: Vec<_> = KeySuite::with_proofs_of_possession().map(KeySuite::name).collect();
     Err(Failure::usage(anyhow!("suite {suite} has no proofs of possession; those that have: {}", others.join(", "))))
 }
 

@@ -18,12 +18,12 @@ pub(super) struct VerdictLine<'a> {
     id: Option<&'a Id>,
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a String>,
+    reason: Option<String>,
 }
 
 impl<'a> VerdictLine<'a> {
     /// Without a reason it is valid.
-    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<&'a String>) -> Self {
+    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<String>) -> Self {
         Self { index, id, valid: reason.is_none(), reason }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{Signature, Suite, aggregate::subtract};
+use quorate::{Backend, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 
 use super::{
@@ -54,7 +54,7 @@ impl InSuite for Arguments {
         if parts.is_empty() {
             print::note(format_args!("warning: {name} holds no signatures: the aggregate is printed as it was"));
         }
-        let rest = subtract(whole, &parts);
+        let rest = subtract(whole, &parts, Backend::auto());
         if rest.point().is_identity() {
             print::note("note: nothing remains: the parts add up to the aggregate");
         }

@@ -1,4 +1,7 @@
-//! `--suite`, which has no default, and the one place that turns its value into a type.
+//! `--suite` of the commands that handle keys and signatures: it has no default. The one place that turns its value into a
+//! type.
+
+use std::fmt;
 
 use clap::{
     Args,
@@ -12,9 +15,9 @@ use crate::exit::Result;
 /// The suite of keys and signatures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SuiteArgument {
-    /// Ciphersuite or profile; there is no default, because the wrong one is the commonest mistake
+    /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
     #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = names())]
-    pub(super) suite: AnySuite,
+    pub(super) suite: KeySuite,
 }
 
 /// A command that does the same in every suite.
@@ -27,15 +30,15 @@ impl SuiteArgument {
     /// Runs a command in the suite that was asked for.
     pub(super) fn run(self, command: impl InSuite) -> Result {
         match self.suite {
-            AnySuite::MinPk(suite) => command.run_in(suite),
-            AnySuite::MinSig(suite) => command.run_in(suite),
+            KeySuite::MinPk(suite) => command.run_in(suite),
+            KeySuite::MinSig(suite) => command.run_in(suite),
         }
     }
 
-    /// Lower-case hexadecimal; with `0x` in the profile `eth2`, as Ethereum writes it, without elsewhere.
-    pub(super) fn hex(self, bytes: &[u8]) -> String {
+    /// Lower-case hexadecimal; with `0x` in front in Ethereum's profiles, as Ethereum writes it.
+    pub(super) fn hex(self, bytes: impl AsRef<[u8]>) -> String {
         match self.suite {
-            AnySuite::MinPk(MinPk::Eth2) => const_hex::encode_prefixed(bytes),
+            KeySuite::MinPk(MinPk::Eth2 | MinPk::Eth2SyncAggregate) => const_hex::encode_prefixed(bytes),
             _ => const_hex::encode(bytes),
         }
     }
@@ -43,42 +46,75 @@ impl SuiteArgument {
     /// Whether it is the suite of a drand network, whose messages are digests.
     pub(super) fn is_drand(self) -> bool {
         match self.suite {
-            AnySuite::MinPk(suite) => matches!(suite, MinPk::DrandChained | MinPk::DrandUnchained),
-            AnySuite::MinSig(suite) => matches!(suite, MinSig::DrandQuicknet | MinSig::DrandG1Legacy),
+            KeySuite::MinPk(suite) => matches!(suite, MinPk::DrandChained | MinPk::DrandUnchained),
+            KeySuite::MinSig(suite) => matches!(suite, MinSig::DrandQuicknet | MinSig::DrandG1Legacy),
         }
     }
 }
 
-fn names() -> impl TypedValueParser<Value = AnySuite> {
-    // Profiles first: they are what most people look for.
-    let (ids, profiles): (Vec<_>, Vec<_>) = AnySuite::all().map(Choice::new).partition(|choice| choice.is_id);
-    let values = profiles.into_iter().chain(ids).map(|choice| PossibleValue::new(choice.name).help(choice.help));
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<AnySuite>())
+/// A suite on BLS12-381, whose secret keys blst's constant-time code handles. On BN254 no such code is at hand, so this
+/// program makes no keys and no signatures there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeySuite {
+    MinPk(MinPk),
+    MinSig(MinSig),
 }
 
-/// A value of `--suite`.
-struct Choice {
-    name: &'static str,
-    help: String,
-    /// Whether its name is the ciphersuite's id; a profile has a name of its own.
-    is_id: bool,
+impl KeySuite {
+    fn all() -> impl Iterator<Item = Self> {
+        let min_pk = MinPk::all().iter().copied().map(Self::MinPk);
+        min_pk.chain(MinSig::all().iter().copied().map(Self::MinSig))
+    }
+
+    /// The name by which a user chooses it.
+    pub(super) fn name(self) -> &'static str {
+        AnySuite::from(self).name()
+    }
+
+    /// The suites that have proofs of possession.
+    pub(super) fn with_proofs_of_possession() -> impl Iterator<Item = Self> {
+        Self::all().filter(|suite| match suite {
+            Self::MinPk(suite) => suite.proof_of_possession_tag().is_some(),
+            Self::MinSig(suite) => suite.proof_of_possession_tag().is_some(),
+        })
+    }
 }
 
-impl Choice {
-    fn new(suite: AnySuite) -> Self {
+impl From<KeySuite> for AnySuite {
+    fn from(suite: KeySuite) -> Self {
         match suite {
-            AnySuite::MinPk(suite) => Self::of(suite),
-            AnySuite::MinSig(suite) => Self::of(suite),
+            KeySuite::MinPk(suite) => suite.any(),
+            KeySuite::MinSig(suite) => suite.any(),
         }
     }
+}
 
-    fn of<S: Suite>(suite: S) -> Self {
-        let scheme = match suite.scheme() {
-            Scheme::Basic => "NUL",
-            Scheme::Augmented => "AUG",
-            Scheme::Possession => "POP",
-        };
-        let help = format!("{scheme}, {}-byte keys", S::Key::COMPRESSED);
-        Self { name: suite.name(), help, is_id: suite.name() == suite.id() }
+impl fmt::Display for KeySuite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
+}
+
+fn names() -> impl TypedValueParser<Value = KeySuite> {
+    // Profiles first: most people look for one.
+    let (profiles, ids): (Vec<_>, Vec<_>) = KeySuite::all().partition(|suite| AnySuite::from(*suite).is_profile());
+    let suites: Vec<_> = profiles.into_iter().chain(ids).collect();
+    let values = suites.iter().map(|suite| {
+        let help = match suite {
+            KeySuite::MinPk(suite) => summary(*suite),
+            KeySuite::MinSig(suite) => summary(*suite),
+        };
+        PossibleValue::new(suite.name()).help(help)
+    });
+    let suite = |name: String| KeySuite::all().find(|suite| suite.name() == name).expect("one of the possible values");
+    PossibleValuesParser::new(values).map(suite)
+}
+
+fn summary<S: Suite>(suite: S) -> String {
+    let scheme = match suite.scheme() {
+        Scheme::Basic => "NUL",
+        Scheme::Augmented => "AUG",
+        Scheme::ProofOfPossession => "POP",
+    };
+    format!("{scheme}, {}-byte keys", S::Key::COMPRESSED)
 }

@@ -176,7 +176,7 @@ fn is_standard_input(source: &PassphraseSource) -> bool {
 }
 
 fn public_key_bytes<S: Suite>(secret: &Secret) -> Option<Vec<u8>> {
-    SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes())
+    SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().as_ref().to_vec())
 }
 
 const STANDARD_INPUT: &str = "standard input";

@@ -6,11 +6,11 @@
 //! | [`hash_to_curve`](Backend::hash_to_curve) | messages under one tag | points of order r |
 //! | [`hash_for_sums`](Backend::hash_for_sums), [`clear_sums`](Backend::clear_sums) | messages of which only sums are wanted | the same for less |
 //! | [`in_subgroup`](Backend::in_subgroup) | points | one answer each |
-//! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each stretch |
-//! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each stretch |
+//! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each segment |
+//! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each segment |
 //! | [`weighted_sums_of_members`](Backend::weighted_sums_of_members) | points and weights | the same if all points are in the subgroup |
-//! | [`multi_scalar_sum`](Backend::multi_scalar_sum) | points and public scalars | Σ n·P |
-//! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each stretch, before the final exponentiation |
+//! | [`msm`](Backend::msm) | points and public scalars | Σ n·P |
+//! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each segment, before the final exponentiation |
 //! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2; pairs with them | the same for less, of points that are paired often |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
 //!
@@ -22,6 +22,7 @@
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
 pub(crate) mod portable;
+mod prepared;
 #[cfg(test)]
 mod soak;
 
@@ -31,11 +32,15 @@ use core::{fmt, str::FromStr};
 #[cfg(target_arch = "x86_64")]
 pub use ifma::Ifma;
 
+pub use self::prepared::PreparedG2;
+use self::{portable::hash_to_curve::HashForSums, prepared::PreparedLines};
 use crate::{
+    arithmetic::curve::GroupId,
     encoding::DecodeError,
-    group::{G1, G2, Group},
-    pairing::{Gt, MillerValue, Pairing, PreparedG2},
-    weight::{Soundness, Weight},
+    group::{G1, G2, Group, InBackends, cut, sealed::Sealed, weighted_cut},
+    pairing::{Gt, MillerValue, Pairing},
+    segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
+    weight::Soundness,
 };
 
 /// The implementation that executes a plan.
@@ -48,12 +53,6 @@ pub enum Backend {
     #[cfg(target_arch = "x86_64")]
     Ifma(Ifma),
 }
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) use ifma::hash_to_curve::HashInLanes as InBackends;
-/// A curve's part in every back end of this target.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) use portable::hash_to_curve::HashForSums as InBackends;
 
 impl Backend {
     /// Every back end that this machine can run, the fastest first.
@@ -101,11 +100,15 @@ impl Backend {
     /// pairing, beside [`Group::generator_over_cofactor`] of the other group: where they are uncleared, and the pairing is
     /// bilinear in every point of their curve (`docs/soundness.md`).
     pub fn pairs_uncleared<G: Group>(self, pairing: Pairing) -> bool {
-        match (pairing, G::NAME) {
-            // The portable hash to G1 is blst's, which is whole.
-            (Pairing::Ate, "G1") => self != Self::Portable,
-            (Pairing::TwistedAte, "G2") => true,
-            _ => false,
+        match (pairing, G::ID) {
+            (Pairing::Ate, GroupId::G1) => match self {
+                // The portable hash to G1 is blst's, which is whole.
+                Self::Portable => false,
+                #[cfg(target_arch = "x86_64")]
+                Self::Ifma(_) => true,
+            },
+            (Pairing::TwistedAte, GroupId::G2) => true,
+            (Pairing::Ate, GroupId::G2) | (Pairing::TwistedAte, GroupId::G1) => false,
         }
     }
 
@@ -115,7 +118,7 @@ impl Backend {
         match self {
             Self::Portable => None,
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::sums_members_from::<G>(),
+            Self::Ifma(_) => ifma::weighted_sum::sums_members_from(G::ID),
         }
     }
 
@@ -126,11 +129,12 @@ impl Backend {
     ///
     /// Cost: a square root each.
     pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
-        match self {
+        let points = match self {
             Self::Portable => portable::encoding::decode_each(encodings),
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_) => ifma::encoding::decode_each(encodings),
-        }
+        };
+        points.into_iter().map(|point| point.map(G::wrap)).collect()
     }
 
     /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
@@ -138,11 +142,12 @@ impl Backend {
     /// # Errors
     /// For each encoding [`DecodeError`], which names the flaw.
     pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
-        match self {
+        let points = match self {
             Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_) => ifma::encoding::decode_uncompressed_each(encodings),
-        }
+        };
+        points.into_iter().map(|point| point.map(G::wrap)).collect()
     }
 
     /// Decodes one compressed point: [`decode_each`](Self::decode_each).
@@ -166,136 +171,148 @@ impl Backend {
     /// A message is hashed as the concatenation of its two parts: an AUG suite puts the key in the first.
     /// `dst` is the domain separation tag; one longer than 255 bytes is hashed first, as section 5.3.3 says.
     pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-        match self {
+        wrap(match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_) => ifma::hash_to_curve::hash_to_curve(dst, messages),
-        }
+        })
     }
 
     /// Hashes Q(m), one for each message, such that [`clear_sums`](Self::clear_sums) of any Σ w·Q(m) is Σ w·H(m), where
     /// H(m) are the hashes of [`hash_to_curve`](Self::hash_to_curve). They can be outside the subgroup and are good for
     /// nothing but sums. Cheaper in G2, since clearing the cofactor is linear and more than half of a hash.
     pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-        match self {
-            Self::Portable => portable::hash_to_curve::hash_for_sums(dst, messages),
+        wrap(match self {
+            Self::Portable => G::Affine::hash_for_sums(dst, messages),
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_) => ifma::hash_to_curve::hash_for_sums(dst, messages),
-        }
+        })
     }
 
     /// Makes sums of the hashes that [`hash_for_sums`](Self::hash_for_sums) gives into sums of whole hashes.
     pub fn clear_sums<G: Group>(self, sums: &[G]) -> Vec<G> {
-        match self {
-            Self::Portable => portable::hash_to_curve::clear_sums(sums),
+        let sums = G::slice(sums);
+        wrap(match self {
+            Self::Portable => G::Affine::clear_sums(sums),
             #[cfg(target_arch = "x86_64")]
             Self::Ifma(_) => ifma::hash_to_curve::clear_sums(sums),
-        }
+        })
     }
 
     /// Whether each point is in the subgroup of order r. The identity is.
     pub fn in_subgroup<G: Group>(self, points: &[G]) -> Vec<bool> {
         match self {
-            Self::Portable => portable::subgroup::in_subgroup(points),
+            Self::Portable => portable::subgroup::in_subgroup(G::slice(points)),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::subgroup::in_subgroup(points),
+            Self::Ifma(_) => ifma::subgroup::in_subgroup(G::slice(points)),
         }
     }
 
     /// The sum of all points; the identity for none.
     pub fn sum<G: Group>(self, points: &[G]) -> G {
-        self.sums(points, &[points.len()])[0]
+        G::wrap(self.sums_of(Cut::new(G::slice(points), &[points.len()]))[0])
     }
 
-    /// The sum of each stretch: stretch `i` is `points[ends[i - 1]..ends[i]]`, the first starts at 0.
+    /// The sum of each segment.
     ///
     /// # Panics
-    /// If `ends` is not ascending or goes beyond the slice.
-    pub fn sums<G: Group>(self, points: &[G], ends: &[usize]) -> Vec<G> {
+    /// If the last segment is open.
+    pub fn sums<G: Group>(self, points: &Segments<G>) -> Vec<G> {
+        points.assert_closed();
+        wrap(self.sums_of(cut(points)))
+    }
+
+    fn sums_of<C: InBackends>(self, points: Cut<'_, C>) -> Vec<C> {
         match self {
-            Self::Portable => portable::sum::sums(points, ends),
+            Self::Portable => portable::sum::sums(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::sum::sums(points, ends),
+            Self::Ifma(_) => ifma::sum::sums(points),
         }
     }
 
-    /// Σ wᵢ·Pᵢ over each stretch, as [`sums`](Self::sums) cuts them.
+    /// Σ wᵢ·Pᵢ over each segment.
     ///
     /// Points outside the subgroup are weighed as elements of the curve, where ω acts too.
     ///
     /// # Panics
-    /// If there are not as many weights as points, or `ends` is not ascending or goes beyond the slice.
-    pub fn weighted_sums<G: Group>(self, points: &[G], weights: &[Weight], ends: &[usize]) -> Vec<G> {
-        assert_eq!(points.len(), weights.len(), "a weight for each point");
-        match self {
-            Self::Portable => portable::weighted_sum::weighted_sums(points, weights, ends),
+    /// If the last segment is open.
+    pub fn weighted_sums<G: Group>(self, points: &WeightedSegments<G>) -> Vec<G> {
+        points.points().assert_closed();
+        let points = weighted_cut(points);
+        wrap(match self {
+            Self::Portable => portable::weighted_sum::weighted_sums(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points, weights, ends),
-        }
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points),
+        })
     }
 
-    /// Σ wᵢ·Pᵢ over each stretch, as [`sums`](Self::sums) cuts them, if every point is in the subgroup of order r, else
-    /// `None`.
+    /// Σ wᵢ·Pᵢ over each segment if every point is in the subgroup of order r, else `None`.
     ///
     /// A point outside may be missed, with probability at most 2^-64 or 2^-128 as `soundness` says, over the weights and
-    /// `further`: a word of fresh random bits for each point, from which a back end may take further digits for a check
-    /// of random sums in place of the points (`docs/soundness.md`). The weights must be random too, of 64 or 128 bits as
-    /// `soundness` says.
+    /// the further random bits, from which a back end may take digits for a check of random sums in place of the points
+    /// (`docs/soundness.md`). The weights must be random too, of 64 or 128 bits as `soundness` says.
     ///
     /// # Panics
-    /// If there are not as many weights and words as points, or `ends` is not ascending or does not end with the slice.
+    /// If the last segment is open.
     pub fn weighted_sums_of_members<G: Group>(
         self,
-        points: &[G],
-        weights: &[Weight],
-        further: &[u64],
-        ends: &[usize],
+        points: &UncheckedSegments<G>,
         soundness: Soundness,
     ) -> Option<Vec<G>> {
-        assert_eq!(points.len(), weights.len(), "a weight for each point");
-        assert_eq!(points.len(), further.len(), "a word of further bits for each point");
-        assert_eq!(points.len(), ends.last().copied().unwrap_or(0), "every point in a stretch");
-        match (self, soundness) {
+        points.weighted().points().assert_closed();
+        let weighted = weighted_cut(points.weighted());
+        let sums = match self {
             // Each point by itself: exact, and no random bits are needed.
-            (Self::Portable, _) => {
-                let members = portable::subgroup::in_subgroup(points).into_iter().all(|member| member);
-                members.then(|| portable::weighted_sum::weighted_sums(points, weights, ends))
+            Self::Portable => {
+                let members = portable::subgroup::in_subgroup(weighted.points().items());
+                members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
             }
             #[cfg(target_arch = "x86_64")]
-            (Self::Ifma(_), _) => {
-                ifma::weighted_sum::weighted_sums_of_members(points, weights, further, ends, soundness)
-            }
-        }
+            Self::Ifma(_) => ifma::weighted_sum::weighted_sums_of_members(weighted, points.further(), soundness),
+        };
+        sums.map(wrap)
     }
 
     /// Σ nᵢ·Pᵢ for public scalars of 256 bits, little-endian, which need not be below r; the identity for none.
     ///
     /// All points must be in the subgroup of order r.
-    ///
-    /// # Panics
-    /// If there are not as many scalars as points.
-    pub fn multi_scalar_sum<G: Group>(self, points: &[G], scalars: &[[u8; 32]]) -> G {
-        assert_eq!(points.len(), scalars.len(), "a scalar for each point");
-        match self {
-            Self::Portable => portable::multi_scalar_sum::multi_scalar_sum(points, scalars),
+    pub fn msm<G: Group>(self, terms: &[(G, [u8; 32])]) -> G {
+        let term = |(point, scalar): &(G, [u8; 32])| (point.inner(), *scalar);
+        G::wrap(match self {
+            Self::Portable => portable::msm::msm(terms.iter().map(term)),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::multi_scalar_sum::multi_scalar_sum(points, scalars),
-        }
+            Self::Ifma(_) => ifma::msm::msm(terms, term),
+        })
     }
 
-    /// ∏ f(Pᵢ, Qᵢ) over each stretch, as [`sums`](Self::sums) cuts them, f being the Miller loop of `pairing`; one for no
+    /// ∏ f(Pᵢ, Qᵢ) over each segment, f being the Miller loop of `pairing`; one for no
     /// pairs. A pair with an identity counts as one.
     ///
     /// In [`Pairing::Ate`] the points of G2 must be in the subgroup of order r, in [`Pairing::TwistedAte`] those of G1.
     ///
     /// # Panics
-    /// If the back end does not offer the pairing, or `ends` is not ascending or goes beyond the slice.
-    pub fn miller_products(self, pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
+    /// If the back end does not offer the pairing, or the last segment is open.
+    pub fn miller_products(self, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+        pairs.assert_closed();
+        self.miller_products_of(pairing, pairs.cut(), |(p, q)| (*p, *q))
+    }
+
+    /// `pair` gives the points of an item.
+    fn miller_products_of<T>(
+        self,
+        pairing: Pairing,
+        items: Cut<'_, T>,
+        pair: impl Fn(&T) -> (G1, G2),
+    ) -> Vec<MillerValue> {
         assert!(self.pairings().contains(&pairing), "the back end {self} does not offer {pairing:?}");
+        let finite = |item: &T| {
+            let (p, q) = pair(item);
+            (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()))
+        };
         match self {
-            Self::Portable => portable::pairing::miller_products(pairs, ends),
+            Self::Portable => portable::pairing::miller_products(items, finite),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::miller_products(pairing, pairs, ends),
+            Self::Ifma(_) => ifma::pairing::miller_products(pairing, items, finite),
         }
     }
 
@@ -303,10 +320,18 @@ impl Backend {
     ///
     /// All points must be in the subgroup of order r. Cost: of many points, less than a Miller loop each.
     pub fn prepare(self, points: &[G2]) -> Vec<PreparedG2> {
+        let with = |(point, lines): (&G2, PreparedLines)| PreparedG2::new(*point, lines);
+        let inner = G2::slice(points);
         match self {
-            Self::Portable => portable::pairing::prepare(points),
+            Self::Portable => {
+                let lines = portable::pairing::prepare(inner).map(PreparedLines::Portable);
+                points.iter().zip(lines).map(with).collect()
+            }
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::prepare(points),
+            Self::Ifma(_) => {
+                let lines = ifma::pairing::prepare(inner).map(PreparedLines::Ifma);
+                points.iter().zip(lines).map(with).collect()
+            }
         }
     }
 
@@ -314,17 +339,32 @@ impl Backend {
     /// one of them, nothing is saved.
     ///
     /// # Panics
-    /// If `ends` is not ascending or goes beyond the slice.
-    pub fn miller_products_prepared(self, pairs: &[(G1, &PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
-        if !pairs.iter().all(|(_, q)| q.fits(self)) {
-            let pairs: Vec<_> = pairs.iter().map(|(p, q)| (*p, q.point())).collect();
-            return self.miller_products(Pairing::Ate, &pairs, ends);
+    /// If the last segment is open.
+    pub fn miller_products_prepared(self, pairs: &Segments<(G1, &PreparedG2)>) -> Vec<MillerValue> {
+        pairs.assert_closed();
+        let pairs = pairs.cut();
+        let are_finite = |(p, q): &(G1, &PreparedG2)| !p.is_identity() && !q.point().is_identity();
+        if pairs.items().iter().all(|(_, q)| self.prepares(q)) {
+            match self {
+                Self::Portable => {
+                    return portable::pairing::miller_products_prepared(pairs, |pair| match pair.1.lines() {
+                        PreparedLines::Portable(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
+                        #[cfg(target_arch = "x86_64")]
+                        PreparedLines::Ifma(_) => None,
+                    });
+                }
+                #[cfg(target_arch = "x86_64")]
+                Self::Ifma(_) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
+                    return ifma::pairing::miller_products_prepared(pairs, |pair| match pair.1.lines() {
+                        PreparedLines::Ifma(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
+                        PreparedLines::Portable(_) => None,
+                    });
+                }
+                #[cfg(target_arch = "x86_64")]
+                Self::Ifma(_) => {}
+            }
         }
-        match self {
-            Self::Portable => portable::pairing::miller_products_prepared(pairs, ends),
-            #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::miller_products_prepared(pairs, ends),
-        }
+        self.miller_products_of(Pairing::Ate, pairs, |(p, q)| (*p, q.point()))
     }
 
     /// Raises each to (p¹² - 1)/r (to a fixed power of it, as usual), after which values can be compared.
@@ -336,19 +376,20 @@ impl Backend {
         }
     }
 
-    /// Operations of its fields, for `quorate-bench field` and for nothing else; none where they are blst's.
-    #[doc(hidden)]
-    pub fn operations(self) -> Vec<Operation> {
-        match self {
-            Self::Portable => Vec::new(),
+    /// Whether this back end has a use for the lines of a prepared point.
+    fn prepares(self, prepared: &PreparedG2) -> bool {
+        match (self, prepared.lines()) {
+            (Self::Portable, PreparedLines::Portable(_)) => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::operations::operations(),
+            (Self::Ifma(_), PreparedLines::Ifma(_)) => true,
+            #[cfg(target_arch = "x86_64")]
+            (Self::Portable, PreparedLines::Ifma(_)) | (Self::Ifma(_), PreparedLines::Portable(_)) => false,
         }
     }
 
     /// One product of the ate pairing: [`miller_products`](Self::miller_products).
     pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
-        self.miller_products(Pairing::Ate, pairs, &[pairs.len()])[0]
+        self.miller_products_of(Pairing::Ate, Cut::new(pairs, &[pairs.len()]), |(p, q)| (*p, *q))[0]
     }
 
     /// One value: [`final_exponentiations`](Self::final_exponentiations).
@@ -357,16 +398,9 @@ impl Backend {
     }
 }
 
-/// An operation that is applied to its own result, as often as it is told, to eight items.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Operation {
-    /// As in `field/fp-multiply`.
-    pub name: &'static str,
-    /// In lanes; answers with what became of the first item.
-    pub lanes: fn(usize) -> blst::blst_fp12,
-    /// By blst, item by item, where blst has the operation; the same answer.
-    pub blst: Option<fn(usize) -> blst::blst_fp12>,
+/// The points as the crate's users have them.
+fn wrap<G: Group>(points: Vec<G::Affine>) -> Vec<G> {
+    points.into_iter().map(G::wrap).collect()
 }
 
 impl fmt::Display for Backend {
@@ -407,6 +441,7 @@ impl FromStr for Backend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weight::Weight;
     use alloc::{string::ToString, vec};
 
     /// A point that is not a member, at every place of sums around every width: found, and only then.
@@ -421,15 +456,21 @@ mod tests {
                 let weights: Vec<_> = (0..n).map(|i| Weight::from_bits(wide(i)).expect("not zero")).collect();
                 let further: Vec<_> = (0..n).map(|i| word(i).rotate_left(32)).collect();
                 let ends = if n % 2 == 0 { vec![n] } else { vec![0, n / 3, n / 3, n - 1, n] };
-                let sums = backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
-                assert_eq!(
-                    sums,
-                    Some(Backend::Portable.weighted_sums(&points, &weights, &ends)),
-                    "{backend}, {n} members"
-                );
+                let segments = |points: &[G]| {
+                    let mut segments = UncheckedSegments::new();
+                    for (i, end) in ends.iter().enumerate() {
+                        let start = if i == 0 { 0 } else { ends[i - 1] };
+                        (start..*end).for_each(|j| segments.push(points[j], weights[j], further[j]));
+                        segments.close();
+                    }
+                    segments
+                };
+                let members = segments(&points);
+                let sums = backend.weighted_sums_of_members(&members, soundness);
+                assert_eq!(sums, Some(Backend::Portable.weighted_sums(members.weighted())), "{backend}, {n} members");
                 for place in 0..n {
                     points[place] = outside;
-                    let sums = backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
+                    let sums = backend.weighted_sums_of_members(&segments(&points), soundness);
                     assert_eq!(sums, None, "{backend}, at {place} of {n}");
                     points[place] = G::generator();
                 }

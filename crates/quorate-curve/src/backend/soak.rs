@@ -4,6 +4,7 @@
 //! order and points outside the subgroup, zero weights' neighbours, damaged encodings.
 
 use alloc::{vec, vec::Vec};
+use core::iter;
 use std::println;
 
 use rand_chacha::{
@@ -16,6 +17,7 @@ use crate::{
     G1, G2, Group,
     encoding::MODULUS,
     pairing::Pairing,
+    segments::{Segments, UncheckedSegments},
     weight::{Soundness, Weight},
 };
 
@@ -73,19 +75,18 @@ impl Random {
     }
 
     fn weight(&mut self, soundness: Soundness) -> Weight {
-        let word = u128::from(self.rng.next_u64());
-        let bits = match (self.below(8), soundness) {
-            (0, _) => 1 << self.below(64),
-            (1, Soundness::Bits64) => u128::from(u64::MAX),
-            (2, _) => word & 0xff,
-            (_, Soundness::Bits64) => word,
-            _ => word << 64 | u128::from(self.rng.next_u64()),
+        let bits = match self.below(8) {
+            0 => 1 << self.below(64),
+            1 => u128::from(u64::MAX),
+            2 => u128::from(self.rng.next_u64() & 0xff),
+            _ => return Weight::draw(soundness, || self.rng.next_u64()),
         };
         Weight::from_bits(bits).unwrap_or(Weight::ONE)
     }
 
-    /// Ascending ends of stretches over n points: single points, short and long ones, empty ones.
-    fn ends(&mut self, n: usize) -> Vec<usize> {
+    /// The items in segments of random lengths: of single items, short and long ones, empty ones.
+    fn cut<T>(&mut self, items: Vec<T>) -> Segments<T> {
+        let n = items.len();
         let longest = [1, 3, 20, 200, n][self.below(5)];
         let mut ends = Vec::new();
         let mut end = 0;
@@ -96,15 +97,7 @@ impl Random {
         if self.below(3) == 0 {
             ends.push(n);
         }
-        ends
-    }
-
-    fn ends_of_all(&mut self, n: usize) -> Vec<usize> {
-        let mut ends = self.ends(n);
-        if ends.last() != Some(&n) {
-            ends.push(n);
-        }
-        ends
+        Segments::from_ends(items, ends)
     }
 }
 
@@ -144,7 +137,7 @@ impl<G: Group> Pool<G> {
                 1 => G::generator(),
                 2 => last,
                 3 => last.negate(),
-                4 => G::wrap(crate::backend::portable::Curve::turned(last.inner(), 1)),
+                4 => G::wrap(crate::arithmetic::Curve::turned(last.inner(), 1)),
                 _ => Backend::Portable.sum(&fresh),
             });
         }
@@ -243,21 +236,24 @@ fn points<G: Group>() {
         let whole = Backend::Portable.hash_to_curve::<G>(b"clear", &messages);
         let uncleared = backend.hash_for_sums::<G>(b"clear", &messages);
         let picks: Vec<usize> = (0..3 * n).map(|_| random.below(16)).collect();
-        let ends = random.ends(3 * n);
-        let sums = |hashes: &[G]| Backend::Portable.sums(&picks.iter().map(|i| hashes[*i]).collect::<Vec<_>>(), &ends);
+        let picks = random.cut(picks);
+        let sums = |hashes: &[G]| {
+            Backend::Portable.sums(&picks.iter().map(|picks| picks.iter().map(|i| hashes[*i])).collect())
+        };
         assert_eq!(backend.clear_sums(&sums(&uncleared)), sums(&whole));
     });
     soak(&name("sums"), 5, |backend, n, random| {
-        let (points, ends) = (pool.points(n, random), random.ends(n));
-        assert_eq!(backend.sums(&points, &ends), Backend::Portable.sums(&points, &ends));
+        let points = pool.points(n, random);
+        let points = random.cut(points);
+        assert_eq!(backend.sums(&points), Backend::Portable.sums(&points));
     });
     for soundness in [Soundness::Bits64, Soundness::Bits128] {
         let bits = soundness.bits();
         soak(&name(&alloc::format!("weighted_sums, {bits} bits,")), 6, |backend, n, random| {
-            let (points, ends) = (pool.points(n, random), random.ends(n));
-            let weights: Vec<_> = points.iter().map(|_| random.weight(soundness)).collect();
-            let expected = Backend::Portable.weighted_sums(&points, &weights, &ends);
-            assert_eq!(backend.weighted_sums(&points, &weights, &ends), expected);
+            let points = pool.points(n, random);
+            let weighted = points.into_iter().map(|point| (point, random.weight(soundness))).collect();
+            let weighted = random.cut(weighted).iter().map(|points| points.iter().copied()).collect();
+            assert_eq!(backend.weighted_sums(&weighted), Backend::Portable.weighted_sums(&weighted));
         });
         soak(&name(&alloc::format!("weighted_sums_of_members, {bits} bits,")), 7, |backend, n, random| {
             let mut points = pool.members(n, random);
@@ -266,27 +262,26 @@ fn points<G: Group>() {
                 let place = random.below(n);
                 points[place] = Backend::Portable.sum(&[points[place], pool.others[random.below(pool.others.len())]]);
             }
-            let mut wide = || u128::from(random.rng.next_u64()) << 64 | u128::from(random.rng.next_u64());
-            let mask = if soundness == Soundness::Bits64 { u128::from(u64::MAX) } else { u128::MAX };
-            let weights: Vec<_> = (0..n).map(|_| Weight::from_bits(wide() & mask | 1).expect("odd")).collect();
-            let further: Vec<_> = (0..n).map(|_| random.rng.next_u64()).collect();
-            let ends = random.ends_of_all(n);
-            let expected = Backend::Portable.weighted_sums_of_members(&points, &weights, &further, &ends, soundness);
-            assert_eq!(backend.weighted_sums_of_members(&points, &weights, &further, &ends, soundness), expected);
+            let weights: Vec<_> = (0..n).map(|_| Weight::draw(soundness, || random.rng.next_u64())).collect();
+            let mut segments = UncheckedSegments::new();
+            for items in random.cut(points.into_iter().zip(weights).collect()).iter() {
+                items.iter().for_each(|(point, weight)| segments.push(*point, *weight, random.rng.next_u64()));
+                segments.close();
+            }
+            let expected = Backend::Portable.weighted_sums_of_members(&segments, soundness);
+            assert_eq!(backend.weighted_sums_of_members(&segments, soundness), expected);
         });
     }
-    soak(&name("multi_scalar_sum"), 8, |backend, n, random| {
+    soak(&name("msm"), 8, |backend, n, random| {
         let points = pool.members(n, random);
-        let scalars: Vec<[u8; 32]> = (0..n)
-            .map(|_| match random.below(6) {
-                0 => [0; 32],
-                1 => [0xff; 32],
-                2 => core::array::from_fn(|i| u8::from(i == 0)),
-                _ => random.bytes(),
-            })
-            .collect();
-        let expected = Backend::Portable.multi_scalar_sum(&points, &scalars);
-        assert_eq!(backend.multi_scalar_sum(&points, &scalars), expected);
+        let scalar = |random: &mut Random| match random.below(6) {
+            0 => [0; 32],
+            1 => [0xff; 32],
+            2 => core::array::from_fn(|i| u8::from(i == 0)),
+            _ => random.bytes(),
+        };
+        let terms: Vec<_> = points.into_iter().map(|point| (point, scalar(random))).collect();
+        assert_eq!(backend.msm(&terms), Backend::Portable.msm(&terms));
     });
 }
 
@@ -315,9 +310,9 @@ fn pairings() {
     let (ps, qs) = (Pool::<G1>::new(), Pool::<G2>::new());
     soak("miller_products and final_exponentiations", 9, |backend, n, random| {
         let pairs: Vec<_> = ps.members(n, random).into_iter().zip(qs.members(n, random)).collect();
-        let ends = random.ends_of_all(n);
-        let values = backend.miller_products(Pairing::Ate, &pairs, &ends);
-        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
+        let pairs = random.cut(pairs);
+        let values = backend.miller_products(Pairing::Ate, &pairs);
+        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs);
         let expected = Backend::Portable.final_exponentiations(&expected);
         assert_eq!(backend.final_exponentiations(&values), expected);
     });
@@ -327,18 +322,18 @@ fn pairings() {
         let prepared = backend.prepare(&points);
         let picks: Vec<_> = (0..n).map(|_| random.below(points.len())).collect();
         let ps = ps.members(n, random);
-        let pairs: Vec<_> = ps.iter().zip(&picks).map(|(p, i)| (*p, points[*i])).collect();
-        let prepared_pairs: Vec<_> = ps.iter().zip(&picks).map(|(p, i)| (*p, &prepared[*i])).collect();
-        let ends = random.ends_of_all(n);
-        let values = backend.miller_products_prepared(&prepared_pairs, &ends);
-        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs, &ends);
+        let pairs = random.cut(ps.into_iter().zip(picks).collect());
+        let prepared_pairs = pairs.iter().map(|pairs| pairs.iter().map(|(p, i)| (*p, &prepared[*i]))).collect();
+        let pairs = pairs.iter().map(|pairs| pairs.iter().map(|(p, i)| (*p, points[*i]))).collect();
+        let values = backend.miller_products_prepared(&prepared_pairs);
+        let expected = Backend::Portable.miller_products(Pairing::Ate, &pairs);
         let expected = Backend::Portable.final_exponentiations(&expected);
         assert_eq!(backend.final_exponentiations(&values), expected);
     });
     soak("final_exponentiations, one to nine at a time", 12, |backend, n, random| {
         let pairs: Vec<_> = ps.members(8, random).into_iter().zip(qs.members(8, random)).collect();
-        let each: Vec<_> = (1..=pairs.len()).collect();
-        let of_pairings = backend.pairings().iter().map(|pairing| backend.miller_products(*pairing, &pairs, &each));
+        let pairs = Segments::of_size(1, pairs);
+        let of_pairings = backend.pairings().iter().map(|pairing| backend.miller_products(*pairing, &pairs));
         let of_pairings: Vec<_> = of_pairings.collect();
         let mut left = n;
         while left > 0 {
@@ -359,15 +354,15 @@ fn pairings() {
         let points: Vec<G2> = qs.points(n, random);
         let weights: Vec<_> = points.iter().map(|_| random.weight(Soundness::Bits64)).collect();
         let p = ps.members[0][random.below(64)];
-        let each: Vec<_> = (1..=n).collect();
-        let multiples = Backend::Portable.weighted_sums(&vec![p; n], &weights, &each);
-        let sum = Backend::Portable.weighted_sums(&points, &weights, &[n])[0];
+        let multiples = Backend::Portable.weighted_sums(&weights.iter().map(|weight| [(p, *weight)]).collect());
+        let weighted = points.iter().copied().zip(weights);
+        let sum = Backend::Portable.weighted_sums(&iter::once(weighted).collect())[0];
         let mut pairs: Vec<_> = multiples.into_iter().zip(points).collect();
         pairs.push((p.negate(), sum));
-        let ends = random.ends_of_all(n + 1);
-        let values = backend.miller_products(Pairing::TwistedAte, &pairs, &ends);
+        let without = Segments::one(pairs[..n].to_vec());
+        let values = backend.miller_products(Pairing::TwistedAte, &random.cut(pairs));
         assert!(backend.final_exponentiation(values.iter().copied().product()).is_one());
-        let without = backend.miller_products(Pairing::TwistedAte, &pairs[..n], &[n])[0];
+        let without = backend.miller_products(Pairing::TwistedAte, &without)[0];
         let is_member = |q: &G2| Backend::Portable.sum(&[small_order(*q)]).is_identity();
         if n > 0 && is_member(&sum) && !sum.is_identity() {
             assert!(!backend.final_exponentiation(without).is_one());

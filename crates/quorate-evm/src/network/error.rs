@@ -1,172 +1,214 @@
-//! What is wrong with a network, and why no quorum can be made of it.
+//! What can be wrong with a network, with the keys and signatures in it, and with a quorum of it.
 
-use super::plan::SignatureError;
-use crate::{quorum::MisuseError, state::TooLarge};
+use quorate::ParseError;
+use quorate_bn254::Bn254ParseError;
 
-/// What is wrong with the form of a network. Each names the field as JSON has it.
+use crate::{quorum::EncodeQuorumError, state::TooLarge};
+
+/// A fault of the form of a network. Each message begins with the field's name in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// A member's key that is not as long as the back end's.
-    #[error("keys[{index}]: {found} bytes, not {expected}")]
+    /// A member's key does not have the length of the key group.
+    #[error("keys[{index}]: {found} bytes, expected {expected}")]
     KeyLength {
         /// The member.
         index: usize,
-        /// Bytes of the back end's members.
+        /// The number of bytes of the key group's members.
         expected: usize,
-        /// Bytes that it has.
+        /// The number of bytes that the key has.
         found: usize,
     },
-    /// Weights of members that have no key.
-    #[error("weights: {weights} of them, for {keys} keys")]
+    /// There are more weights than keys.
+    #[error("weights: found {weights}, expected at most {keys}, the number of keys")]
     WeightsBehindKeys {
-        /// How many weights there are.
+        /// The number of weights.
         weights: usize,
-        /// How many keys there are.
+        /// The number of keys.
         keys: usize,
     },
-    /// A number that does not fit its bits of the contract's head.
+    /// A number does not fit into its bits of the contract's head.
     #[error(transparent)]
     Head(#[from] TooLarge),
-    /// Members are counted from the first epoch on.
-    #[error("epoch: 0, and the first in which members are counted is 1")]
+    /// Members are counted, but the epoch is 0.
+    #[error("epoch: found 0, expected at least 1; before the first epoch, set enough to 16777215")]
     NoEpoch,
-    /// So few members of the epoch may weigh less than what is required.
-    #[error("enough: {enough}, and {least} members may be needed to weigh what is required")]
+    /// So few members may weigh less than what is required.
+    #[error("enough: found {enough}, expected at least {least}; fewer members may weigh less than required")]
     Enough {
-        /// What is said.
+        /// The number in the file.
         enough: u32,
-        /// The least that is right; [`NEVER`](crate::state::NEVER) where all weigh less.
+        /// The smallest number that is right; [`NEVER`](crate::state::NEVER) if all members together weigh too little.
         least: u32,
     },
-    /// A page of keys that leaves a gap, overlaps, is empty or ends behind the last key.
+    /// A page of keys leaves a gap, overlaps the page before, is empty, or ends after the last key.
     #[error(
-        "key_pages[{page}]: {held} keys from {first} on; it must begin at {next} and end by {keys}, the number of keys"
+        "key_pages[{page}]: {held} keys from {first} on, expected at least one key from {next} on, ending by {keys}"
     )]
     KeyPage {
-        /// Its place.
+        /// The index of the page in the list.
         page: usize,
-        /// The index it begins with.
+        /// The index of its first key.
         first: usize,
-        /// How many it holds.
+        /// The number of its keys.
         held: usize,
-        /// Where it has to begin.
+        /// The index with which it must begin.
         next: usize,
-        /// How many keys there are.
+        /// The number of keys.
         keys: usize,
     },
-    /// A slot that stands for something else.
-    #[error("bases[{place}]: there is no slot {slot:#x}")]
+    /// The number of a base's slot has another meaning.
+    #[error("bases[{place}]: {slot:#x} is not a slot; slots are below 0xfffe")]
     ReservedSlot {
-        /// The base's place.
-        place: usize,
-        /// Its slot.
-        slot: u16,
-    },
-    /// Two bases in one slot.
-    #[error("bases[{place}]: slot {slot} has a base already")]
-    SlotTwice {
-        /// The second base's place.
+        /// The index of the base in the list.
         place: usize,
         /// The slot.
         slot: u16,
     },
-    /// A base's key that is not as long as the back end's.
-    #[error("bases[{place}] (slot {slot}): a key of {found} bytes, not {expected}")]
-    BaseKeyLength {
-        /// The base's place.
+    /// Two bases are in one slot.
+    #[error("bases[{place}]: slot {slot} already has a base in this list")]
+    SlotTwice {
+        /// The index of the second base in the list.
         place: usize,
-        /// Its slot.
+        /// The slot.
         slot: u16,
-        /// Bytes of the back end's keys.
+    },
+    /// A base's key does not have the length of the key group.
+    #[error("bases[{place}] (slot {slot}): the key has {found} bytes, expected {expected}")]
+    BaseKeyLength {
+        /// The index of the base in the list.
+        place: usize,
+        /// The slot.
+        slot: u16,
+        /// The number of bytes of the key group's keys.
         expected: usize,
-        /// Bytes that it has.
+        /// The number of bytes that the key has.
         found: usize,
     },
-    /// A base whose weight has more than 96 bits.
-    #[error("bases[{place}] (slot {slot}): a weight of {weight}, which has more than 96 bits")]
+    /// A base's weight has more than 96 bits.
+    #[error("bases[{place}] (slot {slot}): the weight {weight} has more than 96 bits")]
     BaseWeight {
-        /// The base's place.
+        /// The index of the base in the list.
         place: usize,
-        /// Its slot.
+        /// The slot.
         slot: u16,
-        /// What it weighs.
+        /// The weight.
         weight: u128,
     },
-    /// A base of nobody: the empty one is always there, and has no slot.
-    #[error("bases[{place}] (slot {slot}): it has no signers")]
+    /// A base has no members. The empty quorum is always available, and has no slot.
+    #[error("bases[{place}] (slot {slot}): there are no signers; leave the base out")]
     EmptyBase {
-        /// The base's place.
+        /// The index of the base in the list.
         place: usize,
-        /// Its slot.
+        /// The slot.
         slot: u16,
     },
-    /// A base's member that has no key.
-    #[error("bases[{place}] (slot {slot}): member {member}, and there are {keys} keys")]
+    /// A member of a base has no key.
+    #[error("bases[{place}] (slot {slot}): member {member} has no key; there are {keys} keys")]
     BaseMember {
-        /// The base's place.
+        /// The index of the base in the list.
         place: usize,
-        /// Its slot.
+        /// The slot.
         slot: u16,
         /// The member.
         member: usize,
-        /// How many keys there are.
+        /// The number of keys.
         keys: usize,
     },
 }
 
-/// Why no quorum can be made.
+/// Why bytes are not a key or a signature, on either curve.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PointError {
+    /// On BN254.
+    #[error(transparent)]
+    Bn254(#[from] Bn254ParseError),
+    /// On BLS12-381.
+    #[error(transparent)]
+    Bls12381(#[from] ParseError),
+}
+
+/// Why bytes are not a signature for a plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// The number of bytes is wrong.
+    #[error("signature: {found} bytes, expected {expected}")]
+    Length {
+        /// The number of bytes of a signature of the key group.
+        expected: usize,
+        /// The number of bytes that were given.
+        found: usize,
+    },
+    /// The bytes are not a point of the group.
+    #[error(transparent)]
+    Point(#[from] PointError),
+    /// The signature is on the other curve.
+    #[error("signature: found one of {found} bytes, expected one of {expected}; it is on another curve than the keys")]
+    OtherCurve {
+        /// The number of bytes of a signature of the plan's key group.
+        expected: usize,
+        /// The number of bytes of this signature.
+        found: usize,
+    },
+}
+
+/// Why there is no plan for a quorum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The network does not hold together.
+    /// The form of the network has a fault.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// Nobody signed.
-    #[error("a quorum of nobody")]
+    /// There are no signers.
+    #[error("the quorum has no signers")]
     Empty,
-    /// A member that is not in the table.
-    #[error("member {index}: the network has {members} keys, 0 to {}", members.saturating_sub(1))]
+    /// A signer has no key.
+    #[error("there is no member {index}: the network has {members} keys, numbered from 0")]
     NoSuchMember {
         /// The member.
         index: usize,
-        /// How many keys there are.
+        /// The number of keys.
         members: usize,
     },
-    /// Signers that weigh less than the epoch requires.
+    /// The signers weigh less than the epoch requires.
     #[error("the quorum is too light: it weighs {weight}, and {required} are required")]
     TooLight {
-        /// What they weigh.
+        /// The weight of the signers.
         weight: u128,
-        /// What is required.
+        /// The weight that is required.
         required: u128,
     },
-    /// A member that is younger than the epoch's last page of weights.
-    #[error("member {0}: no page of weights holds this index")]
+    /// No page of weights holds a member's weight, because the member is newer than the epoch's last page.
+    #[error("weight_pages: no page holds the weight of member {0}; add the epoch's pages of weights")]
     NoWeight(usize),
-    /// A key of the network is none.
-    #[error("key of member {index}: {why}")]
+    /// The bytes of a member's key are not a key.
+    #[error("keys[{index}]: {source}")]
     Key {
         /// The member.
         index: usize,
-        /// What is wrong.
-        why: String,
+        /// The fault.
+        source: PointError,
     },
-    /// A base's key is none, or not that of its members.
-    #[error("key of the base in slot {slot}: {why}")]
+    /// The bytes of a base's key are not a key.
+    #[error("bases: the key of the base in slot {slot}: {source}")]
     BaseKey {
-        /// Its slot.
+        /// The slot of the base.
         slot: u16,
-        /// What is wrong.
-        why: String,
+        /// The fault.
+        source: PointError,
     },
-    /// Keys that cancel out: under their sum everything is signed, and the contract refuses it.
-    #[error("the quorum's keys add up to the identity")]
+    /// A base's key is not the sum of its members' keys.
+    #[error("bases: the key of the base in slot {slot} is not the sum of its members' keys")]
+    BaseSum {
+        /// The slot of the base.
+        slot: u16,
+    },
+    /// The signers' keys cancel. Under the identity anyone can sign, and the contract refuses it.
+    #[error("the quorum's keys add up to the identity; no contract accepts this quorum")]
     Identity,
-    /// What the packed form cannot hold.
+    /// The quorum has no packed bytes.
     #[error(transparent)]
-    Misuse(#[from] MisuseError),
-    /// A signature of another back end, or none.
-    #[error(transparent)]
-    Signature(#[from] SignatureError),
+    Encode(#[from] EncodeQuorumError),
 }

@@ -1,76 +1,80 @@
-//! A quorum before and after it is signed.
+//! A quorum, planned before it is signed and settled when it is.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
+use quorate_bn254::{Bn254Signature, MessagePoint, dual_key_verify, verify};
 
+use super::{
+    error::{PointError, SignatureError},
+    key::QuorumKey,
+};
 use crate::{
-    back_end::BackEnd,
     base::{Base, NEWEST, Way, Weighing},
-    bitmap::Bitmap,
-    bls12381, bn254,
+    bls12381,
     contract::SettlementBn254G2,
     gas::{Calldata, Estimate, Measured, Storing},
     hint::CounterHint,
-    quorum::{KeySum, MisuseError, Proof, Quorum, Store},
+    key_group::KeyGroup,
+    member_set::MemberSet,
+    quorum::{EncodeQuorumError, KeySum, Proof, Quorum, Store},
     state::{self, Head, TooLarge},
 };
 
-/// How a quorum is settled: all but its signature.
+/// How a quorum settles: everything but its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct SettlementPlan {
     /// The curve and the group of the keys.
-    pub back_end: BackEnd,
-    /// Who signs.
-    pub signers: Bitmap,
-    /// From which base, and what changes.
+    pub key_group: KeyGroup,
+    /// The members who sign.
+    pub signers: MemberSet,
+    /// The base, and the work from there to the quorum.
     pub way: Way,
-    /// The quorum's key, as the table keeps keys.
-    pub key: Vec<u8>,
-    /// Its key in G2, 128 bytes, where the contract keeps those in G1.
-    pub key_g2: Option<[u8; 128]>,
-    /// What it weighs in the epoch.
+    /// The quorum's key.
+    pub key: QuorumKey,
+    /// The weight of the signers in the epoch.
     pub weight: u128,
-    /// How the sum of keys is shown on back end a; on the others nothing is.
+    /// How the contract computes the sum of the keys.
     pub sum: KeySum,
-    /// By result, what is signed.
+    /// What is signed, for each result.
     pub digests: Vec<[u8; 32]>,
-    /// By result, the hint of its hash; none on BLS12-381.
+    /// The hint of each digest's hash to the curve; none on BLS12-381.
     pub hints: Vec<CounterHint>,
-    /// The head that the contract is shown.
+    /// The head that the call passes.
     pub head: Head,
-    /// The newest base's commitment, which it is shown too where the base is another.
+    /// The newest base's commitment. The call passes it unless the newest base is the one from which it starts.
     pub newest: B256,
-    /// Pages for the transaction's access list (EIP-2930), with no storage keys: empty where that is not cheaper.
+    /// The pages to put in the transaction's access list (EIP-2930), without storage keys. Empty if a list is not cheaper.
     pub access_list: Vec<Address>,
     pub(super) base: Option<Base>,
 }
 
-impl Plan {
-    /// The slot of the base; `None` for the empty one.
+impl SettlementPlan {
+    /// The slot of the base; `None` for the empty quorum.
     pub fn base_slot(&self) -> Option<u16> {
         self.base.as_ref().map(|base| base.slot)
     }
 
-    /// Members whose keys the contract adds to the base's, ascending.
-    pub fn added(&self) -> Bitmap {
+    /// The members whose keys the contract adds to the base's key.
+    pub fn added(&self) -> MemberSet {
         self.way.changed.iter().filter(|index| self.signers.contains(*index)).collect()
     }
 
-    /// Members whose keys the contract takes away from the base's, ascending.
-    pub fn removed(&self) -> Bitmap {
+    /// The members whose keys the contract subtracts from the base's key.
+    pub fn removed(&self) -> MemberSet {
         self.way.changed.iter().filter(|index| !self.signers.contains(*index)).collect()
     }
 
-    /// The base that the quorum becomes where it is stored: not weighed, if its members were counted.
+    /// The base that the quorum becomes if it is stored in a slot. If the contract counted the members, the base is not
+    /// weighed.
     pub fn result(&self, slot: u16) -> Base {
         let (epoch, weight) = match self.way.weighing {
             Weighing::Counted => (0, 0),
             Weighing::FromBase | Weighing::Anew => (self.head.epoch, self.weight),
         };
-        Base { slot, epoch, weight, key: self.key.clone(), signers: self.signers.clone() }
+        Base { slot, epoch, weight, key: self.key.to_bytes(), signers: self.signers.clone() }
     }
 
-    /// The word that the contract must hold for the call to settle.
+    /// The state in which the contract must be for the call to settle. Compare it with the contract's `state()`.
     ///
     /// # Errors
     /// [`TooLarge`].
@@ -78,41 +82,51 @@ impl Plan {
         Ok(state::state(self.head.encode()?, self.newest))
     }
 
-    /// Whether the contract's check of the signature will hold: two Miller loops. To be asked before paying for it.
+    /// Whether the contract will accept the signature. Ask before you pay for the transaction. Two Miller loops, one final
+    /// exponentiation.
     ///
     /// # Errors
-    /// [`SignatureError`], where the bytes are no signature of the back end.
-    pub fn verify(&self, signature: &Signature) -> Result<bool, SignatureError> {
-        let not_this = || SignatureError::BackEnd { found: signature.as_bytes().len() };
-        match signature {
-            Signature::Bls12381(bytes) => {
-                let signature = bls12381::decode_signature(bytes).map_err(|why| SignatureError::point(&why))?;
-                let key = bls12381::decode_key(&self.key).map_err(|_| not_this())?;
-                // A key of 192 bytes that decodes is one of this back end.
-                Ok(bls12381::verify(&key, &self.digests, &signature))
+    /// [`SignatureError`] if the bytes are not a signature of the key group.
+    #[must_use = "the signature may be invalid"]
+    pub fn verify(&self, signature: &QuorumSignature) -> Result<bool, SignatureError> {
+        match (&self.key, signature) {
+            (QuorumKey::Bn254G2(key), QuorumSignature::Bn254(bytes)) => {
+                let signature = Bn254Signature::from_bytes(bytes).map_err(PointError::from)?;
+                Ok(self.message().is_some_and(|message| verify(key, &message, &signature)))
             }
-            Signature::Bn254(bytes) => {
-                let signature = bn254::Signature::from_bytes(bytes).map_err(|why| SignatureError::point(&why))?;
-                let key = self.key_g2.as_ref().map_or(&self.key[..], |key| &key[..]);
-                let key = bn254::PublicKey::from_bytes(key).map_err(|_| not_this())?;
-                let pairs = self.digests.iter().zip(&self.hints);
-                let messages: Vec<_> = pairs.filter_map(|(digest, hint)| hint.check(digest)).collect();
-                Ok(messages.len() == self.digests.len() && bn254::verify_all(&key, &messages, &signature))
+            (QuorumKey::Bn254G1 { g1, g2 }, QuorumSignature::Bn254(bytes)) => {
+                let signature = Bn254Signature::from_bytes(bytes).map_err(PointError::from)?;
+                Ok(self.message().is_some_and(|message| dual_key_verify(g1, g2, &message, &signature)))
+            }
+            (QuorumKey::Bls12381G2(key), QuorumSignature::Bls12381(bytes)) => {
+                let signature = bls12381::decode_signature(bytes).map_err(PointError::from)?;
+                Ok(bls12381::verify(key, &self.digests, &signature))
+            }
+            (QuorumKey::Bn254G2(_) | QuorumKey::Bn254G1 { .. }, QuorumSignature::Bls12381(_))
+            | (QuorumKey::Bls12381G2(_), QuorumSignature::Bn254(_)) => {
+                let (expected, found) = (self.key_group.signature_bytes(), signature.as_bytes().len());
+                Err(SignatureError::OtherCurve { expected, found })
             }
         }
     }
 
-    /// The quorum as the contract is given it, signed.
-    pub fn quorum(&self, store: Store, signature: &Signature) -> Quorum {
+    /// The sum of the points that are signed on BN254. `None` if there are no results, or if a hint fails its check.
+    fn message(&self) -> Option<MessagePoint> {
+        let points = self.digests.iter().zip(&self.hints).map(|(digest, hint)| hint.check(digest));
+        MessagePoint::sum_of(&points.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// The signed quorum as the contract takes it.
+    pub fn quorum(&self, store: Store, signature: &QuorumSignature) -> Quorum {
         let proof = match signature {
-            Signature::Bn254(signature) => match self.key_g2 {
+            QuorumSignature::Bn254(signature) => match self.key.given_g2() {
                 Some(key) => Proof::Bn254G1 { signature: *signature, key, hints: self.hints.clone() },
                 None => {
                     let (sum, hints) = (self.sum.clone(), self.hints.clone());
                     Proof::Bn254G2 { sum, signature: *signature, hints }
                 }
             },
-            Signature::Bls12381(signature) => Proof::Bls12381G2 { signature: *signature },
+            QuorumSignature::Bls12381(signature) => Proof::Bls12381G2 { signature: *signature },
         };
         Quorum {
             base: self.base.clone(),
@@ -124,16 +138,21 @@ impl Plan {
         }
     }
 
-    /// Whether `settle` takes it, which settles one result from the newest base; `settleAll` takes all others.
+    /// Whether the call is `settle`, which settles one result from the newest base. In all other cases it is `settleAll`.
     pub fn is_single(&self) -> bool {
         self.base_slot() == Some(NEWEST) && self.digests.len() == 1
     }
 
-    /// The call with these results, which must be those that were planned, and the aggregate signature.
+    /// The calldata for these results, which must be those that were planned, and the aggregate signature.
     ///
     /// # Errors
-    /// [`MisuseError`], where more pages or members are named than the form holds, or the base is another back end's.
-    pub fn call(&self, store: Store, signature: &Signature, results: &[B256]) -> Result<Bytes, MisuseError> {
+    /// [`EncodeQuorumError`] if there are more pages or members than the packed form holds.
+    pub fn call(
+        &self,
+        store: Store,
+        signature: &QuorumSignature,
+        results: &[B256],
+    ) -> Result<Bytes, EncodeQuorumError> {
         let quorum = self.quorum(store, signature).encode()?.into();
         let (head, newest): (U256, _) = (self.head.encode()?, self.newest);
         // Every settlement has these functions.
@@ -148,51 +167,51 @@ impl Plan {
         })
     }
 
-    /// What the transaction will cost, its calldata being known. Before there is a signature,
-    /// [`Signature::stand_in`] makes calldata that is as long.
+    /// The gas of the transaction with this calldata. Before there is a signature, [`QuorumSignature::stand_in`] makes
+    /// calldata of the same length.
     pub fn estimate(&self, measured: &Measured, call: &[u8], storing: Storing) -> Estimate {
-        measured.settle(self.back_end, Calldata::of(call), self.digests.len() as u64, &self.way.steps, storing)
+        measured.settle(self.key_group, Calldata::of(call), self.digests.len() as u64, &self.way.steps, storing)
     }
 
-    /// The same plan, its sum shown in another way and its pages in the access list or not.
+    /// The same plan, with another way to compute the sum and another access list.
     pub(super) fn with(&self, sum: KeySum, access_list: Vec<Address>) -> Self {
         let mut plan = Self { sum, access_list, ..self.clone() };
         plan.way.steps.listed = plan.access_list.len() as u64;
         plan.way.steps.slopes = match &plan.sum {
             KeySum::Slopes(slopes) => Some(slopes.len() as u64),
-            _ => None,
+            KeySum::Unchanged | KeySum::Jacobian { .. } => None,
         };
         plan
     }
 
-    /// Gas of the transaction that stores nothing: signature and results are bytes in their place.
-    pub(super) fn total(&self, measured: &Measured) -> Result<u64, MisuseError> {
+    /// The gas of the transaction if it stores nothing. Nonzero bytes stand for the signature and the results.
+    pub(super) fn total(&self, measured: &Measured) -> Result<u64, EncodeQuorumError> {
         let results = vec![B256::repeat_byte(0xff); self.digests.len()];
-        let call = self.call(Store::Nowhere, &Signature::stand_in(self.back_end), &results)?;
+        let call = self.call(Store::Nowhere, &QuorumSignature::stand_in(self.key_group), &results)?;
         Ok(self.estimate(measured, &call, Storing::Nowhere).total())
     }
 }
 
-/// An aggregate signature in the form of the contract. The bytes need not be a point.
+/// An aggregate signature as the contract takes it. The bytes are not checked to be a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contracts know no other")]
-pub enum Signature {
-    /// x ‖ y.
+pub enum QuorumSignature {
+    /// On BN254: x ‖ y.
     Bn254([u8; 64]),
-    /// x ‖ y of 48 bytes.
+    /// On BLS12-381: x ‖ y of 48 bytes each.
     Bls12381([u8; 96]),
 }
 
-impl Signature {
-    /// Reads the bytes that a back end takes: 64 on BN254, 96 on BLS12-381.
+impl QuorumSignature {
+    /// Reads a signature of a key group: 64 bytes on BN254, 96 on BLS12-381.
     ///
     /// # Errors
     /// [`SignatureError::Length`].
-    pub fn from_bytes(back_end: BackEnd, bytes: &[u8]) -> Result<Self, SignatureError> {
-        let length = SignatureError::Length { expected: back_end.signature_bytes(), found: bytes.len() };
-        match back_end {
-            BackEnd::Bls12381G2 => bytes.try_into().map(Self::Bls12381).map_err(|_| length),
-            _ => bytes.try_into().map(Self::Bn254).map_err(|_| length),
+    pub fn from_bytes(key_group: KeyGroup, bytes: &[u8]) -> Result<Self, SignatureError> {
+        let length = SignatureError::Length { expected: key_group.signature_bytes(), found: bytes.len() };
+        match key_group {
+            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => bytes.try_into().map(Self::Bn254).map_err(|_| length),
+            KeyGroup::Bls12381G2 => bytes.try_into().map(Self::Bls12381).map_err(|_| length),
         }
     }
 
@@ -204,41 +223,12 @@ impl Signature {
         }
     }
 
-    /// Bytes in place of a signature that is not there yet, none of them zero: calldata with it costs what it will cost.
-    pub const fn stand_in(back_end: BackEnd) -> Self {
-        match back_end {
-            BackEnd::Bls12381G2 => Self::Bls12381([0xff; 96]),
-            _ => Self::Bn254([0xff; 64]),
+    /// Bytes in the place of a signature that does not exist yet. None is zero, so calldata with them costs as much as
+    /// calldata with a signature without zero bytes.
+    pub const fn stand_in(key_group: KeyGroup) -> Self {
+        match key_group {
+            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => Self::Bn254([0xff; 64]),
+            KeyGroup::Bls12381G2 => Self::Bls12381([0xff; 96]),
         }
-    }
-}
-
-/// Why bytes are no signature of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SignatureError {
-    /// Too few bytes or too many.
-    #[error("signature: {found} bytes, not {expected}")]
-    Length {
-        /// Bytes of the back end's signatures.
-        expected: usize,
-        /// Bytes that there were.
-        found: usize,
-    },
-    /// No point, or none of the group.
-    #[error("{0}")]
-    Point(String),
-    /// One of the other curve.
-    #[error("signature: one of {found} bytes is none of the plan's back end")]
-    BackEnd {
-        /// Bytes that it has.
-        found: usize,
-    },
-}
-
-impl SignatureError {
-    fn point(why: &impl ToString) -> Self {
-        let why = why.to_string();
-        Self::Point(if why.starts_with("signature") { why } else { format!("signature: {why}") })
     }
 }

@@ -10,7 +10,7 @@ use alloy::{
     rpc::types::{AccessList, AccessListItem, TransactionReceipt, TransactionRequest},
 };
 use quorate_evm::{
-    BackEnd, Network,
+    KeyGroup, Network,
     alloy_primitives::{Address, Bytes},
     alloy_sol_types::{SolCall, SolEvent},
     digest::Contract,
@@ -58,9 +58,9 @@ impl Chain {
     }
 
     /// A contract as it is followed from its deployment on: nobody is registered.
-    pub(crate) fn follow(&self, back_end: BackEnd, contract: Address, enough: u32) -> Network {
+    pub(crate) fn follow(&self, key_group: KeyGroup, contract: Address, enough: u32) -> Network {
         Network {
-            back_end,
+            key_group,
             chain_id: self.id(),
             contract,
             nonce: 0,
@@ -78,7 +78,7 @@ impl Chain {
 
     /// A contract of this chain as digests name it.
     pub(crate) fn contract(&self, address: Address) -> Contract {
-        Contract { chain_id: self.id(), address: address.into() }
+        Contract { chain_id: self.id(), address }
     }
 
     /// The address of the contract that account 0 creates with its `after`-th transaction from now.

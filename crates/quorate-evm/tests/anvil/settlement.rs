@@ -1,13 +1,12 @@
 //! `Settlement`: fifty operators, thirty tasks of quorums that change, rotation, a slashed operator.
 
 use quorate_evm::{
-    BackEnd, Bitmap, Network,
+    KeyGroup, MemberSet, Network, SettlementPlan,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolConstructor, SolError},
     base::{KeyPage, Weighing},
     contract::SettlementBn254G2 as Settlement,
     gas::Measured,
-    network::Plan,
     quorum::Store,
     state::{self, Head, NEVER},
 };
@@ -19,27 +18,27 @@ use crate::{
 
 #[test]
 fn thirty_tasks_with_keys_in_g2_of_bn254() {
-    run(BackEnd::Bn254G2, 50, 30);
+    run(KeyGroup::Bn254G2, 50, 30);
 }
 
 #[test]
 fn tasks_with_keys_in_g1_of_bn254() {
-    run(BackEnd::Bn254G1, 50, 10);
+    run(KeyGroup::Bn254G1, 50, 10);
 }
 
 #[test]
 fn tasks_with_keys_in_g2_of_bls12381() {
-    run(BackEnd::Bls12381G2, 50, 10);
+    run(KeyGroup::Bls12381G2, 50, 10);
 }
 
 /// The head is zero then: it requires no weight and no member, so one registered key would be enough.
 #[test]
 fn before_the_first_epoch_nothing_settles() {
     let Some(chain) = Chain::start() else { return };
-    let world = World::deploy(chain, BackEnd::Bn254G2, 12);
+    let world = World::deploy(chain, KeyGroup::Bn254G2, 12);
     // Planned as if one were enough.
     let network = Network { epoch: 1, weights: vec![1], required: 1, enough: 1, ..world.network.clone() };
-    let (one, results) = (Bitmap::full(1), [B256::ZERO]);
+    let (one, results) = (MemberSet::full(1), [B256::ZERO]);
     let mut plan = network.plan(&Measured::default(), &one, &results).unwrap();
     plan.head = Head::default();
     let signature = world.operators.sign(&one, &plan.digests);
@@ -48,9 +47,9 @@ fn before_the_first_epoch_nothing_settles() {
     assert_eq!(refusal[..4], Settlement::TooFewMembers::SELECTOR);
 }
 
-fn run(back_end: BackEnd, operators: u8, tasks: usize) {
+fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
     let Some(chain) = Chain::start() else { return };
-    let mut world = World::deploy(chain, back_end, operators);
+    let mut world = World::deploy(chain, key_group, operators);
     let n = usize::from(operators);
     world.network.weights = vec![1_000; n];
     world.begin_epoch(Threshold::Useless);
@@ -58,7 +57,7 @@ fn run(back_end: BackEnd, operators: u8, tasks: usize) {
 
     // Quorums change from task to task, some results come together, some quorums are stored. In the first epoch all are
     // weighed, in the second they are counted.
-    let mut signers = Bitmap::full(n);
+    let mut signers = MemberSet::full(n);
     let mut sent = 1;
     for task in 0..tasks {
         if task == tasks / 2 {
@@ -102,7 +101,7 @@ fn run(back_end: BackEnd, operators: u8, tasks: usize) {
 
     // Ski rental: what changes is added up, until the quorum is stored in the first slot that is not pinned.
     while world.network.paid != 0 || signers.contains(11) {
-        signers = Bitmap::full(n + 1).difference(&[3, 7, 11].into_iter().collect());
+        signers = MemberSet::full(n + 1).symmetric_difference(&[3, 7, 11].into_iter().collect());
         toggle(&mut signers, 12 + world.network.nonce as usize % 30);
         world.settle(&signers, &[B256::repeat_byte(0xf0)], Store::Rental);
     }
@@ -131,17 +130,17 @@ struct World {
 
 impl World {
     /// Deploys, registers operators with their proofs, moves all keys but ten into a page.
-    fn deploy(chain: Chain, back_end: BackEnd, n: u8) -> Self {
+    fn deploy(chain: Chain, key_group: KeyGroup, n: u8) -> Self {
         let arguments = Settlement::constructorCall {
             registrar: chain.account(0),
             leastKeysAPage: U256::from(1),
             pinned: U256::from(1),
             changesAStore: U256::from(CHANGES_A_STORE),
         };
-        let code = [&back_end.creation_code()[..], &arguments.abi_encode()].concat();
+        let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
         let contract = chain.create(code.into());
-        let network = chain.follow(back_end, contract, 0);
-        let mut this = Self { chain, operators: Operators::new(back_end, 0), network, shown: U256::ZERO };
+        let network = chain.follow(key_group, contract, 0);
+        let mut this = Self { chain, operators: Operators::new(key_group, 0), network, shown: U256::ZERO };
         for (index, seed) in (1..=n).enumerate() {
             assert_eq!(this.register(seed), index);
         }
@@ -160,7 +159,7 @@ impl World {
         let owner = self.chain.account(0);
         let verifier = self.chain.contract(self.network.contract);
         let place = self.network.keys.len();
-        let (key, proof) = self.operators.registration(place, verifier, owner.into());
+        let (key, proof) = self.operators.registration(place, verifier, owner);
         let call = Settlement::registerCall { owner, key, proof };
         let receipt = self.chain.send(self.network.contract, &call);
         let [registered] = &events::<Settlement::Registered>(&receipt)[..] else { panic!("one key: {receipt:?}") };
@@ -210,7 +209,7 @@ impl World {
 
     /// With what a settlement by all members is refused.
     fn refusal_of_all(&self) -> [u8; 4] {
-        let (all, results) = (Bitmap::full(self.network.weights.len()), [B256::ZERO]);
+        let (all, results) = (MemberSet::full(self.network.weights.len()), [B256::ZERO]);
         let plan = self.network.plan(&Measured::default(), &all, &results).unwrap();
         let signature = self.operators.sign(&all, &plan.digests);
         let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
@@ -219,7 +218,7 @@ impl World {
 
     /// The full set in slot 1, where nobody stores.
     fn pin_the_full_set(&mut self) {
-        let all = Bitmap::full(self.network.keys.len());
+        let all = MemberSet::full(self.network.keys.len());
         self.settle(&all, &[B256::ZERO], Store::Slot(2));
         let call = Settlement::pinCall { slot: U256::from(1), from: U256::from(2) };
         self.chain.send(self.network.contract, &call);
@@ -228,8 +227,8 @@ impl World {
         self.network.bases.insert(0, pinned);
     }
 
-    /// Plan, sign, send: what the events say is what was sent, the gas is what was estimated, the slot holds the base.
-    fn settle(&mut self, signers: &Bitmap, results: &[B256], store: Store) -> Plan {
+    /// SettlementPlan, sign, send: what the events say is what was sent, the gas is what was estimated, the slot holds the base.
+    fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) -> SettlementPlan {
         let measured = Measured::default();
         let plan = self.network.plan(&measured, signers, results).unwrap();
         let signature = self.operators.sign(signers, &plan.digests);
@@ -244,14 +243,14 @@ impl World {
         let storing = self.network.storing(&plan, store);
         let estimate = plan.estimate(&measured, &call, storing).total();
         let error = (estimate as f64 - receipt.gas_used as f64) / receipt.gas_used as f64;
-        let (back_end, changed, weighing) = (self.network.back_end, plan.way.changed.len(), plan.way.weighing);
+        let (key_group, changed, weighing) = (self.network.key_group, plan.way.changed.len(), plan.way.weighing);
         println!(
-            "{back_end}, {changed} changed, {weighing:?}, {} results, {storing:?}: {} gas, {error:+.3}",
+            "{key_group}, {changed} changed, {weighing:?}, {} results, {storing:?}: {} gas, {error:+.3}",
             results.len(),
             receipt.gas_used
         );
         let rented = store == Store::Rental && self.network.paid + changed as u32 >= CHANGES_A_STORE;
-        assert!(rented || error.abs() < TOLERANCE, "{back_end}: {} gas, {estimate} estimated", receipt.gas_used);
+        assert!(rented || error.abs() < TOLERANCE, "{key_group}: {} gas, {estimate} estimated", receipt.gas_used);
 
         if rented {
             self.network.settled_and_rented(&plan, 2);
@@ -263,13 +262,13 @@ impl World {
         assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
         for base in self.network.bases.iter().filter(|base| base.slot != 0) {
             let call = Settlement::commitmentAtCall { slot: U256::from(base.slot) };
-            assert_eq!(self.chain.read(contract, &call), B256::from(base.commitment()), "slot {}", base.slot);
+            assert_eq!(self.chain.read(contract, &call), base.commitment(), "slot {}", base.slot);
         }
         plan
     }
 
     /// What the contract refuses: a signature of others, one over another result, results again, a quorum too light.
-    fn refusals(&self, signers: &Bitmap) {
+    fn refusals(&self, signers: &MemberSet) {
         let (measured, results) = (Measured::default(), [B256::repeat_byte(0xdd)]);
         let plan = self.network.plan(&measured, signers, &results).unwrap();
         let mut fewer = signers.clone();
@@ -280,7 +279,7 @@ impl World {
             let refusal = self.chain.refusal(self.network.contract, call);
             assert_eq!(refusal[..4], Settlement::FalseSignature::SELECTOR);
         }
-        let refusal = |network: &Network, signers: &Bitmap, head: Option<Head>| {
+        let refusal = |network: &Network, signers: &MemberSet, head: Option<Head>| {
             let mut plan = network.plan(&measured, signers, &results).unwrap();
             plan.head = head.unwrap_or(plan.head);
             let signature = self.operators.sign(signers, &plan.digests);
@@ -290,7 +289,7 @@ impl World {
         let before = Network { nonce: self.network.nonce - 1, ..self.network.clone() };
         assert_eq!(refusal(&before, signers, None), Settlement::NotThisState::SELECTOR);
         // Terms that nobody set, and true ones under which three are too few.
-        let few: Bitmap = signers.iter().take(3).collect();
+        let few: MemberSet = signers.iter().take(3).collect();
         let weighed = Network { required: 1, ..self.network.clone() };
         // Two keys weigh nothing, so that the third of any three weighs something.
         let counted = Network { enough: 3, ..weighed.clone() };
@@ -304,7 +303,7 @@ impl World {
 /// Members that change before ski rental stores.
 const CHANGES_A_STORE: u32 = 20;
 
-fn toggle(members: &mut Bitmap, index: usize) {
+fn toggle(members: &mut MemberSet, index: usize) {
     if members.contains(index) { members.remove(index) } else { members.insert(index) }
 }
 

@@ -1,7 +1,7 @@
 //! `TaskNetwork` over a verifier: fifty staked operators, thirty tasks, a penalty, a conflict, a rotation.
 
 use quorate_evm::{
-    BackEnd, Bitmap, Network,
+    KeyGroup, MemberSet, Network, SettlementPlan,
     alloy_primitives::{Address, B256, U256},
     alloy_sol_types::{SolCall, SolConstructor, SolError},
     base::KeyPage,
@@ -12,7 +12,6 @@ use quorate_evm::{
     digest,
     gas::Measured,
     hint::CounterHint,
-    network::Plan,
     quorum::Store,
     state::NEVER,
 };
@@ -32,7 +31,7 @@ const UNIT: u64 = 100;
 fn thirty_tasks_a_conflict_and_a_rotation() {
     let Some(chain) = Chain::start() else { return };
     let mut world = World::deploy(chain);
-    let mut signers = Bitmap::full(OPERATORS);
+    let mut signers = MemberSet::full(OPERATORS);
     for number in 0..30 {
         for k in 0..3 {
             let member = (number * 7 + k * (11 + number)) % OPERATORS;
@@ -117,8 +116,8 @@ impl World {
         let arguments = TaskNetwork::constructorCall { parameters };
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
         // The verifier counts no members.
-        let network = chain.follow(BackEnd::Bn254G2, tasks, NEVER);
-        let mut this = Self { chain, operators: Operators::new(BackEnd::Bn254G2, 0), tasks, verifier, network };
+        let network = chain.follow(KeyGroup::Bn254G2, tasks, NEVER);
+        let mut this = Self { chain, operators: Operators::new(KeyGroup::Bn254G2, 0), tasks, verifier, network };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
         this.chain.send(tasks, &TaskNetwork::fundCall { amount: pool });
@@ -156,7 +155,7 @@ impl World {
         self.operators.push(seed);
         let index = self.network.keys.len();
         self.network.keys.push(self.operators.member(index));
-        self.operators.registration(index, self.chain.contract(self.verifier), self.account(operator).into())
+        self.operators.registration(index, self.chain.contract(self.verifier), self.account(operator))
     }
 
     fn snapshot(&mut self) {
@@ -182,16 +181,16 @@ impl World {
         let digest = digest::Task {
             network: self.chain.contract(self.tasks),
             epoch: self.network.epoch.into(),
-            id: task.id.0,
+            id: task.id,
             performer: task.performer.to(),
-            result: task.result.0,
+            result: task.result,
             approved: task.approved,
         };
         digest.digest()
     }
 
-    /// Plan, sign, submit: what the events say is what was sent, and the slot holds the base.
-    fn submit(&mut self, signers: &Bitmap, tasks: &[Task], store: Store) -> Plan {
+    /// SettlementPlan, sign, submit: what the events say is what was sent, and the slot holds the base.
+    fn submit(&mut self, signers: &MemberSet, tasks: &[Task], store: Store) -> SettlementPlan {
         let epoch = U256::from(self.network.epoch);
         let digests: Vec<_> = tasks.iter().map(|task| self.digest(task)).collect();
         let call = TaskNetwork::taskDigestCall { task: tasks[0].clone(), epoch };
@@ -216,7 +215,7 @@ impl World {
         self.network.settled(&plan, store);
         for base in &self.network.bases {
             let call = Verifier::commitmentAtCall { slot: U256::from(base.slot) };
-            assert_eq!(self.chain.read(self.verifier, &call), B256::from(base.commitment()), "slot {}", base.slot);
+            assert_eq!(self.chain.read(self.verifier, &call), base.commitment(), "slot {}", base.slot);
         }
         plan
     }
@@ -262,9 +261,9 @@ impl World {
     }
 
     /// What the network refuses: a task again, a quorum too light, a signature over another task.
-    fn refusals(&self, signers: &Bitmap) {
+    fn refusals(&self, signers: &MemberSet) {
         let network = Network { required: 1, ..self.network.clone() };
-        let call = |signers: &Bitmap, task: &Task, signed: &Task| {
+        let call = |signers: &MemberSet, task: &Task, signed: &Task| {
             let plan = network.plan_digests(&Measured::default(), signers, vec![self.digest(task)]).unwrap();
             let signature = self.operators.sign(signers, &[self.digest(signed)]);
             let quorum = plan.quorum(Store::Nowhere, &signature).encode().unwrap().into();
@@ -275,7 +274,7 @@ impl World {
         let (old, new, other) = (self.task(6, true), self.task(300, true), self.task(301, true));
         assert_eq!(call(signers, &old, &old)[..4], TaskNetwork::AlreadySettled::SELECTOR);
         assert_eq!(call(signers, &new, &other)[..4], Verifier::FalseSignature::SELECTOR);
-        let few: Bitmap = signers.iter().take(20).collect();
+        let few: MemberSet = signers.iter().take(20).collect();
         assert_eq!(call(&few, &new, &new)[..4], TaskNetwork::QuorumTooLight::SELECTOR);
     }
 }

@@ -1,32 +1,30 @@
-//! Operators with fixed seeds, on any back end.
+//! Operators with fixed seeds, with keys of any group.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use quorate::{MinSig, SecretKey as BlsSecretKey};
-use quorate_curve::{Backend, G1};
+use quorate::{MinSig, SecretKey, aggregate::aggregate};
+use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
 use quorate_evm::{
-    BackEnd, Bitmap, SecretKey, Signature,
-    alloy_primitives::Bytes,
+    KeyGroup, MemberSet, QuorumSignature,
+    alloy_primitives::{Address, Bytes},
     bls12381,
-    digest::{Contract, Possession},
-    hash_to_curve::try_and_increment,
+    digest::{Contract, KeyPossession},
     hint::CounterHint,
-    network,
 };
 
-/// Operators of one back end, who sign whatever they are given.
+/// Operators with keys of one group, who sign whatever they are given.
 pub(crate) struct Operators {
-    pub(crate) back_end: BackEnd,
+    pub(crate) key_group: KeyGroup,
     secrets: Vec<Secret>,
 }
 
 enum Secret {
-    Bn254(SecretKey),
-    Bls12381(BlsSecretKey<MinSig>),
+    Bn254(Bn254SecretKey),
+    Bls12381(SecretKey<MinSig>),
 }
 
 impl Operators {
-    pub(crate) fn new(back_end: BackEnd, n: u8) -> Self {
-        let mut this = Self { back_end, secrets: Vec::new() };
+    pub(crate) fn new(key_group: KeyGroup, n: u8) -> Self {
+        let mut this = Self { key_group, secrets: Vec::new() };
         (1..=n).for_each(|seed| this.push(seed));
         this
     }
@@ -34,20 +32,20 @@ impl Operators {
     /// One more, or one more key of an operator.
     pub(crate) fn push(&mut self, seed: u8) {
         let entropy = [seed; 48];
-        self.secrets.push(match self.back_end {
-            BackEnd::Bls12381G2 => {
-                Secret::Bls12381(BlsSecretKey::key_gen(MinSig::Possession, &entropy, b"").expect("48 bytes"))
+        self.secrets.push(match self.key_group {
+            KeyGroup::Bls12381G2 => {
+                Secret::Bls12381(SecretKey::key_gen(bls12381::SUITE, &entropy, b"").expect("48 bytes"))
             }
-            _ => Secret::Bn254(SecretKey::from_entropy(&entropy)),
+            _ => Secret::Bn254(Bn254SecretKey::from_entropy(&entropy)),
         });
     }
 
     /// The key of one as `Network` has it.
     pub(crate) fn member(&self, index: usize) -> Bytes {
         match &self.secrets[index] {
-            Secret::Bn254(secret) if self.back_end == BackEnd::Bn254G2 => secret.public_key_g2().to_bytes().into(),
+            Secret::Bn254(secret) if self.key_group == KeyGroup::Bn254G2 => secret.public_key_g2().to_bytes().into(),
             Secret::Bn254(secret) => secret.dual_key().to_bytes().into(),
-            Secret::Bls12381(secret) => bls12381::encode_key(&secret.public_key().point()).into(),
+            Secret::Bls12381(secret) => bls12381::encode_key(&secret.public_key()).into(),
         }
     }
 
@@ -57,35 +55,36 @@ impl Operators {
     }
 
     /// The sum of some members' signatures over every digest.
-    pub(crate) fn sign(&self, signers: &Bitmap, digests: &[[u8; 32]]) -> network::Signature {
+    pub(crate) fn sign(&self, signers: &MemberSet, digests: &[[u8; 32]]) -> QuorumSignature {
         let mut bn254 = Vec::new();
-        let mut bls12381: Vec<G1> = Vec::new();
+        let mut bls12381 = Vec::new();
         for digest in digests {
             let message = try_and_increment(digest).point;
             for index in signers.iter() {
                 match &self.secrets[index] {
                     Secret::Bn254(secret) => bn254.push(secret.sign(&message)),
-                    Secret::Bls12381(secret) => bls12381.push(secret.sign(MinSig::Possession, digest).point()),
+                    Secret::Bls12381(secret) => bls12381.push(secret.sign(bls12381::SUITE, digest)),
                 }
             }
         }
-        match self.back_end {
-            BackEnd::Bls12381G2 => {
-                network::Signature::Bls12381(bls12381::encode_signature(&Backend::auto().sum(&bls12381)))
+        match self.key_group {
+            KeyGroup::Bls12381G2 => {
+                let sum = aggregate(&bls12381).expect("somebody signs something");
+                QuorumSignature::Bls12381(bls12381::encode_signature(&sum))
             }
-            _ => network::Signature::Bn254(bn254.into_iter().sum::<Signature>().to_bytes()),
+            _ => QuorumSignature::Bn254(bn254.into_iter().sum::<Bn254Signature>().to_bytes()),
         }
     }
 
     /// The key that a contract registers for an owner, and its proof of possession.
-    pub(crate) fn registration(&self, index: usize, verifier: Contract, owner: [u8; 20]) -> (Bytes, Bytes) {
+    pub(crate) fn registration(&self, index: usize, verifier: Contract, owner: Address) -> (Bytes, Bytes) {
         let member = self.member(index);
-        let key = member.slice(..self.back_end.key_bytes());
-        let digest = Possession { verifier, owner, key: &key }.digest();
+        let key = member.slice(..self.key_group.key_bytes());
+        let digest = KeyPossession { verifier, owner, key: &key }.digest();
         let hint = CounterHint::new(&digest);
         let signature = self.sign(&std::iter::once(index).collect(), &[digest]);
-        let proof = match self.back_end {
-            BackEnd::Bls12381G2 => signature.as_bytes().to_vec(),
+        let proof = match self.key_group {
+            KeyGroup::Bls12381G2 => signature.as_bytes().to_vec(),
             _ => [signature.as_bytes(), &member[key.len()..], &[hint.counter], &hint.y].concat(),
         };
         (key, proof.into())

@@ -6,7 +6,9 @@ use super::document::Document;
 use super::network::BeaconNetwork;
 use super::object::{CommitteeFile, Object, Update};
 use crate::entry::{Entry, Malformed};
-use crate::record::{Check, CheckResult, Id, Messages, Place, Record};
+use quorate::Messages;
+
+use crate::record::{Check, CheckResult, Id, Place, Record};
 
 impl Document {
     /// The claims of this document: one for each update, in order, and an entry for each object that is none.
@@ -66,7 +68,7 @@ fn claim(
         id: Some(Id::number(update.signature_slot)),
         suite: Some("eth2".to_owned()),
         public_keys: public_keys.into_iter().map(|(key, _)| key.to_vec()).collect(),
-        messages: Messages::Shared(signing_root.to_vec()),
+        messages: Messages::Shared(signing_root.into()),
         signature: update.signature.clone(),
         source: None,
         place,

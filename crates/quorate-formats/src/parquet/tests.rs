@@ -17,7 +17,7 @@ use arrow_schema::Field;
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::Messages;
+use quorate::{Messages, SourceId};
 
 type Named = (&'static str, ArrayRef);
 
@@ -66,7 +66,7 @@ fn with(name: &'static str, array: ArrayRef) -> Vec<Named> {
 fn one_row() {
     let record = read(minimal()).remove(0).unwrap();
     assert_eq!(record.public_keys, [[1]]);
-    assert_eq!(record.messages, Messages::Shared(vec![2]));
+    assert_eq!(record.messages, Messages::Shared([2].into()));
     assert_eq!(record.signature, [3]);
     assert_eq!(record.place, Place::Row(1));
     assert_eq!((record.id, record.suite, record.source), (None, None, None));
@@ -103,7 +103,7 @@ fn lists_of_text_and_of_binary() {
         let columns = vec![("public_keys", list.clone()), ("messages", list), ("signature", strings(&["03"]))];
         let record = read(columns).remove(0).unwrap();
         assert_eq!(record.public_keys, [[1], [2]]);
-        assert_eq!(record.messages, Messages::Each(vec![vec![1], vec![2]]));
+        assert_eq!(record.messages, Messages::Each(vec![[1].into(), [2].into()]));
     }
 }
 
@@ -122,10 +122,10 @@ fn ids_suites_and_sources() {
     let infinite = read(with("id", Arc::new(Float64Array::from(vec![f64::INFINITY])))).remove(0);
     assert!(infinite.unwrap_err().reason.contains("no JSON number"));
     assert_eq!(read(with("suite", strings(&["eth2"]))).remove(0).unwrap().suite.as_deref(), Some("eth2"));
-    let sources: [(ArrayRef, Source); 3] = [
-        (strings(&["7"]), Source::Name("7".to_owned())),
-        (Arc::new(UInt64Array::from(vec![u64::MAX])), Source::Number(u64::MAX)),
-        (Arc::new(Int32Array::from(vec![7])), Source::Number(7)),
+    let sources: [(ArrayRef, SourceId); 3] = [
+        (strings(&["7"]), SourceId::from("7")),
+        (Arc::new(UInt64Array::from(vec![u64::MAX])), SourceId::Number(u64::MAX)),
+        (Arc::new(Int32Array::from(vec![7])), SourceId::Number(7)),
     ];
     for (array, source) in sources {
         assert_eq!(read(with("source", array)).remove(0).unwrap().source, Some(source));
@@ -269,7 +269,7 @@ proptest! {
         for (entry, (bytes, id)) in entries.iter().zip(&rows) {
             let record = entry.as_ref().unwrap();
             prop_assert_eq!(&record.public_keys[0], bytes);
-            prop_assert_eq!(&record.messages, &Messages::Shared(bytes.to_vec()));
+            prop_assert_eq!(&record.messages, &Messages::Shared((&bytes[..]).into()));
             prop_assert_eq!(record.id.as_ref(), Some(&Id::text(id)));
         }
         prop_assert_eq!(entries.len(), rows.len());

@@ -4,7 +4,7 @@
 //! left at none), `final-exponentiation`, and for each group `hash`, `hash` less `hash-for-sums`, `clear-sums`, `subgroup`
 //! and `weighted-16-64`. Only ratios matter, and they differ little between CPUs.
 
-use quorate_curve::{Backend, Group, Pairing};
+use quorate_curve::{Backend, Group, GroupId, Pairing};
 
 use crate::suite::Suite;
 
@@ -113,9 +113,9 @@ struct GroupCosts {
 
 impl Table {
     fn group<G: Group>(self) -> GroupCosts {
-        match G::NAME {
-            "G1" => self.g1,
-            _ => self.g2,
+        match G::ID {
+            GroupId::G1 => self.g1,
+            GroupId::G2 => self.g2,
         }
     }
 }

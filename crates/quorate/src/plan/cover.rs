@@ -14,7 +14,7 @@ use petgraph::{
     visit::EdgeRef,
 };
 
-use super::{Edge, cost::Costs};
+use super::{cost::Costs, graph::Edge};
 
 /// A cover and what it costs.
 pub(super) struct Cover {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use quorate_curve::Pairing;
 
-use super::{Plan, Vertex, cost::Costs};
+use super::{Plan, cost::Costs, term::Vertex};
 use crate::suite::Suite;
 
 impl<S: Suite> fmt::Display for Plan<S> {

@@ -1,22 +1,23 @@
 //! Plans: the fewest pairings that prove a set of claims, as data.
 //!
-//! Write the claims as a bipartite graph: a vertex for every distinct key and every distinct message, an edge for every
-//! statement. With a weight wᵢ for each claim i (min-pk; min-sig swaps the groups), all claims hold if
+//! For example, a hundred claims by two signers need three pairings: one for each key and one for the signatures. In
+//! general the claims are a bipartite graph, with a vertex for every distinct key and every distinct message, and an edge
+//! for every statement. With a weight wᵢ for each claim i (min-pk; min-sig swaps the groups), all claims hold if
 //!
 //! ```text
 //! ∏ over statements (pk, m) of claim i:  e(wᵢ·pk, H(m))  ·  e(-g, Σ wᵢ·signatureᵢ)  =  1
 //! ```
 //!
-//! and by bilinearity the pairings of all edges at one vertex are one: `e(Σ wᵢ·pk, H(m))` serves every edge of the message
-//! m, `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a set of pairings that
-//! proves every statement, so the plan takes a vertex cover of the least weight (`plan/cover.rs`), which in a bipartite graph
-//! is a minimum cut. Weights are measured costs ([`cost`]).
+//! and by bilinearity one pairing serves all edges at a vertex: `e(Σ wᵢ·pk, H(m))` every edge of the message m, and
+//! `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a vertex cover, and its pairings
+//! prove every statement. The plan takes the vertex cover of the least weight (`plan/cover.rs`), which in a bipartite graph
+//! is a minimum cut. The weights of the vertices are measured costs ([`cost`]).
 //!
-//! A back end can offer two pairings. The twisted one takes hashes whose cofactor was never cleared, which saves their clearing
-//! but costs more a pair: the plan takes the one whose cover costs less, beside `e(-g, Σ wᵢ·signatureᵢ)` the generator that
-//! belongs to it.
+//! A backend can offer two pairings. The twisted ate pairing accepts hashes whose cofactor is not cleared. That saves the
+//! clearing, but each pair costs more. The plan takes the pairing whose cover costs less, and in `e(-g, Σ wᵢ·signatureᵢ)` the
+//! generator that belongs to it.
 //!
-//! A plan holds no arithmetic and can be looked at: it prints itself.
+//! Making a plan takes no arithmetic, and a plan can be looked at: it prints itself.
 //!
 //! ```
 //! # use quorate::*;
@@ -32,144 +33,81 @@
 //! assert!(plan.to_string().contains("100 messages"));
 //! ```
 
+mod options;
+mod position;
+mod term;
+mod graph;
 pub mod cost;
 mod cover;
-mod explain;
-mod options;
+mod blocks;
 mod shares;
+mod explain;
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::ops::Range;
 
 use quorate_curve::Pairing;
 
 use crate::{
-    claim::{Claim, ClaimSignature, SourceId},
+    claim::{Claim, ClaimSignature},
     key::PublicKey,
     suite::Suite,
-    verdict::Reason,
 };
 use cost::Costs;
+use graph::{Edge, Graph, TermIndex};
+use term::{Defective, KeySum, Message, Planned};
 
 pub use options::Options;
+pub(crate) use position::{ByPosition, Position, Span};
+pub(crate) use term::{Operand, Part, Term, Vertex};
 
 /// Which points are hashed, summed, weighed and paired to prove a set of claims.
 ///
-/// Claims are renumbered: a *position* is a place in the order of the search for false claims, in which claims of one
-/// source, and within it claims of one pairing, follow each other.
+/// A plan has an order of its own for the claims, in which the claims of one source stand together, and within a source the
+/// claims of one pairing. The search for false claims cuts that order into parts.
 #[derive(Clone, Debug)]
 pub struct Plan<S: Suite> {
     pub(crate) options: Options,
-    /// What the products are made of.
+    /// Which pairing the products are made of.
     pub(crate) pairing: Pairing,
-    /// Whether its hashes stand uncleared, beside the generator over their cofactor.
+    /// Whether that pairing takes hashes whose cofactor is not cleared. Then the generator is divided by the cofactor.
     pub(crate) uncleared: bool,
-    /// Whether the weighted sum of the signatures tells their membership, in place of a check each.
+    /// Whether the weighted sum of the signatures tells their membership, in place of a check of each.
     pub(crate) members_by_sum: bool,
     /// Claims that are false without arithmetic.
     pub(crate) defects: Vec<Defective>,
-    /// The other claims, by position.
-    pub(crate) claims: Vec<Planned<S>>,
+    /// The other claims.
+    pub(crate) claims: ByPosition<Planned<S>>,
     /// Distinct keys.
     pub(crate) keys: Vec<PublicKey<S>>,
     /// Distinct messages, each hashed once.
     pub(crate) messages: Vec<Message<S>>,
-    /// By message: whether it is hashed whole, to be paired; else its cofactor is not cleared.
+    /// By message: whether its cofactor is cleared when it is hashed, because it is paired as it is.
     pub(crate) whole: Vec<bool>,
     /// Plain sums of keys that one claim puts over one message.
     pub(crate) sums: Vec<KeySum>,
-    /// One pairing each, beside that of the signatures, ordered by their first position.
+    /// One pairing for each, beside that of the signatures, ordered by their first position.
     pub(crate) terms: Vec<Term>,
     /// Runs of terms that share their squarings, and whose product is kept for the search.
     pub(crate) blocks: Vec<Range<usize>>,
-    /// The positions of each block's claims where its signatures are paired with it; empty where the pair of all signatures
-    /// is in the last block.
-    pub(crate) apart: Vec<Range<usize>>,
+    /// By block: its claims, if each block has the pair of its own signatures. Empty if the last block has the pair of all
+    /// signatures.
+    pub(crate) apart: Vec<Span>,
     statements: usize,
     naive_pairings: usize,
 }
 
-/// A claim as the plan sees it.
-#[derive(Clone, Debug)]
-pub(crate) struct Planned<S: Suite> {
-    /// Its index in the input.
-    pub(crate) index: usize,
-    pub(crate) source: Option<SourceId>,
-    pub(crate) signature: ClaimSignature<S>,
-}
-
-/// A claim that is false without arithmetic.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Defective {
-    pub(crate) index: usize,
-    pub(crate) source: Option<SourceId>,
-    pub(crate) reason: Reason,
-}
-
-/// A message as it is hashed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Message<S: Suite> {
-    pub(crate) tag: &'static str,
-    /// The key that an AUG suite hashes before the body.
-    pub(crate) prefix: Option<PublicKey<S>>,
-    pub(crate) body: Arc<[u8]>,
-}
-
-/// A sum of the keys that the claim at `position` puts over one message.
-#[derive(Clone, Debug)]
-pub(crate) struct KeySum {
-    pub(crate) position: usize,
-    /// Indices into the plan's keys; repeats count.
-    pub(crate) keys: Vec<usize>,
-    /// The identity makes the claim false.
-    pub(crate) must_not_vanish: bool,
-}
-
-/// A pairing: one point as it is, the other a weighted sum.
-#[derive(Clone, Debug)]
-pub(crate) struct Term {
-    pub(crate) vertex: Vertex,
-    /// What is summed on the other side, by position.
-    pub(crate) parts: Vec<Part>,
-}
-
-/// The vertex of the cover that a term stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Vertex {
-    /// `e(Σ w·pk, H(m))`
-    Message(usize),
-    /// `e(pk, Σ w·H(m))`
-    Key(usize),
-}
-
-/// An operand of a weighted sum, weighed by the weight of the claim at `position`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) position: usize,
-    pub(crate) operand: Operand,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operand {
-    Key(usize),
-    Sum(usize),
-    Message(usize),
-}
-
-impl Term {
-    /// The positions it speaks of: from its first part's to its last part's.
-    pub(crate) fn span(&self) -> Range<usize> {
-        match (self.parts.first(), self.parts.last()) {
-            (Some(first), Some(last)) => first.position..last.position + 1,
-            _ => 0..0,
-        }
-    }
-}
-
 impl<S: Suite> Plan<S> {
-    /// Plans the claims for a back end, threads and soundness. No arithmetic; near-linear time but for the minimum cut of
-    /// the part of the graph where keys and messages really mix.
+    /// Plans the claims for a backend, threads and soundness.
+    ///
+    /// Cost: no arithmetic on the curve. The time is nearly linear, except for the minimum cut of those parts of the graph
+    /// in which several keys and several messages mix.
     pub fn new(claims: &[Claim<S>], options: &Options) -> Self {
-        let graph = Graph::new(claims);
+        Self::numbered(claims, |index| index, options)
+    }
+
+    /// The same for claims that are some of the caller's: `index_of` says for each where it stands in the caller's slice.
+    pub(crate) fn numbered(claims: &[Claim<S>], index_of: impl Fn(usize) -> usize, options: &Options) -> Self {
+        let mut graph = Graph::new(claims);
         let (pairing, covered) = choose_pairing(&graph, options, &offered::<S>(options));
         let terms_of = TermIndex::new(&graph, &covered);
 
@@ -177,29 +115,31 @@ impl<S: Suite> Plan<S> {
         let mut order: Vec<usize> = (0..graph.live.len()).collect();
         order.sort_by_key(|&i| {
             let first_edge = graph.edges[graph.live[i].edges.clone()].first();
-            (claims[graph.live[i].index].source(), first_edge.map(|edge| terms_of.index(edge)), i)
+            (claims[graph.live[i].claim].source(), first_edge.map(|edge| terms_of.index(edge)), i)
         });
 
         let mut terms: Vec<Term> =
             terms_of.vertices.iter().map(|vertex| Term { vertex: *vertex, parts: Vec::new() }).collect();
         let mut sums = Vec::new();
-        let mut planned = Vec::with_capacity(order.len());
-        for (position, live) in order.into_iter().map(|i| &graph.live[i]).enumerate() {
-            let claim = &claims[live.index];
-            planned.push(Planned { index: live.index, source: claim.source(), signature: claim.signature() });
+        let mut planned = ByPosition::default();
+        for live in order.into_iter().map(|i| &graph.live[i]) {
+            let claim = &claims[live.claim];
+            let (index, source) = (index_of(live.claim), claim.source().cloned());
+            let position = planned.push(Planned { index, source, signature: claim.signature() });
             place_statements(position, claim, &graph.edges[live.edges.clone()], &terms_of, &mut terms, &mut sums);
         }
-        terms.sort_by_key(|term| term.span().start);
+        terms.sort_by_key(|term| term.span().start());
+        graph.defects.iter_mut().for_each(|defect| defect.index = index_of(defect.index));
 
         let uncleared = options.backend.pairs_uncleared::<S::Signature>(pairing);
         let members_by_sum = members_by_sum(&planned, options);
-        let blocks = shares::blocks(terms.len(), planned.len(), options);
+        let runs = blocks::blocks(terms.len(), planned.len(), options);
         Self {
             options: *options,
             pairing,
             members_by_sum,
-            apart: shares::apart(&blocks, &terms, planned.len(), options),
-            blocks,
+            apart: blocks::apart(&runs, &terms, planned.len(), options),
+            blocks: runs,
             naive_pairings: claims.iter().map(|claim| naive_pairings(claim)).sum(),
             statements: graph.edges.len(),
             whole: covered.into_iter().map(|covered| covered && !uncleared).collect(),
@@ -213,12 +153,13 @@ impl<S: Suite> Plan<S> {
         }
     }
 
-    /// Pairings, that of the signatures included, or those where blocks have one each; none for no claims.
+    /// How many pairings it has: those of keys or messages, and one for the signatures of all claims or of each block.
+    /// None for no claims.
     pub fn pairings(&self) -> usize {
         if self.claims.is_empty() { 0 } else { self.terms.len() + self.apart.len().max(1) }
     }
 
-    /// Claims planned.
+    /// How many claims it is for.
     pub fn len(&self) -> usize {
         self.defects.len() + self.claims.len()
     }
@@ -229,7 +170,7 @@ impl<S: Suite> Plan<S> {
     }
 }
 
-/// The pairings that the back end offers and the variant gains from, with what they cost.
+/// The pairings that the backend offers and the variant gains from, with their costs.
 fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
     let backend = options.backend;
     let gains = |pairing| pairing == Pairing::Ate || backend.pairs_uncleared::<S::Signature>(pairing);
@@ -241,137 +182,23 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
 fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
     let planned = offered.iter().map(|(pairing, costs)| {
         let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
-        let products = shares::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
+        let products = blocks::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
         (cover.cost + products as u64 * costs.product + costs.pairing + costs.search, *pairing, cover.messages)
     });
-    let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every back end offers the ate pairing");
+    let (_, pairing, covered) = planned.min_by_key(|(cost, ..)| *cost).expect("every backend offers the ate pairing");
     (pairing, covered)
 }
 
 /// Whether enough signatures of each thread's sum are unchecked.
-fn members_by_sum<S: Suite>(claims: &[Planned<S>], options: &Options) -> bool {
+fn members_by_sum<S: Suite>(claims: &ByPosition<Planned<S>>, options: &Options) -> bool {
     let unchecked = claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
     let least = options.backend.sums_members_from::<S::Signature>();
     claims.len() > 1 && least.is_some_and(|least| unchecked >= least * options.threads.get())
 }
 
-/// The claims as a graph of keys and messages.
-struct Graph<S: Suite> {
-    defects: Vec<Defective>,
-    live: Vec<Live>,
-    keys: Vec<PublicKey<S>>,
-    messages: Vec<Message<S>>,
-    /// One a statement, in the order of the claims.
-    edges: Vec<Edge>,
-    /// The edges without repeats.
-    pairs: Vec<Edge>,
-}
-
-struct Live {
-    index: usize,
-    edges: Range<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Edge {
-    pub(crate) message: usize,
-    pub(crate) key: usize,
-}
-
-impl<S: Suite> Graph<S> {
-    fn new(claims: &[Claim<S>]) -> Self {
-        let mut key_index = HashMap::new();
-        let mut message_index = HashMap::new();
-        let mut graph = Self {
-            defects: Vec::new(),
-            live: Vec::with_capacity(claims.len()),
-            keys: Vec::new(),
-            messages: Vec::new(),
-            edges: Vec::new(),
-            pairs: Vec::new(),
-        };
-        for (index, claim) in claims.iter().enumerate() {
-            if let Some(defect) = claim.defect() {
-                graph.defects.push(Defective { index, source: claim.source(), reason: defect.into() });
-                continue;
-            }
-            let start = graph.edges.len();
-            let mut last: Option<(&Arc<[u8]>, usize)> = None;
-            for (key, body) in claim.statements() {
-                let key_vertex = *key_index.entry(key).or_insert_with(|| {
-                    graph.keys.push(key);
-                    graph.keys.len() - 1
-                });
-                let prefix = claim.is_augmented().then_some(key);
-                // Keys over one message share its allocation: look the message up once.
-                let message = match last {
-                    Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
-                    _ => {
-                        let message = Message { tag: claim.tag(), prefix, body: body.clone() };
-                        *message_index.entry(message).or_insert_with_key(|message| {
-                            graph.messages.push(message.clone());
-                            graph.messages.len() - 1
-                        })
-                    }
-                };
-                last = Some((body, message));
-                graph.edges.push(Edge { message, key: key_vertex });
-            }
-            graph.live.push(Live { index, edges: start..graph.edges.len() });
-        }
-        graph.pairs = graph.edges.clone();
-        graph.pairs.sort_unstable();
-        graph.pairs.dedup();
-        graph
-    }
-
-    /// Terms of a plan whose cover takes these messages.
-    fn terms(&self, covered: &[bool]) -> usize {
-        let mut by_key = vec![false; self.keys.len()];
-        self.pairs.iter().filter(|edge| !covered[edge.message]).for_each(|edge| by_key[edge.key] = true);
-        covered.iter().chain(&by_key).filter(|taken| **taken).count()
-    }
-}
-
-/// Which term each edge belongs to: that of its message where the cover has it, else that of its key.
-struct TermIndex<'a> {
-    covered: &'a [bool],
-    of_message: Vec<usize>,
-    of_key: Vec<usize>,
-    vertices: Vec<Vertex>,
-}
-
-impl<'a> TermIndex<'a> {
-    fn new<S: Suite>(graph: &Graph<S>, covered: &'a [bool]) -> Self {
-        const NONE: usize = usize::MAX;
-        let mut index = Self {
-            covered,
-            of_message: vec![NONE; graph.messages.len()],
-            of_key: vec![NONE; graph.keys.len()],
-            vertices: Vec::new(),
-        };
-        for edge in &graph.edges {
-            let (slot, vertex) = if covered[edge.message] {
-                (&mut index.of_message[edge.message], Vertex::Message(edge.message))
-            } else {
-                (&mut index.of_key[edge.key], Vertex::Key(edge.key))
-            };
-            if *slot == NONE {
-                *slot = index.vertices.len();
-                index.vertices.push(vertex);
-            }
-        }
-        index
-    }
-
-    fn index(&self, edge: &Edge) -> usize {
-        if self.covered[edge.message] { self.of_message[edge.message] } else { self.of_key[edge.key] }
-    }
-}
-
 /// Adds one claim's statements to the terms that serve them, and the sums of keys that they need.
 fn place_statements<S: Suite>(
-    position: usize,
+    position: Position,
     claim: &Claim<S>,
     edges: &[Edge],
     terms_of: &TermIndex<'_>,
@@ -449,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_back_end_plans_every_variant() {
+    fn every_backend_plans_every_variant() {
         for backend in Backend::available() {
             let options = Options { backend: *backend, ..Options::default() };
             assert_eq!(offered::<MinPk>(&options).len(), backend.pairings().len());

@@ -1,18 +1,18 @@
-//! How a plan's work is cut: into blocks of pairings whose values the search keeps, and into shares that any thread takes.
+//! How a plan's work is cut into shares that any thread takes.
 
 use std::ops::Range;
 
-use super::{Options, Plan, Term};
+use super::{Plan, blocks::ranges, position::Span};
 use crate::suite::Suite;
 
 /// Ranges of work, by kind.
 pub(crate) struct Shares {
     pub(crate) messages: Vec<Range<usize>>,
-    pub(crate) members: Vec<Range<usize>>,
+    pub(crate) members: Vec<Span>,
     pub(crate) sums: Vec<Range<usize>>,
     pub(crate) terms: Vec<Range<usize>>,
-    /// Each with the ranges of positions whose signatures are summed.
-    pub(crate) signatures: Vec<Vec<Range<usize>>>,
+    /// Each has the spans of claims whose signatures are summed.
+    pub(crate) signatures: Vec<Vec<Span>>,
     pub(crate) products: Vec<Range<usize>>,
 }
 
@@ -20,22 +20,21 @@ impl<S: Suite> Plan<S> {
     /// How the work is cut for the plan's threads.
     pub(crate) fn shares(&self) -> Shares {
         let (threads, lanes) = (self.options.threads.get(), self.options.backend.lanes());
-        let cut = |n: usize, least: usize, most: usize| {
+        let size = |n: usize, least: usize, most: usize| {
             // Four shares a thread even out threads of different speed; too small shares waste their inversions.
             let most = most * lanes;
             let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
-            ranges(n, size.next_multiple_of(lanes))
+            size.next_multiple_of(lanes)
         };
+        let cut = |n: usize, least: usize, most: usize| ranges(n, size(n, least, most));
+        let claims = self.claims.span();
         Shares {
             messages: cut(self.messages.len(), 4, 64),
-            members: cut(self.claims.len(), 8, 256),
+            members: claims.chunks(size(claims.len(), 8, 256)).collect(),
             sums: cut(self.sums.len(), 1, 64),
             terms: cut(self.terms.len(), 1, 256),
             signatures: match &self.apart[..] {
-                [] => ranges(self.claims.len(), self.claims.len().div_ceil(threads).max(64))
-                    .into_iter()
-                    .map(|r| vec![r])
-                    .collect(),
+                [] => claims.chunks(claims.len().div_ceil(threads).max(64)).map(|span| vec![span]).collect(),
                 apart => apart.chunks(apart.len().div_ceil(threads)).map(<[_]>::to_vec).collect(),
             },
             products: self.shares_of_products(threads, lanes),
@@ -47,108 +46,5 @@ impl<S: Suite> Plan<S> {
         let size = if lanes == 1 { 1 } else { self.blocks.len().div_ceil(threads).max(1).next_multiple_of(lanes) };
         // Without a block there is the product of the pair of the signatures.
         ranges(self.blocks.len().max(1), size)
-    }
-}
-
-/// Cuts so many terms of so many claims into blocks.
-///
-/// A smaller block costs more squarings, a larger one costs a search more pairings that it cannot take from the batch.
-pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Range<usize>> {
-    let (threads, lanes) = (options.threads.get(), options.backend.lanes());
-    if lanes == 1 {
-        return ranges(terms, if claims > 1 { (claims / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK });
-    }
-    in_lanes(terms, threads, lanes)
-}
-
-/// The positions of each block's claims if no claim has terms in two of them and each block's signatures are to be paired
-/// with it: then its value is that of its claims, and a search starts from it. None where that would cost a back end more
-/// than an idle lane, or where blocks are so long that one sum of all signatures costs clearly less than theirs.
-pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Range<usize>> {
-    let lanes = options.backend.lanes();
-    let longest = blocks.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
-    if lanes == 1 || blocks.len() < lanes || !(SHORTEST_IN_LANES..=LONGEST_APART).contains(&longest) {
-        return Vec::new();
-    }
-    let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start).skip(1).collect();
-    let ends = blocks.iter().map(|block| terms[block.clone()].iter().map(|term| term.span().end).max());
-    if ends.zip(&starts).any(|(end, start)| end > Some(*start)) {
-        return Vec::new();
-    }
-    let bounds: Vec<_> = std::iter::once(0).chain(starts).chain([claims]).collect();
-    bounds.windows(2).map(|bounds| bounds[0]..bounds[1]).collect()
-}
-
-/// A block a lane, of equal sizes, for each thread; more where blocks would grow long, fewer where they would be short.
-fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
-    let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
-    let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
-    (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
-}
-
-/// Terms of a block where several claims share a plan.
-const BLOCK: usize = 8;
-/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
-/// one set of squarings.
-const WIDE_BLOCK: usize = 16;
-/// Terms of a block in a lane: from here on its share of a product's fixed costs hardly falls.
-const LONGEST_IN_LANES: usize = 128;
-/// Terms of a block in a lane below which a second thread gains nothing.
-const SHORTEST_IN_LANES: usize = 4;
-
-/// Terms of a block in a lane up to which each block's signatures are summed by themselves.
-const LONGEST_APART: usize = 16;
-
-fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
-    (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Backend,
-        plan::{Operand, Part, Vertex},
-    };
-
-    #[test]
-    fn blocks_in_lanes_are_equal_whole_and_a_multiple_of_the_lanes() {
-        for threads in [1, 2, 3, 16] {
-            for terms in (0..300).chain([1023, 1024, 1025, 10_000]) {
-                let blocks = in_lanes(terms, threads, 8);
-                let joined = blocks.iter().try_fold(0, |end, block| (block.start == end).then_some(block.end));
-                assert_eq!(joined, Some(terms), "{blocks:?}");
-                let sizes = || blocks.iter().map(ExactSizeIterator::len);
-                assert!(sizes().max().unwrap_or(0) <= LONGEST_IN_LANES.min(sizes().min().unwrap_or(0) + 1));
-                assert!(blocks.len() == terms.min(8) || blocks.len().is_multiple_of(8));
-            }
-        }
-        assert_eq!([1024, 128, 16].map(|terms| in_lanes(terms, 1, 8).len()), [8; 3]);
-        assert_eq!(in_lanes(1024, 2, 8).len(), 16);
-    }
-
-    #[test]
-    fn blocks_stand_apart_where_no_claim_is_in_two() {
-        let options = |backend| Options { backend, ..Options::default() };
-        let term = |positions: Range<usize>| Term {
-            vertex: Vertex::Message(0),
-            parts: positions.map(|position| Part { position, operand: Operand::Key(0) }).collect(),
-        };
-        for backend in Backend::available() {
-            let options = options(*backend);
-            // Two claims without terms in front.
-            let mut terms: Vec<_> = (0..64).map(|i| term(i + 2..i + 3)).collect();
-            let blocks = in_lanes(64, 1, 8);
-            let cut = apart(&blocks, &terms, 66, &options);
-            if backend.lanes() == 1 {
-                assert!(cut.is_empty());
-                continue;
-            }
-            assert_eq!(cut[..2], [0..10, 10..18]);
-            assert_eq!(cut[7], 58..66);
-            terms[9] = term(11..40);
-            assert!(apart(&blocks, &terms, 66, &options).is_empty());
-            assert!(apart(&in_lanes(16, 1, 8), &terms[..16], 18, &options).is_empty());
-        }
     }
 }

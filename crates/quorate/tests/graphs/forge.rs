@@ -116,7 +116,7 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
         }
     };
     match recipe.source {
-        Some(source) => claim.from_source(SourceId(source)),
+        Some(source) => claim.from_source(SourceId::from(source)),
         None => claim,
     }
 }
@@ -129,7 +129,7 @@ fn true_signature<S: Suite>(recipe: &Recipe) -> S::Signature {
         Shape::Each(list) => list.clone(),
     };
     let signatures: Vec<Signature<S>> = pairs.iter().map(|(k, m)| secret(suite, *k).sign(suite, &[*m])).collect();
-    aggregate(&signatures).map_or(S::Signature::IDENTITY, |s| s.point())
+    aggregate(&signatures, Backend::auto()).map_or(S::Signature::IDENTITY, |s| s.point())
 }
 
 /// What a test must know of a variant to forge in it.

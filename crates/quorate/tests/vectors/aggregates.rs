@@ -1,7 +1,7 @@
 //! Sums of signatures and of keys, byte for byte.
 
 use quorate::{
-    MinPk, PublicKey, Signature,
+    Backend, MinPk, PublicKey, Signature,
     aggregate::{aggregate, aggregate_public_keys},
 };
 use serde::Deserialize;
@@ -26,8 +26,8 @@ fn sums_of_signatures() {
     });
     for Sum { id, parts, sum } in sums {
         let parts: Result<Vec<_>, _> = parts.iter().map(|part| Signature::<MinPk>::from_bytes(part)).collect();
-        let found = parts.ok().and_then(|parts| aggregate(&parts).ok());
-        assert_eq!(found.map(|signature| signature.to_bytes()), sum, "{id}");
+        let found = parts.ok().and_then(|parts| aggregate(&parts, Backend::auto()).ok());
+        assert_eq!(found.map(|signature| signature.to_bytes().to_vec()), sum, "{id}");
     }
 }
 
@@ -43,8 +43,8 @@ fn sums_of_keys() {
     });
     for Sum { id, parts, sum } in sums {
         let parts: Result<Vec<_>, _> = parts.iter().map(|part| PublicKey::<MinPk>::from_bytes(part)).collect();
-        let found = parts.ok().and_then(|parts| aggregate_public_keys(&parts).ok());
-        assert_eq!(found.map(|key| key.to_bytes()), sum, "{id}");
+        let found = parts.ok().and_then(|parts| aggregate_public_keys(&parts, Backend::auto()).ok());
+        assert_eq!(found.map(|key| key.to_bytes().to_vec()), sum, "{id}");
     }
 }
 

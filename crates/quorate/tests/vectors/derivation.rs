@@ -34,8 +34,12 @@ fn secret_to_public_key_of_a_jwk() {
     for (id, Jwk { crv, x, d }) in keys {
         let secret: [u8; 32] = d.0.try_into().unwrap_or_else(|_| panic!("{id}: a secret key has 32 bytes"));
         let key = match crv.as_str() {
-            "BLS12381G1" => SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes()),
-            "BLS12381G2" => SecretKey::<MinSig>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes()),
+            "BLS12381G1" => {
+                SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec())
+            }
+            "BLS12381G2" => {
+                SecretKey::<MinSig>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec())
+            }
             other => panic!("{id}: no curve is named `{other}`"),
         };
         assert_eq!(key, Ok(x.0), "{id}");

@@ -80,7 +80,7 @@ const TABLE: &[Disagreement] = &[
         quorate: "valid in the profile eth2, invalid in POP",
         why: "Altair lets a whole sync committee be absent; FastAggregateVerify needs n >= 1 (section 3.3.4)",
         corrected_at: None,
-        occurs: Occurs::In(any, |case| valid_but_not_in(MinPk::Possession, case)),
+        occurs: Occurs::In(any, |case| valid_but_not_in(MinPk::ProofOfPossession, case)),
     },
     Disagreement {
         source: "09_wycheproof_bls/bls_sig_g2_aggregate_verify_test.json",
@@ -198,8 +198,9 @@ fn any(_: &Case) -> bool {
 /// Whether the message is the key, under a suite that has proofs of possession.
 fn is_over_its_key(case: &Case) -> bool {
     let tag = match case.suite {
-        AnySuite::MinPk(suite) => suite.possession_tag(),
-        AnySuite::MinSig(suite) => suite.possession_tag(),
+        AnySuite::MinPk(suite) => suite.proof_of_possession_tag(),
+        AnySuite::MinSig(suite) => suite.proof_of_possession_tag(),
+        other => panic!("the vectors have no case of {other}"),
     };
     tag.is_some() && matches!(&case.messages, Messages::Shared(message) if case.keys == [message.clone()])
 }
@@ -222,6 +223,7 @@ fn is_valid(case: &Case) -> bool {
     match case.suite {
         AnySuite::MinPk(suite) => is_valid_in(suite, case),
         AnySuite::MinSig(suite) => is_valid_in(suite, case),
+        other => panic!("the vectors have no case of {other}"),
     }
 }
 

@@ -16,6 +16,7 @@ fn each_case_alone() {
         let valid = match case.suite {
             AnySuite::MinPk(suite) => alone(suite, &case),
             AnySuite::MinSig(suite) => alone(suite, &case),
+            other => panic!("the vectors have no case of {other}"),
         };
         assert_eq!(valid, case.expected, "{} under {}", case.id, case.suite);
     }
@@ -28,11 +29,11 @@ fn all_cases_of_a_variant_in_one_batch() {
     let (min_pk, min_sig): (Vec<_>, Vec<_>) = cases.iter().partition(|case| matches!(case.suite, AnySuite::MinPk(_)));
     together::<MinPk>(&min_pk, |case| match case.suite {
         AnySuite::MinPk(suite) => suite,
-        AnySuite::MinSig(_) => unreachable!("partitioned above"),
+        other => unreachable!("{other}: partitioned above"),
     });
     together::<MinSig>(&min_sig, |case| match case.suite {
         AnySuite::MinSig(suite) => suite,
-        AnySuite::MinPk(_) => unreachable!("partitioned above"),
+        other => panic!("the vectors have no case of {other}"),
     });
 }
 
@@ -41,7 +42,7 @@ fn all_cases_of_a_variant_in_one_batch() {
 fn forged_batch_with_cancelling_signatures() {
     let Some(vectors) = Vectors::open("Ethereum batches", &["01"]) else { return };
     for batch in ethereum::batches(&vectors) {
-        let claims: Vec<_> = batch.members.iter().map(|case| unchecked(MinPk::Possession, case)).collect();
+        let claims: Vec<_> = batch.members.iter().map(|case| unchecked(MinPk::ProofOfPossession, case)).collect();
         let alone = claims.iter().map(|claim| claim.as_ref().is_ok_and(|claim| naive::verify(claim).is_valid()));
         let alone: Vec<_> = alone.collect();
         assert_eq!(alone.iter().all(|valid| *valid), batch.expected, "{}", batch.id);
@@ -104,7 +105,7 @@ pub(crate) fn claim<S: Suite>(
             Claim::each(suite, statements, signature)
         }
         Messages::Possession => {
-            Claim::possession(suite, keys[0], signature).expect("a suite with proofs of possession")
+            Claim::proof_of_possession(suite, keys[0], signature).expect("a suite with proofs of possession")
         }
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
-use quorate::{AnySuite, MinPk, SecretKey, Suite};
+use quorate::{MinPk, SecretKey, Suite};
 
 use super::{
     material,
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     commands::{
-        suite::{InSuite, SuiteArgument},
+        suite::{InSuite, KeySuite, SuiteArgument},
         unlock::{FromPassphraseArguments, KeyFile, name_of},
     },
     exit::{Failure, Result},
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result {
-        if self.suite.suite == AnySuite::MinPk(MinPk::Chia) {
+        if self.suite.suite == KeySuite::MinPk(MinPk::Chia) {
             return Err(Failure::usage(anyhow!(
                 "chia derives keys as an older EIP-2333 did, which is not offered; derive them with a Chia wallet and \
                  bring them in with `quorate key import`"

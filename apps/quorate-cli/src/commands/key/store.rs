@@ -110,7 +110,7 @@ impl Destination {
             let what = if self.to_standard_output() { "the keystore".into() } else { self.out.display().to_string() };
             let passphrase = unlock::ask(passphrase, Purpose::Create, &what)?;
             let options = KeystoreOptions { kdf: self.kdf(), path: path.clone(), description };
-            let keystore = Keystore::encrypt(&secret, &public_key, &passphrase, options)?;
+            let keystore = Keystore::encrypt(&secret, public_key.as_ref(), &passphrase, options)?;
             (Zeroizing::new(keystore.to_json()), Some(keystore.uuid().to_string()))
         } else {
             (secret.to_hex_line(), None)

@@ -184,7 +184,7 @@ fn sign_possession(backend: Backend) -> Answer {
     let secret = hex!("47b8192d77bf871b62e87859d653922725724a5c031afeabc60bcef5ff665138");
     sign(
         backend,
-        MinPk::Possession,
+        MinPk::ProofOfPossession,
         secret,
         b"",
         &[0; 32],
@@ -247,9 +247,9 @@ fn possession(backend: Backend) -> Answer {
             "043dc5ea68b4c44410eb67f8dc24f13ed4f194000764c0e922cd254a3588a4962b1cb4db7de4bb9cda9d9d4d6b03f3d2"
         ),
     )?;
-    let holds = Claim::possession(MinPk::Possession, key, proof).ok_or("no proofs in a POP suite")?;
+    let holds = Claim::proof_of_possession(MinPk::ProofOfPossession, key, proof).ok_or("no proofs in a POP suite")?;
     // Signed as a message, which has another tag, it is false.
-    let tampered = Claim::single(MinPk::Possession, key, key.to_bytes(), proof);
+    let tampered = Claim::single(MinPk::ProofOfPossession, key, key.to_bytes(), proof);
     told_apart(backend, holds, tampered)
 }
 
@@ -354,7 +354,7 @@ fn eip_2333() -> Answer {
     let seed = hex!("3141592653589793238462643383279502884197169399375105820974944592");
     let master = hex!("41c9e07822b092a93fd6797396338c3ada4170cc81829fdfce6b5d34bd5e7ec7");
     let child = hex!("384843fad5f3d777ea39de3e47a8f999ae91f89e42bffa993d91d9782d152a0f");
-    let generated = SecretKey::key_gen(MinPk::Possession, &seed, b"").map_err(|error| error.to_string())?;
+    let generated = SecretKey::key_gen(MinPk::ProofOfPossession, &seed, b"").map_err(|error| error.to_string())?;
     same(generated.to_bytes().as_slice(), &master)?;
     let derived = SecretKey::<MinPk>::derive_master(&seed).map_err(|error| error.to_string())?;
     same(derived.to_bytes().as_slice(), &master)?;
@@ -378,8 +378,9 @@ fn keystore() -> Answer {
         "message":"cee03fde2af33149775b7223e7845e4fb2c8ae1792e5f99fe9ecf474cc8c16ad"}}}"#;
     let expected = hex!("000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f");
     let passphrase = Passphrase::new(Zeroizing::new("𝔱𝔢𝔰𝔱𝔭𝔞𝔰𝔰𝔴𝔬𝔯𝔡🔑".to_owned()));
-    let derive =
-        |secret: &Secret| SecretKey::<MinPk>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes());
+    let derive = |secret: &Secret| {
+        SecretKey::<MinPk>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().to_vec())
+    };
     let keystore = Keystore::parse(json).map_err(|error| error.to_string())?;
     let secret = keystore.decrypt(&passphrase, derive).map_err(|error| error.to_string())?;
     same(secret.expose(), &expected)

@@ -3,13 +3,12 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use quorate::{Backend, Soundness};
+use quorate::{AnySuite, Backend, Soundness};
 use quorate_formats::{
     Format,
     light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
 };
 
-use super::suite::ClaimSuite;
 use crate::commands::threads;
 
 /// Verify claims in bulk and say which are false
@@ -26,7 +25,7 @@ pub struct Arguments {
     /// Suite of the claims that name none: a profile (eth2, chia, drand-chained, drand-unchained, drand-quicknet,
     /// drand-g1-legacy; on BN254 drand-evmnet, eigenlayer) or an IETF id in full
     #[arg(long, value_name = "NAME", env = "QUORATE_SUITE")]
-    pub suite: Option<ClaimSuite>,
+    pub suite: Option<AnySuite>,
 
     /// Format of the files; guessed from the content where left out
     #[arg(long, value_name = "FORMAT")]

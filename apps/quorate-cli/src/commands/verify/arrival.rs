@@ -1,15 +1,15 @@
 //! What comes from the inputs, and what becomes of it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use super::suite::{ClaimSuite, UnknownSuite};
-use quorate_formats::{Check, Entry, Id, InputError, Malformed, Messages, Origin, Record, Source};
+use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
+use quorate_formats::{Check, Entry, Id, InputError, Malformed, Origin, Place, Record};
 
 /// Something that the inputs hold.
 pub(super) enum Arrival {
     /// A claim to judge.
     Claim(Box<Pending>),
-    /// A claim that was judged with the other light-client updates.
+    /// A claim that was judged together with the other light-client updates.
     Judged(Judged),
     /// An entry that makes no claim.
     Malformed { file: Arc<str>, malformed: Malformed },
@@ -21,41 +21,24 @@ impl Arrival {
     /// About how much memory it holds.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Claim(pending) => pending.bytes(),
+            Self::Claim(pending) => pending.bytes,
             Self::Malformed { malformed, .. } => malformed.reason.len(),
             Self::Judged(_) | Self::Failed { .. } => 0,
         }
     }
 }
 
-/// A claim whose suite is known.
+/// A claim that was not judged yet.
 pub(super) struct Pending {
-    pub(super) file: Arc<str>,
-    pub(super) record: Record,
-    pub(super) suite: ClaimSuite,
-}
-
-impl Pending {
+    pub(super) claim: ClaimBytes,
+    pub(super) about: About,
     /// About how much memory it holds.
-    pub(super) fn bytes(&self) -> usize {
-        let Record { id, source, public_keys, messages, signature, .. } = &self.record;
-        let source = if let Some(Source::Name(name)) = source { name.len() } else { 0 };
-        let names = id.as_ref().map_or(0, |id| id.as_json().len()) + source;
-        let messages = match messages {
-            Messages::Shared(message) => message.len(),
-            Messages::Each(messages) => messages.iter().map(Vec::len).sum(),
-        };
-        names + public_keys.iter().map(Vec::len).sum::<usize>() + messages + signature.len()
-    }
+    pub(super) bytes: usize,
 }
 
-/// A claim with its verdict.
-pub(super) struct Judged {
+/// What the input says of a claim beside the claim itself.
+pub(super) struct About {
     pub(super) id: Option<Id>,
-    pub(super) suite: ClaimSuite,
-    pub(super) source: Option<Source>,
-    /// Why it is invalid; none where it is valid.
-    pub(super) reason: Option<String>,
     /// Where it stands.
     pub(super) origin: Origin,
     /// What its format could check by itself.
@@ -64,30 +47,81 @@ pub(super) struct Judged {
     pub(super) rests_on: Option<Origin>,
 }
 
+/// A claim with its judgement.
+pub(super) struct Judged {
+    pub(super) about: About,
+    pub(super) suite: AnySuite,
+    pub(super) source: Option<SourceId>,
+    pub(super) judgement: Judgement,
+}
+
+/// The truth of a claim, and of what its format says about it.
+pub(super) enum Judgement {
+    Valid,
+    Invalid(Fault),
+}
+
+/// Why a claim is not valid.
+pub(super) enum Fault {
+    /// The engine says so.
+    Reason(Reason),
+    /// A check of the format failed.
+    Check(Check),
+    /// The claim that vouches for its keys is invalid.
+    RestsOn(Origin),
+}
+
 impl Judged {
-    /// Whether the claim is true.
+    /// Whether the claim is valid.
     pub(super) fn is_valid(&self) -> bool {
-        self.reason.is_none()
+        matches!(self.judgement, Judgement::Valid)
+    }
+
+    /// Why the claim is not valid.
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        match &self.judgement {
+            Judgement::Valid => None,
+            Judgement::Invalid(fault) => Some(fault),
+        }
+    }
+}
+
+impl From<Verdict> for Judgement {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Valid => Self::Valid,
+            Verdict::Invalid(reason) => Self::Invalid(Fault::Reason(reason)),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reason(reason) => reason.fmt(f),
+            Self::Check(check) => write!(f, "{}: {}", check.name, check.detail),
+            Self::RestsOn(origin) => write!(f, "its committee rests on {origin}, which is invalid"),
+        }
     }
 }
 
 /// An entry with its suite found.
-pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<ClaimSuite>) -> Arrival {
-    let pending = entry.and_then(|record| {
-        let suite = suite_of(&record, default).map_err(|reason| Malformed::new(record.place, reason))?;
-        Ok(Pending { file: file.clone(), record, suite })
-    });
-    match pending {
+pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -> Arrival {
+    match entry.and_then(|record| pend(file, record, default)) {
         Ok(pending) => Arrival::Claim(Box::new(pending)),
         Err(malformed) => Arrival::Malformed { file: file.clone(), malformed },
     }
 }
 
-fn suite_of(record: &Record, default: Option<ClaimSuite>) -> Result<ClaimSuite, String> {
-    match &record.suite {
-        Some(name) => name.parse().map_err(|error: UnknownSuite| error.to_string()),
-        None => {
-            default.ok_or_else(|| "the claim names no suite; add a field \"suite\", or give --suite NAME".to_owned())
-        }
-    }
+fn pend(file: &Arc<str>, mut record: Record, default: Option<AnySuite>) -> Result<Pending, Malformed> {
+    let place: Place = record.place;
+    let about = About {
+        id: record.id.take(),
+        origin: Origin { document: file.to_string(), place },
+        checks: std::mem::take(&mut record.checks),
+        rests_on: record.rests_on.take(),
+    };
+    let bytes = record.bytes() + about.id.as_ref().map_or(0, |id| id.as_json().len());
+    let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()))?;
+    Ok(Pending { claim, about, bytes })
 }

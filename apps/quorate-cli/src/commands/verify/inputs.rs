@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use quorate::AnySuite;
 use quorate_formats::{
     Entry, Format, InputError, ParquetFileError,
     drand::{self, ChainInfo, DrandOptions},
@@ -24,21 +25,25 @@ use super::{
     arguments::Arguments,
     arrival::{Arrival, arrive},
     queue::Pusher,
-    report::Report,
-    suite::ClaimSuite,
 };
 use crate::exit::Failure;
 
 /// All inputs of a run.
 pub(super) struct Inputs {
     files: Vec<Source>,
-    suite: Option<ClaimSuite>,
+    suite: Option<AnySuite>,
     drand: DrandOptions,
     lessons: Vec<Lesson>,
     /// The light-client entries, by document.
     updates: Vec<(Arc<str>, Vec<Entry>)>,
     /// Their verdicts, once they are known, by document.
     judged: Vec<Vec<Arrival>>,
+}
+
+/// A document that cannot be read.
+pub(super) struct Unreadable {
+    pub(super) name: Arc<str>,
+    pub(super) error: InputError,
 }
 
 /// One input.
@@ -52,8 +57,10 @@ enum Source {
 }
 
 impl Inputs {
-    /// Finds out every input's format, and reads the light-client documents.
-    pub(super) fn open(arguments: &Arguments, report: &mut Report) -> Result<Self, Failure> {
+    /// Finds out every input's format, and reads the light-client documents. Beside the inputs stand the documents that
+    /// cannot be read.
+    pub(super) fn open(arguments: &Arguments) -> Result<(Self, Vec<Unreadable>), Failure> {
+        let mut unreadable = Vec::new();
         let mut inputs = Self {
             files: Vec::new(),
             suite: arguments.suite,
@@ -82,7 +89,7 @@ impl Inputs {
                         inputs.files.push(Source::Document(documents.len()));
                         documents.push((name, document));
                     }
-                    Err(error) => report.unreadable(&name, error)?,
+                    Err(error) => unreadable.push(Unreadable { name, error }),
                 }
             } else if path.is_file() {
                 inputs.files.push(Source::File(name, path.clone(), format));
@@ -94,7 +101,7 @@ impl Inputs {
         inputs.lessons = committees.learn(&documents, &network);
         let entries = documents.iter().map(|d| d.records(&committees, &network, arguments.min_participants).collect());
         inputs.updates = names.into_iter().zip(entries.collect::<Vec<_>>()).collect();
-        Ok(inputs)
+        Ok((inputs, unreadable))
     }
 
     /// What the light-client documents taught about committees.
@@ -129,7 +136,7 @@ impl Inputs {
 }
 
 /// Sends a file's entries on. `None` once nobody listens.
-fn send(to: &Pusher, file: &Arc<str>, suite: Option<ClaimSuite>, mut entries: Entries) -> Option<()> {
+fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
     entries.try_for_each(|entry| {
         to.push(match entry {
             Ok(entry) => arrive(file, entry, suite),

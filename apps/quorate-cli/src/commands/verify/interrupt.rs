@@ -9,6 +9,13 @@ use std::sync::{
 
 use crate::exit::{Exit, Failure};
 
+/// How the reading ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    AllRead,
+    Interrupted,
+}
+
 /// Whether Ctrl-C was pressed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interrupt {

@@ -6,48 +6,39 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context as _, anyhow};
-use quorate::{AnySuite, Claim, Known, MinPk, MinSig, PublicKey, Signature, Suite};
-use quorate_formats::{Messages, Record, jsonl::JsonLines};
+use anyhow::Context as _;
+use quorate::{AnySuite, ClaimBytes, Messages, Outcome, TrustError, Verifier};
+use quorate_formats::jsonl::JsonLines;
 
-use super::{arguments::Arguments, suite::ClaimSuite};
+use super::arguments::Arguments;
 use crate::exit::Failure;
 
-/// What is known of both variants, and where new statements go.
+/// Where newly verified statements go.
 pub(super) struct Memory {
-    pub(super) min_pk: Remembered<MinPk>,
-    pub(super) min_sig: Remembered<MinSig>,
     file: Option<(File, String)>,
     /// Statements appended by this run.
     pub(super) remembered: usize,
-}
-
-/// What is known of one variant, and lines to append.
-pub(super) struct Remembered<S: Suite> {
-    pub(super) known: Known<S>,
-    lines: Vec<String>,
-    keep: bool,
+    /// Whether a valid claim was not remembered because its suite is on BN254.
+    pub(super) forgot_bn254: bool,
 }
 
 impl Memory {
-    /// Reads the known statements and opens the file to append to.
-    pub(super) fn open(arguments: &Arguments) -> Result<Self, Failure> {
-        let keep = arguments.remember.is_some();
-        if let Some(suite @ ClaimSuite::Bn254(_)) = arguments.suite {
-            let option = if keep { "--remember" } else { "--known" };
-            if keep || arguments.known.is_some() {
-                return Err(Failure::usage(not_on_bn254(suite).context(option)));
+    /// Reads the known statements into the verifier, and opens the file to append to.
+    pub(super) fn open(arguments: &Arguments, verifier: &mut Verifier) -> Result<Self, Failure> {
+        if let Some(suite @ AnySuite::Bn254(_)) = arguments.suite {
+            let asked = [(&arguments.remember, "--remember"), (&arguments.known, "--known")];
+            if let Some((_, option)) = asked.into_iter().find(|(path, _)| path.is_some()) {
+                return Err(Failure::usage(TrustError::NotSubtracted(suite)).context(option));
             }
         }
-        let mut memory =
-            Self { min_pk: Remembered::new(keep), min_sig: Remembered::new(keep), file: None, remembered: 0 };
         if let Some(path) = &arguments.known {
             // The first run of a pair that reads and writes one file finds none.
             let first_run = arguments.remember.as_ref() == Some(path) && !path.exists();
             if !first_run {
-                memory.read(path, arguments.suite).map_err(|e| e.context(format!("--known {}", path.display())))?;
+                read(path, arguments.suite, verifier).map_err(|e| e.context(format!("--known {}", path.display())))?;
             }
         }
+        let mut memory = Self { file: None, remembered: 0, forgot_bn254: false };
         if let Some(path) = &arguments.remember {
             let file = OpenOptions::new().append(true).create(true).open(path);
             let file =
@@ -57,108 +48,54 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Whether valid claims are to be remembered.
-    pub(super) fn keeps(&self) -> bool {
-        self.file.is_some()
-    }
-
-    /// How many statements were known before this run.
-    pub(super) fn known(&self) -> usize {
-        self.min_pk.known.len() + self.min_sig.known.len()
-    }
-
-    /// Appends the statements found valid since the last time.
-    pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        let lines: Vec<_> = self.min_pk.lines.drain(..).chain(self.min_sig.lines.drain(..)).collect();
+    /// Appends the claims of one statement that are valid and were not known.
+    pub(super) fn remember(&mut self, claims: &[ClaimBytes], outcome: &Outcome) -> Result<(), Failure> {
         let Some((file, name)) = &mut self.file else { return Ok(()) };
-        if lines.is_empty() {
-            return Ok(());
+        let (mut text, mut appended) = (String::new(), 0);
+        for ((claim, verdict), subtracted) in claims.iter().zip(&outcome.verdicts).zip(&outcome.subtracted) {
+            if !verdict.is_valid() || *subtracted > 0 {
+                continue;
+            }
+            if matches!(claim.suite, AnySuite::Bn254(_)) {
+                self.forgot_bn254 = true;
+            } else if let Some(line) = line(claim) {
+                text += &line;
+                appended += 1;
+            }
         }
-        let written =
-            file.write_all(lines.concat().as_bytes()).with_context(|| format!("cannot append to --remember {name}"));
-        written.map_err(Failure::io)?;
-        self.remembered += lines.len();
-        Ok(())
-    }
-
-    fn read(&mut self, path: &Path, default: Option<ClaimSuite>) -> Result<(), Failure> {
-        for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
-            let entry = entry.map_err(Failure::from)?;
-            let record = entry.map_err(Failure::usage)?;
-            let place = record.place;
-            self.trust(record, default).map_err(|error| Failure::usage(error).context(place))?;
+        if appended > 0 {
+            let written =
+                file.write_all(text.as_bytes()).with_context(|| format!("cannot append to --remember {name}"));
+            written.map_err(Failure::io)?;
+            self.remembered += appended;
         }
-        Ok(())
-    }
-
-    fn trust(&mut self, record: Record, default: Option<ClaimSuite>) -> anyhow::Result<()> {
-        let named = record.suite.as_deref().map(str::parse).transpose()?;
-        let suite = named.or(default).ok_or_else(|| anyhow!("the claim names no suite; give --suite NAME"))?;
-        match suite {
-            ClaimSuite::Bls12381(AnySuite::MinPk(suite)) => self.min_pk.trust(suite, &record),
-            ClaimSuite::Bls12381(AnySuite::MinSig(suite)) => self.min_sig.trust(suite, &record),
-            ClaimSuite::Bn254(_) => Err(not_on_bn254(suite)),
-        }
-    }
-}
-
-/// A variant that a suite chosen at run time may be of.
-pub(super) trait Chosen: Suite {
-    fn chosen(suite: ClaimSuite) -> Option<Self>;
-    fn remembered(memory: &mut Memory) -> &mut Remembered<Self>;
-}
-
-impl Chosen for MinPk {
-    fn chosen(suite: ClaimSuite) -> Option<Self> {
-        if let ClaimSuite::Bls12381(AnySuite::MinPk(suite)) = suite { Some(suite) } else { None }
-    }
-    fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
-        &mut memory.min_pk
-    }
-}
-
-impl Chosen for MinSig {
-    fn chosen(suite: ClaimSuite) -> Option<Self> {
-        if let ClaimSuite::Bls12381(AnySuite::MinSig(suite)) = suite { Some(suite) } else { None }
-    }
-    fn remembered(memory: &mut Memory) -> &mut Remembered<Self> {
-        &mut memory.min_sig
-    }
-}
-
-impl<S: Chosen> Remembered<S> {
-    /// Remembers a claim that was found valid, if it makes one statement.
-    pub(super) fn append(&mut self, claim: &Claim<S>) {
-        let mut statements = claim.statements();
-        if let (true, Some((key, message)), None) = (self.keep, statements.next(), statements.next()) {
-            let object = serde_json::json!({
-                "suite": claim.suite().name(),
-                "public_key": const_hex::encode(key.to_bytes()),
-                "message": const_hex::encode(message),
-                "signature": const_hex::encode(claim.signature().to_bytes()),
-            });
-            self.lines.push(format!("{object}\n"));
-        }
-    }
-
-    fn trust(&mut self, suite: S, record: &Record) -> anyhow::Result<()> {
-        let message = match (&record.public_keys[..], &record.messages) {
-            ([_], Messages::Shared(message)) => message,
-            ([_], Messages::Each(messages)) => &messages[0],
-            (keys, _) => anyhow::bail!("a known claim makes one statement, this one makes {}", keys.len()),
-        };
-        let key = PublicKey::from_bytes(&record.public_keys[0])?;
-        self.known.trust(suite, key, message.clone(), Signature::from_bytes(&record.signature)?);
         Ok(())
     }
 }
 
-fn not_on_bn254(suite: ClaimSuite) -> anyhow::Error {
-    anyhow!("{suite} is on BN254, where nothing is known or remembered: each claim is verified by itself")
+/// A claim of one statement as a line of JSON.
+fn line(claim: &ClaimBytes) -> Option<String> {
+    let [public_key] = &claim.public_keys[..] else { return None };
+    let message = match &claim.messages {
+        Messages::Shared(message) => message,
+        Messages::Each(messages) => messages.first()?,
+        _ => return None,
+    };
+    let object = serde_json::json!({
+        "suite": claim.suite.name(),
+        "public_key": const_hex::encode(public_key),
+        "message": const_hex::encode(message),
+        "signature": const_hex::encode(&claim.signature),
+    });
+    Some(format!("{object}\n"))
 }
 
-impl<S: Suite> Remembered<S> {
-    fn new(keep: bool) -> Self {
-        Self { known: Known::new(), lines: Vec::new(), keep }
+fn read(path: &Path, default: Option<AnySuite>, verifier: &mut Verifier) -> Result<(), Failure> {
+    for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
+        let record = entry.map_err(Failure::from)?.map_err(Failure::usage)?;
+        let place = record.place;
+        let claim = record.into_claim(default).map_err(|error| Failure::usage(error).context(place))?;
+        verifier.trust(&claim).map_err(|error| Failure::usage(error).context(place))?;
     }
+    Ok(())
 }

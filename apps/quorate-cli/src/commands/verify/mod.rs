@@ -10,14 +10,12 @@
 
 mod arguments;
 mod arrival;
-mod bn254;
 mod inputs;
 mod interrupt;
 mod judge;
 mod memory;
 mod queue;
 mod report;
-mod suite;
 
 use std::{
     thread,
@@ -27,13 +25,11 @@ use std::{
 use anyhow::anyhow;
 pub use arguments::Arguments;
 use arrival::{Arrival, Pending};
-use inputs::Inputs;
-use interrupt::Interrupt;
+use inputs::{Inputs, Unreadable};
+use interrupt::{Ended, Interrupt};
 use judge::Judge;
-use memory::Memory;
 use queue::{Taken, Taker, queue};
 use report::Report;
-pub use suite::{ClaimSuite, UnknownSuite};
 
 use crate::exit::{Failure, Result};
 
@@ -44,15 +40,18 @@ impl Arguments {
     /// Where the command line or an input cannot be understood, or reading or writing fails.
     pub fn run(self) -> Result {
         let interrupt = Interrupt::install()?;
-        let memory = Memory::open(&self)?;
+        let mut judge = Judge::new(&self)?;
         let mut report = Report::new(&self);
-        let mut judge = Judge::new(&self, memory);
-        let mut inputs = Inputs::open(&self, &mut report)?;
-        for lesson in inputs.lessons() {
-            report.lesson(lesson)?;
+        let (mut inputs, unreadable) = Inputs::open(&self)?;
+        for Unreadable { name, error } in unreadable {
+            report.unreadable(&name, &error);
         }
-        let judged = judge.light_client(inputs.take_updates(), &mut report)?;
-        inputs.put_judged(judged);
+        for lesson in inputs.lessons() {
+            report.lesson(lesson);
+        }
+        let (documents, judgements) = judge.light_client(inputs.take_updates())?;
+        report.window(&judgements);
+        inputs.put_judged(documents);
 
         // Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
         let most = WINDOW_ENTRIES * self.threads().get();
@@ -63,15 +62,8 @@ impl Arguments {
         if ended == Ended::AllRead && reader.join().is_err() {
             return Err(Failure::internal(anyhow!("the reader of the input panicked; what follows is not read")));
         }
-        report.finish(ended, judge.memory())
+        report.finish(ended, &judge)
     }
-}
-
-/// How the reading ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    AllRead,
-    Interrupted,
 }
 
 fn judge_all(
@@ -157,14 +149,16 @@ impl Window {
     fn settle(&mut self, judge: &mut Judge, report: &mut Report) -> std::result::Result<(), Failure> {
         let claims = std::mem::take(&mut self.claims);
         (self.bytes, self.since) = (0, None);
-        let mut judged = judge.judge(claims, report)?.into_iter();
+        let judgements = judge.judge(claims)?;
+        report.window(&judgements);
+        let mut judged = judgements.judged.into_iter();
         for slot in self.order.drain(..) {
             match slot {
-                Slot::Claim => report.claim(&judged.next().expect("a verdict for each claim"))?,
+                Slot::Claim => report.claim(&judged.next().expect("a judgement for each claim"))?,
                 Slot::Done(arrival) => match *arrival {
                     Arrival::Judged(judged) => report.claim(&judged)?,
-                    Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed)?,
-                    Arrival::Failed { file, error } => report.unreadable(&file, error)?,
+                    Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed),
+                    Arrival::Failed { file, error } => report.unreadable(&file, &error),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },
             }

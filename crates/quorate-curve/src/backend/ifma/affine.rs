@@ -5,142 +5,23 @@
 //! ```
 //!
 //! Points stay in the lanes' form from one sum to the next: a [`Table`] keeps each coordinate as a row of eight limbs,
-//! and eight rows become a vector by a transposition, far cheaper than a multiplication. [`sums`] gathers stretches of
-//! table entries side by side, a stretch a lane, and adds the vectors in rounds. Identities, equal and opposite points
+//! and eight rows become a vector by a transposition, far cheaper than a multiplication. [`sums`] gathers segments of
+//! table entries side by side, a segment a lane, and adds the vectors in rounds. Identities, equal and opposite points
 //! are exact in every lane. Neither curve has a point of order 2 (their orders are odd), so y = 0 is the identity's alone.
 
 use alloc::vec::Vec;
-use core::arch::x86_64::*;
+use core::{arch::x86_64::*, ops::Range};
 
 use blst::blst_fp;
 
-#[cfg(debug_assertions)]
-use super::bound::{Bound, UNIT};
 use super::{
     LANES,
     curve::InLanes,
     field::Field,
     fp::{Fp, Mask},
-    fp2::Fp2,
-    kernel,
+    rows::Coordinate,
 };
-
-/// Eight elements of a coordinate field, and how they lie in memory one by one.
-pub trait Coordinate: Field {
-    /// One element as the lanes have it, below 2.1p.
-    type Row: Copy;
-    const ZERO_ROW: Self::Row;
-
-    fn gather(rows: &[&Self::Row; LANES]) -> Self;
-    fn scatter(&self) -> [Self::Row; LANES];
-    /// Lanes whose limbs are all zero.
-    fn blank(&self) -> Mask;
-}
-
-/// The limbs of one element of Fp.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub struct Row([i64; 8]);
-
-impl Coordinate for Fp {
-    type Row = Row;
-    const ZERO_ROW: Row = Row([0; 8]);
-
-    #[inline(always)]
-    fn gather(rows: &[&Row; LANES]) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        let limbs = unsafe { gather(rows) };
-        Self {
-            limbs,
-            #[cfg(debug_assertions)]
-            bound: SHRUNK,
-        }
-    }
-
-    #[inline(always)]
-    fn scatter(&self) -> [Row; LANES] {
-        #[cfg(debug_assertions)]
-        {
-            self.bound.assert_factor(1);
-            self.bound.assert_value(SHRUNK.value);
-        }
-        // SAFETY: see the head of `fp.rs`; a row is eight limbs, as a vector is.
-        unsafe { core::mem::transmute(transpose(self.limbs)) }
-    }
-
-    #[inline(always)]
-    fn blank(&self) -> Mask {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { blank(&self.limbs) }
-    }
-}
-
-impl Coordinate for Fp2 {
-    type Row = [Row; 2];
-    const ZERO_ROW: [Row; 2] = [Row([0; 8]); 2];
-
-    #[inline(always)]
-    fn gather(rows: &[&[Row; 2]; LANES]) -> Self {
-        Self::new(
-            Coordinate::gather(&core::array::from_fn(|i| &rows[i][0])),
-            Coordinate::gather(&core::array::from_fn(|i| &rows[i][1])),
-        )
-    }
-
-    #[inline(always)]
-    fn scatter(&self) -> [[Row; 2]; LANES] {
-        let (c0, c1) = (self.c0.scatter(), self.c1.scatter());
-        core::array::from_fn(|i| [c0[i], c1[i]])
-    }
-
-    #[inline(always)]
-    fn blank(&self) -> Mask {
-        self.c0.blank() & self.c1.blank()
-    }
-}
-
-/// The bound of a row.
-#[cfg(debug_assertions)]
-const SHRUNK: Bound = Bound { limb: UNIT - 1, value: 2.1 };
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn gather(rows: &[&Row; LANES]) -> [__m512i; 8] {
-    let mut vectors = [_mm512_setzero_si512(); 8];
-    kernel::unroll!(I < 8 {
-        // SAFETY: a row is 64 bytes on their boundary.
-        vectors[I] = unsafe { _mm512_load_si512(core::ptr::from_ref(rows[I]).cast()) };
-    });
-    transpose(vectors)
-}
-
-/// Lane i of vector j becomes lane j of vector i.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn transpose(r: [__m512i; 8]) -> [__m512i; 8] {
-    let mut out = r;
-    // Pairs of rows: their even places in the first vector, their odd ones in the second.
-    let low = [0, 2, 4, 6].map(|i| _mm512_unpacklo_epi64(r[i], r[i + 1]));
-    let high = [0, 2, 4, 6].map(|i| _mm512_unpackhi_epi64(r[i], r[i + 1]));
-    // Four by four pairs.
-    for (odd, t) in [(0, low), (1, high)] {
-        let (a, b) = (_mm512_shuffle_i64x2::<0x88>(t[0], t[1]), _mm512_shuffle_i64x2::<0x88>(t[2], t[3]));
-        let (c, d) = (_mm512_shuffle_i64x2::<0xdd>(t[0], t[1]), _mm512_shuffle_i64x2::<0xdd>(t[2], t[3]));
-        out[odd] = _mm512_shuffle_i64x2::<0x88>(a, b);
-        out[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(a, b);
-        out[2 + odd] = _mm512_shuffle_i64x2::<0x88>(c, d);
-        out[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(c, d);
-    }
-    out
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn blank(limbs: &[__m512i; 8]) -> Mask {
-    let mut any = limbs[0];
-    kernel::unroll!(I < 8 { any = _mm512_or_si512(any, limbs[I]); });
-    _mm512_testn_epi64_mask(any, any)
-}
+use crate::segments::Segments;
 
 /// Eight affine points. Where the mask says identity, both coordinates are blank.
 #[derive(Clone, Copy)]
@@ -453,44 +334,41 @@ pub(crate) fn store<C: InLanes>(points: &Points<C::Lanes>) -> [C; LANES] {
     out
 }
 
-/// The sum of each stretch of entries, in a table; stretch `i` ends before `ends[i]`.
-pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &[Entry], ends: &[u32], turns: bool) -> Table<F> {
-    // Stretches lie side by side, the longest together, so that at most eight times the longest is wasted.
+/// The sum of each segment of entries, in a table.
+pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &Segments<Entry>, turns: bool) -> Table<F> {
+    // Segments lie side by side, the longest together, so that at most eight times the longest is wasted.
     // Longer ones than an even share are cut, and the sums of their pieces added.
-    let most = (entries.len() / 64).max(16) as u32;
-    let (mut pieces, mut ends_of_pieces, mut start) = (Vec::with_capacity(ends.len() + 64), Vec::new(), 0);
-    let longest = ends.iter().map(|&end| end - core::mem::replace(&mut start, end)).max().unwrap_or(0);
-    start = 0;
-    for &end in ends {
-        while longest > most && end - start > most {
-            pieces.push((start, start + most));
+    let most = (entries.items().len() / 64).max(16);
+    let (mut pieces, mut ends_of_pieces) = (Vec::with_capacity(entries.len() + 64), Vec::with_capacity(entries.len()));
+    for Range { mut start, end } in entries.cut().ranges() {
+        while end - start > most {
+            pieces.push((start as u32, (start + most) as u32));
             start += most;
         }
-        pieces.push((start, end));
-        start = end;
-        ends_of_pieces.push(pieces.len() as u32);
+        pieces.push((start as u32, end as u32));
+        ends_of_pieces.push(pieces.len());
     }
-    let cut = pieces.len() > ends.len();
+    let cut = pieces.len() > entries.len();
     let mut out = Table::like(pieces.len(), turns && !cut, table.beta);
     // SAFETY: see the head of `fp.rs`.
-    unsafe { add_up(table, entries, &pieces, &mut out) };
+    unsafe { add_up(table, entries.items(), &pieces, &mut out) };
     if !cut {
         return out;
     }
-    let again: Vec<_> = (0..pieces.len()).map(|i| Entry::new(i, 0, false)).collect();
-    sums(&out, &again, &ends_of_pieces, turns)
+    let again = (0..pieces.len()).map(|i| Entry::new(i, 0, false)).collect();
+    sums(&out, &Segments::from_ends(again, ends_of_pieces), turns)
 }
 
 /// Vectors that are added up together: enough to hide an inversion, few enough to stay in the second cache.
 const TOGETHER: usize = 512;
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn add_up<F: Coordinate>(table: &Table<F>, entries: &[Entry], stretches: &[(u32, u32)], out: &mut Table<F>) {
+fn add_up<F: Coordinate>(table: &Table<F>, entries: &[Entry], segments: &[(u32, u32)], out: &mut Table<F>) {
     let length = |i: u32| {
-        let (start, end) = stretches[i as usize];
+        let (start, end) = segments[i as usize];
         end - start
     };
-    let mut order: Vec<u32> = (0..stretches.len() as u32).filter(|&i| length(i) > 0).collect();
+    let mut order: Vec<u32> = (0..segments.len() as u32).filter(|&i| length(i) > 0).collect();
     order.sort_unstable_by_key(|&i| core::cmp::Reverse(length(i)));
     let beta = Fp::splat(&table.beta);
     let mut chain = Chain::new();
@@ -503,7 +381,7 @@ fn add_up<F: Coordinate>(table: &Table<F>, entries: &[Entry], stretches: &[(u32,
         for row in 0..height {
             let mut these = [Entry::NONE; LANES];
             for (entry, &i) in these.iter_mut().zip(eight) {
-                let (start, end) = stretches[i as usize];
+                let (start, end) = segments[i as usize];
                 if start + row < end {
                     *entry = entries[(start + row) as usize];
                 }
@@ -547,9 +425,9 @@ pub(super) mod tests {
     use alloc::vec;
 
     use super::*;
-    use crate::backend::portable::Curve;
     use crate::{
         Backend, G1, G2, Group,
+        arithmetic::Curve,
         backend::{ifma::lanes_or_skip, portable},
     };
 
@@ -578,46 +456,35 @@ pub(super) mod tests {
         }
         let mut pool: Vec<G> = hashed(6);
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1].negate(), pool[2], outside(), outside::<G>().negate()]);
-        // Every pair in every lane, and stretches of every small length with repeats, opposites and identities.
-        let mut stretches: Vec<Vec<G>> = vec![vec![]];
+        // Every pair in every lane, and segments of every small length with repeats, opposites and identities.
+        let mut segments: Vec<Vec<G>> = vec![vec![]];
         for shift in 0..8 {
-            stretches.extend(vec![vec![pool[0], pool[1]]; shift]);
+            segments.extend(vec![vec![pool[0], pool[1]]; shift]);
             for a in &pool {
-                stretches.extend(pool.iter().map(|b| vec![*a, *b]));
+                segments.extend(pool.iter().map(|b| vec![*a, *b]));
             }
         }
         for n in (1..40).chain([200, 700]) {
-            stretches.push((0..n).map(|i| pool[(i * i + n) % pool.len()]).collect());
-            stretches.push(vec![pool[n % 6]; n]);
+            segments.push((0..n).map(|i| pool[(i * i + n) % pool.len()]).collect());
+            segments.push(vec![pool[n % 6]; n]);
         }
-        let points: Vec<G> = stretches.concat();
-        let mut end = 0;
-        let ends: Vec<_> = stretches
-            .iter()
-            .map(|s| {
-                end += s.len();
-                end as u32
-            })
-            .collect();
-        let expected = portable::affine::sums(
-            G::slice(&points).to_vec(),
-            &ends.iter().map(|&end| end as usize).collect::<Vec<_>>(),
-        );
+        let points: Vec<G> = segments.concat();
+        let expected = portable::affine::sums(segments.iter().map(|s| G::slice(s).iter().copied()).collect());
         let table = Table::of(G::slice(&points), true);
         assert!(table.to_points::<G::Affine>() == G::slice(&points));
-        let entries: Vec<_> = (0..points.len()).map(|i| Entry::new(i, 0, false)).collect();
+        let mut entries = (0..points.len()).map(|i| Entry::new(i, 0, false));
+        let entries = segments.iter().map(|s| entries.by_ref().take(s.len()).collect::<Vec<_>>()).collect();
         for turns in [false, true] {
-            let got: Vec<G::Affine> = sums(&table, &entries, &ends, turns).to_points();
-            for ((got, expected), stretch) in got.iter().zip(&expected).zip(&stretches) {
-                assert_eq!(G::wrap(*got), G::wrap(*expected), "{stretch:?}");
+            let got: Vec<G::Affine> = sums(&table, &entries, turns).to_points();
+            for ((got, expected), segment) in got.iter().zip(&expected).zip(&segments) {
+                assert_eq!(G::wrap(*got), G::wrap(*expected), "{segment:?}");
             }
         }
         // Turned and negative entries, and doublings.
         for turn in 0..3 {
             for negative in [false, true] {
-                let entries: Vec<_> = (0..points.len()).map(|i| Entry::new(i, turn, negative)).collect();
-                let ones: Vec<_> = (1..=points.len() as u32).collect();
-                let got: Vec<G::Affine> = sums(&table, &entries, &ones, false).to_points();
+                let entries = (0..points.len()).map(|i| Entry::new(i, turn, negative)).collect();
+                let got: Vec<G::Affine> = sums(&table, &Segments::of_size(1, entries), false).to_points();
                 for (got, point) in got.iter().zip(&points) {
                     let point = point.inner().turned(turn);
                     assert!(*got == if point.is_identity() { point } else { point.signed(negative) });

@@ -11,16 +11,15 @@ use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
 use super::{
     LANES,
-    affine::Coordinate,
     field::{Field, invert_all},
     fp::{Fp, Mask},
     fp2::Fp2,
     kernel::{Limbs, limbs},
+    rows::Coordinate,
 };
-use crate::backend::portable::{
-    Curve,
-    curve::ONE,
-    map_to_g2::{PSI_X, PSI_Y},
+use crate::{
+    arithmetic::{Curve, curve::ONE},
+    backend::portable::map_to_g2::{PSI_X, PSI_Y},
 };
 
 /// 4·2^400 mod p: four.

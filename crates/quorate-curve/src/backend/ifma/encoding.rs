@@ -11,53 +11,52 @@ use super::{
 use crate::{
     backend::portable,
     encoding::{DecodeError, FP_BYTES, Form, check},
-    group::Group,
 };
 
 /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+pub(crate) fn decode_each<C: InLanes>(encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
     if encodings.len() < FEW {
         return portable::encoding::decode_each(encodings);
     }
-    each(encodings, G::COMPRESSED, |encodings, out| {
+    each(encodings, C::COMPRESSED, |encodings, out| {
         // SAFETY: see the head of `fp.rs`.
         unsafe {
             if encodings.len() > LANES {
-                solve::<G::Affine, 2>(encodings, out);
+                solve::<C, 2>(encodings, out);
             } else {
-                solve::<G::Affine, 1>(encodings, out);
+                solve::<C, 1>(encodings, out);
             }
         }
     })
 }
 
 /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_uncompressed_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+pub(crate) fn decode_uncompressed_each<C: InLanes>(encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
     if encodings.len() < FEW {
         return portable::encoding::decode_uncompressed_each(encodings);
     }
     // SAFETY: see the head of `fp.rs`.
-    each(encodings, G::UNCOMPRESSED, |encodings, out| unsafe {
+    each(encodings, C::UNCOMPRESSED, |encodings, out| unsafe {
         for encodings in encodings.chunks(LANES) {
-            verify::<G::Affine>(encodings, out);
+            verify::<C>(encodings, out);
         }
     })
 }
 
 /// Checks each encoding, and has the curve equation of the finite ones seen to, up to sixteen at a time.
-fn each<G: Group>(
+fn each<C: InLanes>(
     encodings: &[&[u8]],
     expected: usize,
-    points: impl Fn(&[&[u8]], &mut Vec<Option<G::Affine>>),
-) -> Vec<Result<G, DecodeError>> {
+    points: impl Fn(&[&[u8]], &mut Vec<Option<C>>),
+) -> Vec<Result<C, DecodeError>> {
     let mut finite = Vec::with_capacity(encodings.len());
     let mut out = Vec::with_capacity(encodings.len());
     for (i, encoding) in encodings.iter().enumerate() {
-        out.push(check::<G>(encoding, expected).map(|form| {
+        out.push(check::<C>(encoding, expected).map(|form| {
             if form == Form::Finite {
                 finite.push((i, *encoding));
             }
-            G::IDENTITY
+            C::IDENTITY
         }));
     }
     let mut found = Vec::with_capacity(2 * LANES);
@@ -66,7 +65,7 @@ fn each<G: Group>(
         found.clear();
         points(&encodings, &mut found);
         for ((i, _), point) in chunk.iter().zip(&found) {
-            out[*i] = point.map(G::wrap).ok_or(DecodeError::NotOnCurve);
+            out[*i] = point.ok_or(DecodeError::NotOnCurve);
         }
     }
     out
@@ -129,7 +128,7 @@ fn coordinate<F: Field>(encodings: &[&[u8]], place: usize) -> F {
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2,
+        Backend, G1, G2, Group,
         backend::ifma::{
             curve::tests::{points, small_g1, small_g2},
             lanes_or_skip,
@@ -138,11 +137,12 @@ mod tests {
     };
 
     fn agree<G: Group>(encodings: &[Vec<u8>]) {
+        let lanes = Backend::auto();
         let encodings: Vec<&[u8]> = encodings.iter().map(|e| &e[..]).collect();
         let expected: Vec<_> = encodings.iter().map(|e| Backend::Portable.decode::<G>(e)).collect();
-        assert_eq!(decode_each::<G>(&encodings), expected);
+        assert_eq!(lanes.decode_each::<G>(&encodings), expected);
         let expected: Vec<_> = encodings.iter().map(|e| Backend::Portable.decode_uncompressed::<G>(e)).collect();
-        assert_eq!(decode_uncompressed_each::<G>(&encodings), expected);
+        assert_eq!(lanes.decode_uncompressed_each::<G>(&encodings), expected);
     }
 
     /// Encodings good and bad of both forms.

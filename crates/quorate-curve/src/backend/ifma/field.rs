@@ -212,9 +212,9 @@ fn invert_all_lanes<F: Field>(elements: &mut [F]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::{fp::tests::elements, lanes_or_skip},
-        portable::field::Field as _,
+    use crate::{
+        arithmetic::field::Field as _,
+        backend::ifma::{fp::tests::elements, lanes_or_skip},
     };
 
     #[test]

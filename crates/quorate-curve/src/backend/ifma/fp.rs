@@ -18,7 +18,7 @@ use super::{
     kernel::{self, Limbs, P, limbs, limbs_of, multiple_of_p, unroll},
     word::Word,
 };
-use crate::backend::portable;
+use crate::arithmetic::{self, field::Field};
 
 /// A bit for each lane.
 pub(crate) type Mask = u8;
@@ -50,7 +50,7 @@ pub(super) const FROM_BLST: Limbs = limbs([
     0x14c8_ee06_ef23_c24a,
 ]);
 /// 2^384 mod p, blst's one, by which a·2^400 becomes a·2^384.
-pub(super) const TO_BLST: Limbs = limbs(portable::curve::ONE.l);
+pub(super) const TO_BLST: Limbs = limbs(arithmetic::curve::ONE.l);
 
 /// 2^800 mod p, by which a number becomes its Montgomery form.
 const R2: Limbs = limbs([
@@ -426,7 +426,7 @@ fn invert(a: &Fp) -> Fp {
     let fours = pairs.times(&beside);
     let next = fours.permuted([1, 0, 3, 2, 5, 4, 7, 6]);
     let product = fours.times(&next).store()[0];
-    let inverse = Fp::splat(&portable::field::Field::inverse(&product));
+    let inverse = Fp::splat(&product.inverse());
     across.times(&beside).times(&next.times(&inverse))
 }
 
@@ -530,10 +530,7 @@ const fn lowest_limbs() -> [i64; 8] {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::{kernel::tests::modulo_p, lanes_or_skip},
-        portable::field::Field,
-    };
+    use crate::backend::ifma::{kernel::tests::modulo_p, lanes_or_skip};
     use alloc::vec::Vec;
 
     /// Elements at the edges of the limbs of both forms, and others.

@@ -509,12 +509,12 @@ pub(super) const FROBENIUS: [[Limbs; 2]; 6] = [
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::{
+    use crate::{
+        arithmetic::field::Field as _,
+        backend::ifma::{
             fp2::tests::{elements2, load},
             lanes_or_skip,
         },
-        portable::field::Field as _,
     };
     use alloc::vec::Vec;
     use blst::*;
@@ -553,8 +553,7 @@ pub(super) mod tests {
             let b = &vectors[(i + 11) % vectors.len()];
             let (x, y) = (lanes(a), lanes(b));
             assert_eq!(x.store(), *a);
-            let products: [_; 8] =
-                core::array::from_fn(|lane| crate::backend::portable::pairing::multiply(&a[lane], &b[lane]));
+            let products: [_; 8] = core::array::from_fn(|lane| crate::arithmetic::fp12::multiply(&a[lane], &b[lane]));
             assert_eq!(x.times(&y).store(), products);
             // SAFETY: see above.
             assert_eq!(x.squared().store(), each(a, |a, out| unsafe { blst_fp12_sqr(out, a) }));
@@ -562,7 +561,7 @@ pub(super) mod tests {
             assert_eq!(x.inverted().store(), each(a, |a, out| unsafe { blst_fp12_inverse(out, a) }));
             // SAFETY: see above.
             assert_eq!(x.frobenius().store(), each(a, |a, out| unsafe { blst_fp12_frobenius_map(out, a, 1) }));
-            let conjugate = each(a, |a, out| *out = crate::backend::portable::pairing::conjugate(a));
+            let conjugate = each(a, |a, out| *out = crate::arithmetic::fp12::conjugate(a));
             assert_eq!(x.conjugated().store(), conjugate);
             // Into the cyclotomic subgroup, by the easy part of the final exponentiation.
             let unitary = x.conjugated().times(&x.inverted());
@@ -592,7 +591,7 @@ pub(super) mod tests {
                 let mut line = blst_fp12::default();
                 line.fp6[1].fp2[SHIFT] = a[lane].doubled();
                 line.fp6[1].fp2[SHIFT + 1] = b[lane].doubled();
-                expected[lane] = crate::backend::portable::pairing::multiply(&expected[lane], &line);
+                expected[lane] = crate::arithmetic::fp12::multiply(&expected[lane], &line);
             }
         }
         assert_eq!(lines.value().store(), expected);
@@ -604,7 +603,7 @@ pub(super) mod tests {
                 line.fp6[0].fp2[0] = scale[lane];
                 line.fp6[1].fp2[SHIFT] = a[lane].doubled();
                 line.fp6[1].fp2[SHIFT + 1] = b[lane].doubled();
-                expected[lane] = crate::backend::portable::pairing::multiply(&expected[lane], &line);
+                expected[lane] = crate::arithmetic::fp12::multiply(&expected[lane], &line);
             }
             assert_eq!(lines.value().store(), expected);
             lines.times_line::<SHIFT>(&load(&[Default::default(); 8]), &load(&[Default::default(); 8]));

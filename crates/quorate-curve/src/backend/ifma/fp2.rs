@@ -289,14 +289,14 @@ fn staged() {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::{
+    use crate::{
+        arithmetic::field::Field as _,
+        backend::ifma::{
             fp::tests::{elements, largest, near_multiple},
             kernel::tests::{Range, assert_reduced, edges, modulo_p},
             lanes_or_skip,
             wide::Wide,
         },
-        portable::field::Field as _,
     };
     use alloc::vec::Vec;
 

@@ -19,46 +19,46 @@ use super::{
     subgroup::Subgroup,
 };
 use crate::{
+    arithmetic::Curve,
     backend::portable::{self, hash_to_curve::expand, map_to_g2::TWO_TO_256},
-    group::Group,
 };
 
 /// Messages that share inversions: enough for these not to count, few enough for the caches.
 const BLOCK: usize = 16 * LANES;
 
-pub(crate) fn hash_to_curve<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
+pub(crate) fn hash_to_curve<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
     if messages.len() < FEW {
         return portable::hash_to_curve::hash_to_curve(dst, messages);
     }
     // SAFETY: see the head of `fp.rs`.
-    in_blocks(messages, |messages| unsafe { whole::<G::Affine>(dst, messages) })
+    in_blocks(messages, |messages| unsafe { whole::<C>(dst, messages) })
 }
 
 /// What [`clear_sums`] makes whole: in both groups the images of the isogeny.
 ///
 /// Not what the portable back end gives for G1: sums of the one are not cleared by the other.
-pub(crate) fn hash_for_sums<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-    if messages.len() < FEW && G::Affine::PORTABLE_IS_UNCLEARED {
-        return portable::hash_to_curve::hash_for_sums(dst, messages);
+pub(crate) fn hash_for_sums<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+    if messages.len() < FEW && C::PORTABLE_IS_UNCLEARED {
+        return C::hash_for_sums(dst, messages);
     }
     // SAFETY: see the head of `fp.rs`.
-    in_blocks(messages, |messages| unsafe { curve::to_affine(&uncleared::<G::Affine>(dst, messages)) })
+    in_blocks(messages, |messages| unsafe { curve::to_affine(&uncleared::<C>(dst, messages)) })
 }
 
-pub(crate) fn clear_sums<G: Group>(sums: &[G]) -> Vec<G> {
+pub(crate) fn clear_sums<C: HashInLanes>(sums: &[C]) -> Vec<C> {
     if sums.len() < FEW {
-        return sums.iter().map(|sum| G::wrap(sum.inner().clear_one())).collect();
+        return sums.iter().map(C::clear_one).collect();
     }
     // SAFETY: see the head of `fp.rs`.
-    in_blocks(sums, |sums| unsafe { clear_points(G::slice(sums)) })
+    in_blocks(sums, |sums| unsafe { clear_points(sums) })
 }
 
 /// Vectors of points for blocks of items, `None` being the identity.
-fn in_blocks<T, G: Group>(items: &[T], of: impl Fn(&[T]) -> Vec<[Option<G::Affine>; LANES]>) -> Vec<G> {
+fn in_blocks<T, C: Curve>(items: &[T], of: impl Fn(&[T]) -> Vec<[Option<C>; LANES]>) -> Vec<C> {
     let mut out = Vec::with_capacity(items.len());
     for block in items.chunks(BLOCK) {
         let points = of(block).into_iter().flatten().take(block.len());
-        out.extend(points.map(|point| point.map_or(G::IDENTITY, G::wrap)));
+        out.extend(points.map(|point| point.unwrap_or(C::IDENTITY)));
     }
     out
 }
@@ -249,13 +249,14 @@ impl<F: Field> Chord<F> {
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2,
+        Backend, G1, G2, Group,
+        arithmetic::{curve::ONE, field::Field as _},
         backend::{
             ifma::{
                 curve::tests::{points, small_g1, small_g2},
                 lanes_or_skip,
             },
-            portable::{Curve, curve::ONE, field::Field as _, map_to_g2::fp2},
+            portable::map_to_g2::fp2,
         },
     };
     use blst::*;
@@ -264,24 +265,25 @@ mod tests {
         if !lanes_or_skip() {
             return;
         }
+        let lanes = Backend::auto();
         let names: Vec<_> = (0..257u32).map(|i| (i.to_be_bytes(), alloc::vec![7u8; (i * i % 301) as usize])).collect();
         let messages: Vec<_> =
             names.iter().map(|(prefix, body)| (&prefix[..(body.len() % 5).min(4)], &body[..])).collect();
         for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 257] {
             let some = &messages[..n];
             let expected: Vec<G> = Backend::Portable.hash_to_curve(b"QUUX-V01-CS02-with-BLS12381", some);
-            assert_eq!(hash_to_curve::<G>(b"QUUX-V01-CS02-with-BLS12381", some), expected, "{n} messages");
-            let for_sums = hash_for_sums::<G>(b"QUUX-V01-CS02-with-BLS12381", some);
-            assert_eq!(clear_sums(&for_sums), expected, "{n} messages");
+            assert_eq!(lanes.hash_to_curve::<G>(b"QUUX-V01-CS02-with-BLS12381", some), expected, "{n} messages");
+            let for_sums = lanes.hash_for_sums::<G>(b"QUUX-V01-CS02-with-BLS12381", some);
+            assert_eq!(lanes.clear_sums(&for_sums), expected, "{n} messages");
             // Sums of uncleared hashes are sums of hashes.
             if n > 1 {
                 let sum = Backend::Portable.sum(&for_sums);
-                assert_eq!(clear_sums(&[sum])[0], Backend::Portable.sum(&expected));
+                assert_eq!(lanes.clear_sums(&[sum])[0], Backend::Portable.sum(&expected));
             }
         }
         for dst in [&[b'd'; 255][..], &[b'd'; 256], b"d", b""] {
             let expected: Vec<G> = Backend::Portable.hash_to_curve(dst, &messages[..3]);
-            assert_eq!(hash_to_curve::<G>(dst, &messages[..3]), expected);
+            assert_eq!(lanes.hash_to_curve::<G>(dst, &messages[..3]), expected);
         }
     }
 

@@ -191,7 +191,7 @@ pub(crate) const fn multiple_of_p(times: i64, units: i64) -> Limbs {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::backend::portable::field::Field;
+    use crate::arithmetic::field::Field;
     use blst::blst_fp;
 
     /// All values that a number of a lane can have: an operation that can overflow, or whose factor can be too large,

@@ -141,9 +141,9 @@ pub(super) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::kernel::tests::Range,
-        portable::{curve::ONE, field::Field},
+    use crate::{
+        arithmetic::{curve::ONE, field::Field},
+        backend::ifma::kernel::tests::Range,
     };
     use blst::blst_fp;
 

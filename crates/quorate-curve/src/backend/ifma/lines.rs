@@ -8,7 +8,7 @@ use core::arch::x86_64::*;
 
 #[cfg(debug_assertions)]
 use super::bound::Bound;
-use super::{LANES, fp::Fp, fp2::Fp2, kernel::Limbs};
+use super::{LANES, fp::Fp, fp2::Fp2, kernel::Limbs, rows::transpose};
 
 /// The steps of the ate pairing's loop: 63 doublings and 5 additions.
 pub(crate) const STEPS: usize = 68;
@@ -31,7 +31,7 @@ pub(crate) fn scatter(slope: &Fp2, rest: &Fp2) -> [Line; LANES] {
             part.bound.assert_factor(1);
             part.bound.assert_value(2.1);
         }
-        for (line, limbs) in lines.iter_mut().zip(transposed(&part.limbs)) {
+        for (line, limbs) in lines.iter_mut().zip(transpose(part.limbs)) {
             // SAFETY: room for eight words.
             unsafe { _mm512_storeu_si512(line.0[i].as_mut_ptr().cast(), limbs) };
         }
@@ -45,35 +45,11 @@ pub(crate) fn scatter(slope: &Fp2, rest: &Fp2) -> [Line; LANES] {
 pub(crate) fn gather(lines: &[&Line; LANES]) -> (Fp2, Fp2) {
     let part = |i: usize| Fp {
         // SAFETY: eight words each.
-        limbs: transposed(&lines.map(|line| unsafe { _mm512_loadu_si512(line.0[i].as_ptr().cast()) })),
+        limbs: transpose(lines.map(|line| unsafe { _mm512_loadu_si512(line.0[i].as_ptr().cast()) })),
         #[cfg(debug_assertions)]
         bound: Bound { value: 2.1, ..Bound::CANONICAL },
     };
     (Fp2::new(part(0), part(1)), Fp2::new(part(2), part(3)))
-}
-
-/// Word i of vector j to word j of vector i.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn transposed(rows: &[__m512i; 8]) -> [__m512i; 8] {
-    // Words of two neighbouring rows side by side, even words in one vector and odd ones in the next.
-    let mut twos = *rows;
-    for i in [0, 2, 4, 6] {
-        twos[i] = _mm512_unpacklo_epi64(rows[i], rows[i + 1]);
-        twos[i + 1] = _mm512_unpackhi_epi64(rows[i], rows[i + 1]);
-    }
-    // Then pairs of words as units: first those of four rows, then those of eight.
-    let mut columns = *rows;
-    for odd in [0, 1] {
-        let [a, b, c, d] = [twos[odd], twos[2 + odd], twos[4 + odd], twos[6 + odd]];
-        let (ab_even, ab_odd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b));
-        let (cd_even, cd_odd) = (_mm512_shuffle_i64x2::<0x88>(c, d), _mm512_shuffle_i64x2::<0xdd>(c, d));
-        columns[odd] = _mm512_shuffle_i64x2::<0x88>(ab_even, cd_even);
-        columns[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(ab_even, cd_even);
-        columns[2 + odd] = _mm512_shuffle_i64x2::<0x88>(ab_odd, cd_odd);
-        columns[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(ab_odd, cd_odd);
-    }
-    columns
 }
 
 #[cfg(test)]

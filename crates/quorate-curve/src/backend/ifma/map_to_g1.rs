@@ -13,7 +13,7 @@ use super::{
     kernel::{Limbs, P_WORDS, limbs},
     square_root,
 };
-use crate::backend::portable::Curve;
+use crate::arithmetic::{Curve, curve::PARAMETER};
 
 impl HashInLanes for blst_p1_affine {
     const PORTABLE_IS_UNCLEARED: bool = false;
@@ -51,7 +51,8 @@ impl HashInLanes for blst_p1_affine {
         let mut sum = self.to_jacobian();
         for bit in (0..63).rev() {
             sum = Self::double(&sum);
-            if 0xd201_0000_0001_0001_u64 >> bit & 1 == 1 {
+            // 1 - z.
+            if (PARAMETER + 1) >> bit & 1 == 1 {
                 sum = Self::add_affine(&sum, self);
             }
         }

@@ -10,10 +10,9 @@ use super::{
     hash_to_curve::{HashInLanes, Swu},
     square_root,
 };
-use crate::backend::portable::{
-    Curve,
-    curve::ONE,
-    map_to_g2::{B_OVER_Z_A, MINUS_B_OVER_A, ROOT_OF_MINUS_125, clear_cofactor, fp2},
+use crate::{
+    arithmetic::{Curve, curve::ONE},
+    backend::portable::map_to_g2::{B_OVER_Z_A, MINUS_B_OVER_A, ROOT_OF_MINUS_125, clear_cofactor, fp2},
 };
 
 impl HashInLanes for blst_p2_affine {

@@ -5,7 +5,7 @@
 //! | instructions, and the kernels made of them | [`word`], [`kernel`], and [`kernel52`] for [`power`] |
 //! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
 //! | one element of Fp12, its coefficients in lanes | [`spread`] |
-//! | lines of prepared points | [`lines`] |
+//! | elements one by one in memory; lines of prepared points | [`rows`], [`lines`] |
 //! | the verbs, named as in the portable back end | the rest |
 //!
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
@@ -25,9 +25,10 @@ pub(crate) mod kernel;
 pub(crate) mod lines;
 pub(crate) mod map_to_g1;
 pub(crate) mod map_to_g2;
-pub(crate) mod operations;
+pub(crate) mod msm;
 pub(crate) mod pairing;
 pub(crate) mod power;
+pub(crate) mod rows;
 #[cfg(test)]
 mod soak;
 pub(crate) mod spread;
@@ -35,7 +36,6 @@ pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
 pub(crate) mod weighted_sum;
-pub(crate) mod multi_scalar_sum;
 pub(crate) mod wide;
 pub(crate) mod word;
 

@@ -35,19 +35,20 @@ use super::{
     spread::Spread,
 };
 use crate::{
-    backend::portable::{
-        self, Curve,
-        pairing::{PARAMETER, multiply},
+    arithmetic::{
+        curve::{Curve, PARAMETER},
+        fp12::multiply,
     },
-    group::{G1, G2, Group, sealed::Sealed},
-    pairing::{Gt, MillerValue, Pairing, PreparedG2, PreparedLines},
+    backend::portable,
+    pairing::{Gt, MillerValue, Pairing},
+    segments::Cut,
 };
 
 /// Fewer pairs than this are quicker one by one.
 const PAIRS_FROM: usize = 3;
 
-/// The same for prepared points.
-const PREPARED_PAIRS_FROM: usize = 2;
+/// The same for prepared points: fewer are paired as points.
+pub(crate) const PREPARED_PAIRS_FROM: usize = 2;
 
 /// From so many pairs a lane on, an inversion for all of a step is quicker than coordinates without inversions.
 const INVERSIONS_FROM: usize = 4;
@@ -55,51 +56,43 @@ const INVERSIONS_FROM: usize = 4;
 /// The same for the twisted pairing.
 const TWISTED_INVERSIONS_FROM: usize = 5;
 
-/// A value for each stretch of pairs. Eight stretches at a time share a loop; fewer are cut so that every lane has work.
-pub(crate) fn miller_products(pairing: Pairing, pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
-    if pairing == Pairing::Ate && pairs.len() < PAIRS_FROM {
-        return portable::pairing::miller_products(pairs, ends);
-    }
-    let finite = |(p, q): &(G1, G2)| (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()));
-    each_product(pairing, pairs, ends, finite, |lanes| products(pairing, lanes))
-}
-
-/// The same by prepared points.
-pub(crate) fn miller_products_prepared<'a>(pairs: &'a [(G1, &'a PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
-    if pairs.len() < PREPARED_PAIRS_FROM {
-        let pairs: Vec<_> = pairs.iter().map(|(p, q)| (*p, q.point)).collect();
-        return portable::pairing::miller_products(&pairs, ends);
-    }
-    let finite = |pair: &'a (G1, &'a PreparedG2)| match &pair.1.lines {
-        PreparedLines::Ifma(lines) if !pair.0.is_identity() && !pair.1.point.is_identity() => {
-            Some((pair.0.inner(), lines))
-        }
-        _ => None,
-    };
-    // SAFETY: see the head of `fp.rs`.
-    each_product(Pairing::Ate, pairs, ends, finite, |lanes| unsafe { ate_prepared(lanes) })
-}
-
-/// Shares the stretches among lanes. `finite` prepares a pair for `products`, if it is not to be left out.
-fn each_product<'a, P, Q>(
+/// A value for each segment of pairs. Eight segments at a time share a loop; fewer are cut so that every lane has work.
+/// `finite` gives the points of a pair, and none where one of them is the identity.
+pub(crate) fn miller_products<T>(
     pairing: Pairing,
-    pairs: &'a [P],
-    ends: &[usize],
+    pairs: Cut<'_, T>,
+    finite: impl Fn(&T) -> Option<Pair>,
+) -> Vec<MillerValue> {
+    if pairing == Pairing::Ate && pairs.items().len() < PAIRS_FROM {
+        return portable::pairing::miller_products(pairs, finite);
+    }
+    each_product(pairing, pairs, finite, |lanes| products(pairing, lanes))
+}
+
+/// The same by prepared points: `finite` gives a point and the lines of the other. At least two pairs.
+pub(crate) fn miller_products_prepared<'a, T: 'a>(
+    pairs: Cut<'a, T>,
+    finite: impl Fn(&'a T) -> Option<(blst_p1_affine, &'a Lines)>,
+) -> Vec<MillerValue> {
+    // SAFETY: see the head of `fp.rs`.
+    each_product(Pairing::Ate, pairs, finite, |lanes| unsafe { ate_prepared(lanes) })
+}
+
+/// Shares the segments among lanes. `finite` prepares a pair for `products`, if it is not to be left out.
+fn each_product<'a, P: 'a, Q>(
+    pairing: Pairing,
+    segments: Cut<'a, P>,
     finite: impl Fn(&'a P) -> Option<Q>,
     products: impl Fn([&[Q]; LANES]) -> [blst_fp12; LANES],
 ) -> Vec<MillerValue> {
-    let mut start = 0;
-    let stretches: Vec<Vec<Q>> = ends
-        .iter()
-        .map(|&end| pairs[core::mem::replace(&mut start, end)..end].iter().filter_map(&finite).collect())
-        .collect();
-    let mut values = alloc::vec![MillerValue::ONE; stretches.len()];
-    for (group, values) in stretches.chunks(LANES).zip(values.chunks_mut(LANES)) {
+    let segments: Vec<Vec<Q>> = segments.iter().map(|pairs| pairs.iter().filter_map(&finite).collect()).collect();
+    let mut values = alloc::vec![MillerValue::ONE; segments.len()];
+    for (group, values) in segments.chunks(LANES).zip(values.chunks_mut(LANES)) {
         let mut lanes: [&[Q]; LANES] = [&[]; LANES];
         let cut = LANES / group.len();
-        for (stretch, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
-            let size = stretch.len().div_ceil(cut).max(1);
-            lanes.iter_mut().zip(stretch.chunks(size)).for_each(|(lane, chunk)| *lane = chunk);
+        for (segment, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
+            let size = segment.len().div_ceil(cut).max(1);
+            lanes.iter_mut().zip(segment.chunks(size)).for_each(|(lane, chunk)| *lane = chunk);
         }
         let made = products(lanes);
         for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
@@ -207,11 +200,9 @@ fn ate_prepared(lanes: [&[(blst_p1_affine, &Lines)]; LANES]) -> [blst_fp12; LANE
 const PREPARED_AT_A_TIME: usize = 16 * LANES;
 
 /// The lines of the ate pairing's steps for each point: (1 - i)·λ and (1 - i)·(λ·x_T - y_T).
-pub(crate) fn prepare(points: &[G2]) -> Vec<PreparedG2> {
-    let chunks = points.chunks(PREPARED_AT_A_TIME);
+pub(crate) fn prepare(points: &[blst_p2_affine]) -> impl Iterator<Item = Lines> {
     // SAFETY: see the head of `fp.rs`.
-    let lines = chunks.flat_map(|points| unsafe { prepare_lines(G2::slice(points)) });
-    points.iter().zip(lines).map(|(point, lines)| PreparedG2::new(*point, PreparedLines::Ifma(lines))).collect()
+    points.chunks(PREPARED_AT_A_TIME).flat_map(|points| unsafe { prepare_lines(points) })
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -532,8 +523,12 @@ fn times_x<E: Extension>(f: &E) -> E {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backend, backend::ifma::lanes_or_skip};
+    use crate::{Backend, G1, G2, Group, Segments, backend::ifma::lanes_or_skip};
     use alloc::vec;
+
+    fn miller_products(pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+        Backend::auto().miller_products(pairing, pairs)
+    }
 
     /// n·g1 and m·g2 for a few n and m.
     fn pairs(n: usize) -> Vec<(G1, G2)> {
@@ -556,10 +551,11 @@ mod tests {
                 pairs[n - 1].1 = G2::IDENTITY;
             }
             for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
-                let values = miller_products(Pairing::Ate, &pairs, &ends);
-                let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &pairs, &ends));
-                assert_eq!(b.final_exponentiations(&values), expected, "{n} pairs to {ends:?}");
-                assert_eq!(final_exponentiations(&values), expected, "{n} pairs to {ends:?}");
+                let segments = Segments::from_ends(pairs.clone(), ends);
+                let values = miller_products(Pairing::Ate, &segments);
+                let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &segments));
+                assert_eq!(b.final_exponentiations(&values), expected, "{n} pairs");
+                assert_eq!(final_exponentiations(&values), expected, "{n} pairs");
             }
         }
     }
@@ -570,11 +566,10 @@ mod tests {
         if !lanes_or_skip() {
             return;
         }
-        let pairs = pairs(8);
-        let each: Vec<_> = (1..=pairs.len()).collect();
-        let mut values = miller_products(Pairing::TwistedAte, &pairs, &each);
+        let pairs = Segments::of_size(1, pairs(8));
+        let mut values = miller_products(Pairing::TwistedAte, &pairs);
         values.push(MillerValue::ONE);
-        values.extend(miller_products(Pairing::Ate, &pairs, &each));
+        values.extend(miller_products(Pairing::Ate, &pairs));
         let expected = Backend::Portable.final_exponentiations(&values);
         for n in 0..=values.len() {
             assert_eq!(final_exponentiations(&values[..n]), expected[..n]);
@@ -593,7 +588,8 @@ mod tests {
         let q = b.hash_for_sums::<G2>(b"q", &[(b"", b"q")])[0];
         assert!(!b.in_subgroup(&[q])[0]);
         let (p2, q2) = (b.sum(&[p, p]), b.sum(&[q, q]));
-        let values = miller_products(Pairing::TwistedAte, &[(p2, q), (p.negate(), q2), (p, q)], &[2, 3]);
+        let pairs = Segments::of_size(2, vec![(p2, q), (p.negate(), q2), (p, q)]);
+        let values = miller_products(Pairing::TwistedAte, &pairs);
         let values = b.final_exponentiations(&values);
         assert!(values[0].is_one());
         assert!(!values[1].is_one());
@@ -607,10 +603,9 @@ mod tests {
         }
         let b = Backend::Portable;
         let pairs = pairs(LANES * TWISTED_INVERSIONS_FROM + 1);
-        let each: Vec<_> = (1..=pairs.len()).collect();
-        let singles = miller_products(Pairing::TwistedAte, &pairs, &each);
+        let singles = miller_products(Pairing::TwistedAte, &Segments::of_size(1, pairs.clone()));
         for n in [1, 9, 17, 25, 31, 32, 33, 40, 41] {
-            let value = miller_products(Pairing::TwistedAte, &pairs[..n], &[n])[0];
+            let value = miller_products(Pairing::TwistedAte, &Segments::one(pairs[..n].to_vec()))[0];
             let expected = singles[..n].iter().copied().product();
             assert_eq!(b.final_exponentiation(value), b.final_exponentiation(expected), "{n} pairs");
         }

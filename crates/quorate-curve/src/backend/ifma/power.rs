@@ -150,12 +150,10 @@ fn square(a: &[__m512i; 8]) -> [__m512i; 8] {
 mod tests {
     use super::*;
     use crate::{
-        backend::{
-            ifma::{
-                fp::tests::{elements, largest},
-                lanes_or_skip,
-            },
-            portable::field::Field,
+        arithmetic::field::Field,
+        backend::ifma::{
+            fp::tests::{elements, largest},
+            lanes_or_skip,
         },
         encoding::MODULUS,
     };
@@ -169,7 +167,7 @@ mod tests {
         // (p - 3)/4 bit by bit, from the bytes of p.
         let bits = || MODULUS.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1));
         let power = |a: &blst_fp| {
-            let mut product = crate::backend::portable::curve::ONE;
+            let mut product = crate::arithmetic::curve::ONE;
             for bit in bits().take(382) {
                 product = product.squared();
                 if bit == 1 {

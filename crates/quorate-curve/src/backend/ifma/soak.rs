@@ -23,7 +23,7 @@ use super::{
     power::powers,
     wide::Wide,
 };
-use crate::backend::{portable::field::Field, soak::operations};
+use crate::{arithmetic::field::Field, backend::soak::operations};
 
 struct Random {
     rng: ChaCha20Rng,

@@ -4,7 +4,7 @@
 //! which both products work. The lanes are those of a₀, b₀, a₁, b₁, a₂, b₂; the last two hold zeros, and an operation reads
 //! one of them where it needs none of the coefficients.
 
-use blst::{blst_fp2, blst_fp12, blst_fp12_inverse};
+use blst::{blst_fp2, blst_fp12};
 
 use super::{
     LANES,
@@ -12,6 +12,7 @@ use super::{
     fp2::Fp2,
     fp12::{Extension, FROBENIUS},
 };
+use crate::arithmetic::fp12;
 
 /// An element of Fp12. Coefficients have limbs below one unit and values below 2.1p.
 #[derive(Clone, Copy)]
@@ -73,10 +74,7 @@ impl Extension for Spread {
 
     /// By blst: one inversion has no work for lanes.
     fn inverted(&self) -> Self {
-        let mut inverse = blst_fp12::default();
-        // SAFETY: valid references.
-        unsafe { blst_fp12_inverse(&mut inverse, &self.store()) };
-        Self::load(&inverse)
+        Self::load(&fp12::inverse(&self.store()))
     }
 }
 
@@ -188,30 +186,16 @@ const FROBENIUS_BY_LANE: [[[i64; LANES]; 8]; 2] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::{fp12::tests::values, lanes_or_skip},
-        portable::pairing::{conjugate, multiply},
+    use crate::{
+        arithmetic::fp12::{conjugate, inverse, multiply, square},
+        backend::ifma::{fp12::tests::values, lanes_or_skip},
     };
-    use blst::{blst_fp12_frobenius_map, blst_fp12_sqr};
-
-    fn blst_square(a: &blst_fp12) -> blst_fp12 {
-        let mut out = blst_fp12::default();
-        // SAFETY: valid references.
-        unsafe { blst_fp12_sqr(&mut out, a) };
-        out
-    }
+    use blst::blst_fp12_frobenius_map;
 
     fn blst_frobenius(a: &blst_fp12) -> blst_fp12 {
         let mut out = blst_fp12::default();
         // SAFETY: valid references.
         unsafe { blst_fp12_frobenius_map(&mut out, a, 1) };
-        out
-    }
-
-    fn blst_inverse(a: &blst_fp12) -> blst_fp12 {
-        let mut out = blst_fp12::default();
-        // SAFETY: valid references.
-        unsafe { blst_fp12_inverse(&mut out, a) };
         out
     }
 
@@ -228,13 +212,13 @@ mod tests {
             assert_eq!(x.times(&y).store(), multiply(a, b));
             assert_eq!(x.conjugated().store(), conjugate(a));
             assert_eq!(x.frobenius().store(), blst_frobenius(a));
-            assert_eq!(x.inverted().store(), blst_inverse(a));
+            assert_eq!(x.inverted().store(), inverse(a));
             // Into the cyclotomic subgroup, by the easy part of the final exponentiation.
-            let unitary = multiply(&conjugate(a), &blst_inverse(a));
+            let unitary = multiply(&conjugate(a), &inverse(a));
             let mut expected = multiply(&blst_frobenius(&blst_frobenius(&unitary)), &unitary);
             let mut cyclotomic = Spread::load(&expected);
             for _ in 0..3 {
-                expected = blst_square(&expected);
+                square(&mut expected);
                 cyclotomic = cyclotomic.cyclotomic_squared();
                 assert_eq!(cyclotomic.store(), expected);
             }

@@ -14,20 +14,19 @@ use super::{
     fp2::Fp2,
 };
 use crate::{
-    backend::portable::{self, Curve},
-    group::Group,
+    arithmetic::Curve,
+    backend::portable::{self, hash_to_curve::HashForSums},
 };
 
-pub(crate) fn in_subgroup<G: Group>(points: &[G]) -> Vec<bool> {
+pub(crate) fn in_subgroup<C: Subgroup>(points: &[C]) -> Vec<bool> {
     if points.len() < FEW {
         return portable::subgroup::in_subgroup(points);
     }
-    let points = G::slice(points);
     let mut out: Vec<_> = points.iter().map(Curve::is_identity).collect();
     let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
     for chunk in finite.chunks(LANES) {
         let chosen: Vec<_> = chunk.iter().map(|i| points[*i]).collect();
-        let Members { members, undecided } = G::Affine::members(&chosen);
+        let Members { members, undecided } = C::members(&chosen);
         for (lane, i) in chunk.iter().enumerate() {
             out[*i] = if undecided >> lane & 1 == 1 { points[*i].in_subgroup() } else { members >> lane & 1 == 1 };
         }
@@ -42,7 +41,7 @@ pub struct Members {
 }
 
 /// The test of each curve.
-pub trait Subgroup: InLanes + portable::hash_to_curve::HashForSums {
+pub trait Subgroup: InLanes + HashForSums {
     /// Of one to eight finite points.
     fn members(points: &[Self]) -> Members;
 }
@@ -85,7 +84,7 @@ fn members<F: Field>(product: &Jacobian<F>, expected: &Affine<F>) -> Members {
 mod tests {
     use super::*;
     use crate::{
-        Backend, G1, G2,
+        Backend, G1, G2, Group,
         backend::ifma::{
             curve::tests::{points, small_g1, small_g2},
             lanes_or_skip,
@@ -96,15 +95,16 @@ mod tests {
         if !lanes_or_skip() {
             return;
         }
+        let lanes = Backend::auto();
         let mut points: Vec<_> = points(small).into_iter().map(G::wrap).collect();
         points.insert(5, G::IDENTITY);
         let members = Backend::Portable.in_subgroup(&points);
         assert!(members.contains(&true) && members.contains(&false));
-        assert_eq!(in_subgroup(&points), members);
+        assert_eq!(lanes.in_subgroup(&points), members);
         let at = |i: usize| points[i % points.len()];
         for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65] {
             let some: Vec<_> = (0..n).map(|i| at(i * 7 + n)).collect();
-            assert_eq!(in_subgroup(&some), Backend::Portable.in_subgroup(&some), "{n} points");
+            assert_eq!(lanes.in_subgroup(&some), Backend::Portable.in_subgroup(&some), "{n} points");
         }
         // A point outside in every lane, and one inside.
         let (good, bad) = (G::generator(), G::wrap(small[0]));
@@ -113,7 +113,7 @@ mod tests {
             for (most, one, answer) in [(good, bad, true), (bad, good, false)] {
                 let mut eight = [most; LANES];
                 eight[lane] = one;
-                let got = in_subgroup(&eight);
+                let got = lanes.in_subgroup(&eight);
                 assert!(got.iter().enumerate().all(|(i, got)| *got == (answer ^ (i == lane))), "lane {lane}");
             }
         }

@@ -5,19 +5,22 @@ use alloc::vec::Vec;
 use super::{
     LANES,
     affine::{self, Entry, Table},
+    curve::InLanes,
 };
-use crate::{backend::portable, group::Group};
+use crate::{
+    backend::portable,
+    segments::{Cut, Segments},
+};
 
-/// As the portable back end's.
-pub(crate) fn sums<G: Group>(points: &[G], ends: &[usize]) -> Vec<G> {
-    if points.len() < LANES_FROM && (ends.len() < LANES || points.len() < 2 * LANES) {
-        return portable::sum::sums(points, ends);
+/// The sum of each segment.
+pub(crate) fn sums<C: InLanes>(points: Cut<'_, C>) -> Vec<C> {
+    let n = points.items().len();
+    if n < LANES_FROM && (points.len() < LANES || n < 2 * LANES) {
+        return portable::sum::sums(points);
     }
-    let used = ends.last().copied().unwrap_or(0);
-    let table = Table::of(&G::slice(points)[..used], false);
-    let entries: Vec<_> = (0..used).map(|i| Entry::new(i, 0, false)).collect();
-    let ends: Vec<_> = ends.iter().map(|&end| end as u32).collect();
-    affine::sums(&table, &entries, &ends, false).to_points().into_iter().map(G::wrap).collect()
+    let table = Table::of(points.items(), false);
+    let entries = (0..n).map(|i| Entry::new(i, 0, false)).collect();
+    affine::sums(&table, &Segments::from_ends(entries, points.ends().to_vec()), false).to_points()
 }
 
 /// Fewer points are summed by blst, unless they make a sum for each lane: measured at 64 to 96 in G2 and 96 to 128 in G1.
@@ -26,8 +29,10 @@ const LANES_FROM: usize = 96;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
+
     use crate::{
-        G1, G2,
+        Backend, G1, G2, Group,
         backend::ifma::{affine::tests::hashed, lanes_or_skip},
     };
 
@@ -35,22 +40,25 @@ mod tests {
         if !lanes_or_skip() {
             return;
         }
+        let lanes = Backend::auto();
         let mut points: Vec<G> = hashed(40);
         points[7] = G::IDENTITY;
         points[12] = points[11].negate();
         let points: Vec<G> = points.iter().cycle().take(1500).copied().collect();
         // Lane edges, the break-even, and long enough to be cut.
         for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 95, 96, 97, 1023, 1500] {
-            let thirds = [0, n / 3, n / 3, n];
-            for ends in [&[n][..], &thirds, &[]] {
-                let points = &points[..n];
-                assert_eq!(sums(points, ends), portable::sum::sums(points, ends), "{ends:?}");
+            assert_eq!(lanes.sum(&points[..n]), Backend::Portable.sum(&points[..n]), "{n} points");
+            for ends in [vec![n], vec![0, n / 3, n / 3, n]] {
+                let segments = Segments::from_ends(points[..n].to_vec(), ends);
+                assert_eq!(lanes.sums(&segments), Backend::Portable.sums(&segments), "{n} points");
             }
         }
-        for (stretches, length) in [(150, 10), (8, 2), (9, 2), (17, 3)] {
-            let ends: Vec<_> = (0..=stretches).map(|i| length * i).collect();
-            let points = &points[..stretches * length];
-            assert_eq!(sums(points, &ends), portable::sum::sums(points, &ends));
+        assert!(lanes.sums(&Segments::<G>::new()).is_empty());
+        for (segments, length) in [(150, 10), (8, 2), (9, 2), (17, 3)] {
+            // An empty one before the others.
+            let ends = (0..=segments).map(|i| length * i).collect();
+            let segments = Segments::from_ends(points[..segments * length].to_vec(), ends);
+            assert_eq!(lanes.sums(&segments), Backend::Portable.sums(&segments));
         }
     }
 

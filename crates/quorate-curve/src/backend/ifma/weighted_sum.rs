@@ -10,69 +10,66 @@
 //! - many: points are added to 57 buckets for each pair of digits, as in the portable back end, and the buckets to a sum
 //!   of each position for each kind of digit. An addition a pair of digits and point, and about 28 a position.
 //!
-//! Many stretches are joined in lanes, a stretch a lane, and few by blst. All is exact for every point of the curve.
+//! Many segments are joined in lanes, a segment a lane, and few by blst. All is exact for every point of the curve.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
     LANES,
-    affine::{self, Coordinate, Entry, Table},
+    affine::{self, Entry, Table},
     curve::{self, Affine, InLanes, Jacobian},
     field::Field,
     fp::Mask,
-    subgroup,
+    rows::Coordinate,
+    subgroup::{self, Subgroup},
 };
 use crate::{
+    arithmetic::curve::{Curve, GroupId},
     backend::portable::{
-        self, Curve,
+        self,
         weighted_sum::{BUCKETS, SLOTS, longest},
     },
-    group::Group,
+    segments::{Cut, Segments, WeightedCut},
     weight::{DIGITS, Soundness, Weight},
 };
 
-/// As the portable back end's.
-pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[usize]) -> Vec<G> {
+/// The weighted sum of each segment.
+pub(crate) fn weighted_sums<C: InLanes>(weighted: WeightedCut<'_, C>) -> Vec<C> {
+    let (points, weights) = (weighted.points().items(), weighted.weights());
     if weights.iter().all(|w| *w == Weight::ONE) {
-        return super::sum::sums(points, ends);
+        return super::sum::sums(weighted.points());
     }
-    let used = ends.last().copied().unwrap_or(0);
-    if used < LANES_FROM {
-        return portable::weighted_sum::weighted_sums(points, weights, ends);
+    if weights.len() < LANES_FROM {
+        return portable::weighted_sum::weighted_sums(weighted);
     }
-    let (points, weights) = (&points[..used], &weights[..used]);
-    let table = Table::of(G::slice(points), true);
+    let table = Table::of(points, true);
+    let mut sums = vec![C::IDENTITY; weighted.points().len()];
     let mut classes = [const { Vec::new() }; 2];
-    let mut start = 0;
-    for (i, &end) in ends.iter().enumerate() {
-        let range = core::mem::replace(&mut start, end)..end;
+    for (i, range) in weighted.points().ranges().enumerate() {
         let class = usize::from(range.len() >= BUCKETS_FROM);
         classes[class].push((i, range));
     }
-    let mut sums = vec![G::IDENTITY; ends.len()];
     for (class, method) in classes.iter().zip([Method::Tables, Method::Buckets]) {
-        let (indices, stretches): (Vec<_>, Vec<_>) = class.iter().cloned().unzip();
-        if stretches.is_empty() {
+        let (indices, segments): (Vec<_>, Vec<_>) = class.iter().cloned().unzip();
+        if segments.is_empty() {
             continue;
         }
-        let places = stretches.iter().map(|s| longest(&weights[s.clone()])).max().unwrap_or(0);
+        let places = segments.iter().map(|s| longest(&weights[s.clone()])).max().unwrap_or(0);
         let nibble = |point: usize, place: usize| weights[point].nibble(place);
-        let positions = Positions { table: &table, stretches: &stretches, places, nibble };
+        let positions = Positions { table: &table, segments: &segments, places, nibble };
         let joined = if indices.len() < LANES_JOIN_FROM {
-            join_by_blst::<G::Affine>(&positions.sums(method).to_points(), places, places)
+            join_by_blst::<C>(&positions.sums(method).to_points(), places, places)
         } else {
-            let joined = positions.joined::<G::Affine>(method);
+            let joined = positions.joined::<C>(method);
             let blst = |i: usize| {
-                let range = stretches[i].clone();
-                portable::weighted_sum::weighted_sums(&points[range.clone()], &weights[range.clone()], &[range.len()])
-                    [0]
-                .inner()
+                let range = segments[i].clone();
+                by_blst(&points[range.clone()], &weights[range])
             };
             joined.into_iter().enumerate().map(|(i, sum)| sum.unwrap_or_else(|| blst(i))).collect()
         };
         for (index, sum) in indices.into_iter().zip(joined) {
-            sums[index] = G::wrap(sum);
+            sums[index] = sum;
         }
     }
     sums
@@ -81,31 +78,33 @@ pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[
 /// From how many points on [`weighted_sums_of_members`] is cheaper than a check of each.
 ///
 /// Only in G2: a position sum in G1 can miss a point of order 3 with probability 7/16, which takes too many of them.
-pub(crate) fn sums_members_from<G: Group>() -> Option<usize> {
-    (G::COORDINATES.len() == 4).then_some(MEMBERS_FROM)
+pub(crate) const fn sums_members_from(group: GroupId) -> Option<usize> {
+    match group {
+        GroupId::G1 => None,
+        GroupId::G2 => Some(MEMBERS_FROM),
+    }
 }
 
-/// Σ wᵢ·Pᵢ of each stretch if all points are members. In G2, and of enough points, the position sums over all stretches are
+/// Σ wᵢ·Pᵢ of each segment if all points are members. In G2, and of enough points, the position sums over all segments are
 /// checked in their place, those of `further` digits among them: see `docs/soundness.md`.
-pub(crate) fn weighted_sums_of_members<G: Group>(
-    points: &[G],
-    weights: &[Weight],
+pub(crate) fn weighted_sums_of_members<C: Subgroup>(
+    weighted: WeightedCut<'_, C>,
     further: &[u64],
-    ends: &[usize],
     soundness: Soundness,
-) -> Option<Vec<G>> {
+) -> Option<Vec<C>> {
+    let (points, weights) = (weighted.points().items(), weighted.weights());
     // Twice as many positions pay from twice as many points on.
     let scale = soundness.bits() as usize / 64;
-    if sums_members_from::<G>().is_none_or(|least| points.len() < least * scale) {
+    if sums_members_from(C::ID).is_none_or(|least| points.len() < least * scale) {
         let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
-        return members.then(|| weighted_sums(points, weights, ends));
+        return members.then(|| weighted_sums(weighted));
     }
     let (digits, more) = match soundness {
         Soundness::Bits64 => (16, 6),
         Soundness::Bits128 => (32, 11),
     };
     let digits = digits.max(longest(weights));
-    let table = Table::of(G::slice(points), true);
+    let table = Table::of(points, true);
     let nibble = |point: usize, place: usize| {
         if place < digits {
             weights[point].nibble(place)
@@ -113,35 +112,35 @@ pub(crate) fn weighted_sums_of_members<G: Group>(
             (further[point] >> (4 * (place - digits))) as u8 & 15
         }
     };
-    let starts = core::iter::once(0).chain(ends.iter().copied());
-    let stretches: Vec<_> = starts.zip(ends).map(|(start, end)| start..*end).collect();
-    let method = if points.len() < BUCKETS_FROM * stretches.len() { Method::Tables } else { Method::Buckets };
-    let positions = Positions { table: &table, stretches: &stretches, places: digits + more, nibble };
+    let segments: Vec<_> = weighted.points().ranges().collect();
+    let method = if points.len() < BUCKETS_FROM * segments.len() { Method::Tables } else { Method::Buckets };
+    let positions = Positions { table: &table, segments: &segments, places: digits + more, nibble };
     let sums = positions.sums(method);
-    let checked: Vec<G> = positions.over_all_stretches(&sums).to_points().into_iter().map(G::wrap).collect();
+    let checked: Vec<C> = positions.over_all_segments(&sums).to_points();
     if !subgroup::in_subgroup(&checked).into_iter().all(|member| member) {
         return None;
     }
-    if stretches.len() < LANES_JOIN_FROM {
-        let joined = join_by_blst::<G::Affine>(&sums.to_points(), digits + more, digits);
-        return Some(joined.into_iter().map(G::wrap).collect());
+    if segments.len() < LANES_JOIN_FROM {
+        return Some(join_by_blst(&sums.to_points(), digits + more, digits));
     }
-    let joined = positions.join::<G::Affine>(&sums, false, digits);
-    let joined = joined.into_iter().zip(&stretches).map(|(sum, range)| {
-        let blst = || {
-            let (points, weights) = (&points[range.clone()], &weights[range.clone()]);
-            portable::weighted_sum::weighted_sums(points, weights, &[range.len()])[0]
-        };
-        sum.map_or_else(blst, G::wrap)
-    });
+    let joined = positions.join::<C>(&sums, false, digits);
+    let joined = joined
+        .into_iter()
+        .zip(weighted.iter())
+        .map(|(sum, (points, weights))| sum.unwrap_or_else(|| by_blst(points, weights)));
     Some(joined.collect())
+}
+
+/// The weighted sum of one segment for which a formula of the lanes did not hold.
+fn by_blst<C: Curve>(points: &[C], weights: &[Weight]) -> C {
+    portable::weighted_sum::weighted_sums(WeightedCut::new(Cut::new(points, &[points.len()]), weights))[0]
 }
 
 /// Fewer points are left to blst: measured at 2 to 4.
 const LANES_FROM: usize = 4;
-/// Stretches from this length on have buckets: measured at 80 to 110.
+/// Segments from this length on have buckets: measured at 80 to 110.
 const BUCKETS_FROM: usize = 96;
-/// From this many stretches on their positions are joined in lanes.
+/// From this many segments on their positions are joined in lanes.
 const LANES_JOIN_FROM: usize = 2;
 /// From this many points on membership is checked through the position sums: measured at 24 to 32, and at 64 with 128
 /// bits of soundness.
@@ -154,22 +153,22 @@ enum Method {
     Buckets,
 }
 
-/// The positions of the weights of some stretches.
+/// The positions of the weights of some segments.
 struct Positions<'a, F: Coordinate, D> {
     table: &'a Table<F>,
-    stretches: &'a [Range<usize>],
+    segments: &'a [Range<usize>],
     places: usize,
     /// The digit of a point at a place below `places`.
     nibble: D,
 }
 
 impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
-    /// The sum of each position: that of place j of stretch i is entry `places`·i + j.
+    /// The sum of each position: that of place j of segment i is entry `places`·i + j.
     fn sums(&self, method: Method) -> Table<F> {
         match method {
             Method::Tables => {
                 let multiples = self.multiples();
-                let mut cells = Cells::new(self.stretches.len() * self.places);
+                let mut cells = Cells::new(self.segments.len() * self.places);
                 self.each_digit(|cell, point, nibble| {
                     if let Some(entry) = entry_of(point, nibble) {
                         cells.push(cell, entry);
@@ -182,8 +181,8 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
     }
 
     fn each_digit(&self, mut each: impl FnMut(usize, usize, u8)) {
-        for (i, stretch) in self.stretches.iter().enumerate() {
-            for point in stretch.clone() {
+        for (i, segment) in self.segments.iter().enumerate() {
+            for point in segment.clone() {
                 for place in 0..self.places {
                     each(i * self.places + place, point, (self.nibble)(point, place));
                 }
@@ -194,7 +193,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
     /// P, 2P and (1-ω)P of every point of the table.
     fn multiples(&self) -> Table<F> {
         let mut cells = Cells::new(3 * self.table.len());
-        for point in self.stretches.iter().flat_map(Range::clone) {
+        for point in self.segments.iter().flat_map(Range::clone) {
             let entry = Entry::new(point, 0, false);
             for (kind, other) in [None, Some(entry), Some(Entry::new(point, 1, true))].into_iter().enumerate() {
                 cells.push(3 * point + kind, entry);
@@ -206,7 +205,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
 
     /// The position sums from those of the three kinds: ones + 2·twos + thetas - ω·thetas.
     fn of_kinds(&self, kinds: &Table<F>) -> Table<F> {
-        let positions = self.stretches.len() * self.places;
+        let positions = self.segments.len() * self.places;
         let mut cells = Cells::new(positions);
         for i in 0..positions {
             let [ones, twos, thetas] = [0, 1, 2].map(|kind| Entry::new(3 * i + kind, 0, false));
@@ -219,9 +218,9 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
 
     fn of_buckets(&self) -> Table<F> {
         let pairs = self.places.div_ceil(2);
-        let mut cells = Cells::new(self.stretches.len() * pairs * BUCKETS);
-        for (i, stretch) in self.stretches.iter().enumerate() {
-            for point in stretch.clone() {
+        let mut cells = Cells::new(self.segments.len() * pairs * BUCKETS);
+        for (i, segment) in self.segments.iter().enumerate() {
+            for point in segment.clone() {
                 for pair in 0..pairs {
                     let low = (self.nibble)(point, 2 * pair);
                     let high = if 2 * pair + 1 < self.places { (self.nibble)(point, 2 * pair + 1) } else { 0 };
@@ -233,8 +232,8 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
             }
         }
         let buckets = cells.sums(self.table, true);
-        let mut cells = Cells::new(self.stretches.len() * self.places * 3);
-        for i in 0..self.stretches.len() {
+        let mut cells = Cells::new(self.segments.len() * self.places * 3);
+        for i in 0..self.segments.len() {
             for place in 0..self.places {
                 for (bucket, digits) in SLOTS.digits.iter().enumerate() {
                     let digit = digits[place % 2];
@@ -248,46 +247,46 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         self.of_kinds(&cells.sums(&buckets, true))
     }
 
-    /// The sum of each position over all stretches.
-    fn over_all_stretches(&self, sums: &Table<F>) -> Table<F> {
+    /// The sum of each position over all segments.
+    fn over_all_segments(&self, sums: &Table<F>) -> Table<F> {
         let mut cells = Cells::new(self.places);
-        for i in 0..self.stretches.len() * self.places {
+        for i in 0..self.segments.len() * self.places {
             cells.push(i % self.places, Entry::new(i, 0, false));
         }
         cells.sums(sums, false)
     }
 
-    /// Σ 4ʲ·Aⱼ of each stretch; `None` where a formula did not hold.
+    /// Σ 4ʲ·Aⱼ of each segment; `None` where a formula did not hold.
     fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
-        let single = method == Method::Tables && self.stretches.iter().all(|s| s.len() == 1);
+        let single = method == Method::Tables && self.segments.iter().all(|s| s.len() == 1);
         let table = if single { self.multiples() } else { self.sums(method) };
         self.join(&table, single, self.places)
     }
 
-    /// Σ 4ʲ·Aⱼ, j < `digits`, of each stretch, from the sum of each position or, of `single` points, from their multiples.
+    /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment, from the sum of each position or, of `single` points, from their multiples.
     fn join<C: InLanes<Lanes = F>>(&self, table: &Table<F>, single: bool, digits: usize) -> Vec<Option<C>> {
-        let entry = |stretch: usize, place: usize| {
+        let entry = |segment: usize, place: usize| {
             if single {
-                let point = self.stretches[stretch].start;
+                let point = self.segments[segment].start;
                 entry_of(point, (self.nibble)(point, place)).unwrap_or(Entry::NONE)
             } else {
-                Entry::new(stretch * self.places + place, 0, false)
+                Entry::new(segment * self.places + place, 0, false)
             }
         };
         let eights = |vector: usize, place: usize| {
             let mut entries = [Entry::NONE; LANES];
             for (lane, slot) in entries.iter_mut().enumerate() {
-                let stretch = vector * LANES + lane;
-                if stretch < self.stretches.len() {
-                    *slot = entry(stretch, place);
+                let segment = vector * LANES + lane;
+                if segment < self.segments.len() {
+                    *slot = entry(segment, place);
                 }
             }
             entries
         };
-        let vectors = self.stretches.len().div_ceil(LANES);
+        let vectors = self.segments.len().div_ceil(LANES);
         // SAFETY: see the head of `fp.rs`.
         let mut sums = unsafe { join(table, vectors, digits, eights) };
-        sums.truncate(self.stretches.len());
+        sums.truncate(self.segments.len());
         sums
     }
 }
@@ -304,7 +303,7 @@ fn entry_of(point: usize, nibble: u8) -> Option<Entry> {
 pub(super) struct Cells {
     entries: Vec<(u32, Entry)>,
     /// How many entries each cell has.
-    counts: Vec<u32>,
+    counts: Vec<usize>,
 }
 
 impl Cells {
@@ -327,14 +326,14 @@ impl Cells {
         let mut sorted = vec![Entry::NONE; self.entries.len()];
         for (cell, entry) in self.entries {
             let next = &mut self.counts[cell as usize];
-            sorted[*next as usize] = entry;
+            sorted[*next] = entry;
             *next += 1;
         }
-        affine::sums(table, &sorted, &self.counts, turns)
+        affine::sums(table, &Segments::from_ends(sorted, self.counts), turns)
     }
 }
 
-/// Σ 4ʲ·Aⱼ, j < `digits`, of each stretch of `places` position sums.
+/// Σ 4ʲ·Aⱼ, j < `digits`, of each segment of `places` position sums.
 fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
     let joined: Vec<_> =
         sums.chunks_exact(places.max(1))
@@ -400,13 +399,14 @@ fn join<C: InLanes>(
 mod tests {
     use super::*;
     use crate::{
-        G1, G2,
+        Backend, G1, G2, Group,
         backend::ifma::{
             affine::tests::hashed,
             curve::tests::{points, small_g1, small_g2},
             lanes_or_skip,
         },
         group::sealed::Sealed,
+        segments::{UncheckedSegments, WeightedSegments},
     };
 
     /// A generator of numbers that look random.
@@ -421,8 +421,7 @@ mod tests {
         }
 
         fn weight(&mut self, soundness: Soundness) -> Weight {
-            let high = if soundness == Soundness::Bits128 { u128::from(self.next()) << 64 } else { 0 };
-            Weight::from_bits(high | u128::from(self.next())).expect("not zero")
+            Weight::draw(soundness, || self.next())
         }
     }
 
@@ -439,6 +438,27 @@ mod tests {
             .collect()
     }
 
+    /// Segments of so many points each.
+    fn cut<G: Group>(points: &[G], weights: &[Weight], lengths: &[usize]) -> WeightedSegments<G> {
+        let mut points = points.iter().copied().zip(weights.iter().copied());
+        lengths.iter().map(|n| points.by_ref().take(*n).collect::<Vec<_>>()).collect()
+    }
+
+    /// The weighted sum of one segment.
+    fn weighted_sum<G: Group>(points: &[G], weights: &[Weight]) -> G {
+        Backend::Portable.weighted_sums(&cut(points, weights, &[points.len()]))[0]
+    }
+
+    /// The same if all are members.
+    fn sum_of_members(points: &[G2], weights: &[Weight], further: &[u64], soundness: Soundness) -> Option<G2> {
+        let mut segments = UncheckedSegments::new();
+        for ((point, weight), further) in points.iter().zip(weights).zip(further) {
+            segments.push(*point, *weight, *further);
+        }
+        segments.close();
+        Backend::auto().weighted_sums_of_members(&segments, soundness).map(|sums| sums[0])
+    }
+
     fn agrees<G: Group>(small: &[G::Affine]) {
         if !lanes_or_skip() {
             return;
@@ -452,31 +472,22 @@ mod tests {
         for n in lengths {
             let points: Vec<G> = (0..n).map(|i| at(i + n)).collect();
             let weights = weights(n);
-            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n]);
-            assert_eq!(weighted_sums(&points, &weights, &[n]), expected, "{} n = {n}", G::NAME);
+            let expected = weighted_sum(&points, &weights);
+            assert_eq!(Backend::auto().weighted_sums(&cut(&points, &weights, &[n])), [expected], "{} n = {n}", G::NAME);
         }
-        // Stretches of one point: as many as fill some lanes or all.
+        // Segments of one point: as many as fill some lanes or all.
         for n in [4, 7, 8, 9, 15, 16, 17, 63, 64, 65, 256] {
             let points: Vec<G> = (0..n).map(at).collect();
-            let (weights, ends): (_, Vec<_>) = (weights(n), (1..=n).collect());
-            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &ends);
-            assert_eq!(weighted_sums(&points, &weights, &ends), expected, "{} {n} stretches", G::NAME);
+            let segments = cut(&points, &weights(n), &vec![1; n]);
+            let expected = Backend::Portable.weighted_sums(&segments);
+            assert_eq!(Backend::auto().weighted_sums(&segments), expected, "{} {n} segments", G::NAME);
         }
-        // Stretches of all lengths in one call, and many of few points.
-        let ends = |lengths: &[usize]| -> Vec<usize> {
-            lengths
-                .iter()
-                .scan(0, |end, length| {
-                    *end += length;
-                    Some(*end)
-                })
-                .collect()
-        };
-        for ends in [ends(&lengths), ends(&[3; 40]), ends(&[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1])] {
-            let n = *ends.last().unwrap();
-            let (points, weights): (Vec<G>, _) = ((0..n + 2).map(at).collect(), weights(n + 2));
-            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &ends);
-            assert_eq!(weighted_sums(&points, &weights, &ends), expected, "{} {ends:?}", G::NAME);
+        // Segments of all lengths in one call, and many of few points.
+        for lengths in [&lengths[..], &[3; 40], &[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1]] {
+            let n = lengths.iter().sum();
+            let segments = cut(&(0..n).map(at).collect::<Vec<G>>(), &weights(n), lengths);
+            let expected = Backend::Portable.weighted_sums(&segments);
+            assert_eq!(Backend::auto().weighted_sums(&segments), expected, "{} {lengths:?}", G::NAME);
         }
         // Equal and opposite points under equal weights.
         for n in [16, b] {
@@ -484,9 +495,8 @@ mod tests {
                 let equal = vec![pool[0]; n];
                 let opposite: Vec<G> = (0..n).map(|i| if i % 2 == 0 { pool[0] } else { pool[0].negate() }).collect();
                 for points in [equal, opposite] {
-                    let weights = vec![weight; n];
-                    let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n]);
-                    assert_eq!(weighted_sums(&points, &weights, &[n]), expected);
+                    let segments = cut(&points, &vec![weight; n], &[n]);
+                    assert_eq!(Backend::auto().weighted_sums(&segments), Backend::Portable.weighted_sums(&segments));
                 }
             }
         }
@@ -515,8 +525,8 @@ mod tests {
                 let points = &points[..n];
                 let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
                 let further: Vec<_> = (0..n).map(|_| words.next()).collect();
-                let expected = portable::weighted_sum::weighted_sums(points, &weights, &[n])[0];
-                assert_eq!(weighted_sums_of_members(points, &weights, &further, &[n], soundness), Some(vec![expected]));
+                let expected = weighted_sum(points, &weights);
+                assert_eq!(sum_of_members(points, &weights, &further, soundness), Some(expected));
             }
         }
     }
@@ -530,7 +540,7 @@ mod tests {
         let mut words = Words(2);
         let n = 64;
         let members: Vec<G2> = hashed(n);
-        let add = |a: G2, b: G2| portable::sum::sums(&[a, b], &[2])[0];
+        let add = |a: G2, b: G2| Backend::Portable.sum(&[a, b]);
         // Of order 13, and of a large order outside.
         let small: Vec<_> = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).collect();
         // The eigenvectors of ω among the points of order 13, which a position misses most often.
@@ -539,9 +549,7 @@ mod tests {
             .flat_map(|t| {
                 let times = |n: usize| vec![t.negate(); n];
                 [3, 9]
-                    .map(|n| {
-                        portable::sum::sums(&[times(n), vec![G2::wrap(t.inner().turned(1))]].concat(), &[n + 1])[0]
-                    })
+                    .map(|n| Backend::Portable.sum(&[times(n), vec![G2::wrap(t.inner().turned(1))]].concat()))
                     .into_iter()
                     .chain([*t])
             })
@@ -567,7 +575,7 @@ mod tests {
             let soundness = if round % 2 == 0 { Soundness::Bits64 } else { Soundness::Bits128 };
             let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
             let further: Vec<_> = (0..n).map(|_| words.next()).collect();
-            assert_eq!(weighted_sums_of_members(&points, &weights, &further, &[n], soundness), None, "round {round}");
+            assert_eq!(sum_of_members(&points, &weights, &further, soundness), None, "round {round}");
         }
     }
 
@@ -579,16 +587,16 @@ mod tests {
         }
         let mut words = Words(3);
         let n = 128;
-        let add = |a: G2, b: G2| portable::sum::sums(&[a, b], &[2])[0];
+        let add = |a: G2, b: G2| Backend::Portable.sum(&[a, b]);
         let bad = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).next_back().expect("of order 13");
         let mut points: Vec<G2> = hashed(n);
         (points[0], points[n - 1]) = (add(points[0], bad), add(points[n - 1], bad.negate()));
         for soundness in [Soundness::Bits64, Soundness::Bits128].repeat(20) {
             let weights = vec![words.weight(soundness); n];
             let further: Vec<_> = (0..n).map(|_| words.next()).collect();
-            assert_eq!(weighted_sums_of_members(&points, &weights, &further, &[n], soundness), None);
-            let expected = portable::weighted_sum::weighted_sums(&points, &weights, &[n])[0];
-            assert_eq!(weighted_sums_of_members(&points, &weights, &vec![7; n], &[n], soundness), Some(vec![expected]));
+            assert_eq!(sum_of_members(&points, &weights, &further, soundness), None);
+            let expected = weighted_sum(&points, &weights);
+            assert_eq!(sum_of_members(&points, &weights, &vec![7; n], soundness), Some(expected));
         }
     }
 
@@ -614,13 +622,13 @@ mod tests {
                     let ones = if soundness == Soundness::Bits64 { u128::from(u64::MAX / 15) } else { u128::MAX / 15 };
                     (weights[i], further[i]) = (Weight::from_bits(ones).unwrap(), u64::MAX / 15);
                     (weights[j], further[j]) = (weights[i], further[i]);
-                    assert!(weighted_sums_of_members(&points, &weights, &further, &[n], soundness).is_some());
+                    assert!(sum_of_members(&points, &weights, &further, soundness).is_some());
                     if position < digits {
                         weights[j] = Weight::from_bits(ones ^ 1 << (4 * position)).unwrap();
                     } else {
                         further[j] ^= 1 << (4 * (position - digits));
                     }
-                    let sum = weighted_sums_of_members(&points, &weights, &further, &[n], soundness);
+                    let sum = sum_of_members(&points, &weights, &further, soundness);
                     assert_eq!(sum, None, "{soundness:?}, {n} points, position {position}");
                 }
             }

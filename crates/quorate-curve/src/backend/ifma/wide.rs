@@ -181,12 +181,12 @@ fn lift_and_reduce(a: &[__m512i; 16], to: &mut [__m512i; 8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{
-        ifma::{
+    use crate::{
+        arithmetic::field::Field as _,
+        backend::ifma::{
             fp2::tests::{elements2, load},
             lanes_or_skip,
         },
-        portable::field::Field as _,
     };
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
                 c0: combine!(p = product.c0, s = square.c0, t = square.c1 => p.minus(s).plus(t)),
                 c1: combine!(p = product.c1, s = square.c0, t = square.c1 => p.minus(s).minus(t)),
             };
-            let one_plus_i = blst::blst_fp2 { fp: [crate::backend::portable::curve::ONE; 2] };
+            let one_plus_i = blst::blst_fp2 { fp: [crate::arithmetic::curve::ONE; 2] };
             let expected: [_; 8] = core::array::from_fn(|lane| {
                 let (a, b) = (&a[lane], &b[lane]);
                 a.times(b).minus(&a.squared().times(&one_plus_i)).plus(b)

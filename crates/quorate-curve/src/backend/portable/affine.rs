@@ -9,18 +9,18 @@
 
 use alloc::vec::Vec;
 
-use super::{Curve, field::Field};
+use crate::{
+    arithmetic::{Curve, field::Field},
+    segments::Segments,
+};
 
-/// The sum of each stretch of `points`; stretch `i` ends before `ends[i]`.
+/// The sum of each segment.
 ///
-/// Pairs are added in rounds, all stretches at once, so that a call has about as many inversions as the longest stretch
+/// Pairs are added in rounds, all segments at once, so that a call has about as many inversions as the longest segment
 /// has bits.
-pub(crate) fn sums<C: Curve>(mut points: Vec<C>, ends: &[usize]) -> Vec<C> {
-    let mut lengths = Vec::with_capacity(ends.len());
-    let mut start = 0;
-    for end in ends {
-        lengths.push(end - core::mem::replace(&mut start, *end));
-    }
+pub(crate) fn sums<C: Curve>(points: Segments<C>) -> Vec<C> {
+    let mut lengths: Vec<_> = points.cut().ranges().map(|range| range.len()).collect();
+    let mut points = points.into_items();
     let mut chain = Chain::default();
     while lengths.iter().any(|n| *n > 1) {
         // First pass: a denominator for each pair. Second pass: the sums, written over the points read.
@@ -150,29 +150,22 @@ mod tests {
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         let mut pool: Vec<G> = Backend::Portable.hash_to_curve(b"affine", &messages);
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1].negate(), pool[2]]);
-        // Every pair, and stretches of every small length with repeats, opposites and identities.
+        // Every pair, and segments of every small length with repeats, opposites and identities.
         let jacobian = |points: &[G]| {
             let sum =
                 points.iter().fold(G::IDENTITY.inner().to_jacobian(), |sum, p| Curve::add_affine(&sum, &p.inner()));
             G::wrap(Curve::to_affine(&[sum])[0])
         };
-        let mut stretches: Vec<Vec<G>> = vec![vec![]];
+        let mut segments: Vec<Vec<G>> = vec![vec![]];
         for a in &pool {
-            stretches.extend(pool.iter().map(|b| vec![*a, *b]));
+            segments.extend(pool.iter().map(|b| vec![*a, *b]));
         }
         for n in 1..40 {
-            stretches.push((0..n).map(|i| pool[(i * i + n) % pool.len()]).collect());
+            segments.push((0..n).map(|i| pool[(i * i + n) % pool.len()]).collect());
         }
-        let points: Vec<_> = stretches.iter().flatten().map(|p| p.inner()).collect();
-        let ends: Vec<_> = stretches
-            .iter()
-            .scan(0, |end, s| {
-                *end += s.len();
-                Some(*end)
-            })
-            .collect();
-        for (sum, stretch) in sums(points, &ends).into_iter().zip(&stretches) {
-            assert_eq!(G::wrap(sum), jacobian(stretch), "{stretch:?}");
+        let points = segments.iter().map(|segment| segment.iter().map(|p| p.inner())).collect();
+        for (sum, segment) in sums(points).into_iter().zip(&segments) {
+            assert_eq!(G::wrap(sum), jacobian(segment), "{segment:?}");
         }
         let mut doubled: Vec<_> = pool.iter().map(|p| p.inner()).collect();
         double_all(&mut doubled);
@@ -188,7 +181,8 @@ mod tests {
         let mut bytes = [0; 48];
         bytes[0] = 0x80;
         let point: G1 = Backend::Portable.decode(&bytes).unwrap();
-        let got = sums(vec![point.inner(), G1::IDENTITY.inner(), point.inner(), point.inner()], &[2, 4]);
+        let points = vec![point.inner(), G1::IDENTITY.inner(), point.inner(), point.inner()];
+        let got = sums(Segments::of_size(2, points));
         assert_eq!(got, [point.inner(), point.negate().inner()]);
     }
 

@@ -2,30 +2,29 @@
 
 use alloc::vec::Vec;
 
-use super::Curve;
 use crate::{
+    arithmetic::Curve,
     encoding::{DecodeError, Form, check},
-    group::Group,
 };
 
-pub(crate) fn decode_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+pub(crate) fn decode_each<C: Curve>(encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
     encodings.iter().map(|bytes| decode(bytes)).collect()
 }
 
-pub(crate) fn decode_uncompressed_each<G: Group>(encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
+pub(crate) fn decode_uncompressed_each<C: Curve>(encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
     encodings.iter().map(|bytes| decode_uncompressed(bytes)).collect()
 }
 
-fn decode<G: Group>(bytes: &[u8]) -> Result<G, DecodeError> {
-    match check::<G>(bytes, G::COMPRESSED)? {
-        Form::Infinity => Ok(G::IDENTITY),
-        Form::Finite => Curve::uncompress(bytes).map(G::wrap).ok_or(DecodeError::NotOnCurve),
+fn decode<C: Curve>(bytes: &[u8]) -> Result<C, DecodeError> {
+    match check::<C>(bytes, C::COMPRESSED)? {
+        Form::Infinity => Ok(C::IDENTITY),
+        Form::Finite => C::uncompress(bytes).ok_or(DecodeError::NotOnCurve),
     }
 }
 
-fn decode_uncompressed<G: Group>(bytes: &[u8]) -> Result<G, DecodeError> {
-    match check::<G>(bytes, G::UNCOMPRESSED)? {
-        Form::Infinity => Ok(G::IDENTITY),
-        Form::Finite => Curve::deserialize(bytes).map(G::wrap).ok_or(DecodeError::NotOnCurve),
+fn decode_uncompressed<C: Curve>(bytes: &[u8]) -> Result<C, DecodeError> {
+    match check::<C>(bytes, C::UNCOMPRESSED)? {
+        Form::Infinity => Ok(C::IDENTITY),
+        Form::Finite => C::deserialize(bytes).ok_or(DecodeError::NotOnCurve),
     }
 }

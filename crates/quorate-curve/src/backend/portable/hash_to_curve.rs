@@ -2,21 +2,13 @@
 
 use alloc::vec::Vec;
 
-use blst::{blst_expand_message_xmd, blst_p1_affine, blst_p2_affine};
+use blst::{blst_expand_message_xmd, blst_p1_affine};
 
-use super::{Curve, map_to_g2};
-use crate::group::Group;
+use crate::arithmetic::Curve;
 
-pub(crate) fn hash_to_curve<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-    whole::<G::Affine>(dst, messages).into_iter().map(G::wrap).collect()
-}
-
-pub(crate) fn hash_for_sums<G: Group>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-    G::Affine::hash_for_sums(dst, messages).into_iter().map(G::wrap).collect()
-}
-
-pub(crate) fn clear_sums<G: Group>(sums: &[G]) -> Vec<G> {
-    G::Affine::clear_sums(G::slice(sums)).into_iter().map(G::wrap).collect()
+pub(crate) fn hash_to_curve<C: Curve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+    let points: Vec<_> = messages.iter().map(|(prefix, body)| C::hash(body, dst, prefix)).collect();
+    C::to_affine(&points)
 }
 
 /// What is hashed for sums: Q(m) such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
@@ -28,27 +20,12 @@ pub trait HashForSums: Curve {
 impl HashForSums for blst_p1_affine {
     /// Whole: in G1 clearing is a third of the work, and blst does not expose a hash without it.
     fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
-        whole(dst, messages)
+        hash_to_curve(dst, messages)
     }
 
     fn clear_sums(sums: &[Self]) -> Vec<Self> {
         sums.to_vec()
     }
-}
-
-impl HashForSums for blst_p2_affine {
-    fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
-        map_to_g2::hash_uncleared(dst, messages)
-    }
-
-    fn clear_sums(sums: &[Self]) -> Vec<Self> {
-        map_to_g2::clear_cofactor(sums)
-    }
-}
-
-fn whole<C: Curve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
-    let points: Vec<_> = messages.iter().map(|(prefix, body)| C::hash(body, dst, prefix)).collect();
-    C::to_affine(&points)
 }
 
 /// `expand_message_xmd` of RFC 9380, section 5.3.1, with SHA-256, of the concatenation of the message's two parts.

@@ -19,20 +19,34 @@ use alloc::vec::Vec;
 use blst::*;
 
 use super::{
-    Curve,
     affine::{self, Chain},
-    curve::{ONE, ZERO},
-    field::Field,
-    hash_to_curve::expand,
+    hash_to_curve::{HashForSums, expand},
+};
+use crate::{
+    arithmetic::{
+        Curve,
+        curve::{ONE, PARAMETER, ZERO},
+        field::Field,
+    },
+    segments::Segments,
 };
 
+impl HashForSums for blst_p2_affine {
+    fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
+        hash_uncleared(dst, messages)
+    }
+
+    fn clear_sums(sums: &[Self]) -> Vec<Self> {
+        clear_cofactor(sums)
+    }
+}
+
 /// The uncleared hash of each message.
-pub(crate) fn hash_uncleared(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<blst_p2_affine> {
+fn hash_uncleared(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<blst_p2_affine> {
     let u: Vec<blst_fp2> = messages.iter().flat_map(|message| hash_to_field(dst, message)).collect();
     let mapped = map_to_isogenous(&u);
     let mapped = isogeny(&mapped);
-    let ends: Vec<_> = (1..=messages.len()).map(|i| 2 * i).collect();
-    affine::sums(mapped, &ends)
+    affine::sums(Segments::of_size(2, mapped))
 }
 
 /// Clears the cofactor (RFC 9380, appendix G.3; Budroni and Pintore, <https://eprint.iacr.org/2017/419>):
@@ -172,12 +186,12 @@ fn psi(point: &blst_p2_affine) -> blst_p2_affine {
     Curve::at(conjugate(point.x()).times(&PSI_X), conjugate(point.y()).times(&PSI_Y))
 }
 
-/// |z| = 0xd201000000010000 times the point.
+/// |z|·P.
 fn times_minus_z(point: &blst_p2) -> blst_p2 {
     let mut sum = *point;
     for bit in (0..63).rev() {
         sum = <blst_p2_affine as Curve>::double(&sum);
-        if 0xd201_0000_0001_0000_u64 >> bit & 1 == 1 {
+        if PARAMETER >> bit & 1 == 1 {
             sum = <blst_p2_affine as Curve>::add(&sum, point);
         }
     }
@@ -417,10 +431,10 @@ mod tests {
     fn clearing_is_linear_and_clears() {
         let points = hash_uncleared(b"linear", &[(b"", b"a"), (b"", b"b")]);
         assert!(!points[0].in_subgroup());
-        let sum = affine::sums(points.clone(), &[2]);
+        let sum = affine::sums(Segments::one(points.clone()));
         let cleared = clear_cofactor(&points);
         assert!(cleared.iter().all(Curve::in_subgroup));
-        assert_eq!(clear_cofactor(&sum), affine::sums(cleared, &[2]));
+        assert_eq!(clear_cofactor(&sum), affine::sums(Segments::one(cleared)));
         assert_eq!(clear_cofactor(&[Curve::IDENTITY]), vec![Curve::IDENTITY]);
     }
 }

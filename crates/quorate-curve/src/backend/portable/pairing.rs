@@ -5,34 +5,35 @@ use alloc::{boxed::Box, vec::Vec};
 use core::ptr;
 
 use blst::{
-    blst_final_exp, blst_fp, blst_fp6, blst_fp12, blst_fp12_conjugate, blst_fp12_mul, blst_fp12_mul_by_xy00z0,
-    blst_fp12_sqr, blst_miller_loop_n, blst_precompute_lines,
+    blst_final_exp, blst_fp, blst_fp6, blst_fp12, blst_miller_loop_n, blst_p1_affine, blst_p2_affine,
+    blst_precompute_lines,
 };
 
-use super::field::Field;
 use crate::{
-    group::{G1, G2, Group, sealed::Sealed},
-    pairing::{Gt, MillerValue, Pairing, PreparedG2, PreparedLines},
+    arithmetic::{
+        curve::PARAMETER,
+        field::Field,
+        fp12::{conjugate, multiply_by_line, square},
+    },
+    pairing::{Gt, MillerValue, Pairing},
+    segments::Cut,
 };
-
-/// |x|, the absolute value of the curve's parameter.
-pub(crate) const PARAMETER: u64 = 0xd201_0000_0001_0000;
 
 /// The steps of a loop: 63 doublings and 5 additions.
-pub(crate) const STEPS: usize = 68;
+const STEPS: usize = 68;
 
-pub(crate) fn miller_products(pairs: &[(G1, G2)], ends: &[usize]) -> Vec<MillerValue> {
-    let mut start = 0;
-    ends.iter().map(|&end| miller_product(&pairs[core::mem::replace(&mut start, end)..end])).collect()
+/// The lines of a point, one a step.
+pub(crate) type Lines = Box<[blst_fp6; STEPS]>;
+
+/// A value for each segment. `finite` gives the points of a pair, and none where one of them is the identity.
+pub(crate) fn miller_products<T>(
+    pairs: Cut<'_, T>,
+    finite: impl Fn(&T) -> Option<(blst_p1_affine, blst_p2_affine)>,
+) -> Vec<MillerValue> {
+    pairs.iter().map(|pairs| miller_product(pairs.iter().filter_map(&finite).unzip())).collect()
 }
 
-pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
-    values.iter().map(final_exponentiation).collect()
-}
-
-fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
-    let finite = pairs.iter().filter(|(p, q)| !p.is_identity() && !q.is_identity());
-    let (p, q): (Vec<_>, Vec<_>) = finite.map(|(p, q)| (p.inner(), q.inner())).unzip();
+fn miller_product((p, q): (Vec<blst_p1_affine>, Vec<blst_p2_affine>)) -> MillerValue {
     if p.is_empty() {
         return MillerValue::ONE;
     }
@@ -43,55 +44,45 @@ fn miller_product(pairs: &[(G1, G2)]) -> MillerValue {
     MillerValue::new(Pairing::Ate, out)
 }
 
-pub(crate) fn prepare(points: &[G2]) -> Vec<PreparedG2> {
-    let prepare = |point: &G2| {
+/// The lines of each point.
+pub(crate) fn prepare(points: &[blst_p2_affine]) -> impl Iterator<Item = Lines> {
+    points.iter().map(|point| {
         let mut lines = Box::new([blst_fp6::default(); STEPS]);
         // SAFETY: as many lines as blst writes, and a valid reference.
-        unsafe { blst_precompute_lines(lines.as_mut_ptr(), &point.inner()) };
-        PreparedG2::new(*point, PreparedLines::Portable(lines))
-    };
-    points.iter().map(prepare).collect()
+        unsafe { blst_precompute_lines(lines.as_mut_ptr(), point) };
+        lines
+    })
 }
 
-pub(crate) fn miller_products_prepared(pairs: &[(G1, &PreparedG2)], ends: &[usize]) -> Vec<MillerValue> {
-    let mut start = 0;
-    ends.iter().map(|&end| miller_product_prepared(&pairs[core::mem::replace(&mut start, end)..end])).collect()
+/// A value for each segment. `finite` gives a point and the lines of the other, and none where one of them is the identity.
+pub(crate) fn miller_products_prepared<'a, T: 'a>(
+    pairs: Cut<'a, T>,
+    finite: impl Fn(&'a T) -> Option<(blst_p1_affine, &'a Lines)>,
+) -> Vec<MillerValue> {
+    pairs.iter().map(|pairs| miller_product_prepared(pairs.iter().filter_map(&finite))).collect()
 }
 
 /// blst's own loop over prepared lines takes one pair. Here all pairs share the squarings.
-fn miller_product_prepared(pairs: &[(G1, &PreparedG2)]) -> MillerValue {
-    let finite = pairs.iter().filter(|(p, q)| !p.is_identity() && !q.point.is_identity());
-    let prepared = finite.filter_map(|(p, q)| match &q.lines {
-        PreparedLines::Portable(lines) => {
-            // Two coefficients of blst's lines lack their factors -2x and 2y.
-            let p = p.inner();
-            Some((blst_fp::default().minus(&p.x.doubled()), p.y.doubled(), lines))
-        }
-        #[cfg(target_arch = "x86_64")]
-        PreparedLines::Ifma(_) => None,
-    });
-    let prepared: Vec<_> = prepared.collect();
-    if prepared.is_empty() {
+fn miller_product_prepared<'a>(pairs: impl Iterator<Item = (blst_p1_affine, &'a Lines)>) -> MillerValue {
+    // Two coefficients of blst's lines lack their factors -2x and 2y.
+    let factors = |(p, lines): (blst_p1_affine, _)| (blst_fp::default().minus(&p.x.doubled()), p.y.doubled(), lines);
+    let pairs: Vec<_> = pairs.map(factors).collect();
+    if pairs.is_empty() {
         return MillerValue::ONE;
     }
     let mut value = blst_fp12::default();
     let mut step = 0;
     let mut times_lines = |value: &mut blst_fp12| {
-        for (x, y, lines) in &prepared {
+        for (x, y, lines) in &pairs {
             let [constant, by_x, by_y] = &lines[step].fp2;
-            let line = blst_fp6 { fp2: [*constant, by_x.times_fp(x), by_y.times_fp(y)] };
-            let value = ptr::from_mut(value);
-            // SAFETY: valid pointers; blst allows the result in the place of a factor.
-            unsafe { blst_fp12_mul_by_xy00z0(value, value, &line) };
+            multiply_by_line(value, &blst_fp6 { fp2: [*constant, by_x.times_fp(x), by_y.times_fp(y)] });
         }
         step += 1;
     };
     for bit in (0..63).rev() {
         // The first square of one is one.
         if bit < 62 {
-            let value = ptr::from_mut(&mut value);
-            // SAFETY: valid pointers; blst allows the result in the place of the factor.
-            unsafe { blst_fp12_sqr(value, value) };
+            square(&mut value);
         }
         times_lines(&mut value);
         if PARAMETER >> bit & 1 == 1 {
@@ -101,23 +92,13 @@ fn miller_product_prepared(pairs: &[(G1, &PreparedG2)]) -> MillerValue {
     MillerValue::new(Pairing::Ate, conjugate(&value))
 }
 
+pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
+    values.iter().map(final_exponentiation).collect()
+}
+
 fn final_exponentiation(value: &MillerValue) -> Gt {
     let mut out = blst_fp12::default();
     // SAFETY: valid references.
     unsafe { blst_final_exp(&mut out, &value.value) };
     Gt(out)
-}
-
-pub(crate) fn multiply(a: &blst_fp12, b: &blst_fp12) -> blst_fp12 {
-    let mut out = blst_fp12::default();
-    // SAFETY: valid references.
-    unsafe { blst_fp12_mul(&mut out, a, b) };
-    out
-}
-
-pub(crate) fn conjugate(a: &blst_fp12) -> blst_fp12 {
-    let mut out = *a;
-    // SAFETY: a valid reference.
-    unsafe { blst_fp12_conjugate(&mut out) };
-    out
 }

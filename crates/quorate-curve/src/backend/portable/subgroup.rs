@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::Curve;
-use crate::group::Group;
+use crate::arithmetic::Curve;
 
-pub(crate) fn in_subgroup<G: Group>(points: &[G]) -> Vec<bool> {
-    points.iter().map(|point| point.inner().in_subgroup()).collect()
+pub(crate) fn in_subgroup<C: Curve>(points: &[C]) -> Vec<bool> {
+    points.iter().map(C::in_subgroup).collect()
 }

@@ -2,31 +2,28 @@
 
 use alloc::vec::Vec;
 
-use super::{Curve, affine};
-use crate::group::Group;
+use super::affine;
+use crate::{
+    arithmetic::curve::{Curve, GroupId},
+    segments::{Cut, Segments},
+};
 
-pub(crate) fn sums<G: Group>(points: &[G], ends: &[usize]) -> Vec<G> {
-    let points = G::slice(points);
-    let mut start = 0;
-    let sums: Vec<_> = ends
-        .iter()
-        .map(|&end| {
-            let stretch = &points[core::mem::replace(&mut start, end)..end];
-            match stretch {
-                [] => G::Affine::IDENTITY.to_jacobian(),
-                [one] => one.to_jacobian(),
-                many if many.len() >= BATCHED && has_x_zero::<G>() => {
-                    affine::sums(many.to_vec(), &[many.len()])[0].to_jacobian()
-                }
-                // Identities are left out: blst takes one beside a point with x = 0 for its double.
-                many => {
-                    let finite = many.iter().filter(|p| **p != G::Affine::IDENTITY).map(core::ptr::from_ref);
-                    G::Affine::sum(&finite.collect::<Vec<_>>())
-                }
-            }
-        })
-        .collect();
-    G::Affine::to_affine(&sums).into_iter().map(G::wrap).collect()
+/// The sum of each segment.
+pub(crate) fn sums<C: Curve>(points: Cut<'_, C>) -> Vec<C> {
+    let sums: Vec<_> = points.iter().map(sum).collect();
+    C::to_affine(&sums)
+}
+
+fn sum<C: Curve>(points: &[C]) -> C::Jacobian {
+    match points {
+        [] => C::IDENTITY.to_jacobian(),
+        [one] => one.to_jacobian(),
+        many if many.len() >= BATCHED && has_x_zero(C::ID) => {
+            affine::sums(Segments::one(many.to_vec()))[0].to_jacobian()
+        }
+        // Identities are left out: blst takes one beside a point with x = 0 for its double.
+        many => C::sum(&many.iter().filter(|point| **point != C::IDENTITY).collect::<Vec<_>>()),
+    }
 }
 
 /// From so many points on blst adds in batches, where it takes a point with x = 0 beside the identity for a doubling, and
@@ -34,8 +31,11 @@ pub(crate) fn sums<G: Group>(points: &[G], ends: &[usize]) -> Vec<G> {
 const BATCHED: usize = 32;
 
 /// Whether the curve has points with x = 0: E(Fp) has (0, ±2), of order 3; on the twist 4(1 + i) is no square.
-fn has_x_zero<G: Group>() -> bool {
-    G::COORDINATES.len() == 2
+const fn has_x_zero(group: GroupId) -> bool {
+    match group {
+        GroupId::G1 => true,
+        GroupId::G2 => false,
+    }
 }
 
 #[cfg(test)]

@@ -3,77 +3,75 @@
 //! Few points: Straus. Each point gets a table of P, 2P and (1-ω)P; then two doublings and one addition of a turned,
 //! signed table entry for each digit and point, in Jacobian coordinates.
 //!
-//! Many short stretches: the same, all stretches in step, in affine coordinates with one inversion a step for all.
+//! Many short segments: the same, all segments in step, in affine coordinates with one inversion a step for all.
 //!
-//! Long stretches: buckets. For each pair of digits a point is added, turned and signed, to one of 57 buckets; the buckets
+//! Long segments: buckets. For each pair of digits a point is added, turned and signed, to one of 57 buckets; the buckets
 //! fold into three for each digit place (for 1, 2 and 1 - ω), and the places are joined by doublings. All but the last is
-//! affine: for d digits about `255/256·d/2` additions a point and `28·d` a stretch.
+//! affine: for d digits about `255/256·d/2` additions a point and `28·d` a segment.
 
 use alloc::{vec, vec::Vec};
 
-use super::{Curve, affine};
+use super::affine;
 use crate::{
-    group::Group,
+    arithmetic::Curve,
+    segments::{Segments, WeightedCut},
     weight::{DIGITS, Digit, Kind, Weight},
 };
 
-pub(crate) fn weighted_sums<G: Group>(points: &[G], weights: &[Weight], ends: &[usize]) -> Vec<G> {
-    if weights.iter().all(|w| *w == Weight::ONE) {
-        return super::sum::sums(points, ends);
+/// The weighted sum of each segment.
+pub(crate) fn weighted_sums<C: Curve>(points: WeightedCut<'_, C>) -> Vec<C> {
+    if points.weights().iter().all(|w| *w == Weight::ONE) {
+        return super::sum::sums(points.points());
     }
-    let points = G::slice(points);
-    let mut sums = vec![G::Affine::IDENTITY; ends.len()];
-    let (mut short, mut start) = (Short::default(), 0);
-    for (i, &end) in ends.iter().enumerate() {
-        let range = core::mem::replace(&mut start, end)..end;
-        if range.len() < BUCKETS_FROM {
-            short.push(i, &points[range.clone()], &weights[range]);
+    let mut sums = vec![C::IDENTITY; points.points().len()];
+    let mut short = Short::default();
+    for (i, (points, weights)) in points.iter().enumerate() {
+        if points.len() < BUCKETS_FROM {
+            short.push(i, points, weights);
         } else {
-            sums[i] = buckets(&points[range.clone()], &weights[range]);
+            sums[i] = buckets(points, weights);
         }
     }
     for (i, sum) in short.indices.iter().zip(short.sums()) {
         sums[*i] = sum;
     }
-    sums.into_iter().map(G::wrap).collect()
+    sums
 }
 
-/// Stretches from this length on are summed by buckets.
+/// Segments from this length on are summed by buckets.
 const BUCKETS_FROM: usize = 48;
-/// From this many points on, short stretches are summed in step.
+/// From this many points on, short segments are summed in step.
 const IN_STEP_FROM: usize = 16;
 
-/// The short stretches of a call.
+/// The short segments of a call.
 struct Short<C> {
     indices: Vec<usize>,
-    points: Vec<C>,
+    points: Segments<C>,
     weights: Vec<Weight>,
-    ends: Vec<usize>,
 }
 
 impl<C> Default for Short<C> {
     fn default() -> Self {
-        Self { indices: Vec::new(), points: Vec::new(), weights: Vec::new(), ends: Vec::new() }
+        Self { indices: Vec::new(), points: Segments::new(), weights: Vec::new() }
     }
 }
 
 impl<C: Curve> Short<C> {
     fn push(&mut self, index: usize, points: &[C], weights: &[Weight]) {
         self.indices.push(index);
-        self.points.extend_from_slice(points);
+        self.points.extend(points.iter().copied());
+        self.points.close();
         self.weights.extend_from_slice(weights);
-        self.ends.push(self.points.len());
     }
 
     fn sums(&self) -> Vec<C> {
-        let tables = tables(&self.points);
-        if self.points.len() < IN_STEP_FROM { self.straus(&tables) } else { self.in_step(&tables) }
+        let points = self.points.items();
+        let tables = tables(points);
+        if points.len() < IN_STEP_FROM { self.straus(&tables) } else { self.in_step(&tables) }
     }
 
     fn straus(&self, tables: &[[C; 3]]) -> Vec<C> {
-        let mut start = 0;
-        let sums = self.ends.iter().map(|&end| {
-            let range = core::mem::replace(&mut start, end)..end;
+        let sums = self.points.cut().ranges().map(|range| {
             let (tables, weights) = (&tables[range.clone()], &self.weights[range]);
             let mut sum = C::IDENTITY.to_jacobian();
             for place in (0..longest(weights)).rev() {
@@ -90,22 +88,18 @@ impl<C: Curve> Short<C> {
     }
 
     fn in_step(&self, tables: &[[C; 3]]) -> Vec<C> {
-        let mut sums = vec![C::IDENTITY; self.ends.len()];
-        let mut summands = Vec::with_capacity(self.points.len() + sums.len());
-        let mut ends = Vec::with_capacity(sums.len());
+        let mut sums = vec![C::IDENTITY; self.points.len()];
         for place in (0..longest(&self.weights)).rev() {
             affine::double_all(&mut sums);
             affine::double_all(&mut sums);
-            let mut start = 0;
-            for (sum, &end) in sums.iter().zip(&self.ends) {
-                let range = core::mem::replace(&mut start, end)..end;
+            let mut summands = Segments::with_capacity(self.weights.len() + sums.len(), sums.len());
+            for (sum, range) in sums.iter().zip(self.points.cut().ranges()) {
                 let entries = tables[range.clone()].iter().zip(&self.weights[range]);
                 summands.push(*sum);
                 summands.extend(entries.filter_map(|(table, weight)| entry(table, weight.digit(place))));
-                ends.push(summands.len());
+                summands.close();
             }
-            sums = affine::sums(core::mem::take(&mut summands), &ends);
-            ends.clear();
+            sums = affine::sums(summands);
         }
         sums
     }
@@ -114,8 +108,7 @@ impl<C: Curve> Short<C> {
 /// P, 2P and (1-ω)P of each point.
 fn tables<C: Curve>(points: &[C]) -> Vec<[C; 3]> {
     let summands = points.iter().flat_map(|p| [*p, *p, *p, p.turned(1).signed(true)]).collect();
-    let ends: Vec<_> = (1..=2 * points.len()).map(|i| 2 * i).collect();
-    let multiples = affine::sums(summands, &ends);
+    let multiples = affine::sums(Segments::of_size(2, summands));
     points.iter().zip(multiples.chunks_exact(2)).map(|(p, m)| [*p, m[0], m[1]]).collect()
 }
 
@@ -131,7 +124,7 @@ fn buckets<C: Curve>(points: &[C], weights: &[Weight]) -> C {
     let contents = fill_buckets(&turned, weights, pairs);
 
     // Fold the 57 buckets of each pair of places into the three kinds of each place.
-    let (mut summands, mut ends) = (Vec::new(), Vec::new());
+    let mut summands = Segments::new();
     for bucket in contents.chunks_exact(BUCKETS) {
         for place in 0..2 {
             for kind in 0..3 {
@@ -141,11 +134,11 @@ fn buckets<C: Curve>(points: &[C], weights: &[Weight]) -> C {
                         summands.push(content.turned(digit.turn).signed(digit.negative));
                     }
                 }
-                ends.push(summands.len());
+                summands.close();
             }
         }
     }
-    let kinds = affine::sums(summands, &ends);
+    let kinds = affine::sums(summands);
 
     let mut sum = C::IDENTITY.to_jacobian();
     for place in kinds.chunks_exact(3).rev() {
@@ -186,7 +179,7 @@ fn fill_buckets<C: Curve>(turned: &[[C; 3]], weights: &[Weight], pairs: usize) -
             *place += 1;
         }
     }
-    affine::sums(sorted, &ends)
+    affine::sums(Segments::from_ends(sorted, ends))
 }
 
 pub(in crate::backend) fn longest(weights: &[Weight]) -> usize {
@@ -266,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Backend, G1, G2,
+        Backend, G1, G2, Group,
         weight::tests::{Eisenstein, value},
     };
 
@@ -315,16 +308,17 @@ mod tests {
             .collect()
     }
 
+    /// The weighted sum of one segment.
+    fn weighted_sum<G: Group>(points: &[G], weights: &[Weight]) -> G {
+        let points = points.iter().copied().zip(weights.iter().copied());
+        Backend::Portable.weighted_sums(&core::iter::once(points).collect())[0]
+    }
+
     fn agrees_with_naive<G: Group>() {
         for n in [0, 1, 2, 7, 8, 9, IN_STEP_FROM - 1, IN_STEP_FROM, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
             let (points, weights) = (hashed::<G>(n), weights(n));
             let terms: Vec<_> = points.iter().zip(&weights).map(|(p, w)| naive(*p, *w)).collect();
-            assert_eq!(
-                Backend::Portable.weighted_sums(&points, &weights, &[n]),
-                vec![Backend::Portable.sum(&terms)],
-                "{} n = {n}",
-                G::NAME
-            );
+            assert_eq!(weighted_sum(&points, &weights), Backend::Portable.sum(&terms), "{} n = {n}", G::NAME);
         }
     }
 
@@ -341,22 +335,20 @@ mod tests {
             let weight = Weight::from_bits(byte).unwrap();
             let mut padded = vec![point];
             padded.resize(BUCKETS_FROM, G1::IDENTITY);
-            let by_buckets = Backend::Portable.weighted_sums(&padded, &vec![weight; padded.len()], &[padded.len()]);
-            assert_eq!(by_buckets, vec![naive(point, weight)], "{byte:#x}");
+            let by_buckets = weighted_sum(&padded, &vec![weight; padded.len()]);
+            assert_eq!(by_buckets, naive(point, weight), "{byte:#x}");
         }
     }
 
     #[test]
-    fn stretches_short_long_and_empty() {
-        let n = 3 * BUCKETS_FROM;
-        let (points, weights) = (hashed::<G2>(n), weights(n));
-        let ends = [0, 1, 1, 5, 5 + BUCKETS_FROM, n - 2, n];
-        let got = Backend::Portable.weighted_sums(&points, &weights, &ends);
-        let mut start = 0;
-        for (sum, end) in got.into_iter().zip(ends) {
-            let expected = Backend::Portable.weighted_sums(&points[start..end], &weights[start..end], &[end - start]);
-            assert_eq!(vec![sum], expected, "{start}..{end}");
-            start = end;
+    fn segments_short_long_and_empty() {
+        let mut points = hashed::<G2>(3 * BUCKETS_FROM).into_iter().zip(weights(3 * BUCKETS_FROM));
+        let lengths = [0, 1, 0, 4, BUCKETS_FROM, 2 * BUCKETS_FROM - 7, 2];
+        let segments = lengths.map(|n| points.by_ref().take(n).collect::<Vec<_>>()).into_iter().collect();
+        assert!(points.next().is_none());
+        let sums = Backend::Portable.weighted_sums(&segments);
+        for (sum, (points, weights)) in sums.into_iter().zip(segments.iter()) {
+            assert_eq!(sum, weighted_sum(points, weights), "{} points", points.len());
         }
     }
 
@@ -366,9 +358,9 @@ mod tests {
         let w = weights(1)[0];
         for n in [2, 9, BUCKETS_FROM + 4] {
             let points: Vec<_> = (0..n).map(|i| if i % 2 == 0 { point } else { point.negate() }).collect();
-            let sum = Backend::Portable.weighted_sums(&points, &vec![w; n], &[n])[0];
+            let sum = weighted_sum(&points, &vec![w; n]);
             assert_eq!(sum, if n % 2 == 0 { G1::IDENTITY } else { naive(point, w) }, "{n} cancelling");
-            let equal = Backend::Portable.weighted_sums(&vec![point; n], &vec![w; n], &[n])[0];
+            let equal = weighted_sum(&vec![point; n], &vec![w; n]);
             assert_eq!(equal, Backend::Portable.sum(&vec![naive(point, w); n]), "{n} equal");
         }
     }

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The suite of the consensus layer's own vectors, in which an aggregate of no keys is false.
-pub(crate) const POSSESSION: AnySuite = AnySuite::MinPk(MinPk::Possession);
+pub(crate) const POSSESSION: AnySuite = AnySuite::MinPk(MinPk::ProofOfPossession);
 /// The suite of what is signed on the chain.
 const ETH2: AnySuite = AnySuite::MinPk(MinPk::Eth2);
 

@@ -32,7 +32,7 @@ pub(crate) fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
 fn chia_aggregates(file: &File) -> Vec<Case> {
     let aggregate = |(index, suite, chia): (usize, AnySuite, Chia)| {
         let messages = match suite {
-            AnySuite::MinPk(MinPk::Possession) => Messages::Shared(chia.message.0),
+            AnySuite::MinPk(MinPk::ProofOfPossession) => Messages::Shared(chia.message.0),
             _ => Messages::Each(vec![chia.message.0; chia.pk.len()]),
         };
         let expected = suite != AnySuite::MinPk(MinPk::Basic);
@@ -64,7 +64,7 @@ impl Chia {
         Ok(AnySuite::MinPk(match self.scheme.as_str() {
             "Basic" => MinPk::Basic,
             "Aug" => MinPk::Augmented,
-            "Pop" => MinPk::Possession,
+            "Pop" => MinPk::ProofOfPossession,
             other => return Err(format!("no scheme of Chia's is named `{other}`")),
         }))
     }
@@ -144,7 +144,7 @@ fn possessions(file: &File) -> Vec<Case> {
     let case = |(index, item): (usize, Item)| Case {
         set: file.set.clone(),
         id: file.id(index),
-        suite: AnySuite::MinPk(MinPk::Possession),
+        suite: AnySuite::MinPk(MinPk::ProofOfPossession),
         keys: vec![item.public_key.0],
         messages: Messages::Possession,
         signature: item.proof_of_possession.0,

@@ -43,10 +43,13 @@ impl Signing {
     pub(crate) fn case(self) -> Option<Case> {
         let secret = reduced(self.secret);
         let key = match self.suite {
-            AnySuite::MinPk(_) => SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes()),
-            AnySuite::MinSig(_) => {
-                SecretKey::<MinSig>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes())
+            AnySuite::MinPk(_) => {
+                SecretKey::<MinPk>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec())
             }
+            AnySuite::MinSig(_) => {
+                SecretKey::<MinSig>::from_bytes(&secret).map(|secret| secret.public_key().to_bytes().to_vec())
+            }
+            other => panic!("the vectors have no case of {other}"),
         };
         let (set, id, suite, messages) = (self.set, self.id, self.suite, Messages::Shared(self.message));
         Some(Case { set, id, suite, keys: vec![key.ok()?], messages, signature: self.signature?, expected: true })

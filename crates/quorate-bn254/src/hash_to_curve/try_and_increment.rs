@@ -1,0 +1,44 @@
+//! A digest to a point by trying one x after the other. A contract that is given the counter and the root checks them for
+//! 190 gas.
+
+use ark_bn254::Fq;
+use ark_ff::PrimeField;
+
+use super::{Parity, point, right_side, root_of_parity};
+use crate::{encoding::fq_from_bytes, keccak::keccak256, signature::MessagePoint};
+
+/// The point of a digest, and the counter that leads to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incremented {
+    /// The point; its y is even.
+    pub point: MessagePoint,
+    /// The least counter that leads to a point. A higher counter may lead to another point, which nobody signed.
+    pub counter: u8,
+}
+
+/// For c = 0, 1, 2, …: x = keccak256(TAG ‖ digest ‖ c) mod 2^254 with TAG = keccak256("quorate.bn254.g1.try-and-increment")
+/// and c in 32 bytes. The function takes the first x that is below p and for which x³ + 3 is a square, and the even root.
+///
+/// A counter is accepted with probability p/2^255 = 0.378, so the function tries 2.6 counters on average.
+///
+/// # Panics
+/// If none of the 256 counters is accepted. A digest has this property with probability 2^-175; nobody can find one.
+pub fn try_and_increment(digest: &[u8; 32]) -> Incremented {
+    let found = (0..=u8::MAX).find_map(|counter| {
+        let x = fq_from_bytes(&candidate(digest, counter))?;
+        let y = root_of_parity(right_side(x), Parity::Even)?;
+        Some(Incremented { point: MessagePoint::from_point(point(x, y)), counter })
+    });
+    found.expect("one of 256 counters is accepted but for 2^-175")
+}
+
+/// The word of a counter, below 2^254. It is the x of a point if it is below p and x³ + 3 is a square.
+pub fn candidate(digest: &[u8; 32], counter: u8) -> [u8; 32] {
+    let tag = keccak256(&[b"quorate.bn254.g1.try-and-increment"]);
+    let mut counted = [0; 32];
+    counted[31] = counter;
+    let mut word = keccak256(&[&tag, digest, &counted]);
+    word[0] &= 0x3f;
+    debug_assert_eq!(Fq::MODULUS_BIT_SIZE, 254);
+    word
+}

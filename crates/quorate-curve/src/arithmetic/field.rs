@@ -1,0 +1,105 @@
+//! blst's operations of Fp and Fp2, made safe.
+
+use core::slice;
+
+use blst::*;
+
+/// An element of the coordinate field of a curve.
+pub trait Field: Copy + Default + Eq {
+    fn plus(&self, other: &Self) -> Self;
+    fn minus(&self, other: &Self) -> Self;
+    fn times(&self, other: &Self) -> Self;
+    fn squared(&self) -> Self;
+    /// The inverse of a non-zero element.
+    fn inverse(&self) -> Self;
+    /// The product with an element of Fp.
+    fn times_fp(&self, other: &blst_fp) -> Self;
+    /// Its parts, which are fully reduced and in Montgomery form: one in Fp, two in Fp2.
+    fn parts(&self) -> &[blst_fp];
+
+    fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn doubled(&self) -> Self {
+        self.plus(self)
+    }
+}
+
+macro_rules! field {
+    ($field:ident, $add:ident, $sub:ident, $mul:ident, $sqr:ident, $inverse:ident, $times_fp:expr, $parts:expr) => {
+        impl Field for $field {
+            #[inline]
+            fn plus(&self, other: &Self) -> Self {
+                let mut out = Self::default();
+                // SAFETY: valid references.
+                unsafe { $add(&mut out, self, other) };
+                out
+            }
+
+            #[inline]
+            fn minus(&self, other: &Self) -> Self {
+                let mut out = Self::default();
+                // SAFETY: valid references.
+                unsafe { $sub(&mut out, self, other) };
+                out
+            }
+
+            #[inline]
+            fn times(&self, other: &Self) -> Self {
+                let mut out = Self::default();
+                // SAFETY: valid references.
+                unsafe { $mul(&mut out, self, other) };
+                out
+            }
+
+            #[inline]
+            fn squared(&self) -> Self {
+                let mut out = Self::default();
+                // SAFETY: valid references.
+                unsafe { $sqr(&mut out, self) };
+                out
+            }
+
+            fn inverse(&self) -> Self {
+                let mut out = Self::default();
+                // SAFETY: valid references.
+                unsafe { $inverse(&mut out, self) };
+                out
+            }
+
+            #[inline]
+            fn times_fp(&self, other: &blst_fp) -> Self {
+                let times_fp: fn(&$field, &blst_fp) -> $field = $times_fp;
+                times_fp(self, other)
+            }
+
+            #[inline]
+            fn parts(&self) -> &[blst_fp] {
+                let parts: fn(&$field) -> &[blst_fp] = $parts;
+                parts(self)
+            }
+        }
+    };
+}
+
+field!(
+    blst_fp,
+    blst_fp_add,
+    blst_fp_sub,
+    blst_fp_mul,
+    blst_fp_sqr,
+    blst_fp_inverse,
+    |a, b| a.times(b),
+    slice::from_ref
+);
+field!(
+    blst_fp2,
+    blst_fp2_add,
+    blst_fp2_sub,
+    blst_fp2_mul,
+    blst_fp2_sqr,
+    blst_fp2_inverse,
+    |a, b| blst_fp2 { fp: [a.fp[0].times(b), a.fp[1].times(b)] },
+    |a| &a.fp
+);

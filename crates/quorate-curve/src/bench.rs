@@ -1,0 +1,181 @@
+//! Operations of the lanes' fields side by side with blst's, for `quorate-bench field` and for nothing else.
+//!
+//! Not an interface: what is here may change with any version.
+
+use alloc::vec::Vec;
+
+use blst::blst_fp12;
+
+use crate::backend::Backend;
+
+/// An operation that is applied to its own result, as often as it is told, to eight items.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// As in `field/fp-multiply`.
+    pub name: &'static str,
+    /// In lanes; answers with what became of the first item.
+    pub lanes: fn(usize) -> blst_fp12,
+    /// By blst, item by item, where blst has the operation; the same answer.
+    pub blst: Option<fn(usize) -> blst_fp12>,
+}
+
+/// Every operation of a backend's fields that is worth a row; none where its fields are blst's.
+pub fn operations(backend: Backend) -> Vec<Operation> {
+    match backend {
+        Backend::Portable => Vec::new(),
+        #[cfg(target_arch = "x86_64")]
+        Backend::Ifma(_) => lanes::operations(),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod lanes {
+    use alloc::{vec, vec::Vec};
+
+    use blst::*;
+
+    use super::Operation;
+    use crate::{
+        arithmetic::{self, field::Field as _},
+        backend::ifma::{
+            LANES,
+            fp::Fp,
+            fp2::Fp2,
+            fp12::{Accumulator, Extension, Fp12},
+        },
+    };
+
+    pub(super) fn operations() -> Vec<Operation> {
+        let operation = |name, lanes, blst| Operation { name, lanes, blst: Some(blst) };
+        vec![
+            operation("fp-multiply", |n| fp(n, |a, b| a.times(b)), |n| scalar(n, of_fp, |a, b| a.times(b))),
+            operation("fp-square", |n| fp(n, |a, _| a.squared()), |n| scalar(n, of_fp, |a, _| a.squared())),
+            operation("fp-invert", |n| fp(n, |a, _| a.inverted()), |n| scalar(n, of_fp, |a, _| a.inverse())),
+            operation("fp2-multiply", |n| fp2(n, |a, b| a.times(b)), |n| scalar(n, of_fp2, |a, b| a.times(b))),
+            operation("fp2-square", |n| fp2(n, |a, _| a.squared()), |n| scalar(n, of_fp2, |a, _| a.squared())),
+            operation(
+                "fp12-multiply",
+                |n| fp12(n, |a, b| a.times(b)),
+                |n| scalar(n, |x| x, arithmetic::fp12::multiply),
+            ),
+            operation("fp12-square", |n| fp12(n, |a, _| a.squared()), |n| scalar(n, |x| x, |a, _| square(a))),
+            Operation { name: "fp12-cyclotomic-square", lanes: |n| fp12(n, |a, _| a.cyclotomic_squared()), blst: None },
+            Operation { name: "fp12-line", lanes: line, blst: None },
+        ]
+    }
+
+    /// A value none of whose coefficients is special.
+    fn start() -> blst_fp12 {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut word = || {
+            state = state.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(0x1234_5677);
+            state >> 8
+        };
+        let mut element = || blst_fp { l: core::array::from_fn(|_| word()) };
+        let mut fp2 = || blst_fp2 { fp: core::array::from_fn(|_| element()) };
+        blst_fp12 { fp6: core::array::from_fn(|_| blst_fp6 { fp2: core::array::from_fn(|_| fp2()) }) }
+    }
+
+    fn of_fp(value: blst_fp12) -> blst_fp {
+        value.fp6[0].fp2[0].fp[0]
+    }
+
+    fn of_fp2(value: blst_fp12) -> blst_fp2 {
+        value.fp6[0].fp2[0]
+    }
+
+    /// An answer that is a part of a value.
+    trait Part: Copy {
+        fn answer(self) -> blst_fp12;
+    }
+
+    impl Part for blst_fp {
+        fn answer(self) -> blst_fp12 {
+            blst_fp2 { fp: [self, blst_fp::default()] }.answer()
+        }
+    }
+
+    impl Part for blst_fp2 {
+        fn answer(self) -> blst_fp12 {
+            let mut out = blst_fp12 { fp6: [blst_fp6 { fp2: [blst_fp2::default(); 3] }; 2] };
+            out.fp6[0].fp2[0] = self;
+            out
+        }
+    }
+
+    impl Part for blst_fp12 {
+        fn answer(self) -> blst_fp12 {
+            self
+        }
+    }
+
+    fn square(a: &blst_fp12) -> blst_fp12 {
+        let mut out = *a;
+        arithmetic::fp12::square(&mut out);
+        out
+    }
+
+    fn scalar<T: Part>(times: usize, part: impl Fn(blst_fp12) -> T, operation: impl Fn(&T, &T) -> T) -> blst_fp12 {
+        let by = part(start());
+        let mut items = [by; LANES];
+        for _ in 0..times {
+            for item in &mut items {
+                *item = operation(item, &by);
+            }
+        }
+        items[0].answer()
+    }
+
+    fn fp(times: usize, operation: impl Fn(&Fp, &Fp) -> Fp) -> blst_fp12 {
+        let by = Fp::splat(&of_fp(start()));
+        let mut items = by;
+        for _ in 0..times {
+            items = operation(&items, &by);
+        }
+        items.store()[0].answer()
+    }
+
+    fn fp2(times: usize, operation: impl Fn(&Fp2, &Fp2) -> Fp2) -> blst_fp12 {
+        let by = Fp2::splat(&of_fp2(start()));
+        let mut items = by;
+        for _ in 0..times {
+            items = operation(&items, &by);
+        }
+        items.store()[0].answer()
+    }
+
+    fn fp12(times: usize, operation: impl Fn(&Fp12, &Fp12) -> Fp12) -> blst_fp12 {
+        let by = Fp12::load(&[&start(); LANES]);
+        let mut items = by;
+        for _ in 0..times {
+            items = operation(&items, &by);
+        }
+        items.store()[0]
+    }
+
+    /// Lines, of which one is multiplied in over and over.
+    fn line(times: usize) -> blst_fp12 {
+        let (a, b) = (Fp2::splat(&start().fp6[0].fp2[0]), Fp2::splat(&start().fp6[0].fp2[1]));
+        let mut lines = Accumulator::new(Fp12::load(&[&start(); LANES]));
+        for _ in 0..times {
+            lines.times_line::<0>(&a, &b);
+        }
+        lines.value().store()[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_of_an_operation_agree() {
+        for operation in operations(Backend::auto()) {
+            if let Some(blst) = operation.blst {
+                for times in [0, 1, 2, 10] {
+                    assert_eq!((operation.lanes)(times), blst(times), "{} {times} times", operation.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Items in consecutive segments: what the verbs take that give one answer for each of several lists.
+//!
+//! One list of all items and the places where it is cut stand in one value, so that they always fit together.
+//!
+//! ```
+//! use quorate_curve::{Backend, G1, Group, Segments};
+//!
+//! let mut points = Segments::new();
+//! points.extend([G1::generator(), G1::generator().negate()]);
+//! points.close();
+//! points.push(G1::generator());
+//! points.close();
+//! assert_eq!(Backend::auto().sums(&points), [G1::IDENTITY, G1::generator()]);
+//! ```
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::weight::Weight;
+
+/// Items in consecutive segments, of which any may be empty.
+///
+/// [`push`](Self::push) and [`extend`](Extend::extend) add to the open segment, and [`close`](Self::close) ends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segments<T> {
+    items: Vec<T>,
+    /// Where each segment ends: ascending, and at most the number of items.
+    ends: Vec<usize>,
+}
+
+impl<T> Segments<T> {
+    /// No segment.
+    pub const fn new() -> Self {
+        Self { items: Vec::new(), ends: Vec::new() }
+    }
+
+    /// No segment, with room for so many items and segments.
+    pub fn with_capacity(items: usize, segments: usize) -> Self {
+        Self { items: Vec::with_capacity(items), ends: Vec::with_capacity(segments) }
+    }
+
+    /// One segment of all items.
+    pub fn one(items: Vec<T>) -> Self {
+        Self { ends: alloc::vec![items.len()], items }
+    }
+
+    /// Segments of `size` items each. The last one has what is left, and there is none for no items.
+    ///
+    /// # Panics
+    /// If the size is zero.
+    pub fn of_size(size: usize, items: Vec<T>) -> Self {
+        let n = items.len();
+        Self { items, ends: (1..=n.div_ceil(size)).map(|i| n.min(i * size)).collect() }
+    }
+
+    /// The items, of which each segment ends before one of `ends`. These must ascend to the number of items.
+    pub(crate) fn from_ends(items: Vec<T>, ends: Vec<usize>) -> Self {
+        debug_assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == items.len());
+        Self { items, ends }
+    }
+
+    /// Adds an item to the open segment.
+    pub fn push(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    /// Ends the open segment, which may be empty.
+    pub fn close(&mut self) {
+        self.ends.push(self.items.len());
+    }
+
+    /// How many segments are closed.
+    pub const fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no segment is closed.
+    pub const fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The closed segments, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + DoubleEndedIterator + Clone {
+        self.cut().iter()
+    }
+
+    /// The items of all segments in one slice, with those of a segment that is still open.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The items of all segments in one list.
+    pub fn into_items(self) -> Vec<T> {
+        self.items
+    }
+
+    /// The segments as the backends take them.
+    pub(crate) fn cut(&self) -> Cut<'_, T> {
+        Cut { items: &self.items, ends: &self.ends }
+    }
+
+    /// Refuses items that are in no closed segment: a verb would leave them out.
+    #[track_caller]
+    pub(crate) fn assert_closed(&self) {
+        let closed = self.ends.last().copied().unwrap_or(0);
+        assert_eq!(closed, self.items.len(), "close the last segment before you pass the segments to a verb");
+    }
+}
+
+impl<T> Default for Segments<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Extend<T> for Segments<T> {
+    /// Adds items to the open segment.
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        self.items.extend(items);
+    }
+}
+
+impl<T, S: IntoIterator<Item = T>> FromIterator<S> for Segments<T> {
+    /// A closed segment for each list.
+    fn from_iter<I: IntoIterator<Item = S>>(lists: I) -> Self {
+        let mut segments = Self::new();
+        for list in lists {
+            segments.extend(list);
+            segments.close();
+        }
+        segments
+    }
+}
+
+/// Points in consecutive segments, each point with its weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightedSegments<G> {
+    points: Segments<G>,
+    /// A weight for each point.
+    weights: Vec<Weight>,
+}
+
+impl<G> WeightedSegments<G> {
+    /// No segment.
+    pub const fn new() -> Self {
+        Self { points: Segments::new(), weights: Vec::new() }
+    }
+
+    /// No segment, with room for so many points and segments.
+    pub fn with_capacity(points: usize, segments: usize) -> Self {
+        Self { points: Segments::with_capacity(points, segments), weights: Vec::with_capacity(points) }
+    }
+
+    /// Adds a point to the open segment.
+    pub fn push(&mut self, point: G, weight: Weight) {
+        self.points.push(point);
+        self.weights.push(weight);
+    }
+
+    /// Ends the open segment, which may be empty.
+    pub fn close(&mut self) {
+        self.points.close();
+    }
+
+    /// How many segments are closed.
+    pub const fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Whether no segment is closed.
+    pub const fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// How many points there are in all segments.
+    pub const fn point_count(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The points of each closed segment, with their weights.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[G], &[Weight])> + DoubleEndedIterator + Clone {
+        WeightedCut { points: self.points.cut(), weights: &self.weights }.iter()
+    }
+
+    /// The points without their weights.
+    pub(crate) const fn points(&self) -> &Segments<G> {
+        &self.points
+    }
+
+    /// The weights of all points.
+    pub(crate) fn weights(&self) -> &[Weight] {
+        &self.weights
+    }
+}
+
+impl<G> Default for WeightedSegments<G> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<G> Extend<(G, Weight)> for WeightedSegments<G> {
+    /// Adds points to the open segment.
+    fn extend<I: IntoIterator<Item = (G, Weight)>>(&mut self, points: I) {
+        points.into_iter().for_each(|(point, weight)| self.push(point, weight));
+    }
+}
+
+impl<G, S: IntoIterator<Item = (G, Weight)>> FromIterator<S> for WeightedSegments<G> {
+    /// A closed segment for each list.
+    fn from_iter<I: IntoIterator<Item = S>>(lists: I) -> Self {
+        let mut segments = Self::new();
+        for list in lists {
+            segments.extend(list);
+            segments.close();
+        }
+        segments
+    }
+}
+
+/// Points of which nobody knows whether they are in the subgroup, in consecutive segments, each with its weight and a word
+/// of fresh random bits for the check of membership: [`Backend::weighted_sums_of_members`].
+///
+/// [`Backend::weighted_sums_of_members`]: crate::Backend::weighted_sums_of_members
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UncheckedSegments<G> {
+    weighted: WeightedSegments<G>,
+    /// Random bits for each point.
+    further: Vec<u64>,
+}
+
+impl<G> UncheckedSegments<G> {
+    /// No segment.
+    pub const fn new() -> Self {
+        Self { weighted: WeightedSegments::new(), further: Vec::new() }
+    }
+
+    /// Adds a point to the open segment. `further` must be drawn from the same generator as the weight, and after it.
+    pub fn push(&mut self, point: G, weight: Weight, further: u64) {
+        self.weighted.push(point, weight);
+        self.further.push(further);
+    }
+
+    /// Ends the open segment, which may be empty.
+    pub fn close(&mut self) {
+        self.weighted.close();
+    }
+
+    /// How many segments are closed.
+    pub const fn len(&self) -> usize {
+        self.weighted.len()
+    }
+
+    /// Whether no segment is closed.
+    pub const fn is_empty(&self) -> bool {
+        self.weighted.is_empty()
+    }
+
+    /// How many points there are in all segments.
+    pub const fn point_count(&self) -> usize {
+        self.further.len()
+    }
+
+    /// The points and their weights.
+    pub const fn weighted(&self) -> &WeightedSegments<G> {
+        &self.weighted
+    }
+
+    /// The random bits of all points.
+    pub(crate) fn further(&self) -> &[u64] {
+        &self.further
+    }
+}
+
+impl<G> Default for UncheckedSegments<G> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Items in consecutive segments, borrowed: what the backends take.
+pub(crate) struct Cut<'a, T> {
+    items: &'a [T],
+    ends: &'a [usize],
+}
+
+impl<T> Clone for Cut<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Cut<'_, T> {}
+
+impl<'a, T> Cut<'a, T> {
+    /// The items, of which each segment ends before one of `ends`. These must ascend to the number of items.
+    pub(crate) fn new(items: &'a [T], ends: &'a [usize]) -> Self {
+        debug_assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == items.len());
+        Self { items, ends }
+    }
+
+    /// The items of all segments.
+    pub(crate) const fn items(self) -> &'a [T] {
+        self.items
+    }
+
+    /// Where each segment ends among the items.
+    pub(crate) const fn ends(self) -> &'a [usize] {
+        self.ends
+    }
+
+    /// How many segments there are.
+    pub(crate) const fn len(self) -> usize {
+        self.ends.len()
+    }
+
+    /// The places of each segment among the items.
+    pub(crate) fn ranges(self) -> impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone + 'a {
+        let ends = self.ends;
+        (0..ends.len()).map(move |i| if i == 0 { 0 } else { ends[i - 1] }..ends[i])
+    }
+
+    /// The segments, in order.
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = &'a [T]> + DoubleEndedIterator + Clone + 'a {
+        self.ranges().map(move |range| &self.items[range])
+    }
+}
+
+/// Points in consecutive segments with a weight for each, borrowed.
+pub(crate) struct WeightedCut<'a, C> {
+    points: Cut<'a, C>,
+    weights: &'a [Weight],
+}
+
+impl<C> Clone for WeightedCut<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for WeightedCut<'_, C> {}
+
+impl<'a, C> WeightedCut<'a, C> {
+    /// As many weights as points.
+    pub(crate) fn new(points: Cut<'a, C>, weights: &'a [Weight]) -> Self {
+        debug_assert_eq!(points.items.len(), weights.len());
+        Self { points, weights }
+    }
+
+    /// The points without their weights.
+    pub(crate) const fn points(self) -> Cut<'a, C> {
+        self.points
+    }
+
+    /// The weights of all points.
+    pub(crate) const fn weights(self) -> &'a [Weight] {
+        self.weights
+    }
+
+    /// The points of each segment, with their weights.
+    pub(crate) fn iter(
+        self,
+    ) -> impl ExactSizeIterator<Item = (&'a [C], &'a [Weight])> + DoubleEndedIterator + Clone + 'a {
+        self.points.ranges().map(move |range| (&self.points.items[range.clone()], &self.weights[range]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, G1, Group};
+    use alloc::vec;
+
+    #[test]
+    fn segments_are_read_as_they_were_written() {
+        let mut segments = Segments::with_capacity(5, 4);
+        segments.close();
+        segments.extend([1, 2]);
+        segments.push(3);
+        segments.close();
+        segments.close();
+        segments.push(4);
+        segments.close();
+        assert_eq!((segments.len(), segments.items()), (4, &[1, 2, 3, 4][..]));
+        assert!(segments.iter().eq([&[][..], &[1, 2, 3], &[], &[4]]));
+        assert_eq!(segments, [vec![], vec![1, 2, 3], vec![], vec![4]].into_iter().collect());
+        assert_eq!(segments, Segments::from_ends(vec![1, 2, 3, 4], vec![0, 3, 3, 4]));
+        assert!(Segments::<u8>::new().is_empty() && !segments.is_empty());
+    }
+
+    #[test]
+    fn segments_of_one_size() {
+        assert_eq!(Segments::of_size(2, vec![1, 2, 3, 4, 5]), Segments::from_ends(vec![1, 2, 3, 4, 5], vec![2, 4, 5]));
+        assert_eq!(Segments::of_size(2, vec![1, 2]), Segments::one(vec![1, 2]));
+        assert_eq!(Segments::<u8>::of_size(1, vec![]), Segments::new());
+        assert_eq!(Segments::<u8>::one(vec![]).len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "close the last segment")]
+    fn an_open_segment_is_refused() {
+        let mut segments = Segments::one(vec![G1::generator()]);
+        segments.push(G1::generator());
+        let _ = Backend::Portable.sums(&segments);
+    }
+}

@@ -1,0 +1,166 @@
+//! The key of a quorum, computed as the contract computes it: from a base's key and the members that change.
+
+use std::ops::Range;
+
+use alloy_primitives::Bytes;
+use quorate::{MinSig, PublicKey};
+use quorate_bn254::{Bn254PublicKey, G1Affine, KeyPoint};
+
+use super::error::{PlanError, PointError};
+use crate::{
+    base::Base,
+    bls12381,
+    hint::{Accumulator, Change, slopes},
+    key_group::KeyGroup,
+    member_set::MemberSet,
+    quorum::KeySum,
+};
+
+/// The key of a quorum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "one variant for each key group")]
+pub enum QuorumKey {
+    /// In G2 of BN254.
+    Bn254G2(Bn254PublicKey),
+    /// In G1 of BN254. The two keys are sums of keys that nobody compared; the contract compares them.
+    Bn254G1 {
+        /// The key that the contract computes.
+        g1: Bn254PublicKey<G1Affine>,
+        /// The key that the contract is given.
+        g2: Bn254PublicKey,
+    },
+    /// In G2 of BLS12-381.
+    Bls12381G2(PublicKey<MinSig>),
+}
+
+impl QuorumKey {
+    /// The bytes of the key that the contract computes, as it keeps keys.
+    pub fn to_bytes(&self) -> Bytes {
+        match self {
+            Self::Bn254G2(key) => key.to_bytes().into(),
+            Self::Bn254G1 { g1, .. } => g1.to_bytes().into(),
+            Self::Bls12381G2(key) => bls12381::encode_key(key).into(),
+        }
+    }
+
+    /// The bytes of the key in G2 that the contract is given beside keys in G1.
+    pub fn given_g2(&self) -> Option<[u8; 128]> {
+        match self {
+            Self::Bn254G1 { g2, .. } => Some(g2.to_bytes()),
+            Self::Bn254G2(_) | Self::Bls12381G2(_) => None,
+        }
+    }
+}
+
+/// The keys of a network's members, as bytes.
+#[derive(Clone, Copy)]
+pub(super) struct MemberKeys<'a> {
+    pub(super) key_group: KeyGroup,
+    pub(super) keys: &'a [Bytes],
+}
+
+impl MemberKeys<'_> {
+    /// The key of a quorum, and the ways in which the contract can compute it, slopes first.
+    pub(super) fn quorum(
+        &self,
+        base: Option<&Base>,
+        signers: &MemberSet,
+        changed: &MemberSet,
+    ) -> Result<(QuorumKey, Vec<KeySum>), PlanError> {
+        let unchanged = vec![KeySum::Unchanged];
+        Ok(match self.key_group {
+            KeyGroup::Bn254G2 => {
+                let (start, key) = self.sum::<Bn254PublicKey>(base, signers, changed, 0..128)?;
+                let sums = if changed.is_empty() { unchanged } else { self.key_sums(start, signers, changed)? };
+                (QuorumKey::Bn254G2(key), sums)
+            }
+            KeyGroup::Bn254G1 => {
+                let (_, g1) = self.sum(base, signers, changed, 0..64)?;
+                let g2 = MemberKey::sum(None, self.members(signers.iter(), 64..192)?, Vec::new());
+                (QuorumKey::Bn254G1 { g1, g2: g2.ok_or(PlanError::Identity)? }, unchanged)
+            }
+            KeyGroup::Bls12381G2 => {
+                let (_, key) = self.sum(base, signers, changed, 0..bls12381::KEY_BYTES)?;
+                (QuorumKey::Bls12381G2(key), unchanged)
+            }
+        })
+    }
+
+    /// The base's key and the quorum's. `part` are the key's bytes within a member's.
+    fn sum<K: MemberKey>(
+        &self,
+        base: Option<&Base>,
+        signers: &MemberSet,
+        changed: &MemberSet,
+        part: Range<usize>,
+    ) -> Result<(Option<K>, K), PlanError> {
+        let start = base.map(|base| self.base_key(base, part.clone())).transpose()?;
+        let (added, removed): (Vec<_>, Vec<_>) = changed.iter().partition(|index| signers.contains(*index));
+        let (added, removed) = (self.members(added, part.clone())?, self.members(removed, part)?);
+        Ok((start, K::sum(start, added, removed).ok_or(PlanError::Identity)?))
+    }
+
+    /// A base's key, which must be the sum of its members' keys: a wrong file is found here and not by a transaction that
+    /// fails.
+    fn base_key<K: MemberKey>(&self, base: &Base, part: Range<usize>) -> Result<K, PlanError> {
+        let key = K::read(&base.key).map_err(|source| PlanError::BaseKey { slot: base.slot, source })?;
+        let sum = K::sum(None, self.members(base.signers.iter(), part)?, Vec::new());
+        if sum == Some(key) { Ok(key) } else { Err(PlanError::BaseSum { slot: base.slot }) }
+    }
+
+    /// The ways to compute a sum in G2 of BN254 to which members change.
+    fn key_sums(
+        &self,
+        start: Option<Bn254PublicKey>,
+        signers: &MemberSet,
+        changed: &MemberSet,
+    ) -> Result<Vec<KeySum>, PlanError> {
+        let start = start.map(|key| key.point());
+        let change = |index| if signers.contains(index) { Change::Added } else { Change::Removed };
+        let keys = self.members::<Bn254PublicKey>(changed.iter(), 0..128)?;
+        let changes: Vec<_> = keys.iter().map(Bn254PublicKey::point).zip(changed.iter().map(change)).collect();
+        let mut sum = Accumulator::new(start);
+        changes.iter().for_each(|(key, change)| sum.change(*key, *change));
+        let inverse_of_z = sum.inverse_of_z().ok_or(PlanError::Identity)?;
+        let slopes = slopes(start, changes).map(KeySum::Slopes);
+        Ok(slopes.into_iter().chain([KeySum::Jacobian { inverse_of_z }]).collect())
+    }
+
+    fn members<K: MemberKey>(
+        &self,
+        members: impl IntoIterator<Item = usize>,
+        part: Range<usize>,
+    ) -> Result<Vec<K>, PlanError> {
+        let read =
+            |index: usize| K::read(&self.keys[index][part.clone()]).map_err(|source| PlanError::Key { index, source });
+        members.into_iter().map(read).collect()
+    }
+}
+
+/// A key that the contract keeps.
+trait MemberKey: Copy + PartialEq {
+    fn read(bytes: &[u8]) -> Result<Self, PointError>;
+
+    /// `base` + `added` - `removed`; `None` for the identity.
+    fn sum(base: Option<Self>, added: Vec<Self>, removed: Vec<Self>) -> Option<Self>;
+}
+
+impl<G: KeyPoint> MemberKey for Bn254PublicKey<G> {
+    fn read(bytes: &[u8]) -> Result<Self, PointError> {
+        Ok(Self::from_bytes(bytes)?)
+    }
+
+    fn sum(base: Option<Self>, added: Vec<Self>, removed: Vec<Self>) -> Option<Self> {
+        quorate_bn254::sum(base, added, removed)
+    }
+}
+
+impl MemberKey for PublicKey<MinSig> {
+    fn read(bytes: &[u8]) -> Result<Self, PointError> {
+        Ok(bls12381::decode_key(bytes)?)
+    }
+
+    fn sum(base: Option<Self>, added: Vec<Self>, removed: Vec<Self>) -> Option<Self> {
+        bls12381::sum(base, added, removed)
+    }
+}

@@ -1,0 +1,78 @@
+//! Claims as data: a suite, and bytes that nobody has decoded yet.
+//!
+//! ```
+//! use quorate::{AnySuite, ClaimBytes, MinPk, SecretKey};
+//! # let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"")?;
+//! # let (key, signature) = (secret.public_key().to_bytes(), secret.sign(MinPk::Eth2, b"hello").to_bytes());
+//! let suite: AnySuite = "eth2".parse().expect("a suite's name");
+//! let claim = ClaimBytes::single(suite, &key, b"hello", &signature);
+//! assert!(claim.verify().is_valid());
+//! // Bytes that do not decode make the claim invalid.
+//! let verdict = ClaimBytes::single(suite, &key[1..], b"hello", &signature).verify();
+//! assert_eq!(verdict.to_string(), "invalid: public key: 47 bytes where a G1 point has 48");
+//! # Ok::<(), quorate::ParseError>(())
+//! ```
+
+use std::sync::Arc;
+
+use crate::{claim::SourceId, suite::AnySuite};
+
+/// A claim as data: what a line of a file, a request or a packet says. [`Verifier`](crate::Verifier) decodes and verifies it.
+///
+/// Encodings: compressed points on BLS12-381; on BN254 the words of the EVM, as the suite describes them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClaimBytes {
+    /// The suite.
+    pub suite: AnySuite,
+    /// The encoded public keys.
+    pub public_keys: Vec<Vec<u8>>,
+    /// The messages that they signed.
+    pub messages: Messages,
+    /// The encoded signature, an aggregate if there are several statements.
+    pub signature: Vec<u8>,
+    /// Who sent the claim.
+    pub source: Option<SourceId>,
+}
+
+/// The messages of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Messages {
+    /// Every key signed this message.
+    Shared(Arc<[u8]>),
+    /// Each key signed the message at its index. A claim with another number of messages than keys is invalid.
+    Each(Vec<Arc<[u8]>>),
+    /// The only key signed itself, under the tag of proofs of possession.
+    ProofOfPossession,
+}
+
+impl ClaimBytes {
+    /// One key signed one message.
+    pub fn single(suite: AnySuite, public_key: &[u8], message: &[u8], signature: &[u8]) -> Self {
+        Self {
+            suite,
+            public_keys: vec![public_key.to_vec()],
+            messages: Messages::Shared(message.into()),
+            signature: signature.to_vec(),
+            source: None,
+        }
+    }
+
+    /// The owner of a key signed the key itself.
+    pub fn proof_of_possession(suite: AnySuite, public_key: &[u8], proof: &[u8]) -> Self {
+        Self { messages: Messages::ProofOfPossession, ..Self::single(suite, public_key, &[], proof) }
+    }
+
+    /// How many statements the claim makes.
+    pub fn statements(&self) -> usize {
+        self.public_keys.len()
+    }
+}
+
+/// A claim whose kind of suite is known.
+pub(crate) struct Item<'a, S> {
+    /// Its index in the caller's slice.
+    pub(crate) index: usize,
+    pub(crate) suite: S,
+    pub(crate) claim: &'a ClaimBytes,
+}

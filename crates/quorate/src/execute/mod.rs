@@ -1,0 +1,399 @@
+//! Executes a plan: the only module, beside the search for false claims, that does arithmetic.
+//!
+//! There are three phases. Each is cut into shares of work that any thread takes.
+//!
+//! 1. Prepare: hash every message, check the membership of every signature, add up the keys that a claim puts over one
+//!    message.
+//! 2. Weigh: compute the weighted sum that each pairing needs, and the weighted sum of the signatures.
+//! 3. Pair: compute a Miller value for each block of pairings, and one final exponentiation.
+//!
+//! Claims that phase 1 finds false are *dropped*: the later phases leave them out. The results of all phases are kept, so
+//! that the search for false claims starts from partial values.
+//!
+//! If the plan says so, the weighted sum of the signatures in phase 2 also tells whether all of them are in the subgroup. If
+//! one is not, each signature is checked alone, and phase 2 runs again without the false claims.
+
+mod summands;
+
+use quorate_curve::{G1, G2, Group, Gt, MillerValue, Segments, Soundness, UncheckedSegments, Weight};
+use rand_core::CryptoRng;
+
+pub(crate) use self::summands::{Multiples, Summands};
+use crate::{
+    claim::ClaimSignature,
+    parse::ParseError,
+    plan::{ByPosition, Operand, Options, Part, Plan, Position, Span, Term, Vertex},
+    suite::Suite,
+    threads::parallel,
+    verdict::{Reason, Work},
+};
+
+/// A plan that was executed, with its partial values.
+#[derive(Debug)]
+pub struct Execution<'a, S: Suite> {
+    plan: &'a Plan<S>,
+    weights: ByPosition<Weight>,
+    /// Random bits beside the weight, if the weighted sum tells membership; else empty.
+    further: ByPosition<u64>,
+    /// Why a claim is false, where phase 1 found that.
+    dropped: ByPosition<Option<Reason>>,
+    /// By message.
+    hashes: Vec<S::Signature>,
+    /// By sum of keys.
+    sums: Vec<S::Key>,
+    /// By term.
+    pairs: Vec<(G1, G2)>,
+    /// By block of terms. Each block has the pair of its own signatures in it, or the last block has the pair of all.
+    products: Vec<MillerValue>,
+    /// Σ w·signature over all claims, if the last block has it.
+    signatures: S::Signature,
+    /// The value of all claims that were not dropped; `None` if there are none.
+    total: Option<Gt>,
+    work: Work,
+}
+
+/// A span of claims that a sum takes so many times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    pub(crate) times: usize,
+    pub(crate) span: Span,
+}
+
+impl<'a, S: Suite> Execution<'a, S> {
+    /// Executes a plan under fresh weights. `rng` must be a CSPRNG: whoever can foretell the weights can forge.
+    pub fn new(plan: &'a Plan<S>, rng: &mut impl CryptoRng) -> Self {
+        let claims = plan.claims.span();
+        let further = if plan.members_by_sum { claims } else { Span::EMPTY };
+        let mut execution = Self {
+            plan,
+            weights: weights(claims, plan.options.soundness, rng),
+            further: further.iter().map(|_| rng.next_u64()).collect(),
+            dropped: claims.iter().map(|_| None).collect(),
+            hashes: Vec::new(),
+            sums: Vec::new(),
+            pairs: Vec::new(),
+            products: Vec::new(),
+            signatures: S::Signature::IDENTITY,
+            total: None,
+            work: Work::default(),
+        };
+        execution.prepare();
+        if execution.dropped.iter().any(Option::is_none) {
+            let signatures = execution.weigh_and_check();
+            execution.pair(signatures);
+        }
+        execution
+    }
+
+    /// Whether there are claims that were not dropped, and all of them are true.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.total.is_some_and(|total| total.is_one())
+    }
+
+    /// The operations that it took so far.
+    pub fn work(&self) -> Work {
+        self.work
+    }
+
+    pub(crate) fn plan(&self) -> &'a Plan<S> {
+        self.plan
+    }
+
+    /// The value of all claims that were not dropped; `None` if there are none.
+    pub(crate) fn total(&self) -> Option<Gt> {
+        self.total
+    }
+
+    /// Why a claim was dropped.
+    pub(crate) fn dropped(&self, position: Position) -> Option<Reason> {
+        self.dropped[position]
+    }
+
+    /// By term: the pair of points.
+    pub(crate) fn pairs(&self) -> &[(G1, G2)] {
+        &self.pairs
+    }
+
+    /// By block of terms: the Miller value.
+    pub(crate) fn products(&self) -> &[MillerValue] {
+        &self.products
+    }
+
+    /// Σ w·signature over all claims, if the last block has it.
+    pub(crate) fn all_signatures(&self) -> S::Signature {
+        self.signatures
+    }
+
+    /// The pairs of terms, each restricted to the claims of some spans, and how many points were weighed for them.
+    pub(crate) fn term_pairs(&self, terms: &[(&Term, &[Counted])]) -> (Vec<(G1, G2)>, usize) {
+        let (mut keys, mut hashes) = (Summands::new(), Summands::new());
+        for (term, spans) in terms {
+            for Counted { times, span } in *spans {
+                for Part { position, operand } in &term.parts {
+                    if !span.contains(*position) || self.dropped[*position].is_some() {
+                        continue;
+                    }
+                    let weight = self.weights[*position];
+                    match *operand {
+                        Operand::Key(key) => keys.push(*times, self.plan.keys[key].point(), weight),
+                        Operand::Sum(sum) => keys.push(*times, self.sums[sum], weight),
+                        Operand::Message(message) => hashes.push(*times, self.hashes[message], weight),
+                    }
+                }
+            }
+            match term.vertex {
+                Vertex::Message(_) => keys.close(),
+                Vertex::Key(_) => hashes.close(),
+            }
+        }
+        let weighted = keys.points() + hashes.points();
+        let backend = self.plan.options.backend;
+        let mut hash_sums = hashes.sums(backend);
+        if !self.plan.uncleared {
+            hash_sums = backend.clear_sums(&hash_sums);
+        }
+        let (mut keys, mut hashes) = (keys.sums(backend).into_iter(), hash_sums.into_iter());
+        let pairs = terms.iter().map(|(term, _)| match term.vertex {
+            Vertex::Message(message) => S::pair(keys.next().expect("a sum for each term"), self.hashes[message]),
+            Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum for each term")),
+        });
+        (pairs.collect(), self.counted(weighted))
+    }
+
+    /// Σ w·signature over the claims of each list of spans, and how many points were weighed.
+    pub(crate) fn signature_sums(&self, lists: &[Vec<Counted>]) -> (Vec<S::Signature>, usize) {
+        let mut sums = Summands::new();
+        for spans in lists {
+            for Counted { times, span } in spans {
+                for position in self.live(*span) {
+                    sums.push(*times, self.plan.claims[position].signature.point(), self.weights[position]);
+                }
+            }
+            sums.close();
+        }
+        (sums.sums(self.plan.options.backend), self.counted(sums.points()))
+    }
+
+    /// The pair that a weighted sum of signatures stands in.
+    pub(crate) fn signature_pair(&self, sum: S::Signature) -> (G1, G2) {
+        let generator = if self.plan.uncleared { S::Key::generator_over_cofactor() } else { S::Key::generator() };
+        S::pair(generator.negate(), sum)
+    }
+
+    /// Phase 1.
+    fn prepare(&mut self) {
+        let (plan, shares) = (self.plan, self.plan.shares());
+        let members = if plan.members_by_sum { &[][..] } else { &shares.members[..] };
+        let (m, c) = (shares.messages.len(), members.len());
+        let made = self.parallel(m + c + shares.sums.len(), |job| -> Prepared<S> {
+            if job < m {
+                Prepared::Hashes(plan.hashes(shares.messages[job].clone()))
+            } else if job < m + c {
+                Prepared::NotMembers(plan.not_members(members[job - m]))
+            } else {
+                Prepared::Sums(plan.key_sums(shares.sums[job - m - c].clone()))
+            }
+        });
+        for part in made {
+            match part {
+                Prepared::Hashes(hashes) => self.hashes.extend(hashes),
+                Prepared::Sums(sums) => self.sums.extend(sums),
+                Prepared::NotMembers(positions) => self.drop_not_members(positions),
+            }
+        }
+        for (sum, point) in plan.sums.iter().zip(&self.sums) {
+            if sum.must_not_vanish && point.is_identity() {
+                self.dropped[sum.position] = Some(Reason::IdentityAggregateKey);
+            }
+        }
+        self.work.hashes += self.hashes.len();
+        let unchecked = plan.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_)));
+        self.work.subgroup_checks += unchecked.count();
+    }
+
+    fn drop_not_members(&mut self, positions: Vec<Position>) {
+        for position in positions {
+            self.dropped[position] = Some(ParseError::SignatureNotInSubgroup.into());
+        }
+    }
+
+    /// Phase 2 with the check of membership that phase 1 left to it. Answers with the weighted sum of the signatures of each
+    /// block, or of all.
+    fn weigh_and_check(&mut self) -> Vec<S::Signature> {
+        let plan = self.plan;
+        if plan.members_by_sum {
+            if let Some(sum) = self.weigh(Self::sums_of_members) {
+                return sum;
+            }
+            let shares = plan.shares().members;
+            let not_members = self.parallel(shares.len(), |job| plan.not_members(shares[job]));
+            self.drop_not_members(not_members.concat());
+        }
+        self.weigh(|this, spans| {
+            let lists: Vec<_> = spans.iter().map(|span| vec![Counted { times: 1, span: *span }]).collect();
+            Some(this.signature_sums(&lists))
+        })
+        .expect("these sums do not check membership")
+    }
+
+    /// Phase 2. Answers with the weighted sum of the signatures of each block, or of all; `None` if `signatures` does for a
+    /// share.
+    fn weigh(
+        &mut self,
+        signatures: impl Fn(&Self, &[Span]) -> Option<(Vec<S::Signature>, usize)> + Sync,
+    ) -> Option<Vec<S::Signature>> {
+        let (plan, shares) = (self.plan, self.plan.shares());
+        let (all, t) = ([Counted { times: 1, span: plan.claims.span() }], shares.terms.len());
+        let this = &*self;
+        let made = this.parallel(t + shares.signatures.len(), |job| -> Weighed<S> {
+            if job < t {
+                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, &all[..])).collect();
+                Weighed::Pairs(this.term_pairs(&terms))
+            } else {
+                Weighed::Signatures(signatures(this, &shares.signatures[job - t]))
+            }
+        });
+        self.pairs.clear();
+        let mut sums = Vec::new();
+        for part in made {
+            match part {
+                Weighed::Pairs((pairs, weighted)) => {
+                    self.pairs.extend(pairs);
+                    self.work.weighted += weighted;
+                }
+                Weighed::Signatures(made) => {
+                    let (made, weighted) = made?;
+                    sums.extend(made);
+                    self.work.weighted += weighted;
+                }
+            }
+        }
+        Some(if plan.apart.is_empty() { vec![plan.options.backend.sum(&sums)] } else { sums })
+    }
+
+    /// Phase 3.
+    fn pair(&mut self, sums: Vec<S::Signature>) {
+        let (plan, backend) = (self.plan, self.plan.options.backend);
+        // Without a block, the pair of the signatures is a product of its own.
+        let mut products: Vec<Vec<(G1, G2)>> =
+            plan.blocks.iter().map(|block| self.pairs[block.clone()].to_vec()).collect();
+        products.resize(products.len().max(1), Vec::new());
+        // The pair of all signatures goes with the last block: a product of its own would cost as much as one of many pairs.
+        let first = products.len() - sums.len();
+        for (product, sum) in products[first..].iter_mut().zip(&sums) {
+            product.push(self.signature_pair(*sum));
+        }
+        self.work.pairings += products.iter().map(Vec::len).sum::<usize>();
+        let shares = plan.shares().products;
+        let values = self.parallel(shares.len(), |job| {
+            let pairs: Segments<_> = products[shares[job].clone()].iter().map(|pairs| pairs.iter().copied()).collect();
+            backend.miller_products(plan.pairing, &pairs)
+        });
+        self.products = values.concat();
+        self.total = Some(backend.final_exponentiation(self.products.iter().copied().product()));
+        self.work.final_exponentiations += 1;
+        if let ([sum], true) = (&sums[..], plan.apart.is_empty()) {
+            self.signatures = *sum;
+        }
+    }
+
+    /// Σ w·signature over the claims of each span; `None` if a signature whose membership was not known is not a member.
+    fn sums_of_members(&self, share: &[Span]) -> Option<(Vec<S::Signature>, usize)> {
+        let Options { soundness, backend, .. } = self.plan.options;
+        let (mut members, mut unknown, mut weighted) = (Summands::new(), UncheckedSegments::new(), 0);
+        for span in share {
+            for position in self.live(*span) {
+                let weight = self.weights[position];
+                weighted += 1;
+                match self.plan.claims[position].signature {
+                    ClaimSignature::Checked(signature) => members.push(1, signature.point(), weight),
+                    ClaimSignature::Unchecked(signature) => {
+                        unknown.push(signature.point(), weight, self.further[position]);
+                    }
+                }
+            }
+            members.close();
+            unknown.close();
+        }
+        let sums = backend.weighted_sums_of_members(&unknown, soundness)?;
+        let sums = sums.into_iter().zip(members.sums(backend)).map(|(a, b)| backend.sum(&[a, b]));
+        Some((sums.collect(), weighted))
+    }
+
+    /// The positions of a span whose claims were not dropped.
+    fn live(&self, span: Span) -> impl Iterator<Item = Position> {
+        span.iter().filter(|position| self.dropped[*position].is_none())
+    }
+
+    /// How many points were multiplied: none for a claim that stands alone, whose weight is one.
+    fn counted(&self, weighted: usize) -> usize {
+        if self.weights.len() > 1 { weighted } else { 0 }
+    }
+
+    fn parallel<T: Send>(&self, jobs: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        parallel(self.plan.options.threads, jobs, job)
+    }
+}
+
+/// What a share of phase 1 makes.
+enum Prepared<S: Suite> {
+    Hashes(Vec<S::Signature>),
+    NotMembers(Vec<Position>),
+    Sums(Vec<S::Key>),
+}
+
+/// What a share of phase 2 makes, and how many points it weighed.
+enum Weighed<S: Suite> {
+    Pairs((Vec<(G1, G2)>, usize)),
+    Signatures(Option<(Vec<S::Signature>, usize)>),
+}
+
+/// Uniform non-zero weights; one for a claim that stands alone.
+fn weights(claims: Span, soundness: Soundness, rng: &mut impl CryptoRng) -> ByPosition<Weight> {
+    if claims.len() == 1 {
+        return [Weight::ONE].into_iter().collect();
+    }
+    claims.iter().map(|_| Weight::draw(soundness, || rng.next_u64())).collect()
+}
+
+impl<S: Suite> Plan<S> {
+    /// The hashes of messages: whole ones, or hashes for sums where the plan says so.
+    fn hashes(&self, messages: std::ops::Range<usize>) -> Vec<S::Signature> {
+        let backend = self.options.backend;
+        let messages: Vec<_> = self.messages[messages.clone()].iter().zip(&self.whole[messages]).collect();
+        let mut hashes = Vec::with_capacity(messages.len());
+        for run in messages.chunk_by(|(a, a_whole), (b, b_whole)| a.tag == b.tag && a_whole == b_whole) {
+            let prefixes: Vec<_> = run.iter().map(|(m, _)| m.prefix.map(|key| key.to_bytes())).collect();
+            let parts = run.iter().zip(&prefixes).map(|((message, _), prefix)| {
+                let prefix = prefix.as_ref().map_or(&[][..], AsRef::as_ref);
+                (prefix, &message.body[..])
+            });
+            let parts: Vec<_> = parts.collect();
+            let (first, whole) = run[0];
+            let tag = first.tag.as_bytes();
+            hashes.extend(if *whole {
+                backend.hash_to_curve::<S::Signature>(tag, &parts)
+            } else {
+                backend.hash_for_sums(tag, &parts)
+            });
+        }
+        hashes
+    }
+
+    /// The claims whose signatures were not checked and are not in the subgroup.
+    fn not_members(&self, span: Span) -> Vec<Position> {
+        let unchecked = span.iter().filter_map(|position| match self.claims[position].signature {
+            ClaimSignature::Checked(_) => None,
+            ClaimSignature::Unchecked(signature) => Some((position, signature.point())),
+        });
+        let (positions, points): (Vec<_>, Vec<_>) = unchecked.unzip();
+        let members = self.options.backend.in_subgroup(&points);
+        positions.into_iter().zip(members).filter(|(_, member)| !member).map(|(position, _)| position).collect()
+    }
+
+    fn key_sums(&self, sums: std::ops::Range<usize>) -> Vec<S::Key> {
+        let keys = self.sums[sums].iter().map(|sum| sum.keys.iter().map(|key| self.keys[*key].point()));
+        self.options.backend.sums(&keys.collect())
+    }
+}

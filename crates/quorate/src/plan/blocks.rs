@@ -1,0 +1,114 @@
+//! Blocks of pairings: runs of terms that share their squarings, and whose values the search for false claims starts from.
+
+use std::ops::Range;
+
+use super::{options::Options, position::Span, term::Term};
+
+/// Cuts so many terms of so many claims into blocks.
+///
+/// A smaller block costs more squarings, a larger one costs a search more pairings that it cannot take from the batch.
+pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Range<usize>> {
+    let (threads, lanes) = (options.threads.get(), options.backend.lanes());
+    if lanes == 1 {
+        return ranges(terms, if claims > 1 { (claims / 32).clamp(BLOCK, WIDE_BLOCK) } else { WIDE_BLOCK });
+    }
+    in_lanes(terms, threads, lanes)
+}
+
+/// The claims of each block, if each block gets the pair of its own signatures. Then the value of a block is the value of
+/// its claims, and a search starts from it.
+///
+/// That is so if no claim has terms in two blocks. It is not worth while if it costs the backend more than an idle lane, or
+/// if blocks are so long that one sum of all signatures costs clearly less than a sum for each block; then there are none.
+pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Span> {
+    let lanes = options.backend.lanes();
+    let longest = blocks.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    if lanes == 1 || blocks.len() < lanes || !(SHORTEST_IN_LANES..=LONGEST_APART).contains(&longest) {
+        return Vec::new();
+    }
+    let starts: Vec<_> = blocks.iter().map(|block| terms[block.start].span().start()).skip(1).collect();
+    let ends = blocks.iter().map(|block| terms[block.clone()].iter().map(|term| term.span().end()).max());
+    if ends.zip(&starts).any(|(end, start)| end > Some(*start)) {
+        return Vec::new();
+    }
+    let bounds: Vec<_> = std::iter::once(0).chain(starts).chain([claims]).collect();
+    bounds.windows(2).map(|bounds| Span::new(bounds[0], bounds[1])).collect()
+}
+
+/// A block a lane, of equal sizes, for each thread; more where blocks would grow long, fewer where they would be short.
+fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
+    let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
+    let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
+    (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
+}
+
+/// Terms of a block where several claims share a plan.
+const BLOCK: usize = 8;
+/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
+/// one set of squarings.
+const WIDE_BLOCK: usize = 16;
+/// Terms of a block in a lane: from here on its share of a product's fixed costs hardly falls.
+const LONGEST_IN_LANES: usize = 128;
+/// Terms of a block in a lane below which a second thread gains nothing.
+const SHORTEST_IN_LANES: usize = 4;
+
+/// Terms of a block in a lane up to which each block's signatures are summed by themselves.
+const LONGEST_APART: usize = 16;
+
+/// Consecutive ranges of `size` numbers each, and of what is left of n.
+pub(super) fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
+    (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend,
+        plan::term::{Operand, Part, Vertex},
+    };
+
+    #[test]
+    fn blocks_in_lanes_are_equal_whole_and_a_multiple_of_the_lanes() {
+        for threads in [1, 2, 3, 16] {
+            for terms in (0..300).chain([1023, 1024, 1025, 10_000]) {
+                let blocks = in_lanes(terms, threads, 8);
+                let joined = blocks.iter().try_fold(0, |end, block| (block.start == end).then_some(block.end));
+                assert_eq!(joined, Some(terms), "{blocks:?}");
+                let sizes = || blocks.iter().map(ExactSizeIterator::len);
+                assert!(sizes().max().unwrap_or(0) <= LONGEST_IN_LANES.min(sizes().min().unwrap_or(0) + 1));
+                assert!(blocks.len() == terms.min(8) || blocks.len().is_multiple_of(8));
+            }
+        }
+        assert_eq!([1024, 128, 16].map(|terms| in_lanes(terms, 1, 8).len()), [8; 3]);
+        assert_eq!(in_lanes(1024, 2, 8).len(), 16);
+    }
+
+    #[test]
+    fn blocks_stand_apart_where_no_claim_is_in_two() {
+        let options = |backend| Options { backend, ..Options::default() };
+        let term = |positions: Range<usize>| Term {
+            vertex: Vertex::Message(0),
+            parts: Span::new(positions.start, positions.end)
+                .iter()
+                .map(|position| Part { position, operand: Operand::Key(0) })
+                .collect(),
+        };
+        for backend in Backend::available() {
+            let options = options(*backend);
+            // Two claims without terms in front.
+            let mut terms: Vec<_> = (0..64).map(|i| term(i + 2..i + 3)).collect();
+            let blocks = in_lanes(64, 1, 8);
+            let cut = apart(&blocks, &terms, 66, &options);
+            if backend.lanes() == 1 {
+                assert!(cut.is_empty());
+                continue;
+            }
+            assert_eq!(cut[..2], [Span::new(0, 10), Span::new(10, 18)]);
+            assert_eq!(cut[7], Span::new(58, 66));
+            terms[9] = term(11..40);
+            assert!(apart(&blocks, &terms, 66, &options).is_empty());
+            assert!(apart(&in_lanes(16, 1, 8), &terms[..16], 18, &options).is_empty());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The claims as a bipartite graph: a vertex for every distinct key and message, an edge for every statement.
+
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use super::term::{Defective, Message, Vertex};
+use crate::{claim::Claim, key::PublicKey, suite::Suite};
+
+/// The claims as a graph of keys and messages.
+pub(super) struct Graph<S: Suite> {
+    pub(super) defects: Vec<Defective>,
+    pub(super) live: Vec<Live>,
+    pub(super) keys: Vec<PublicKey<S>>,
+    pub(super) messages: Vec<Message<S>>,
+    /// One for each statement, in the order of the claims.
+    pub(super) edges: Vec<Edge>,
+    /// The edges without repeats.
+    pub(super) pairs: Vec<Edge>,
+}
+
+/// A claim without a defect.
+pub(super) struct Live {
+    /// Its index among the claims that are planned.
+    pub(super) claim: usize,
+    pub(super) edges: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Edge {
+    pub(super) message: usize,
+    pub(super) key: usize,
+}
+
+impl<S: Suite> Graph<S> {
+    pub(super) fn new(claims: &[Claim<S>]) -> Self {
+        let mut key_index = HashMap::new();
+        let mut message_index = HashMap::new();
+        let mut graph = Self {
+            defects: Vec::new(),
+            live: Vec::with_capacity(claims.len()),
+            keys: Vec::new(),
+            messages: Vec::new(),
+            edges: Vec::new(),
+            pairs: Vec::new(),
+        };
+        for (index, claim) in claims.iter().enumerate() {
+            if let Some(defect) = claim.defect() {
+                graph.defects.push(Defective { index, reason: defect.into() });
+                continue;
+            }
+            let start = graph.edges.len();
+            let mut last: Option<(&Arc<[u8]>, usize)> = None;
+            for (key, body) in claim.statements() {
+                let key_vertex = *key_index.entry(key).or_insert_with(|| {
+                    graph.keys.push(key);
+                    graph.keys.len() - 1
+                });
+                let prefix = claim.is_augmented().then_some(key);
+                // Keys over one message share its allocation: look the message up once.
+                let message = match last {
+                    Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
+                    _ => {
+                        let message = Message { tag: claim.tag(), prefix, body: body.clone() };
+                        *message_index.entry(message).or_insert_with_key(|message| {
+                            graph.messages.push(message.clone());
+                            graph.messages.len() - 1
+                        })
+                    }
+                };
+                last = Some((body, message));
+                graph.edges.push(Edge { message, key: key_vertex });
+            }
+            graph.live.push(Live { claim: index, edges: start..graph.edges.len() });
+        }
+        graph.pairs = graph.edges.clone();
+        graph.pairs.sort_unstable();
+        graph.pairs.dedup();
+        graph
+    }
+
+    /// Terms of a plan whose cover takes these messages.
+    pub(super) fn terms(&self, covered: &[bool]) -> usize {
+        let mut by_key = vec![false; self.keys.len()];
+        self.pairs.iter().filter(|edge| !covered[edge.message]).for_each(|edge| by_key[edge.key] = true);
+        covered.iter().chain(&by_key).filter(|taken| **taken).count()
+    }
+}
+
+/// Which term each edge belongs to: that of its message where the cover has it, else that of its key.
+pub(super) struct TermIndex<'a> {
+    pub(super) covered: &'a [bool],
+    of_message: Vec<usize>,
+    of_key: Vec<usize>,
+    pub(super) vertices: Vec<Vertex>,
+}
+
+impl<'a> TermIndex<'a> {
+    pub(super) fn new<S: Suite>(graph: &Graph<S>, covered: &'a [bool]) -> Self {
+        const NONE: usize = usize::MAX;
+        let mut index = Self {
+            covered,
+            of_message: vec![NONE; graph.messages.len()],
+            of_key: vec![NONE; graph.keys.len()],
+            vertices: Vec::new(),
+        };
+        for edge in &graph.edges {
+            let (slot, vertex) = if covered[edge.message] {
+                (&mut index.of_message[edge.message], Vertex::Message(edge.message))
+            } else {
+                (&mut index.of_key[edge.key], Vertex::Key(edge.key))
+            };
+            if *slot == NONE {
+                *slot = index.vertices.len();
+                index.vertices.push(vertex);
+            }
+        }
+        index
+    }
+
+    pub(super) fn index(&self, edge: &Edge) -> usize {
+        if self.covered[edge.message] { self.of_message[edge.message] } else { self.of_key[edge.key] }
+    }
+}

@@ -1,0 +1,159 @@
+//! Positions: the plan's own order of the claims, in which claims that the search looks at together stand together.
+//!
+//! An *index* is a place in the slice that the caller gave. A *position* is a place in the plan's order, and a type of its
+//! own, so that neither is taken for the other.
+
+use std::ops::{Index, IndexMut};
+
+/// A place in the plan's order of claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Position(usize);
+
+/// A run of consecutive positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// The positions from `start` up to but not including `end`.
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        debug_assert!(start <= end, "a span from {start} to {end}");
+        Self { start, end }
+    }
+
+    /// No position.
+    pub(crate) const EMPTY: Self = Self { start: 0, end: 0 };
+
+    /// From the first to the last of two positions, both included.
+    pub(crate) fn from_to(first: Position, last: Position) -> Self {
+        Self::new(first.0, last.0 + 1)
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// The boundary before its first position. Boundaries are counted from 0, before the first claim, to the number of
+    /// claims, behind the last one.
+    pub(crate) fn start(self) -> usize {
+        self.start
+    }
+
+    /// The boundary behind its last position.
+    pub(crate) fn end(self) -> usize {
+        self.end
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = Position> {
+        (self.start..self.end).map(Position)
+    }
+
+    pub(crate) fn contains(self, position: Position) -> bool {
+        (self.start..self.end).contains(&position.0)
+    }
+
+    /// Whether every position of it is in the other.
+    pub(crate) fn is_within(self, other: Self) -> bool {
+        other.start <= self.start && self.end <= other.end
+    }
+
+    /// Whether a position is in both.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// The part before a boundary and the part behind it.
+    pub(crate) fn cut(self, boundary: usize) -> [Self; 2] {
+        [Self::new(self.start, boundary), Self::new(boundary, self.end)]
+    }
+
+    /// The parts before and behind a span that lies within it.
+    pub(crate) fn without(self, inner: Self) -> [Self; 2] {
+        [Self::new(self.start, inner.start), Self::new(inner.end, self.end)]
+    }
+
+    /// Consecutive spans of `size` positions each, and of what is left.
+    pub(crate) fn chunks(self, size: usize) -> impl Iterator<Item = Self> {
+        (self.start..self.end).step_by(size).map(move |start| Self::new(start, (start + size).min(self.end)))
+    }
+}
+
+/// A value for every position.
+#[derive(Clone, Debug)]
+pub(crate) struct ByPosition<T>(Vec<T>);
+
+impl<T> ByPosition<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All positions.
+    pub(crate) fn span(&self) -> Span {
+        Span::new(0, self.0.len())
+    }
+
+    /// The values in the order of the positions.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+
+    /// Adds the value of the next position, and answers with the position.
+    pub(crate) fn push(&mut self, value: T) -> Position {
+        self.0.push(value);
+        Position(self.0.len() - 1)
+    }
+
+    /// The values of two neighbours: of the positions before and behind a boundary.
+    pub(crate) fn around(&self, boundary: usize) -> (&T, &T) {
+        (&self.0[boundary - 1], &self.0[boundary])
+    }
+}
+
+impl<T> Default for ByPosition<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> FromIterator<T> for ByPosition<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+impl<T> Index<Position> for ByPosition<T> {
+    type Output = T;
+
+    fn index(&self, position: Position) -> &T {
+        &self.0[position.0]
+    }
+}
+
+impl<T> IndexMut<Position> for ByPosition<T> {
+    fn index_mut(&mut self, position: Position) -> &mut T {
+        &mut self.0[position.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_cut_and_compare() {
+        let span = Span::new(2, 7);
+        assert_eq!(span.cut(4), [Span::new(2, 4), Span::new(4, 7)]);
+        assert_eq!(span.without(Span::new(3, 5)), [Span::new(2, 3), Span::new(5, 7)]);
+        assert!(Span::new(3, 7).is_within(span) && !Span::new(1, 3).is_within(span));
+        assert!(Span::new(6, 9).overlaps(span) && !Span::new(7, 9).overlaps(span));
+        assert!(Span::EMPTY.iter().next().is_none());
+        assert_eq!(span.chunks(2).collect::<Vec<_>>(), [Span::new(2, 4), Span::new(4, 6), Span::new(6, 7)]);
+        assert_eq!(span.iter().map(|p| span.contains(p)).collect::<Vec<_>>(), [true; 5]);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a plan is made of: claims, messages, sums of keys, and terms, each of which is one pairing.
+
+use std::sync::Arc;
+
+use super::position::{Position, Span};
+use crate::{
+    claim::{ClaimSignature, SourceId},
+    key::PublicKey,
+    suite::Suite,
+    verdict::Reason,
+};
+
+/// A claim as the plan sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned<S: Suite> {
+    /// Its index in the caller's slice.
+    pub(crate) index: usize,
+    pub(crate) source: Option<SourceId>,
+    pub(crate) signature: ClaimSignature<S>,
+}
+
+/// A claim that is false without arithmetic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defective {
+    /// Its index in the caller's slice.
+    pub(crate) index: usize,
+    pub(crate) reason: Reason,
+}
+
+/// A message as it is hashed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Message<S: Suite> {
+    pub(crate) tag: &'static str,
+    /// The key that an AUG suite hashes before the body.
+    pub(crate) prefix: Option<PublicKey<S>>,
+    pub(crate) body: Arc<[u8]>,
+}
+
+/// A sum of the keys that the claim at `position` puts over one message.
+#[derive(Clone, Debug)]
+pub(crate) struct KeySum {
+    pub(crate) position: Position,
+    /// Indices into the plan's keys; repeats count.
+    pub(crate) keys: Vec<usize>,
+    /// The identity makes the claim false.
+    pub(crate) must_not_vanish: bool,
+}
+
+/// A pairing: one of its points stands for itself, the other is a weighted sum.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub(crate) vertex: Vertex,
+    /// What is summed on the other side, by position.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// The vertex of the cover that a term stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Vertex {
+    /// `e(Σ w·pk, H(m))`
+    Message(usize),
+    /// `e(pk, Σ w·H(m))`
+    Key(usize),
+}
+
+/// An operand of a weighted sum, multiplied by the weight of the claim at `position`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) position: Position,
+    pub(crate) operand: Operand,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operand {
+    Key(usize),
+    Sum(usize),
+    Message(usize),
+}
+
+impl Term {
+    /// The claims from that of its first part to that of its last part.
+    pub(crate) fn span(&self) -> Span {
+        match (self.parts.first(), self.parts.last()) {
+            (Some(first), Some(last)) => Span::from_to(first.position, last.position),
+            _ => Span::EMPTY,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Work on several threads, which are started for it and end with it.
+
+use std::{
+    num::NonZeroUsize,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+/// Does the jobs 0..n on up to `threads` threads, of which the caller's is one. The answers stand in the order of the jobs.
+///
+/// Each thread takes the next job that nobody has taken, so that a slow thread delays only its own job.
+///
+/// # Panics
+/// If a job does.
+pub(crate) fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = threads.get().min(n);
+    if threads <= 1 {
+        return (0..n).map(job).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mine = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < n));
+        mine.map(|i| (i, job(i))).collect::<Vec<_>>()
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// `f` of the items, cut into one chunk for each thread, though of at least `least` items: an answer for each item.
+pub(crate) fn parallel_chunks<T: Sync, R: Send>(
+    threads: NonZeroUsize,
+    items: &[T],
+    least: usize,
+    f: impl Fn(&[T]) -> Vec<R> + Sync,
+) -> Vec<R> {
+    let chunks: Vec<_> = items.chunks(items.len().div_ceil(threads.get()).max(least)).collect();
+    parallel(threads, chunks.len(), |i| f(chunks[i])).into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_stand_in_the_order_of_the_jobs() {
+        for threads in [1, 2, 3, 8].map(|n| NonZeroUsize::new(n).unwrap()) {
+            for n in [0, 1, 2, 7, 64] {
+                let squares: Vec<_> = (0..n).map(|i| i * i).collect();
+                assert_eq!(parallel(threads, n, |i| i * i), squares, "{threads} threads, {n} jobs");
+                let items: Vec<_> = (0..n).collect();
+                let chunked = parallel_chunks(threads, &items, 3, |chunk| chunk.iter().map(|i| i * i).collect());
+                assert_eq!(chunked, squares, "{threads} threads, {n} items");
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! The entry for claims as bytes: every suite, bytes that do not decode, known statements, the rules of BN254.
+
+use quorate::{
+    AnySuite, Backend, ClaimBytes, DecodeError, Messages, MinPk, MinSig, Options, Outcome, ParseError, Reason,
+    SecretKey, SourceId, Suite, TrustError, Verdict, Verifier, aggregate::aggregate, proof_of_possession,
+};
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+fn rng() -> ChaCha20Rng {
+    ChaCha20Rng::from_seed([3; 32])
+}
+
+/// Every backend, on one thread and on three.
+fn verifiers() -> impl Iterator<Item = Verifier> {
+    let options = Backend::available().iter().flat_map(|backend| {
+        [1, 3].map(|threads| Options { backend: *backend, threads: threads.try_into().unwrap(), ..Options::default() })
+    });
+    options.map(Verifier::new)
+}
+
+fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+    SecretKey::key_gen(suite, &[i; 32], b"verifier").unwrap()
+}
+
+/// The claim that key `i` signed a message.
+fn single<S: Suite>(suite: S, i: u8, message: &[u8]) -> ClaimBytes {
+    let secret = secret(suite, i);
+    let (key, signature) = (secret.public_key().to_bytes(), secret.sign(suite, message).to_bytes());
+    ClaimBytes::single(suite.any(), key.as_ref(), message, signature.as_ref())
+}
+
+/// The claim that keys `i` signed one message, or each its own.
+fn several<S: Suite>(suite: S, keys: &[u8], messages: Messages) -> ClaimBytes {
+    let secrets: Vec<_> = keys.iter().map(|i| secret(suite, *i)).collect();
+    let signatures = secrets.iter().enumerate().map(|(i, secret)| match &messages {
+        Messages::Shared(message) => secret.sign(suite, message),
+        Messages::Each(messages) => secret.sign(suite, &messages[i]),
+        _ => proof_of_possession::prove(suite, secret).expect("a POP suite"),
+    });
+    let sum = aggregate(&signatures.collect::<Vec<_>>(), Backend::Portable).unwrap();
+    ClaimBytes {
+        suite: suite.any(),
+        public_keys: secrets.iter().map(|secret| secret.public_key().to_bytes().as_ref().to_vec()).collect(),
+        messages,
+        signature: sum.to_bytes().as_ref().to_vec(),
+        source: None,
+    }
+}
+
+fn each(messages: &[&[u8]]) -> Messages {
+    Messages::Each(messages.iter().map(|message| (*message).into()).collect())
+}
+
+fn shared(message: &[u8]) -> Messages {
+    Messages::Shared(message.into())
+}
+
+/// Claims with the verdict that each must get.
+fn cases() -> Vec<(ClaimBytes, Verdict)> {
+    let mismatch = Verdict::Invalid(Reason::Mismatch);
+    let parse = |error| Verdict::Invalid(Reason::Parse(error));
+    let good = single(MinPk::Eth2, 1, b"m");
+    let with = |change: fn(&mut ClaimBytes)| {
+        let mut claim = good.clone();
+        change(&mut claim);
+        claim
+    };
+    let length = |group, expected, found| DecodeError::Length { group, expected, found };
+    let mut identity_key = vec![0; 48];
+    identity_key[0] = 0xc0;
+    let mut order_three = vec![0; 48];
+    order_three[0] = 0x80;
+    let mut cases = vec![
+        (good.clone(), Verdict::Valid),
+        (with(|claim| claim.messages = Messages::Shared((*b"n").into())), mismatch),
+        (with(|claim| claim.suite = MinPk::Basic.any()), mismatch),
+        (with(|claim| claim.suite = MinPk::ProofOfPossession.any()), Verdict::Valid),
+        (with(|claim| claim.public_keys[0].truncate(47)), parse(ParseError::Key(length("G1", 48, 47)))),
+        (with(|claim| claim.public_keys[0].clear()), parse(ParseError::Key(length("G1", 48, 0)))),
+        (with(|claim| claim.signature.push(0)), parse(ParseError::Signature(length("G2", 96, 97)))),
+        (ClaimBytes { public_keys: vec![identity_key.clone()], ..good.clone() }, parse(ParseError::IdentityKey)),
+        (ClaimBytes { public_keys: vec![order_three], ..good.clone() }, parse(ParseError::KeyNotInSubgroup)),
+        (with(|claim| claim.public_keys.clear()), Verdict::Invalid(Reason::NoStatements)),
+        (
+            ClaimBytes { public_keys: vec![good.public_keys[0].clone(), identity_key], ..good.clone() },
+            Verdict::Invalid(Reason::ParseKey { index: 1, keys: 2, error: ParseError::IdentityKey }),
+        ),
+        (
+            ClaimBytes { messages: each(&[b"m", b"n"]), ..good.clone() },
+            Verdict::Invalid(Reason::UnequalCounts { keys: 1, messages: 2 }),
+        ),
+        (several(MinPk::Eth2, &[1, 2, 3], shared(b"m")), Verdict::Valid),
+        (several(MinPk::Eth2, &[1, 2], each(&[b"m", b"m"])), Verdict::Valid),
+        (several(MinPk::Chia, &[1, 2], each(&[b"m", b"m"])), Verdict::Valid),
+        (several(MinPk::Basic, &[1, 2], each(&[b"m", b"n"])), Verdict::Valid),
+        (several(MinPk::Basic, &[1, 2], each(&[b"m", b"m"])), Verdict::Invalid(Reason::RepeatedMessage)),
+        (several(MinSig::ProofOfPossession, &[1, 2], shared(b"m")), Verdict::Valid),
+        (several(MinSig::DrandQuicknet, &[7], shared(b"round")), Verdict::Valid),
+        (several(MinPk::Eth2, &[1], Messages::ProofOfPossession), Verdict::Valid),
+        // A proof is no signature over the key.
+        (
+            ClaimBytes {
+                messages: Messages::Shared(secret(MinPk::Eth2, 1).public_key().to_bytes().into()),
+                ..several(MinPk::Eth2, &[1], Messages::ProofOfPossession)
+            },
+            mismatch,
+        ),
+        (
+            ClaimBytes { messages: Messages::ProofOfPossession, ..several(MinPk::Eth2, &[1, 2], shared(b"m")) },
+            Verdict::Invalid(Reason::UnequalCounts { keys: 2, messages: 1 }),
+        ),
+        (
+            ClaimBytes { messages: Messages::ProofOfPossession, ..single(MinPk::Basic, 1, b"m") },
+            Verdict::Invalid(Reason::NoProofsOfPossession),
+        ),
+    ];
+    // Altair's exception is for sync aggregates alone.
+    let mut identity = vec![0; 96];
+    identity[0] = 0xc0;
+    for (suite, verdict) in
+        [(MinPk::Eth2, Verdict::Invalid(Reason::NoStatements)), (MinPk::Eth2SyncAggregate, Verdict::Valid)]
+    {
+        let claim = ClaimBytes { suite: suite.any(), public_keys: vec![], signature: identity.clone(), ..good.clone() };
+        cases.push((claim, verdict));
+    }
+    #[cfg(feature = "bn254")]
+    cases.extend(bn254::cases());
+    cases
+}
+
+#[test]
+fn every_case_alone_and_in_one_batch() {
+    let (claims, expected): (Vec<_>, Vec<_>) = cases().into_iter().unzip();
+    for (claim, expected) in claims.iter().zip(&expected) {
+        assert_eq!(claim.verify(), *expected, "{claim:?}");
+    }
+    for mut verifier in verifiers() {
+        let options = *verifier.options();
+        // The second time, the keys are those that were kept.
+        for _ in 0..2 {
+            let outcome = verifier.verify(&claims, &mut rng());
+            assert_eq!(outcome.verdicts, expected, "{options:?}");
+            assert!(outcome.subtracted.iter().all(|n| *n == 0));
+            assert!(outcome.work.pairings > 0 && !outcome.all_valid());
+        }
+        // In any order.
+        let outcome = verifier.verify(&claims.iter().rev().cloned().collect::<Vec<_>>(), &mut rng());
+        assert_eq!(outcome.verdicts, expected.iter().rev().copied().collect::<Vec<_>>(), "{options:?}");
+    }
+}
+
+#[test]
+fn nothing_in_is_nothing_out() {
+    for mut verifier in verifiers() {
+        let prepared = verifier.prepare(&[]);
+        assert_eq!(prepared.to_string(), "");
+        let outcome = prepared.decide(&mut rng());
+        assert_eq!(outcome, Outcome::default());
+        assert!(!outcome.all_valid());
+    }
+}
+
+#[test]
+fn false_claims_are_reported_by_source_across_suites() {
+    let from = |mut claim: ClaimBytes, source: SourceId| {
+        claim.source = Some(source);
+        claim
+    };
+    let lie = |mut claim: ClaimBytes| {
+        claim.messages = shared(b"lie");
+        claim
+    };
+    let claims = [
+        from(lie(single(MinPk::Eth2, 1, b"a")), "peer".into()),
+        from(single(MinPk::Eth2, 1, b"a"), "honest".into()),
+        from(lie(single(MinSig::Basic, 1, b"a")), "peer".into()),
+        from(ClaimBytes::single(MinPk::Chia.any(), b"", b"", b""), 7.into()),
+        lie(single(MinPk::Eth2, 2, b"a")),
+    ];
+    for mut verifier in verifiers() {
+        let outcome = verifier.verify(&claims, &mut rng());
+        let by_source: Vec<_> = outcome.false_by_source.into_iter().collect();
+        assert_eq!(by_source, [(7.into(), vec![3]), ("peer".into(), vec![0, 2])]);
+    }
+}
+
+#[test]
+fn known_statements_are_subtracted_and_counted() {
+    let messages: [&[u8]; 3] = [b"a", b"b", b"c"];
+    let block = several(MinPk::Basic, &[1, 2, 3], each(&messages));
+    let mut forged = block.clone();
+    forged.signature = single(MinPk::Basic, 9, b"z").signature;
+    for mut verifier in verifiers() {
+        verifier.trust(&single(MinPk::Basic, 1, b"a")).unwrap();
+        verifier.trust(&single(MinPk::Basic, 3, b"c")).unwrap();
+        assert_eq!(verifier.known(), 2);
+        let claims = [block.clone(), forged.clone(), single(MinPk::Basic, 3, b"c"), single(MinPk::Basic, 4, b"c")];
+        let prepared = verifier.prepare(&claims);
+        assert!(prepared.to_string().starts_with("known: 5 statements subtracted\n"), "{prepared}");
+        let outcome = prepared.decide(&mut rng());
+        let expected = [Verdict::Valid, Verdict::Invalid(Reason::Mismatch), Verdict::Valid, Verdict::Valid];
+        assert_eq!(outcome.verdicts, expected);
+        assert_eq!(outcome.subtracted, [2, 2, 1, 0]);
+    }
+}
+
+#[test]
+fn what_cannot_be_trusted_is_an_error() {
+    let mut verifier = Verifier::new(Options::default());
+    let two = several(MinPk::Eth2, &[1, 2], shared(b"m"));
+    assert_eq!(verifier.trust(&two), Err(TrustError::Statements(2)));
+    let none = ClaimBytes { public_keys: vec![], ..two };
+    assert_eq!(verifier.trust(&none), Err(TrustError::Statements(0)));
+    let mut bad = single(MinPk::Eth2, 1, b"m");
+    bad.signature[95] ^= 1;
+    assert!(matches!(verifier.trust(&bad), Err(TrustError::Invalid(Reason::Parse(_)))));
+    assert_eq!(verifier.known(), 0);
+}
+
+#[test]
+fn a_suite_is_named_by_a_string() {
+    let mut claim = single(MinPk::Eth2, 1, b"m");
+    claim.suite = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_".parse::<AnySuite>().unwrap();
+    assert!(claim.verify().is_valid());
+}
+
+/// The verdicts of claims that cannot be judged are the texts that users see.
+#[test]
+fn verdicts_print_themselves() {
+    let texts: Vec<_> = cases().iter().map(|(_, verdict)| verdict.to_string()).collect();
+    assert_eq!(texts[0], "valid");
+    assert_eq!(texts[1], "invalid: the signature does not match the keys and messages");
+    assert!(texts.contains(&"invalid: public key: the point is the identity (key 2 of 2)".to_owned()), "{texts:?}");
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn keys_signatures_and_verdicts_as_json() {
+    let secret = secret(MinPk::Eth2, 1);
+    let (key, signature) = (secret.public_key(), secret.sign(MinPk::Eth2, b"m"));
+    let json = serde_json::to_string(&(key, signature, MinPk::Eth2.any())).unwrap();
+    assert_eq!(json, format!("[\"{key}\",\"{signature}\",\"eth2\"]"));
+    type Read = (quorate::PublicKey<MinPk>, quorate::Signature<MinPk>, AnySuite);
+    assert_eq!(serde_json::from_str::<Read>(&json).unwrap(), (key, signature, MinPk::Eth2.any()));
+    let error = serde_json::from_str::<quorate::PublicKey<MinPk>>("\"c0\"").unwrap_err().to_string();
+    assert!(error.starts_with("public key: 1 bytes where a G1 point has 48"), "{error}");
+    assert_eq!(serde_json::to_string(&Verdict::Valid).unwrap(), r#"{"valid":true}"#);
+    let invalid = serde_json::to_string(&Verdict::Invalid(Reason::NoStatements)).unwrap();
+    assert_eq!(invalid, r#"{"valid":false,"reason":"the claim has no keys and messages"}"#);
+}
+
+#[cfg(feature = "bn254")]
+mod bn254 {
+    use quorate::{Bn254Suite, Verdict};
+    use quorate_bn254::{Bn254ParseError, Bn254SecretKey, Bn254Signature, drand_message};
+
+    use super::*;
+
+    fn secret(i: u8) -> Bn254SecretKey {
+        Bn254SecretKey::from_entropy(&[i; 48])
+    }
+
+    fn key(suite: Bn254Suite, i: u8) -> Vec<u8> {
+        match suite {
+            Bn254Suite::DrandEvmnet => secret(i).public_key_g2().to_bytes().to_vec(),
+            Bn254Suite::EigenLayer => secret(i).dual_key().to_bytes().to_vec(),
+        }
+    }
+
+    fn claim(suite: Bn254Suite, keys: &[u8], messages: Messages) -> ClaimBytes {
+        let signatures = keys.iter().enumerate().map(|(at, i)| {
+            let message = match &messages {
+                Messages::Each(messages) => &messages[at],
+                Messages::Shared(message) => message,
+                other => panic!("{other:?}"),
+            };
+            secret(*i).sign(&suite.hash(message).unwrap())
+        });
+        let sum: Bn254Signature = signatures.sum();
+        ClaimBytes {
+            suite: AnySuite::Bn254(suite),
+            public_keys: keys.iter().map(|i| key(suite, *i)).collect(),
+            messages,
+            signature: sum.to_bytes().to_vec(),
+            source: None,
+        }
+    }
+
+    pub(super) fn cases() -> Vec<(ClaimBytes, Verdict)> {
+        use Bn254Suite::{DrandEvmnet, EigenLayer};
+        let mismatch = Verdict::Invalid(Reason::Mismatch);
+        let (one, two) = (drand_message(1), drand_message(2));
+        let single = claim(DrandEvmnet, &[1], shared(&one));
+        let of_no_keys = |suite| ClaimBytes { public_keys: vec![], ..claim(suite, &[1], shared(&one)) };
+        let negated = {
+            let mut claim = claim(EigenLayer, &[1, 1], shared(&one));
+            claim.public_keys[1] = {
+                let mut order =
+                    hex::decode("30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001").unwrap();
+                let scalar = secret(1).to_bytes();
+                // r - secret, big-endian.
+                let mut borrow = 0i16;
+                for (byte, minus) in order.iter_mut().zip(scalar.iter()).rev() {
+                    let difference = i16::from(*byte) - i16::from(*minus) - borrow;
+                    borrow = i16::from(difference < 0);
+                    *byte = difference.rem_euclid(256) as u8;
+                }
+                Bn254SecretKey::from_bytes(order[..].try_into().unwrap()).unwrap().dual_key().to_bytes().to_vec()
+            };
+            claim
+        };
+        let strangers = {
+            let mut claim = claim(EigenLayer, &[1], shared(&one));
+            claim.public_keys[0][..64].copy_from_slice(&key(EigenLayer, 2)[..64]);
+            claim
+        };
+        let parse = |error: Bn254ParseError| Verdict::Invalid(Reason::Parse(error.into()));
+        vec![
+            (single.clone(), Verdict::Valid),
+            (ClaimBytes { messages: shared(&two), ..single.clone() }, mismatch),
+            (claim(EigenLayer, &[1], shared(&one)), Verdict::Valid),
+            (claim(EigenLayer, &[1, 2, 3], shared(&one)), Verdict::Valid),
+            (claim(EigenLayer, &[1, 2], each(&[&one, &one])), Verdict::Valid),
+            (claim(DrandEvmnet, &[1, 2], each(&[&one, &two])), Verdict::Valid),
+            (claim(DrandEvmnet, &[1, 2], each(&[&one, &one])), Verdict::Invalid(Reason::RepeatedMessage)),
+            (claim(DrandEvmnet, &[1, 2], shared(&one)), Verdict::Invalid(Reason::RepeatedMessage)),
+            (of_no_keys(DrandEvmnet), Verdict::Invalid(Reason::NoStatements)),
+            (of_no_keys(EigenLayer), Verdict::Invalid(Reason::NoStatements)),
+            (negated, Verdict::Invalid(Reason::IdentityAggregateKey)),
+            (strangers, parse(Bn254ParseError::KeysDiffer)),
+            (
+                ClaimBytes { messages: Messages::ProofOfPossession, ..single.clone() },
+                Verdict::Invalid(Reason::NoProofsOfPossession),
+            ),
+            (
+                ClaimBytes { messages: each(&[&one, &two]), ..single.clone() },
+                Verdict::Invalid(Reason::UnequalCounts { keys: 1, messages: 2 }),
+            ),
+            (
+                ClaimBytes { messages: shared(b"short"), ..claim(EigenLayer, &[1], shared(&one)) },
+                parse(Bn254Suite::EigenLayer.hash(b"short").unwrap_err()),
+            ),
+            (
+                ClaimBytes { public_keys: vec![key(DrandEvmnet, 1), vec![0; 128]], ..single.clone() },
+                Verdict::Invalid(Reason::ParseKey {
+                    index: 1,
+                    keys: 2,
+                    error: Bn254Suite::DrandEvmnet.key(&[0; 128]).unwrap_err().into(),
+                }),
+            ),
+        ]
+    }
+
+    #[test]
+    fn nothing_is_subtracted() {
+        let claim = claim(Bn254Suite::DrandEvmnet, &[1], shared(&drand_message(1)));
+        let error = Verifier::new(Options::default()).trust(&claim).unwrap_err();
+        assert_eq!(error, TrustError::NotSubtracted(claim.suite));
+        assert!(error.to_string().contains("drand-evmnet"), "{error}");
+    }
+
+    #[test]
+    fn work_is_counted() {
+        let claims = [
+            claim(Bn254Suite::DrandEvmnet, &[1], shared(&drand_message(1))),
+            claim(Bn254Suite::EigenLayer, &[1, 2], shared(&drand_message(1))),
+        ];
+        let prepared = Verifier::new(Options::default()).prepare(&claims);
+        let text = "BN254: 2 claims, one by one: hashes 2, Miller loops 8, final exponentiations 4";
+        assert_eq!(prepared.to_string(), text);
+        let work = prepared.decide(&mut rng()).work;
+        assert_eq!((work.hashes, work.pairings, work.final_exponentiations), (2, 8, 4));
+    }
+}
