@@ -1,4 +1,4 @@
-//! `quorate evm plan` as a person runs it, over the network of `examples/network.json`.
+//! Runs `quorate evm plan` on the network of `examples/network.json`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 #[allow(dead_code, reason = "claims are for the tests of verify")]
@@ -7,14 +7,13 @@ mod run;
 
 use std::fs;
 
+use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
 use quorate_evm::{
-    Bitmap, Head, Network, SecretKey, Signature,
+    Head, MemberSet, Network, Proof, Quorum,
+    alloy_primitives::{U256, keccak256, uint},
     alloy_sol_types::SolCall,
-    base::page_address,
     contract::SettlementBn254G2,
-    hash_to_curve::try_and_increment,
-    keccak256,
-    quorum::{Proof, Quorum, Store},
+    quorum::Store,
 };
 use run::{Folder, Ran, example, quorate, ran};
 use serde_json::{Value, json};
@@ -40,16 +39,19 @@ fn sign(plan: &Value) -> String {
     let digests = tasks.iter().map(|task| const_hex::decode_to_array(task["digest"].as_str().unwrap()).unwrap());
     let messages: Vec<_> = digests.map(|digest| try_and_increment(&digest).point).collect();
     let each = signers.iter().flat_map(|i| {
-        let secret = SecretKey::from_entropy(&[i + 1; 48]);
+        let secret = Bn254SecretKey::from_entropy(&[i + 1; 48]);
         messages.iter().map(|message| secret.sign(message)).collect::<Vec<_>>()
     });
-    const_hex::encode_prefixed(each.sum::<Signature>().to_bytes())
+    const_hex::encode_prefixed(each.sum::<Bn254Signature>().to_bytes())
 }
 
 #[test]
 fn a_plan_says_what_to_do_and_what_is_missing() {
     let object = plan(&["--signers", "!2,5", "--result", RESULT, "--json"]).exits(0).object();
-    assert_eq!((&object["back_end"], &object["chain_id"], &object["keys"]), (&json!("a"), &json!(1), &json!(12)));
+    assert_eq!(
+        (&object["key_group"], &object["chain_id"], &object["keys"]),
+        (&json!("bn254-g2"), &json!(1), &json!(12))
+    );
     // From the newest, the full set.
     assert_eq!((&object["base"], &object["added"], &object["removed"]), (&json!(0), &json!([]), &json!([2, 5])));
     let bases: Vec<_> = object["bases"].as_array().unwrap().iter().map(|base| base["slot"].clone()).collect();
@@ -66,9 +68,9 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     assert_eq!((&object["weight_pages"], &object["weighing"]), (&json!([]), &json!("counted")));
     assert_eq!((&object["enough"], &object["call"]), (&json!(9), &json!("settle")));
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
-    assert_eq!(object["access_list"], json!([page_address(network.contract, 1).to_string()]));
+    assert_eq!(object["access_list"], json!([network.contract.create(1).to_string()]));
     assert_eq!(object["state"], network.state().unwrap().to_string());
-    let state = keccak256(&[&bytes(&object["head"]), &bytes(&object["newest"])]);
+    let state = keccak256([bytes(&object["head"]), bytes(&object["newest"])].concat());
     assert_eq!(object["state"], const_hex::encode_prefixed(state));
     assert_eq!(object["results"][0]["nonce"], 17);
     assert_eq!(object["results"][0]["result"], RESULT);
@@ -95,7 +97,9 @@ fn a_quorum_of_few_is_weighed() {
     network["bases"] = json!([]);
     let arguments = ["--signers", "0-3,5-7,11", "--result", RESULT];
     let printed = plan_of("-", &arguments, &network.to_string()).exits(0).out;
-    for line in ["by the weights of all signers", "the empty quorum: settleAll", "in Jacobian coordinates, by 1/Z"] {
+    for line in
+        ["from the weights of all signers", "the empty quorum; call settleAll", "in Jacobian coordinates, with 1/Z"]
+    {
         assert!(printed.contains(line), "{line} in {printed}");
     }
     let object = plan_of("-", &[&arguments[..], &["--json"]].concat(), &network.to_string()).exits(0).object();
@@ -133,10 +137,12 @@ fn a_signature_makes_calldata() {
     assert_eq!(call.results.iter().map(ToString::to_string).collect::<Vec<_>>(), [RESULT, &format!("0x{OTHER}")]);
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
     assert_eq!((call.newest, Head::decode(call.head)), (network.newest(), network.head()));
-    let quorum = Quorum::decode(network.back_end, &call.quorum).unwrap();
-    assert_eq!(quorum.signers, (0..12).filter(|i| ![2, 5, 9].contains(i)).collect::<Bitmap>());
+    let quorum = Quorum::decode(network.key_group, &call.quorum).unwrap();
+    assert_eq!(quorum.signers, (0..12).filter(|i| ![2, 5, 9].contains(i)).collect::<MemberSet>());
     assert_eq!((quorum.store, quorum.base.as_ref()), (Store::Slot(3), Some(&network.bases[1])));
-    let Proof::Bn254G2 { signature: packed, hints, .. } = quorum.proof else { panic!("the example is a") };
+    let Proof::Bn254G2 { signature: packed, hints, .. } = quorum.proof else {
+        panic!("the example has keys in G2 of BN254")
+    };
     assert_eq!(const_hex::encode_prefixed(packed), signature);
     assert_eq!(hints.len(), 2);
     // What was estimated without the signature is what is estimated with it, but for bytes of it that are zero.
@@ -153,12 +159,13 @@ fn a_false_signature_makes_none() {
     let arguments = ["--signers", "!2", "--result", RESULT, "--json"];
     let signature = sign(&plan(&arguments).object());
     let other = ["--signers", "!3", "--result", RESULT, "--signature", &signature];
-    let ran = plan(&other).exits(1).says("the signature is not that of these signers over these results");
+    let ran =
+        plan(&other).exits(1).says("the signature is not the sum of these signers' signatures over these results");
     assert_eq!(ran.out, "");
     let other = ["--signers", "!2", "--result", OTHER, "--signature", &signature];
     assert_eq!(plan(&other).exits(1).out, "");
     let with = |signature: &str| plan(&[&arguments[..], &["--signature", signature]].concat()).exits(2);
-    with("0x00").says("signature: 1 bytes, not 64");
+    with("0x00").says("signature: 1 bytes, expected 64");
     with("0xzz").says("--signature is not hexadecimal");
     with(&"01".repeat(64)).says("signature: the point is not on the curve");
     plan(&["--signers", "!2", "--signature", &signature]).exits(2).says("--result");
@@ -181,10 +188,20 @@ fn the_page_fits_80_columns() {
         for line in ran.out.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
-        assert_eq!(ran.out.contains("if the contract stores it"), store == "rental");
+        assert_eq!(ran.out.contains("if the contract stores the quorum"), store == "rental");
     }
     let help = plan(&["--help"]).exits(0).out;
-    for word in ["--bases", "back_end", "key_pages", "weight_pages", "try-and-increment", "Examples:", "!3,7"] {
+    for word in [
+        "--bases",
+        "key_group",
+        "bn254-g2",
+        "bls12381-g2",
+        "key_pages",
+        "weight_pages",
+        "try-and-increment",
+        "Examples:",
+        "!3,7",
+    ] {
         assert!(help.contains(word), "{word} in {help}");
     }
     assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
@@ -193,13 +210,13 @@ fn the_page_fits_80_columns() {
 #[test]
 fn lists_that_are_wrong_are_named() {
     for (list, reason) in [
-        ("0-12", "--signers \"0-12\": there is no member 12: the network has 12 keys, 0 to 11"),
-        ("1,x", "--signers \"x\": not a member's index"),
+        ("0-12", "--signers \"0-12\": there is no member 12: the network has 12 keys, numbered from 0 to 11"),
+        ("1,x", "--signers \"x\": found neither a member's index"),
         ("1,,2", "--signers item 2 is empty"),
-        ("5-3", "the range runs backwards"),
+        ("5-3", "the range is backwards"),
         ("1,1", "member 1 is named twice"),
-        ("!0-11", "nobody is left to sign"),
-        ("0x00", "bitmap: the last of its 1 bytes is zero"),
+        ("!0-11", "there are no signers"),
+        ("0x00", "the last byte of the bitmap (1 bytes) is zero"),
         ("0x0000000000000080", "there is no member 56"),
     ] {
         assert_eq!(plan(&["--signers", list]).exits(2).says(reason).out, "", "{list}");
@@ -223,41 +240,47 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
         assert_eq!(ran.out, "", "{reason}");
     };
     refused(&|network| network["color"] = json!(1), "unknown field `color`");
-    refused(&|network| network["back_end"] = json!("c"), "unknown variant `c`");
+    refused(&|network| network["key_group"] = json!("c"), "there is no key group `c`; choose bn254-g2, bn254-g1 or");
+    // The names of earlier versions.
+    for (letter, name) in [("a", "bn254-g2"), ("b", "bn254-g1"), ("d", "bls12381-g2")] {
+        let reason = format!("the key group `{letter}` is now written `{name}`");
+        refused(&|network| network["key_group"] = json!(letter), &reason);
+    }
+    refused(
+        &|network| {
+            let key_group = network.as_object_mut().unwrap().remove("key_group").unwrap();
+            network["back_end"] = key_group;
+        },
+        "unknown field `back_end`, expected one of `key_group`",
+    );
     refused(&|network| drop(network.as_object_mut().unwrap().remove("nonce")), "missing field `nonce`");
-    refused(&|network| network["keys"][3] = json!("0x00"), "keys[3]: 1 bytes, not 128");
+    refused(&|network| network["keys"][3] = json!("0x00"), "keys[3]: 1 bytes, expected 128");
     refused(&|network| network["keys"][3] = json!("0x0"), "expected a valid hex string");
-    refused(&|network| network["back_end"] = json!("d"), "keys[0]: 128 bytes, not 192");
-    refused(&|network| network["weights"] = json!(vec![1; 13]), "weights: 13 of them, for 12 keys");
-    refused(&|network| network["required"] = json!("many"), "\"many\" is no whole number");
+    refused(&|network| network["key_group"] = json!("bls12381-g2"), "keys[0]: 128 bytes, expected 192");
+    refused(
+        &|network| network["weights"] = json!(vec![1; 13]),
+        "weights: found 13, expected at most 12, the number of keys",
+    );
+    refused(&|network| network["required"] = json!("many"), "\"many\" is not a whole number");
     refused(&|network| network["key_pages"][0]["first"] = json!(1), "key_pages[0]: 8 keys from 1 on");
     refused(&|network| drop(network.as_object_mut().unwrap().remove("enough")), "missing field `enough`");
-    refused(&|network| network["enough"] = json!(8), "enough: 8, and 9 members may be needed");
+    refused(&|network| network["enough"] = json!(8), "enough: found 8, expected at least 9");
     refused(
         &|network| {
             network["weight_pages"] = json!([]);
             network["enough"] = json!(11);
         },
-        "no page of weights",
+        "no page holds the weight of member",
     );
-    refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 has a base already");
-    refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): it has no signers");
+    refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 already has a base");
+    refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): there are no signers");
     // Another quorum's key under the base that is nearest.
-    refused(&|network| network["bases"][0]["key"] = network["bases"][1]["key"].clone(), "slot 0: it is not the sum");
+    refused(&|network| network["bases"][0]["key"] = network["bases"][1]["key"].clone(), "slot 0 is not the sum");
     // A key and its opposite, and nobody else.
     let flipped = |network: &mut Value| {
-        let p = "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
+        let p = uint!(0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47_U256);
         let key = network["keys"][0].as_str().unwrap().trim_start_matches("0x").to_owned();
-        let minus = |word: &str| {
-            let (mut borrow, mut out) = (0i32, [0u8; 32]);
-            let [p, word] = [p, word].map(|hex| const_hex::decode(hex).unwrap());
-            for i in (0..32).rev() {
-                let difference = i32::from(p[i]) - i32::from(word[i]) - borrow;
-                borrow = i32::from(difference < 0);
-                out[i] = difference.rem_euclid(256) as u8;
-            }
-            const_hex::encode(out)
-        };
+        let minus = |word: &str| format!("{:064x}", p - U256::from_str_radix(word, 16).unwrap());
         let opposite = format!("0x{}{}{}", &key[..128], minus(&key[128..192]), minus(&key[192..]));
         network["keys"] = json!([format!("0x{key}"), opposite]);
         network["weights"] = json!([1, 1]);
@@ -271,7 +294,7 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
     plan_of(&path, &["--signers", "0,1"], "").exits(2).says("the quorum's keys add up to the identity");
     plan_of(&path, &["--signers", "1"], "").exits(0);
 
-    let rubbish = folder.file("rubbish.json", "{\"back_end\": \"a\",\n 5}");
+    let rubbish = folder.file("rubbish.json", "{\"key_group\": \"bn254-g2\",\n 5}");
     plan_of(&rubbish, &["--signers", "0"], "").exits(2).says(&rubbish).says("line 2").says("quorate evm plan --help");
     plan_of(&folder.path("missing.json"), &["--signers", "0"], "").exits(3).says("cannot read").says("missing.json");
 }

@@ -1,10 +1,6 @@
 //! `drand-evmnet` and `eigenlayer`: the same stream, verdicts and exit codes on BN254.
 
-use quorate_evm::{
-    Profile, SecretKey, Signature,
-    bn254::{self, G2},
-    profile::drand_message,
-};
+use quorate_bn254::{Bn254SecretKey, Bn254Signature, Bn254Suite, drand_message, sum as sum_keys};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,67 +8,67 @@ use crate::{
     run::{Folder, claim, example, false_claim, lines, verify, verify_input, with, without},
 };
 
-fn secret(i: u8) -> SecretKey {
-    SecretKey::from_entropy(&[i; 48])
+fn secret(i: u8) -> Bn254SecretKey {
+    Bn254SecretKey::from_entropy(&[i; 48])
 }
 
-fn key(profile: Profile, i: u8) -> String {
-    const_hex::encode(match profile {
-        Profile::EigenLayer => secret(i).dual_key().to_bytes(),
-        _ => secret(i).public_key_g2().to_bytes(),
-    })
+fn key(suite: Bn254Suite, i: u8) -> String {
+    match suite {
+        Bn254Suite::DrandEvmnet => const_hex::encode(secret(i).public_key_g2().to_bytes()),
+        Bn254Suite::EigenLayer => const_hex::encode(secret(i).dual_key().to_bytes()),
+    }
 }
 
 /// The sum of the signers' signatures, each over a message.
-fn sum(profile: Profile, signed: &[(u8, &[u8])]) -> String {
-    let each = signed.iter().map(|(i, message)| secret(*i).sign(&profile.hash(message).unwrap()));
-    const_hex::encode(each.sum::<Signature>().to_bytes())
+fn sum(suite: Bn254Suite, signed: &[(u8, &[u8])]) -> String {
+    let each = signed.iter().map(|(i, message)| secret(*i).sign(&suite.hash(message).unwrap()));
+    const_hex::encode(each.sum::<Bn254Signature>().to_bytes())
 }
 
 /// Key `i` claims a message with a signature over another or the same.
-fn single(profile: Profile, i: u8, message: &[u8], signed: &[u8]) -> Value {
+fn single(suite: Bn254Suite, i: u8, message: &[u8], signed: &[u8]) -> Value {
     json!({
         "id": format!("b{i}"),
-        "suite": profile.name(),
-        "public_key": key(profile, i),
+        "suite": suite.name(),
+        "public_key": key(suite, i),
         "message": const_hex::encode(message),
-        "signature": sum(profile, &[(i, signed)]),
+        "signature": sum(suite, &[(i, signed)]),
     })
 }
 
 fn evmnet(i: u8) -> Value {
     let message = drand_message(i.into());
-    single(Profile::DrandEvmnet, i, &message, &message)
+    single(Bn254Suite::DrandEvmnet, i, &message, &message)
 }
 
 fn eigenlayer(i: u8) -> Value {
-    single(Profile::EigenLayer, i, &[i; 32], &[i; 32])
+    single(Bn254Suite::EigenLayer, i, &[i; 32], &[i; 32])
 }
 
 /// Keys over one message.
-fn shared(profile: Profile, keys: &[u8], message: &[u8]) -> Value {
+fn shared(suite: Bn254Suite, keys: &[u8], message: &[u8]) -> Value {
     let signed: Vec<_> = keys.iter().map(|i| (*i, message)).collect();
     json!({
-        "suite": profile.name(),
-        "public_keys": keys.iter().map(|i| key(profile, *i)).collect::<Vec<_>>(),
+        "suite": suite.name(),
+        "public_keys": keys.iter().map(|i| key(suite, *i)).collect::<Vec<_>>(),
         "message": const_hex::encode(message),
-        "signature": sum(profile, &signed),
+        "signature": sum(suite, &signed),
     })
 }
 
 /// Keys over a message each.
-fn each(profile: Profile, pairs: &[(u8, &[u8])]) -> Value {
+fn each(suite: Bn254Suite, pairs: &[(u8, &[u8])]) -> Value {
     json!({
-        "suite": profile.name(),
-        "public_keys": pairs.iter().map(|(i, _)| key(profile, *i)).collect::<Vec<_>>(),
+        "suite": suite.name(),
+        "public_keys": pairs.iter().map(|(i, _)| key(suite, *i)).collect::<Vec<_>>(),
         "messages": pairs.iter().map(|(_, message)| const_hex::encode(message)).collect::<Vec<_>>(),
-        "signature": sum(profile, pairs),
+        "signature": sum(suite, pairs),
     })
 }
 
 #[test]
-fn both_profiles_among_claims_of_the_other_curve() {
-    let lied = single(Profile::DrandEvmnet, 5, &drand_message(5), &drand_message(6));
+fn both_suites_among_claims_of_the_other_curve() {
+    let lied = single(Bn254Suite::DrandEvmnet, 5, &drand_message(5), &drand_message(6));
     let claims = [evmnet(1), claim(1), eigenlayer(2), lied.clone(), false_claim(2), with(lied, "source", "peer-9")];
     let ran = verify_input(&["--verdicts", "--json"], lines(&claims)).exits(1).says("source peer-9: 1 false");
     let mut objects = ran.objects();
@@ -105,7 +101,7 @@ fn the_suite_of_the_command_line_and_what_it_took() {
 #[test]
 fn parquet_rows_on_bn254() {
     let folder = Folder::new();
-    let lied = single(Profile::EigenLayer, 3, &[3; 32], &[4; 32]);
+    let lied = single(Bn254Suite::EigenLayer, 3, &[3; 32], &[4; 32]);
     let path = folder.file("claims.parquet", parquet(&[evmnet(1), eigenlayer(2), lied, claim(4)]));
     assert_eq!(verify(&["--verdicts", &path]).exits(1).valid(), [true, true, false, true]);
 }
@@ -114,13 +110,13 @@ fn parquet_rows_on_bn254() {
 fn several_statements() {
     let one = [1; 32];
     let claims = [
-        shared(Profile::EigenLayer, &[1, 2, 3], &one),
-        with(shared(Profile::EigenLayer, &[1, 2, 3], &one), "signature", sum(Profile::EigenLayer, &[(1, &one)])),
-        each(Profile::DrandEvmnet, &[(1, b"a"), (2, b"b")]),
-        each(Profile::EigenLayer, &[(1, &one), (2, &one)]),
+        shared(Bn254Suite::EigenLayer, &[1, 2, 3], &one),
+        with(shared(Bn254Suite::EigenLayer, &[1, 2, 3], &one), "signature", sum(Bn254Suite::EigenLayer, &[(1, &one)])),
+        each(Bn254Suite::DrandEvmnet, &[(1, b"a"), (2, b"b")]),
+        each(Bn254Suite::EigenLayer, &[(1, &one), (2, &one)]),
         // A NUL suite takes no message twice, in either form.
-        each(Profile::DrandEvmnet, &[(1, b"a"), (2, b"a")]),
-        shared(Profile::DrandEvmnet, &[1, 2], b"a"),
+        each(Bn254Suite::DrandEvmnet, &[(1, b"a"), (2, b"a")]),
+        shared(Bn254Suite::DrandEvmnet, &[1, 2], b"a"),
         json!({"suite": "eigenlayer", "public_keys": [], "message": "", "signature": "00".repeat(64)}),
     ];
     let ran = verify_input(&["--verdicts"], lines(&claims)).exits(1);
@@ -134,38 +130,41 @@ fn several_statements() {
 fn opposite(i: u8) -> String {
     let key = secret(i).public_key_g2();
     let other = secret(i + 1).public_key_g2();
-    let negated = bn254::sum::<G2>(Some(other), [], [key, other]).unwrap();
+    let negated = sum_keys(Some(other), [], [key, other]).unwrap();
     const_hex::encode(negated.to_bytes())
 }
 
 #[test]
 fn bytes_that_are_no_key_or_signature() {
-    let profile = Profile::DrandEvmnet;
+    let suite = Bn254Suite::DrandEvmnet;
     let prime = "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
     let signature = evmnet(1)["signature"].as_str().unwrap().to_owned();
     let cases = [
-        (with(evmnet(1), "public_key", "00".repeat(127)), "public key in G2: 127 bytes, not 128"),
+        (with(evmnet(1), "public_key", "00".repeat(127)), "public key in G2: 127 bytes, expected 128"),
         (with(evmnet(1), "public_key", "00".repeat(128)), "public key in G2: the point is the identity"),
         (with(evmnet(1), "public_key", "01".repeat(128)), "public key in G2: the point is not on the curve"),
-        (with(evmnet(1), "signature", &signature[..96]), "signature: 48 bytes, not 64"),
+        (with(evmnet(1), "signature", &signature[..96]), "signature: 48 bytes, expected 64"),
         (with(evmnet(1), "signature", "01".repeat(64)), "signature: the point is not on the curve"),
-        (with(evmnet(1), "signature", format!("{prime}{}", &signature[64..])), "signature: x is not below the prime"),
-        (with(eigenlayer(1), "message", "00"), "message: 1 bytes, not the 32 of a digest"),
-        (with(eigenlayer(1), "public_key", key(profile, 1)), "public key in G1 and G2: 128 bytes, not 192"),
         (
-            with(eigenlayer(1), "public_key", key(Profile::EigenLayer, 1)[..128].to_owned() + &key(profile, 2)),
+            with(evmnet(1), "signature", format!("{prime}{}", &signature[64..])),
+            "signature: x is not below the field modulus",
+        ),
+        (with(eigenlayer(1), "message", "00"), "message: 1 bytes, expected 32"),
+        (with(eigenlayer(1), "public_key", key(suite, 1)), "public key in G1 and G2: 128 bytes, expected 192"),
+        (
+            with(eigenlayer(1), "public_key", key(Bn254Suite::EigenLayer, 1)[..128].to_owned() + &key(suite, 2)),
             "do not belong together",
         ),
         (
-            with(each(profile, &[(1, b"a"), (2, b"b")]), "public_keys", json!([key(profile, 1), "00"])),
-            "public key in G2: 1 bytes, not 128 (key 2 of 2)",
+            with(each(suite, &[(1, b"a"), (2, b"b")]), "public_keys", json!([key(suite, 1), "00"])),
+            "public key in G2: 1 bytes, expected 128 (key 2 of 2)",
         ),
         (
-            with(shared(profile, &[1, 2], b"a"), "public_keys", json!([key(profile, 1), opposite(1)])),
+            with(shared(suite, &[1, 2], b"a"), "public_keys", json!([key(suite, 1), opposite(1)])),
             "the keys add up to the identity",
         ),
         // A claim of the other curve under this suite.
-        (with(claim(1), "suite", "drand-evmnet"), "public key in G2: 48 bytes, not 128"),
+        (with(claim(1), "suite", "drand-evmnet"), "public key in G2: 48 bytes, expected 128"),
         (with(evmnet(1), "suite", "eth2"), "public key: "),
     ];
     let claims: Vec<_> = cases.iter().map(|(claim, _)| claim.clone()).chain([evmnet(9)]).collect();

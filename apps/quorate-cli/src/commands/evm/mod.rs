@@ -1,4 +1,4 @@
-//! `quorate evm`: what an aggregator of quorums on an EVM chain asks before it pays. Nothing here opens a connection.
+//! `quorate evm`: computations for an aggregator of quorums on an EVM chain. Nothing here opens a network connection.
 
 mod plan;
 mod report;
@@ -8,9 +8,9 @@ use clap::{Args, Subcommand};
 
 use crate::exit::Result;
 
-/// Quorums that an EVM contract settles
+/// Plan quorums that an EVM contract settles
 ///
-/// Everything is computed from a file; nothing here talks to a chain.
+/// Everything is computed from a file. Nothing connects to a chain.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
@@ -24,10 +24,10 @@ enum Command {
 }
 
 impl Arguments {
-    /// Does what was asked.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Whatever stops the command, with the exit code it ends in.
+    /// The failure that stops the command, with its exit code.
     pub fn run(self) -> Result {
         match self.command {
             Command::Plan(arguments) => arguments.run(),

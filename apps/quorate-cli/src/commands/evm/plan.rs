@@ -10,10 +10,9 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use quorate_evm::{
-    Network, PlanError,
+    Network, PlanError, QuorumSignature,
     alloy_primitives::B256,
     gas::Measured,
-    network::Signature,
     quorum::{RENTAL, Store},
 };
 
@@ -23,34 +22,35 @@ use crate::{
     exit::{Exit, Failure, Result},
 };
 
-/// Plan how a quorum settles at the least gas, and make its calldata
+/// Plan the cheapest way to settle a quorum, and make its calldata
 ///
-/// From the contract's bases it chooses the one from which the quorum's key costs least, and says which members change,
-/// how their weight is shown to be enough, which pages to name, what to sign and what the transaction will cost. With the
-/// aggregate signature it checks that, and prints the calldata of settle, which takes one result from the newest base, or
-/// of settleAll. Exit code: 0, or 1 if the signature is false or the quorum too light.
+/// A contract computes the key of a quorum from a base: a quorum whose key it already knows. This command chooses the base
+/// that costs the least gas. It prints the members that change, the pages to name, the digests to sign and the gas of the
+/// transaction. If you pass the aggregate signature, it verifies the signature and prints the calldata. The call is settle
+/// for one result from the newest base, and settleAll otherwise. The exit code is 1 if the signature is invalid or the
+/// quorum too light.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = NETWORK)]
 pub(super) struct Arguments {
-    /// What is known of the contract, in JSON (below); `-` is standard input
+    /// The contract's keys, weights and bases as JSON (see below); `-` is standard input
     #[arg(long, value_name = "FILE", visible_alias = "bases")]
     network: PathBuf,
 
-    /// Who signs: 0-47,50,52 (both ends included), or '!3,7' for all but these, or a bitmap 0x…, bit 0 the highest of
-    /// its first byte
+    /// The members who sign: 0-47,50,52 (both ends included), or '!3,7' for all but these, or a bitmap 0x… whose highest
+    /// bit is member 0
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     signers: String,
 
-    /// A result to settle, 32 bytes; again for each further one, in order
+    /// A result to settle, 32 bytes; repeat the option for further results, in order
     #[arg(long, value_name = "HEX")]
     result: Vec<B256>,
 
-    /// The aggregate signature over every digest: 64 bytes on BN254, 96 on BLS12-381
+    /// The sum of the signers' signatures over all digests: 64 bytes on BN254, 96 on BLS12-381
     #[arg(long, value_name = "HEX", requires = "result")]
     signature: Option<String>,
 
-    /// Where the contract stores the quorum as a base: 0 (as the newest, for nearly nothing), a slot of the ring that is
-    /// not pinned, `rental` (its own choice), or `none`
+    /// Where the contract stores the quorum as a base: `0` as the newest base (costs almost nothing), another slot that is
+    /// not pinned, `rental` to let the contract decide, or `none`
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 
@@ -60,15 +60,16 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Plans.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Where the file cannot be read or understood, or no quorum can be made.
+    /// The file cannot be read or understood, or there is no plan for the quorum.
     pub(super) fn run(self) -> Result {
         let name = self.network.display().to_string();
         let text = read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
         let network: Network = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(error).context(format!("{name}: not a network, see quorate evm plan --help"))
+            Failure::usage(error)
+                .context(format!("{name}: this is not a network; `quorate evm plan --help` describes the fields"))
         })?;
         network.check().map_err(|error| Failure::usage(error).context(name.clone()))?;
         let signers = signers::parse(&self.signers, network.keys.len());
@@ -86,12 +87,12 @@ impl Arguments {
         let plan = network.plan(&measured, &signers, &self.result).map_err(usage)?;
         let signature = self.signature.as_deref().map(|text| {
             let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
-            let signature = Signature::from_bytes(network.back_end, &bytes)?;
+            let signature = QuorumSignature::from_bytes(network.key_group, &bytes)?;
             Ok((signature, plan.verify(&signature)?))
         });
         let signature = signature.transpose().map_err(|error: anyhow::Error| Failure::usage(error))?;
         if let Some((_, false)) = signature {
-            print::note("error: the signature is not that of these signers over these results");
+            print::note("error: the signature is not the sum of these signers' signatures over these results");
             return Ok(Exit::Invalid);
         }
         let signature = signature.map(|(signature, _)| signature);
@@ -128,7 +129,7 @@ impl FromStr for StoreIn {
             "rental" => Store::Rental,
             _ => match text.parse() {
                 Ok(slot) if slot < RENTAL => Store::Slot(slot),
-                _ => return Err(format!("expected a slot from 0 to {}, rental or none", RENTAL - 1)),
+                _ => return Err(format!("expected a slot from 0 to {}, `rental` or `none`", RENTAL - 1)),
             },
         };
         Ok(Self(store))
@@ -144,30 +145,34 @@ Examples:
       --result 0x… --store 0 --signature 0x… --json";
 
 const NETWORK: &str = "\
-The network is one JSON object. Numbers may be strings of digits where they
-are sums of weights; bytes are hex.
-  back_end      \"a\": BN254, keys in G2, 128 bytes (x imaginary, x real,
-                y imaginary, y real); \"b\": BN254, keys in G1 (64 bytes, x, y)
-                with their twins in G2 behind them (192 in all); \"d\":
-                BLS12-381, keys in G2, 192 bytes (x real, x imaginary,
-                y real, y imaginary, 48 each)
+The network is one JSON object. Bytes are hexadecimal. A sum of weights may be
+a string of decimal digits. These fields are required, except `paid`:
+  key_group     the curve and the group of the keys:
+                  \"bn254-g2\"     128 bytes: x imaginary, x real,
+                                 y imaginary, y real, 32 each
+                  \"bn254-g1\"     192 bytes: the key in G1 (x, y), then the key
+                                 in G2 of the same secret
+                  \"bls12381-g2\"  192 bytes: x real, x imaginary,
+                                 y real, y imaginary, 48 each
   chain_id, contract
-                the chain's id and the settlement's address
-  nonce         results that were settled: the next one's number
+                the chain's id, the settlement contract's address
+  nonce         how many results were settled: the next one's number
   epoch, required, enough
-                EpochBegun's terms: the epoch, what a quorum must weigh
-                (below 2^88), and so many members of the epoch that any so
-                many weigh it (16777215: no number does)
-  paid          members that changed since the last store by rental; 0 if
-                it is left out
-  keys          by index, KeyAdded events; \"b\": with the twins
+                from the event EpochBegun: the epoch; the weight that a
+                quorum needs, below 2^88; a number of members such that any
+                so many have this weight (16777215 if there is none)
+  paid          members that changed since rental last stored a base;
+                0 if left out
+  keys          by index, from the events KeyAdded
   weights       by index, in the epoch
-  key_pages     KeysPaged events: [{\"nonce\": …, \"first\": …, \"keys\": …}]
-  weight_pages  WeightsPaged events of the epoch: [nonce…]
-  bases         what the slots commit to, in slot 0 the newest: [{\"slot\": …,
-                \"epoch\": …, \"weight\": …, \"key\": hex, \"signers\": bitmap}];
-                epoch and weight 0 if its members were counted
-Each signer signs every digest: on BN254 the point of counter and y
-(try-and-increment), on BLS12-381 the digest as a message of
-BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. The signatures are added up.
-Gas is an estimate; prices of the contract's code were measured.";
+  key_pages     from the events KeysPaged:
+                [{\"nonce\": …, \"first\": …, \"keys\": …}]
+  weight_pages  from the epoch's events WeightsPaged: [nonce…]
+  bases         the bases in the contract's slots; slot 0 is the newest:
+                [{\"slot\": …, \"epoch\": …, \"weight\": …, \"key\": …,
+                \"signers\": bitmap}]; epoch and weight are 0 if the base's
+                members were counted and not weighed
+Each signer signs every digest. On BN254 a digest is hashed to the point with
+the printed counter and y (try-and-increment); on BLS12-381 it is a message of
+BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. Add the signatures up.
+The gas is an estimate, usually within 2 % of what the transaction uses.";

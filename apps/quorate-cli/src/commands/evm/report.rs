@@ -1,24 +1,23 @@
-//! What `quorate evm plan` prints: for a person at 80 columns, and as one JSON object.
+//! The output of `quorate evm plan`: text of 80 columns, or one JSON object.
 
 use std::fmt;
 
 use quorate_evm::{
-    Bitmap, KeySum, Network, Plan,
+    KeyGroup, KeySum, MemberSet, Network, QuorumSignature, SettlementPlan,
     alloy_primitives::B256,
     base::{NEWEST, Way, Weighing},
     gas::{Estimate, Measured, Storing, TRANSACTION},
-    network::Signature,
-    quorum::{MisuseError, Store},
+    quorum::{EncodeQuorumError, Store},
 };
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::signers::list_of;
 
-/// All that is known of a plan.
+/// A plan, with all that is known about it.
 #[derive(Serialize)]
 pub(super) struct Report {
-    back_end: String,
+    key_group: KeyGroup,
     chain_id: u64,
     contract: String,
     epoch: u32,
@@ -27,36 +26,36 @@ pub(super) struct Report {
     bitmap: String,
     weight: Value,
     required: Value,
-    /// So many members weigh what is required, whoever they are.
+    /// Any so many members weigh what is required.
     enough: u32,
-    /// `counted`, `from the base` or `anew`.
-    weighing: &'static str,
-    /// The slot of the base; none for the empty one.
+    #[serde(serialize_with = "weighing")]
+    weighing: Weighing,
+    /// The slot of the base; none for the empty quorum.
     base: Option<u16>,
     added: Vec<usize>,
     removed: Vec<usize>,
     key_pages: Vec<u32>,
     keys_in_storage: u64,
     weight_pages: Vec<u32>,
-    /// Addresses of those pages, for EIP-2930; none where that is not cheaper.
+    /// The addresses of those pages, for the access list (EIP-2930); none if a list is not cheaper.
     access_list: Vec<String>,
     key: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     key_g2: Option<String>,
-    /// `slopes` or `jacobian`, on back end a where a member changes.
+    /// `slopes` or `jacobian`; only for keys in G2 of BN254, if a member changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inverse_of_z: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slopes: Option<Vec<String>>,
-    /// What the call shows, and the word of the contract that it makes.
+    /// What the call passes, and the contract's state, which is its hash.
     head: String,
     newest: String,
     state: String,
     /// The function that is called.
     call: &'static str,
-    /// Every base, the cheapest first.
+    /// All bases, the cheapest first.
     bases: Vec<Candidate>,
     results: Vec<Task>,
     store: Value,
@@ -65,21 +64,20 @@ pub(super) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     calldata: Option<String>,
     #[serde(skip)]
-    back_end_name: String,
-    #[serde(skip)]
     if_stored: Option<u64>,
 }
 
-/// A base that the quorum could start from.
+/// A base from which the quorum's key can be computed.
 #[derive(Serialize)]
 struct Candidate {
     slot: Option<u16>,
     members: usize,
     changes: usize,
-    weighing: &'static str,
-    /// Members whose weight is read.
+    #[serde(serialize_with = "weighing")]
+    weighing: Weighing,
+    /// The number of members whose weight is read.
     weighed: u64,
-    /// Gas of the whole transaction.
+    /// The gas of the whole transaction.
     gas: u64,
 }
 
@@ -109,20 +107,20 @@ struct Gas {
 }
 
 impl Report {
-    /// Puts together what the plan of these results says.
+    /// Describes the plan of these results.
     ///
     /// # Errors
-    /// What the packed form cannot hold.
+    /// The packed form cannot hold the quorum.
     pub(super) fn new(
         network: &Network,
-        plan: &Plan,
+        plan: &SettlementPlan,
         ways: &[Way],
         results: &[B256],
         store: Store,
-        signature: Option<&Signature>,
+        signature: Option<&QuorumSignature>,
         measured: &Measured,
-    ) -> Result<Self, MisuseError> {
-        let stand_in = Signature::stand_in(network.back_end);
+    ) -> Result<Self, EncodeQuorumError> {
+        let stand_in = QuorumSignature::stand_in(network.key_group);
         let call = plan.call(store, signature.unwrap_or(&stand_in), results)?;
         let estimate = plan.estimate(measured, &call, network.storing(plan, store));
         let total = estimate.total();
@@ -143,7 +141,7 @@ impl Report {
                 slot: base.map(|base| base.slot),
                 members: base.map_or(0, |base| base.signers.len()),
                 changes: way.changed.len(),
-                weighing: name_of(way.weighing),
+                weighing: way.weighing,
                 weighed: way.steps.weighed,
                 gas: total + way.gas - plan.way.gas,
             }
@@ -161,8 +159,7 @@ impl Report {
             KeySum::Slopes(slopes) => (Some("slopes"), None, Some(slopes.iter().map(|slope| hex(slope)).collect())),
         };
         Ok(Self {
-            back_end: json!(network.back_end).as_str().unwrap_or_default().to_owned(),
-            back_end_name: network.back_end.to_string(),
+            key_group: network.key_group,
             chain_id: network.chain_id,
             contract: network.contract.to_string(),
             epoch: network.epoch,
@@ -172,7 +169,7 @@ impl Report {
             weight: amount(plan.weight),
             required: amount(network.required),
             enough: network.enough,
-            weighing: name_of(plan.way.weighing),
+            weighing: plan.way.weighing,
             base: plan.base_slot(),
             added: plan.added().iter().collect(),
             removed: plan.removed().iter().collect(),
@@ -180,8 +177,8 @@ impl Report {
             keys_in_storage: plan.way.steps.in_slots,
             weight_pages: plan.way.weight_pages.clone(),
             access_list: plan.access_list.iter().map(ToString::to_string).collect(),
-            key: hex(&plan.key),
-            key_g2: plan.key_g2.as_ref().map(|key| hex(key)),
+            key: hex(&plan.key.to_bytes()),
+            key_g2: plan.key.given_g2().map(|key| hex(&key)),
             sum,
             inverse_of_z,
             slopes,
@@ -212,7 +209,6 @@ impl Gas {
     }
 }
 
-/// For a person.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.quorum(f)?;
@@ -232,36 +228,36 @@ impl fmt::Display for Report {
 impl Report {
     fn quorum(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "contract   {}, chain {}, epoch {}", self.contract, self.chain_id, self.epoch)?;
-        writeln!(f, "back end   {}", self.back_end_name)?;
+        writeln!(f, "keys       {}", self.key_group)?;
         lines(f, "quorum", &format!("{} of {} members: {}", self.signers.len(), self.keys, list(&self.signers)))?;
         writeln!(f, "weight     {} of {} required", plain(&self.weight), plain(&self.required))?;
         match self.weighing {
-            COUNTED => writeln!(f, "           counted: any {} members are enough", self.enough)?,
-            FROM_BASE if self.weight_pages.is_empty() => writeln!(f, "           as the base was weighed")?,
-            FROM_BASE => writeln!(f, "           from the base's, by the weights of those who change")?,
-            _ => writeln!(f, "           by the weights of all signers")?,
+            Weighing::Counted => writeln!(f, "           no weights are read: any {} members are enough", self.enough)?,
+            Weighing::FromBase if self.weight_pages.is_empty() => {
+                writeln!(f, "           no weights are read: the base has this weight")?
+            }
+            Weighing::FromBase => {
+                writeln!(f, "           from the base's weight and those of the members that change")?
+            }
+            Weighing::Anew => writeln!(f, "           from the weights of all signers")?,
         }
         match self.base {
-            Some(NEWEST) => writeln!(f, "base       slot 0, the newest: {}", self.call)?,
-            Some(slot) => writeln!(f, "base       slot {slot}: {}", self.call)?,
-            None => writeln!(f, "base       the empty quorum: {}", self.call)?,
+            Some(NEWEST) => writeln!(f, "base       slot 0, the newest; call {}", self.call)?,
+            Some(slot) => writeln!(f, "base       slot {slot}; call {}", self.call)?,
+            None => writeln!(f, "base       the empty quorum; call {}", self.call)?,
         }
         lines(f, "  add", &list(&self.added))?;
         lines(f, "  remove", &list(&self.removed))?;
         let (keys, weights) = (numbers(&self.key_pages), numbers(&self.weight_pages));
-        lines(
-            f,
-            "  pages",
-            &format!("of keys {keys}; of weights {weights}; {} keys in storage", self.keys_in_storage),
-        )?;
+        lines(f, "  pages", &format!("keys {keys}; weights {weights}; keys in storage {}", self.keys_in_storage))?;
         for (i, page) in self.access_list.iter().enumerate() {
             writeln!(f, "{:<11}{page}", if i == 0 { "  access" } else { "" })?;
         }
         match self.sum {
             Some("slopes") => {
-                writeln!(f, "  sum      by slopes, {} bytes of calldata", 64 * self.slopes.iter().flatten().count())?
+                writeln!(f, "  sum      with slopes, {} bytes of calldata", 64 * self.slopes.iter().flatten().count())?
             }
-            Some(_) => writeln!(f, "  sum      in Jacobian coordinates, by 1/Z")?,
+            Some(_) => writeln!(f, "  sum      in Jacobian coordinates, with 1/Z")?,
             None => {}
         }
         writeln!(f, "state      {}", self.state)
@@ -272,7 +268,7 @@ impl Report {
         for (i, Candidate { slot, members, changes, weighing, weighed, gas }) in self.bases.iter().enumerate() {
             let name = slot.map_or_else(|| "empty".to_owned(), |slot| format!("slot {slot}"));
             let gas = if i == 0 { thousands(*gas) } else { format!("+{}", thousands(gas - self.bases[0].gas)) };
-            let weight = if *weighed > 0 { format!("{weighed} read") } else { (*weighing).to_owned() };
+            let weight = if *weighed > 0 { format!("{weighed} read") } else { name_of(*weighing).to_owned() };
             writeln!(f, "  {name:<9}{members:>7}{changes:>9}  {weight:<14}{gas:>12}")?;
         }
         Ok(())
@@ -297,7 +293,7 @@ impl Report {
         for (gas, what) in [
             (transaction, "the transaction itself"),
             (calldata, "calldata"),
-            (head, "the state word, decoding, the log"),
+            (head, "the contract's state, decoding, the log"),
             (difference, "from the base to the quorum"),
             (tasks, "digests, their points, their words in the log"),
             (check, "the pairings"),
@@ -306,16 +302,20 @@ impl Report {
             writeln!(f, "           {:>9}  {what}", thousands(*gas))?;
         }
         if transaction + calldata_floor >= *total {
-            writeln!(f, "           {:>9}  the least for this calldata", thousands(transaction + calldata_floor))?;
+            writeln!(
+                f,
+                "           {:>9}  the lowest price of a transaction with this calldata",
+                thousands(transaction + calldata_floor)
+            )?;
         }
         if let Some(more) = self.if_stored {
-            writeln!(f, "           {:>9}  more at most, if the contract stores it", thousands(more))?;
+            writeln!(f, "           {:>9}  at most, in addition, if the contract stores the quorum", thousands(more))?;
         }
         Ok(())
     }
 }
 
-/// Text behind a heading, wrapped at 80 columns at its commas.
+/// A heading and text, wrapped at 80 columns after commas and spaces.
 fn lines(f: &mut fmt::Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
     let (mut line, mut width) = (format!("{heading:<11}"), 11);
     for piece in text.split_inclusive([',', ' ']) {
@@ -330,8 +330,8 @@ fn lines(f: &mut fmt::Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
 }
 
 fn list(members: &[usize]) -> String {
-    let members: Bitmap = members.iter().copied().collect();
-    if members.is_empty() { "nobody".to_owned() } else { list_of(&members) }
+    let members: MemberSet = members.iter().copied().collect();
+    if members.is_empty() { "none".to_owned() } else { list_of(&members) }
 }
 
 fn numbers(numbers: &[u32]) -> String {
@@ -343,18 +343,19 @@ fn hex(bytes: &[u8]) -> String {
     const_hex::encode_prefixed(bytes)
 }
 
-const COUNTED: &str = "counted";
-const FROM_BASE: &str = "from the base";
+fn weighing<S: Serializer>(weighing: &Weighing, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name_of(*weighing))
+}
 
 fn name_of(weighing: Weighing) -> &'static str {
     match weighing {
-        Weighing::Counted => COUNTED,
-        Weighing::FromBase => FROM_BASE,
+        Weighing::Counted => "counted",
+        Weighing::FromBase => "from the base",
         Weighing::Anew => "anew",
     }
 }
 
-/// A number where JSON's readers have it, else its digits.
+/// A number of up to 64 bits, else its digits in a string.
 fn amount(amount: u128) -> Value {
     u64::try_from(amount).map_or_else(|_| amount.to_string().into(), Value::from)
 }

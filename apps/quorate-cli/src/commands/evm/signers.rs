@@ -1,32 +1,33 @@
-//! `--signers`: members as a person lists them, or as a contract does.
+//! `--signers`: a list of members as a person writes it, or a contract's bitmap.
 
-use quorate_evm::Bitmap;
+use quorate_evm::MemberSet;
 
-/// Reads a list for a network of so many keys.
+/// Reads a list of members for a network with `keys` keys.
 ///
-/// `0-47,50,52` names members and ranges, both ends included; `!3,7` all but these; `0x…` is a contract's bitmap.
+/// `0-47,50,52` names members and ranges, both ends included. `!3,7` names all members but these. `0x…` is a contract's
+/// bitmap.
 ///
 /// # Errors
-/// What is wrong, and with which item.
-pub(super) fn parse(text: &str, keys: usize) -> Result<Bitmap, String> {
+/// A sentence that names the item and its fault.
+pub(super) fn parse(text: &str, keys: usize) -> Result<MemberSet, String> {
     let text = text.trim();
     let signers = if text.starts_with("0x") || text.starts_with("0X") {
-        let bytes = const_hex::decode(&text[2..]).map_err(|error| format!("bitmap: {error}"))?;
-        Bitmap::from_bytes(&bytes).map_err(|error| error.to_string())?
+        let bytes = const_hex::decode(&text[2..]).map_err(|error| format!("the bitmap is not hexadecimal: {error}"))?;
+        MemberSet::from_bytes(&bytes).map_err(|error| error.to_string())?
     } else if let Some(others) = text.strip_prefix('!') {
-        Bitmap::full(keys).difference(&list(others, keys)?)
+        MemberSet::full(keys).symmetric_difference(&list(others, keys)?)
     } else {
         list(text, keys)?
     };
     match signers.iter().last() {
-        None => Err("nobody is left to sign".to_owned()),
+        None => Err("there are no signers; name at least one".to_owned()),
         Some(last) if last >= keys => Err(out_of_range(last, keys)),
         Some(_) => Ok(signers),
     }
 }
 
-fn list(text: &str, keys: usize) -> Result<Bitmap, String> {
-    let mut members = Bitmap::default();
+fn list(text: &str, keys: usize) -> Result<MemberSet, String> {
+    let mut members = MemberSet::default();
     for (number, item) in text.split(',').enumerate() {
         let item = item.trim();
         let wrong = |why: String| if item.is_empty() { why } else { format!("\"{item}\": {why}") };
@@ -34,18 +35,18 @@ fn list(text: &str, keys: usize) -> Result<Bitmap, String> {
             Ok(index) if index < keys => Ok(index),
             Ok(index) => Err(wrong(out_of_range(index, keys))),
             Err(_) if item.is_empty() => Err(format!("item {} is empty", number + 1)),
-            Err(_) => Err(wrong("not a member's index, nor a range such as 0-47".to_owned())),
+            Err(_) => Err(wrong("found neither a member's index nor a range such as 0-47".to_owned())),
         };
         let (first, last) = match item.split_once('-') {
             Some((first, last)) => (index(first)?, index(last)?),
             None => (index(item)?, index(item)?),
         };
         if first > last {
-            return Err(wrong("the range runs backwards".to_owned()));
+            return Err(wrong("the range is backwards; write the lower index first".to_owned()));
         }
         for member in first..=last {
             if members.contains(member) {
-                return Err(wrong(format!("member {member} is named twice")));
+                return Err(wrong(format!("member {member} is named twice; name it once")));
             }
             members.insert(member);
         }
@@ -56,12 +57,12 @@ fn list(text: &str, keys: usize) -> Result<Bitmap, String> {
 fn out_of_range(index: usize, keys: usize) -> String {
     match keys {
         0 => format!("there is no member {index}: the network has no keys"),
-        _ => format!("there is no member {index}: the network has {keys} keys, 0 to {}", keys - 1),
+        _ => format!("there is no member {index}: the network has {keys} keys, numbered from 0 to {}", keys - 1),
     }
 }
 
-/// The list that [`parse`] reads: `0-2,5`.
-pub(super) fn list_of(members: &Bitmap) -> String {
+/// Writes the list that [`parse`] reads: `0-2,5`.
+pub(super) fn list_of(members: &MemberSet) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for member in members.iter() {
         match ranges.last_mut() {
@@ -101,17 +102,17 @@ mod tests {
         for (text, reason) in [
             ("", "item 1 is empty"),
             ("1,,2", "item 2 is empty"),
-            ("1,x", "\"x\": not a member's index"),
-            ("1,-2", "\"-2\": not a member's index"),
-            ("3-1", "\"3-1\": the range runs backwards"),
-            ("1,12", "\"12\": there is no member 12: the network has 12 keys, 0 to 11"),
+            ("1,x", "\"x\": found neither a member's index"),
+            ("1,-2", "\"-2\": found neither a member's index"),
+            ("3-1", "\"3-1\": the range is backwards; write the lower index first"),
+            ("1,12", "\"12\": there is no member 12: the network has 12 keys, numbered from 0 to 11"),
             ("3-99999999999", "there is no member 99999999999"),
-            ("1-3,2", "\"2\": member 2 is named twice"),
+            ("1-3,2", "\"2\": member 2 is named twice; name it once"),
             ("!", "item 1 is empty"),
-            ("!0-11", "nobody is left"),
-            ("0x", "nobody is left"),
-            ("0x8000", "as short as can be"),
-            ("0x800", "bitmap: "),
+            ("!0-11", "there are no signers"),
+            ("0x", "there are no signers"),
+            ("0x8000", "the last byte of the bitmap (2 bytes) is zero"),
+            ("0x800", "the bitmap is not hexadecimal: "),
             ("0x000008", "there is no member 20"),
         ] {
             let error = parse(text, 12).unwrap_err();
@@ -123,7 +124,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_written_list_reads_back(members in prop::collection::btree_set(0..200_usize, 1..100)) {
-            let members: Bitmap = members.into_iter().collect();
+            let members: MemberSet = members.into_iter().collect();
             prop_assert_eq!(parse(&list_of(&members), 200).unwrap(), members);
         }
 
