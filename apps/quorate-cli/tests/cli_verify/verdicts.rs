@@ -170,7 +170,7 @@ fn keys_with_one_message_and_keys_with_their_messages() {
         each(MinPk::Eth2, &pairs),
         each(MinPk::Basic, &pairs),
         shared(MinPk::Chia, &[1, 2], b"m"),
-        shared(MinSig::Possession, &[4, 5], b"m"),
+        shared(MinSig::ProofOfPossession, &[4, 5], b"m"),
         each(MinSig::Basic, &pairs),
         // The signature of one message too many keys, and of swapped messages.
         with(
