@@ -222,7 +222,7 @@ fn light_client_claims_are_the_derived_ones() {
             let committee = json(&derived.join(text(case, "committee_file")));
             assert_eq!(record.public_keys, participants(&committee, text(case, "sync_committee_bits")));
             assert_eq!(record.failed_check(), None, "{name}: {:?}", record.checks);
-            assert_eq!(record.suite.as_deref(), Some("eth2"));
+            assert_eq!(record.suite.as_deref(), Some("eth2-sync-aggregate"));
             seen.insert(text(case, "signing_root").to_owned());
         }
     }

@@ -77,10 +77,13 @@ const TABLE: &[Disagreement] = &[
         source: "/eth_fast_aggregate_verify_na_pubkeys_and_infinity_signature",
         case: "no keys, the identity as signature",
         says: "true, where fast_aggregate_verify says false",
-        quorate: "valid in the profile eth2, invalid in POP",
+        quorate: "valid in the profile eth2-sync-aggregate, invalid in eth2 and in POP",
         why: "Altair lets a whole sync committee be absent; FastAggregateVerify needs n >= 1 (section 3.3.4)",
         corrected_at: None,
-        occurs: Occurs::In(any, |case| valid_but_not_in(MinPk::ProofOfPossession, case)),
+        occurs: Occurs::In(any, |case| {
+            valid_but_not_in(MinPk::Eth2, case);
+            valid_but_not_in(MinPk::ProofOfPossession, case);
+        }),
     },
     Disagreement {
         source: "09_wycheproof_bls/bls_sig_g2_aggregate_verify_test.json",

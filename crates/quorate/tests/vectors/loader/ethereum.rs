@@ -14,6 +14,8 @@ use super::{
 pub(crate) const POSSESSION: AnySuite = AnySuite::MinPk(MinPk::ProofOfPossession);
 /// The suite of what is signed on the chain.
 const ETH2: AnySuite = AnySuite::MinPk(MinPk::Eth2);
+/// The suite of sync aggregates, in which no keys with the identity signature are valid.
+const SYNC_AGGREGATE: AnySuite = AnySuite::MinPk(MinPk::Eth2SyncAggregate);
 
 /// Several single signatures, and whether all of them are true.
 pub(crate) struct Batch {
@@ -28,7 +30,7 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
         Kind::EthVerify => Some(verify(file).into_iter().collect()),
         Kind::EthAggregateVerify => Some(aggregate_verify(file).into_iter().collect()),
         Kind::EthFastAggregateVerify => Some(fast_aggregate_verify(file, POSSESSION).into_iter().collect()),
-        Kind::AltairFastAggregateVerify => Some(fast_aggregate_verify(file, ETH2).into_iter().collect()),
+        Kind::AltairFastAggregateVerify => Some(fast_aggregate_verify(file, SYNC_AGGREGATE).into_iter().collect()),
         Kind::DepositData => Some(deposits(file)),
         Kind::SyncAggregates => Some(sync_aggregates(file).into_iter().map(|aggregate| aggregate.case).collect()),
         Kind::HeaderAggregate => Some(header_aggregate(file).into_iter().map(|aggregate| aggregate.case).collect()),
@@ -73,7 +75,7 @@ pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
         let case = Case {
             set: file.set.clone(),
             id: file.id(index),
-            suite: ETH2,
+            suite: SYNC_AGGREGATE,
             keys,
             messages: Messages::Shared(item.signing_root.0),
             signature: item.signature.0,
@@ -97,7 +99,7 @@ pub(crate) fn header_aggregate(file: &File) -> Option<Aggregate> {
     let case = Case {
         set: file.set.clone(),
         id: file.id(0),
-        suite: ETH2,
+        suite: SYNC_AGGREGATE,
         keys: content.pubkeys.into_iter().map(|key| key.0).collect(),
         messages: Messages::Shared(content.message.0),
         signature: content.signature.0,
