@@ -2,7 +2,7 @@
 
 use std::{iter, rc::Rc};
 
-use quorate::{MinSig, SecretKey, aggregate::aggregate};
+use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
 use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
 use quorate_evm::{
     Base, KeyGroup, MemberSet, Network, QuorumSignature, SettlementPlan,
