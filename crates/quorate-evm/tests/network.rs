@@ -132,7 +132,7 @@ proptest! {
         let (newest, head) = if plan.base_slot() == Some(0) && tasks == 1 {
             let call = SettlementBn254G2::settleCall::abi_decode(&call).unwrap();
             prop_assert_eq!(call.result, results[0]);
-            (network.bases[0].commitment().into(), call.head)
+            (network.bases[0].commitment(), call.head)
         } else {
             let call = SettlementBn254G2::settleAllCall::abi_decode(&call).unwrap();
             prop_assert_eq!(&call.results, &results);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a vector that does not read fails its test")]
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -56,37 +57,91 @@ fn open(path: &Path) -> BufReader<fs::File> {
     BufReader::new(fs::File::open(path).unwrap())
 }
 
-#[test]
-fn drand_messages() {
-    let Some(folder) = folder("06_drand") else { return };
-    let (mut rounds, mut on_bn254) = (0, 0);
-    for path in files(&folder) {
-        let file = json(&path);
-        let Some(beacons) = file["beacons"].as_array() else { continue };
-        assert_eq!(guessed(&path), Format::Drand, "{}", path.display());
-        let mut read = drand::read(open(&path), &DrandOptions::default());
+/// What the bundles of a folder come to.
+#[derive(Debug, Default, PartialEq)]
+struct Rounds {
+    read: usize,
+    /// Files over BN254.
+    on_bn254: usize,
+    /// Files and rounds of another shape than this test knows.
+    skipped: usize,
+}
+
+impl Rounds {
+    fn skip(&mut self, what: &str, why: &dyn Display) {
+        self.skipped += 1;
+        println!("skipped: {what}: {why}");
+    }
+
+    /// Reads a bundle and compares each round with what the bundle says of it.
+    fn bundle(&mut self, name: &str, mut file: Value) {
+        let Some(beacons) = file["beacons"].as_array().cloned() else {
+            return self.skip(name, &"it has no list `beacons`");
+        };
         // One hash lacks a digit at its source.
         if file["chain_info"]["hash"].as_str().is_some_and(|hash| hash.len() % 2 == 1) {
-            assert!(matches!(read, Err(InputError::ChainInfo { .. })));
-            let mut mended = file.clone();
-            mended["chain_info"].as_object_mut().unwrap().remove("hash").unwrap();
-            read = drand::read(mended.to_string().as_bytes(), &DrandOptions::default());
+            let refused = drand::read(file.to_string().as_bytes(), &DrandOptions::default());
+            assert!(matches!(refused, Err(InputError::ChainInfo { .. })), "{name}");
+            file["chain_info"].as_object_mut().unwrap().remove("hash").unwrap();
         }
-        on_bn254 += usize::from(file["chain_info"]["curve"] == "BN254");
-        let entries = read.unwrap();
-        assert_eq!(entries.len(), beacons.len());
-        for (entry, beacon) in entries.iter().zip(beacons) {
-            let record = entry.as_ref().unwrap();
-            assert_eq!(shared(record)[2..], *text(beacon, "message"), "{} {beacon}", path.display());
+        let entries = match drand::read(file.to_string().as_bytes(), &DrandOptions::default()) {
+            Ok(entries) => entries,
+            Err(error) => return self.skip(name, &error),
+        };
+        assert_eq!(entries.len(), beacons.len(), "{name}");
+        self.on_bn254 += usize::from(file["chain_info"]["curve"] == "BN254");
+        for (entry, beacon) in entries.iter().zip(&beacons) {
+            let record = match entry {
+                Ok(record) => record,
+                Err(malformed) => {
+                    self.skip(name, malformed);
+                    continue;
+                }
+            };
             assert_eq!(record.id.as_ref().unwrap().as_json(), beacon["round"].to_string());
             assert_eq!(const_hex::encode(&record.signature), text(beacon, "signature"));
             assert_eq!(const_hex::encode(&record.public_keys[0]), text(&file["chain_info"], "public_key"));
             assert_eq!(record.failed_check(), None);
-            rounds += 1;
+            match beacon["message"].as_str() {
+                Some(message) => assert_eq!(shared(record)[2..], *message, "{name} {beacon}"),
+                None => println!("{name} {beacon}: nothing says what it signs"),
+            }
+            self.read += 1;
         }
     }
-    println!("{rounds} rounds, {on_bn254} files over BN254");
-    assert!(rounds > 100 && on_bn254 > 0);
+}
+
+#[test]
+fn drand_messages() {
+    let Some(folder) = folder("06_drand") else { return };
+    let mut rounds = Rounds::default();
+    for path in files(&folder) {
+        let file = json(&path);
+        if file["beacons"].is_array() {
+            assert_eq!(guessed(&path), Format::Drand, "{}", path.display());
+        }
+        rounds.bundle(&path.display().to_string(), file);
+    }
+    println!("{rounds:?}");
+    assert!(rounds.read > 100 && rounds.on_bn254 > 0 && rounds.skipped < rounds.read);
+}
+
+/// A bundle that this test has not seen.
+#[test]
+fn a_bundle_of_another_shape_is_counted() {
+    let bundle = |info: &str, beacons: &str| {
+        serde_json::from_str::<Value>(&format!(r#"{{"chain_info": {info}, "beacons": {beacons}}}"#)).unwrap()
+    };
+    let mut rounds = Rounds::default();
+    rounds.bundle("no list", bundle("null", "null"));
+    rounds.bundle("no chain", bundle("null", r#"[{"round": 1, "signature": "ab"}]"#));
+    let info = r#"{"public_key": "ab", "schemeID": "a scheme of later"}"#;
+    rounds.bundle("unknown scheme", bundle(info, r#"[{"round": 1, "signature": "ab"}]"#));
+    let info = r#"{"public_key": "ab", "schemeID": "pedersen-bls-unchained"}"#;
+    let beacons =
+        r#"[{"round": 1, "signature": null}, {"signature": "ab"}, {"round": 2, "signature": "ab", "message": null}]"#;
+    rounds.bundle("null and missing", bundle(info, beacons));
+    assert_eq!(rounds, Rounds { read: 1, on_bn254: 0, skipped: 5 });
 }
 
 #[test]
@@ -109,6 +164,10 @@ fn documents(sets: &[(&str, &[&str])]) -> Vec<(String, Document)> {
         let Some(folder) = folder(set) else { return Vec::new() };
         for name in *names {
             let path = folder.join(name);
+            if !path.is_file() {
+                println!("skipped: 1 document, no {}", path.display());
+                continue;
+            }
             assert_eq!(guessed(&path), Format::LightClient, "{}", path.display());
             let name = format!("{set}/{name}");
             let document = Document::read(open(&path), &name).unwrap();
@@ -163,7 +222,7 @@ fn light_client_claims_are_the_derived_ones() {
             let committee = json(&derived.join(text(case, "committee_file")));
             assert_eq!(record.public_keys, participants(&committee, text(case, "sync_committee_bits")));
             assert_eq!(record.failed_check(), None, "{name}: {:?}", record.checks);
-            assert_eq!(record.suite.as_deref(), Some("eth2"));
+            assert_eq!(record.suite.as_deref(), Some("eth2-sync-aggregate"));
             seen.insert(text(case, "signing_root").to_owned());
         }
     }
@@ -248,7 +307,7 @@ fn a_flipped_bootstrap_is_refused() {
 #[test]
 fn later_committees_rest_on_the_update_that_named_them() {
     let (_, documents): (Vec<_>, Vec<_>) = documents(&SETS[..1]).into_iter().unzip();
-    if documents.is_empty() {
+    if documents.len() < BEACON_API.len() {
         return;
     }
     let mut committees = Committees::default();

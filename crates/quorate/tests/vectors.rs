@@ -6,6 +6,7 @@
 //! | file | what it checks |
 //! |---|---|
 //! | [`loader`] | where the data lies, what each file is, and every signature in it as a neutral `Case` |
+//! | [`loading`] | that the loaders take files which they have not seen, and count what they skip |
 //! | [`signatures`] | each case alone, and all of a variant in one batch |
 //! | [`signing`] | secret and message to signature |
 //! | [`aggregates`] | sums of signatures and of keys |
@@ -28,6 +29,8 @@ mod disagreements;
 mod encodings;
 #[path = "vectors/hashing.rs"]
 mod hashing;
+#[path = "vectors/loading.rs"]
+mod loading;
 #[path = "vectors/multiples.rs"]
 mod multiples;
 #[path = "vectors/signatures.rs"]

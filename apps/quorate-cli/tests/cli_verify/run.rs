@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use quorate::{MinPk, MinSig, SecretKey, Signature, Suite, aggregate::aggregate};
+use quorate::{Backend, MinPk, MinSig, SecretKey, Signature, Suite, aggregate::aggregate};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -212,5 +212,5 @@ fn public_keys<S: Suite>(suite: S, keys: &[u8]) -> Vec<String> {
 }
 
 fn sum<S: Suite>(signatures: &[Signature<S>]) -> String {
-    const_hex::encode(aggregate(signatures, quorate::Backend::auto()).unwrap().to_bytes())
+    const_hex::encode(aggregate(signatures, Backend::auto()).unwrap().to_bytes())
 }

@@ -69,7 +69,7 @@ impl Operators {
         }
         match self.key_group {
             KeyGroup::Bls12381G2 => {
-                let sum = aggregate(&bls12381).expect("somebody signs something");
+                let sum = aggregate(&bls12381, quorate::Backend::Portable).expect("somebody signs something");
                 QuorumSignature::Bls12381(bls12381::encode_signature(&sum))
             }
             _ => QuorumSignature::Bn254(bn254.into_iter().sum::<Bn254Signature>().to_bytes()),

@@ -123,7 +123,7 @@ fn an_update_becomes_a_claim() {
     let keys = committee(1).public_keys;
     assert_eq!(record.public_keys, [keys[0], keys[2], keys[9], keys[511]]);
     assert_eq!(record.id, Some(Id::number(CAPELLA + 1)));
-    assert_eq!(record.suite.as_deref(), Some("eth2"));
+    assert_eq!(record.suite.as_deref(), Some("eth2-sync-aggregate"));
     assert_eq!(record.signature, [0xab]);
     assert_eq!(record.rests_on, None);
     assert_eq!(record.failed_check(), None);

@@ -19,7 +19,7 @@ use crate::loader::{
 fn sums_of_signatures() {
     let Some(vectors) = Vectors::open("sums of signatures", &["01", "03"]) else { return };
     let sums = vectors.collect("sums of signatures", |file| match file.kind {
-        Kind::EthAggregate => Some(vec![framed(file)]),
+        Kind::EthAggregate => Some(framed(file).into_iter().collect()),
         Kind::Herumi => summed_by_herumi(file),
         Kind::ChiaSchemes => Some(summed_by_chia(file)),
         _ => None,
@@ -35,10 +35,10 @@ fn sums_of_signatures() {
 fn sums_of_keys() {
     let Some(vectors) = Vectors::open("sums of keys", &["01", "07"]) else { return };
     let sums = vectors.collect("sums of keys", |file| match file.kind {
-        Kind::AltairAggregateKeys => Some(vec![framed(file)]),
+        Kind::AltairAggregateKeys => Some(framed(file).into_iter().collect()),
         Kind::SyncAggregates => Some(sync_aggregates(file).into_iter().map(Sum::from).collect()),
-        Kind::HeaderAggregate => Some(vec![header_aggregate(file).into()]),
-        Kind::CommitteeSum => Some(vec![committee(file)]),
+        Kind::HeaderAggregate => Some(header_aggregate(file).into_iter().map(Sum::from).collect()),
+        Kind::CommitteeSum => Some(committee(file).into_iter().collect()),
         _ => None,
     });
     for Sum { id, parts, sum } in sums {
@@ -61,33 +61,30 @@ impl From<Aggregate> for Sum {
     }
 }
 
-fn framed(file: &File) -> Sum {
-    let Framed::<Vec<Hex>, Option<Hex>> { input, output } = file.parse();
-    Sum { id: file.name.clone(), parts: plain(input), sum: output.map(|sum| sum.0) }
+fn framed(file: &File) -> Option<Sum> {
+    let Framed::<Vec<Hex>, Option<Hex>> { input, output } = file.parse()?;
+    Some(Sum { id: file.name.clone(), parts: plain(input), sum: output.map(|sum| sum.0) })
 }
 
 fn summed_by_herumi(file: &File) -> Option<Vec<Sum>> {
-    let records = herumi::records(file).into_iter();
-    let sums = records.filter(|r| r.keys.is_empty() && r.secrets.is_empty()).map(|r| Sum {
-        sum: Some(hex_bytes(&r.out).unwrap_or_else(|e| panic!("{}: {e}", r.id))),
-        id: r.id,
-        parts: r.signatures,
+    let sums = herumi::of(file, herumi::About::Sum)?.into_iter().filter_map(|record| {
+        let sum = Some(file.fitting(&record.id, hex_bytes(&record.out))?);
+        Some(Sum { sum, id: record.id, parts: record.signatures })
     });
-    let sums: Vec<_> = sums.collect();
-    (!sums.is_empty()).then_some(sums)
+    Some(sums.collect())
 }
 
 fn summed_by_chia(file: &File) -> Vec<Sum> {
-    let schemes = chia(file).into_iter().enumerate();
-    schemes.map(|(i, c)| Sum { id: file.id(i), parts: plain(c.sig), sum: Some(c.aggregate.0) }).collect()
+    let schemes = chia(file).into_iter();
+    schemes.map(|(i, _, c)| Sum { id: file.id(i), parts: plain(c.sig), sum: Some(c.aggregate.0) }).collect()
 }
 
-fn committee(file: &File) -> Sum {
+fn committee(file: &File) -> Option<Sum> {
     #[derive(Deserialize)]
     struct Content {
         pubkeys: Vec<Hex>,
         aggregate_pubkey: Hex,
     }
-    let content: Content = file.parse();
-    Sum { id: file.name.clone(), parts: plain(content.pubkeys), sum: Some(content.aggregate_pubkey.0) }
+    let content: Content = file.parse()?;
+    Some(Sum { id: file.name.clone(), parts: plain(content.pubkeys), sum: Some(content.aggregate_pubkey.0) })
 }

@@ -15,7 +15,9 @@ fn seed_to_master_and_child() {
     let derivations = vectors.collect("derivations of secret keys", |file| match file.kind {
         Kind::Derivation => Some(derivations(file)),
         // Its Lamport keys are steps inside the derivation that no verb offers.
-        Kind::DerivationSteps => Some(vec![(file.name.clone(), file.parse_as_yaml())]),
+        Kind::DerivationSteps => {
+            Some(file.parse_as_yaml().into_iter().map(|derivation| (file.name.clone(), derivation)).collect())
+        }
         _ => None,
     });
     for (id, derivation) in derivations {
@@ -61,7 +63,7 @@ fn derivations(file: &File) -> Vec<(String, Derivation)> {
         #[serde(alias = "kdf_tests")]
         cases: Vec<Derivation>,
     }
-    let cases = file.parse_as_yaml::<Content>().cases.into_iter().enumerate();
+    let cases = file.parse_as_yaml::<Content>().into_iter().flat_map(|content| content.cases).enumerate();
     cases.map(|(index, derivation)| (file.id(index), derivation)).collect()
 }
 
@@ -73,9 +75,5 @@ struct Jwk {
 }
 
 fn jwks(file: &File) -> Vec<(String, Jwk)> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Jwk>,
-    }
-    file.parse::<Content>().cases.into_iter().enumerate().map(|(index, jwk)| (file.id(index), jwk)).collect()
+    file.items("cases").into_iter().map(|(index, jwk)| (file.id(index), jwk)).collect()
 }

@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use crate::loader::{
     File, Vectors,
-    bytes::{Field, Hex, hex_bytes},
+    bytes::{Field, Hex},
     catalogue::Kind,
     ethereum::Framed,
     secrets::compatible,
-    wycheproof::Content,
+    wycheproof::tests,
 };
 
 #[test]
@@ -18,7 +18,7 @@ fn message_to_point() {
     let Some(vectors) = Vectors::open("hashing to the curve", &["01", "02", "03", "09"]) else { return };
     let hashes = vectors.collect("hashes to the curve", |file| match file.kind {
         Kind::HashToCurve => Some(rfc9380(file)),
-        Kind::EthHashToG2 => Some(vec![ethereum(file)]),
+        Kind::EthHashToG2 => Some(ethereum(file).into_iter().collect()),
         Kind::Compatibility => Some(compatibility(file)),
         Kind::WycheproofHash => Some(wycheproof(file)),
         _ => None,
@@ -63,11 +63,10 @@ struct Coordinates {
 
 impl Coordinates {
     /// The uncompressed encoding, which has c1 before c0.
-    fn bytes(&self, id: &str) -> Vec<u8> {
+    fn bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
         let parts = [&self.x, &self.y].into_iter().flat_map(|coordinate| coordinate.split(',').rev());
-        let parts =
-            parts.map(|part| serde_json::from_value::<Field>(part.into()).unwrap_or_else(|e| panic!("{id}: {e}")));
-        parts.flat_map(|field| field.0).collect()
+        let fields = parts.map(|part| serde_json::from_value::<Field>(part.into())).collect::<Result<Vec<_>, _>>()?;
+        Ok(fields.into_iter().flat_map(|field| field.0).collect())
     }
 }
 
@@ -76,7 +75,6 @@ fn rfc9380(file: &File) -> Vec<Hash> {
     struct Ciphersuite {
         curve: String,
         dst: String,
-        vectors: Vec<Vector>,
     }
     #[derive(Deserialize)]
     struct Vector {
@@ -84,31 +82,30 @@ fn rfc9380(file: &File) -> Vec<Hash> {
         #[serde(rename = "P")]
         point: Coordinates,
     }
-    let suite: Ciphersuite = file.parse();
-    let hash = |(index, vector): (usize, Vector)| Hash {
-        id: file.id(index),
-        in_g1: suite.curve == "BLS12-381 G1",
-        tag: suite.dst.clone(),
-        message: vector.msg.into_bytes(),
-        point: vector.point.bytes(&file.name),
+    let Some(suite) = file.parse::<Ciphersuite>() else { return Vec::new() };
+    let hash = |(index, vector): (usize, Vector)| {
+        let id = file.id(index);
+        let point = file.fitting(&id, vector.point.bytes())?;
+        let (in_g1, tag) = (suite.curve == "BLS12-381 G1", suite.dst.clone());
+        Some(Hash { id, in_g1, tag, message: vector.msg.into_bytes(), point })
     };
-    suite.vectors.into_iter().enumerate().map(hash).collect()
+    file.items("vectors").into_iter().filter_map(hash).collect()
 }
 
-fn ethereum(file: &File) -> Hash {
+fn ethereum(file: &File) -> Option<Hash> {
     #[derive(Deserialize)]
     struct Input {
         msg: String,
     }
-    let Framed::<Input, Coordinates> { input, output } = file.parse();
-    Hash {
+    let Framed::<Input, Coordinates> { input, output } = file.parse()?;
+    Some(Hash {
         id: file.name.clone(),
         in_g1: false,
         // The set names no tag: its messages and points are those of the RFC.
         tag: "QUUX-V01-CS02-with-BLS12381G2_XMD:SHA-256_SSWU_RO_".to_owned(),
         message: input.msg.into_bytes(),
-        point: output.bytes(&file.name),
-    }
+        point: file.fitting(&file.name, output.bytes())?,
+    })
 }
 
 /// The set in which a missing tag means the default tag of each group, and not the empty tag.
@@ -116,7 +113,7 @@ pub(crate) const DEFAULT_TAGS: &str = "03_kyber_bls12381";
 
 /// Records with a hash to each group under one tag, which is the proper tag of only one of the groups.
 fn compatibility(file: &File) -> Vec<Hash> {
-    let records = compatible(file).into_iter().enumerate();
+    let records = compatible(file).into_iter();
     let hashes = records.flat_map(|(index, record)| {
         [(true, record.g1.0), (false, record.g2.0)].map(|(in_g1, point)| {
             let tag = match record.ciphersuite.as_str() {
@@ -135,22 +132,17 @@ fn wycheproof(file: &File) -> Vec<Hash> {
     #[derive(Deserialize)]
     struct Group {
         dst: String,
-        tests: Vec<Test>,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Test {
         tc_id: u32,
-        msg: String,
+        msg: Hex,
         expected: Hex,
     }
-    let groups = file.parse::<Content<Group>>().test_groups.into_iter();
-    let hashes = groups.flat_map(|Group { dst, tests }| {
-        tests.into_iter().map(move |test| {
-            let id = format!("{}#tcId {}", file.name, test.tc_id);
-            let message = hex_bytes(&test.msg).unwrap_or_else(|e| panic!("{id}: {e}"));
-            Hash { id, in_g1: false, tag: dst.clone(), message, point: test.expected.0 }
-        })
+    let hashes = tests::<Group, Test>(file).into_iter().map(|(group, test)| {
+        let id = format!("{}#tcId {}", file.name, test.tc_id);
+        Hash { id, in_g1: false, tag: group.dst.clone(), message: test.msg.0, point: test.expected.0 }
     });
     hashes.collect()
 }

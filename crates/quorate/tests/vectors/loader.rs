@@ -4,18 +4,24 @@
 //! quorate, base64, hex, serde, serde_json, serde_yaml_ng and sha2.
 //!
 //! Files are found by their set (the folder) and their shape (the name), as [`catalogue`] lists them, never one by one.
-//! A file that the catalogue does not list, or that does not have the shape of its name, is an error that names it.
+//! The data grows without this repository: a file that the catalogue does not list, and an item that does not have the
+//! shape of its file, are counted and printed with the reason, and the rest is read. A set of which more items are skipped
+//! than read fails, because then it is the loader that is wrong.
 
 #![allow(dead_code, reason = "a test binary that includes this file uses a part of it")]
 
 use std::{
+    cell::Cell,
     collections::BTreeMap,
-    env, fs,
+    env,
+    fmt::Display,
+    fs,
     path::{Path, PathBuf},
 };
 
 use quorate::AnySuite;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 #[path = "loader/bytes.rs"]
 pub(crate) mod bytes;
@@ -62,6 +68,21 @@ pub(crate) enum Messages {
     Possession,
 }
 
+impl Case {
+    /// The case, if it pairs keys with messages. Lists of unequal length make no claim: quorate's types and readers have none
+    /// such, so there is nothing to verify, and the case is skipped.
+    pub(crate) fn paired(self, file: &File) -> Option<Self> {
+        let Messages::Each(messages) = &self.messages else { return Some(self) };
+        if messages.len() == self.keys.len() {
+            return Some(self);
+        }
+        let says = if self.expected { "valid" } else { "invalid" };
+        let (keys, messages) = (self.keys.len(), messages.len());
+        file.skip(&self.id, format_args!("{keys} keys and {messages} messages make no claim; the source says {says}"));
+        None
+    }
+}
+
 /// Every signature in the data with its known answer, the overruled ones with ours; none where the folder is absent.
 pub(crate) fn signature_cases() -> Vec<Case> {
     let Some(vectors) = Vectors::open("signature cases", &["01", "03", "05", "06", "07", "09"]) else {
@@ -95,8 +116,8 @@ pub(crate) fn is_overruled(case: &Case) -> bool {
 /// The data, file by file.
 pub(crate) struct Vectors {
     pub(crate) files: Vec<File>,
-    /// Paths of files that the catalogue does not know.
-    pub(crate) unknown: Vec<String>,
+    /// Items skipped by [`collect`](Self::collect), of all files.
+    pub(crate) skipped: Cell<usize>,
 }
 
 /// A file that the catalogue knows.
@@ -105,7 +126,17 @@ pub(crate) struct File {
     /// Path below the folder.
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    path: PathBuf,
+    content: Content,
+    /// Items skipped since [`Vectors::collect`] last looked.
+    skipped: Cell<usize>,
+}
+
+/// Where the content of a file is.
+#[derive(Clone)]
+enum Content {
+    At(PathBuf),
+    /// Written in a test.
+    Inline(&'static str),
 }
 
 impl Vectors {
@@ -126,27 +157,49 @@ impl Vectors {
             println!("{line}");
             return None;
         }
-        let mut vectors = Self { files: Vec::new(), unknown: Vec::new() };
-        vectors.list(&root, &root);
+        let mut vectors = Self { files: Vec::new(), skipped: Cell::new(0) };
+        for (set, count) in vectors.list(&root) {
+            println!("{set}: {count} files skipped, whose shape the catalogue does not list");
+        }
         Some(vectors)
+    }
+
+    /// Files written in a test, by their names in the data.
+    ///
+    /// # Panics
+    /// If the catalogue does not read a file of such a name.
+    pub(crate) fn inline(files: &[(&str, &'static str)]) -> Self {
+        let file = |(name, text): &(&str, &'static str)| {
+            let Some(Entry::Read(kind)) = catalogue::entry(name) else { panic!("{name} is not read") };
+            let (set, content) = (set_of(name).to_owned(), Content::Inline(text));
+            File { set, name: (*name).to_owned(), kind, content, skipped: Cell::new(0) }
+        };
+        Self { files: files.iter().map(file).collect(), skipped: Cell::new(0) }
     }
 
     /// What `read` makes of the files, where it is not `None`; counted and printed by set.
     ///
     /// # Panics
-    /// If the files of a set come to nothing.
+    /// If the files of a set come to nothing, or more of their items are skipped than read.
     pub(crate) fn collect<T>(&self, what: &str, read: impl Fn(&File) -> Option<Vec<T>>) -> Vec<T> {
         let mut all = Vec::new();
-        let mut counts = BTreeMap::<&str, usize>::new();
+        let mut counts = BTreeMap::<&str, (usize, usize)>::new();
         for file in &self.files {
-            if let Some(items) = read(file) {
-                *counts.entry(&file.set).or_default() += items.len();
+            let items = read(file);
+            let skipped = file.skipped.take();
+            self.skipped.set(self.skipped.get() + skipped);
+            if let Some(items) = items {
+                let (count, all_skipped) = counts.entry(&file.set).or_default();
+                *count += items.len();
+                *all_skipped += skipped;
                 all.extend(items);
             }
         }
-        for (set, count) in counts {
-            println!("{set}: {count} {what}");
-            assert!(count > 0, "{set} holds no {what}");
+        for (set, (count, skipped)) in counts {
+            let beside = if skipped == 0 { String::new() } else { format!(", {skipped} of another shape skipped") };
+            println!("{set}: {count} {what}{beside}");
+            assert!(count > 0, "{set} holds no {what}{beside}");
+            assert!(count >= skipped, "{set}: more {what} are skipped than read; its loader does not fit it");
         }
         all
     }
@@ -156,56 +209,98 @@ impl Vectors {
         self.files.iter().any(|file| file.set == set)
     }
 
-    fn list(&mut self, root: &Path, folder: &Path) {
-        let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
-        paths.sort();
-        for path in paths {
-            if path.is_dir() {
-                self.list(root, &path);
-                continue;
-            }
-            let name = path.strip_prefix(root).expect("a path below the root").to_string_lossy().replace('\\', "/");
-            match catalogue::entry(&name) {
-                Some(Entry::Read(kind)) => {
-                    let set = name.split('/').next().unwrap_or_default().to_owned();
-                    self.files.push(File { set, name, kind, path });
+    /// Lists the files below a folder; how many of each set the catalogue does not list.
+    fn list(&mut self, root: &Path) -> BTreeMap<String, usize> {
+        let mut unknown = BTreeMap::new();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+            for path in entries.map(|entry| entry.expect("a readable folder").path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
                 }
-                Some(Entry::Ignore(_)) => {}
-                None => self.unknown.push(name),
+                let name = path.strip_prefix(root).expect("a path below the root").to_string_lossy().replace('\\', "/");
+                let set = set_of(&name).to_owned();
+                match catalogue::entry(&name) {
+                    Some(Entry::Read(kind)) => {
+                        let content = Content::At(path);
+                        self.files.push(File { set, name, kind, content, skipped: Cell::new(0) });
+                    }
+                    Some(Entry::Ignore(_)) => {}
+                    None => *unknown.entry(set).or_default() += 1,
+                }
             }
         }
+        self.files.sort_by(|a, b| a.name.cmp(&b.name));
+        unknown
     }
 }
 
 impl File {
-    /// The content as it should be by the file's name: YAML for `.yaml`, else JSON.
-    pub(crate) fn parse<T: DeserializeOwned>(&self) -> T {
+    /// The content as it should be by the file's name: YAML for `.yaml`, else JSON. `None`, counted and printed, where it
+    /// has another shape.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Option<T> {
         if self.name.ends_with(".yaml") {
             return self.parse_as_yaml();
         }
-        serde_json::from_str(&self.text())
-            .unwrap_or_else(|e| panic!("{} does not have the shape of its name: {e}", self.name))
+        self.fitting(&self.name, serde_json::from_str(&self.text()))
     }
 
     /// The content read as YAML, of which JSON is a part: a number of any size can be had as the text it stands as.
-    pub(crate) fn parse_as_yaml<T: DeserializeOwned>(&self) -> T {
-        serde_yaml_ng::from_str(&self.text())
-            .unwrap_or_else(|e| panic!("{} does not have the shape of its name: {e}", self.name))
+    pub(crate) fn parse_as_yaml<T: DeserializeOwned>(&self) -> Option<T> {
+        self.fitting(&self.name, serde_yaml_ng::from_str(&self.text()))
+    }
+
+    /// The items of the list in a field of the file, or of the file that is a list itself, each with its index. Those of
+    /// another shape are skipped.
+    pub(crate) fn items<T: DeserializeOwned>(&self, field: &str) -> Vec<(usize, T)> {
+        let list = match self.parse() {
+            Some(Value::Array(list)) => list,
+            Some(Value::Object(mut fields)) => match fields.remove(field) {
+                Some(Value::Array(list)) => list,
+                _ => {
+                    self.skip(&self.name, format_args!("it has no list `{field}`"));
+                    Vec::new()
+                }
+            },
+            Some(_) => {
+                self.skip(&self.name, "it is neither an object nor a list");
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        let items = list.into_iter().enumerate();
+        items.filter_map(|(i, item)| Some((i, self.fitting(&self.id(i), serde_json::from_value(item))?))).collect()
+    }
+
+    /// Counts and prints something that is not read.
+    pub(crate) fn skip(&self, what: &str, why: impl Display) {
+        self.skipped.set(self.skipped.get() + 1);
+        println!("skipped: {what}: {why}");
+    }
+
+    /// A value that was read, or `None`, counted and printed.
+    pub(crate) fn fitting<T>(&self, what: &str, read: Result<T, impl Display>) -> Option<T> {
+        read.map_err(|why| self.skip(what, why)).ok()
     }
 
     pub(crate) fn text(&self) -> String {
-        fs::read_to_string(&self.path).unwrap_or_else(|e| panic!("{}: {e}", self.name))
+        String::from_utf8(self.bytes()).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        fs::read(&self.path).unwrap_or_else(|e| panic!("{}: {e}", self.name))
+        match &self.content {
+            Content::At(path) => fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", self.name)),
+            Content::Inline(text) => text.as_bytes().to_vec(),
+        }
     }
 
     /// A file that this one names, by its path from the set's folder.
     pub(crate) fn sibling(&self, name: &str) -> Self {
         let name = format!("{}/{name}", self.set);
-        Self { set: self.set.clone(), path: root().join(&name), name, kind: self.kind }
+        let content = Content::At(root().join(&name));
+        Self { set: self.set.clone(), name, kind: self.kind, content, skipped: Cell::new(0) }
     }
 
     /// The name without its folders and its extension.
@@ -218,6 +313,10 @@ impl File {
     pub(crate) fn id(&self, index: usize) -> String {
         format!("{}#{index}", self.name)
     }
+}
+
+fn set_of(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
 }
 
 fn root() -> PathBuf {

@@ -117,10 +117,6 @@ impl Coordinate {
 /// Whether the scalar of each product is a secret key. The products of secret keys are checked.
 fn products<G: Group>(file: &File, multiply: impl Fn(&SecretScalar, &G) -> G) -> Vec<bool> {
     #[derive(Deserialize)]
-    struct Content {
-        vectors: Vec<Product>,
-    }
-    #[derive(Deserialize)]
     #[serde(rename_all = "UPPERCASE")]
     struct Product {
         p: Point,
@@ -137,5 +133,5 @@ fn products<G: Group>(file: &File, multiply: impl Fn(&SecretScalar, &G) -> G) ->
         }
         secret.is_some()
     };
-    file.parse::<Content>().vectors.into_iter().enumerate().map(check).collect()
+    file.items("vectors").into_iter().map(check).collect()
 }

@@ -190,6 +190,7 @@ const ROWS: &[(&str, Entry)] = &[
     ("09_*/*aggregate_verify*.json", read(Kind::WycheproofAggregateVerify)),
     ("09_*/*_verify_test.json", read(Kind::WycheproofVerify)),
     ("10_*", Entry::Ignore("other signature schemes, for benchmarks")),
+    ("20_*", Entry::Ignore("whole chains: blocks and states, from which claims must first be made")),
     ("11_*", Entry::Ignore("BN254: another curve, which quorate-evm has")),
 ];
 

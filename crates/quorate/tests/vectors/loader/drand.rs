@@ -26,7 +26,6 @@ fn beacons(file: &File) -> Vec<Case> {
     #[derive(Deserialize)]
     struct Content {
         chain_info: Chain,
-        beacons: Vec<Beacon>,
     }
     #[derive(Deserialize)]
     struct Chain {
@@ -34,17 +33,13 @@ fn beacons(file: &File) -> Vec<Case> {
         #[serde(rename = "schemeID")]
         scheme: String,
     }
-    let Content { chain_info: chain, beacons } = file.parse();
-    let beacons = beacons.into_iter().enumerate();
-    beacons.map(|(index, beacon)| case(file, index, &chain.scheme, &chain.public_key, beacon, true)).collect()
+    let Some(Content { chain_info: chain }) = file.parse() else { return Vec::new() };
+    let beacons = file.items("beacons").into_iter();
+    beacons.filter_map(|(index, beacon)| case(file, index, &chain.scheme, &chain.public_key, beacon, true)).collect()
 }
 
 /// Rounds with their network beside each, most of them false.
 fn fixtures(file: &File) -> Vec<Case> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Fixture>,
-    }
     #[derive(Deserialize)]
     struct Fixture {
         scheme: String,
@@ -53,18 +48,21 @@ fn fixtures(file: &File) -> Vec<Case> {
         #[serde(flatten)]
         beacon: Beacon,
     }
-    let fixtures = file.parse::<Content>().cases.into_iter().enumerate();
-    fixtures.map(|(index, f)| case(file, index, &f.scheme, &f.public_key, f.beacon, f.expected)).collect()
+    let fixtures = file.items::<Fixture>("cases").into_iter();
+    fixtures.filter_map(|(index, f)| case(file, index, &f.scheme, &f.public_key, f.beacon, f.expected)).collect()
 }
 
-fn case(file: &File, index: usize, scheme: &str, key: &Hex, beacon: Beacon, expected: bool) -> Case {
+fn case(file: &File, index: usize, scheme: &str, key: &Hex, beacon: Beacon, expected: bool) -> Option<Case> {
     // A remark may follow the scheme's name.
     let suite = match scheme.split(' ').next() {
         Some("pedersen-bls-chained") => AnySuite::MinPk(MinPk::DrandChained),
         Some("pedersen-bls-unchained") => AnySuite::MinPk(MinPk::DrandUnchained),
         Some("bls-unchained-g1-rfc9380") => AnySuite::MinSig(MinSig::DrandQuicknet),
         Some("bls-unchained-on-g1") => AnySuite::MinSig(MinSig::DrandG1Legacy),
-        _ => panic!("{}: no scheme is named `{scheme}`", file.id(index)),
+        _ => {
+            file.skip(&file.id(index), format_args!("no scheme on BLS12-381 is named `{scheme}`"));
+            return None;
+        }
     };
     let mut digest = Sha256::new();
     if suite == AnySuite::MinPk(MinPk::DrandChained) {
@@ -74,7 +72,7 @@ fn case(file: &File, index: usize, scheme: &str, key: &Hex, beacon: Beacon, expe
     if let Some(stated) = beacon.message {
         assert_eq!(stated.0, message, "{}: the digest that is signed", file.id(index));
     }
-    Case {
+    Some(Case {
         set: file.set.clone(),
         id: file.id(index),
         suite,
@@ -82,5 +80,5 @@ fn case(file: &File, index: usize, scheme: &str, key: &Hex, beacon: Beacon, expe
         messages: Messages::Shared(message),
         signature: beacon.signature.0,
         expected,
-    }
+    })
 }

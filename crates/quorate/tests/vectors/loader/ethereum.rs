@@ -14,6 +14,8 @@ use super::{
 pub(crate) const POSSESSION: AnySuite = AnySuite::MinPk(MinPk::ProofOfPossession);
 /// The suite of what is signed on the chain.
 const ETH2: AnySuite = AnySuite::MinPk(MinPk::Eth2);
+/// The suite of sync aggregates, in which no keys with the identity signature are valid.
+const SYNC_AGGREGATE: AnySuite = AnySuite::MinPk(MinPk::Eth2SyncAggregate);
 
 /// Several single signatures, and whether all of them are true.
 pub(crate) struct Batch {
@@ -25,19 +27,21 @@ pub(crate) struct Batch {
 
 pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
     vectors.collect("Ethereum signatures", |file| match file.kind {
-        Kind::EthVerify => Some(vec![verify(file)]),
-        Kind::EthAggregateVerify => Some(vec![aggregate_verify(file)]),
-        Kind::EthFastAggregateVerify => Some(vec![fast_aggregate_verify(file, POSSESSION)]),
-        Kind::AltairFastAggregateVerify => Some(vec![fast_aggregate_verify(file, ETH2)]),
+        Kind::EthVerify => Some(verify(file).into_iter().collect()),
+        Kind::EthAggregateVerify => Some(aggregate_verify(file).into_iter().collect()),
+        Kind::EthFastAggregateVerify => Some(fast_aggregate_verify(file, POSSESSION).into_iter().collect()),
+        Kind::AltairFastAggregateVerify => Some(fast_aggregate_verify(file, SYNC_AGGREGATE).into_iter().collect()),
         Kind::DepositData => Some(deposits(file)),
         Kind::SyncAggregates => Some(sync_aggregates(file).into_iter().map(|aggregate| aggregate.case).collect()),
-        Kind::HeaderAggregate => Some(vec![header_aggregate(file).case]),
+        Kind::HeaderAggregate => Some(header_aggregate(file).into_iter().map(|aggregate| aggregate.case).collect()),
         _ => None,
     })
 }
 
 pub(crate) fn batches(vectors: &Vectors) -> Vec<Batch> {
-    vectors.collect("Ethereum batches", |file| (file.kind == Kind::EthBatchVerify).then(|| vec![batch(file)]))
+    vectors.collect("Ethereum batches", |file| {
+        (file.kind == Kind::EthBatchVerify).then(|| batch(file).into_iter().collect())
+    })
 }
 
 /// A signature under the sum of some keys of a committee, with that sum.
@@ -48,10 +52,6 @@ pub(crate) struct Aggregate {
 
 /// Signatures of sync committees: the members are those whose bit is set, the lowest bit of the first byte first.
 pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Item>,
-    }
     #[derive(Deserialize)]
     struct Item {
         committee_file: String,
@@ -67,7 +67,7 @@ pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
         pubkeys: Vec<Hex>,
     }
     let aggregate = |(index, item): (usize, Item)| {
-        let committee: Committee = file.sibling(&item.committee_file).parse();
+        let committee: Committee = file.sibling(&item.committee_file).parse()?;
         let bits = item.sync_committee_bits.0.iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1 == 1));
         let keys: Vec<_> =
             plain(committee.pubkeys).into_iter().zip(bits).filter(|(_, bit)| *bit).map(|(key, _)| key).collect();
@@ -75,18 +75,18 @@ pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
         let case = Case {
             set: file.set.clone(),
             id: file.id(index),
-            suite: ETH2,
+            suite: SYNC_AGGREGATE,
             keys,
             messages: Messages::Shared(item.signing_root.0),
             signature: item.signature.0,
             expected: item.expected,
         };
-        Aggregate { case, key: item.aggregate_pubkey.0 }
+        Some(Aggregate { case, key: item.aggregate_pubkey.0 })
     };
-    file.parse::<Content>().cases.into_iter().enumerate().map(aggregate).collect()
+    file.items("cases").into_iter().filter_map(aggregate).collect()
 }
 
-pub(crate) fn header_aggregate(file: &File) -> Aggregate {
+pub(crate) fn header_aggregate(file: &File) -> Option<Aggregate> {
     #[derive(Deserialize)]
     struct Content {
         #[serde(alias = "public_keys")]
@@ -95,17 +95,17 @@ pub(crate) fn header_aggregate(file: &File) -> Aggregate {
         signature: Base64,
         aggregate_pubkey: Base64,
     }
-    let content: Content = file.parse();
+    let content: Content = file.parse()?;
     let case = Case {
         set: file.set.clone(),
         id: file.id(0),
-        suite: ETH2,
+        suite: SYNC_AGGREGATE,
         keys: content.pubkeys.into_iter().map(|key| key.0).collect(),
         messages: Messages::Shared(content.message.0),
         signature: content.signature.0,
         expected: true,
     };
-    Aggregate { case, key: content.aggregate_pubkey.0 }
+    Some(Aggregate { case, key: content.aggregate_pubkey.0 })
 }
 
 /// `{input, output}`, the frame of every file of the Ethereum suites.
@@ -115,55 +115,58 @@ pub(crate) struct Framed<I, O> {
     pub(crate) output: O,
 }
 
-fn verify(file: &File) -> Case {
+fn verify(file: &File) -> Option<Case> {
     #[derive(Deserialize)]
     struct Input {
         pubkey: Hex,
         message: Hex,
         signature: Hex,
     }
-    let Framed::<Input, bool> { input, output } = file.parse();
-    case(file, POSSESSION, vec![input.pubkey], Messages::Shared(input.message.0), input.signature, output)
+    let Framed::<Input, bool> { input, output } = file.parse()?;
+    Some(case(file, POSSESSION, vec![input.pubkey], Messages::Shared(input.message.0), input.signature, output))
 }
 
-fn aggregate_verify(file: &File) -> Case {
+fn aggregate_verify(file: &File) -> Option<Case> {
     #[derive(Deserialize)]
     struct Input {
         pubkeys: Vec<Hex>,
         messages: Vec<Hex>,
         signature: Hex,
     }
-    let Framed::<Input, bool> { input, output } = file.parse();
-    case(file, POSSESSION, input.pubkeys, Messages::Each(plain(input.messages)), input.signature, output)
+    let Framed::<Input, bool> { input, output } = file.parse()?;
+    case(file, POSSESSION, input.pubkeys, Messages::Each(plain(input.messages)), input.signature, output).paired(file)
 }
 
-fn fast_aggregate_verify(file: &File, suite: AnySuite) -> Case {
+fn fast_aggregate_verify(file: &File, suite: AnySuite) -> Option<Case> {
     #[derive(Deserialize)]
     struct Input {
         pubkeys: Vec<Hex>,
         message: Hex,
         signature: Hex,
     }
-    let Framed::<Input, bool> { input, output } = file.parse();
-    case(file, suite, input.pubkeys, Messages::Shared(input.message.0), input.signature, output)
+    let Framed::<Input, bool> { input, output } = file.parse()?;
+    Some(case(file, suite, input.pubkeys, Messages::Shared(input.message.0), input.signature, output))
 }
 
-fn batch(file: &File) -> Batch {
+fn batch(file: &File) -> Option<Batch> {
     #[derive(Deserialize)]
     struct Input {
         pubkeys: Vec<Hex>,
         messages: Vec<Hex>,
         signatures: Vec<Hex>,
     }
-    let Framed::<Input, bool> { input, output } = file.parse();
+    let Framed::<Input, bool> { input, output } = file.parse()?;
     let (keys, messages) = (input.pubkeys, input.messages);
-    assert!(keys.len() == messages.len() && keys.len() == input.signatures.len(), "{}: lengths", file.name);
+    if keys.len() != messages.len() || keys.len() != input.signatures.len() {
+        file.skip(&file.name, "its lists are of unequal length");
+        return None;
+    }
     let members = keys.into_iter().zip(messages).zip(input.signatures).enumerate();
     let members = members.map(|(index, ((key, message), signature))| Case {
         id: file.id(index),
         ..case(file, POSSESSION, vec![key], Messages::Shared(message.0), signature, output)
     });
-    Batch { id: file.name.clone(), members: members.collect(), expected: output }
+    Some(Batch { id: file.name.clone(), members: members.collect(), expected: output })
 }
 
 /// Deposits of the launchpad's files, whose signed root is made here from their fields.
@@ -191,7 +194,7 @@ fn deposits(file: &File) -> Vec<Case> {
         let message = Messages::Shared(digest(&root, &domain).to_vec());
         Case { id: file.id(index), ..case(file, ETH2, vec![item.pubkey], message, item.signature, true) }
     };
-    file.parse::<Vec<Item>>().into_iter().enumerate().map(deposit).collect()
+    file.items("deposits").into_iter().map(deposit).collect()
 }
 
 fn case(file: &File, suite: AnySuite, keys: Vec<Hex>, messages: Messages, signature: Hex, expected: bool) -> Case {

@@ -14,44 +14,98 @@ pub(crate) struct Record {
     pub(crate) messages: Vec<Vec<u8>>,
     pub(crate) signatures: Vec<Vec<u8>>,
     pub(crate) out: String,
+    /// A line that is not understood, for which the record is skipped.
+    flaw: Option<String>,
+}
+
+/// What a record is about, by what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// A verdict on a signature: `out` is true or false. It may have no keys.
+    Verdict,
+    /// A signature by a secret key: `out` is the signature.
+    Signing,
+    /// Signatures and their sum, which is `out`.
+    Sum,
 }
 
 pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
-    let records = vectors.collect("herumi records", |file| (file.kind == Kind::Herumi).then(|| records(file)));
-    records.into_iter().filter_map(Record::case).collect()
+    vectors.collect("herumi verdicts", |file| {
+        let records = of(file, About::Verdict)?;
+        Some(records.into_iter().filter_map(|record| record.case(file)).collect())
+    })
 }
 
-pub(crate) fn records(file: &File) -> Vec<Record> {
+/// The records of a file that are about one thing; `None` where it has none.
+pub(crate) fn of(file: &File, about: About) -> Option<Vec<Record>> {
+    if file.kind != Kind::Herumi {
+        return None;
+    }
+    let records: Vec<_> = records(file).into_iter().filter(|record| record.about() == about).collect();
+    (!records.is_empty()).then_some(records)
+}
+
+fn records(file: &File) -> Vec<Record> {
     let (mut records, mut record) = (Vec::new(), Record::default());
     for (number, line) in file.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let (name, value) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        let bytes = || hex_bytes(value).unwrap_or_else(|e| panic!("{}, line {}: {e}", file.name, number + 1));
-        match name {
-            "sec" => record.secrets.push(bytes()),
-            "pub" => record.keys.push(bytes()),
-            "msg" => record.messages.push(bytes()),
-            "sig" => record.signatures.push(bytes()),
+        let list = match name {
+            "sec" => &mut record.secrets,
+            "pub" => &mut record.keys,
+            "msg" => &mut record.messages,
+            "sig" => &mut record.signatures,
             "out" => {
                 let ended = Record { id: file.id(records.len()), out: value.to_owned(), ..record };
                 records.push(ended);
                 record = Record::default();
+                continue;
             }
-            _ => panic!("{}, line {}: no field is named `{name}`", file.name, number + 1),
+            _ => {
+                record.flaw = Some(format!("line {}: no field is named `{name}`", number + 1));
+                continue;
+            }
+        };
+        match hex_bytes(value) {
+            Ok(bytes) => list.push(bytes),
+            Err(why) => record.flaw = Some(format!("line {}: {why}", number + 1)),
         }
     }
+    records.retain(|record| match &record.flaw {
+        Some(flaw) => {
+            file.skip(&record.id, flaw);
+            false
+        }
+        None => true,
+    });
     records
 }
 
 impl Record {
-    /// The verdict in it, if it is one.
-    fn case(self) -> Option<Case> {
-        let expected = self.out.parse().ok()?;
-        let messages = match <[_; 1]>::try_from(self.messages) {
+    fn about(&self) -> About {
+        match (self.out.as_str(), &self.secrets[..]) {
+            ("true" | "false", _) => About::Verdict,
+            (_, []) => About::Sum,
+            _ => About::Signing,
+        }
+    }
+
+    /// The verdict in it. One message is for all keys, be there none; else each key has its own.
+    fn case(self, file: &File) -> Option<Case> {
+        let Self { id, keys, messages, signatures, .. } = self;
+        let signature = file.fitting(&id, signatures.into_iter().next().ok_or("it has no signature"))?;
+        let messages = match <[_; 1]>::try_from(messages) {
             Ok([message]) => Messages::Shared(message),
             Err(messages) => Messages::Each(messages),
         };
-        let signature = self.signatures.into_iter().next().unwrap_or_else(|| panic!("{}: no signature", self.id));
-        let (set, id, keys) = (SET.to_owned(), self.id, self.keys);
-        Some(Case { set, id, suite: POSSESSION, keys, messages, signature, expected })
+        let case = Case {
+            set: SET.to_owned(),
+            id,
+            suite: POSSESSION,
+            keys,
+            messages,
+            signature,
+            expected: self.out == "true",
+        };
+        case.paired(file)
     }
 }

@@ -2,10 +2,11 @@
 
 use quorate::{AnySuite, MinPk, MinSig, Suite};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{
     Case, File, Messages, Vectors,
-    bytes::{Hex, plain},
+    bytes::{Hex, hex_bytes, plain},
     catalogue::Kind,
 };
 
@@ -29,8 +30,7 @@ pub(crate) fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
 
 /// Two keys over one message in each scheme. Basic is false as a claim: its messages must differ.
 fn chia_aggregates(file: &File) -> Vec<Case> {
-    let aggregate = |(index, chia): (usize, Chia)| {
-        let suite = chia.suite();
+    let aggregate = |(index, suite, chia): (usize, AnySuite, Chia)| {
         let messages = match suite {
             AnySuite::MinPk(MinPk::ProofOfPossession) => Messages::Shared(chia.message.0),
             _ => Messages::Each(vec![chia.message.0; chia.pk.len()]),
@@ -39,7 +39,7 @@ fn chia_aggregates(file: &File) -> Vec<Case> {
         let (set, id, keys) = (file.set.clone(), format!("{} (aggregate)", file.id(index)), plain(chia.pk));
         Case { set, id, suite, keys, messages, signature: chia.aggregate.0, expected }
     };
-    chia(file).into_iter().enumerate().map(aggregate).collect()
+    chia(file).into_iter().map(aggregate).collect()
 }
 
 /// One scheme of Chia's: two keys that sign one message, and the sum of their signatures.
@@ -53,63 +53,88 @@ pub(crate) struct Chia {
     pub(crate) aggregate: Hex,
 }
 
-pub(crate) fn chia(file: &File) -> Vec<Chia> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Chia>,
-    }
-    file.parse::<Content>().cases
+/// The schemes with their indices and suites.
+pub(crate) fn chia(file: &File) -> Vec<(usize, AnySuite, Chia)> {
+    let schemes = file.items::<Chia>("cases").into_iter();
+    schemes.filter_map(|(index, chia)| Some((index, file.fitting(&file.id(index), chia.suite())?, chia))).collect()
 }
 
 impl Chia {
-    pub(crate) fn suite(&self) -> AnySuite {
-        AnySuite::MinPk(match self.scheme.as_str() {
+    fn suite(&self) -> Result<AnySuite, String> {
+        Ok(AnySuite::MinPk(match self.scheme.as_str() {
             "Basic" => MinPk::Basic,
             "Aug" => MinPk::Augmented,
             "Pop" => MinPk::ProofOfPossession,
-            other => panic!("no scheme of Chia's is named `{other}`"),
-        })
+            other => return Err(format!("no scheme of Chia's is named `{other}`")),
+        }))
     }
 }
 
-/// Single signatures, true where nothing else is said.
+/// Signatures by one key, over one message or several; true where nothing else is said.
 fn signed(file: &File, suite: Option<AnySuite>) -> Vec<Case> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Item>,
+    let items = file.items::<Signed>("cases").into_iter();
+    items.filter_map(|(index, item)| file.fitting(&file.id(index), item.case(file, index, suite))).collect()
+}
+
+/// One object, whose fields have other names in each source. A field that is null is a field that is not there.
+#[derive(Deserialize)]
+struct Signed(Map<String, Value>);
+
+impl Signed {
+    /// The signature as a case, or why it is none.
+    fn case(&self, file: &File, index: usize, suite: Option<AnySuite>) -> Result<Case, String> {
+        let keys = self.bytes(&["pubkey", "public_key", "pk"], &["pubkeys", "public_keys", "pks"])?;
+        let messages = self.bytes(&["message", "msg", "signing_root"], &["messages", "msgs"])?;
+        let signature = self.bytes(&["signature", "sig", "aggregate_signature", "aggr_sig", "aggregate"], &[])?;
+        let keys = keys.ok_or("it has no key")?;
+        let messages = messages.ok_or("it has no message")?;
+        let [signature] = <[_; 1]>::try_from(signature.ok_or("it has no signature")?).map_err(|_| "many signatures")?;
+        let [key] = &keys[..] else {
+            return Err(format!("{} keys, of which the source says not how they add up", keys.len()));
+        };
+
+        let suite = match (suite, self.text(&["dst", "ciphersuite"])) {
+            (Some(suite), _) => suite,
+            (None, Some(tag)) => suite_of(tag, key).ok_or_else(|| format!("no suite has the tag {tag}"))?,
+            (None, None) => return Err("it has no tag".to_owned()),
+        };
+        let expected = match self.0.get("expected") {
+            None | Some(Value::Null) => true,
+            Some(Value::Bool(expected)) => *expected,
+            Some(other) => return Err(format!("its verdict is {other}")),
+        };
+        let (keys, messages) = match <[_; 1]>::try_from(messages) {
+            Ok([message]) => (keys, Messages::Shared(message)),
+            // The one key signed each of them.
+            Err(messages) => (vec![key.clone(); messages.len()], Messages::Each(messages)),
+        };
+        Ok(Case { set: file.set.clone(), id: file.id(index), suite, keys, messages, signature, expected })
     }
-    #[derive(Deserialize)]
-    struct Item {
-        #[serde(alias = "public_key", alias = "pk")]
-        pubkey: Hex,
-        #[serde(alias = "msg", alias = "signing_root")]
-        message: Hex,
-        #[serde(alias = "sig")]
-        signature: Hex,
-        #[serde(alias = "ciphersuite")]
-        dst: Option<String>,
-        #[serde(default = "yes")]
-        expected: bool,
+
+    /// The value of the first field that is there, in hexadecimal: one, or all of a list; `None` where no field is there.
+    fn bytes(&self, one: &[&str], many: &[&str]) -> Result<Option<Vec<Vec<u8>>>, String> {
+        let decode = |name: &str, value: &Value| match value {
+            Value::String(text) => hex_bytes(text),
+            other => Err(format!("`{name}` is {other}, not hexadecimal")),
+        };
+        for name in one.iter().chain(many) {
+            match self.0.get(*name) {
+                None | Some(Value::Null) => {}
+                Some(Value::Array(list)) => {
+                    return list.iter().map(|value| decode(name, value)).collect::<Result<_, _>>().map(Some);
+                }
+                Some(value) => return decode(name, value).map(|bytes| Some(vec![bytes])),
+            }
+        }
+        Ok(None)
     }
-    fn yes() -> bool {
-        true
+
+    fn text(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.0.get(*name)?.as_str())
     }
-    let case = |(index, item): (usize, Item)| {
-        let id = file.id(index);
-        let by_tag = || suite_of(item.dst.as_deref()?, &item.pubkey.0);
-        let suite = suite.or_else(by_tag).unwrap_or_else(|| panic!("{id}: no suite has the tag {:?}", item.dst));
-        let messages = Messages::Shared(item.message.0);
-        let (set, keys) = (file.set.clone(), vec![item.pubkey.0]);
-        Case { set, id, suite, keys, messages, signature: item.signature.0, expected: item.expected }
-    };
-    file.parse::<Content>().cases.into_iter().enumerate().map(case).collect()
 }
 
 fn possessions(file: &File) -> Vec<Case> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Item>,
-    }
     #[derive(Deserialize)]
     struct Item {
         public_key: Hex,
@@ -125,5 +150,5 @@ fn possessions(file: &File) -> Vec<Case> {
         signature: item.proof_of_possession.0,
         expected: item.expected,
     };
-    file.parse::<Content>().cases.into_iter().enumerate().map(case).collect()
+    file.items("cases").into_iter().map(case).collect()
 }

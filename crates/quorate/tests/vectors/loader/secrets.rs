@@ -27,7 +27,7 @@ pub(crate) struct Signing {
 
 pub(crate) fn signings(vectors: &Vectors) -> Vec<Signing> {
     vectors.collect("signatures with their secret key", |file| match file.kind {
-        Kind::EthSign => Some(vec![ethereum(file)]),
+        Kind::EthSign => Some(ethereum(file).into_iter().collect()),
         Kind::Herumi => signed_by_herumi(file),
         Kind::Compatibility => Some(compatibility(file)),
         Kind::NobleMinPk => Some(noble(file, AnySuite::MinPk(MinPk::Basic))),
@@ -75,26 +75,24 @@ pub(crate) fn reduced(mut scalar: [u8; 32]) -> [u8; 32] {
     scalar
 }
 
-fn ethereum(file: &File) -> Signing {
+fn ethereum(file: &File) -> Option<Signing> {
     #[derive(Deserialize)]
     struct Input {
         privkey: Hex,
         message: Hex,
     }
-    let Framed::<Input, Option<Hex>> { input, output } = file.parse();
-    let secret = secret(&input.privkey.0, &file.name);
-    signing(file, 0, POSSESSION, secret, None, input.message.0, output.map(|signature| signature.0))
+    let Framed::<Input, Option<Hex>> { input, output } = file.parse()?;
+    let secret = file.fitting(&file.name, secret(&input.privkey.0))?;
+    Some(signing(file, 0, POSSESSION, secret, None, input.message.0, output.map(|signature| signature.0)))
 }
 
 fn signed_by_herumi(file: &File) -> Option<Vec<Signing>> {
-    let records: Vec<_> = herumi::records(file).into_iter().filter(|record| !record.secrets.is_empty()).collect();
-    let signings = records.into_iter().enumerate().map(|(index, record)| {
-        let signature = hex_bytes(&record.out).unwrap_or_else(|e| panic!("{}: {e}", record.id));
-        let message = record.messages.concat();
-        signing(file, index, POSSESSION, secret(&record.secrets[0], &record.id), None, message, Some(signature))
+    let signings = herumi::of(file, herumi::About::Signing)?.into_iter().enumerate().filter_map(|(index, record)| {
+        let secret = file.fitting(&record.id, secret(&record.secrets.concat()))?;
+        let signature = file.fitting(&record.id, hex_bytes(&record.out))?;
+        Some(signing(file, index, POSSESSION, secret, None, record.messages.concat(), Some(signature)))
     });
-    let signings: Vec<_> = signings.collect();
-    (!signings.is_empty()).then_some(signings)
+    Some(signings.collect())
 }
 
 /// A record of Filecoin and of drand: hashes to both groups, and a signature where it has a secret key.
@@ -116,70 +114,70 @@ pub(crate) struct Compatible {
     signature: Option<Base64>,
 }
 
-pub(crate) fn compatible(file: &File) -> Vec<Compatible> {
-    #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Compatible>,
-    }
-    // drand's file is the bare list.
-    if file.text().trim_start().starts_with('[') { file.parse() } else { file.parse::<Content>().cases }
+/// The records with their indices. drand's file is the bare list.
+pub(crate) fn compatible(file: &File) -> Vec<(usize, Compatible)> {
+    file.items("cases")
 }
 
 fn compatibility(file: &File) -> Vec<Signing> {
-    let records = compatible(file).into_iter().enumerate().filter(|(_, record)| !record.secret.is_empty());
+    let records = compatible(file).into_iter().filter(|(_, record)| !record.secret.is_empty());
     let signing = |(index, record): (usize, Compatible)| {
-        let id = file.id(index);
-        let Scalar(secret) = serde_json::from_value(record.secret.into()).unwrap_or_else(|e| panic!("{id}: {e}"));
-        let key = record.key.unwrap_or_else(|| panic!("{id}: a secret key without its public key")).0;
-        let suite = suite_of(&record.ciphersuite, &key).unwrap_or_else(|| panic!("{id}: {}", record.ciphersuite));
-        let signature = record.signature.map(|signature| signature.0);
-        signing(file, index, suite, secret, Some(key), record.msg.into_bytes(), signature)
+        let signing = || {
+            let Scalar(secret) = serde_json::from_value(record.secret.into()).map_err(|error| error.to_string())?;
+            let key = record.key.ok_or("a secret key without its public key")?.0;
+            let suite =
+                suite_of(&record.ciphersuite, &key).ok_or_else(|| format!("no suite {}", record.ciphersuite))?;
+            let signature = record.signature.ok_or("a secret key without a signature")?.0;
+            Ok::<_, String>(signing(file, index, suite, secret, Some(key), record.msg.into_bytes(), Some(signature)))
+        };
+        file.fitting(&file.id(index), signing())
     };
-    records.map(signing).collect()
+    records.filter_map(signing).collect()
 }
 
 fn noble(file: &File, suite: AnySuite) -> Vec<Signing> {
     let signing = |(index, line): (usize, &str)| {
+        let id = format!("{}, line {}", file.name, index + 1);
         let fields: Vec<_> = line.trim().split(':').map(|field| hex_bytes(field).ok()).collect();
         let [Some(key), Some(message), Some(signature)] = &fields[..] else {
-            panic!("{}, line {}: not three hexadecimal fields", file.name, index + 1);
+            file.skip(&id, "not three hexadecimal fields");
+            return None;
         };
-        let secret = secret(key, &file.id(index));
-        signing(file, index, suite, secret, None, message.clone(), Some(signature.clone()))
+        let secret = file.fitting(&id, secret(key))?;
+        Some(signing(file, index, suite, secret, None, message.clone(), Some(signature.clone())))
     };
-    file.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(signing).collect()
+    file.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).filter_map(signing).collect()
 }
 
 /// Signatures under a tag each, those that come with their secret key.
 fn with_key(file: &File) -> Option<Vec<Signing>> {
     #[derive(Deserialize)]
-    struct Content {
-        cases: Vec<Item>,
-    }
-    #[derive(Deserialize)]
     struct Item {
-        dst: String,
+        dst: Option<String>,
         sk: Option<Hex>,
         pk: Option<Hex>,
         msg: Option<Hex>,
         sig: Option<Hex>,
     }
+    // The others are read as signatures without their secret key, or counted as none there.
     let signing = |(index, item): (usize, Item)| {
-        let (Some(sk), Some(pk), Some(msg)) = (item.sk, item.pk, item.msg) else { return None };
-        let suite = suite_of(&item.dst, &pk.0).unwrap_or_else(|| panic!("{}: {}", file.id(index), item.dst));
-        let secret = secret(&sk.0, &file.id(index));
-        Some(signing(file, index, suite, secret, Some(pk.0), msg.0, item.sig.map(|signature| signature.0)))
+        let Item { dst: Some(dst), sk: Some(sk), pk: Some(pk), msg: Some(msg), sig: Some(sig) } = item else {
+            return None;
+        };
+        let id = file.id(index);
+        let suite = file.fitting(&id, suite_of(&dst, &pk.0).ok_or_else(|| format!("no suite has the tag {dst}")))?;
+        let secret = file.fitting(&id, secret(&sk.0))?;
+        Some(signing(file, index, suite, secret, Some(pk.0), msg.0, Some(sig.0)))
     };
-    let signings: Vec<_> = file.parse::<Content>().cases.into_iter().enumerate().filter_map(signing).collect();
+    let signings: Vec<_> = file.items("cases").into_iter().filter_map(signing).collect();
     (!signings.is_empty()).then_some(signings)
 }
 
 fn signed_by_chia(file: &File) -> Vec<Signing> {
     let mut signings = Vec::new();
-    for scheme in chia(file) {
-        let suite = scheme.suite();
+    for (_, suite, scheme) in chia(file) {
         for ((sk, pk), sig) in scheme.sk.iter().zip(&scheme.pk).zip(&scheme.sig) {
-            let secret = secret(&sk.0, &file.name);
+            let Some(secret) = file.fitting(&file.name, secret(&sk.0)) else { continue };
             let (key, message, signature) = (Some(pk.0.clone()), scheme.message.0.clone(), Some(sig.0.clone()));
             signings.push(signing(file, signings.len(), suite, secret, key, message, signature));
         }
@@ -199,6 +197,6 @@ fn signing(
     Signing { set: file.set.clone(), id: file.id(index), suite, secret, public_key, message, signature }
 }
 
-fn secret(bytes: &[u8], id: &str) -> [u8; 32] {
-    bytes.try_into().unwrap_or_else(|_| panic!("{id}: a secret key of {} bytes", bytes.len()))
+fn secret(bytes: &[u8]) -> Result<[u8; 32], String> {
+    bytes.try_into().map_err(|_| format!("a secret key of {} bytes", bytes.len()))
 }

@@ -1,6 +1,9 @@
 //! Wycheproof: edge cases, each with a comment that says what is wrong with it.
 
-use serde::Deserialize;
+use std::rc::Rc;
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{Case, File, Messages, Vectors, bytes::Hex, bytes::plain, catalogue::Kind, schemes::suite_of};
 
@@ -24,7 +27,6 @@ pub(crate) fn verify(file: &File) -> Vec<Commented> {
     struct Group {
         ciphersuite: String,
         public_key: Key,
-        tests: Vec<Test>,
     }
     #[derive(Deserialize)]
     struct Key {
@@ -39,29 +41,38 @@ pub(crate) fn verify(file: &File) -> Vec<Commented> {
         sig: Hex,
         result: String,
     }
-    let groups = file.parse::<Content<Group>>().test_groups.into_iter();
-    let cases = groups.flat_map(|Group { ciphersuite, public_key, tests }| {
-        tests.into_iter().map(move |test| {
-            let (keys, messages) = (vec![public_key.pk.0.clone()], Messages::Shared(test.msg.0));
-            let case = case(file, test.tc_id, &ciphersuite, keys, messages, test.sig, &test.result);
-            Commented { case, comment: test.comment }
-        })
+    let cases = tests::<Group, Test>(file).into_iter().filter_map(|(group, test)| {
+        let (keys, messages) = (vec![group.public_key.pk.0.clone()], Messages::Shared(test.msg.0));
+        let case = case(file, test.tc_id, &group.ciphersuite, keys, messages, test.sig, &test.result)?;
+        Some(Commented { case, comment: test.comment })
     });
     cases.collect()
 }
 
-/// `{testGroups: […]}`, the frame of every file.
-#[derive(Deserialize)]
-pub(crate) struct Content<G> {
-    #[serde(rename = "testGroups")]
-    pub(crate) test_groups: Vec<G>,
+/// Every test with what its group states. Groups and tests of another shape are skipped.
+pub(crate) fn tests<G: DeserializeOwned, T: DeserializeOwned>(file: &File) -> Vec<(Rc<G>, T)> {
+    #[derive(Deserialize)]
+    struct Content {
+        tests: Vec<Value>,
+    }
+    let mut all = Vec::new();
+    for (index, group) in file.items::<Value>("testGroups") {
+        let id = format!("{}, group {index}", file.name);
+        let Some(Content { tests }) = file.fitting(&id, Content::deserialize(&group)) else { continue };
+        let Some(group) = file.fitting(&id, serde_json::from_value(group)) else { continue };
+        let group = Rc::new(group);
+        for test in tests {
+            let id = format!("{}#tcId {}", file.name, test["tcId"]);
+            all.extend(file.fitting(&id, serde_json::from_value(test)).map(|test| (Rc::clone(&group), test)));
+        }
+    }
+    all
 }
 
 fn aggregate_verify(file: &File) -> Vec<Case> {
     #[derive(Deserialize)]
     struct Group {
         ciphersuite: String,
-        tests: Vec<Test>,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -72,12 +83,9 @@ fn aggregate_verify(file: &File) -> Vec<Case> {
         sig: Hex,
         result: String,
     }
-    let groups = file.parse::<Content<Group>>().test_groups.into_iter();
-    let cases = groups.flat_map(|Group { ciphersuite, tests }| {
-        tests.into_iter().map(move |test| {
-            let (keys, messages) = (plain(test.pubkeys), Messages::Each(plain(test.messages)));
-            case(file, test.tc_id, &ciphersuite, keys, messages, test.sig, &test.result)
-        })
+    let cases = tests::<Group, Test>(file).into_iter().filter_map(|(group, test)| {
+        let (keys, messages) = (plain(test.pubkeys), Messages::Each(plain(test.messages)));
+        case(file, test.tc_id, &group.ciphersuite, keys, messages, test.sig, &test.result)?.paired(file)
     });
     cases.collect()
 }
@@ -90,14 +98,17 @@ fn case(
     messages: Messages,
     signature: Hex,
     result: &str,
-) -> Case {
+) -> Option<Case> {
     let id = format!("{}#tcId {number}", file.name);
     // The files are min-pk. A key of a wrong length is one of the cases, so that lengths tell nothing.
-    let suite = suite_of(tag, &[0; 48]).unwrap_or_else(|| panic!("{id}: no suite has the tag {tag}"));
+    let suite = file.fitting(&id, suite_of(tag, &[0; 48]).ok_or_else(|| format!("no suite has the tag {tag}")))?;
     let expected = match result {
         "valid" => true,
         "invalid" => false,
-        other => panic!("{id}: neither valid nor invalid but `{other}`"),
+        other => {
+            file.skip(&id, format_args!("neither valid nor invalid but `{other}`"));
+            return None;
+        }
     };
-    Case { set: file.set.clone(), id, suite, keys, messages, signature: signature.0, expected }
+    Some(Case { set: file.set.clone(), id, suite, keys, messages, signature: signature.0, expected })
 }
