@@ -66,6 +66,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The examples of the README are tested with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod threads;
 
 pub mod suite;
