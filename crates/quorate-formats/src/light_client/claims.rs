@@ -1,13 +1,13 @@
 //! One claim of each update: the keys that took part, what they signed, and what can be checked without a pairing.
 
+use quorate::Messages;
+
 use super::check;
 use super::committees::Committees;
 use super::document::Document;
 use super::network::BeaconNetwork;
 use super::object::{CommitteeFile, Object, Update};
 use crate::entry::{Entry, Malformed};
-use quorate::Messages;
-
 use crate::record::{Check, CheckResult, Id, Place, Record};
 
 impl Document {
