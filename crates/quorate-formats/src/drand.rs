@@ -25,6 +25,7 @@ use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::Format;
 use crate::hex::HexBytes;
+use crate::json;
 use crate::number::Uint;
 use crate::record::{Check, CheckResult, Id, Place, Record};
 
@@ -104,8 +105,8 @@ impl Rounds<'_> {
 
     fn round(&mut self, raw: &RawValue) -> Result<(), InputError> {
         let place = self.place();
-        let entry = match parse_round(raw) {
-            Err(reason) => Err(Malformed::new(place, reason)),
+        let entry = match json::object::<Round>(raw.get()) {
+            Err(error) => Err(Malformed::new(place, error)),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
                 let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
@@ -145,7 +146,7 @@ struct AnyElement<'a> {
 }
 
 fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
-    let element: AnyElement<'_> = parse_object(raw)?;
+    let element: AnyElement<'_> = json::object(raw.get())?;
     let chain = match (element.chain_info, element.chain) {
         (Some(info), _) => ChainInfo::from_json(info.get()).map(Some),
         (None, Some(name)) => ChainInfo::well_known(&name).map(Some),
@@ -169,18 +170,6 @@ struct Round {
     signature: HexBytes,
     previous_signature: Option<HexBytes>,
     randomness: Option<HexBytes>,
-}
-
-fn parse_round(raw: &RawValue) -> Result<Round, String> {
-    parse_object(raw)
-}
-
-fn parse_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
-    // serde would also take an array, field by field in order.
-    if !raw.get().starts_with('{') {
-        return Err("expected a JSON object".to_owned());
-    }
-    serde_json::from_str(raw.get()).map_err(|error| error.to_string())
 }
 
 impl Round {
@@ -358,7 +347,7 @@ mod tests {
 
     #[test]
     fn round_zero_is_nobodys() {
-        assert!(reason(r#"{"round": 0, "signature": "ab"}"#, &quicknet()).contains("round 0"));
+        assert!(reason(r#"{"round": 0, "signature": "ab"}"#, &quicknet()).contains("\"round\" is 0"));
     }
 
     #[test]
@@ -378,12 +367,12 @@ mod tests {
         let reasons: Vec<_> = entries[..7].iter().map(|entry| entry.as_ref().unwrap_err().reason.as_str()).collect();
         let expected = [
             "missing field `signature`",
-            "not a JSON object",
-            "neither a round",
-            "odd number",
-            "-1",
+            "found a number, expected a JSON object",
+            "expected a round",
+            "\"signature\": found 1 hexadecimal digits",
+            "\"round\": found integer `-1`",
             "duplicate field",
-            "not a JSON object",
+            "found a list, expected a JSON object",
         ];
         for (reason, expected) in reasons.iter().zip(expected) {
             assert!(reason.contains(expected), "{reason} / {expected}");

@@ -52,6 +52,8 @@ pub mod parquet;
 mod columns;
 // JSON documents that are read whole, for drand and light clients.
 mod document;
+// One JSON object, with errors that name the field.
+mod json;
 // Hexadecimal, and numbers that may stand in quotes.
 mod hex;
 mod number;

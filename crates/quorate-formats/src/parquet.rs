@@ -240,7 +240,7 @@ fn list(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<
         } else {
             Err("found null, expected bytes".to_owned())
         };
-        found.map_err(|reason| format!("\"{name}\"[{index}]: {reason}"))
+        found.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))
     };
     (0..items.len()).map(item).collect::<Result<_, _>>().map(Some)
 }

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::InputError;
 use crate::hex::HexBytes;
+use crate::json;
 use crate::number::Uint;
 
 /// What is public about a chain, as the HTTP API's `/info` states it (versions 1 and 2).
@@ -29,10 +30,7 @@ impl ChainInfo {
     /// The text is not a JSON object with a public key, or it does not hash to the chain hash that it states.
     pub fn from_json(text: &str) -> Result<Self, InputError> {
         let unusable = |reason: String| InputError::ChainInfo { reason };
-        if !text.trim_start().starts_with('{') {
-            return Err(unusable("expected a JSON object, the chain's /info document".to_owned()));
-        }
-        let document: Document = serde_json::from_str(text).map_err(|error| unusable(error.to_string()))?;
+        let document: Document = json::object(text.trim()).map_err(|error| unusable(error.into()))?;
         if let (Some(stated), Some(computed)) = (&document.hash, document.computed_hash())
             && stated.0 != computed
         {

@@ -155,7 +155,7 @@ fn a_null_in_a_list_and_bad_hex() {
         ("message", strings(&["02"])),
         ("signature", strings(&["03"])),
     ];
-    assert_eq!(read(columns)[0].as_ref().unwrap_err().reason, "\"public_keys\"[1]: found null, expected bytes");
+    assert_eq!(read(columns)[0].as_ref().unwrap_err().reason, "\"public_keys[1]\": found null, expected bytes");
     let odd = read(with("message", strings(&["0"])));
     assert!(odd[0].as_ref().unwrap_err().reason.starts_with("\"message\": found 1 hexadecimal digits"));
 }
