@@ -135,6 +135,7 @@ enum Shape<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct AnyElement<'a> {
     round: Option<Uint>,
     public_key: Option<HexBytes>,
@@ -165,6 +166,7 @@ fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Round {
     round: Uint,
     signature: HexBytes,

@@ -57,6 +57,14 @@ fn shown(message: &str) -> String {
     let message = message.replace(" at line 1 column ", " at column ");
     let found = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     let mut message = found.map_or_else(|| message.clone(), |rest| format!("found {rest}"));
+    let words = [
+        ("found sequence", "found a list"),
+        ("found map", "found an object"),
+        ("expected a sequence", "expected a list"),
+    ];
+    for (serde, ours) in words {
+        message = message.replacen(serde, ours, 1);
+    }
     if let Some((end, _)) = message.char_indices().nth(LONGEST) {
         message.truncate(end);
         message.push('…');

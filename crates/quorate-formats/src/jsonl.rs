@@ -160,7 +160,7 @@ enum Ending {
 
 /// The fields of a claim. serde reports a field that occurs twice.
 #[derive(Deserialize)]
-#[serde(expecting = "a claim")]
+#[serde(expecting = "an object")]
 struct Fields<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
@@ -342,10 +342,10 @@ mod tests {
     fn a_value_of_the_wrong_type_names_its_field() {
         for (line, expected) in [
             (r#"{"public_key":1}"#, "\"public_key\": found integer `1`, expected a string"),
-            (r#"{"suite":["eth2"]}"#, "\"suite\": found sequence, expected a string"),
-            (r#"{"public_keys":"01"}"#, "\"public_keys\": found string \"01\", expected a sequence"),
+            (r#"{"suite":["eth2"]}"#, "\"suite\": found a list, expected a string"),
+            (r#"{"public_keys":"01"}"#, "\"public_keys\": found string \"01\", expected a list"),
             (r#"{"public_keys":["01",null]}"#, "\"public_keys[1]\": found null, expected a string"),
-            (r#"{"message":null,"messages":["01",{}]}"#, "\"messages[1]\": found map, expected a string"),
+            (r#"{"message":null,"messages":["01",{}]}"#, "\"messages[1]\": found an object, expected a string"),
             (r#"{"signature":true}"#, "\"signature\": found boolean `true`, expected a string"),
             (r#"{"source":-1}"#, "\"source\": found integer `-1`, expected a string or an integer from 0 to 2^64 - 1"),
         ] {

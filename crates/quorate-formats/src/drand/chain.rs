@@ -134,6 +134,7 @@ impl DrandScheme {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Document {
     public_key: HexBytes,
     period: Option<Uint>,
@@ -150,6 +151,7 @@ struct Document {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Metadata {
     #[serde(rename = "beaconID", alias = "beacon_id")]
     beacon_id: Option<String>,

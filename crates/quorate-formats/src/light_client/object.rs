@@ -97,6 +97,7 @@ impl Object {
 
 /// An envelope of the Beacon API, `{"version": …, "data": …}`. An object without an envelope has no `data`.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Envelope<'a> {
     pub version: Option<String>,
     #[serde(borrow)]
@@ -145,6 +146,7 @@ impl BeaconHeader {
 
 /// `ExecutionPayloadHeader`, with the fields that Deneb added where the document has them.
 #[derive(Debug, PartialEq, Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Execution {
     parent_hash: Hex<32>,
     fee_recipient: Hex<20>,
@@ -234,6 +236,7 @@ impl Committee {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Fields {
     attested_header: Option<HeaderFields>,
     finalized_header: Option<Listed<HeaderFields>>,
@@ -252,12 +255,14 @@ struct Fields {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct SyncAggregate {
     sync_committee_bits: Hex<{ COMMITTEE_SIZE / 8 }>,
     sync_committee_signature: HexBytes,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct CommitteeFields {
     pubkeys: Vec<Hex<48>>,
     aggregate_pubkey: Option<Hex<48>>,
@@ -273,6 +278,7 @@ impl TryFrom<CommitteeFields> for Committee {
 
 /// A header with its `beacon` level, or flat without it.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct HeaderFields {
     beacon: Option<BeaconFields>,
     execution: Option<Execution>,
@@ -285,6 +291,7 @@ struct HeaderFields {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct BeaconFields {
     slot: Uint,
     proposer_index: Uint,
