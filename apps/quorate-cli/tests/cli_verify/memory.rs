@@ -103,7 +103,7 @@ fn a_false_known_signature_makes_no_other_claim_valid() {
 fn a_tampered_known_file_is_an_error_with_its_line() {
     let folder = Folder::new();
     let bad = [
-        ("hello".to_owned(), "not a JSON object"),
+        ("hello".to_owned(), "expected a JSON object"),
         (without(claim(2), "signature").to_string(), "lacks \"signature\""),
         (with(claim(2), "signature", "00").to_string(), "signature: "),
         (with(claim(2), "public_key", "c0".to_owned() + &"00".repeat(47)).to_string(), "identity"),
