@@ -322,7 +322,7 @@ fn proofs_one_at_a_time() {
 
     for (key, proof, reason) in [
         (key, WHOLE, "does not match"),
-        (key, "00", "1 bytes where a G2 point has 96"),
+        (key, "00", "found 1 bytes, expected the 96 bytes of a G2 point"),
         (&*format!("c0{}", "00".repeat(47)), proof, "identity"),
         (&*format!("81{}", &"23456789abcdef01".repeat(6)[..94]), proof, "public key"),
     ] {
@@ -479,7 +479,7 @@ fn derivation_is_not_guessed() {
     assert_failure(&derive(&["--from", "key", "--path", "m/0"]), 2, "without 'm'");
     assert_failure(&derive(&["--from", "key", "--path", "0'"]), 2, "hardened");
     assert_failure(&derive(&["--seed-file", "short", "--path", "0/0"]), 2, "begins with 'm'");
-    assert_failure(&derive(&["--seed-file", "short", "--path", "m/0"]), 2, "short: secret key: 31 bytes");
+    assert_failure(&derive(&["--seed-file", "short", "--path", "m/0"]), 2, "short: secret key: the key material has 31 bytes");
     let output = derive(&["--seed-file", "words", "--path", "m/0"]);
     assert_failure(&output, 2, "BIP-39 seed");
     assert!(!stderr(&output).contains("sausage"));

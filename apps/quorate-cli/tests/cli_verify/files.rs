@@ -144,7 +144,7 @@ fn damaged_parquet_is_reported_and_the_other_files_are_read() {
     assert_eq!(ran.valid(), [true]);
     let lacks = folder.file("lacks", parquet_of(vec![("signature", Arc::new(StringArray::from(vec!["00"])))]));
     verify(&[&lacks]).exits(2).says("no column \"public_key\"");
-    verify(&["--format", "parquet", &good]).exits(2).says("no Parquet file");
+    verify(&["--format", "parquet", &good]).exits(2).says("expected a Parquet file");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_format_that_the_file_is_not_is_reported() {
     let good = folder.file("good", lines(&[claim(1)]));
     let text = folder.file("text", "some prose\n");
     verify(&["--format", "drand", &text]).exits(2).says(&format!("{text}: expected a drand document"));
-    verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: this is no light-client document"));
+    verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: expected a light-client document"));
     verify(&["--format", "csv", &good]).exits(2).says("expected jsonl, parquet, drand or light-client");
     assert_eq!(verify(&["--format", "jsonl", "--verdicts", &good]).exits(0).valid(), [true]);
 }
