@@ -94,7 +94,7 @@ conversions!(PublicKey, Encoded::PublicKey);
 pub struct SecretKey<S: Suite>(SecretScalar, std::marker::PhantomData<S>);
 
 impl<S: Suite> SecretKey<S> {
-    /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`](crate::rand_core) 0.10, such as
+    /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`] 0.10, such as
     /// `rand::rng()`.
     pub fn generate(suite: S, rng: &mut impl CryptoRng) -> Self {
         let mut material = Zeroizing::new([0; 32]);

@@ -84,7 +84,7 @@ impl Verifier {
     /// BLS12-381 are one batch, with the soundness and the cost of [`verify`](crate::verify()). Claims on BN254 are
     /// verified one by one.
     ///
-    /// `rng` must be a CSPRNG of [`rand_core`](crate::rand_core) 0.10, such as `rand::rng()`.
+    /// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`.
     pub fn verify(&mut self, claims: &[ClaimBytes], rng: &mut impl CryptoRng) -> Outcome {
         self.prepare(claims).decide(rng)
     }
