@@ -1,4 +1,4 @@
-//! Every verb of every back end gives what the portable one gives, for points of every kind, weights and cuts.
+//! Every verb of every backend gives the same as the portable one, for points of every kind, weights and segments.
 #![no_main]
 
 use std::sync::OnceLock;

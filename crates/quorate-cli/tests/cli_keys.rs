@@ -316,7 +316,7 @@ fn proofs_one_at_a_time() {
 
     for (key, proof, reason) in [
         (key, WHOLE, "does not match"),
-        (key, "00", "1 bytes where a G2 point has 96"),
+        (key, "00", "found 1 bytes, expected the 96 bytes of a G2 point"),
         (&*format!("c0{}", "00".repeat(47)), proof, "identity"),
         (&*format!("81{}", &"23456789abcdef01".repeat(6)[..94]), proof, "public key"),
     ] {
