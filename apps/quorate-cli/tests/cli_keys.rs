@@ -479,7 +479,11 @@ fn derivation_is_not_guessed() {
     assert_failure(&derive(&["--from", "key", "--path", "m/0"]), 2, "without 'm'");
     assert_failure(&derive(&["--from", "key", "--path", "0'"]), 2, "hardened");
     assert_failure(&derive(&["--seed-file", "short", "--path", "0/0"]), 2, "begins with 'm'");
-    assert_failure(&derive(&["--seed-file", "short", "--path", "m/0"]), 2, "short: secret key: the key material has 31 bytes");
+    assert_failure(
+        &derive(&["--seed-file", "short", "--path", "m/0"]),
+        2,
+        "short: secret key: the key material has 31 bytes",
+    );
     let output = derive(&["--seed-file", "words", "--path", "m/0"]);
     assert_failure(&output, 2, "BIP-39 seed");
     assert!(!stderr(&output).contains("sausage"));

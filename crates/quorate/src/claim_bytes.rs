@@ -9,7 +9,7 @@
 //! assert!(claim.verify().is_valid());
 //! // Bytes that do not decode make the claim invalid.
 //! let verdict = ClaimBytes::single(suite, &key[1..], b"hello", &signature).verify();
-//! assert_eq!(verdict.to_string(), "invalid: public key: 47 bytes where a G1 point has 48");
+//! assert_eq!(verdict.to_string(), "invalid: public key: found 47 bytes, expected the 48 bytes of a G1 point");
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 

@@ -190,7 +190,9 @@ fn nothing_is_known_or_remembered_on_bn254() {
     for suite in ["drand-evmnet", "eigenlayer"] {
         for option in ["--known", "--remember"] {
             let ran = verify_input(&["--suite", suite, option, &known], lines(&[evmnet(1)])).exits(2);
-            ran.says(&format!("{option}: nothing is subtracted from claims of the suite {suite}: each is verified by itself"));
+            ran.says(&format!(
+                "{option}: nothing is subtracted from claims of the suite {suite}: each is verified by itself"
+            ));
         }
     }
     assert!(!std::path::Path::new(&known).exists());

@@ -67,7 +67,10 @@ fn a_chain_info_document_stands_in() {
     let ran = verify_input(&["--verdicts", "--chain-info", &info], round().to_string()).exits(0);
     assert_eq!(ran.valid(), [true]);
     let broken = folder.file("broken.json", "{}");
-    verify_input(&["--chain-info", &broken], round().to_string()).exits(2).says(&broken).says("chain info cannot be used");
+    verify_input(&["--chain-info", &broken], round().to_string())
+        .exits(2)
+        .says(&broken)
+        .says("chain info cannot be used");
 }
 
 #[test]

@@ -59,7 +59,9 @@ fn a_folder_is_no_file() {
 #[test]
 fn an_array_of_claims_is_read_and_a_truncated_one_reported() {
     let array = json!([claim(1), 5, false_claim(2)]).to_string();
-    let ran = verify_input(&["--verdicts"], &array).exits(2).says("standard input, element [1]: found a number, expected a JSON object");
+    let ran = verify_input(&["--verdicts"], &array)
+        .exits(2)
+        .says("standard input, element [1]: found a number, expected a JSON object");
     assert_eq!(ran.valid(), [true, false]);
     verify_input(&[], &array[..array.len() / 2]).exits(2).says("standard input: the jsonl document ends in the middle");
 }
