@@ -104,9 +104,9 @@ impl InSuite for Prove {
         refuse_other_schemes(suite)?;
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
-        let proof = self.suite.hex(&proof.to_bytes());
+        let proof = self.suite.hex(proof.to_bytes());
         if self.json {
-            let public_key = self.suite.hex(&key.public_key().to_bytes());
+            let public_key = self.suite.hex(key.public_key().to_bytes());
             print::json(&ProofLine { suite: suite.name(), public_key, proof })?;
         } else {
             print::line(proof)?;

@@ -79,12 +79,12 @@ impl InSuite for Arguments {
             ));
         }
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
-        let signature = self.suite.hex(&key.sign(suite, &message).to_bytes());
+        let signature = self.suite.hex(key.sign(suite, &message).to_bytes());
         if self.claim {
             print::json(&ClaimLine {
                 suite: suite.name(),
-                public_key: self.suite.hex(&key.public_key().to_bytes()),
-                message: self.suite.hex(&message),
+                public_key: self.suite.hex(key.public_key().to_bytes()),
+                message: self.suite.hex(message),
                 signature,
             })?;
         } else {

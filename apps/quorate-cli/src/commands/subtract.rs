@@ -62,7 +62,7 @@ impl InSuite for Arguments {
         if rest.point().is_identity() {
             print::note("note: nothing remains: the parts add up to the aggregate");
         }
-        print::line(self.suite.hex(&rest.to_bytes()))?;
+        print::line(self.suite.hex(rest.to_bytes()))?;
         Ok(Exit::Success)
     }
 }

@@ -65,11 +65,11 @@ impl InSuite for Arguments {
             (SecretSource::Keystore(_), Some(stated)) if !open => {
                 let key = PublicKey::<S>::from_bytes(&stated);
                 let key = key.map_err(|error| Failure::usage(error).context("the keystore's public key"))?;
-                shown.public_key = self.suite.hex(&key.to_bytes());
+                shown.public_key = self.suite.hex(key.to_bytes());
             }
             _ => {
                 let key = file.unlock(suite, &self.passphrase.source()?)?;
-                shown.public_key = self.suite.hex(&key.public_key().to_bytes());
+                shown.public_key = self.suite.hex(key.public_key().to_bytes());
                 shown.checked = true;
                 shown.secret = self.reveal_secret.then(|| Secret::new(key.to_bytes()).to_hex_line());
             }

@@ -116,7 +116,7 @@ impl Destination {
             (secret.to_hex_line(), None)
         };
 
-        let public_key = suite.hex(&public_key);
+        let public_key = suite.hex(public_key);
         if self.to_standard_output() {
             print::all(contents.as_bytes())?;
             print::note(format_args!("public key {public_key}"));
