@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels fuzz soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std fuzz soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,7 @@ contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	contracts/.venv/bin/pip install --quiet --requirement contracts/slither-requirements.txt
 	@touch $@
 
-# In folders of its own: it cleans before it builds.
+# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, so it needs npm 11, which links it.
 slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
 	cd contracts && PATH="$$PWD/node_modules/.bin:$$PWD/.venv/bin:$$PATH" \
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
@@ -66,6 +66,13 @@ report: ## The tables of README and BENCHMARKING from the newest record
 kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
 	$(CARGO) build --release --locked -p quorate-bench
 	python3 scripts/kernel_counts.py $${CARGO_TARGET_DIR:-target}/release/quorate-bench
+
+# On a bare target blst leaves std out; on any other it must be told to.
+NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x86_64-unknown-none)
+
+no-std: ## quorate-curve needs no std: a program without it, for a bare target where rustup has one
+	BLST_TEST_NO_STD=1 $(CARGO) build --locked --manifest-path crates/quorate-curve/no_std/Cargo.toml \
+		--target-dir $${CARGO_TARGET_DIR:-target}/no-std $(addprefix --target ,$(NO_STD_TARGET))
 
 fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked

@@ -37,10 +37,19 @@ CRATES = {
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
 # and a file in it can stand at different places. Files of one path may import each other, in no circle.
 ORDERS = {
+    "quorate-curve": """
+        weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing
+        backend/portable/affine backend/portable/sum backend/portable
+        backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/kernel backend/ifma/kernel52
+        backend/ifma/fp backend/ifma/fp2 backend/ifma/wide backend/ifma/fp12 backend/ifma/spread
+        backend/ifma/power backend/ifma/square_root backend/ifma/field backend/ifma/rows backend/ifma/lines
+        backend/ifma/curve backend/ifma/affine backend/ifma
+        group backend/prepared backend scalar bench
+    """,
     "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json record entry format error columns document jsonl parquet drand light_client",
-    "quorate-evm": "keccak bn254 bls12381 hash_to_curve digest profile hint bitmap back_end state gas base refresh quorum contract network",
+    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 
 TOKEN = re.compile(
@@ -176,7 +185,8 @@ class Crate:
         elif head == "self":
             yield from self.item(module, rest, seen)
         elif head == "super":
-            yield from self.targets(file, module[:-1], ("self", *rest), seen)
+            further = () if rest[:1] == ["super"] else ("self",)
+            yield from self.targets(file, module[:-1], (*further, *rest), seen)
         elif (*module, head) in self.files:
             yield from self.item((*module, head), rest, seen)
         else:

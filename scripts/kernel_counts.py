@@ -75,6 +75,8 @@ def functions(binary):
                 yield path, count
             # Instances of a generic function have one name, with a hash or types behind it.
             path = re.sub(r"::(h[0-9a-f]{16}|<.*>)$", "", name[2])
+            # What `in_lanes!` compiles with the lanes' instructions.
+            path = path.removesuffix("::compiled")
             is_ours = path.startswith((BACK_END, "<" + BACK_END))
             path, count, start, end = path.replace(BACK_END, ""), Count() if is_ours else None, None, None
         elif count is not None and (instruction := INSTRUCTION.match(line)):

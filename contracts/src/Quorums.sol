@@ -398,7 +398,7 @@ abstract contract Quorums is KeyTable {
         require(weight <= type(uint96).max, NotThisBase(_baseSlot(parts)));
     }
 
-    /// @notice How many signers have an index below `members`. Costs about 200 gas for each 256 indices.
+    /// @notice How many signers have an index below `members`. Costs about 300 gas for each 256 indices.
     function _count(Parts memory parts, uint256 members) internal pure returns (uint256 count) {
         (uint256 signers, uint256 length) = (parts.signers, parts.ownBytes);
         // Unchecked: `members` has 24 bits, so every number here is below 2^25.

@@ -27,12 +27,11 @@ import {Quorums} from "./Quorums.sol";
 /// So whoever wants to settle must know head and newest. They follow from the calls since a state that is known: from
 /// the calldata of `settle`, `settleAll` and `enter`, and from the terms of `begin`. The logs lead to these calls.
 ///
-/// NOT checked here: what a result means, and who owns a key.
+/// NOT checked: what a result means, and whether the registrar names the right owners and weights.
 abstract contract Settlement is Quorums {
-    /// @notice A slot number in which no base is stored, and which asks for ski rental instead: pay for differences
-    /// until they have cost as much as a store, then store once. Each quorum that names this slot adds its changed
-    /// members to `paid`. Once `paid` reaches `changesAStore`, the quorum is stored in the first slot that is not
-    /// pinned, and `paid` begins at zero again.
+    /// @notice The number to pass as the slot to store in, if the contract shall decide by ski rental. Each quorum that
+    /// passes it adds its changed members to `paid`. Once `paid` reaches `changesAStore`, the quorum is stored in the
+    /// first slot that is not pinned, and `paid` begins at zero again.
     ///
     /// Let `changesAStore` be the number of changes that cost as much as a store. Then stores never cost more than the
     /// changes that were paid. Suppose that quorums drift, so that a later base is never farther from the next quorum
@@ -108,7 +107,7 @@ abstract contract Settlement is Quorums {
     /// so neither hash passes for the other.
     bytes32 private constant ENTERING = keccak256("quorate.settlement.entering");
 
-    /// @dev The value of `enough` if not even all members together reach the required weight. No bitmap has so many
+    /// @dev The value of `enough` if no number of members is known to reach the required weight. No bitmap has so many
     /// bits.
     uint256 private constant NEVER = type(uint24).max;
 

@@ -176,7 +176,7 @@ abstract contract Bn254G1Keys is Quorums {
             hints.length := sub(proof.length, 0xc0)
         }
         Bn254Hashes.sum(digests, hints, hash);
-        // The memory from `transcript` on is ours. The points lie in the order in which the transcript is hashed.
+        // `_allocate` gave the memory from `transcript` on. The transcript holds the points in this order.
         assembly {
             mcopy(add(transcript, 0x60), key, 0x40)
             calldatacopy(add(transcript, 0xa0), add(proof.offset, 0x40), 0x80)

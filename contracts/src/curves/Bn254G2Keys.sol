@@ -159,7 +159,7 @@ abstract contract Bn254G2Keys is Quorums {
             hints.length := sub(proof.length, 0x40)
         }
         Bn254Hashes.sum(digests, hints, hash);
-        // The memory from `pairs` on is ours. The points lie in the order in which the pairing reads them.
+        // `_allocate` gave the memory from `pairs` on. The pairing reads the points in this order.
         assembly {
             calldatacopy(pairs, proof.offset, 0x40)
             mcopy(add(pairs, 0x100), key, 0x80)

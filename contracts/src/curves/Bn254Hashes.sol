@@ -20,7 +20,7 @@ library Bn254Hashes {
     /// @param expected Bytes that the hints need.
     error HintsLength(uint256 length, uint256 expected);
 
-    /// @notice Adds up `HashToBn254.hash` of each digest. Costs about 400 gas for the first digest and 600 for each
+    /// @notice Adds up `HashToBn254.hash` of each digest. Costs about 620 gas for the first digest and 650 for each
     /// other one, and the calldata of the hints.
     /// @dev NOT checked: that there is a digest. Without one it writes nothing.
     /// @param digests The digests, at least one.

@@ -256,7 +256,7 @@ library Bn254 {
         return isDualKeySignatureAt(transcript);
     }
 
-    /// @notice Does what `isDualKeySignature` does with points that lie where they are hashed. Costs about 126,200 gas.
+    /// @notice Does what `isDualKeySignature` does with points that lie where they are hashed. Costs about 126,900 gas.
     /// @param transcript Where in memory the caller has allocated 0x2e0 bytes. The first word is room for the tag. The
     /// hash lies at transcript + 0x20, key1 at + 0x60, key2 at + 0xa0 and the signature at + 0x120. The bytes from +
     /// 0x160 on are room for the pairing's input.

@@ -69,7 +69,7 @@ library Bn254G2 {
         return sum.zIm % P | sum.zRe % P == 0;
     }
 
-    /// @notice Adds a key to a sum, or subtracts it. Costs about 1,510 gas.
+    /// @notice Adds a key to a sum, or subtracts it. Costs about 1,540 gas.
     /// @param sum The sum, which is changed.
     /// @param keyAt Where in memory the key lies: four words, as in `Bn254.G2`. It is an address, because a struct
     /// variable in a loop over a page would take new memory in each turn.

@@ -50,7 +50,7 @@ library CodePages {
 
     /// @notice The address of a created contract: the last 20 bytes of keccak256(rlp([creator, nonce])).
     /// @dev For nonces from 1 to 2^32 - 1. RLP writes a nonce below 0x80 as one byte, and any other as 0x80 plus its
-    /// length, followed by its bytes. All of it takes 27 bytes at most. Assembly, because abi.encodePacked costs 350
+    /// length, followed by its bytes. All of it takes 27 bytes at most. Assembly, because abi.encodePacked costs 80
     /// gas more for each page that is opened.
     /// @param creator The contract that creates.
     /// @param nonce Its nonce at the creation.

@@ -1,4 +1,4 @@
-//! An EVM in this process: each call is a transaction of its own, with cold storage.
+//! An EVM in this process. Each call is a transaction of its own, with cold storage.
 
 use anyhow::{Result, bail};
 use quorate_evm::alloy_primitives::{Address, Bytes};
@@ -16,7 +16,7 @@ use revm::{
 /// The chain's id.
 pub(crate) const CHAIN_ID: u64 = 31_337;
 
-/// Who sends everything.
+/// The sender of all transactions.
 pub(crate) const SENDER: Address = Address::repeat_byte(0x51);
 
 /// A chain's state.
@@ -36,12 +36,12 @@ impl Chain {
         }
     }
 
-    /// Calls a contract: the gas of the whole transaction.
+    /// Calls a contract. Returns the gas of the whole transaction.
     pub(crate) fn call(&mut self, to: Address, data: Bytes) -> Result<u64> {
         self.call_listed(to, data, &[])
     }
 
-    /// The same with an access list, of accounts alone.
+    /// The same, with accounts in the access list.
     pub(crate) fn call_listed(&mut self, to: Address, data: Bytes, listed: &[Address]) -> Result<u64> {
         Ok(self.transact(TxKind::Call(to), data, listed)?.0)
     }
@@ -52,7 +52,7 @@ impl Chain {
             .modify_cfg_chained(|cfg| {
                 cfg.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
                 cfg.chain_id = CHAIN_ID;
-                // Transactions here have no price, so that nothing but gas has to be counted.
+                // Gas has no price here, so the sender needs no balance.
                 cfg.disable_nonce_check = true;
             })
             .build_mainnet();

@@ -17,10 +17,10 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     for backend in run.backends.clone() {
         for operation in operations(backend) {
             let expected = (operation.lanes)(TIMES);
-            let work = |apply: fn(usize) -> _| move || assert_eq!(apply(black_box(TIMES)), expected);
-            let mut engines: Vec<_> =
-                operation.blst.map(|blst| Engine::new("blst", 1, work(blst))).into_iter().collect();
-            engines.push(Engine::of(backend, 1, work(operation.lanes)));
+            let blst =
+                operation.blst.map(|blst| Engine::new("blst", 1, move || assert_eq!(blst(black_box(TIMES)), expected)));
+            let mut engines = Vec::from_iter(blst);
+            engines.push(Engine::of(backend, 1, || assert_eq!((operation.lanes)(black_box(TIMES)), expected)));
             let items = TIMES * backend.lanes();
             let name = format!("field/{}", operation.name);
             rows.extend(measure(&name, backend.lanes(), "item", items, run.choose(5, 21), engines));

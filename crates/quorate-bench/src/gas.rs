@@ -1,23 +1,21 @@
-//! Gas of settling a quorum's results: whole transactions, cold, ten in a row as the source measured.
+//! The gas of settling a quorum's results: whole transactions with cold storage, ten in a row, as the source measured.
 
 use std::{iter, rc::Rc};
 
-use quorate::{MinSig, SecretKey as BlsSecretKey};
-use quorate_curve::{Backend, G1, Group};
+use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
+use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
 use quorate_evm::{
-    BackEnd, Bitmap, Network, SecretKey, Signature,
+    Base, KeyGroup, MemberSet, Network, QuorumSignature, SettlementPlan,
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::{SolCall, SolConstructor},
-    base::{Base, Costs, KeyPage, NEWEST, PAGE_BYTES, Table},
+    base::{KeyPage, NEWEST, PAGE_BYTES, Pricing, Table},
     bls12381,
     contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
-    digest::{Contract, Possession, Settled},
+    digest::{Contract, KeyPossession, Settled},
     gas::{Measured, Storing},
-    hash_to_curve::try_and_increment,
     hint::CounterHint,
-    network::{self, Plan},
     quorum::Store,
-    refresh::{Outcome, Policy, Trace},
+    refresh::{Policy, PolicyOutcome, Trace},
     state::{self, Head},
 };
 use rand_chacha::{
@@ -31,27 +29,27 @@ use crate::{
     row::{Figures, Gas, Row},
 };
 
-/// Tasks in a row, as in the source.
+/// The number of tasks in a row, as in the source.
 const TASKS: usize = 10;
 
-/// How far the model of gas may be from what a transaction uses, either way; most are within 0.2 %.
+/// The largest relative error of the gas model that a transaction may show. Most are within 0.2 %.
 const MODEL_ERROR: f64 = 0.02;
 
-/// What each operator weighs, and what is required: one of them is enough.
+/// The weight of each operator, and the weight that is required: one operator is enough.
 const WEIGHT: u64 = 1_000_000;
 
-/// The slot in which the full set is pinned.
+/// The slot with the full set, which is pinned.
 const PINNED: u16 = 1;
 
-/// The first slot that anyone may store in, but for that of the newest.
+/// The first slot of the ring in which anyone may store.
 const RING: u16 = 2;
 
-/// Where a policy keeps what it stores.
+/// Where a policy stores bases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// As the newest: the full set is pinned in the ring.
+    /// As the newest base; the full set is pinned in the ring.
     Newest,
-    /// In so many slots of the ring: the full set stays the newest.
+    /// In this number of slots of the ring; the full set stays the newest base.
     Ring(u16),
 }
 
@@ -59,20 +57,20 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     let sizes = run.choose(&[10, 100][..], &[4, 10, 50, 100, 200, 1000]);
     let mut rows = Vec::new();
     for &n in sizes {
-        let deployed: Vec<_> = BackEnd::ALL.iter().map(|back_end| Deployed::new(*back_end, n)).collect();
+        let deployed: Vec<_> = KeyGroup::ALL.iter().map(|key_group| Deployed::new(*key_group, n)).collect();
         for model in [Model::Flip, Model::Miss] {
             let trace = model.trace(n, TASKS);
             for deployed in &deployed {
-                // A quorum that flips is nearest to the last, one that misses members to the full set.
+                // If operators flip, a quorum is nearest to the last one. If they miss tasks, it is nearest to the full set.
                 let (stored, note) = match model {
                     Model::Flip => {
                         let last = |trace: &Trace<'_>| trace.run(Policy::Ring { slots: 1 });
-                        (deployed.stored(&trace, Keep::Newest, last), "the last quorum is stored where it is new")
+                        (deployed.stored(&trace, Keep::Newest, last), "the last quorum is stored as the newest base")
                     }
                     _ => (Vec::new(), "from the full set"),
                 };
                 let gas = deployed.clone().settle_each(&trace, Keep::Newest, &stored);
-                rows.push(row(model.name(), engine(deployed.network.back_end), n, &gas, note));
+                rows.push(row(model.name(), &engine(deployed.network.key_group), n, &gas, note));
             }
             rows.extend(Baseline::ALL.iter().filter_map(|baseline| baseline.row(model, n, &trace)));
             rows.extend(published(model, n));
@@ -80,19 +78,15 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
         rows.extend(deployed.iter().map(|deployed| weighed(deployed, n)));
     }
-    rows.extend(BackEnd::ALL.iter().flat_map(|back_end| changed(*back_end)));
+    rows.extend(KeyGroup::ALL.iter().flat_map(|key_group| changed(*key_group)));
     for model in [Model::Flip, Model::Miss, Model::Shifts] {
         rows.extend(refresh(model, run.choose(20, 100)));
     }
     rows
 }
 
-fn engine(back_end: BackEnd) -> &'static str {
-    match back_end {
-        BackEnd::Bn254G2 => "quorate/a",
-        BackEnd::Bn254G1 => "quorate/b",
-        BackEnd::Bls12381G2 => "quorate/d",
-    }
+fn engine(key_group: KeyGroup) -> String {
+    format!("quorate/{key_group}")
 }
 
 fn row(bench: &str, engine: &str, n: usize, gas: &[u64], note: &str) -> Row {
@@ -111,14 +105,15 @@ fn row(bench: &str, engine: &str, n: usize, gas: &[u64], note: &str) -> Row {
     }
 }
 
-/// How members come and go.
+/// How the signers change from task to task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Model {
-    /// Each changes its mind with 10 % from task to task, as in the source.
+    /// From task to task, each operator joins or leaves with a probability of 10 %, as in the source.
     Flip,
-    /// Each misses a task with 10 %.
+    /// Each operator misses a task with a probability of 10 %.
     Miss,
-    /// A quarter of them is off duty, each quarter in turn, and of the others each misses a task with 2 %.
+    /// A quarter of the operators is off duty, each quarter in turn. Each other operator misses a task with a probability of
+    /// 2 %.
     Shifts,
 }
 
@@ -131,8 +126,8 @@ impl Model {
         }
     }
 
-    /// Quorums that come after that of all; never one of nobody.
-    fn trace(self, n: usize, tasks: usize) -> Vec<Bitmap> {
+    /// The quorums that follow the full set. None is empty.
+    fn trace(self, n: usize, tasks: usize) -> Vec<MemberSet> {
         let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
         let mut members = vec![true; n];
         let mut next = |task: usize| loop {
@@ -154,56 +149,54 @@ impl Model {
 /// The operators' secrets.
 #[derive(Clone)]
 enum Secrets {
-    Bn254(Rc<[SecretKey]>),
-    Bls12381(Rc<[BlsSecretKey<MinSig>]>),
+    Bn254(Rc<[Bn254SecretKey]>),
+    Bls12381(Rc<[SecretKey<MinSig>]>),
 }
 
 impl Secrets {
-    fn new(back_end: BackEnd, n: usize) -> Self {
+    fn new(key_group: KeyGroup, n: usize) -> Self {
         let seeds = (0..n as u64).map(|i| {
             let mut seed = [7; 48];
             seed[..8].copy_from_slice(&i.to_le_bytes());
             seed
         });
-        match back_end {
-            BackEnd::Bls12381G2 => Self::Bls12381(
-                seeds
-                    .map(|seed| BlsSecretKey::key_gen(MinSig::ProofOfPossession, &seed, b"").expect("48 bytes"))
-                    .collect(),
+        match key_group {
+            KeyGroup::Bls12381G2 => Self::Bls12381(
+                seeds.map(|seed| SecretKey::key_gen(bls12381::SUITE, &seed, b"").expect("48 bytes")).collect(),
             ),
-            _ => Self::Bn254(seeds.map(|seed| SecretKey::from_entropy(&seed)).collect()),
+            _ => Self::Bn254(seeds.map(|seed| Bn254SecretKey::from_entropy(&seed)).collect()),
         }
     }
 
     /// The key of an operator as `Network` has it.
-    fn member(&self, back_end: BackEnd, index: usize) -> Vec<u8> {
+    fn member(&self, key_group: KeyGroup, index: usize) -> Bytes {
         match self {
-            Self::Bn254(secrets) if back_end == BackEnd::Bn254G2 => secrets[index].public_key_g2().to_bytes(),
-            Self::Bn254(secrets) => secrets[index].dual_key().to_bytes(),
-            Self::Bls12381(secrets) => bls12381::encode_key(&secrets[index].public_key().point()).to_vec(),
+            Self::Bn254(secrets) if key_group == KeyGroup::Bn254G2 => secrets[index].public_key_g2().to_bytes().into(),
+            Self::Bn254(secrets) => secrets[index].dual_key().to_bytes().into(),
+            Self::Bls12381(secrets) => bls12381::encode_key(&secrets[index].public_key()).into(),
         }
     }
 
     /// The sum of the members' signatures over every digest.
-    fn sign(&self, members: &Bitmap, digests: &[[u8; 32]]) -> network::Signature {
+    fn sign(&self, members: &MemberSet, digests: &[[u8; 32]]) -> QuorumSignature {
         match self {
             Self::Bn254(secrets) => {
                 let messages: Vec<_> = digests.iter().map(|digest| try_and_increment(digest).point).collect();
                 let each = members.iter().flat_map(|i| messages.iter().map(move |message| secrets[i].sign(message)));
-                network::Signature::Bn254(each.sum::<Signature>().to_bytes())
+                QuorumSignature::Bn254(each.sum::<Bn254Signature>().to_bytes())
             }
             Self::Bls12381(secrets) => {
-                let each = members
-                    .iter()
-                    .flat_map(|i| digests.iter().map(move |d| secrets[i].sign(MinSig::ProofOfPossession, d)));
-                let points: Vec<G1> = each.map(|signature| signature.point()).collect();
-                network::Signature::Bls12381(Backend::auto().sum(&points).serialize())
+                let each =
+                    members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(bls12381::SUITE, d)));
+                let sum = aggregate(&each.collect::<Vec<_>>(), Backend::Portable).expect("a quorum signs a digest");
+                QuorumSignature::Bls12381(bls12381::encode_signature(&sum))
             }
         }
     }
 }
 
-/// A settlement whose operators are registered, in pages and weighed; the full set is pinned, and the newest.
+/// A settlement with registered operators, whose keys and weights are in pages. The full set is a pinned base, and the
+/// newest base.
 #[derive(Clone)]
 struct Deployed {
     chain: Chain,
@@ -213,7 +206,7 @@ struct Deployed {
 }
 
 impl Deployed {
-    fn new(back_end: BackEnd, n: usize) -> Self {
+    fn new(key_group: KeyGroup, n: usize) -> Self {
         let mut chain = Chain::new();
         let arguments = SettlementBn254G2::constructorCall {
             registrar: SENDER,
@@ -221,34 +214,34 @@ impl Deployed {
             pinned: U256::from(1),
             changesAStore: U256::from(2),
         };
-        let code = [&back_end.creation_code()[..], &arguments.abi_encode()].concat();
+        let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
         let address = chain.create(code.into()).expect("the settlement is deployed");
-        let secrets = Secrets::new(back_end, n);
-        let keys: Vec<Bytes> = (0..n).map(|i| secrets.member(back_end, i).into()).collect();
-        let verifier = Contract { chain_id: CHAIN_ID, address: address.into() };
+        let secrets = Secrets::new(key_group, n);
+        let keys: Vec<Bytes> = (0..n).map(|i| secrets.member(key_group, i)).collect();
+        let verifier = Contract { chain_id: CHAIN_ID, address };
         for (i, member) in keys.iter().enumerate() {
-            let key = member.slice(..back_end.key_bytes());
-            let digest = Possession { verifier, owner: SENDER.into(), key: &key }.digest();
+            let key = member.slice(..key_group.key_bytes());
+            let digest = KeyPossession { verifier, owner: SENDER, key: &key }.digest();
             let hint = CounterHint::new(&digest);
             let proof = match secrets.sign(&iter::once(i).collect(), &[digest]) {
-                network::Signature::Bn254(signature) => {
+                QuorumSignature::Bn254(signature) => {
                     [&signature[..], &member[key.len()..], &[hint.counter], &hint.y].concat()
                 }
-                network::Signature::Bls12381(signature) => signature.to_vec(),
+                QuorumSignature::Bls12381(signature) => signature.to_vec(),
             };
             let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof: proof.into() };
             chain.call(address, call.abi_encode().into()).expect("the key is registered");
         }
-        let most = PAGE_BYTES / back_end.key_bytes();
+        let most = PAGE_BYTES / key_group.key_bytes();
         let pages: Vec<_> = (0..n).step_by(most).map(|first| most.min(n - first)).collect();
         for keys in &pages {
             let call = SettlementBn254G2::compactCall { keys: U256::from(*keys) };
             chain.call(address, call.abi_encode().into()).expect("the keys are in a page");
         }
-        let Table { key_pages, weight_pages } = Table::new(back_end, n, n);
-        assert!(key_pages.iter().map(|page: &KeyPage| page.keys).eq(pages), "pages are full but for the last");
+        let Table { key_pages, weight_pages } = Table::new(key_group, n, n);
+        assert!(key_pages.iter().map(|page: &KeyPage| page.keys).eq(pages), "all pages but the last are full");
         let network = Network {
-            back_end,
+            key_group,
             chain_id: CHAIN_ID,
             contract: address,
             nonce: 0,
@@ -264,7 +257,7 @@ impl Deployed {
         };
         let mut this = Self { chain, network, secrets, address };
         this.begin(U256::ZERO, WEIGHT);
-        let all = Bitmap::full(n);
+        let all = MemberSet::full(n);
         this.settle(&all, 1, Store::Slot(RING));
         let call = SettlementBn254G2::pinCall { slot: U256::from(PINNED), from: U256::from(RING) };
         this.chain.call(address, call.abi_encode().into()).expect("the full set is pinned");
@@ -274,7 +267,7 @@ impl Deployed {
         this
     }
 
-    /// Begins the next epoch with the head as it is, and enters it.
+    /// Begins the next epoch, and enters it from this head.
     fn begin(&mut self, head: U256, threshold: u64) {
         let Network { weights, required, .. } = &self.network;
         let enough = state::enough_by(weights, *required, threshold);
@@ -287,8 +280,8 @@ impl Deployed {
         self.network.enough = enough;
     }
 
-    /// Settles results of a quorum: the gas, and how it was planned.
-    fn settle(&mut self, signers: &Bitmap, results: usize, store: Store) -> (u64, Plan) {
+    /// Settles results of a quorum. Returns the gas and the plan.
+    fn settle(&mut self, signers: &MemberSet, results: usize, store: Store) -> (u64, SettlementPlan) {
         let results: Vec<_> = (0..results).map(|i| B256::repeat_byte(0xa0 + i as u8)).collect();
         let measured = Measured::default();
         let plan = self.network.plan(&measured, signers, &results).expect("a quorum of the network");
@@ -303,8 +296,8 @@ impl Deployed {
         (gas, plan)
     }
 
-    /// The gas of each quorum of a trace from the nearest base, those in `stored` being kept.
-    fn settle_each(&mut self, trace: &[Bitmap], keep: Keep, stored: &[usize]) -> Vec<u64> {
+    /// The gas of each quorum of a trace, from the nearest base. The quorums with an index in `stored` are stored.
+    fn settle_each(&mut self, trace: &[MemberSet], keep: Keep, stored: &[usize]) -> Vec<u64> {
         let mut count = 0;
         let each = trace.iter().enumerate().map(|(i, signers)| {
             let store = match keep {
@@ -320,46 +313,46 @@ impl Deployed {
         each.collect()
     }
 
-    /// What a policy stores of a trace, by the model of gas.
-    fn stored(&self, trace: &[Bitmap], keep: Keep, choose: impl Fn(&Trace<'_>) -> Outcome) -> Vec<usize> {
+    /// The quorums of a trace that a policy stores, by the gas model.
+    fn stored(&self, trace: &[MemberSet], keep: Keep, choose: impl Fn(&Trace<'_>) -> PolicyOutcome) -> Vec<usize> {
         let measured = Measured::default();
         let Network { key_pages, weight_pages, keys, .. } = &self.network;
         let table = Table { key_pages: key_pages.clone(), weight_pages: weight_pages.clone() };
-        let back_end = self.network.back_end;
-        let costs = Costs { back_end, measured: &measured, table: &table, head: self.network.head() };
-        let all = Bitmap::full(keys.len());
-        let base = |slot, signers: &Bitmap| Base {
+        let key_group = self.network.key_group;
+        let pricing = Pricing { key_group, measured: &measured, table: &table, head: self.network.head() };
+        let all = MemberSet::full(keys.len());
+        let base = |slot, signers: &MemberSet| Base {
             slot,
             epoch: 0,
             weight: 0,
-            key: vec![0; back_end.key_bytes()],
+            key: vec![0; key_group.key_bytes()].into(),
             signers: signers.clone(),
         };
         let (slot, slot_of_all, store) = match keep {
             Keep::Newest => (NEWEST, PINNED, measured.store(Storing::AsNewest)),
             Keep::Ring(_) => (RING, NEWEST, measured.store(Storing::OverAnother)),
         };
-        // Beyond what a quorum costs that is stored.
-        let exact = costs.way(Some((0, &base(slot, &all))), &all).gas;
+        // The difference is what a quorum costs more than one that is a base.
+        let exact = pricing.way(Some((0, &base(slot, &all))), &all).gas;
         let difference = |from: Option<usize>, to: usize| {
             let from = from.map_or_else(|| base(slot_of_all, &all), |from| base(slot, &trace[from]));
-            costs.way(Some((0, &from)), &trace[to]).gas.saturating_sub(exact)
+            pricing.way(Some((0, &from)), &trace[to]).gas.saturating_sub(exact)
         };
         choose(&Trace { quorums: trace.len(), store, difference: &difference }).stored
     }
 }
 
-/// When to store a base: each policy over a longer trace of 100 operators, on back end a. The last quorum is kept as the
-/// newest, which costs nearly nothing; a ring's are in slots that have been used before. The optimum is the cheapest of what is
-/// best to store as the newest, what is best to store in one slot of the ring, and nothing.
+/// When to store a base: each policy over a longer trace of 100 operators, with keys in G2 of BN254. The policy "last" stores
+/// as the newest base, which costs almost nothing. Rings store in slots that held another base before. The optimum is the
+/// cheapest of three: the best choice of newest bases, the best choice of bases in one slot of the ring, and no base.
 fn refresh(model: Model, tasks: usize) -> Vec<Row> {
-    let mut deployed = Deployed::new(BackEnd::Bn254G2, 100);
+    let mut deployed = Deployed::new(KeyGroup::Bn254G2, 100);
     let trace = model.trace(100, tasks);
-    // Slots that hold something cost a change, not a first write; what they hold is of no use to the trace.
+    // A slot that holds a base costs a change and not a first write. These bases are too far from the trace to be used.
     for slot in RING..RING + 32 {
-        deployed.settle(&Bitmap::full(1), 1, Store::Slot(slot));
+        deployed.settle(&MemberSet::full(1), 1, Store::Slot(slot));
     }
-    type Choose = fn(&Trace<'_>) -> Outcome;
+    type Choose = fn(&Trace<'_>) -> PolicyOutcome;
     let policies: [(&str, Keep, Choose); 5] = [
         ("full", Keep::Newest, |trace| trace.run(Policy::Pinned)),
         ("last", Keep::Newest, |trace| trace.run(Policy::Ring { slots: 1 })),
@@ -373,7 +366,7 @@ fn refresh(model: Model, tasks: usize) -> Vec<Row> {
         (deployed.clone().settle_each(&trace, keep, &stored), stored.len())
     };
     let of = |name: &str, (gas, stored): &(Vec<u64>, usize)| {
-        row(&bench, name, 100, gas, &format!("{stored} of {tasks} stored; the full set is always there"))
+        row(&bench, name, 100, gas, &format!("{stored} of {tasks} quorums stored; the full set is always a base"))
     };
     let runs = policies.map(|(name, keep, choose)| (name, run(keep, choose)));
     let best = [Keep::Newest, Keep::Ring(1)].map(|keep| run(keep, |trace| trace.optimum()));
@@ -381,21 +374,21 @@ fn refresh(model: Model, tasks: usize) -> Vec<Row> {
     runs.iter().map(|(name, run)| of(name, run)).chain([of("optimum", best)]).collect()
 }
 
-/// A quorum that is a base, and what a further result of it costs.
+/// A quorum that is a base, and the price of each further result of one quorum.
 fn exact(deployed: &Deployed, n: usize) -> [Row; 2] {
     let mut deployed = deployed.clone();
-    let all = Bitmap::full(n);
+    let all = MemberSet::full(n);
     let mut settle = |results| deployed.settle(&all, results, Store::Nowhere).0;
-    // Several results are another call than one.
+    // One result and several results are different calls.
     let (one, two, five) = (settle(1), settle(2), settle(5));
-    let name = engine(deployed.network.back_end);
+    let name = engine(deployed.network.key_group);
     [
-        row("gas/exact", name, n, &[one], "the quorum is a base"),
-        row("gas/further-task", name, n, &[(five - two) / 3], "each after the second of one quorum"),
+        row("gas/exact", &name, n, &[one], "the quorum is a base"),
+        row("gas/further-task", &name, n, &[(five - two) / 3], "each after the second of one quorum"),
     ]
 }
 
-/// One member is missing from a base that was weighed, and no number of members is enough: exact weights.
+/// One member is missing from a base that was weighed, and no number of members is enough, so the contract reads weights.
 fn weighed(deployed: &Deployed, n: usize) -> Row {
     let mut deployed = deployed.clone();
     let network = &mut deployed.network;
@@ -404,23 +397,29 @@ fn weighed(deployed: &Deployed, n: usize) -> Row {
     network.weight_pages.iter_mut().for_each(|nonce| *nonce += pages);
     let head: Head = network.head();
     deployed.begin(head.encode().expect("it fits"), 1);
-    deployed.settle(&Bitmap::full(n), 1, Store::Slot(NEWEST));
+    deployed.settle(&MemberSet::full(n), 1, Store::Slot(NEWEST));
     let (gas, _) = deployed.settle(&(1..n).collect(), 1, Store::Nowhere);
-    row("gas/weighed", engine(deployed.network.back_end), n, &[gas], "one member missing, weighed from its page")
+    row(
+        "gas/weighed",
+        &engine(deployed.network.key_group),
+        n,
+        &[gas],
+        "one member missing; its weight is read from a page",
+    )
 }
 
-/// By members that changed, of 100.
-fn changed(back_end: BackEnd) -> Vec<Row> {
-    let deployed = Deployed::new(back_end, 100);
+/// By the number of members that changed, of 100.
+fn changed(key_group: KeyGroup) -> Vec<Row> {
+    let deployed = Deployed::new(key_group, 100);
     let of = |k: usize| {
-        let signers: Bitmap = (k..100).collect();
+        let signers: MemberSet = (k..100).collect();
         let (gas, _) = deployed.clone().settle(&signers, 1, Store::Nowhere);
-        row(&format!("gas/changed={k}"), engine(back_end), 100, &[gas], "from the full set")
+        row(&format!("gas/changed={k}"), &engine(key_group), 100, &[gas], "from the full set")
     };
     [1, 2, 4, 8, 16, 32].into_iter().map(of).collect()
 }
 
-/// What the source measured and built, and one that was published.
+/// The contracts of the source, rebuilt.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Baseline {
     Sum,
@@ -431,7 +430,7 @@ enum Baseline {
 impl Baseline {
     const ALL: [Self; 3] = [Self::Sum, Self::Exact, Self::Difference];
 
-    fn row(self, model: Model, n: usize, trace: &[Bitmap]) -> Option<Row> {
+    fn row(self, model: Model, n: usize, trace: &[MemberSet]) -> Option<Row> {
         let (name, code) = match self {
             Self::Sum => ("source/sum-of-all", &SumOfAll::BYTECODE),
             Self::Exact => ("source/exact-match", &ExactMatchCache::BYTECODE),
@@ -443,7 +442,7 @@ impl Baseline {
         }
         let mut chain = Chain::new();
         let address = chain.create(code.clone()).expect("the baseline is deployed");
-        let Secrets::Bn254(secrets) = Secrets::new(BackEnd::Bn254G2, n) else { unreachable!("keys of BN254") };
+        let Secrets::Bn254(secrets) = Secrets::new(KeyGroup::Bn254G2, n) else { unreachable!("keys of BN254") };
         for secret in secrets.iter() {
             let bytes = secret.public_key_g2().to_bytes();
             let words: Vec<_> = bytes.chunks(32).map(U256::from_be_slice).collect();
@@ -453,11 +452,11 @@ impl Baseline {
         }
         let secrets = Secrets::Bn254(secrets);
         let mut nonce = 1;
-        let mut settle = |signers: &Bitmap| {
-            let settlement = Contract { chain_id: CHAIN_ID, address: address.into() };
-            let digest = Settled { settlement, nonce, result: [0xa0; 32] }.digest();
+        let mut settle = |signers: &MemberSet| {
+            let settlement = Contract { chain_id: CHAIN_ID, address };
+            let digest = Settled { settlement, nonce, result: B256::repeat_byte(0xa0) }.digest();
             nonce += 1;
-            let network::Signature::Bn254(signature) = secrets.sign(signers, &[digest]) else {
+            let QuorumSignature::Bn254(signature) = secrets.sign(signers, &[digest]) else {
                 unreachable!("a signature on BN254")
             };
             let hint = CounterHint::new(&digest);
@@ -468,16 +467,17 @@ impl Baseline {
             };
             chain.call(address, call.abi_encode().into()).expect("the quorum settles")
         };
-        // The full set comes first, by parts that fit a transaction.
+        // The full set comes first, in parts that fit a transaction.
         for part in (400..n).step_by(400).chain([n]) {
-            settle(&Bitmap::full(part));
+            settle(&MemberSet::full(part));
         }
         let gas: Vec<_> = trace.iter().map(&mut settle).collect();
         Some(row(model.name(), name, n, &gas, "no weights, no proof of possession"))
     }
 }
 
-/// EigenLayer's checkSignatures: 216.4k and 16.93k for each of 10 % who did not sign; measured cold, with stake history.
+/// EigenLayer's checkSignatures as published, with cold storage and stake history: 216.4k, and 16.93k for each of the 10 %
+/// of operators who did not sign.
 fn published(model: Model, n: usize) -> Option<Row> {
     let gas = 216_400.0 + 16_930.0 * n as f64 / 10.0;
     (model == Model::Miss).then(|| Row {
@@ -487,6 +487,6 @@ fn published(model: Model, n: usize) -> Option<Row> {
         n,
         per: "transaction".into(),
         figures: Figures::Gas(Gas { mean: gas, median: gas }),
-        note: "216.4k and 16.93k a non-signer, stake history included".into(),
+        note: "216.4k, and 16.93k for each operator who did not sign; with stake history".into(),
     })
 }

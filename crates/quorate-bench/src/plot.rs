@@ -1,4 +1,4 @@
-//! Gas by the number of operators, as a picture.
+//! Plots the gas of a transaction against the number of operators.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use plotters::prelude::*;
 
 use crate::row::Row;
 
-/// A line of the picture: an engine, its name, its colour.
+/// The lines of the plot: the engine, its label, its colour.
 const LINES: [(&str, &str, RGBColor); 6] = [
-    ("source/sum-of-all", "every signer summed", RGBColor(150, 150, 150)),
-    ("source/difference", "the source's difference cache", RGBColor(204, 121, 167)),
-    ("published/eigenlayer", "EigenLayer, published", RGBColor(230, 159, 0)),
-    ("quorate/a", "a: BN254, keys in G2", RGBColor(0, 114, 178)),
-    ("quorate/d", "d: BLS12-381, keys in G2", RGBColor(86, 180, 233)),
-    ("quorate/b", "b: BN254, keys in G1", RGBColor(0, 158, 115)),
+    ("source/sum-of-all", "baseline: sum of all signers", RGBColor(150, 150, 150)),
+    ("source/difference", "baseline: difference cache", RGBColor(204, 121, 167)),
+    ("published/eigenlayer", "EigenLayer, as published", RGBColor(230, 159, 0)),
+    ("quorate/bn254-g2", "quorate, BN254, keys in G2", RGBColor(0, 114, 178)),
+    ("quorate/bls12381-g2", "quorate, BLS12-381, keys in G2", RGBColor(86, 180, 233)),
+    ("quorate/bn254-g1", "quorate, BN254, keys in G1", RGBColor(0, 158, 115)),
 ];
 
-/// Both models of membership side by side; nothing where there are no rows of gas.
+/// Draws both models of membership side by side. Writes nothing if there are no rows of gas.
 pub(crate) fn gas(rows: &[Row], path: &Path) -> Result<()> {
     if rows.iter().all(|row| row.bench != "gas/flip") {
         return Ok(());
@@ -28,11 +28,10 @@ pub(crate) fn gas(rows: &[Row], path: &Path) -> Result<()> {
 fn draw(rows: &[Row], path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let canvas = SVGBackend::new(path, (1000, 460)).into_drawing_area();
     canvas.fill(&WHITE)?;
-    for (half, (bench, title)) in canvas
-        .split_evenly((1, 2))
-        .iter()
-        .zip([("gas/flip", "each operator changes with 10 %"), ("gas/miss", "each operator misses a task with 10 %")])
-    {
+    for (half, (bench, title)) in canvas.split_evenly((1, 2)).iter().zip([
+        ("gas/flip", "each operator joins or leaves with 10 %"),
+        ("gas/miss", "each operator misses a task with 10 %"),
+    ]) {
         let mut chart = ChartBuilder::on(half)
             .caption(title, ("sans-serif", 17))
             .margin(12)

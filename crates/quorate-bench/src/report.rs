@@ -1,18 +1,23 @@
-//! The tables of the documents, from the newest record: whatever stands between the markers is written by this file.
+//! The tables of the documents, from the newest record. This file writes everything between the markers
+//! `<!-- begin: quorate-bench NAME -->` and `<!-- end: quorate-bench NAME -->`.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
     plot,
     row::{Machine, Row, folder_of_records, short, whole},
+    speed,
 };
 
-/// Rewrites the generated tables of `README.md` and `BENCHMARKING.md`.
+/// The documents that can hold generated tables.
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/onchain.md", "BENCHMARKING.md"];
+
+/// Rewrites the generated tables of the documents, and the plots of gas and of times.
 pub(crate) fn write() -> Result<()> {
     let record = newest()?;
     let machine: Machine = read(&record.join("machine.json"))?;
@@ -25,7 +30,7 @@ pub(crate) fn write() -> Result<()> {
     }
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let from = format!(
-        "Measured {} on one core of: {} ({}), {}, commit {}. Rows: `benchmarks/{}`.\n",
+        "Measured {} on one core of {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
         machine.date,
         machine.cpu,
         machine.features.join(", "),
@@ -33,96 +38,115 @@ pub(crate) fn write() -> Result<()> {
         machine.commit,
         record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
     );
-    let readme = root.join("README.md");
-    replace(&readme, "report", &format!("{from}\n{}", headline(&rows)))?;
-    replace(&readme, "gas", &gas(&rows))?;
     plot::gas(&rows, &root.join("docs/gas.svg"))?;
-    replace(&root.join("BENCHMARKING.md"), "report", &format!("{from}\n{}", full(&rows)))
+    speed::plot(&rows, &root.join("docs/speed.svg"))?;
+    let documents = DOCUMENTS.map(|name| root.join(name));
+    replace(&documents[..1], "report", &format!("{from}\n{}", headline(&rows)))?;
+    replace(&documents[2..], "report", &format!("{from}\n{}", full(&rows)))?;
+    replace(&documents, "gas", &gas(&rows))?;
+    replace(&documents, "gas-short", &gas_short(&rows))
 }
 
-/// Mean gas of a transaction by operators, an engine a line; and of the policies of refreshing.
+/// The engines of the gas tables, and what they are called there.
+const GAS_ENGINES: [(&str, &str); 7] = [
+    ("quorate/bn254-g2", "quorate, BN254, keys in G2"),
+    ("quorate/bn254-g1", "quorate, BN254, keys in G1"),
+    ("quorate/bls12381-g2", "quorate, BLS12-381, keys in G2"),
+    ("source/difference", "baseline: difference cache"),
+    ("source/exact-match", "baseline: cache of exact quorums"),
+    ("source/sum-of-all", "baseline: sum of all signers"),
+    ("published/eigenlayer", "EigenLayer, as published"),
+];
+
+/// The mean gas of a transaction by number of operators, and of each policy for storing bases.
 fn gas(rows: &[Row]) -> String {
-    let engines = [
-        ("quorate/a", "**a** BN254, keys in G2"),
-        ("quorate/b", "**b** BN254, keys in G1"),
-        ("quorate/d", "**d** BLS12-381, keys in G2"),
-        ("source/difference", "the source's difference cache"),
-        ("source/exact-match", "the source's exact cache"),
-        ("source/sum-of-all", "the sum of every signer"),
-        ("published/eigenlayer", "EigenLayer, published"),
-    ];
-    let find = |bench: &str, engine: &str, n: usize| {
-        let row = rows.iter().find(|row| row.bench == bench && row.engine == engine && row.n == n);
-        row.map_or("–".into(), |row| whole(row.figures.middle()))
-    };
     let sizes = [4, 10, 50, 100, 200, 1000];
     let mut text = String::new();
-    for (bench, what) in [("gas/flip", "changes with 10 %"), ("gas/miss", "misses a task with 10 %")] {
-        text += &format!("\nEach operator {what}:\n\n| | {} |\n", sizes.map(|n| format!("n = {n}")).join(" | "));
-        text += &format!("|---|{}\n", "--:|".repeat(sizes.len()));
-        for (engine, name) in engines {
-            let figures = sizes.map(|n| find(bench, engine, n));
-            if figures.iter().any(|figure| figure != "–") {
-                text += &format!("| {name} | {} |\n", figures.join(" | "));
-            }
-        }
+    for (bench, what) in [
+        ("gas/flip", "From task to task, each operator joins or leaves with a probability of 10 %"),
+        ("gas/miss", "Each operator misses a task with a probability of 10 %"),
+    ] {
+        text += &format!("\n{what}:\n\n{}", gas_table(rows, bench, &sizes));
     }
-    text += "\nWhen to store a base, 100 operators, back end a, mean of a longer trace:\n\n";
-    text += "| | full set alone | last | ring of 8 | ring of 32 | ski rental | best one slot, in hindsight |\n";
+    text += "\nWhen to store a base: mean gas over a longer trace, 100 operators, keys in G2 of BN254:\n\n";
+    text += "| | full set only | last quorum | ring of 8 | ring of 32 | ski rental | best in hindsight, one slot |\n";
     text += "|---|--:|--:|--:|--:|--:|--:|\n";
     let models = [
-        ("gas/refresh-flip", "each changes with 10 %"),
-        ("gas/refresh-miss", "each misses with 10 %"),
+        ("gas/refresh-flip", "each joins or leaves with 10 %"),
+        ("gas/refresh-miss", "each misses a task with 10 %"),
         ("gas/refresh-shifts", "four shifts in turn, a quarter off duty"),
     ];
     for (bench, what) in models {
         let policies = ["full", "last", "ring-8", "ring-32", "ski-rental", "optimum"];
-        text += &format!("| {what} | {} |\n", policies.map(|policy| find(bench, policy, 100)).join(" | "));
+        text += &format!("| {what} | {} |\n", policies.map(|policy| mean_gas(rows, bench, policy, 100)).join(" | "));
     }
     text
 }
 
-/// The comparisons with blst that a reader of the README looks for.
+/// One model of membership and three sizes.
+fn gas_short(rows: &[Row]) -> String {
+    gas_table(rows, "gas/miss", &[10, 100, 1000])
+}
+
+/// A line for each engine that was measured, a column for each number of operators.
+fn gas_table(rows: &[Row], bench: &str, sizes: &[usize]) -> String {
+    let heads: Vec<_> = sizes.iter().map(|n| format!("{} operators", whole(*n as f64))).collect();
+    let mut text = format!("| gas of a transaction | {} |\n|---|{}\n", heads.join(" | "), "--:|".repeat(sizes.len()));
+    for (engine, name) in GAS_ENGINES {
+        let figures: Vec<_> = sizes.iter().map(|n| mean_gas(rows, bench, engine, *n)).collect();
+        if figures.iter().any(|figure| figure != "–") {
+            text += &format!("| {name} | {} |\n", figures.join(" | "));
+        }
+    }
+    text
+}
+
+fn mean_gas(rows: &[Row], bench: &str, engine: &str, n: usize) -> String {
+    let row = rows.iter().find(|row| row.bench == bench && row.engine == engine && row.n == n);
+    row.map_or("–".into(), |row| whole(row.figures.middle()))
+}
+
+/// The comparison with blst, for the README.
 fn headline(rows: &[Row]) -> String {
     let wanted = [
         ("single/verify", 1, "one claim"),
         ("batch/distinct", 16, "16 claims, distinct messages"),
         ("batch/distinct", 128, "128 claims, distinct messages"),
         ("batch/distinct", 1024, "1,024 claims, distinct messages"),
-        ("batch/distinct-with-keys", 1024, "the same from bytes, keys decoded and checked too"),
+        ("batch/distinct-with-keys", 1024, "the same from bytes, with decoding and checking of keys"),
         ("batch/min-sig", 1024, "1,024 claims, keys in G2"),
         ("batch/few-signers", 100, "100 claims by 5 signers"),
         ("batch/same-message", 128, "128 claims, one message"),
-        ("batch/same-message-checked", 128, "the same, membership known"),
-        ("aggregate/messages", 100, "an aggregate of 100 messages by 5 signers"),
-        ("aggregate/signers", 100, "one message, 100 signers"),
-        ("block/known=0", 1000, "a block of 1,000, nothing known"),
-        ("block/known=90", 1000, "the same, 90 % known"),
-        ("block/known=100", 1000, "the same, all known"),
-        ("culprits/bad=1", 128, "one false claim among 128, beyond the failed batch"),
-        ("culprits/bad=16", 128, "16 false among 128"),
-        ("msm/g1", 1 << 16, "a sum of 65,536 points of G1 times 255 bits"),
+        ("batch/same-message-checked", 128, "the same, signatures already checked to be in the subgroup"),
+        ("aggregate/messages", 100, "one aggregate signature over 100 messages by 5 signers"),
+        ("aggregate/signers", 100, "one aggregate signature of 100 signers over one message"),
+        ("block/known=0", 1000, "a block of 1,000 signatures, none known"),
+        ("block/known=90", 1000, "the same, 90 % already verified"),
+        ("block/known=100", 1000, "the same, all already verified"),
+        ("culprits/bad=1", 128, "finding 1 invalid claim among 128, after the batch failed"),
+        ("culprits/bad=16", 128, "finding 16 invalid claims among 128"),
+        ("msm/g1", 1 << 16, "multi-scalar multiplication, 65,536 points of G1, 255-bit scalars"),
         ("msm/g2", 1 << 16, "the same in G2"),
     ];
     let mut text = String::from(
-        "| | blst | portable | lanes | lanes, two threads | one thread to blst |\n|---|--:|--:|--:|--:|--:|\n",
+        "| | blst | quorate, portable | quorate, IFMA | IFMA, two threads | speed-up over blst, one thread |\n|---|--:|--:|--:|--:|--:|\n",
     );
     for (bench, n, what) in wanted {
         let time = |engine: &str, threads: usize| {
             let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
-            row.map(|row| row.figures.middle() * if matches!(&row.per[..], "claim" | "point") { n as f64 } else { 1.0 })
+            row.map(Row::total)
         };
         let milliseconds = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)));
-        let (blst, portable, lanes) = (time("blst", 1), time("quorate/portable", 1), time("quorate/ifma", 1));
-        let fastest = lanes.into_iter().chain(portable).reduce(f64::min);
+        let (blst, portable, ifma) = (time("blst", 1), time("quorate/portable", 1), time("quorate/ifma", 1));
+        let fastest = ifma.into_iter().chain(portable).reduce(f64::min);
         let ratio = blst.zip(fastest).map_or(String::new(), |(blst, fastest)| format!("{:.1}×", blst / fastest));
-        let times = [blst, portable, lanes, time("quorate/ifma", 2)].map(milliseconds);
+        let times = [blst, portable, ifma, time("quorate/ifma", 2)].map(milliseconds);
         text += &format!("| {what} | {} | {ratio} |\n", times.join(" | "));
     }
     text
 }
 
-/// Every row.
+/// All rows, for BENCHMARKING.md.
 fn full(rows: &[Row]) -> String {
     let mut text = String::from(
         "| bench | n | engine | threads | median µs, mean gas | min..max, median | per | note |\n|---|--:|---|--:|--:|--:|---|---|\n",
@@ -137,15 +161,22 @@ fn full(rows: &[Row]) -> String {
     text
 }
 
-/// Replaces what stands between the markers of a name.
-fn replace(path: &Path, name: &str, table: &str) -> Result<()> {
+/// Replaces the text between the markers of a table, in every document that has them.
+fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
     let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {edge}: quorate-bench {name} -->\n"));
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let missing = || format!("{} has no markers for the table `{name}`", path.display());
-    let (before, rest) = text.split_once(&begin).with_context(missing)?;
-    let (_, after) = rest.split_once(&end).with_context(missing)?;
-    fs::write(path, format!("{before}{begin}{table}{end}{after}"))
-        .with_context(|| format!("cannot write {}", path.display()))
+    let mut found = false;
+    for path in documents {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let Some((before, rest)) = text.split_once(&begin) else { continue };
+        let unclosed = || format!("{}: the table `{name}` has no line `{}`", path.display(), end.trim_end());
+        let (_, after) = rest.split_once(&end).with_context(unclosed)?;
+        let written = fs::write(path, format!("{before}{begin}{table}{end}{after}"));
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+        found = true;
+    }
+    let names: Vec<_> = documents.iter().map(|path| path.display().to_string()).collect();
+    ensure!(found, "no line `{}` in {}; add the markers where the table belongs", begin.trim_end(), names.join(", "));
+    Ok(())
 }
 
 fn newest() -> Result<PathBuf> {
@@ -160,5 +191,5 @@ fn newest() -> Result<PathBuf> {
 
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is not a record", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not a record of benchmarks", path.display()))
 }

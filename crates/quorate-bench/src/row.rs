@@ -1,18 +1,18 @@
-//! Rows: what a benchmark says, and about which machine.
+//! Rows, which are the results of a benchmark, and the machine on which they were measured.
 
 use std::{fmt, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-/// One engine's time, or gas, for one benchmark.
+/// The time or the gas of one engine in one benchmark.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) bench: String,
     pub(crate) engine: String,
     pub(crate) threads: usize,
     pub(crate) n: usize,
-    /// What a figure is for: "claim", "block", "search", "transaction".
+    /// The unit of the figures: "claim", "block", "search", "transaction".
     pub(crate) per: String,
     #[serde(flatten)]
     pub(crate) figures: Figures,
@@ -20,7 +20,14 @@ pub(crate) struct Row {
     pub(crate) note: String,
 }
 
-/// What was measured.
+impl Row {
+    /// The time or the gas of everything that was measured, not of one claim or point of it.
+    pub(crate) fn total(&self) -> f64 {
+        self.figures.middle() * if matches!(&self.per[..], "claim" | "point") { self.n as f64 } else { 1.0 }
+    }
+}
+
+/// The figures of a row.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Figures {
@@ -29,7 +36,7 @@ pub(crate) enum Figures {
 }
 
 impl Figures {
-    /// What engines are compared by: the median time, the mean gas.
+    /// The figure by which engines are compared: the median time, or the mean gas.
     pub(crate) fn middle(&self) -> f64 {
         match self {
             Self::Us(times) => times.median,
@@ -37,7 +44,7 @@ impl Figures {
         }
     }
 
-    /// The middle and what is said beside it: the spread of times, the median of gas.
+    /// The figure for comparison and a second one: the spread of times, or the median gas.
     pub(crate) fn written(&self) -> [String; 2] {
         match self {
             Self::Us(times) => [short(times.median), format!("{}..{}", short(times.min), short(times.max))],
@@ -45,7 +52,7 @@ impl Figures {
         }
     }
 
-    /// The heads of these two columns.
+    /// The heads of the columns of these two figures.
     pub(crate) fn heads(&self) -> [&'static str; 2] {
         match self {
             Self::Us(_) => ["median µs", "spread"],
@@ -54,7 +61,7 @@ impl Figures {
     }
 }
 
-/// Gas of whole transactions.
+/// The gas of whole transactions.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Gas {
     pub(crate) mean: f64,
@@ -69,16 +76,16 @@ pub(crate) struct Times {
     pub(crate) max: f64,
 }
 
-/// Where rows were measured.
+/// The machine on which rows were measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
-    /// Day and minute, in UTC: the newest record is the one that the documents show.
+    /// Day and minute, in UTC. The documents show the newest record.
     pub(crate) date: String,
     pub(crate) cpu: String,
-    /// CPU features that the engines choose by.
+    /// The CPU features by which engines choose their code.
     pub(crate) features: Vec<String>,
     pub(crate) compiler: String,
-    /// RUSTFLAGS and the profile.
+    /// The profile and RUSTFLAGS.
     pub(crate) flags: String,
     pub(crate) commit: String,
 }
@@ -119,19 +126,19 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The commit that was measured, and whether anything but records differs from it.
+/// The commit that was measured, marked if the working tree differs from it in more than records.
 fn commit() -> Result<String> {
     let commit = output("git", &["describe", "--always"])?;
     let changed = output("git", &["status", "--porcelain", "--", ":/", ":(top,exclude)benchmarks"])?;
     Ok(if changed.is_empty() { commit } else { commit + "-dirty" })
 }
 
-/// Where records live in the repository.
+/// The folder of the records in the repository.
 pub(crate) fn folder_of_records() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks"))
 }
 
-/// Rows as text, as wide as they need; the ratio is the first engine's median of the same benchmark over this one's.
+/// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's.
 pub(crate) fn table(rows: &[Row]) -> String {
     let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
     let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio"].map(str::to_owned);
@@ -162,7 +169,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
     text
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with separators of thousands: 1,234.
 pub(crate) fn whole(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();

@@ -2,21 +2,27 @@
 //!
 //! Not an interface: what is here may change with any version.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
 
 use blst::blst_fp12;
 
 use crate::backend::Backend;
 
 /// An operation that is applied to its own result, as often as it is told, to eight items.
-#[derive(Clone, Copy, Debug)]
 pub struct Operation {
     /// As in `field/fp-multiply`.
     pub name: &'static str,
     /// In lanes; answers with what became of the first item.
-    pub lanes: fn(usize) -> blst_fp12,
+    pub lanes: Box<dyn Fn(usize) -> blst_fp12>,
     /// By blst, item by item, where blst has the operation; the same answer.
     pub blst: Option<fn(usize) -> blst_fp12>,
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Operation({})", self.name)
+    }
 }
 
 /// Every operation of a backend's fields that is worth a row; none where its fields are blst's.
@@ -24,13 +30,13 @@ pub fn operations(backend: Backend) -> Vec<Operation> {
     match backend {
         Backend::Portable => Vec::new(),
         #[cfg(target_arch = "x86_64")]
-        Backend::Ifma(_) => lanes::operations(),
+        Backend::Ifma(token) => lanes::operations(token),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod lanes {
-    use alloc::{vec, vec::Vec};
+    use alloc::{boxed::Box, vec, vec::Vec};
 
     use blst::*;
 
@@ -38,29 +44,32 @@ mod lanes {
     use crate::{
         arithmetic::{self, field::Field as _},
         backend::ifma::{
-            LANES,
+            Ifma, LANES,
             fp::Fp,
             fp2::Fp2,
             fp12::{Accumulator, Extension, Fp12},
         },
     };
 
-    pub(super) fn operations() -> Vec<Operation> {
-        let operation = |name, lanes, blst| Operation { name, lanes, blst: Some(blst) };
+    pub(super) fn operations(lanes: Ifma) -> Vec<Operation> {
+        type Function = fn(Ifma, usize) -> blst_fp12;
+        let in_lanes = |compute: Function| Box::new(move |times| compute(lanes, times));
+        let operation = |name, compute, blst| Operation { name, lanes: in_lanes(compute), blst: Some(blst) };
+        let without_rival = |name, compute| Operation { name, lanes: in_lanes(compute), blst: None };
         vec![
-            operation("fp-multiply", |n| fp(n, |a, b| a.times(b)), |n| scalar(n, of_fp, |a, b| a.times(b))),
-            operation("fp-square", |n| fp(n, |a, _| a.squared()), |n| scalar(n, of_fp, |a, _| a.squared())),
-            operation("fp-invert", |n| fp(n, |a, _| a.inverted()), |n| scalar(n, of_fp, |a, _| a.inverse())),
-            operation("fp2-multiply", |n| fp2(n, |a, b| a.times(b)), |n| scalar(n, of_fp2, |a, b| a.times(b))),
-            operation("fp2-square", |n| fp2(n, |a, _| a.squared()), |n| scalar(n, of_fp2, |a, _| a.squared())),
+            operation("fp-multiply", |l, n| fp(l, n, |a, b| a.times(b)), |n| scalar(n, of_fp, |a, b| a.times(b))),
+            operation("fp-square", |l, n| fp(l, n, |a, _| a.squared()), |n| scalar(n, of_fp, |a, _| a.squared())),
+            operation("fp-invert", |l, n| fp(l, n, |a, _| a.inverted()), |n| scalar(n, of_fp, |a, _| a.inverse())),
+            operation("fp2-multiply", |l, n| fp2(l, n, |a, b| a.times(b)), |n| scalar(n, of_fp2, |a, b| a.times(b))),
+            operation("fp2-square", |l, n| fp2(l, n, |a, _| a.squared()), |n| scalar(n, of_fp2, |a, _| a.squared())),
             operation(
                 "fp12-multiply",
-                |n| fp12(n, |a, b| a.times(b)),
+                |l, n| fp12(l, n, |a, b| a.times(b)),
                 |n| scalar(n, |x| x, arithmetic::fp12::multiply),
             ),
-            operation("fp12-square", |n| fp12(n, |a, _| a.squared()), |n| scalar(n, |x| x, |a, _| square(a))),
-            Operation { name: "fp12-cyclotomic-square", lanes: |n| fp12(n, |a, _| a.cyclotomic_squared()), blst: None },
-            Operation { name: "fp12-line", lanes: line, blst: None },
+            operation("fp12-square", |l, n| fp12(l, n, |a, _| a.squared()), |n| scalar(n, |x| x, |a, _| square(a))),
+            without_rival("fp12-cyclotomic-square", |l, n| fp12(l, n, |a, _| a.cyclotomic_squared())),
+            without_rival("fp12-line", line),
         ]
     }
 
@@ -126,8 +135,8 @@ mod lanes {
         items[0].answer()
     }
 
-    fn fp(times: usize, operation: impl Fn(&Fp, &Fp) -> Fp) -> blst_fp12 {
-        let by = Fp::splat(&of_fp(start()));
+    fn fp(lanes: Ifma, times: usize, operation: impl Fn(&Fp, &Fp) -> Fp) -> blst_fp12 {
+        let by = Fp::splat(lanes, &of_fp(start()));
         let mut items = by;
         for _ in 0..times {
             items = operation(&items, &by);
@@ -135,8 +144,8 @@ mod lanes {
         items.store()[0].answer()
     }
 
-    fn fp2(times: usize, operation: impl Fn(&Fp2, &Fp2) -> Fp2) -> blst_fp12 {
-        let by = Fp2::splat(&of_fp2(start()));
+    fn fp2(lanes: Ifma, times: usize, operation: impl Fn(&Fp2, &Fp2) -> Fp2) -> blst_fp12 {
+        let by = Fp2::splat(lanes, &of_fp2(start()));
         let mut items = by;
         for _ in 0..times {
             items = operation(&items, &by);
@@ -144,8 +153,8 @@ mod lanes {
         items.store()[0].answer()
     }
 
-    fn fp12(times: usize, operation: impl Fn(&Fp12, &Fp12) -> Fp12) -> blst_fp12 {
-        let by = Fp12::load(&[&start(); LANES]);
+    fn fp12(lanes: Ifma, times: usize, operation: impl Fn(&Fp12, &Fp12) -> Fp12) -> blst_fp12 {
+        let by = Fp12::load(lanes, &[&start(); LANES]);
         let mut items = by;
         for _ in 0..times {
             items = operation(&items, &by);
@@ -154,9 +163,9 @@ mod lanes {
     }
 
     /// Lines, of which one is multiplied in over and over.
-    fn line(times: usize) -> blst_fp12 {
-        let (a, b) = (Fp2::splat(&start().fp6[0].fp2[0]), Fp2::splat(&start().fp6[0].fp2[1]));
-        let mut lines = Accumulator::new(Fp12::load(&[&start(); LANES]));
+    fn line(lanes: Ifma, times: usize) -> blst_fp12 {
+        let (a, b) = (Fp2::splat(lanes, &start().fp6[0].fp2[0]), Fp2::splat(lanes, &start().fp6[0].fp2[1]));
+        let mut lines = Accumulator::new(Fp12::load(lanes, &[&start(); LANES]));
         for _ in 0..times {
             lines.times_line::<0>(&a, &b);
         }

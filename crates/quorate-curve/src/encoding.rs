@@ -11,6 +11,7 @@ use crate::arithmetic::curve::{Curve, GroupId};
 
 /// Why bytes are not the canonical encoding of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// The length is that of no encoding of this group.
     #[error("{found} bytes where a {group} point has {expected}")]

@@ -7,7 +7,8 @@
 //! [`Backend::in_subgroup`]: crate::Backend::in_subgroup
 
 use core::{
-    fmt::{self, Debug},
+    cmp::Ordering,
+    fmt::{self, Debug, Display},
     hash::{Hash, Hasher},
 };
 
@@ -20,11 +21,15 @@ pub(crate) use crate::backend::ifma::hash_to_curve::HashInLanes as InBackends;
 pub(crate) use crate::backend::portable::hash_to_curve::HashForSums as InBackends;
 use crate::{
     arithmetic::{Curve, field::Field},
+    backend::portable,
+    encoding::DecodeError,
     segments::{Cut, Segments, WeightedCut, WeightedSegments},
 };
 
 /// A group of points that a back end can work on: [`G1`] or [`G2`]. Sealed.
-pub trait Group: Copy + Eq + Hash + Debug + Send + Sync + 'static + sealed::Sealed<Affine: InBackends> {
+pub trait Group:
+    Copy + Ord + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed<Affine: InBackends>
+{
     /// Which group this is.
     const ID: GroupId;
     /// "G1" or "G2".
@@ -150,11 +155,40 @@ macro_rules! group {
             }
         }
 
+        impl Ord for $name {
+            /// In the order of the compressed encodings, which are computed for each comparison.
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.compress().cmp(&other.compress())
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl TryFrom<&[u8]> for $name {
+            type Error = DecodeError;
+
+            /// Decodes a compressed point: canonical, on the curve, not necessarily in the subgroup. A single point is decoded
+            /// as fast as can be by [`Backend::Portable`](crate::Backend::Portable); many are decoded faster together, by
+            /// [`Backend::decode_each`](crate::Backend::decode_each).
+            fn try_from(bytes: &[u8]) -> Result<Self, DecodeError> {
+                portable::encoding::decode(bytes).map(Self)
+            }
+        }
+
+        impl Display for $name {
+            /// The compressed encoding in lower-case hexadecimal digits.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.compress().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+
         impl Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "("))?;
-                self.compress().iter().try_for_each(|b| write!(f, "{b:02x}"))?;
-                write!(f, ")")
+                write!(f, concat!(stringify!($name), "({})"), self)
             }
         }
     };
@@ -255,7 +289,7 @@ const G2_GENERATOR_OVER_COFACTOR: blst_p2_affine = blst_p2_affine {
 mod tests {
     use super::*;
     use crate::{Backend, Pairing, Segments};
-    use alloc::vec::Vec;
+    use alloc::{string::String, vec::Vec};
     use core::hash::{BuildHasher, BuildHasherDefault};
     use std::{collections::HashSet, hash::DefaultHasher};
 
@@ -315,6 +349,29 @@ mod tests {
 
     fn hash_of(point: impl Hash) -> u64 {
         BuildHasherDefault::<DefaultHasher>::default().hash_one(point)
+    }
+
+    #[test]
+    fn points_are_read_written_and_ordered_as_their_compressed_bytes() {
+        fn agrees<G: Group + for<'a> TryFrom<&'a [u8], Error = DecodeError>>() {
+            let names: Vec<_> = (0..20_u8).map(|i| [i]).collect();
+            let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+            let mut points: Vec<G> = Backend::auto().hash_to_curve(b"order", &messages);
+            points.extend([G::IDENTITY, G::generator(), G::generator().negate()]);
+            points.sort();
+            let encodings: Vec<_> = points.iter().map(G::compress).collect();
+            assert!(encodings.is_sorted());
+            for (point, encoding) in points.iter().zip(&encodings) {
+                assert_eq!(G::try_from(encoding.as_ref()), Ok(*point));
+                let digits: String = encoding.as_ref().iter().map(|byte| alloc::format!("{byte:02x}")).collect();
+                assert_eq!(alloc::format!("{point}"), digits);
+                assert_eq!(alloc::format!("{point:?}"), alloc::format!("{}({digits})", G::NAME));
+            }
+            let short = G::try_from(&[0x80][..]);
+            assert_eq!(short, Err(DecodeError::Length { group: G::NAME, expected: G::COMPRESSED, found: 1 }));
+        }
+        agrees::<G1>();
+        agrees::<G2>();
     }
 
     #[test]

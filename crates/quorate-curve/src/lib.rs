@@ -45,10 +45,10 @@ pub mod scalar;
 pub mod segments;
 pub mod weight;
 
-pub use backend::{Backend, PreparedG2};
+pub use backend::{Backend, PreparedG2, UnknownBackend};
 pub use encoding::DecodeError;
 pub use group::{G1, G2, Group, GroupId};
 pub use pairing::{Gt, MillerValue, Pairing};
-pub use scalar::SecretScalar;
+pub use scalar::{SecretError, SecretScalar};
 pub use segments::{Segments, UncheckedSegments, WeightedSegments};
 pub use weight::{Soundness, Weight};

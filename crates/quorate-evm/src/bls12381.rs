@@ -61,7 +61,7 @@ pub fn sum(
     let added = base.into_iter().chain(added).map(|key| key.point());
     let points: Vec<_> = added.chain(removed.into_iter().map(|key| key.point().negate())).collect();
     // Keys are in the subgroup, and so is their sum: the identity is the only reason to refuse it.
-    PublicKey::from_point(Backend::auto().sum(&points)).ok()
+    PublicKey::from_point(Backend::Portable.sum(&points)).ok()
 }
 
 /// Whether the signature is the sum of the key's signatures over all digests, as the contract checks it: two Miller loops,
@@ -72,7 +72,7 @@ pub fn sum(
 pub fn verify(key: &PublicKey<MinSig>, digests: &[[u8; 32]], signature: &Signature<MinSig>) -> bool {
     use quorate::Suite;
 
-    let backend = Backend::auto();
+    let backend = Backend::Portable;
     let messages: Vec<_> = digests.iter().map(|digest| (&[][..], &digest[..])).collect();
     let hash = backend.sum(&backend.hash_to_curve::<G1>(SUITE.id().as_bytes(), &messages));
     let product = backend.miller_product(&[(signature.point(), G2::generator().negate()), (hash, key.point())]);
@@ -91,7 +91,7 @@ fn decode<G: Group>(bytes: &[u8], first: &'static str) -> Result<G, DecodeError>
             return Err(DecodeError::NotCanonical { coordinate: first });
         }
     }
-    Backend::auto().decode_uncompressed(bytes)
+    Backend::Portable.decode_uncompressed(bytes)
 }
 
 /// Swaps the real and the imaginary part of both coordinates.

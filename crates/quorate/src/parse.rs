@@ -62,8 +62,8 @@ impl std::fmt::Display for Encoded {
     }
 }
 
-/// The conversions of a type that has `from_bytes` and `to_bytes`: from slices and hexadecimal text, to text, the order of
-/// the encodings, and serde's (text in formats for people, bytes in others).
+/// The conversions of a type that has `from_bytes` and `to_bytes`: from slices and hexadecimal text, to text, the order
+/// of the encodings, and serde's (text in formats for people, bytes in others).
 macro_rules! conversions {
     ($name:ident, $encoded:expr) => {
         impl<S: $crate::suite::Suite> TryFrom<&[u8]> for $name<S> {

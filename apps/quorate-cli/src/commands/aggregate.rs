@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    Backend, PublicKey, Signature, Suite,
+    PublicKey, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
 };
 use serde::Serialize;
 
 use super::{
+    backend::BackendArgument,
     lines::{Field, Lines, bytes},
     print,
     suite::{InSuite, KeySuite, SuiteArgument},
@@ -27,6 +28,9 @@ use crate::exit::{Exit, Failure, Result};
 pub struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
+
+    #[command(flatten)]
+    backend: BackendArgument,
 
     /// Add signatures, as is done where neither flag is given
     #[arg(long, group = "kind")]
@@ -76,10 +80,10 @@ impl InSuite for Arguments {
                 let bytes = bytes(text, Field::PublicKey, self.suite.suite)?;
                 PublicKey::<S>::from_bytes(&bytes).map_err(|error| error.to_string())
             })?;
-            (self.suite.hex(aggregate_public_keys(&keys, Backend::auto()).map_err(empty)?.to_bytes()), keys.len())
+            (self.suite.hex(aggregate_public_keys(&keys, self.backend.backend).map_err(empty)?.to_bytes()), keys.len())
         } else {
             let signatures = signatures::<S>(lines, self.suite.suite)?;
-            (self.suite.hex(aggregate(&signatures, Backend::auto()).map_err(empty)?.to_bytes()), signatures.len())
+            (self.suite.hex(aggregate(&signatures, self.backend.backend).map_err(empty)?.to_bytes()), signatures.len())
         };
         if self.json {
             let (signature, public_key) = if self.public_keys { (None, Some(sum)) } else { (Some(sum), None) };

@@ -13,6 +13,9 @@ pub mod verify;
 
 // What several commands take or do.
 
+// `--backend`.
+mod backend;
+
 // `--suite`.
 mod suite;
 

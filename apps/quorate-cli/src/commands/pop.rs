@@ -9,6 +9,7 @@ use quorate_formats::Id;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    backend::BackendArgument,
     lines::{Line, Lines, hex, refuse_other},
     print::{self, VerdictLine},
     random,
@@ -64,6 +65,9 @@ struct Prove {
 struct Verify {
     #[command(flatten)]
     suite: SuiteArgument,
+
+    #[command(flatten)]
+    backend: BackendArgument,
 
     /// One public key
     #[arg(long, value_name = "HEX", requires = "proof", conflicts_with = "file")]
@@ -145,7 +149,7 @@ impl Verify {
     fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
-        let mut verifier = Verifier::new(Options { threads: threads::all(), ..Options::default() });
+        let mut verifier = Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
         loop {
             let (mut entries, mut claims) = (Vec::new(), Vec::new());
             while claims.len() < WINDOW

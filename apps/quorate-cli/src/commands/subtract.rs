@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use quorate::{Backend, Signature, Suite, aggregate::subtract};
+use quorate::{Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 
 use super::{
+    backend::BackendArgument,
     aggregate::signatures,
     lines::Lines,
     print,
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// The aggregate signature
     #[arg(long, value_name = "HEX")]
     from: String,
+
+    #[command(flatten)]
+    backend: BackendArgument,
 
     /// Signatures to take out, one a line, as `quorate aggregate` reads them; `-`, or none, is standard input
     #[arg(value_name = "FILE")]
@@ -54,7 +58,7 @@ impl InSuite for Arguments {
         if parts.is_empty() {
             print::note(format_args!("warning: {name} holds no signatures: the aggregate is printed as it was"));
         }
-        let rest = subtract(whole, &parts, Backend::auto());
+        let rest = subtract(whole, &parts, self.backend.backend);
         if rest.point().is_identity() {
             print::note("note: nothing remains: the parts add up to the aggregate");
         }

@@ -33,7 +33,7 @@ fn a_round_of_a_named_chain() {
     verify_input(&["--chain", "fastnet"], round().to_string()).exits(1);
     verify_input(&["--chain", "nonesuch"], round().to_string()).exits(2).says("no chain \"nonesuch\" is built in");
     let ran = verify_input(&["--verdicts", "--chain", "evmnet"], round().to_string()).exits(1);
-    assert_eq!(ran.object()["reason"], "signature: 48 bytes, not 64");
+    assert_eq!(ran.object()["reason"], "signature: 48 bytes, expected 64");
 }
 
 #[test]

@@ -54,12 +54,17 @@ pub enum Backend {
     Ifma(Ifma),
 }
 
+/// The backends of a CPU that has the lanes' instructions.
+// SAFETY: `Backend::available`, which alone uses this constant, has asked `Ifma::detect`.
+#[cfg(target_arch = "x86_64")]
+const BOTH: &[Backend] = &[Backend::Ifma(unsafe { Ifma::assume() }), Backend::Portable];
+
 impl Backend {
     /// Every back end that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {
         #[cfg(target_arch = "x86_64")]
         if Ifma::detect().is_some() {
-            return &[Self::Ifma(Ifma::FOUND), Self::Portable];
+            return BOTH;
         }
         &[Self::Portable]
     }
@@ -132,7 +137,7 @@ impl Backend {
         let points = match self {
             Self::Portable => portable::encoding::decode_each(encodings),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::encoding::decode_each(encodings),
+            Self::Ifma(lanes) => ifma::encoding::decode_each(lanes, encodings),
         };
         points.into_iter().map(|point| point.map(G::wrap)).collect()
     }
@@ -145,7 +150,7 @@ impl Backend {
         let points = match self {
             Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::encoding::decode_uncompressed_each(encodings),
+            Self::Ifma(lanes) => ifma::encoding::decode_uncompressed_each(lanes, encodings),
         };
         points.into_iter().map(|point| point.map(G::wrap)).collect()
     }
@@ -174,7 +179,7 @@ impl Backend {
         wrap(match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::hash_to_curve::hash_to_curve(dst, messages),
+            Self::Ifma(lanes) => ifma::hash_to_curve::hash_to_curve(lanes, dst, messages),
         })
     }
 
@@ -185,7 +190,7 @@ impl Backend {
         wrap(match self {
             Self::Portable => G::Affine::hash_for_sums(dst, messages),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::hash_to_curve::hash_for_sums(dst, messages),
+            Self::Ifma(lanes) => ifma::hash_to_curve::hash_for_sums(lanes, dst, messages),
         })
     }
 
@@ -195,7 +200,7 @@ impl Backend {
         wrap(match self {
             Self::Portable => G::Affine::clear_sums(sums),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::hash_to_curve::clear_sums(sums),
+            Self::Ifma(lanes) => ifma::hash_to_curve::clear_sums(lanes, sums),
         })
     }
 
@@ -204,7 +209,7 @@ impl Backend {
         match self {
             Self::Portable => portable::subgroup::in_subgroup(G::slice(points)),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::subgroup::in_subgroup(G::slice(points)),
+            Self::Ifma(lanes) => ifma::subgroup::in_subgroup(lanes, G::slice(points)),
         }
     }
 
@@ -226,7 +231,7 @@ impl Backend {
         match self {
             Self::Portable => portable::sum::sums(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::sum::sums(points),
+            Self::Ifma(lanes) => ifma::sum::sums(lanes, points),
         }
     }
 
@@ -242,7 +247,7 @@ impl Backend {
         wrap(match self {
             Self::Portable => portable::weighted_sum::weighted_sums(points),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::weighted_sums(points),
+            Self::Ifma(lanes) => ifma::weighted_sum::weighted_sums(lanes, points),
         })
     }
 
@@ -268,7 +273,9 @@ impl Backend {
                 members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
             }
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::weighted_sum::weighted_sums_of_members(weighted, points.further(), soundness),
+            Self::Ifma(lanes) => {
+                ifma::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
+            }
         };
         sums.map(wrap)
     }
@@ -281,7 +288,7 @@ impl Backend {
         G::wrap(match self {
             Self::Portable => portable::msm::msm(terms.iter().map(term)),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::msm::msm(terms, term),
+            Self::Ifma(lanes) => ifma::msm::msm(lanes, terms, term),
         })
     }
 
@@ -312,7 +319,7 @@ impl Backend {
         match self {
             Self::Portable => portable::pairing::miller_products(items, finite),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::miller_products(pairing, items, finite),
+            Self::Ifma(lanes) => ifma::pairing::miller_products(lanes, pairing, items, finite),
         }
     }
 
@@ -328,8 +335,8 @@ impl Backend {
                 points.iter().zip(lines).map(with).collect()
             }
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => {
-                let lines = ifma::pairing::prepare(inner).map(PreparedLines::Ifma);
+            Self::Ifma(lanes) => {
+                let lines = ifma::pairing::prepare(lanes, inner).map(PreparedLines::Ifma);
                 points.iter().zip(lines).map(with).collect()
             }
         }
@@ -354,8 +361,8 @@ impl Backend {
                     });
                 }
                 #[cfg(target_arch = "x86_64")]
-                Self::Ifma(_) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
-                    return ifma::pairing::miller_products_prepared(pairs, |pair| match pair.1.lines() {
+                Self::Ifma(lanes) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
+                    return ifma::pairing::miller_products_prepared(lanes, pairs, |pair| match pair.1.lines() {
                         PreparedLines::Ifma(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
                         PreparedLines::Portable(_) => None,
                     });
@@ -372,7 +379,7 @@ impl Backend {
         match self {
             Self::Portable => portable::pairing::final_exponentiations(values),
             #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => ifma::pairing::final_exponentiations(values),
+            Self::Ifma(lanes) => ifma::pairing::final_exponentiations(lanes, values),
         }
     }
 

@@ -230,7 +230,7 @@ impl Report {
         writeln!(f, "contract   {}, chain {}, epoch {}", self.contract, self.chain_id, self.epoch)?;
         writeln!(f, "keys       {}", self.key_group)?;
         lines(f, "quorum", &format!("{} of {} members: {}", self.signers.len(), self.keys, list(&self.signers)))?;
-        writeln!(f, "weight     {} of {} required", plain(&self.weight), plain(&self.required))?;
+        writeln!(f, "weight     {}; required: {}", plain(&self.weight), plain(&self.required))?;
         match self.weighing {
             Weighing::Counted => writeln!(f, "           no weights are read: any {} members are enough", self.enough)?,
             Weighing::FromBase if self.weight_pages.is_empty() => {
@@ -249,7 +249,7 @@ impl Report {
         lines(f, "  add", &list(&self.added))?;
         lines(f, "  remove", &list(&self.removed))?;
         let (keys, weights) = (numbers(&self.key_pages), numbers(&self.weight_pages));
-        lines(f, "  pages", &format!("keys {keys}; weights {weights}; keys in storage {}", self.keys_in_storage))?;
+        lines(f, "  pages", &format!("keys: {keys}; weights: {weights}; keys in storage: {}", self.keys_in_storage))?;
         for (i, page) in self.access_list.iter().enumerate() {
             writeln!(f, "{:<11}{page}", if i == 0 { "  access" } else { "" })?;
         }

@@ -3,13 +3,13 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use quorate::{AnySuite, Backend, Soundness};
+use quorate::{AnySuite, Soundness};
 use quorate_formats::{
     Format,
     light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
 };
 
-use crate::commands::threads;
+use crate::commands::{backend::BackendArgument, threads};
 
 /// Verify claims in bulk and say which are false
 ///
@@ -45,9 +45,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", env = "QUORATE_THREADS")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Who does the arithmetic: auto, portable or ifma; asking for one that the machine lacks is an error
-    #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND", default_value = "auto")]
-    pub backend: Backend,
+    /// Who does the arithmetic.
+    #[command(flatten)]
+    pub backend: BackendArgument,
 
     /// A false claim passes with a probability of 2^-64 or 2^-128
     #[arg(long, value_name = "BITS", default_value = "64")]
@@ -108,7 +108,7 @@ impl Arguments {
             SoundnessBits::Bits64 => Soundness::Bits64,
             SoundnessBits::Bits128 => Soundness::Bits128,
         };
-        quorate::Options { threads: self.threads(), soundness, backend: self.backend }
+        quorate::Options { threads: self.threads(), soundness, backend: self.backend.backend }
     }
 
     pub(super) fn network(&self) -> BeaconNetwork {

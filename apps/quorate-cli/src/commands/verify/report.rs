@@ -96,7 +96,7 @@ impl Report {
             json: arguments.json,
             explain: arguments.explain,
             quiet: arguments.quiet,
-            backend: arguments.backend.to_string(),
+            backend: arguments.backend.backend.to_string(),
             threads: arguments.threads().get(),
         };
         Self {

@@ -10,16 +10,16 @@
 //! are exact in every lane. Neither curve has a point of order 2 (their orders are odd), so y = 0 is the identity's alone.
 
 use alloc::vec::Vec;
-use core::{arch::x86_64::*, ops::Range};
+use core::ops::Range;
 
 use blst::blst_fp;
 
 use super::{
-    LANES,
     curve::InLanes,
     field::Field,
-    fp::{Fp, Mask},
+    fp::Fp,
     rows::Coordinate,
+    vector::{Ifma, LANES, Mask, Vector, in_lanes},
 };
 use crate::segments::Segments;
 
@@ -49,7 +49,7 @@ fn denominator<F: Coordinate>(a: &Points<F>, b: &Points<F>) -> (F, Exceptions) {
     }
     let equal = vertical & b.y.subtract::<3, 1>(&a.y).is_zero();
     let opposite = vertical & !equal;
-    let run = F::one().or(identity | opposite, &a.y.doubled().or(equal, &run).carried());
+    let run = F::one(run.lanes()).or(identity | opposite, &a.y.doubled().or(equal, &run).carried());
     (run, Exceptions { equal, opposite })
 }
 
@@ -70,7 +70,7 @@ fn add<F: Coordinate>(a: &Points<F>, b: &Points<F>, inverse: &F, exceptions: Exc
     let pick = |sum: &F, a_part: &F, b_part: &F| {
         let sum = b_part.or(a.identity, sum);
         let sum = a_part.or(b.identity, &sum);
-        F::zero().or(both, &sum)
+        F::zero(sum.lanes()).or(both, &sum)
     };
     Points { x: pick(&sum.x, &a.x, &b.x), y: pick(&sum.y, &a.y, &b.y), identity: both }
 }
@@ -93,8 +93,8 @@ pub(crate) struct Chain<F> {
 
 impl<F: Coordinate> Chain<F> {
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(crate) fn new() -> Self {
-        Self { values: Vec::new(), before: Vec::new(), product: F::one() }
+    pub(crate) fn new(lanes: Ifma) -> Self {
+        Self { values: Vec::new(), before: Vec::new(), product: F::one(lanes) }
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
@@ -115,9 +115,10 @@ impl<F: Coordinate> Chain<F> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(crate) fn pop(&mut self) -> F {
-        let (Some(value), Some(before)) = (self.values.pop(), self.before.pop()) else { return F::one() };
+        let one = F::one(self.product.lanes());
+        let (Some(value), Some(before)) = (self.values.pop(), self.before.pop()) else { return one };
         let inverse = self.product.times(&before);
-        self.product = if self.values.is_empty() { F::one() } else { self.product.times(&value) };
+        self.product = if self.values.is_empty() { one } else { self.product.times(&value) };
         inverse
     }
 }
@@ -165,6 +166,7 @@ impl Entry {
 
 /// Points in rows, the first of them the identity.
 pub(crate) struct Table<F: Coordinate> {
+    lanes: Ifma,
     /// Rows of x a point: 3 where ωx and ω²x are there too, otherwise 1.
     turns: usize,
     x: Vec<F::Row>,
@@ -175,22 +177,28 @@ pub(crate) struct Table<F: Coordinate> {
 
 impl<F: Coordinate> Table<F> {
     /// Room for `n` points, all the identity.
-    pub(crate) fn new<C: InLanes<Lanes = F>>(n: usize, turns: bool) -> Self {
-        Self::like(n, turns, C::beta())
-    }
-
-    fn like(n: usize, turns: bool, beta: blst_fp) -> Self {
+    fn new(lanes: Ifma, n: usize, turns: bool, beta: blst_fp) -> Self {
         assert!(n < 1 << 28, "a table of {n} points");
         let turns = if turns { 3 } else { 1 };
-        Self { turns, x: alloc::vec![F::ZERO_ROW; (n + 1) * turns], y: alloc::vec![[F::ZERO_ROW; 2]; n + 1], beta }
+        Self {
+            lanes,
+            turns,
+            x: alloc::vec![F::ZERO_ROW; (n + 1) * turns],
+            y: alloc::vec![[F::ZERO_ROW; 2]; n + 1],
+            beta,
+        }
     }
 
     /// The points in a table.
-    pub(crate) fn of<C: InLanes<Lanes = F>>(points: &[C], turns: bool) -> Self {
-        let mut table = Self::new::<C>(points.len(), turns);
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { fill(&mut table, points) };
+    pub(crate) fn of<C: InLanes<Lanes = F>>(lanes: Ifma, points: &[C], turns: bool) -> Self {
+        let mut table = Self::new(lanes, points.len(), turns, C::beta());
+        fill(lanes, &mut table, points);
         table
+    }
+
+    /// The token that the table was made from.
+    pub(crate) fn lanes(&self) -> Ifma {
+        self.lanes
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -206,15 +214,9 @@ impl<F: Coordinate> Table<F> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn prefetch(&self, entries: &[Entry; LANES]) {
-        let near = |row: *const i8, bytes: usize| {
-            for line in 0..bytes / 64 {
-                // SAFETY: a prefetch reads nothing, and the row is that long.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(row.add(64 * line)) };
-            }
-        };
         for entry in entries {
-            near((&raw const self.x[self.row_of_x(*entry)]).cast(), size_of::<F::Row>());
-            near((&raw const self.y[entry.index()][entry.sign()]).cast(), size_of::<F::Row>());
+            Vector::prefetch(&self.x[self.row_of_x(*entry)]);
+            Vector::prefetch(&self.y[entry.index()][entry.sign()]);
         }
     }
 
@@ -229,7 +231,7 @@ impl<F: Coordinate> Table<F> {
             x[lane] = &self.x[self.row_of_x(entry)];
             y[lane] = &self.y[entry.index()][entry.sign()];
         }
-        let (x, y) = (F::gather(&x), F::gather(&y));
+        let (x, y) = (F::gather(self.lanes, &x), F::gather(self.lanes, &y));
         Points { x, y, identity: y.blank() }
     }
 
@@ -237,9 +239,10 @@ impl<F: Coordinate> Table<F> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(crate) fn put(&mut self, points: &Points<F>, indices: &[u32], beta: &Fp) {
-        let mut negative = F::zero().subtract::<3, 1>(&points.y).shrunk();
+        let zero = F::zero(self.lanes);
+        let mut negative = zero.subtract::<3, 1>(&points.y).shrunk();
         if points.identity != 0 {
-            negative = F::zero().or(points.identity, &negative);
+            negative = zero.or(points.identity, &negative);
         }
         let (x, y, negative) = (points.x.scatter(), points.y.scatter(), negative.scatter());
         for (lane, &index) in indices.iter().enumerate() {
@@ -249,7 +252,7 @@ impl<F: Coordinate> Table<F> {
         if self.turns == 3 {
             // 1 + β + β² = 0.
             let once = points.x.times_fp(beta).shrunk();
-            let twice = F::zero().subtract::<5, 2>(&points.x.plus(&once)).shrunk();
+            let twice = zero.subtract::<5, 2>(&points.x.plus(&once)).shrunk();
             let (once, twice) = (once.scatter(), twice.scatter());
             for (lane, &index) in indices.iter().enumerate() {
                 self.x[(index as usize + 1) * 3 + 1] = once[lane];
@@ -274,35 +277,34 @@ impl<F: Coordinate> Table<F> {
     /// The points of the table as blst has them.
     pub(crate) fn to_points<C: InLanes<Lanes = F>>(&self) -> Vec<C> {
         let mut out = Vec::with_capacity(self.len() + LANES);
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { drain(self, &mut out) };
+        drain(self.lanes, self, &mut out);
         out.truncate(self.len());
         out
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn fill<C: InLanes>(table: &mut Table<C::Lanes>, points: &[C]) {
-    let beta = Fp::splat(&table.beta);
-    for (vector, eight) in points.chunks(LANES).enumerate() {
-        let mut indices = [0; LANES];
-        for (lane, index) in indices.iter_mut().enumerate() {
-            *index = (vector * LANES + lane) as u32;
+in_lanes! {
+    fn fill<C: InLanes>(lanes: Ifma, table: &mut Table<C::Lanes>, points: &[C]) {
+        let beta = Fp::splat(lanes, &table.beta);
+        for (vector, eight) in points.chunks(LANES).enumerate() {
+            let mut indices = [0; LANES];
+            for (lane, index) in indices.iter_mut().enumerate() {
+                *index = (vector * LANES + lane) as u32;
+            }
+            table.put(&load(lanes, eight), &indices[..eight.len()], &beta);
         }
-        table.put(&load(eight), &indices[..eight.len()], &beta);
     }
-}
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn drain<C: InLanes>(table: &Table<C::Lanes>, out: &mut Vec<C>) {
-    for vector in 0..table.len().div_ceil(LANES) {
-        out.extend_from_slice(&store::<C>(&table.eight(vector * LANES)));
+    fn drain<C: InLanes>(lanes: Ifma, table: &Table<C::Lanes>, out: &mut Vec<C>) {
+        for vector in 0..table.len().div_ceil(LANES) {
+            out.extend_from_slice(&store::<C>(&table.eight(vector * LANES)));
+        }
     }
 }
 
 /// Eight points, or fewer and identities. Two multiplications a coordinate's part.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn load<C: InLanes>(points: &[C]) -> Points<C::Lanes> {
+pub(crate) fn load<C: InLanes>(lanes: Ifma, points: &[C]) -> Points<C::Lanes> {
     let mut x = [C::IDENTITY.x(); LANES];
     let mut y = x;
     let mut identity: Mask = !0;
@@ -319,7 +321,7 @@ pub(crate) fn load<C: InLanes>(points: &[C]) -> Points<C::Lanes> {
         refs[lane] = &x[lane];
         y_refs[lane] = &y[lane];
     }
-    let (x, y) = (C::Lanes::load(&refs).shrunk(), C::Lanes::load(&y_refs).shrunk());
+    let (x, y) = (C::Lanes::load(lanes, &refs).shrunk(), C::Lanes::load(lanes, &y_refs).shrunk());
     Points { x, y, identity }
 }
 
@@ -349,9 +351,8 @@ pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &Segments<Entry>, t
         ends_of_pieces.push(pieces.len());
     }
     let cut = pieces.len() > entries.len();
-    let mut out = Table::like(pieces.len(), turns && !cut, table.beta);
-    // SAFETY: see the head of `fp.rs`.
-    unsafe { add_up(table, entries.items(), &pieces, &mut out) };
+    let mut out = Table::new(table.lanes, pieces.len(), turns && !cut, table.beta);
+    add_up(table.lanes, table, entries.items(), &pieces, &mut out);
     if !cut {
         return out;
     }
@@ -362,61 +363,64 @@ pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &Segments<Entry>, t
 /// Vectors that are added up together: enough to hide an inversion, few enough to stay in the second cache.
 const TOGETHER: usize = 512;
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn add_up<F: Coordinate>(table: &Table<F>, entries: &[Entry], segments: &[(u32, u32)], out: &mut Table<F>) {
-    let length = |i: u32| {
-        let (start, end) = segments[i as usize];
-        end - start
-    };
-    let mut order: Vec<u32> = (0..segments.len() as u32).filter(|&i| length(i) > 0).collect();
-    order.sort_unstable_by_key(|&i| core::cmp::Reverse(length(i)));
-    let beta = Fp::splat(&table.beta);
-    let mut chain = Chain::new();
-    let (mut points, mut rows) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
-    let (mut groups, mut pairs) = (Vec::new(), Vec::new());
-    let mut eights = order.chunks(LANES).peekable();
-    while let Some(eight) = eights.next() {
-        let height = length(eight[0]);
-        groups.push((eight, rows.len() as u32, height));
-        for row in 0..height {
-            let mut these = [Entry::NONE; LANES];
-            for (entry, &i) in these.iter_mut().zip(eight) {
-                let (start, end) = segments[i as usize];
-                if start + row < end {
-                    *entry = entries[(start + row) as usize];
+in_lanes! {
+    fn add_up<F: Coordinate>(
+        lanes: Ifma, table: &Table<F>, entries: &[Entry], segments: &[(u32, u32)], out: &mut Table<F>,
+    ) {
+        let length = |i: u32| {
+            let (start, end) = segments[i as usize];
+            end - start
+        };
+        let mut order: Vec<u32> = (0..segments.len() as u32).filter(|&i| length(i) > 0).collect();
+        order.sort_unstable_by_key(|&i| core::cmp::Reverse(length(i)));
+        let beta = Fp::splat(lanes, &table.beta);
+        let mut chain = Chain::new(lanes);
+        let (mut points, mut rows) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
+        let (mut groups, mut pairs) = (Vec::new(), Vec::new());
+        let mut eights = order.chunks(LANES).peekable();
+        while let Some(eight) = eights.next() {
+            let height = length(eight[0]);
+            groups.push((eight, rows.len() as u32, height));
+            for row in 0..height {
+                let mut these = [Entry::NONE; LANES];
+                for (entry, &i) in these.iter_mut().zip(eight) {
+                    let (start, end) = segments[i as usize];
+                    if start + row < end {
+                        *entry = entries[(start + row) as usize];
+                    }
                 }
+                rows.push(these);
             }
-            rows.push(these);
-        }
-        if eights.peek().is_some_and(|next| rows.len() + length(next[0]) as usize <= TOGETHER) {
-            continue;
-        }
-        for (i, these) in rows.iter().enumerate() {
-            if let Some(soon) = rows.get(i + 3) {
-                table.prefetch(soon);
+            if eights.peek().is_some_and(|next| rows.len() + length(next[0]) as usize <= TOGETHER) {
+                continue;
             }
-            points.push(table.gather(these));
-        }
-        rows.clear();
-        let highest = groups.iter().map(|g| g.2).max().unwrap_or(0);
-        let mut stride = 1;
-        while stride < highest {
-            pairs.clear();
-            for &(_, start, height) in &groups {
-                let mut row = 0;
-                while row + stride < height {
-                    pairs.push((start + row, start + row + stride));
-                    row += 2 * stride;
+            for (i, these) in rows.iter().enumerate() {
+                if let Some(soon) = rows.get(i + 3) {
+                    table.prefetch(soon);
                 }
+                points.push(table.gather(these));
             }
-            add_pairs(&mut points, &pairs, &mut chain);
-            stride *= 2;
+            rows.clear();
+            let highest = groups.iter().map(|g| g.2).max().unwrap_or(0);
+            let mut stride = 1;
+            while stride < highest {
+                pairs.clear();
+                for &(_, start, height) in &groups {
+                    let mut row = 0;
+                    while row + stride < height {
+                        pairs.push((start + row, start + row + stride));
+                        row += 2 * stride;
+                    }
+                }
+                add_pairs(&mut points, &pairs, &mut chain);
+                stride *= 2;
+            }
+            for &(eight, start, _) in &groups {
+                out.put(&points[start as usize], eight, &beta);
+            }
+            points.clear();
+            groups.clear();
         }
-        for &(eight, start, _) in &groups {
-            out.put(&points[start as usize], eight, &beta);
-        }
-        points.clear();
-        groups.clear();
     }
 }
 
@@ -451,9 +455,7 @@ pub(super) mod tests {
     }
 
     fn exceptional<G: Group>() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let mut pool: Vec<G> = hashed(6);
         pool.extend([G::IDENTITY, pool[0].negate(), pool[1].negate(), pool[2], outside(), outside::<G>().negate()]);
         // Every pair in every lane, and segments of every small length with repeats, opposites and identities.
@@ -470,7 +472,7 @@ pub(super) mod tests {
         }
         let points: Vec<G> = segments.concat();
         let expected = portable::affine::sums(segments.iter().map(|s| G::slice(s).iter().copied()).collect());
-        let table = Table::of(G::slice(&points), true);
+        let table = Table::of(lanes, G::slice(&points), true);
         assert!(table.to_points::<G::Affine>() == G::slice(&points));
         let mut entries = (0..points.len()).map(|i| Entry::new(i, 0, false));
         let entries = segments.iter().map(|s| entries.by_ref().take(s.len()).collect::<Vec<_>>()).collect();

@@ -2,59 +2,161 @@
 //!
 //! A bound follows from the operations that made a value and not from the value, so that one run of a computation proves
 //! that no run of the same operations overflows. Random values would not: they hardly ever come near a bound.
+//!
+//! In other builds a bound has no size, and its methods do nothing.
 
-/// The largest limb and the largest value, in p.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bound {
+pub(super) use kept::Tracked;
+
+/// With debug assertions a tracked value is kept.
+#[cfg(debug_assertions)]
+mod kept {
+    /// A value that only builds with debug assertions keep.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Tracked<T>(T);
+
+    impl<T: Copy> Tracked<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(value)
+        }
+
+        /// The value, where it is kept.
+        pub(crate) const fn get(self) -> Option<T> {
+            Some(self.0)
+        }
+
+        /// What follows from two values.
+        pub(crate) fn with<U: Copy, V: Copy>(self, other: Tracked<U>, follow: impl Fn(T, U) -> V) -> Tracked<V> {
+            Tracked(follow(self.0, other.0))
+        }
+    }
+}
+
+/// Without them it is forgotten at once.
+#[cfg(not(debug_assertions))]
+mod kept {
+    use core::marker::PhantomData;
+
+    /// A value that only builds with debug assertions keep.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Tracked<T>(PhantomData<T>);
+
+    impl<T: Copy> Tracked<T> {
+        #[inline(always)]
+        pub(crate) const fn new(_: T) -> Self {
+            Self(PhantomData)
+        }
+
+        /// The value, where it is kept.
+        #[inline(always)]
+        pub(crate) const fn get(self) -> Option<T> {
+            None
+        }
+
+        /// What follows from two values.
+        #[inline(always)]
+        pub(crate) fn with<U: Copy, V: Copy>(self, _: Tracked<U>, _: impl Fn(T, U) -> V) -> Tracked<V> {
+            Tracked(PhantomData)
+        }
+    }
+}
+
+/// The largest limb and the largest value of a number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound(Tracked<Largest>);
+
+#[derive(Clone, Copy, Debug)]
+struct Largest {
     /// The lower seven limbs are at most this. The eighth is bounded by the value.
-    pub(crate) limb: u64,
+    limb: u64,
     /// The value is at most this many p.
-    pub(crate) value: f64,
+    value: f64,
 }
 
 /// 2^50: what a limb holds of its own.
-pub(crate) const UNIT: u64 = 1 << 50;
+const UNIT: u64 = 1 << 50;
 /// p/2^400.
 const P_OVER_R: f64 = 1.55e-6;
 
 impl Bound {
     /// A canonical number.
-    pub(crate) const CANONICAL: Self = Self { limb: UNIT - 1, value: 1.0 };
+    pub(crate) const CANONICAL: Self = Self::new(1, 1.0);
 
+    /// Limbs below so many units, and a value of at most so many p.
+    #[inline(always)]
+    pub(crate) const fn new(units: u64, value: f64) -> Self {
+        Self(Tracked::new(Largest { limb: units * UNIT - 1, value }))
+    }
+
+    #[inline(always)]
     pub(crate) fn plus(self, other: Self) -> Self {
-        Self { limb: self.limb + other.limb, value: self.value + other.value }
+        Self(self.0.with(other.0, |a, b| Largest { limb: a.limb + b.limb, value: a.value + b.value }))
     }
 
     /// Of a number that can be either.
+    #[inline(always)]
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { limb: self.limb.max(other.limb), value: self.value.max(other.value) }
+        Self(self.0.with(other.0, |a, b| Largest { limb: a.limb.max(b.limb), value: a.value.max(b.value) }))
     }
 
     /// After the carries from each limb to the next.
+    #[inline(always)]
     pub(crate) fn carried(self) -> Self {
-        Self { limb: UNIT - 1, value: self.value }
+        Self(self.0.with(Self::CANONICAL.0, |a, one_unit| Largest { limb: one_unit.limb, value: a.value }))
     }
 
-    /// After the reduction of a product of so many p².
-    pub(crate) fn reduced(products: f64) -> Self {
-        Self { limb: UNIT - 1, value: products * P_OVER_R + 2.0 }
+    /// After the reduction of a product of two numbers.
+    #[inline(always)]
+    pub(crate) fn of_product(self, other: Self) -> Self {
+        Self(self.0.with(other.0, |a, b| reduced(a.value * b.value)))
+    }
+
+    /// After the reduction of a number of so many p² and its addition to this one, with the carries taken.
+    #[inline(always)]
+    pub(crate) fn plus_reduced(self, products: Tracked<f64>) -> Self {
+        Self(self.0.with(products, |a, products| {
+            let reduced = reduced(products);
+            Largest { value: reduced.value + a.value, ..reduced }
+        }))
+    }
+
+    /// The largest value, in p.
+    #[inline(always)]
+    pub(crate) fn value(self) -> Tracked<f64> {
+        self.0.with(self.0, |a, _| a.value)
     }
 
     /// Asserts that the number is a factor: every limb below `units`·2^50, of which the multiplier takes four.
     #[track_caller]
+    #[inline(always)]
     pub(crate) fn assert_factor(self, units: u64) {
-        assert!(self.limb < units * UNIT, "a limb of {:.3} units where a factor has {units}", self.units());
-        self.assert_value(1024.0);
+        if let Some(Largest { limb, .. }) = self.0.get() {
+            let found = limb as f64 / UNIT as f64;
+            assert!(limb < units * UNIT, "a limb of {found:.3} units where a factor has {units}");
+            self.assert_value(1024.0);
+        }
+    }
+
+    /// Asserts that every limb is at most `units`·(2^50 - 1), as a number that is taken from another must be.
+    #[track_caller]
+    #[inline(always)]
+    pub(crate) fn assert_limbs(self, units: u64) {
+        if let Some(Largest { limb, .. }) = self.0.get() {
+            let found = limb as f64 / UNIT as f64;
+            assert!(limb <= units * (UNIT - 1), "a limb of {found:.3} units where {units} are taken away");
+        }
     }
 
     /// Asserts that the value is at most so many p.
     #[track_caller]
+    #[inline(always)]
     pub(crate) fn assert_value(self, most: f64) {
-        assert!(self.value <= most, "{} p where at most {most} p are allowed", self.value);
+        if let Some(Largest { value, .. }) = self.0.get() {
+            assert!(value <= most, "{value} p where at most {most} p are allowed");
+        }
     }
+}
 
-    #[allow(clippy::cast_precision_loss)]
-    pub(crate) fn units(self) -> f64 {
-        self.limb as f64 / UNIT as f64
-    }
+/// After the reduction of a number of so many p².
+fn reduced(products: f64) -> Largest {
+    Largest { limb: UNIT - 1, value: products * P_OVER_R + 2.0 }
 }

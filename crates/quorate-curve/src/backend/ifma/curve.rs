@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 use blst::{blst_fp, blst_p1_affine, blst_p2_affine};
 
 use super::{
-    LANES,
     field::{Field, invert_all},
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
     kernel::{Limbs, limbs},
     rows::Coordinate,
+    vector::{Ifma, LANES, Mask},
 };
 use crate::{
     arithmetic::{Curve, curve::ONE},
@@ -38,7 +38,7 @@ pub trait InLanes: Curve {
     type Lanes: Coordinate<Element = Self::Field>;
 
     /// The constant of the curve equation.
-    fn b() -> Self::Lanes;
+    fn b(lanes: Ifma) -> Self::Lanes;
     /// β, for which (βx, y) is ω·(x, y).
     fn beta() -> blst_fp;
 }
@@ -47,8 +47,8 @@ impl InLanes for blst_p1_affine {
     type Lanes = Fp;
 
     #[inline(always)]
-    fn b() -> Fp {
-        Fp::constant(&FOUR)
+    fn b(lanes: Ifma) -> Fp {
+        Fp::constant(lanes, &FOUR)
     }
 
     fn beta() -> blst_fp {
@@ -60,8 +60,8 @@ impl InLanes for blst_p2_affine {
     type Lanes = Fp2;
 
     #[inline(always)]
-    fn b() -> Fp2 {
-        Fp2::constant(&[FOUR; 2])
+    fn b(lanes: Ifma) -> Fp2 {
+        Fp2::constant(lanes, &[FOUR; 2])
     }
 
     fn beta() -> blst_fp {
@@ -87,16 +87,16 @@ pub struct Jacobian<F> {
 impl<F: Field> Affine<F> {
     /// Up to eight finite points; the first fills the lanes that are left.
     #[inline(always)]
-    pub(crate) fn load<C: Curve<Field = F::Element>>(points: &[C]) -> Self {
+    pub(crate) fn load<C: Curve<Field = F::Element>>(lanes: Ifma, points: &[C]) -> Self {
         let at = |lane: usize| points.get(lane).unwrap_or(&points[0]);
         let x: [_; LANES] = core::array::from_fn(|lane| at(lane).x());
         let y: [_; LANES] = core::array::from_fn(|lane| at(lane).y());
-        Self { x: F::load(&x.each_ref()), y: F::load(&y.each_ref()) }
+        Self { x: F::load(lanes, &x.each_ref()), y: F::load(lanes, &y.each_ref()) }
     }
 
     #[inline(always)]
     pub(crate) fn to_jacobian(self) -> Jacobian<F> {
-        Jacobian { x: self.x, y: self.y, z: F::one() }
+        Jacobian { x: self.x, y: self.y, z: F::one(self.x.lanes()) }
     }
 
     #[inline(always)]
@@ -222,27 +222,32 @@ impl<F: Field> Jacobian<F> {
         let x = other.x.times(&square);
         let y = other.y.times(&square.times(&self.z));
         // X and Y are below 11p.
-        self.x.times(&F::one()).equals(&x) & self.y.times(&F::one()).equals(&y)
+        let one = F::one(self.z.lanes());
+        self.x.times(&one).equals(&x) & self.y.times(&one).equals(&y)
     }
 }
 
 /// Multiplies eight x by β, that of (βx, y) = -z²·(x, y) on the subgroup of G1.
 #[inline(always)]
 pub(crate) fn turned(x: &Fp) -> Fp {
-    x.times(&Fp::splat(&blst_p1_affine::turn_field(ONE, 1)))
+    x.times(&Fp::splat(x.lanes(), &blst_p1_affine::turn_field(ONE, 1)))
 }
 
 /// ψ, the twisted Frobenius endomorphism: see [`map_to_g2`](crate::backend::portable::map_to_g2).
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn psi(point: &Affine<Fp2>) -> Affine<Fp2> {
     let (x, y) = (point.x.conjugated().carried(), point.y.conjugated().carried());
-    Affine { x: x.times(&Fp2::splat(&PSI_X)), y: y.times(&Fp2::splat(&PSI_Y)) }
+    let lanes = x.lanes();
+    Affine { x: x.times(&Fp2::splat(lanes, &PSI_X)), y: y.times(&Fp2::splat(lanes, &PSI_Y)) }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::backend::portable::hash_to_curve::HashForSums;
+    use crate::backend::{
+        ifma::{lanes_or_skip, vector::in_lanes},
+        portable::hash_to_curve::HashForSums,
+    };
 
     /// Finite points of every kind: of order r, of the whole curve, with x = 0, of small orders, and their negatives.
     pub(in crate::backend::ifma) fn points<C: HashForSums>(small: &[C]) -> Vec<C> {
@@ -294,7 +299,6 @@ pub(super) mod tests {
 
     /// Points of order 13 and 169 of the twist.
     pub(in crate::backend::ifma) fn small_g2() -> Vec<blst_p2_affine> {
-        use crate::backend::portable::hash_to_curve::HashForSums;
         let points = blst_p2_affine::hash_for_sums(b"small", &[(b"a", b""), (b"b", b""), (b"c", b"")]);
         let point = times(&points[0], TWIST_ORDER_OVER_169);
         assert!(!point.is_identity() && times(&point, "a9").is_identity());
@@ -309,15 +313,25 @@ pub(super) mod tests {
     const TWIST_ORDER_OVER_169: &str = "4005449cda731a7136c440a0c65b728ba1c1fa6b6708356f3b9bdc84396cab33907d71557a7d33677f5d45f7cedb8cfdac10ff1fc5b48d6461e907737d78e96568f2d18c750b4b3ca5c33c3fd8ff8a70629888281914529f4e3380941cfdd";
     const TWIST_ORDER_OVER_13: &str = "340447bf717d857bfc7f7482a12a4d11736d9b7743b6ab6a606ea32b6ea84b19e565ec157385b9c4177bc8d95812628e1bcdcf49d0a2b2e18f8d560dd5f23da265454a421f192d2146aea0f3e04fa07b501beea0946083216f89d878578e39";
 
-    fn formulas<C: InLanes + HashForSums>(small: &[C])
-    where
-        C::Lanes: Field<Element = C::Field>,
-    {
+    in_lanes! {
+        /// A result of every formula: P + Q, 2(4P + Q), 2P + 2Q, z²·Q and 10P.
+        fn results<C: InLanes>(
+            lanes: Ifma, p: &Affine<C::Lanes>, q: &Affine<C::Lanes>,
+        ) -> Vec<[Option<C>; LANES]> {
+            let four = double(&double(&p.to_jacobian()));
+            let six = add(&four, &double(&p.to_jacobian()));
+            to_affine(&[
+                add_affine(&p.to_jacobian(), q),
+                double(&add_affine(&four, q)),
+                add(&double(&p.to_jacobian()), &double(&q.to_jacobian())),
+                times_minus_z_jacobian(&times_minus_z(q)),
+                add(&six, &four),
+            ])
+        }
+    }
+
+    fn formulas<C: InLanes + HashForSums>(lanes: Ifma, small: &[C]) {
         let points = points(small);
-        let all = |points: &[Jacobian<C::Lanes>]| -> Vec<[Option<C>; LANES]> {
-            // SAFETY: the CPU was asked.
-            unsafe { to_affine::<C>(points) }
-        };
         let finite = |p: C::Jacobian| {
             let point = C::to_affine(&[p])[0];
             (!point.is_identity()).then_some(point)
@@ -326,19 +340,7 @@ pub(super) mod tests {
             let at = |i: usize| points[i % points.len()];
             let (a, b): ([C; LANES], [C; LANES]) =
                 (core::array::from_fn(at), core::array::from_fn(|i| at(i * i + shift)));
-            let (p, q) = (Affine::<C::Lanes>::load(&a), Affine::<C::Lanes>::load(&b));
-            // SAFETY: the CPU was asked.
-            let got = unsafe {
-                let twice = double(&double(&p.to_jacobian()));
-                let six = add(&twice, &double(&p.to_jacobian()));
-                all(&[
-                    add_affine(&p.to_jacobian(), &q),
-                    double(&add_affine(&twice, &q)),
-                    add(&double(&p.to_jacobian()), &double(&q.to_jacobian())),
-                    times_minus_z_jacobian(&times_minus_z(&q)),
-                    add(&six, &twice),
-                ])
-            };
+            let got = results::<C>(lanes, &Affine::load(lanes, &a), &Affine::load(lanes, &b));
             for i in 0..LANES {
                 let (a, b) = (a[i], b[i]);
                 let (ja, jb) = (a.to_jacobian(), b.to_jacobian());
@@ -363,15 +365,15 @@ pub(super) mod tests {
 
     #[test]
     fn formulas_hold_or_say_that_they_do_not_g1() {
-        if crate::backend::ifma::lanes_or_skip() {
-            formulas(&small_g1());
+        if let Some(lanes) = lanes_or_skip() {
+            formulas(lanes, &small_g1());
         }
     }
 
     #[test]
     fn formulas_hold_or_say_that_they_do_not_g2() {
-        if crate::backend::ifma::lanes_or_skip() {
-            formulas(&small_g2());
+        if let Some(lanes) = lanes_or_skip() {
+            formulas(lanes, &small_g2());
         }
     }
 }

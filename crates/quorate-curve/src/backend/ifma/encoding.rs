@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::{
-    FEW, LANES,
+    FEW,
     curve::InLanes,
     field::{Field, Words},
-    fp::Mask,
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 use crate::{
     backend::portable,
@@ -14,31 +14,27 @@ use crate::{
 };
 
 /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_each<C: InLanes>(encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
+pub(crate) fn decode_each<C: InLanes>(lanes: Ifma, encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
     if encodings.len() < FEW {
         return portable::encoding::decode_each(encodings);
     }
     each(encodings, C::COMPRESSED, |encodings, out| {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe {
-            if encodings.len() > LANES {
-                solve::<C, 2>(encodings, out);
-            } else {
-                solve::<C, 1>(encodings, out);
-            }
+        if encodings.len() > LANES {
+            solve::<C, 2>(lanes, encodings, out);
+        } else {
+            solve::<C, 1>(lanes, encodings, out);
         }
     })
 }
 
 /// Decodes uncompressed points: canonical, on the curve, not necessarily in the subgroup.
-pub(crate) fn decode_uncompressed_each<C: InLanes>(encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
+pub(crate) fn decode_uncompressed_each<C: InLanes>(lanes: Ifma, encodings: &[&[u8]]) -> Vec<Result<C, DecodeError>> {
     if encodings.len() < FEW {
         return portable::encoding::decode_uncompressed_each(encodings);
     }
-    // SAFETY: see the head of `fp.rs`.
-    each(encodings, C::UNCOMPRESSED, |encodings, out| unsafe {
+    each(encodings, C::UNCOMPRESSED, |encodings, out| {
         for encodings in encodings.chunks(LANES) {
-            verify::<C>(encodings, out);
+            verify::<C>(lanes, encodings, out);
         }
     })
 }
@@ -71,34 +67,34 @@ fn each<C: InLanes>(
     out
 }
 
-/// The points of up to 8·N compressed encodings, and `None` for an x of no point.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn solve<C: InLanes, const N: usize>(encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
-    let mut x = [C::Lanes::zero(); N];
-    let mut squares = x;
-    let mut larger: [Mask; N] = [0; N];
-    for (i, encodings) in encodings.chunks(LANES).enumerate() {
-        x[i] = coordinate(encodings, 0);
-        squares[i] = x[i].squared().times(&x[i]).plus(&C::b()).carried();
-        for (lane, encoding) in encodings.iter().enumerate() {
-            larger[i] |= (encoding[0] >> 5 & 1) << lane;
+in_lanes! {
+    /// The points of up to 8·N compressed encodings, and `None` for an x of no point.
+    fn solve<C: InLanes>[N: usize](lanes: Ifma, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+        let mut x = [C::Lanes::zero(lanes); N];
+        let mut squares = x;
+        let mut larger: [Mask; N] = [0; N];
+        for (i, encodings) in encodings.chunks(LANES).enumerate() {
+            x[i] = coordinate(lanes, encodings, 0);
+            squares[i] = x[i].squared().times(&x[i]).plus(&C::b(lanes)).carried();
+            for (lane, encoding) in encodings.iter().enumerate() {
+                larger[i] |= (encoding[0] >> 5 & 1) << lane;
+            }
+        }
+        let roots = C::Lanes::square_roots(&squares);
+        for (i, encodings) in encodings.chunks(LANES).enumerate() {
+            let (y, is_square) = roots[i];
+            let y = y.or(!(y.is_larger() ^ larger[i]), &y.negated());
+            push(&x[i], &y, is_square, encodings.len(), out);
         }
     }
-    let roots = C::Lanes::square_roots(&squares);
-    for (i, encodings) in encodings.chunks(LANES).enumerate() {
-        let (y, is_square) = roots[i];
-        let y = y.or(!(y.is_larger() ^ larger[i]), &y.negated());
-        push(&x[i], &y, is_square, encodings.len(), out);
-    }
-}
 
-/// The points of up to eight uncompressed encodings, and `None` for coordinates of no point.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn verify<C: InLanes>(encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
-    let bytes = size_of::<C::Field>();
-    let (x, y): (C::Lanes, C::Lanes) = (coordinate(encodings, 0), coordinate(encodings, bytes));
-    let on_curve = y.squared().equals(&x.squared().times(&x).plus(&C::b()).carried());
-    push(&x, &y, on_curve, encodings.len(), out);
+    /// The points of up to eight uncompressed encodings, and `None` for coordinates of no point.
+    fn verify<C: InLanes>(lanes: Ifma, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
+        let bytes = size_of::<C::Field>();
+        let (x, y): (C::Lanes, C::Lanes) = (coordinate(lanes, encodings, 0), coordinate(lanes, encodings, bytes));
+        let on_curve = y.squared().equals(&x.squared().times(&x).plus(&C::b(lanes)).carried());
+        push(&x, &y, on_curve, encodings.len(), out);
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -109,7 +105,7 @@ fn push<C: InLanes>(x: &C::Lanes, y: &C::Lanes, good: Mask, count: usize, out: &
 
 /// The coordinate at a place of up to eight encodings, zero in lanes without one. Flags are left out.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn coordinate<F: Field>(encodings: &[&[u8]], place: usize) -> F {
+fn coordinate<F: Field>(lanes: Ifma, encodings: &[&[u8]], place: usize) -> F {
     let mut words: Words = [[[0; LANES]; 6]; 2];
     for (lane, encoding) in encodings.iter().enumerate() {
         // The imaginary part comes first.
@@ -121,7 +117,7 @@ fn coordinate<F: Field>(encodings: &[&[u8]], place: usize) -> F {
             part[5][lane] &= u64::MAX >> 3;
         }
     }
-    F::from_words(&words)
+    F::from_words(lanes, &words)
 }
 
 #[cfg(test)]
@@ -188,7 +184,7 @@ mod tests {
     }
 
     fn agrees<G: Group>(small: &[G::Affine]) {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let all = encodings::<G>(small);
@@ -221,9 +217,7 @@ mod tests {
     /// Where the imaginary part of y² is zero, the root is real or imaginary.
     #[test]
     fn roots_of_real_numbers() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         // x³ + 4(1 + i) is real for no small x, so the roots themselves are asked.
         let small = |n: u64| {
             let mut out = blst::blst_fp::default();
@@ -236,8 +230,8 @@ mod tests {
         let imaginary: [_; LANES] = core::array::from_fn(|i| blst::blst_fp2 { fp: [zero, small(i as u64)] });
         for squares in [reals, imaginary] {
             use super::super::fp2::Fp2;
-            let lanes = Fp2::load(&squares.each_ref());
-            for (root, is_square) in Fp2::square_roots(&[lanes, lanes]) {
+            let eight = Fp2::load(lanes, &squares.each_ref());
+            for (root, is_square) in Fp2::square_roots(&[eight, eight]) {
                 let root = root.squared().store();
                 for lane in 0..LANES {
                     // SAFETY: valid references.

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use blst::{blst_fp, blst_fp2};
 
 use super::{
-    LANES,
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
     square_root,
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 
 /// The words of the parts of eight elements; those of the second part do not count in Fp.
@@ -24,9 +24,11 @@ pub trait Field: Copy {
     /// Elements of Fp in one.
     const PARTS: usize;
 
-    fn zero() -> Self;
-    fn one() -> Self;
-    fn load(elements: &[&Self::Element; LANES]) -> Self;
+    /// The token that the elements were made from.
+    fn lanes(&self) -> Ifma;
+    fn zero(lanes: Ifma) -> Self;
+    fn one(lanes: Ifma) -> Self;
+    fn load(lanes: Ifma, elements: &[&Self::Element; LANES]) -> Self;
     fn store(&self) -> [Self::Element; LANES];
     /// See [`Fp::plus`]; every other method of this trait likewise.
     fn plus(&self, other: &Self) -> Self;
@@ -50,7 +52,7 @@ pub trait Field: Copy {
     fn is_odd(&self) -> Mask;
     fn is_larger(&self) -> Mask;
     /// From the words of its parts: see [`Fp::from_words`].
-    fn from_words(words: &Words) -> Self;
+    fn from_words(lanes: Ifma, words: &Words) -> Self;
     /// The square roots of elements, and where they are that: see [`square_root`].
     fn square_roots<const N: usize>(squares: &[Self; N]) -> [(Self, Mask); N];
     /// The inverses of a vector's elements, none of which is zero, of limbs below one unit and values below 4p. Six products
@@ -70,16 +72,20 @@ macro_rules! field {
             const PARTS: usize = size_of::<$element>() / size_of::<blst_fp>();
 
             #[inline(always)]
-            fn zero() -> Self {
-                Self::zero()
+            fn lanes(&self) -> Ifma {
+                self.lanes()
             }
             #[inline(always)]
-            fn one() -> Self {
-                Self::one()
+            fn zero(lanes: Ifma) -> Self {
+                Self::zero(lanes)
             }
             #[inline(always)]
-            fn load(elements: &[&$element; LANES]) -> Self {
-                Self::load(elements)
+            fn one(lanes: Ifma) -> Self {
+                Self::one(lanes)
+            }
+            #[inline(always)]
+            fn load(lanes: Ifma, elements: &[&$element; LANES]) -> Self {
+                Self::load(lanes, elements)
             }
             #[inline(always)]
             fn store(&self) -> [$element; LANES] {
@@ -146,13 +152,12 @@ macro_rules! field {
                 $factor(self)
             }
             #[inline(always)]
-            fn from_words(words: &Words) -> Self {
-                $from_words(words)
+            fn from_words(lanes: Ifma, words: &Words) -> Self {
+                $from_words(lanes, words)
             }
             #[inline(always)]
             fn square_roots<const N: usize>(squares: &[Self; N]) -> [(Self, Mask); N] {
-                // SAFETY: see the head of `fp.rs`.
-                unsafe { square_root::$square_roots(squares) }
+                square_root::$square_roots(squares[0].lanes(), squares)
             }
             #[inline(always)]
             fn times_fp(&self, other: &Fp) -> Self {
@@ -166,45 +171,47 @@ macro_rules! field {
     };
 }
 
-field!(Fp, blst_fp, |a: &Fp| *a, |words: &Words| Fp::from_words(&words[0]), in_fp);
+field!(Fp, blst_fp, |a: &Fp| *a, |lanes, words: &Words| Fp::from_words(lanes, &words[0]), in_fp);
 field!(
     Fp2,
     blst_fp2,
     Fp2::carried,
-    |words: &Words| Fp2::new(Fp::from_words(&words[0]), Fp::from_words(&words[1])),
+    |lanes, words: &Words| Fp2::new(Fp::from_words(lanes, &words[0]), Fp::from_words(lanes, &words[1])),
     in_fp2
 );
 
 /// Replaces each element by its inverse, zeros by zero: Montgomery's trick down the vectors, then across the lanes.
 /// Elements of limbs below 2 units and values below 8p. Three products a vector, and one inversion.
 pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
-    // SAFETY: see the head of `fp.rs`.
-    unsafe { invert_all_lanes(elements) }
+    if let Some(first) = elements.first() {
+        invert_elements(first.lanes(), elements);
+    }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn invert_all_lanes<F: Field>(elements: &mut [F]) {
-    // What comes before each element: its zeros, and the product so far, in which zeros count as ones.
-    let mut before = Vec::with_capacity(elements.len());
-    let mut product: Option<F> = None;
-    for element in elements.iter_mut() {
-        let zeros = element.is_zero();
-        if zeros != 0 {
-            *element = F::one().or(zeros, element);
+in_lanes! {
+    fn invert_elements<F: Field>(lanes: Ifma, elements: &mut [F]) {
+        // What comes before each element: its zeros, and the product so far, in which zeros count as ones.
+        let mut before = Vec::with_capacity(elements.len());
+        let mut product: Option<F> = None;
+        for element in elements.iter_mut() {
+            let zeros = element.is_zero();
+            if zeros != 0 {
+                *element = F::one(lanes).or(zeros, element);
+            }
+            before.push((zeros, product));
+            product = Some(product.map_or(*element, |product| product.times(element)));
         }
-        before.push((zeros, product));
-        product = Some(product.map_or(*element, |product| product.times(element)));
-    }
-    let Some(product) = product else { return };
-    let mut inverse = product.carried().shrunk().inverted();
-    for (element, (zeros, product)) in elements.iter_mut().zip(before).rev() {
-        let inverted = product.map_or(inverse, |product| inverse.times(&product));
-        if product.is_some() {
-            inverse = inverse.times(element);
-        }
-        *element = inverted;
-        if zeros != 0 {
-            *element = F::zero().or(zeros, element);
+        let Some(product) = product else { return };
+        let mut inverse = product.carried().shrunk().inverted();
+        for (element, (zeros, product)) in elements.iter_mut().zip(before).rev() {
+            let inverted = product.map_or(inverse, |product| inverse.times(&product));
+            if product.is_some() {
+                inverse = inverse.times(element);
+            }
+            *element = inverted;
+            if zeros != 0 {
+                *element = F::zero(lanes).or(zeros, element);
+            }
         }
     }
 }
@@ -219,18 +226,16 @@ mod tests {
 
     #[test]
     fn inverses_of_many_with_zeros_among_them() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let elements = elements();
         let mut vectors: Vec<Fp> =
-            elements.chunks_exact(8).map(|e| Fp::load(&core::array::from_fn(|i| &e[i]))).collect();
+            elements.chunks_exact(8).map(|e| Fp::load(lanes, &core::array::from_fn(|i| &e[i]))).collect();
         invert_all(&mut vectors);
         let inverted: Vec<_> = vectors.iter().flat_map(|v| v.store()).collect();
         for (a, inverse) in elements.iter().zip(inverted) {
             assert_eq!(inverse, if a.is_zero() { *a } else { a.inverse() });
         }
-        let mut zeros = [Fp::zero(); 2];
+        let mut zeros = [Fp::zero(lanes); 2];
         invert_all(&mut zeros);
         assert!(zeros.iter().flat_map(|v| v.store()).all(|e| e.is_zero()));
     }

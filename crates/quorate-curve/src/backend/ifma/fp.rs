@@ -4,30 +4,21 @@
 //! differences carry nothing, and a product takes limbs of up to four units of 2^50 ([`Bound`] says it in debug builds).
 //!
 //! Long because a third of it are tests, which reach into the limbs.
-//!
-//! **Safety of the whole back end.** Every function that computes with lanes is reached through an [`Ifma`](super::Ifma),
-//! which can be had only where the CPU and the operating system have AVX-512 F and IFMA.
-
-use core::arch::x86_64::*;
 
 use blst::blst_fp;
 
-#[cfg(debug_assertions)]
-use super::bound::Bound;
 use super::{
+    bound::Bound,
     kernel::{self, Limbs, P, limbs, limbs_of, multiple_of_p, unroll},
+    vector::{Ifma, LANES, Mask, Vector, in_lanes},
     word::Word,
 };
 use crate::arithmetic::{self, field::Field};
 
-/// A bit for each lane.
-pub(crate) type Mask = u8;
-
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
 pub struct Fp {
-    pub(super) limbs: [__m512i; 8],
-    #[cfg(debug_assertions)]
+    pub(super) limbs: [Vector; 8],
     pub(super) bound: Bound,
 }
 
@@ -78,94 +69,77 @@ const HALF_OF_P: Limbs = {
 };
 
 impl Fp {
+    /// The token that the element was made from.
     #[inline(always)]
-    fn with(limbs: [__m512i; 8], #[cfg(debug_assertions)] bound: Bound) -> Self {
-        Self {
-            limbs,
-            #[cfg(debug_assertions)]
-            bound,
-        }
+    pub(crate) fn lanes(&self) -> Ifma {
+        self.limbs[0].lanes()
     }
 
     /// A canonical constant a·2^400 mod p in every lane.
     #[inline(always)]
-    pub(crate) fn constant(limbs: &Limbs) -> Self {
-        Self::with(
-            limbs_of!(I < 8 => Word::splat(limbs[I])),
-            #[cfg(debug_assertions)]
-            Bound::CANONICAL,
-        )
+    pub(crate) fn constant(lanes: Ifma, limbs: &Limbs) -> Self {
+        Self { limbs: limbs_of!(I < 8 => Vector::splat(lanes, limbs[I])), bound: Bound::CANONICAL }
     }
 
     #[inline(always)]
-    pub(crate) fn zero() -> Self {
-        Self::constant(&[0; 8])
+    pub(crate) fn zero(lanes: Ifma) -> Self {
+        Self::constant(lanes, &[0; 8])
     }
 
     #[inline(always)]
-    pub(crate) fn one() -> Self {
-        Self::constant(&ONE)
+    pub(crate) fn one(lanes: Ifma) -> Self {
+        Self::constant(lanes, &ONE)
     }
 
     /// blst's element in every lane. One multiplication.
     #[inline(always)]
-    pub(crate) fn splat(element: &blst_fp) -> Self {
-        Self::load(&[element; 8])
+    pub(crate) fn splat(lanes: Ifma, element: &blst_fp) -> Self {
+        Self::load(lanes, &[element; LANES])
     }
 
     /// blst's elements, one a lane. One multiplication.
     #[inline(always)]
-    pub(crate) fn load(elements: &[&blst_fp; 8]) -> Self {
-        // SAFETY: see the head of this file.
-        unsafe { load(elements) }
+    pub(crate) fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Self {
+        load(lanes, elements)
     }
 
     /// The elements as blst has them, canonical. One multiplication.
     #[inline(always)]
-    pub(crate) fn store(&self) -> [blst_fp; 8] {
-        // SAFETY: see the head of this file.
-        unsafe { store(self) }
+    pub(crate) fn store(&self) -> [blst_fp; LANES] {
+        store(self.lanes(), self)
     }
 
     /// A number below 2^384 in each lane, six words of 64 bits from the lowest, not in Montgomery form, to its element.
     /// One multiplication.
     #[inline(always)]
-    pub(crate) fn from_words(words: &[[u64; 8]; 6]) -> Self {
-        // SAFETY: see the head of this file.
-        unsafe { from_words(words, &R2) }
+    pub(crate) fn from_words(lanes: Ifma, words: &[[u64; LANES]; 6]) -> Self {
+        from_words(lanes, words, &R2)
     }
 
     /// The canonical number of each lane, not in Montgomery form, in limbs of 50 bits. One multiplication.
     #[inline(always)]
     fn number(&self) -> Self {
-        // SAFETY: see the head of this file.
-        unsafe { canonical(&self.times(&Self::constant(&[1, 0, 0, 0, 0, 0, 0, 0]))) }
+        canonical(self.lanes(), &self.times(&Self::constant(self.lanes(), &[1, 0, 0, 0, 0, 0, 0, 0])))
     }
 
     /// The lanes whose number is odd: `sgn0` of RFC 9380, section 4.1. One multiplication.
     #[inline(always)]
     pub(crate) fn is_odd(&self) -> Mask {
-        let number = self.number();
-        // SAFETY: see the head of this file.
-        unsafe { _mm512_test_epi64_mask(number.limbs[0], Word::splat(1)) }
+        let lowest = self.number().limbs[0];
+        lowest.meets(lowest.splat(1))
     }
 
     /// The lanes whose number is larger than that of its negative. One multiplication.
     #[inline(always)]
     pub(crate) fn is_larger(&self) -> Mask {
-        let number = self.number();
-        let less = limbs_of!(I < 8 => number.limbs[I].minus(Word::splat(HALF_OF_P[I])));
-        // SAFETY: see the head of this file.
-        unsafe { _mm512_cmpgt_epi64_mask(kernel::carry(&less)[7], Word::splat(-1)) }
+        let number = self.number().limbs;
+        let less = kernel::carry(&limbs_of!(I < 8 => number[I].minus(number[I].splat(HALF_OF_P[I]))));
+        less[7].splat(-1).is_less(less[7])
     }
 
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        Self::with(
-            limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])),
-            #[cfg(debug_assertions)]
-            self.bound.plus(other.bound),
-        )
+        Self { limbs: limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])), bound: self.bound.plus(other.bound) }
     }
 
     #[inline(always)]
@@ -193,34 +167,27 @@ impl Fp {
             const LIMBS: Limbs = multiple_of_p(TIMES, UNITS);
         }
         let multiple = &Multiple::<TIMES, UNITS>::LIMBS;
-        #[cfg(debug_assertions)]
-        let bound = {
-            use super::bound::UNIT;
-            assert!(other.bound.limb <= UNITS as u64 * (UNIT - 1), "{:?} less than {UNITS} units", other.bound);
-            other.bound.assert_value(TIMES as f64 - 0.01);
-            self.bound.plus(Bound { limb: (UNITS as u64 + 1) * UNIT - 1, value: TIMES as f64 })
-        };
-        Self::with(
-            limbs_of!(I < 8 => self.limbs[I].plus(Word::splat(multiple[I])).minus(other.limbs[I])),
-            #[cfg(debug_assertions)]
-            bound,
-        )
+        other.bound.assert_limbs(UNITS as u64);
+        other.bound.assert_value(TIMES as f64 - 0.01);
+        Self {
+            limbs: limbs_of!(I < 8 => {
+                let limb = self.limbs[I];
+                limb.plus(limb.splat(multiple[I])).minus(other.limbs[I])
+            }),
+            bound: self.bound.plus(Bound::new(UNITS as u64 + 1, TIMES as f64)),
+        }
     }
 
     /// The negative of a number with limbs below one unit and a value below 4p: 2 units and 4p.
     #[inline(always)]
     pub(crate) fn negated(&self) -> Self {
-        Self::zero().minus(self)
+        Self::zero(self.lanes()).minus(self)
     }
 
     /// The same number with limbs below one unit.
     #[inline(always)]
     pub(crate) fn carried(&self) -> Self {
-        Self::with(
-            kernel::carry(&self.limbs),
-            #[cfg(debug_assertions)]
-            self.bound.carried(),
-        )
+        Self { limbs: kernel::carry(&self.limbs), bound: self.bound.carried() }
     }
 
     /// The same element below 2.1p, with limbs below one unit, of limbs below 8 units and a value below 32p.
@@ -228,47 +195,24 @@ impl Fp {
     /// The eighth limb tells how often 2p can be taken away; a table of the multiples is a permutation.
     #[inline(always)]
     pub(crate) fn shrunk(&self) -> Self {
-        #[cfg(debug_assertions)]
-        {
-            self.bound.assert_factor(8);
-            self.bound.assert_value(31.9);
-        }
-        // SAFETY: see the head of this file.
-        let limbs = unsafe { shrink(&self.limbs) };
-        Self::with(
-            limbs,
-            #[cfg(debug_assertions)]
-            Bound { value: 2.1, ..Bound::CANONICAL },
-        )
+        self.bound.assert_factor(8);
+        self.bound.assert_value(31.9);
+        Self { limbs: shrink(self.lanes(), &self.limbs), bound: Bound::new(1, 2.1) }
     }
 
     /// The product of factors with limbs below 4 units: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
-        #[cfg(debug_assertions)]
-        {
-            self.bound.assert_factor(4);
-            other.bound.assert_factor(4);
-        }
-        Self::with(
-            // SAFETY: see the head of this file.
-            unsafe { multiply(&self.limbs, &other.limbs) },
-            #[cfg(debug_assertions)]
-            Bound::reduced(self.bound.value * other.bound.value),
-        )
+        self.bound.assert_factor(4);
+        other.bound.assert_factor(4);
+        Self { limbs: multiply(self.lanes(), &self.limbs, &other.limbs), bound: self.bound.of_product(other.bound) }
     }
 
     /// The square of a number with limbs below 2 units: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn squared(&self) -> Self {
-        #[cfg(debug_assertions)]
         self.bound.assert_factor(2);
-        Self::with(
-            // SAFETY: see the head of this file.
-            unsafe { square(&self.limbs) },
-            #[cfg(debug_assertions)]
-            Bound::reduced(self.bound.value * self.bound.value),
-        )
+        Self { limbs: square(self.lanes(), &self.limbs), bound: self.bound.of_product(self.bound) }
     }
 
     /// As [`times`](Self::times): the face that Fp2 has too.
@@ -280,26 +224,22 @@ impl Fp {
     /// `self` in the lanes of the mask, `other` elsewhere.
     #[inline(always)]
     pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
-        Self::with(
-            // SAFETY: see the head of this file.
-            limbs_of!(I < 8 => unsafe { _mm512_mask_mov_epi64(other.limbs[I], mask, self.limbs[I]) }),
-            #[cfg(debug_assertions)]
-            self.bound.or(other.bound),
-        )
+        Self {
+            limbs: limbs_of!(I < 8 => self.limbs[I].in_mask(mask, other.limbs[I])),
+            bound: self.bound.or(other.bound),
+        }
     }
 
     /// The inverses, none of the elements being zero. Six products and one scalar inversion.
     #[inline(always)]
     pub(crate) fn inverted(&self) -> Self {
-        // SAFETY: see the head of this file.
-        unsafe { invert(self) }
+        invert(self.lanes(), self)
     }
 
     /// The lanes that are zero, of a number below 8p with limbs below 4 units. Cheap where no lane is.
     #[inline(always)]
     pub(crate) fn is_zero(&self) -> Mask {
-        // SAFETY: see the head of this file.
-        unsafe { is_zero(self) }
+        is_zero(self.lanes(), self)
     }
 
     /// The lanes where both are the same.
@@ -310,211 +250,172 @@ impl Fp {
 
     /// A canonical constant a·2^400 mod p for each lane, by limb.
     #[inline(always)]
-    pub(crate) fn constants(limbs: &[[i64; 8]; 8]) -> Self {
-        Self::with(
-            // SAFETY: arrays of eight words are vectors.
-            limbs_of!(I < 8 => unsafe { core::mem::transmute::<[i64; 8], __m512i>(limbs[I]) }),
-            #[cfg(debug_assertions)]
-            Bound::CANONICAL,
-        )
+    pub(crate) fn constants(lanes: Ifma, limbs: &[[i64; LANES]; 8]) -> Self {
+        Self { limbs: limbs_of!(I < 8 => Vector::load(lanes, &limbs[I])), bound: Bound::CANONICAL }
     }
 
     /// Permutes the lanes: lane i becomes what lane `from[i]` was.
     #[inline(always)]
-    pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
-        // SAFETY: see the head of this file; an array of eight words is a vector.
-        let from: __m512i = unsafe { core::mem::transmute(from) };
-        Self::with(
-            // SAFETY: see the head of this file.
-            limbs_of!(I < 8 => unsafe { _mm512_permutexvar_epi64(from, self.limbs[I]) }),
-            #[cfg(debug_assertions)]
-            self.bound,
-        )
+    pub(crate) fn permuted(&self, from: [i64; LANES]) -> Self {
+        let from = Vector::load(self.lanes(), &from);
+        Self { limbs: limbs_of!(I < 8 => self.limbs[I].permuted(from)), bound: self.bound }
     }
 
     /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
     #[inline(always)]
-    pub(crate) fn gathered(&self, other: &Self, from: [i64; 8]) -> Self {
-        // SAFETY: see the head of this file; an array of eight words is a vector.
-        let from: __m512i = unsafe { core::mem::transmute(from) };
-        Self::with(
-            // SAFETY: see the head of this file.
-            limbs_of!(I < 8 => unsafe { _mm512_permutex2var_epi64(self.limbs[I], from, other.limbs[I]) }),
-            #[cfg(debug_assertions)]
-            self.bound.or(other.bound),
-        )
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn multiply(a: &[__m512i; 8], b: &[__m512i; 8]) -> [__m512i; 8] {
-    kernel::reduce(&kernel::product(a, b))
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn square(a: &[__m512i; 8]) -> [__m512i; 8] {
-    kernel::reduce(&kernel::square(a))
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn load(elements: &[&blst_fp; 8]) -> Fp {
-    let mut words = [[0; 8]; 6];
-    for (lane, element) in elements.iter().enumerate() {
-        for (word, limb) in words.iter_mut().zip(element.l) {
-            word[lane] = limb;
+    pub(crate) fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
+        let from = Vector::load(self.lanes(), &from);
+        Self {
+            limbs: limbs_of!(I < 8 => self.limbs[I].gathered(other.limbs[I], from)),
+            bound: self.bound.or(other.bound),
         }
     }
-    from_words(&words, &FROM_BLST)
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn from_words(words: &[[u64; 8]; 6], factor: &Limbs) -> Fp {
-    // SAFETY: arrays of eight words are vectors.
-    let words: [__m512i; 6] = unsafe { core::mem::transmute(*words) };
-    let mut out = Fp::zero();
-    let mask = _mm512_set1_epi64((1 << 50) - 1);
-    unroll!(I < 8 {
-        const WORD: usize = 50 * I / 64;
-        const SHIFT: u32 = (50 * I % 64) as u32;
-        let mut bits = _mm512_srli_epi64::<SHIFT>(words[WORD]);
-        if SHIFT > 14 && WORD < 5 {
-            const UP: u32 = (64 - SHIFT) % 64;
-            bits = _mm512_or_si512(bits, _mm512_slli_epi64::<UP>(words[(WORD + 1) % 6]));
+in_lanes! {
+    #[inline(never)]
+    fn multiply(lanes: Ifma, a: &[Vector; 8], b: &[Vector; 8]) -> [Vector; 8] {
+        kernel::reduce(&kernel::product(a, b))
+    }
+
+    #[inline(never)]
+    fn square(lanes: Ifma, a: &[Vector; 8]) -> [Vector; 8] {
+        kernel::reduce(&kernel::square(a))
+    }
+
+    fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Fp {
+        let mut words = [[0; LANES]; 6];
+        for (lane, element) in elements.iter().enumerate() {
+            for (word, limb) in words.iter_mut().zip(element.l) {
+                word[lane] = limb;
+            }
         }
-        out.limbs[I] = _mm512_and_si512(bits, mask);
-    });
-    #[cfg(debug_assertions)]
-    {
+        from_words(lanes, &words, &FROM_BLST)
+    }
+
+    fn from_words(lanes: Ifma, words: &[[u64; LANES]; 6], factor: &Limbs) -> Fp {
+        let mut vectors = [Vector::splat(lanes, 0); 6];
+        for (vector, words) in vectors.iter_mut().zip(words) {
+            *vector = Vector::load(lanes, &words.map(|word| word as i64));
+        }
         // 2^384 is below 10p.
-        out.bound.value = 10.0;
+        let mut out = Fp { bound: Bound::new(1, 10.0), ..Fp::zero(lanes) };
+        unroll!(I < 8 {
+            const WORD: usize = 50 * I / 64;
+            const SHIFT: u32 = (50 * I % 64) as u32;
+            let mut bits = vectors[WORD].shifted_down::<SHIFT>();
+            if SHIFT > 14 && WORD < 5 {
+                const UP: u32 = (64 - SHIFT) % 64;
+                bits = bits.or(vectors[(WORD + 1) % 6].shifted_up::<UP>());
+            }
+            out.limbs[I] = bits.low_limb();
+        });
+        out.times(&Fp::constant(lanes, factor))
     }
-    out.times(&Fp::constant(factor))
-}
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn store(a: &Fp) -> [blst_fp; 8] {
-    let words = to_words(&canonical(&a.times(&Fp::constant(&TO_BLST))));
-    core::array::from_fn(|lane| blst_fp { l: core::array::from_fn(|word| words[word][lane]) })
+    fn store(lanes: Ifma, a: &Fp) -> [blst_fp; LANES] {
+        let words = to_words(&canonical(lanes, &a.times(&Fp::constant(lanes, &TO_BLST))));
+        core::array::from_fn(|lane| blst_fp { l: core::array::from_fn(|word| words[word][lane] as u64) })
+    }
+
+    /// Each lane's inverse is the product of the other lanes, which are gathered by rotations, over that of all.
+    #[inline(never)]
+    fn invert(lanes: Ifma, a: &Fp) -> Fp {
+        let across = a.permuted([4, 5, 6, 7, 0, 1, 2, 3]);
+        let pairs = a.times(&across);
+        let beside = pairs.permuted([2, 3, 0, 1, 6, 7, 4, 5]);
+        let fours = pairs.times(&beside);
+        let next = fours.permuted([1, 0, 3, 2, 5, 4, 7, 6]);
+        let product = fours.times(&next).store()[0];
+        let inverse = Fp::splat(lanes, &product.inverse());
+        across.times(&beside).times(&next.times(&inverse))
+    }
+
+    #[inline]
+    fn shrink(lanes: Ifma, a: &[Vector; 8]) -> [Vector; 8] {
+        // The top limb counts 2^350; the lower ones are below 2^53 and add less than 8 to it. The quotient by 2p, rounded
+        // down, may be one too small, and is never too large.
+        const INVERSE: i64 = (1 << 52) / (2 * (P[7] + 1));
+        let quotient = Vector::splat(lanes, 0).add_high(a[7], Vector::splat(lanes, INVERSE));
+        let mut out = *a;
+        unroll!(I < 8 {
+            let [low, high] = &EVEN_MULTIPLES[I];
+            out[I] = out[I].minus(Vector::load(lanes, low).gathered(Vector::load(lanes, high), quotient));
+        });
+        kernel::carry(&out)
+    }
+
+    /// The least representative of a product.
+    fn canonical(lanes: Ifma, a: &Fp) -> Fp {
+        a.bound.assert_factor(1);
+        a.bound.assert_value(2.99);
+        let mut limbs = a.limbs;
+        for _ in 0..2 {
+            let mut less = limbs;
+            unroll!(I < 8 { less[I] = less[I].minus(Vector::splat(lanes, P[I])); });
+            let less = kernel::carry(&less);
+            let negative = less[7].is_less(Vector::splat(lanes, 0));
+            unroll!(I < 8 { limbs[I] = limbs[I].in_mask(negative, less[I]); });
+        }
+        Fp { limbs, bound: Bound::CANONICAL }
+    }
+
+    fn is_zero(lanes: Ifma, a: &Fp) -> Mask {
+        a.bound.assert_value(7.99);
+        // The lowest limb of a zero is that of one of eight multiples of p.
+        let lowest = a.limbs[0].low_limb();
+        let mut perhaps: Mask = 0;
+        for multiple in const { lowest_limbs() } {
+            perhaps |= lowest.is_same(Vector::splat(lanes, multiple));
+        }
+        if perhaps == 0 {
+            return 0;
+        }
+        // A product is 0, p or 2p, and has their digits, since its carries are done.
+        let product = a.times(&Fp::one(lanes));
+        let mut zero: Mask = 0;
+        for multiple in [[0; 8], multiple_of_p(1, 0), multiple_of_p(2, 0)] {
+            let mut same = perhaps;
+            for (limb, of_multiple) in product.limbs.iter().zip(multiple) {
+                same = limb.is_same_in(same, Vector::splat(lanes, of_multiple));
+            }
+            zero |= same;
+        }
+        zero
+    }
 }
 
 /// The limbs of canonical numbers as words of 64 bits.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn to_words(a: &Fp) -> [[u64; 8]; 6] {
-    let mut words = [_mm512_setzero_si512(); 6];
+#[inline(always)]
+fn to_words(a: &Fp) -> [[i64; LANES]; 6] {
+    let mut words = [a.limbs[0].splat(0); 6];
     unroll!(I < 8 {
         const WORD: usize = 50 * I / 64;
         const SHIFT: u32 = (50 * I % 64) as u32;
-        words[WORD] = _mm512_or_si512(words[WORD], _mm512_slli_epi64::<SHIFT>(a.limbs[I]));
+        words[WORD] = words[WORD].or(a.limbs[I].shifted_up::<SHIFT>());
         if SHIFT > 14 && WORD < 5 {
             const DOWN: u32 = (64 - SHIFT) % 64;
-            words[(WORD + 1) % 6] = _mm512_srli_epi64::<DOWN>(a.limbs[I]);
+            words[(WORD + 1) % 6] = a.limbs[I].shifted_down::<DOWN>();
         }
     });
-    // SAFETY: vectors are arrays of eight words.
-    unsafe { core::mem::transmute(words) }
+    words.map(Vector::words)
 }
 
-/// Each lane's inverse is the product of the other lanes, which are gathered by rotations, over that of all.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn invert(a: &Fp) -> Fp {
-    let across = a.permuted([4, 5, 6, 7, 0, 1, 2, 3]);
-    let pairs = a.times(&across);
-    let beside = pairs.permuted([2, 3, 0, 1, 6, 7, 4, 5]);
-    let fours = pairs.times(&beside);
-    let next = fours.permuted([1, 0, 3, 2, 5, 4, 7, 6]);
-    let product = fours.times(&next).store()[0];
-    let inverse = Fp::splat(&product.inverse());
-    across.times(&beside).times(&next.times(&inverse))
-}
-
-/// 0, 2p, 4p, … 30p: by limb.
-static EVEN_MULTIPLES: [[i64; 16]; 8] = {
-    let mut table = [[0; 16]; 8];
+/// 0, 2p, 4p, … 14p and 16p, 18p, … 30p: by limb.
+static EVEN_MULTIPLES: [[[i64; LANES]; 2]; 8] = {
+    let mut table = [[[0; LANES]; 2]; 8];
     let mut i = 0;
-    while i < 16 {
+    while i < 2 * LANES {
         let multiple = multiple_of_p(2 * i as i64, 0);
         let mut limb = 0;
         while limb < 8 {
-            table[limb][i] = multiple[limb];
+            table[limb][i / LANES][i % LANES] = multiple[limb];
             limb += 1;
         }
         i += 1;
     }
     table
 };
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn shrink(a: &[__m512i; 8]) -> [__m512i; 8] {
-    // The top limb counts 2^350; the lower ones are below 2^53 and add less than 8 to it. The quotient by 2p, rounded
-    // down, may be one too small, and is never too large.
-    const INVERSE: i64 = (1 << 52) / (2 * (P[7] + 1));
-    let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), a[7], _mm512_set1_epi64(INVERSE));
-    let mut out = *a;
-    unroll!(I < 8 {
-        let table: *const i64 = EVEN_MULTIPLES[I].as_ptr();
-        // SAFETY: the table has sixteen words.
-        let (low, high) = unsafe { (_mm512_loadu_si512(table.cast()), _mm512_loadu_si512(table.add(8).cast())) };
-        out[I] = _mm512_sub_epi64(out[I], _mm512_permutex2var_epi64(low, quotient, high));
-    });
-    kernel::carry(&out)
-}
-
-/// The least representative of a product.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn canonical(a: &Fp) -> Fp {
-    #[cfg(debug_assertions)]
-    {
-        a.bound.assert_factor(1);
-        a.bound.assert_value(2.99);
-    }
-    let mut out = *a;
-    for _ in 0..2 {
-        let mut less = out.limbs;
-        unroll!(I < 8 {
-            less[I] = _mm512_sub_epi64(less[I], _mm512_set1_epi64(P[I]));
-        });
-        let less = kernel::carry(&less);
-        let negative = _mm512_cmplt_epi64_mask(less[7], _mm512_setzero_si512());
-        unroll!(I < 8 {
-            out.limbs[I] = _mm512_mask_mov_epi64(less[I], negative, out.limbs[I]);
-        });
-    }
-    #[cfg(debug_assertions)]
-    {
-        out.bound = Bound::CANONICAL;
-    }
-    out
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn is_zero(a: &Fp) -> Mask {
-    #[cfg(debug_assertions)]
-    a.bound.assert_value(7.99);
-    // The lowest limb of a zero is that of one of eight multiples of p.
-    let lowest = a.limbs[0].low_limb();
-    let mut perhaps: Mask = 0;
-    for multiple in const { lowest_limbs() } {
-        perhaps |= _mm512_cmpeq_epi64_mask(lowest, _mm512_set1_epi64(multiple));
-    }
-    if perhaps == 0 {
-        return 0;
-    }
-    // A product is 0, p or 2p, and has their digits, since its carries are done.
-    let product = a.times(&Fp::one());
-    let mut zero: Mask = 0;
-    for multiple in [[0; 8], multiple_of_p(1, 0), multiple_of_p(2, 0)] {
-        let mut same = perhaps;
-        for (limb, of_multiple) in product.limbs.iter().zip(multiple) {
-            same = _mm512_mask_cmpeq_epi64_mask(same, *limb, _mm512_set1_epi64(of_multiple));
-        }
-        zero |= same;
-    }
-    zero
-}
 
 /// The lowest limbs of 0, p, …, 7p.
 const fn lowest_limbs() -> [i64; 8] {
@@ -562,45 +463,38 @@ pub(super) mod tests {
     }
 
     /// A number of so many p, and a little more or less, in every lane: the largest that a bound allows, or beside an edge.
-    pub(in crate::backend::ifma) fn near_multiple(times: i64, more: i64) -> Fp {
+    pub(in crate::backend::ifma) fn near_multiple(lanes: Ifma, times: i64, more: i64) -> Fp {
         let mut limbs = multiple_of_p(times, 0);
         limbs[0] += more;
-        Fp::with(
-            Fp::constant(&kernel::carry(&limbs)).limbs,
-            #[cfg(debug_assertions)]
-            Bound { value: times as f64 + if more < 0 { -0.01 } else { 0.01 }, ..Bound::CANONICAL },
-        )
+        let bound = Bound::new(1, times as f64 + if more < 0 { -0.01 } else { 0.01 });
+        Fp { bound, ..Fp::constant(lanes, &kernel::carry(&limbs)) }
     }
 
     /// The limbs of the first lane.
     pub(in crate::backend::ifma) fn first_lane(a: &Fp) -> Limbs {
-        // SAFETY: lanes were found; vectors are arrays of eight words.
-        let limbs: [[i64; 8]; 8] = unsafe { core::mem::transmute(a.limbs) };
-        limbs.map(|limb| limb[0])
+        a.limbs.map(|limb| limb.words()[0])
     }
 
     /// The same element with limbs of nearly four units and a value of more than 40p.
     pub(in crate::backend::ifma) fn largest(a: &Fp) -> Fp {
         let mut out = *a;
         for _ in 0..4 {
-            out = out.minus_sum(&Fp::zero()).carried();
+            out = out.minus_sum(&Fp::zero(a.lanes())).carried();
         }
-        out.minus_sum(&Fp::zero())
+        out.minus_sum(&Fp::zero(a.lanes()))
     }
 
     #[test]
     fn agrees_with_blst() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let elements = elements();
         for a in elements.chunks_exact(8) {
-            let lanes_a = Fp::load(&core::array::from_fn(|i| &a[i]));
+            let lanes_a = Fp::load(lanes, &core::array::from_fn(|i| &a[i]));
             assert_eq!(lanes_a.store(), a);
             assert_eq!(lanes_a.squared().store(), core::array::from_fn(|i| a[i].squared()));
             for shift in 0..elements.len() / 3 {
                 let b: [blst_fp; 8] = core::array::from_fn(|i| elements[(shift * 3 + i) % elements.len()]);
-                let lanes_b = Fp::load(&core::array::from_fn(|i| &b[i]));
+                let lanes_b = Fp::load(lanes, &core::array::from_fn(|i| &b[i]));
                 let each = |f: fn(&blst_fp, &blst_fp) -> blst_fp| -> [blst_fp; 8] {
                     core::array::from_fn(|i| f(&a[i], &b[i]))
                 };
@@ -621,15 +515,13 @@ pub(super) mod tests {
     /// Beside every multiple of 2p that can be taken away: never too much, and what is left is below 2.1p.
     #[test]
     fn shrunk_beside_every_multiple() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         for times in 0..=31 {
             for more in [-1, 0, 1, P[7]] {
                 if times == 0 && more < 0 {
                     continue;
                 }
-                let number = near_multiple(times, more);
+                let number = near_multiple(lanes, times, more);
                 let limbs = first_lane(&number.shrunk());
                 assert!(limbs.iter().all(|limb| *limb >= 0), "{times}p + {more} to {limbs:?}");
                 assert!(limbs[7] <= 2 * P[7] + P[7] / 10, "{times}p + {more} to {limbs:?}");
@@ -643,29 +535,23 @@ pub(super) mod tests {
 
     /// The same number with lower limbs of seven units more.
     fn in_large_limbs(a: &Fp) -> Fp {
-        let lent = Fp::constant(&multiple_of_p(0, 7));
-        Fp::with(
-            a.plus(&lent).limbs,
-            #[cfg(debug_assertions)]
-            Bound { limb: 8 * super::super::bound::UNIT - 1, ..a.bound },
-        )
+        let lent = Fp::constant(a.lanes(), &multiple_of_p(0, 7));
+        Fp { bound: Bound::new(8, 31.9), ..a.plus(&lent) }
     }
 
     /// Every representative that a product may have, beside the multiples of p.
     #[test]
     fn canonical_beside_every_multiple() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         for times in 0..=2 {
             for more in [-1, 0, 1, 1 << 40] {
                 if times == 0 && more < 0 {
                     continue;
                 }
-                let number = near_multiple(times, more);
-                // SAFETY: lanes were found.
-                let limbs = first_lane(&unsafe { canonical(&number) });
-                let expected = if more < 0 { first_lane(&near_multiple(1, more)) } else { [more, 0, 0, 0, 0, 0, 0, 0] };
+                let number = near_multiple(lanes, times, more);
+                let limbs = first_lane(&canonical(lanes, &number));
+                let expected =
+                    if more < 0 { first_lane(&near_multiple(lanes, 1, more)) } else { [more, 0, 0, 0, 0, 0, 0, 0] };
                 assert_eq!(limbs, expected, "{times}p + {more}");
             }
         }
@@ -674,18 +560,16 @@ pub(super) mod tests {
     /// Zero as every multiple of p, and its neighbours.
     #[test]
     fn zero_in_every_form() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         for times in 0..8 {
             for more in [-1, 0, 1] {
                 if times == 0 && more < 0 {
                     continue;
                 }
-                let number = near_multiple(times, more);
+                let number = near_multiple(lanes, times, more);
                 assert_eq!(number.is_zero(), if more == 0 { !0 } else { 0 }, "{times}p + {more}");
                 // One lane alone.
-                let other = Fp::one();
+                let other = Fp::one(lanes);
                 for lane in 0..8 {
                     let expected = if more == 0 { 1 << lane } else { 0 };
                     assert_eq!(number.or(1 << lane, &other).is_zero(), expected);
@@ -697,16 +581,14 @@ pub(super) mod tests {
     /// Halfway, and beside it by a bit of every limb: which number is larger than its negative, and which is odd.
     #[test]
     fn signs_at_the_edges() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let words = |a: &blst_fp| {
             let mut out = [0; 6];
             // SAFETY: six words out.
             unsafe { blst::blst_uint64_from_fp(out.as_mut_ptr(), a) };
             out
         };
-        let one = Fp::one().store()[0];
+        let one = Fp::one(lanes).store()[0];
         let half = one.plus(&one).inverse();
         let mut numbers = elements();
         // (p + 1)/2 is a half.
@@ -720,7 +602,7 @@ pub(super) mod tests {
         for number in numbers {
             let (number_words, negative) = (words(&number), words(&blst_fp::default().minus(&number)));
             let larger = number_words.iter().rev().gt(negative.iter().rev());
-            let lanes = Fp::splat(&number);
+            let lanes = Fp::splat(lanes, &number);
             assert_eq!(lanes.is_larger(), if larger { !0 } else { 0 }, "{number_words:x?}");
             assert_eq!(lanes.is_odd(), if number_words[0] & 1 == 1 { !0 } else { 0 }, "{number_words:x?}");
         }

@@ -5,9 +5,9 @@
 use blst::{blst_fp2, blst_fp6, blst_fp12};
 
 use super::{
-    LANES,
     fp2::Fp2,
     kernel::{Limbs, limbs},
+    vector::{Ifma, LANES, in_lanes},
     wide::{Wide, combine},
     word::Word,
 };
@@ -34,13 +34,20 @@ macro_rules! each {
 }
 
 impl Fp12 {
-    pub(crate) fn one() -> Self {
-        Self { even: [Fp2::one(), Fp2::zero(), Fp2::zero()], odd: [Fp2::zero(); 3] }
+    /// The token that the value was made from.
+    #[inline(always)]
+    pub(crate) fn lanes(&self) -> Ifma {
+        self.even[0].lanes()
     }
 
-    pub(crate) fn load(values: &[&blst_fp12; LANES]) -> Self {
+    pub(crate) fn one(lanes: Ifma) -> Self {
+        let zero = Fp2::zero(lanes);
+        Self { even: [Fp2::one(lanes), zero, zero], odd: [zero; 3] }
+    }
+
+    pub(crate) fn load(lanes: Ifma, values: &[&blst_fp12; LANES]) -> Self {
         let part = |half: usize| {
-            core::array::from_fn(|i| Fp2::load(&core::array::from_fn(|lane| &values[lane].fp6[half].fp2[i])))
+            core::array::from_fn(|i| Fp2::load(lanes, &core::array::from_fn(|lane| &values[lane].fp6[half].fp2[i])))
         };
         Self { even: part(0), odd: part(1) }
     }
@@ -55,8 +62,7 @@ impl Fp12 {
 
     /// The square: coefficients of products in and out.
     pub(crate) fn squared(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { squared(self) }
+        squared(self.lanes(), self)
     }
 }
 
@@ -77,28 +83,23 @@ pub(crate) trait Extension: Copy {
 
 impl Extension for Fp12 {
     fn conjugated(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { conjugated(self) }
+        conjugated(self.lanes(), self)
     }
 
     fn times(&self, other: &Self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { times(self, other) }
+        times(self.lanes(), self, other)
     }
 
     fn cyclotomic_squared(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { cyclotomic_squared(self) }
+        cyclotomic_squared(self.lanes(), self)
     }
 
     fn frobenius(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { frobenius(self) }
+        frobenius(self.lanes(), self)
     }
 
     fn inverted(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { inverted(self) }
+        inverted(self.lanes(), self)
     }
 }
 
@@ -116,8 +117,7 @@ impl Accumulator {
     /// The value, its coefficients below 2.1p.
     pub(crate) fn value(&mut self) -> &mut Fp12 {
         if self.lines > 0 {
-            // SAFETY: see the head of `fp.rs`.
-            unsafe { shrink(&mut self.value) };
+            shrink(self.value.lanes(), &mut self.value);
             self.lines = 0;
         }
         &mut self.value
@@ -127,48 +127,97 @@ impl Accumulator {
     #[inline(always)]
     pub(crate) fn times_line<const SHIFT: usize>(&mut self, a: &Fp2, b: &Fp2) {
         if self.lines == LINES_BETWEEN_SHRINKS {
-            // SAFETY: see the head of `fp.rs`.
-            unsafe { shrink(&mut self.value) };
+            shrink(self.value.lanes(), &mut self.value);
             self.lines = 0;
         }
         self.lines += 1;
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { times_line::<SHIFT>(&mut self.value, a, b) }
+        times_line::<SHIFT>(a.lanes(), &mut self.value, a, b);
     }
 
     /// Multiplies by `scale` + (2a + 2b·v)·v^SHIFT·w, all three below one unit and 4p.
     #[inline(always)]
     pub(crate) fn times_scaled_line<const SHIFT: usize>(&mut self, scale: &Fp2, a: &Fp2, b: &Fp2) {
-        let value = self.value();
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { times_scaled_line::<SHIFT>(value, scale, a, b) }
+        times_scaled_line::<SHIFT>(a.lanes(), self.value(), scale, a, b);
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn conjugated(f: &Fp12) -> Fp12 {
-    Fp12 { even: f.even, odd: f.odd.map(|c| c.negated().shrunk()) }
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn shrink(f: &mut Fp12) {
-    for c in f.even.iter_mut().chain(&mut f.odd) {
-        *c = c.shrunk();
+in_lanes! {
+    fn conjugated(lanes: Ifma, f: &Fp12) -> Fp12 {
+        Fp12 { even: f.even, odd: f.odd.map(|c| c.negated().shrunk()) }
     }
-}
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn times_line<const SHIFT: usize>(f: &mut Fp12, a: &Fp2, b: &Fp2) {
-    add_products::<SHIFT>(f, a, b, |products, c| products.reduce_onto(c));
-}
+    fn shrink(lanes: Ifma, f: &mut Fp12) {
+        for c in f.even.iter_mut().chain(&mut f.odd) {
+            *c = c.shrunk();
+        }
+    }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn times_scaled_line<const SHIFT: usize>(f: &mut Fp12, scale: &Fp2, a: &Fp2, b: &Fp2) {
-    add_products::<SHIFT>(f, a, b, |products, c| {
-        *c = each!(p = *products, s = Wide::product(c, scale) => p.plus(s)).reduced();
-    });
+    #[inline(never)]
+    fn times_line[SHIFT: usize](lanes: Ifma, f: &mut Fp12, a: &Fp2, b: &Fp2) {
+        add_products::<SHIFT>(f, a, b, |products, c| products.reduce_onto(c));
+    }
+
+    #[inline(never)]
+    fn times_scaled_line[SHIFT: usize](lanes: Ifma, f: &mut Fp12, scale: &Fp2, a: &Fp2, b: &Fp2) {
+        add_products::<SHIFT>(f, a, b, |products, c| {
+            *c = each!(p = *products, s = Wide::product(c, scale) => p.plus(s)).reduced();
+        });
+    }
+
+    #[inline(never)]
+    fn times(lanes: Ifma, a: &Fp12, b: &Fp12) -> Fp12 {
+        let v0 = product6(&a.even, &b.even);
+        let v1 = product6(&a.odd, &b.odd);
+        let both = product6(&sum6(&a.even, &a.odd), &sum6(&b.even, &b.odd));
+        Fp12 { even: plus_times_v(&v0, &v1), odd: rest(&both, &v0, &v1) }
+    }
+
+    #[inline(never)]
+    fn squared(lanes: Ifma, a: &Fp12) -> Fp12 {
+        // (e + o·w)² = (e + o)(e + v·o) - e·o - v·e·o + 2·e·o·w
+        let [o0, o1, o2] = a.odd;
+        let shifted = [o2.times_one_plus_i().carried(), o0, o1];
+        let cross = product6(&a.even, &a.odd);
+        let both = product6(&sum6(&a.even, &a.odd), &sum6(&a.even, &shifted));
+        let cross_shifted = [times_xi(&cross[2]), cross[0], cross[1]];
+        let twice = |c: &Wide| each!(c = c => c.plus(c)).reduced();
+        Fp12 { even: rest(&both, &cross, &cross_shifted), odd: [twice(&cross[0]), twice(&cross[1]), twice(&cross[2])] }
+    }
+
+    #[inline(never)]
+    fn cyclotomic_squared(lanes: Ifma, f: &Fp12) -> Fp12 {
+        let ([e0, e1, e2], [o0, o1, o2]) = (&f.even, &f.odd);
+        let [t0, t1] = square4(e0, o1);
+        let [t2, t3] = square4(o0, e2);
+        let [t4, t5] = square4(e1, o2);
+        Fp12 {
+            even: [thrice_less(&t0, e0), thrice_less(&t2, e1), thrice_less(&t4, e2)],
+            odd: [thrice_more(&times_xi(&t5), o0), thrice_more(&t1, o1), thrice_more(&t3, o2)],
+        }
+    }
+
+    fn frobenius(lanes: Ifma, f: &Fp12) -> Fp12 {
+        // The coefficient of w^i is conjugated and multiplied by (1 + i)^(i(p-1)/6).
+        let of = |c: &Fp2, i: usize| c.conjugated().shrunk().times(&Fp2::constant(lanes, &FROBENIUS[i]));
+        Fp12 {
+            even: [f.even[0].conjugated().shrunk(), of(&f.even[1], 2), of(&f.even[2], 4)],
+            odd: [of(&f.odd[0], 1), of(&f.odd[1], 3), of(&f.odd[2], 5)],
+        }
+    }
+
+    fn inverted(lanes: Ifma, f: &Fp12) -> Fp12 {
+        let (even2, odd2) = (product6(&f.even, &f.even), product6(&f.odd, &f.odd));
+        let norm = [
+            each!(x = even2[0], y = times_xi(&odd2[2]) => x.minus(y)).reduced(),
+            each!(x = even2[1], y = odd2[0] => x.minus(y)).reduced(),
+            each!(x = even2[2], y = odd2[1] => x.minus(y)).reduced(),
+        ];
+        let inverse = inverted6(&norm);
+        Fp12 {
+            even: product6(&f.even, &inverse).map(|c| c.reduced()),
+            odd: product6(&f.odd, &inverse).map(|c| c.reduced().negated().shrunk()),
+        }
+    }
 }
 
 /// Adds the product of f and (2a + 2b·v)·v^SHIFT·w to f, a coefficient at a time, as `add` says.
@@ -295,15 +344,6 @@ fn sum6(a: &Fp6, b: &Fp6) -> Fp6 {
     [a[0].plus(&b[0]).carried(), a[1].plus(&b[1]).carried(), a[2].plus(&b[2]).carried()]
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn times(a: &Fp12, b: &Fp12) -> Fp12 {
-    let v0 = product6(&a.even, &b.even);
-    let v1 = product6(&a.odd, &b.odd);
-    let both = product6(&sum6(&a.even, &a.odd), &sum6(&b.even, &b.odd));
-    Fp12 { even: plus_times_v(&v0, &v1), odd: rest(&both, &v0, &v1) }
-}
-
 /// a + b·v, reduced.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
@@ -326,19 +366,6 @@ fn rest(a: &[Wide; 3], b: &[Wide; 3], c: &[Wide; 3]) -> Fp6 {
     ]
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn squared(a: &Fp12) -> Fp12 {
-    // (e + o·w)² = (e + o)(e + v·o) - e·o - v·e·o + 2·e·o·w
-    let [o0, o1, o2] = a.odd;
-    let shifted = [o2.times_one_plus_i().carried(), o0, o1];
-    let cross = product6(&a.even, &a.odd);
-    let both = product6(&sum6(&a.even, &a.odd), &sum6(&a.even, &shifted));
-    let cross_shifted = [times_xi(&cross[2]), cross[0], cross[1]];
-    let twice = |c: &Wide| each!(c = c => c.plus(c)).reduced();
-    Fp12 { even: rest(&both, &cross, &cross_shifted), odd: [twice(&cross[0]), twice(&cross[1]), twice(&cross[2])] }
-}
-
 /// (a + b·t)² with t² = 1 + i, before its reduction: a² + (1 + i)·b² and 2ab.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
@@ -348,24 +375,11 @@ fn square4(a: &Fp2, b: &Fp2) -> [Wide; 2] {
     [plus_times_xi(&a2, &b2), each!(c = both, s = a2, t = b2 => c.minus(s).minus(t))]
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn cyclotomic_squared(f: &Fp12) -> Fp12 {
-    let ([e0, e1, e2], [o0, o1, o2]) = (&f.even, &f.odd);
-    let [t0, t1] = square4(e0, o1);
-    let [t2, t3] = square4(o0, e2);
-    let [t4, t5] = square4(e1, o2);
-    Fp12 {
-        even: [thrice_less(&t0, e0), thrice_less(&t2, e1), thrice_less(&t4, e2)],
-        odd: [thrice_more(&times_xi(&t5), o0), thrice_more(&t1, o1), thrice_more(&t3, o2)],
-    }
-}
-
 /// 3t - 2c
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn thrice_less(t: &Wide, c: &Fp2) -> Fp2 {
-    let mut sum = Fp2::zero().minus_sum(&c.doubled());
+    let mut sum = Fp2::zero(c.lanes()).minus_sum(&c.doubled());
     each!(t = t => t.plus(t).plus(t)).reduce_onto(&mut sum);
     sum.shrunk()
 }
@@ -377,31 +391,6 @@ fn thrice_more(t: &Wide, c: &Fp2) -> Fp2 {
     let mut sum = c.doubled();
     each!(t = t => t.plus(t).plus(t)).reduce_onto(&mut sum);
     sum.shrunk()
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn frobenius(f: &Fp12) -> Fp12 {
-    // The coefficient of w^i is conjugated and multiplied by (1 + i)^(i(p-1)/6).
-    let of = |c: &Fp2, i: usize| c.conjugated().shrunk().times(&Fp2::constant(&FROBENIUS[i]));
-    Fp12 {
-        even: [f.even[0].conjugated().shrunk(), of(&f.even[1], 2), of(&f.even[2], 4)],
-        odd: [of(&f.odd[0], 1), of(&f.odd[1], 3), of(&f.odd[2], 5)],
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn inverted(f: &Fp12) -> Fp12 {
-    let (even2, odd2) = (product6(&f.even, &f.even), product6(&f.odd, &f.odd));
-    let norm = [
-        each!(x = even2[0], y = times_xi(&odd2[2]) => x.minus(y)).reduced(),
-        each!(x = even2[1], y = odd2[0] => x.minus(y)).reduced(),
-        each!(x = even2[2], y = odd2[1] => x.minus(y)).reduced(),
-    ];
-    let inverse = inverted6(&norm);
-    Fp12 {
-        even: product6(&f.even, &inverse).map(|c| c.reduced()),
-        odd: product6(&f.odd, &inverse).map(|c| c.reduced().negated().shrunk()),
-    }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -530,8 +519,8 @@ pub(super) mod tests {
         (0..30).map(|v| core::array::from_fn(|lane| value(8 * v + lane))).collect()
     }
 
-    fn lanes(values: &[blst_fp12; 8]) -> Fp12 {
-        Fp12::load(&core::array::from_fn(|lane| &values[lane]))
+    fn load_values(lanes: Ifma, values: &[blst_fp12; 8]) -> Fp12 {
+        Fp12::load(lanes, &core::array::from_fn(|lane| &values[lane]))
     }
 
     fn each(values: &[blst_fp12; 8], f: impl Fn(&blst_fp12, &mut blst_fp12)) -> [blst_fp12; 8] {
@@ -545,13 +534,11 @@ pub(super) mod tests {
     // SAFETY, for every block below: valid references.
     #[test]
     fn agrees_with_blst() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let vectors = values();
         for (i, a) in vectors.iter().enumerate() {
             let b = &vectors[(i + 11) % vectors.len()];
-            let (x, y) = (lanes(a), lanes(b));
+            let (x, y) = (load_values(lanes, a), load_values(lanes, b));
             assert_eq!(x.store(), *a);
             let products: [_; 8] = core::array::from_fn(|lane| crate::arithmetic::fp12::multiply(&a[lane], &b[lane]));
             assert_eq!(x.times(&y).store(), products);
@@ -573,20 +560,18 @@ pub(super) mod tests {
     /// Lines one after another, past several shrinks, are products with 1 + (2a + 2b·v)·v^SHIFT·w.
     #[test]
     fn lines_are_products() {
-        if !lanes_or_skip() {
-            return;
-        }
-        lines::<0>();
-        lines::<1>();
+        let Some(lanes) = lanes_or_skip() else { return };
+        lines::<0>(lanes);
+        lines::<1>(lanes);
     }
 
-    fn lines<const SHIFT: usize>() {
+    fn lines<const SHIFT: usize>(lanes: Ifma) {
         let elements = elements2();
-        let mut lines = Accumulator::new(lanes(&values()[0]));
+        let mut lines = Accumulator::new(load_values(lanes, &values()[0]));
         let mut expected = values()[0];
         for n in 0..3 * LINES_BETWEEN_SHRINKS + 1 {
             let (a, b) = (&elements[n % elements.len()], &elements[(3 * n + 1) % elements.len()]);
-            lines.times_line::<SHIFT>(&load(a), &load(b));
+            lines.times_line::<SHIFT>(&load(lanes, a), &load(lanes, b));
             for lane in 0..8 {
                 let mut line = blst_fp12::default();
                 line.fp6[1].fp2[SHIFT] = a[lane].doubled();
@@ -597,7 +582,7 @@ pub(super) mod tests {
         assert_eq!(lines.value().store(), expected);
         for n in 0..20 {
             let [a, b, scale] = [1, 3, 7].map(|stride| &elements[(stride * n + 1) % elements.len()]);
-            lines.times_scaled_line::<SHIFT>(&load(scale), &load(a), &load(b));
+            lines.times_scaled_line::<SHIFT>(&load(lanes, scale), &load(lanes, a), &load(lanes, b));
             for lane in 0..8 {
                 let mut line = blst_fp12::default();
                 line.fp6[0].fp2[0] = scale[lane];
@@ -606,7 +591,7 @@ pub(super) mod tests {
                 expected[lane] = crate::arithmetic::fp12::multiply(&expected[lane], &line);
             }
             assert_eq!(lines.value().store(), expected);
-            lines.times_line::<SHIFT>(&load(&[Default::default(); 8]), &load(&[Default::default(); 8]));
+            lines.times_line::<SHIFT>(&Fp2::zero(lanes), &Fp2::zero(lanes));
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Eight elements of Fp2 = Fp(i), i² = -1.
 
-use core::arch::x86_64::*;
-
 use blst::blst_fp2;
 
-#[cfg(debug_assertions)]
-use super::bound::Bound;
 use super::{
-    fp::{Fp, Mask},
+    bound::Bound,
+    fp::Fp,
     kernel::{self, Limbs, P, limbs_of},
+    vector::{Ifma, LANES, Mask, Vector, in_lanes},
     word::Word,
 };
 
@@ -25,34 +23,40 @@ impl Fp2 {
         Self { c0, c1 }
     }
 
+    /// The token that the element was made from.
     #[inline(always)]
-    pub(crate) fn zero() -> Self {
-        Self::new(Fp::zero(), Fp::zero())
+    pub(crate) fn lanes(&self) -> Ifma {
+        self.c0.lanes()
     }
 
     #[inline(always)]
-    pub(crate) fn one() -> Self {
-        Self::new(Fp::one(), Fp::zero())
+    pub(crate) fn zero(lanes: Ifma) -> Self {
+        Self::new(Fp::zero(lanes), Fp::zero(lanes))
+    }
+
+    #[inline(always)]
+    pub(crate) fn one(lanes: Ifma) -> Self {
+        Self::new(Fp::one(lanes), Fp::zero(lanes))
     }
 
     /// A canonical constant in every lane.
     #[inline(always)]
-    pub(crate) fn constant(limbs: &[Limbs; 2]) -> Self {
-        Self::new(Fp::constant(&limbs[0]), Fp::constant(&limbs[1]))
+    pub(crate) fn constant(lanes: Ifma, limbs: &[Limbs; 2]) -> Self {
+        Self::new(Fp::constant(lanes, &limbs[0]), Fp::constant(lanes, &limbs[1]))
     }
 
     #[inline(always)]
-    pub(crate) fn load(elements: &[&blst_fp2; 8]) -> Self {
-        Self::new(Fp::load(&elements.map(|e| &e.fp[0])), Fp::load(&elements.map(|e| &e.fp[1])))
+    pub(crate) fn load(lanes: Ifma, elements: &[&blst_fp2; LANES]) -> Self {
+        Self::new(Fp::load(lanes, &elements.map(|e| &e.fp[0])), Fp::load(lanes, &elements.map(|e| &e.fp[1])))
     }
 
     #[inline(always)]
-    pub(crate) fn splat(element: &blst_fp2) -> Self {
-        Self::load(&[element; 8])
+    pub(crate) fn splat(lanes: Ifma, element: &blst_fp2) -> Self {
+        Self::load(lanes, &[element; LANES])
     }
 
     #[inline(always)]
-    pub(crate) fn store(&self) -> [blst_fp2; 8] {
+    pub(crate) fn store(&self) -> [blst_fp2; LANES] {
         let (c0, c1) = (self.c0.store(), self.c1.store());
         core::array::from_fn(|lane| blst_fp2 { fp: [c0[lane], c1[lane]] })
     }
@@ -111,40 +115,29 @@ impl Fp2 {
     /// The product of factors with limbs below 2 units: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
-        #[cfg(debug_assertions)]
         for part in [&self.c0, &self.c1, &other.c0, &other.c1] {
             part.bound.assert_factor(2);
             part.bound.assert_value(32.0);
         }
-        // SAFETY: see the head of `fp.rs`.
-        let [c0, c1] = unsafe { multiply(&[&self.c0.limbs, &self.c1.limbs], &[&other.c0.limbs, &other.c1.limbs]) };
-        self.made_of(c0, c1)
+        let (a, b) = ([&self.c0.limbs, &self.c1.limbs], [&other.c0.limbs, &other.c1.limbs]);
+        Self::made_of(multiply(self.lanes(), &a, &b))
     }
 
     /// The square of a number with limbs below 2 units and values below 16p: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn squared(&self) -> Self {
-        #[cfg(debug_assertions)]
         for part in [&self.c0, &self.c1] {
             part.bound.assert_factor(2);
             part.bound.assert_value(15.99);
         }
-        // SAFETY: see the head of `fp.rs`.
-        let [c0, c1] = unsafe { square(&self.c0.limbs, &self.c1.limbs) };
-        self.made_of(c0, c1)
+        Self::made_of(square(self.lanes(), &self.c0.limbs, &self.c1.limbs))
     }
 
     /// An element of these limbs, made by a kernel from factors that were asserted.
     #[inline(always)]
-    fn made_of(&self, c0: [__m512i; 8], c1: [__m512i; 8]) -> Self {
-        #[cfg(debug_assertions)]
-        let bound = Bound::reduced(64.0 * 64.0);
-        let of = |limbs| Fp {
-            limbs,
-            #[cfg(debug_assertions)]
-            bound,
-        };
-        Self::new(of(c0), of(c1))
+    fn made_of([c0, c1]: [[Vector; 8]; 2]) -> Self {
+        let bound = Bound::new(1, 64.0).of_product(Bound::new(1, 64.0));
+        Self::new(Fp { limbs: c0, bound }, Fp { limbs: c1, bound })
     }
 
     /// The product with an element of Fp; limbs below 4 units.
@@ -168,8 +161,7 @@ impl Fp2 {
     /// The inverses, none of the elements being zero, of limbs below one unit and values below 4p.
     #[inline(always)]
     pub(crate) fn inverted(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { invert(self) }
+        invert(self.lanes(), self)
     }
 
     #[inline(always)]
@@ -179,13 +171,13 @@ impl Fp2 {
 
     /// As [`Fp::permuted`].
     #[inline(always)]
-    pub(crate) fn permuted(&self, from: [i64; 8]) -> Self {
+    pub(crate) fn permuted(&self, from: [i64; LANES]) -> Self {
         Self::new(self.c0.permuted(from), self.c1.permuted(from))
     }
 
     /// As [`Fp::gathered`].
     #[inline(always)]
-    pub(crate) fn gathered(&self, other: &Self, from: [i64; 8]) -> Self {
+    pub(crate) fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
         Self::new(self.c0.gathered(&other.c0, from), self.c1.gathered(&other.c1, from))
     }
 
@@ -213,10 +205,25 @@ impl Fp2 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn invert(a: &Fp2) -> Fp2 {
-    let inverse = a.norm().inverted();
-    Fp2::new(a.c0.times(&inverse), a.c1.negated().times(&inverse))
+in_lanes! {
+    fn invert(lanes: Ifma, a: &Fp2) -> Fp2 {
+        let inverse = a.norm().inverted();
+        Fp2::new(a.c0.times(&inverse), a.c1.negated().times(&inverse))
+    }
+
+    #[inline(never)]
+    fn multiply(lanes: Ifma, a: &[&[Vector; 8]; 2], b: &[&[Vector; 8]; 2]) -> [[Vector; 8]; 2] {
+        let [c0, c1] = columns(a, b);
+        let c0 = kernel::reduce(&lifted(&c0));
+        [c0, kernel::reduce(&c1)]
+    }
+
+    #[inline(never)]
+    fn square(lanes: Ifma, c0: &[Vector; 8], c1: &[Vector; 8]) -> [[Vector; 8]; 2] {
+        let [real, imaginary] = square_columns::<16, _>(c0, c1);
+        let real = kernel::reduce(&real);
+        [real, kernel::reduce(&imaginary)]
+    }
 }
 
 /// p·2^392, more than what a difference of products may be below zero, in columns.
@@ -231,13 +238,6 @@ const LIFT: [i64; 16] = {
     }
     columns
 };
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn multiply(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> [[__m512i; 8]; 2] {
-    let [c0, c1] = columns(a, b);
-    let c0 = kernel::reduce(&lifted(&c0));
-    [c0, kernel::reduce(&c1)]
-}
 
 /// The columns of a0·b0 - a1·b1, which may be negative, and of a0·b1 + a1·b0. Three products of Fp.
 #[inline(always)]
@@ -254,15 +254,7 @@ pub(super) fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 
 
 #[inline(always)]
 pub(super) fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
-    limbs_of!(I < 16 => if LIFT[I] == 0 { columns[I] } else { columns[I].plus(Word::splat(LIFT[I])) })
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 8]; 2] {
-    let [real, imaginary] = square_columns::<16, _>(c0, c1);
-    let real = kernel::reduce(&real);
-    [real, kernel::reduce(&imaginary)]
+    limbs_of!(I < 16 => if LIFT[I] == 0 { columns[I] } else { columns[I].plus(columns[I].splat(LIFT[I])) })
 }
 
 /// The columns of (c0 + c1)·(c0 - c1 + `TIMES`·p) and of 2·c0·c1, of limbs below 2 units. Two products of Fp.
@@ -272,7 +264,7 @@ fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> [[__m512i; 8]; 2] {
 pub(super) fn square_columns<const TIMES: i64, W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
     let multiple = const { kernel::multiple_of_p(TIMES, 2) };
     let sum = limbs_of!(I < 8 => c0[I].plus(c1[I]));
-    let difference = kernel::carry(&limbs_of!(I < 8 => c0[I].plus(Word::splat(multiple[I])).minus(c1[I])));
+    let difference = kernel::carry(&limbs_of!(I < 8 => c0[I].plus(c0[I].splat(multiple[I])).minus(c1[I])));
     let real = kernel::product(&sum, &difference);
     staged();
     let twice = limbs_of!(I < 8 => c0[I].plus(c0[I]));
@@ -308,8 +300,8 @@ pub(super) mod tests {
         (0..2 * parts.len() / 8).map(|v| core::array::from_fn(|lane| element(8 * v + lane))).collect()
     }
 
-    pub(in crate::backend::ifma) fn load(elements: &[blst_fp2; 8]) -> Fp2 {
-        Fp2::load(&core::array::from_fn(|lane| &elements[lane]))
+    pub(in crate::backend::ifma) fn load(lanes: Ifma, elements: &[blst_fp2; 8]) -> Fp2 {
+        Fp2::load(lanes, &core::array::from_fn(|lane| &elements[lane]))
     }
 
     #[test]
@@ -350,13 +342,11 @@ pub(super) mod tests {
 
     #[test]
     fn agrees_with_blst() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let vectors = elements2();
         for (i, a) in vectors.iter().enumerate() {
             let b = &vectors[(5 * i + 3) % vectors.len()];
-            let (x, y) = (load(a), load(b));
+            let (x, y) = (load(lanes, a), load(lanes, b));
             let each = |f: fn(&blst_fp2, &blst_fp2) -> blst_fp2| core::array::from_fn(|lane| f(&a[lane], &b[lane]));
             assert_eq!(x.store(), *a);
             assert_eq!(x.times(&y).store(), each(|a, b| a.times(b)));
@@ -375,18 +365,15 @@ pub(super) mod tests {
     /// Every multiple of p that can be added is taken away again.
     #[test]
     fn shrunk_is_small() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         for a in elements2() {
-            let x = load(&a).c0;
+            let x = load(lanes, &a).c0;
             let mut large = x;
             for _ in 0..3 {
-                large = large.subtract::<8, 1>(&Fp::zero()).carried();
+                large = large.subtract::<8, 1>(&Fp::zero(lanes)).carried();
                 let shrunk = large.shrunk();
                 assert_eq!(shrunk.store(), x.store());
-                // SAFETY: lanes were found; vectors are arrays of eight words.
-                let limbs: [[i64; 8]; 8] = unsafe { core::mem::transmute(shrunk.limbs) };
+                let limbs = shrunk.limbs.map(Vector::words);
                 assert!(limbs[7].iter().all(|top| *top <= 2 * P[7] + P[7] / 10), "{limbs:?}");
                 assert!(limbs[..7].iter().flatten().all(|limb| (0..1 << 50).contains(limb)));
             }
@@ -396,11 +383,9 @@ pub(super) mod tests {
     /// A real part below zero by whole multiples of 2^400, which no digit of the reduction makes up for.
     #[test]
     fn products_below_zero() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         for more in [1, 2, (1 << 50) - 1] {
-            let root = |limb| Fp2::new(Fp::zero(), Fp::constant(&[0, 0, 0, 0, limb, 0, 0, 0]));
+            let root = |limb| Fp2::new(Fp::zero(lanes), Fp::constant(lanes, &[0, 0, 0, 0, limb, 0, 0, 0]));
             let (x, y) = (root(1), root(more));
             let expected = x.store()[0].times(&y.store()[0]);
             assert!(x.times(&y).store() == [expected; 8]);
@@ -411,10 +396,11 @@ pub(super) mod tests {
     /// Squares of the largest values that are allowed, with the other part zero.
     #[test]
     fn squares_of_the_largest() {
-        if !lanes_or_skip() {
-            return;
-        }
-        let parts = |times| [(near_multiple(times, -1), Fp::zero()), (Fp::zero(), near_multiple(times, -1))];
+        let Some(lanes) = lanes_or_skip() else { return };
+        let parts = |times| {
+            let part = near_multiple(lanes, times, -1);
+            [(part, Fp::zero(lanes)), (Fp::zero(lanes), part)]
+        };
         for (c0, c1) in parts(16) {
             let x = Fp2::new(c0, c1);
             assert!(x.squared().store() == x.store().map(|x| x.squared()));
@@ -428,13 +414,11 @@ pub(super) mod tests {
     /// Which number is larger than its negative and which is odd, by the part that is not zero where only one is.
     #[test]
     fn signs_of_real_and_imaginary_numbers() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let zero = blst::blst_fp::default();
         for part in elements() {
-            let (is_odd, is_larger) = (Fp::splat(&part).is_odd(), Fp::splat(&part).is_larger());
-            let of = |c0, c1| Fp2::splat(&blst_fp2 { fp: [c0, c1] });
+            let (is_odd, is_larger) = (Fp::splat(lanes, &part).is_odd(), Fp::splat(lanes, &part).is_larger());
+            let of = |c0, c1| Fp2::splat(lanes, &blst_fp2 { fp: [c0, c1] });
             let (real, imaginary, both) = (of(part, zero), of(zero, part), of(part, part));
             assert_eq!([real, imaginary, both].map(|x| x.is_odd()), [is_odd; 3]);
             assert_eq!([real, imaginary, both].map(|x| x.is_larger()), [is_larger; 3]);

@@ -12,11 +12,12 @@
 use alloc::vec::Vec;
 
 use super::{
-    FEW, LANES,
+    FEW,
     curve::{self, Affine, Jacobian},
     field::{Field, Words, invert_all},
-    fp::{Fp, Mask},
+    fp::Fp,
     subgroup::Subgroup,
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 use crate::{
     arithmetic::Curve,
@@ -26,31 +27,28 @@ use crate::{
 /// Messages that share inversions: enough for these not to count, few enough for the caches.
 const BLOCK: usize = 16 * LANES;
 
-pub(crate) fn hash_to_curve<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+pub(crate) fn hash_to_curve<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
     if messages.len() < FEW {
         return portable::hash_to_curve::hash_to_curve(dst, messages);
     }
-    // SAFETY: see the head of `fp.rs`.
-    in_blocks(messages, |messages| unsafe { whole::<C>(dst, messages) })
+    in_blocks(messages, |messages| whole(lanes, dst, messages))
 }
 
 /// What [`clear_sums`] makes whole: in both groups the images of the isogeny.
 ///
 /// Not what the portable back end gives for G1: sums of the one are not cleared by the other.
-pub(crate) fn hash_for_sums<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
+pub(crate) fn hash_for_sums<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
     if messages.len() < FEW && C::PORTABLE_IS_UNCLEARED {
         return C::hash_for_sums(dst, messages);
     }
-    // SAFETY: see the head of `fp.rs`.
-    in_blocks(messages, |messages| unsafe { curve::to_affine(&uncleared::<C>(dst, messages)) })
+    in_blocks(messages, |messages| images(lanes, dst, messages))
 }
 
-pub(crate) fn clear_sums<C: HashInLanes>(sums: &[C]) -> Vec<C> {
+pub(crate) fn clear_sums<C: HashInLanes>(lanes: Ifma, sums: &[C]) -> Vec<C> {
     if sums.len() < FEW {
         return sums.iter().map(C::clear_one).collect();
     }
-    // SAFETY: see the head of `fp.rs`.
-    in_blocks(sums, |sums| unsafe { clear_points(sums) })
+    in_blocks(sums, |sums| clear_points(lanes, sums))
 }
 
 /// Vectors of points for blocks of items, `None` being the identity.
@@ -78,7 +76,7 @@ pub trait HashInLanes: Subgroup {
     const PORTABLE_IS_UNCLEARED: bool;
 
     /// The map's constants.
-    fn swu() -> Swu<Self::Lanes>;
+    fn swu(lanes: Ifma) -> Swu<Self::Lanes>;
     /// Roots of g(x₁), and which lanes have one; of g(x₂) in the others. From u, Zu² and g(x₁).
     fn roots(u: &[Self::Lanes; 2], z_u2: &[Self::Lanes; 2], g1: &[Self::Lanes; 2]) -> [(Self::Lanes, Mask); 2];
     /// The isogeny from E' to E.
@@ -89,19 +87,23 @@ pub trait HashInLanes: Subgroup {
     fn clear_one(&self) -> Self;
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn whole<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
-    let points = curve::to_affine_lanes::<C::Lanes>(&uncleared::<C>(dst, messages));
-    cleared(&points)
-}
+in_lanes! {
+    fn whole<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
+        let points = curve::to_affine_lanes::<C::Lanes>(&uncleared::<C>(lanes, dst, messages));
+        cleared(&points)
+    }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn clear_points<C: HashInLanes>(points: &[C]) -> Vec<[Option<C>; LANES]> {
-    let load = |points: &[C]| {
-        let identities = points.iter().enumerate().map(|(lane, point)| Mask::from(point.is_identity()) << lane);
-        (Affine::load(points), identities.sum())
-    };
-    cleared(&points.chunks(LANES).map(load).collect::<Vec<_>>())
+    fn images<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<[Option<C>; LANES]> {
+        curve::to_affine(&uncleared::<C>(lanes, dst, messages))
+    }
+
+    fn clear_points<C: HashInLanes>(lanes: Ifma, points: &[C]) -> Vec<[Option<C>; LANES]> {
+        let load = |points: &[C]| {
+            let identities = points.iter().enumerate().map(|(lane, point)| Mask::from(point.is_identity()) << lane);
+            (Affine::load(lanes, points), identities.sum())
+        };
+        cleared(&points.chunks(LANES).map(load).collect::<Vec<_>>())
+    }
 }
 
 /// The points times h_eff; a mask has the lanes of identities.
@@ -127,17 +129,17 @@ fn cleared<C: HashInLanes>(points: &[(Affine<C::Lanes>, Mask)]) -> Vec<[Option<C
 
 /// The images of the isogeny for up to a block of messages; Z is zero at the identity.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn uncleared<C: HashInLanes>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::Lanes>> {
+fn uncleared<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::Lanes>> {
     let mut u = Vec::with_capacity(messages.len().div_ceil(LANES));
     for messages in messages.chunks(LANES) {
-        u.push(hash_to_field::<C::Lanes>(dst, messages));
+        u.push(hash_to_field::<C::Lanes>(lanes, dst, messages));
     }
-    map_and_add::<C>(&u)
+    map_and_add::<C>(lanes, &u)
 }
 
 /// Two elements for each of up to eight messages.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn hash_to_field<F: Field>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
+fn hash_to_field<F: Field>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
     const BYTES: usize = 64;
     // Each 64 bytes are a number of 512 bits, in two halves.
     let mut halves: [[Words; 2]; 2] = [[[[[0; LANES]; 6]; 2]; 2]; 2];
@@ -153,17 +155,18 @@ fn hash_to_field<F: Field>(dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
             }
         }
     }
-    let two_to_256 = Fp::splat(&TWO_TO_256);
-    let element =
-        |[low, high]: &[Words; 2]| F::from_words(high).times_fp(&two_to_256).plus(&F::from_words(low)).carried();
+    let two_to_256 = Fp::splat(lanes, &TWO_TO_256);
+    let element = |[low, high]: &[Words; 2]| {
+        F::from_words(lanes, high).times_fp(&two_to_256).plus(&F::from_words(lanes, low)).carried()
+    };
     [element(&halves[0]), element(&halves[1])]
 }
 
 /// Step 2 to 4: the image of the sum of the two points that each pair of u is mapped to.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn map_and_add<C: HashInLanes>(u: &[[C::Lanes; 2]]) -> Vec<Jacobian<C::Lanes>> {
-    let swu = C::swu();
-    let one = C::Lanes::one();
+fn map_and_add<C: HashInLanes>(lanes: Ifma, u: &[[C::Lanes; 2]]) -> Vec<Jacobian<C::Lanes>> {
+    let swu = C::swu(lanes);
+    let one = C::Lanes::one(lanes);
     let z_u2_of = |u: &C::Lanes| swu.z.times(&u.squared());
     let mut inverses = Vec::with_capacity(2 * u.len());
     for u in u.iter().flatten() {
@@ -202,7 +205,7 @@ fn map_and_add<C: HashInLanes>(u: &[[C::Lanes; 2]]) -> Vec<Jacobian<C::Lanes>> {
     for ((pair, chord), inverse) in points.iter().zip(&chords) {
         let mut image = C::isogeny(&chord.sum(pair, inverse));
         if chord.opposite != 0 {
-            image.z = C::Lanes::zero().or(chord.opposite, &image.z);
+            image.z = C::Lanes::zero(lanes).or(chord.opposite, &image.z);
         }
         out.push(image);
     }
@@ -225,8 +228,9 @@ impl<F: Field> Chord<F> {
         let mut opposite = 0;
         let same = run.is_zero();
         if same != 0 {
-            let equal = same & p.y.times(&F::one()).equals(&q.y.times(&F::one()));
-            let twice = p.y.doubled().times(&F::one());
+            let one = F::one(run.lanes());
+            let equal = same & p.y.times(&one).equals(&q.y.times(&one));
+            let twice = p.y.doubled().times(&one);
             opposite = same & !(equal & !twice.is_zero());
             let square = p.x.squared();
             run = twice.or(equal, &run);
@@ -262,7 +266,7 @@ mod tests {
     use blst::*;
 
     fn agrees<G: Group>() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let lanes = Backend::auto();
@@ -299,15 +303,12 @@ mod tests {
 
     /// Sums of every kind, the identity among them, in every lane.
     fn clears<C: HashInLanes>(small: &[C]) {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let mut points = points(small);
         points.insert(3, C::IDENTITY);
         points.extend(small.iter().map(|point| point.signed(true)));
         for shift in 0..LANES {
-            // SAFETY: the CPU was asked.
-            let got = points[shift..].chunks(BLOCK).flat_map(|points| unsafe { clear_points(points) }).flatten();
+            let got = points[shift..].chunks(BLOCK).flat_map(|points| clear_points(lanes, points)).flatten();
             for (got, point) in got.zip(&points[shift..]) {
                 assert!(got.unwrap_or(C::IDENTITY) == point.clear_one());
             }
@@ -324,21 +325,24 @@ mod tests {
         clears(&small_g2());
     }
 
+    in_lanes! {
+        fn images_of<C: HashInLanes>(lanes: Ifma, u: &[[C::Lanes; 2]]) -> Vec<[Option<C>; LANES]> {
+            curve::to_affine(&map_and_add::<C>(lanes, u))
+        }
+    }
+
     /// Against blst's map for chosen u: zero, equal and opposite ones in every lane.
     fn maps_chosen<C: HashInLanes<Lanes: Field<Element = C::Field>>>(
         elements: &[C::Field],
         map: fn(&C::Field, &C::Field) -> C,
     ) {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         for shift in 0..elements.len() {
             let at = |i: usize| elements[i % elements.len()];
             let u: [C::Field; LANES] = core::array::from_fn(at);
             let v: [C::Field; LANES] = core::array::from_fn(|i| at(i + shift));
-            let lanes = [C::Lanes::load(&u.each_ref()), C::Lanes::load(&v.each_ref())];
-            // SAFETY: the CPU was asked.
-            let images = unsafe { curve::to_affine::<C>(&map_and_add::<C>(&[lanes])) };
+            let pair = [C::Lanes::load(lanes, &u.each_ref()), C::Lanes::load(lanes, &v.each_ref())];
+            let images = images_of::<C>(lanes, &[pair]);
             for lane in 0..LANES {
                 let image = images[0][lane].unwrap_or(C::IDENTITY);
                 assert!(image.clear_one() == map(&u[lane], &v[lane]), "shift {shift}, lane {lane}");

@@ -82,11 +82,12 @@ pub(crate) const fn limbs(words: [u64; 6]) -> Limbs {
 /// The columns of a·b. Limbs below 2^52. 128 multiplications.
 #[inline(always)]
 pub(crate) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
-    let mut columns = [W::splat(0); 16];
-    let mut high = W::splat(0);
+    let zero = a[0].splat(0);
+    let mut columns = [zero; 16];
+    let mut high = zero;
     unroll!(K < 15 {
         let mut low = high.times_four();
-        high = W::splat(0);
+        high = zero;
         unroll!(I < 8 {
             if I <= K && K - I < 8 {
                 low = low.add_low(a[I], b[(K - I) & 7]);
@@ -104,11 +105,12 @@ pub(crate) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
 pub(crate) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
     let mut twice = *a;
     unroll!(I < 8 { twice[I] = a[I].plus(a[I]); });
-    let mut columns = [W::splat(0); 16];
-    let mut high = W::splat(0);
+    let zero = a[0].splat(0);
+    let mut columns = [zero; 16];
+    let mut high = zero;
     unroll!(K < 15 {
         let mut low = high.times_four();
-        high = W::splat(0);
+        high = zero;
         unroll!(I < 8 {
             if I <= K && K - I < 8 && I < K - I {
                 low = low.add_low(twice[I], a[(K - I) & 7]);
@@ -128,25 +130,26 @@ pub(crate) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
 /// T/R modulo p, below T/R + 2p, the lower limbs below 2^50; T is not negative. 129 multiplications.
 #[inline(always)]
 pub(crate) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
+    let zero = columns[0].splat(0);
     let mut low = *columns;
-    let mut high = [W::splat(0); 16];
+    let mut high = [zero; 16];
     unroll!(I < 7 {
         let column = if I > 0 { low[I].plus(high[I - if I > 0 { 1 } else { 0 }].times_four()) } else { low[I] };
         let digit = column.low_limb();
         low[I + 1] = low[I + 1].plus(column.carry());
         unroll!(J < 8 {
-            low[I + 1 + J] = low[I + 1 + J].add_low(digit, W::splat(N_UPPER[J]));
-            high[I + 1 + J] = high[I + 1 + J].add_high(digit, W::splat(N_UPPER[J]));
+            low[I + 1 + J] = low[I + 1 + J].add_low(digit, zero.splat(N_UPPER[J]));
+            high[I + 1 + J] = high[I + 1 + J].add_high(digit, zero.splat(N_UPPER[J]));
         });
     });
     let column = low[7].plus(high[6].times_four());
-    let digit = W::splat(0).add_low(column.truncated(), W::splat(MINUS_INVERSE)).low_limb();
+    let digit = zero.add_low(column.truncated(), zero.splat(MINUS_INVERSE)).low_limb();
     low[7] = column;
     unroll!(J < 8 {
-        low[7 + J] = low[7 + J].add_low(digit, W::splat(P[J]));
-        high[7 + J] = high[7 + J].add_high(digit, W::splat(P[J]));
+        low[7 + J] = low[7 + J].add_low(digit, zero.splat(P[J]));
+        high[7 + J] = high[7 + J].add_high(digit, zero.splat(P[J]));
     });
-    let mut out = [W::splat(0); 8];
+    let mut out = [zero; 8];
     let mut carry = low[7].carry();
     unroll!(I < 7 {
         let column = low[I + 8].plus(high[I + 7].times_four()).plus(carry);
@@ -220,7 +223,7 @@ pub(super) mod tests {
     }
 
     impl Word for Range {
-        fn splat(n: i64) -> Self {
+        fn splat(self, n: i64) -> Self {
             Self::new(n.into(), n.into())
         }
         fn plus(self, other: Self) -> Self {
@@ -259,7 +262,7 @@ pub(super) mod tests {
 
     /// One lane, with every overflow a panic.
     impl Word for i64 {
-        fn splat(n: i64) -> Self {
+        fn splat(self, n: i64) -> Self {
             n
         }
         fn plus(self, other: Self) -> Self {

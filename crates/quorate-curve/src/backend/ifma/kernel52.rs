@@ -76,7 +76,7 @@ const fn limbs(words: [u64; 6]) -> Limbs {
 #[inline(always)]
 pub(super) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
     let (a, b) = (limbs_of!(I < 8 => a[I].truncated()), limbs_of!(I < 8 => b[I].truncated()));
-    let mut columns = [W::splat(0); 16];
+    let mut columns = [a[0].splat(0); 16];
     unroll!(I < 8 {
         unroll!(J < 8 { columns[I + J] = columns[I + J].add_low(a[I], b[J]); });
         unroll!(J < 8 { columns[I + J + 1] = columns[I + J + 1].add_high(a[I], b[J]); });
@@ -88,7 +88,7 @@ pub(super) fn product<W: Word>(a: &[W; 8], b: &[W; 8]) -> [W; 16] {
 #[inline(always)]
 pub(super) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
     let a = limbs_of!(I < 8 => a[I].truncated());
-    let mut columns = [W::splat(0); 16];
+    let mut columns = [a[0].splat(0); 16];
     unroll!(I < 8 {
         unroll!(J < 8 { if I < J { columns[I + J] = columns[I + J].add_low(a[I], a[J]); } });
         unroll!(J < 8 { if I < J { columns[I + J + 1] = columns[I + J + 1].add_high(a[I], a[J]); } });
@@ -106,29 +106,30 @@ pub(super) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
 /// T/R modulo p. 129 multiplications.
 #[inline(always)]
 pub(super) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
+    let zero = columns[0].splat(0);
     let mut low = *columns;
-    let mut high = [W::splat(0); 16];
+    let mut high = [zero; 16];
     unroll!(I in [0 1 2 3 4 5] {
         let digit = low[I].truncated();
         low[I + 1] = low[I + 1].plus(low[I].carry_52());
         unroll!(J < 8 {
-            low[6 + J] = low[6 + J].add_low(digit, W::splat(SHIFTED[5 - I][J]));
-            high[7 + J] = high[7 + J].add_high(digit, W::splat(SHIFTED[5 - I][J]));
+            low[6 + J] = low[6 + J].add_low(digit, zero.splat(SHIFTED[5 - I][J]));
+            high[7 + J] = high[7 + J].add_high(digit, zero.splat(SHIFTED[5 - I][J]));
         });
     });
     let digit = low[6].truncated();
     low[7] = low[7].plus(low[6].carry_52()).plus(high[7]);
-    high[7] = W::splat(0);
+    high[7] = zero;
     unroll!(J < 8 {
-        low[7 + J] = low[7 + J].add_low(digit, W::splat(SHIFTED[0][J]));
-        high[8 + J] = high[8 + J].add_high(digit, W::splat(SHIFTED[0][J]));
+        low[7 + J] = low[7 + J].add_low(digit, zero.splat(SHIFTED[0][J]));
+        high[8 + J] = high[8 + J].add_high(digit, zero.splat(SHIFTED[0][J]));
     });
-    let digit = W::splat(0).add_low(low[7].truncated(), W::splat(MINUS_INVERSE));
+    let digit = zero.add_low(low[7].truncated(), zero.splat(MINUS_INVERSE));
     unroll!(J < 8 {
-        low[7 + J] = low[7 + J].add_low(digit, W::splat(P[J]));
-        high[8 + J] = high[8 + J].add_high(digit, W::splat(P[J]));
+        low[7 + J] = low[7 + J].add_low(digit, zero.splat(P[J]));
+        high[8 + J] = high[8 + J].add_high(digit, zero.splat(P[J]));
     });
-    let mut out = [W::splat(0); 8];
+    let mut out = [zero; 8];
     let mut carry = low[7].carry_52();
     unroll!(I < 7 {
         out[I] = low[I + 8].plus(high[I + 8]).plus(carry);

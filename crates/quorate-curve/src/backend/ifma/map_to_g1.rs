@@ -8,10 +8,11 @@ use blst::blst_p1_affine;
 
 use super::{
     curve::{Affine, Jacobian, add_affine, times_minus_z},
-    fp::{Fp, Mask},
+    fp::Fp,
     hash_to_curve::{HashInLanes, Swu},
     kernel::{Limbs, P_WORDS, limbs},
     square_root,
+    vector::{Ifma, Mask, in_lanes},
 };
 use crate::arithmetic::{Curve, curve::PARAMETER};
 
@@ -19,32 +20,29 @@ impl HashInLanes for blst_p1_affine {
     const PORTABLE_IS_UNCLEARED: bool = false;
 
     #[inline(always)]
-    fn swu() -> Swu<Fp> {
+    fn swu(lanes: Ifma) -> Swu<Fp> {
         Swu {
-            a: Fp::constant(&SWU[0]),
-            b: Fp::constant(&SWU[1]),
-            minus_b_over_a: Fp::constant(&SWU[2]),
-            b_over_z_a: Fp::constant(&SWU[3]),
-            z: Fp::constant(&SWU[4]),
+            a: Fp::constant(lanes, &SWU[0]),
+            b: Fp::constant(lanes, &SWU[1]),
+            minus_b_over_a: Fp::constant(lanes, &SWU[2]),
+            b_over_z_a: Fp::constant(lanes, &SWU[3]),
+            z: Fp::constant(lanes, &SWU[4]),
         }
     }
 
     #[inline(always)]
     fn roots(u: &[Fp; 2], _: &[Fp; 2], g1: &[Fp; 2]) -> [(Fp, Mask); 2] {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { roots(u, g1) }
+        roots(g1[0].lanes(), u, g1)
     }
 
     #[inline(always)]
     fn isogeny(point: &Affine<Fp>) -> Jacobian<Fp> {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { isogeny(point) }
+        isogeny(point.x.lanes(), point)
     }
 
     #[inline(always)]
     fn clear(point: &Affine<Fp>) -> Jacobian<Fp> {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { clear(point) }
+        clear(point.x.lanes(), point)
     }
 
     fn clear_one(&self) -> Self {
@@ -60,41 +58,40 @@ impl HashInLanes for blst_p1_affine {
     }
 }
 
-/// A root of each g(x₁) or, where that is no square, of g(x₂) = (Zu²)³·g(x₁).
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn roots(u: &[Fp; 2], g1: &[Fp; 2]) -> [(Fp, Mask); 2] {
-    let roots = square_root::roots(g1);
-    let root_of_minus_z3 = Fp::constant(&SWU[5]);
-    let of = |i: usize| {
-        // The power is a root of -g(x₁) where there is none of g(x₁).
-        let other = u[i].squared().times(&u[i]).times(&root_of_minus_z3).times(&roots[i].root);
-        (roots[i].root.or(roots[i].is_square, &other), roots[i].is_square)
-    };
-    [of(0), of(1)]
-}
+in_lanes! {
+    /// A root of each g(x₁) or, where that is no square, of g(x₂) = (Zu²)³·g(x₁).
+    fn roots(lanes: Ifma, u: &[Fp; 2], g1: &[Fp; 2]) -> [(Fp, Mask); 2] {
+        let roots = square_root::roots(g1);
+        let root_of_minus_z3 = Fp::constant(lanes, &SWU[5]);
+        let of = |i: usize| {
+            // The power is a root of -g(x₁) where there is none of g(x₁).
+            let other = u[i].squared().times(&u[i]).times(&root_of_minus_z3).times(&roots[i].root);
+            (roots[i].root.or(roots[i].is_square, &other), roots[i].is_square)
+        };
+        [of(0), of(1)]
+    }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn isogeny(point: &Affine<Fp>) -> Jacobian<Fp> {
-    let x = point.x;
-    let mut x_numerator = Fp::constant(&X_NUMERATOR[11]);
-    for coefficient in X_NUMERATOR[..11].iter().rev() {
-        x_numerator = x_numerator.times(&x).plus(&Fp::constant(coefficient));
+    fn isogeny(lanes: Ifma, point: &Affine<Fp>) -> Jacobian<Fp> {
+        let x = point.x;
+        let mut x_numerator = Fp::constant(lanes, &X_NUMERATOR[11]);
+        for coefficient in X_NUMERATOR[..11].iter().rev() {
+            x_numerator = x_numerator.times(&x).plus(&Fp::constant(lanes, coefficient));
+        }
+        let mut y_numerator = Fp::constant(lanes, &Y_NUMERATOR[15]);
+        for coefficient in Y_NUMERATOR[..15].iter().rev() {
+            y_numerator = y_numerator.times(&x).plus(&Fp::constant(lanes, coefficient));
+        }
+        let mut denominator = Fp::one(lanes);
+        for coefficient in DENOMINATOR.iter().rev() {
+            denominator = denominator.times(&x).plus(&Fp::constant(lanes, coefficient));
+        }
+        Jacobian { x: x_numerator.carried(), y: y_numerator.times(&point.y), z: denominator.carried() }
     }
-    let mut y_numerator = Fp::constant(&Y_NUMERATOR[15]);
-    for coefficient in Y_NUMERATOR[..15].iter().rev() {
-        y_numerator = y_numerator.times(&x).plus(&Fp::constant(coefficient));
-    }
-    let mut denominator = Fp::one();
-    for coefficient in DENOMINATOR.iter().rev() {
-        denominator = denominator.times(&x).plus(&Fp::constant(coefficient));
-    }
-    Jacobian { x: x_numerator.carried(), y: y_numerator.times(&point.y), z: denominator.carried() }
-}
 
-/// (1 - z)·P.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn clear(point: &Affine<Fp>) -> Jacobian<Fp> {
-    add_affine(&times_minus_z(point), point)
+    /// (1 - z)·P.
+    fn clear(lanes: Ifma, point: &Affine<Fp>) -> Jacobian<Fp> {
+        add_affine(&times_minus_z(point), point)
+    }
 }
 
 /// Numbers in three parts of 128 bits, the first the highest, in Montgomery form: multiplied by 2^400 modulo p.

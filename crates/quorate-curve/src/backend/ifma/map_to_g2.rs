@@ -5,13 +5,14 @@ use blst::blst_p2_affine;
 
 use super::{
     curve::{Affine, Jacobian, add, add_affine, double, psi, times_minus_z, times_minus_z_jacobian},
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
     hash_to_curve::{HashInLanes, Swu},
     square_root,
+    vector::{Ifma, Mask, in_lanes},
 };
 use crate::{
-    arithmetic::{Curve, curve::ONE},
+    arithmetic::Curve,
     backend::portable::map_to_g2::{B_OVER_Z_A, MINUS_B_OVER_A, ROOT_OF_MINUS_125, clear_cofactor, fp2},
 };
 
@@ -19,32 +20,29 @@ impl HashInLanes for blst_p2_affine {
     const PORTABLE_IS_UNCLEARED: bool = true;
 
     #[inline(always)]
-    fn swu() -> Swu<Fp2> {
+    fn swu(lanes: Ifma) -> Swu<Fp2> {
         Swu {
-            a: Fp2::splat(&fp2(0, 240)),
-            b: Fp2::splat(&fp2(1012, 1012)),
-            z: Fp2::splat(&fp2(-2, -1)),
-            minus_b_over_a: Fp2::splat(&MINUS_B_OVER_A),
-            b_over_z_a: Fp2::splat(&B_OVER_Z_A),
+            a: Fp2::splat(lanes, &fp2(0, 240)),
+            b: Fp2::splat(lanes, &fp2(1012, 1012)),
+            z: Fp2::splat(lanes, &fp2(-2, -1)),
+            minus_b_over_a: Fp2::splat(lanes, &MINUS_B_OVER_A),
+            b_over_z_a: Fp2::splat(lanes, &B_OVER_Z_A),
         }
     }
 
     #[inline(always)]
     fn roots(u: &[Fp2; 2], z_u2: &[Fp2; 2], g1: &[Fp2; 2]) -> [(Fp2, Mask); 2] {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { roots(u, z_u2, g1) }
+        roots(g1[0].lanes(), u, z_u2, g1)
     }
 
     #[inline(always)]
     fn isogeny(point: &Affine<Fp2>) -> Jacobian<Fp2> {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { isogeny(point) }
+        isogeny(point.x.lanes(), point)
     }
 
     #[inline(always)]
     fn clear(point: &Affine<Fp2>) -> Jacobian<Fp2> {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { clear(point) }
+        clear(point.x.lanes(), point)
     }
 
     fn clear_one(&self) -> Self {
@@ -52,45 +50,44 @@ impl HashInLanes for blst_p2_affine {
     }
 }
 
-/// A root of each g(x₁) or, where that is no square, of g(x₂) = (Zu²)³·g(x₁), whose norm 125·N(u)⁶·N(g(x₁)) has the root
-/// √-125·N(u)³·√-N(g(x₁)).
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn roots(u: &[Fp2; 2], z_u2: &[Fp2; 2], g1: &[Fp2; 2]) -> [(Fp2, Mask); 2] {
-    let norms = square_root::roots(&[g1[0].norm(), g1[1].norm()]);
-    let root_of_minus_125 = Fp::splat(&ROOT_OF_MINUS_125);
-    let of = |i: usize| {
-        let is_square = norms[i].is_square;
-        let g2 = z_u2[i].squared().times(&z_u2[i]).times(&g1[i]);
-        let norm = u[i].norm().carried();
-        let root = norm.squared().times(&norm).times(&root_of_minus_125).times(&norms[i].root);
-        (g1[i].or(is_square, &g2), norms[i].root.or(is_square, &root))
-    };
-    let [(g_0, t_0), (g_1, t_1)] = [of(0), of(1)];
-    let [y_0, y_1] = square_root::from_norms(&[g_0, g_1], &[t_0, t_1]);
-    [(y_0, norms[0].is_square), (y_1, norms[1].is_square)]
-}
+in_lanes! {
+    /// A root of each g(x₁) or, where that is no square, of g(x₂) = (Zu²)³·g(x₁), whose norm 125·N(u)⁶·N(g(x₁)) has the root
+    /// √-125·N(u)³·√-N(g(x₁)).
+    fn roots(lanes: Ifma, u: &[Fp2; 2], z_u2: &[Fp2; 2], g1: &[Fp2; 2]) -> [(Fp2, Mask); 2] {
+        let norms = square_root::roots(&[g1[0].norm(), g1[1].norm()]);
+        let root_of_minus_125 = Fp::splat(lanes, &ROOT_OF_MINUS_125);
+        let of = |i: usize| {
+            let is_square = norms[i].is_square;
+            let g2 = z_u2[i].squared().times(&z_u2[i]).times(&g1[i]);
+            let norm = u[i].norm().carried();
+            let root = norm.squared().times(&norm).times(&root_of_minus_125).times(&norms[i].root);
+            (g1[i].or(is_square, &g2), norms[i].root.or(is_square, &root))
+        };
+        let [(g_0, t_0), (g_1, t_1)] = [of(0), of(1)];
+        let [y_0, y_1] = square_root::from_norms(&[g_0, g_1], &[t_0, t_1]);
+        [(y_0, norms[0].is_square), (y_1, norms[1].is_square)]
+    }
 
-/// With w = x - x₀: `X = xw² + 48i·w + 16(1 + i), Y = y·(32(1 + i) + 48i·w - w³), Z = 3w`, which is never zero.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn isogeny(point: &Affine<Fp2>) -> Jacobian<Fp2> {
-    let constant = |a, b| Fp2::splat(&fp2(a, b));
-    let w = point.x.plus(&constant(6, -6)).carried();
-    let w2 = w.squared();
-    let linear = w.times(&constant(0, 48));
-    let x = point.x.times(&w2).plus(&linear).plus(&constant(16, 16)).carried();
-    let y = linear.plus(&constant(32, 32)).minus(&w2.times(&w)).carried();
-    Jacobian { x, y: y.times(&point.y), z: w.times(&constant(3, 0)) }
-}
+    /// With w = x - x₀: `X = xw² + 48i·w + 16(1 + i), Y = y·(32(1 + i) + 48i·w - w³), Z = 3w`, which is never zero.
+    fn isogeny(lanes: Ifma, point: &Affine<Fp2>) -> Jacobian<Fp2> {
+        let constant = |a, b| Fp2::splat(lanes, &fp2(a, b));
+        let w = point.x.plus(&constant(6, -6)).carried();
+        let w2 = w.squared();
+        let linear = w.times(&constant(0, 48));
+        let x = point.x.times(&w2).plus(&linear).plus(&constant(16, 16)).carried();
+        let y = linear.plus(&constant(32, 32)).minus(&w2.times(&w)).carried();
+        Jacobian { x, y: y.times(&point.y), z: w.times(&constant(3, 0)) }
+    }
 
-/// `(z² - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, step by step as the portable back end.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn clear(point: &Affine<Fp2>) -> Jacobian<Fp2> {
-    let omega = Fp2::splat(&blst_p2_affine::turn_field(blst::blst_fp2 { fp: [ONE, blst::blst_fp::default()] }, 1));
-    let minus = point.negated();
-    let minus_psi = psi(point).negated();
-    let twice = double(&Affine { x: minus.x.times(&omega), y: minus.y }.to_jacobian());
-    let rest = add(&twice, &add_affine(&minus.to_jacobian(), &minus_psi));
-    // -z·P is -ψ(P) in the subgroup, and is not added to it first.
-    let inner = add_affine(&add_affine(&times_minus_z(point), point), &minus_psi);
-    add(&times_minus_z_jacobian(&inner), &rest)
+    /// `(z² - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, step by step as the portable back end.
+    fn clear(lanes: Ifma, point: &Affine<Fp2>) -> Jacobian<Fp2> {
+        let omega = Fp2::splat(lanes, &blst_p2_affine::turn_field(blst_p2_affine::one(), 1));
+        let minus = point.negated();
+        let minus_psi = psi(point).negated();
+        let twice = double(&Affine { x: minus.x.times(&omega), y: minus.y }.to_jacobian());
+        let rest = add(&twice, &add_affine(&minus.to_jacobian(), &minus_psi));
+        // -z·P is -ψ(P) in the subgroup, and is not added to it first.
+        let inner = add_affine(&add_affine(&times_minus_z(point), point), &minus_psi);
+        add(&times_minus_z_jacobian(&inner), &rest)
+    }
 }

@@ -11,7 +11,6 @@
 //! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
 
 pub(crate) mod affine;
-#[cfg(debug_assertions)]
 pub(crate) mod bound;
 pub(crate) mod curve;
 pub(crate) mod encoding;
@@ -36,37 +35,22 @@ pub(crate) mod square_root;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
 pub(crate) mod weighted_sum;
+pub(crate) mod vector;
 pub(crate) mod wide;
 pub(crate) mod word;
 
-/// Lanes in a vector.
-pub(crate) const LANES: usize = 8;
+pub use vector::Ifma;
+pub(crate) use vector::LANES;
 
-/// Fewer items than this are decoded, hashed and checked by the portable back end, which is faster there.
+/// Fewer items than this are decoded, hashed and checked by the portable backend, which is faster there.
 const FEW: usize = 2;
 
-/// That this CPU has the lanes' instructions and the operating system keeps their registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ifma(());
-
-cpufeatures::new!(lanes, "avx512f", "avx512ifma");
-
-impl Ifma {
-    /// What [`detect`](Self::detect) answers with, for constants.
-    pub(crate) const FOUND: Self = Self(());
-
-    /// Looks at the CPU, once; `None` where AVX-512 F or IFMA are missing.
-    pub fn detect() -> Option<Self> {
-        lanes::get().then_some(Self::FOUND)
-    }
-}
-
-/// Whether this CPU has lanes; says so where it does not, and a test is skipped.
+/// The token where this CPU has lanes; where it does not, says that a test is skipped.
 #[cfg(test)]
-pub(crate) fn lanes_or_skip() -> bool {
-    let found = Ifma::detect().is_some();
-    if !found {
+pub(crate) fn lanes_or_skip() -> Option<Ifma> {
+    let lanes = Ifma::detect();
+    if lanes.is_none() {
         std::println!("skipped: no AVX-512 IFMA on this CPU");
     }
-    found
+    lanes
 }

@@ -26,13 +26,13 @@ use alloc::vec::Vec;
 use blst::{blst_fp12, blst_p1_affine, blst_p2_affine};
 
 use super::{
-    LANES,
     field::{Field, invert_all},
     fp::Fp,
     fp2::Fp2,
     fp12::{Accumulator, Extension, Fp12},
     lines::{self, Lines},
     spread::Spread,
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 use crate::{
     arithmetic::{
@@ -59,6 +59,7 @@ const TWISTED_INVERSIONS_FROM: usize = 5;
 /// A value for each segment of pairs. Eight segments at a time share a loop; fewer are cut so that every lane has work.
 /// `finite` gives the points of a pair, and none where one of them is the identity.
 pub(crate) fn miller_products<T>(
+    lanes: Ifma,
     pairing: Pairing,
     pairs: Cut<'_, T>,
     finite: impl Fn(&T) -> Option<Pair>,
@@ -66,16 +67,19 @@ pub(crate) fn miller_products<T>(
     if pairing == Pairing::Ate && pairs.items().len() < PAIRS_FROM {
         return portable::pairing::miller_products(pairs, finite);
     }
-    each_product(pairing, pairs, finite, |lanes| products(pairing, lanes))
+    each_product(pairing, pairs, finite, |pairs| match pairing {
+        Pairing::Ate => ate(lanes, pairs),
+        Pairing::TwistedAte => twisted(lanes, pairs),
+    })
 }
 
 /// The same by prepared points: `finite` gives a point and the lines of the other. At least two pairs.
 pub(crate) fn miller_products_prepared<'a, T: 'a>(
+    lanes: Ifma,
     pairs: Cut<'a, T>,
     finite: impl Fn(&'a T) -> Option<(blst_p1_affine, &'a Lines)>,
 ) -> Vec<MillerValue> {
-    // SAFETY: see the head of `fp.rs`.
-    each_product(Pairing::Ate, pairs, finite, |lanes| unsafe { ate_prepared(lanes) })
+    each_product(Pairing::Ate, pairs, finite, |pairs| ate_prepared(lanes, pairs))
 }
 
 /// Shares the segments among lanes. `finite` prepares a pair for `products`, if it is not to be left out.
@@ -108,16 +112,6 @@ fn each_product<'a, P: 'a, Q>(
 
 type Pair = (blst_p1_affine, blst_p2_affine);
 
-/// The product over the pairs of each lane.
-fn products(pairing: Pairing, lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
-    match pairing {
-        // SAFETY: see the head of `fp.rs`.
-        Pairing::Ate => unsafe { ate(lanes) },
-        // SAFETY: see the head of `fp.rs`.
-        Pairing::TwistedAte => unsafe { twisted(lanes) },
-    }
-}
-
 /// Affine coordinates.
 type Point<F> = (F, F);
 
@@ -130,42 +124,96 @@ struct Steps<F, C> {
     inverses: Vec<F>,
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn ate(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
-    let (p, q) = load(&lanes);
-    let constants = ate_constants(&p, &idle(&lanes));
-    // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
-    let coefficients = |slope: &Fp2, rest: &Fp2, (a, b): &(Fp, Fp)| {
-        (turned(&rest.times_fp(b)).shrunk(), turned(&slope.times_fp(a)).shrunk())
-    };
-    let f = if q.len() < INVERSIONS_FROM {
-        let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
-        parameter_loop(Fp12::one(), None, |f, step| {
-            each_line(&step, &mut points, &q, &constants, |line, constants| {
-                let (a, b) = coefficients(&line.slope, &line.rest, constants);
-                f.times_scaled_line::<1>(&line.scale, &a, &b);
-            });
-        })
-    } else {
-        let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
-        parameter_loop(Fp12::one(), None, |f, step| {
-            steps.each_line(&step, f, &|f: &mut Accumulator, slope: &Fp2, rest: &Fp2, constants: &(Fp, Fp)| {
-                let (a, b) = coefficients(slope, rest, constants);
-                f.times_line::<1>(&a, &b);
-            });
-        })
-    };
-    // The parameter is negative.
-    f.conjugated().store()
+in_lanes! {
+    fn ate(lanes: Ifma, pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+        let (p, q) = load(lanes, &pairs);
+        let constants = ate_constants(&p, &idle(&pairs));
+        // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
+        let coefficients = |slope: &Fp2, rest: &Fp2, (a, b): &(Fp, Fp)| {
+            (turned(&rest.times_fp(b)).shrunk(), turned(&slope.times_fp(a)).shrunk())
+        };
+        let f = if q.len() < INVERSIONS_FROM {
+            let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
+            parameter_loop(Fp12::one(lanes), None, |f, step| {
+                each_line(&step, &mut points, &q, &constants, |line, constants| {
+                    let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                    f.times_scaled_line::<1>(&line.scale, &a, &b);
+                });
+            })
+        } else {
+            let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
+            parameter_loop(Fp12::one(lanes), None, |f, step| {
+                steps.each_line(&step, f, &|f: &mut Accumulator, slope: &Fp2, rest: &Fp2, constants: &(Fp, Fp)| {
+                    let (a, b) = coefficients(slope, rest, constants);
+                    f.times_line::<1>(&a, &b);
+                });
+            })
+        };
+        // The parameter is negative.
+        f.conjugated().store()
+    }
+
+    fn ate_prepared(lanes: Ifma, pairs: [&[(blst_p1_affine, &Lines)]; LANES]) -> [blst_fp12; LANES] {
+        // Where a lane has no pair left, any point will do.
+        let Some(any) = pairs.iter().find_map(|pairs| pairs.first()) else { return [blst_fp12::default(); LANES] };
+        let p: Vec<_> = in_vectors(&pairs, any).map(|at| load_point(lanes, &at.map(|(p, _)| (&p.x, &p.y)))).collect();
+        let constants = ate_constants(&p, &idle(&pairs));
+        let lines: Vec<_> = in_vectors(&pairs, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
+        let mut step = 0;
+        let f = parameter_loop(Fp12::one(lanes), None, |f, _| {
+            for (lines, (a, b)) in lines.iter().zip(&constants) {
+                let (slope, rest) = lines::gather(lanes, &lines.map(|lines| &lines[step]));
+                f.times_line::<1>(&rest.times_fp(b), &slope.times_fp(a));
+            }
+            step += 1;
+        });
+        f.conjugated().store()
+    }
+
+    fn twisted(lanes: Ifma, pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+        let (p, q) = load(lanes, &pairs);
+        let mut half_inverses: Vec<_> = q.iter().map(|(_, y)| y.doubled()).collect();
+        invert_all(&mut half_inverses);
+        let idle = idle(&pairs);
+        let constants = q.iter().zip(&half_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
+            let over_y = Fp2::zero(lanes).or(*idle, inverse);
+            (x.negated().carried().times(&over_y), over_y)
+        });
+        let constants: Vec<_> = constants.collect();
+        let coefficients = |slope: &Fp, rest: &Fp, (a, b): &(Fp2, Fp2)| (a.times_fp(slope), b.times_fp(rest));
+        if p.len() < TWISTED_INVERSIONS_FROM {
+            let rounds = |bases: &[Point<Fp>], points: &mut [Jacobian<Fp>], start, power| {
+                parameter_loop(start, power, |f, step| {
+                    each_line(&step, points, bases, &constants, |line, constants| {
+                        let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                        f.times_scaled_line::<0>(&Fp2::new(line.scale, Fp::zero(lanes)), &a, &b);
+                    });
+                })
+            };
+            let mut points: Vec<_> = p.iter().map(Jacobian::of).collect();
+            let first = rounds(&p, &mut points, Fp12::one(lanes), None);
+            let bases = affine(&points);
+            points = bases.iter().map(Jacobian::of).collect();
+            return rounds(&bases, &mut points, first, Some(&first)).store();
+        }
+        let mut steps = Steps { point: p.clone(), base: p, constants, inverses: Vec::new() };
+        let line = |f: &mut Accumulator, slope: &Fp, rest: &Fp, constants: &(Fp2, Fp2)| {
+            let (a, b) = coefficients(slope, rest, constants);
+            f.times_line::<0>(&a, &b);
+        };
+        let first = parameter_loop(Fp12::one(lanes), None, |f, step| steps.each_line(&step, f, &line));
+        steps.base.clone_from(&steps.point);
+        parameter_loop(first, Some(&first), |f, step| steps.each_line(&step, f, &line)).store()
+    }
 }
 
 /// -x_P/(4y_P) and 1/(4y_P); zeros in idle lanes.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn ate_constants(p: &[Point<Fp>], idle: &[u8]) -> Vec<(Fp, Fp)> {
+fn ate_constants(p: &[Point<Fp>], idle: &[Mask]) -> Vec<(Fp, Fp)> {
     let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().shrunk()).collect();
     invert_all(&mut quarter_inverses);
     let constants = p.iter().zip(&quarter_inverses).zip(idle).map(|(((x, _), inverse), idle)| {
-        let over_y = Fp::zero().or(*idle, inverse);
+        let over_y = Fp::zero(x.lanes()).or(*idle, inverse);
         (x.negated().times(&over_y), over_y)
     });
     constants.collect()
@@ -178,94 +226,39 @@ fn turned(c: &Fp2) -> Fp2 {
     Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried()
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn ate_prepared(lanes: [&[(blst_p1_affine, &Lines)]; LANES]) -> [blst_fp12; LANES] {
-    // Where a lane has no pair left, any point will do.
-    let Some(any) = lanes.iter().find_map(|lane| lane.first()) else { return [blst_fp12::default(); LANES] };
-    let p: Vec<_> = in_vectors(&lanes, any).map(|at| load_point(&at.map(|(p, _)| (&p.x, &p.y)))).collect();
-    let constants = ate_constants(&p, &idle(&lanes));
-    let lines: Vec<_> = in_vectors(&lanes, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
-    let mut step = 0;
-    let f = parameter_loop(Fp12::one(), None, |f, _| {
-        for (lines, (a, b)) in lines.iter().zip(&constants) {
-            let (slope, rest) = lines::gather(&lines.map(|lines| &lines[step]));
-            f.times_line::<1>(&rest.times_fp(b), &slope.times_fp(a));
-        }
-        step += 1;
-    });
-    f.conjugated().store()
-}
-
 /// Points that are prepared at a time, and share their inversions.
 const PREPARED_AT_A_TIME: usize = 16 * LANES;
 
 /// The lines of the ate pairing's steps for each point: (1 - i)·λ and (1 - i)·(λ·x_T - y_T).
-pub(crate) fn prepare(points: &[blst_p2_affine]) -> impl Iterator<Item = Lines> {
-    // SAFETY: see the head of `fp.rs`.
-    points.chunks(PREPARED_AT_A_TIME).flat_map(|points| unsafe { prepare_lines(points) })
+pub(crate) fn prepare(lanes: Ifma, points: &[blst_p2_affine]) -> impl Iterator<Item = Lines> {
+    points.chunks(PREPARED_AT_A_TIME).flat_map(move |points| prepare_lines(lanes, points))
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn prepare_lines(points: &[blst_p2_affine]) -> Vec<Lines> {
-    let generator = blst_p2_affine::generator();
-    let base: Vec<Point<Fp2>> = points
-        .chunks(LANES)
-        .map(|chunk| {
-            let at: [_; LANES] = core::array::from_fn(|lane| chunk.get(lane).unwrap_or(&generator));
-            load_point(&at.map(|q| (&q.x, &q.y)))
-        })
-        .collect();
-    let mut lines: Vec<_> = points.iter().map(|_| Vec::with_capacity(lines::STEPS)).collect();
-    let constants = (0..base.len()).collect();
-    let mut steps = Steps { point: base.clone(), base, constants, inverses: Vec::new() };
-    let keep = |lines: &mut Vec<Vec<lines::Line>>, slope: &Fp2, rest: &Fp2, vector: &usize| {
-        let made = lines::scatter(&turned(slope).shrunk(), &turned(&rest.shrunk()).shrunk());
-        lines[vector * LANES..].iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
-    };
-    for bit in (0..63).rev() {
-        steps.each_line(&Step::Double, &mut lines, &keep);
-        if PARAMETER >> bit & 1 == 1 {
-            steps.each_line(&Step::Add, &mut lines, &keep);
-        }
-    }
-    lines.into_iter().map(Vec::into_boxed_slice).collect()
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn twisted(lanes: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
-    let (p, q) = load(&lanes);
-    let mut half_inverses: Vec<_> = q.iter().map(|(_, y)| y.doubled()).collect();
-    invert_all(&mut half_inverses);
-    let idle = idle(&lanes);
-    let constants = q.iter().zip(&half_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
-        let over_y = Fp2::zero().or(*idle, inverse);
-        (x.negated().carried().times(&over_y), over_y)
-    });
-    let constants: Vec<_> = constants.collect();
-    let coefficients = |slope: &Fp, rest: &Fp, (a, b): &(Fp2, Fp2)| (a.times_fp(slope), b.times_fp(rest));
-    if p.len() < TWISTED_INVERSIONS_FROM {
-        let rounds = |bases: &[Point<Fp>], points: &mut [Jacobian<Fp>], start, power| {
-            parameter_loop(start, power, |f, step| {
-                each_line(&step, points, bases, &constants, |line, constants| {
-                    let (a, b) = coefficients(&line.slope, &line.rest, constants);
-                    f.times_scaled_line::<0>(&Fp2::new(line.scale, Fp::zero()), &a, &b);
-                });
+in_lanes! {
+    fn prepare_lines(lanes: Ifma, points: &[blst_p2_affine]) -> Vec<Lines> {
+        let generator = blst_p2_affine::generator();
+        let base: Vec<Point<Fp2>> = points
+            .chunks(LANES)
+            .map(|chunk| {
+                let at: [_; LANES] = core::array::from_fn(|lane| chunk.get(lane).unwrap_or(&generator));
+                load_point(lanes, &at.map(|q| (&q.x, &q.y)))
             })
+            .collect();
+        let mut lines: Vec<_> = points.iter().map(|_| Vec::with_capacity(lines::STEPS)).collect();
+        let constants = (0..base.len()).collect();
+        let mut steps = Steps { point: base.clone(), base, constants, inverses: Vec::new() };
+        let keep = |lines: &mut Vec<Vec<lines::Line>>, slope: &Fp2, rest: &Fp2, vector: &usize| {
+            let made = lines::scatter(&turned(slope).shrunk(), &turned(&rest.shrunk()).shrunk());
+            lines[vector * LANES..].iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
         };
-        let mut points: Vec<_> = p.iter().map(Jacobian::of).collect();
-        let first = rounds(&p, &mut points, Fp12::one(), None);
-        let bases = affine(&points);
-        points = bases.iter().map(Jacobian::of).collect();
-        return rounds(&bases, &mut points, first, Some(&first)).store();
+        for bit in (0..63).rev() {
+            steps.each_line(&Step::Double, &mut lines, &keep);
+            if PARAMETER >> bit & 1 == 1 {
+                steps.each_line(&Step::Add, &mut lines, &keep);
+            }
+        }
+        lines.into_iter().map(Vec::into_boxed_slice).collect()
     }
-    let mut steps = Steps { point: p.clone(), base: p, constants, inverses: Vec::new() };
-    let line = |f: &mut Accumulator, slope: &Fp, rest: &Fp, constants: &(Fp2, Fp2)| {
-        let (a, b) = coefficients(slope, rest, constants);
-        f.times_line::<0>(&a, &b);
-    };
-    let first = parameter_loop(Fp12::one(), None, |f, step| steps.each_line(&step, f, &line));
-    steps.base.clone_from(&steps.point);
-    parameter_loop(first, Some(&first), |f, step| steps.each_line(&step, f, &line)).store()
 }
 
 /// A step of a loop.
@@ -345,7 +338,7 @@ struct ScaledLine<F> {
 
 impl<F: Field> Jacobian<F> {
     fn of((x, y): &Point<F>) -> Self {
-        Self { x: *x, y: *y, z: F::one() }
+        Self { x: *x, y: *y, z: F::one(x.lanes()) }
     }
 
     /// λ = 3x²/2yz, and (λ·x_T - y_T)·2yz³ = 3x³ - 2y².
@@ -444,30 +437,31 @@ fn step<F: Field, C, A>(
 }
 
 /// The points of all pairs in lanes; generators where a lane has no pair left.
-fn load(lanes: &[&[Pair]; LANES]) -> (Vec<Point<Fp>>, Vec<Point<Fp2>>) {
+fn load(lanes: Ifma, pairs: &[&[Pair]; LANES]) -> (Vec<Point<Fp>>, Vec<Point<Fp2>>) {
     let idle = (blst_p1_affine::generator(), blst_p2_affine::generator());
-    let load =
-        |at: [&Pair; LANES]| (load_point(&at.map(|(p, _)| (&p.x, &p.y))), load_point(&at.map(|(_, q)| (&q.x, &q.y))));
-    in_vectors(lanes, &idle).map(load).unzip()
+    let load = |at: [&Pair; LANES]| {
+        (load_point(lanes, &at.map(|(p, _)| (&p.x, &p.y))), load_point(lanes, &at.map(|(_, q)| (&q.x, &q.y))))
+    };
+    in_vectors(pairs, &idle).map(load).unzip()
 }
 
-fn load_point<F: Field>(points: &[(&F::Element, &F::Element); LANES]) -> Point<F> {
-    (F::load(&points.map(|(x, _)| x)), F::load(&points.map(|(_, y)| y)))
+fn load_point<F: Field>(lanes: Ifma, points: &[(&F::Element, &F::Element); LANES]) -> Point<F> {
+    (F::load(lanes, &points.map(|(x, _)| x)), F::load(lanes, &points.map(|(_, y)| y)))
 }
 
 /// The lanes' first pairs, their second ones and so on; `idle` where a lane has no pair left.
-fn in_vectors<'a, P>(lanes: &[&'a [P]; LANES], idle: &'a P) -> impl Iterator<Item = [&'a P; LANES]> {
-    (0..longest(lanes)).map(move |i| core::array::from_fn(|lane| lanes[lane].get(i).unwrap_or(idle)))
+fn in_vectors<'a, P>(pairs: &[&'a [P]; LANES], idle: &'a P) -> impl Iterator<Item = [&'a P; LANES]> {
+    (0..longest(pairs)).map(move |i| core::array::from_fn(|lane| pairs[lane].get(i).unwrap_or(idle)))
 }
 
 /// The lanes that have no pair left, whose lines are one.
-fn idle<P>(lanes: &[&[P]; LANES]) -> Vec<u8> {
-    let idle = |i| (0..LANES).map(|lane| u8::from(lanes[lane].len() <= i) << lane).sum();
-    (0..longest(lanes)).map(idle).collect()
+fn idle<P>(pairs: &[&[P]; LANES]) -> Vec<Mask> {
+    let idle = |i| (0..LANES).map(|lane| Mask::from(pairs[lane].len() <= i) << lane).sum();
+    (0..longest(pairs)).map(idle).collect()
 }
 
-fn longest<P>(lanes: &[&[P]; LANES]) -> usize {
-    lanes.iter().map(|lane| lane.len()).max().unwrap_or(0)
+fn longest<P>(pairs: &[&[P]; LANES]) -> usize {
+    pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0)
 }
 
 /// Fewer values than this are quicker one by one, their coefficients in lanes.
@@ -476,35 +470,33 @@ const VALUES_FROM: usize = LANES;
 /// Raises each value to 3(p¹² - 1)/r: eight at a time, a value in each lane; of fewer one by one, a coefficient in each.
 ///
 /// 973 µs for eight values, 130 µs for one, where blst takes 340 µs.
-pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
+pub(crate) fn final_exponentiations(lanes: Ifma, values: &[MillerValue]) -> Vec<Gt> {
     let mut out = Vec::with_capacity(values.len());
     for chunk in values.chunks(LANES) {
         if chunk.len() < VALUES_FROM {
-            // SAFETY: see the head of `fp.rs`.
-            let one = |value: &MillerValue| unsafe { final_exponentiation(&Spread::load(&value.value)) };
+            let one = |value: &MillerValue| final_exponentiation(lanes, &Spread::load(lanes, &value.value));
             out.extend(chunk.iter().map(|value| Gt(one(value).store())));
         } else {
-            let lanes = core::array::from_fn(|lane| &chunk[lane].value);
-            // SAFETY: see the head of `fp.rs`.
-            let eight = unsafe { final_exponentiation(&Fp12::load(&lanes)) };
-            out.extend(eight.store().map(Gt));
+            let eight = Fp12::load(lanes, &core::array::from_fn(|lane| &chunk[lane].value));
+            out.extend(final_exponentiation(lanes, &eight).store().map(Gt));
         }
     }
     out
 }
 
-/// The easy part, and the hard part as (x - 1)²·(x + p)·(x² + p² - 1) + 3
-/// (D. Hayashida, K. Hayasaka and T. Teruya, <https://eprint.iacr.org/2020/875>).
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn final_exponentiation<E: Extension>(value: &E) -> E {
-    let unitary = value.conjugated().times(&value.inverted());
-    let f = unitary.frobenius().frobenius().times(&unitary);
-    // f^(x - 1) twice; x is negative.
-    let a = times_x(&f).times(&f.conjugated());
-    let a = times_x(&a).times(&a.conjugated());
-    let b = times_x(&a).times(&a.frobenius());
-    let c = times_x(&times_x(&b)).times(&b.frobenius().frobenius()).times(&b.conjugated());
-    c.times(&f.cyclotomic_squared()).times(&f)
+in_lanes! {
+    /// The easy part, and the hard part as (x - 1)²·(x + p)·(x² + p² - 1) + 3
+    /// (D. Hayashida, K. Hayasaka and T. Teruya, <https://eprint.iacr.org/2020/875>).
+    fn final_exponentiation<E: Extension>(lanes: Ifma, value: &E) -> E {
+        let unitary = value.conjugated().times(&value.inverted());
+        let f = unitary.frobenius().frobenius().times(&unitary);
+        // f^(x - 1) twice; x is negative.
+        let a = times_x(&f).times(&f.conjugated());
+        let a = times_x(&a).times(&a.conjugated());
+        let b = times_x(&a).times(&a.frobenius());
+        let c = times_x(&times_x(&b)).times(&b.frobenius().frobenius()).times(&b.conjugated());
+        c.times(&f.cyclotomic_squared()).times(&f)
+    }
 }
 
 /// f^x for f of the cyclotomic subgroup.
@@ -540,10 +532,10 @@ mod tests {
 
     #[test]
     fn ate_products_and_final_exponentiations_are_the_portable_ones() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
-        let b = Backend::Portable;
+        let (b, lanes) = (Backend::Portable, Backend::auto());
         for n in [0, 1, 2, 7, 8, 9, 17, 65] {
             let mut pairs = pairs(n);
             if n > 7 {
@@ -555,7 +547,7 @@ mod tests {
                 let values = miller_products(Pairing::Ate, &segments);
                 let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &segments));
                 assert_eq!(b.final_exponentiations(&values), expected, "{n} pairs");
-                assert_eq!(final_exponentiations(&values), expected, "{n} pairs");
+                assert_eq!(lanes.final_exponentiations(&values), expected, "{n} pairs");
             }
         }
     }
@@ -563,24 +555,25 @@ mod tests {
     /// Eights and what is left of them, of both pairings' values and of one.
     #[test]
     fn every_count_of_values_is_raised() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
+        let lanes = Backend::auto();
         let pairs = Segments::of_size(1, pairs(8));
         let mut values = miller_products(Pairing::TwistedAte, &pairs);
         values.push(MillerValue::ONE);
         values.extend(miller_products(Pairing::Ate, &pairs));
         let expected = Backend::Portable.final_exponentiations(&values);
         for n in 0..=values.len() {
-            assert_eq!(final_exponentiations(&values[..n]), expected[..n]);
-            assert_eq!(final_exponentiations(&values[n..]), expected[n..]);
+            assert_eq!(lanes.final_exponentiations(&values[..n]), expected[..n]);
+            assert_eq!(lanes.final_exponentiations(&values[n..]), expected[n..]);
         }
     }
 
     /// e(2P, Q) = e(P, 2Q) for the twisted pairing, whose values are no other pairing's.
     #[test]
     fn twisted_ate_is_bilinear_on_uncleared_points() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let b = Backend::Portable;
@@ -598,7 +591,7 @@ mod tests {
     /// Steps with and without inversions, and lanes that have no pair left in both.
     #[test]
     fn twisted_ate_products_are_products_of_single_values() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let b = Backend::Portable;

@@ -6,51 +6,45 @@
 //! 378 squarings and 81 products in the form of [`kernel52`], by sliding windows of five bits. This is
 //! most of the time of hashing and decoding.
 
-use core::arch::x86_64::*;
-
-#[cfg(debug_assertions)]
-use super::bound::{Bound, UNIT};
 use super::{
+    bound::Bound,
     fp::{FROM_BLST, Fp, TO_BLST},
     kernel::{P_WORDS, unroll},
     kernel52,
+    vector::{Ifma, Vector, in_lanes},
+    word::Word,
 };
 
-/// a^((p-3)/4) for each of a few vectors, of factors with limbs below 4 units. Two at a time are a little faster than one
-/// by one: the latencies of one hide behind the other.
-#[inline(always)]
-pub(crate) fn powers<const N: usize>(a: &[Fp; N]) -> [Fp; N] {
-    // SAFETY: see the head of `fp.rs`.
-    unsafe { powers_lanes(a) }
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn powers_lanes<const N: usize>(a: &[Fp; N]) -> [Fp; N] {
-    let mut table = [[[_mm512_setzero_si512(); 8]; N]; 1 << (WINDOW - 1)];
-    let mut squares = table[0];
-    for i in 0..N {
-        table[0][i] = to_limbs_of_52(&a[i]);
-        squares[i] = square(&table[0][i]);
-    }
-    for odd in 1..table.len() {
+in_lanes! {
+    /// a^((p-3)/4) for each of a few vectors, of factors with limbs below 4 units. Two at a time are a little faster than one
+    /// by one: the latencies of one hide behind the other.
+    pub(crate) fn powers[N: usize](lanes: Ifma, a: &[Fp; N]) -> [Fp; N] {
+        let mut table = [[[Vector::splat(lanes, 0); 8]; N]; 1 << (WINDOW - 1)];
+        let mut squares = table[0];
         for i in 0..N {
-            table[odd][i] = multiply(&table[odd - 1][i], &squares[i]);
+            table[0][i] = to_limbs_of_52(&a[i]);
+            squares[i] = square(&table[0][i]);
         }
-    }
-    let mut power = table[STEPS[0].odd as usize];
-    for step in STEPS.iter().skip(1).take_while(|step| step.squarings > 0) {
-        for _ in 0..step.squarings {
-            for power in &mut power {
-                *power = square(power);
+        for odd in 1..table.len() {
+            for i in 0..N {
+                table[odd][i] = multiply(&table[odd - 1][i], &squares[i]);
             }
         }
-        if let Some(odd) = table.get(step.odd as usize) {
-            for (power, odd) in power.iter_mut().zip(odd) {
-                *power = multiply(power, odd);
+        let mut power = table[STEPS[0].odd as usize];
+        for step in STEPS.iter().skip(1).take_while(|step| step.squarings > 0) {
+            for _ in 0..step.squarings {
+                for power in &mut power {
+                    *power = square(power);
+                }
+            }
+            if let Some(odd) = table.get(step.odd as usize) {
+                for (power, odd) in power.iter_mut().zip(odd) {
+                    *power = multiply(power, odd);
+                }
             }
         }
+        core::array::from_fn(|i| from_limbs_of_52(&power[i]))
     }
-    core::array::from_fn(|i| from_limbs_of_52(&power[i]))
 }
 
 const WINDOW: usize = 5;
@@ -100,49 +94,46 @@ const fn exponent_bit(i: usize) -> u8 {
 
 /// Limbs of a·2^416 modulo p: by a product that multiplies by 2^16, and a shift of bits between limbs.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn to_limbs_of_52(a: &Fp) -> [__m512i; 8] {
-    let a = a.times(&Fp::constant(&FROM_BLST)).limbs;
-    let mut out = [_mm512_setzero_si512(); 8];
+fn to_limbs_of_52(a: &Fp) -> [Vector; 8] {
+    let a = a.times(&Fp::constant(a.lanes(), &FROM_BLST)).limbs;
+    let mut out = a;
     unroll!(I < 8 {
         const DOWN: u32 = 2 * I as u32;
         const UP: u32 = 50 - DOWN;
-        out[I] = _mm512_srli_epi64::<DOWN>(a[I]);
+        out[I] = a[I].shifted_down::<DOWN>();
         if I < 7 {
-            out[I] = _mm512_or_si512(out[I], _mm512_slli_epi64::<UP>(a[(I + 1) & 7]));
+            out[I] = out[I].or(a[(I + 1) & 7].shifted_up::<UP>());
         }
     });
     out
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn from_limbs_of_52(a: &[__m512i; 8]) -> Fp {
-    let (mask_50, mask_52) = (_mm512_set1_epi64((1 << 50) - 1), _mm512_set1_epi64((1 << 52) - 1));
-    let mut out = Fp::zero();
+fn from_limbs_of_52(a: &[Vector; 8]) -> Fp {
+    let lanes = a[0].lanes();
+    let mask_52 = Vector::splat(lanes, (1 << 52) - 1);
+    let mut out = Fp { bound: Bound::new(1, 3.0), limbs: *a };
     unroll!(I < 8 {
         const UP: u32 = 2 * I as u32;
         const DOWN: u32 = 52 - UP;
-        out.limbs[I] = _mm512_slli_epi64::<UP>(_mm512_and_si512(a[I], mask_52));
+        out.limbs[I] = a[I].and(mask_52).shifted_up::<UP>();
         if I > 0 {
-            out.limbs[I] = _mm512_or_si512(out.limbs[I], _mm512_srli_epi64::<DOWN>(_mm512_and_si512(a[(I + 7) & 7], mask_52)));
+            out.limbs[I] = out.limbs[I].or(a[(I + 7) & 7].and(mask_52).shifted_down::<DOWN>());
         }
-        out.limbs[I] = _mm512_and_si512(out.limbs[I], mask_50);
+        out.limbs[I] = out.limbs[I].low_limb();
     });
-    #[cfg(debug_assertions)]
-    {
-        out.bound = Bound { limb: UNIT - 1, value: 3.0 };
-    }
-    out.times(&Fp::constant(&TO_BLST))
+    out.times(&Fp::constant(lanes, &TO_BLST))
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
-fn multiply(a: &[__m512i; 8], b: &[__m512i; 8]) -> [__m512i; 8] {
+fn multiply(a: &[Vector; 8], b: &[Vector; 8]) -> [Vector; 8] {
     kernel52::reduce(&kernel52::product(a, b))
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
-fn square(a: &[__m512i; 8]) -> [__m512i; 8] {
+fn square(a: &[Vector; 8]) -> [Vector; 8] {
     kernel52::reduce(&kernel52::square(a))
 }
 
@@ -161,9 +152,7 @@ mod tests {
 
     #[test]
     fn powers_are_those_of_the_portable_field() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         // (p - 3)/4 bit by bit, from the bytes of p.
         let bits = || MODULUS.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1));
         let power = |a: &blst_fp| {
@@ -179,9 +168,9 @@ mod tests {
         let elements = elements();
         for a in elements.chunks_exact(8) {
             let expected = core::array::from_fn(|i| power(&a[i]));
-            let lanes = Fp::load(&core::array::from_fn(|i| &a[i]));
-            assert_eq!(powers(&[lanes])[0].store(), expected);
-            let both = powers(&[lanes.squared(), largest(&lanes)]);
+            let eight = Fp::load(lanes, &core::array::from_fn(|i| &a[i]));
+            assert_eq!(powers(lanes, &[eight])[0].store(), expected);
+            let both = powers(lanes, &[eight.squared(), largest(&eight)]);
             assert_eq!(both[0].store(), expected.map(|c| c.squared()));
             assert_eq!(both[1].store(), expected);
         }

@@ -1,16 +1,13 @@
 //! Elements one by one in memory, as the lanes have them: a row of eight limbs for each, and eight rows make a vector for
 //! each limb by a transposition, which is far cheaper than a multiplication.
 
-use core::arch::x86_64::*;
-
-#[cfg(debug_assertions)]
-use super::bound::{Bound, UNIT};
 use super::{
-    LANES,
+    bound::Bound,
     field::Field,
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
-    kernel,
+    kernel::limbs_of,
+    vector::{Ifma, LANES, Mask, Vector},
 };
 
 /// Eight elements of a coordinate field, and how they lie in memory one by one.
@@ -19,13 +16,13 @@ pub trait Coordinate: Field {
     type Row: Copy;
     const ZERO_ROW: Self::Row;
 
-    fn gather(rows: &[&Self::Row; LANES]) -> Self;
+    fn gather(lanes: Ifma, rows: &[&Self::Row; LANES]) -> Self;
     fn scatter(&self) -> [Self::Row; LANES];
     /// Lanes whose limbs are all zero.
     fn blank(&self) -> Mask;
 }
 
-/// The limbs of one element of Fp.
+/// The limbs of one element of Fp, below 2.1p, in a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Row([i64; 8]);
@@ -35,31 +32,23 @@ impl Coordinate for Fp {
     const ZERO_ROW: Row = Row([0; 8]);
 
     #[inline(always)]
-    fn gather(rows: &[&Row; LANES]) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        let limbs = unsafe { gather(rows) };
-        Self {
-            limbs,
-            #[cfg(debug_assertions)]
-            bound: SHRUNK,
-        }
+    fn gather(lanes: Ifma, rows: &[&Row; LANES]) -> Self {
+        let vectors = limbs_of!(I < 8 => Vector::load(lanes, &rows[I].0));
+        Self { limbs: transposed(&vectors), bound: Bound::new(1, 2.1) }
     }
 
     #[inline(always)]
     fn scatter(&self) -> [Row; LANES] {
-        #[cfg(debug_assertions)]
-        {
-            self.bound.assert_factor(1);
-            self.bound.assert_value(SHRUNK.value);
-        }
-        // SAFETY: see the head of `fp.rs`; a row is eight limbs, as a vector is.
-        unsafe { core::mem::transmute(transpose(self.limbs)) }
+        self.bound.assert_factor(1);
+        self.bound.assert_value(2.1);
+        let vectors = transposed(&self.limbs);
+        limbs_of!(I < 8 => Row(vectors[I].words()))
     }
 
     #[inline(always)]
     fn blank(&self) -> Mask {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { blank(&self.limbs) }
+        let [a, b, c, d, e, f, g, h] = self.limbs;
+        a.or(b).or(c).or(d).or(e).or(f).or(g).or(h).is_zero()
     }
 }
 
@@ -68,11 +57,9 @@ impl Coordinate for Fp2 {
     const ZERO_ROW: [Row; 2] = [Row([0; 8]); 2];
 
     #[inline(always)]
-    fn gather(rows: &[&[Row; 2]; LANES]) -> Self {
-        Self::new(
-            Coordinate::gather(&core::array::from_fn(|i| &rows[i][0])),
-            Coordinate::gather(&core::array::from_fn(|i| &rows[i][1])),
-        )
+    fn gather(lanes: Ifma, rows: &[&[Row; 2]; LANES]) -> Self {
+        let part = |i: usize| Fp::gather(lanes, &core::array::from_fn(|lane| &rows[lane][i]));
+        Self::new(part(0), part(1))
     }
 
     #[inline(always)]
@@ -87,45 +74,25 @@ impl Coordinate for Fp2 {
     }
 }
 
-/// The bound of a row.
-#[cfg(debug_assertions)]
-const SHRUNK: Bound = Bound { limb: UNIT - 1, value: 2.1 };
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn gather(rows: &[&Row; LANES]) -> [__m512i; 8] {
-    let mut vectors = [_mm512_setzero_si512(); 8];
-    kernel::unroll!(I < 8 {
-        // SAFETY: a row is 64 bytes on their boundary.
-        vectors[I] = unsafe { _mm512_load_si512(core::ptr::from_ref(rows[I]).cast()) };
-    });
-    transpose(vectors)
-}
-
 /// Lane i of vector j becomes lane j of vector i.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-pub(super) fn transpose(r: [__m512i; 8]) -> [__m512i; 8] {
-    let mut out = r;
-    // Pairs of rows: their even places in the first vector, their odd ones in the second.
-    let low = [0, 2, 4, 6].map(|i| _mm512_unpacklo_epi64(r[i], r[i + 1]));
-    let high = [0, 2, 4, 6].map(|i| _mm512_unpackhi_epi64(r[i], r[i + 1]));
-    // Four by four pairs.
-    for (odd, t) in [(0, low), (1, high)] {
-        let (a, b) = (_mm512_shuffle_i64x2::<0x88>(t[0], t[1]), _mm512_shuffle_i64x2::<0x88>(t[2], t[3]));
-        let (c, d) = (_mm512_shuffle_i64x2::<0xdd>(t[0], t[1]), _mm512_shuffle_i64x2::<0xdd>(t[2], t[3]));
-        out[odd] = _mm512_shuffle_i64x2::<0x88>(a, b);
-        out[4 + odd] = _mm512_shuffle_i64x2::<0xdd>(a, b);
-        out[2 + odd] = _mm512_shuffle_i64x2::<0x88>(c, d);
-        out[6 + odd] = _mm512_shuffle_i64x2::<0xdd>(c, d);
+#[inline(always)]
+fn transposed(rows: &[Vector; 8]) -> [Vector; 8] {
+    // Lanes of two neighbouring rows side by side, even lanes in one vector and odd ones in the next.
+    let mut twos = *rows;
+    for i in [0, 2, 4, 6] {
+        twos[i] = rows[i].even_lanes(rows[i + 1]);
+        twos[i + 1] = rows[i].odd_lanes(rows[i + 1]);
     }
-    out
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn blank(limbs: &[__m512i; 8]) -> Mask {
-    let mut any = limbs[0];
-    kernel::unroll!(I < 8 { any = _mm512_or_si512(any, limbs[I]); });
-    _mm512_testn_epi64_mask(any, any)
+    // Then pairs of lanes as units: first those of four rows, then those of eight.
+    let mut columns = *rows;
+    for odd in [0, 1] {
+        let [a, b, c, d] = [twos[odd], twos[2 + odd], twos[4 + odd], twos[6 + odd]];
+        let (ab_even, ab_odd) = (a.even_pairs(b), a.odd_pairs(b));
+        let (cd_even, cd_odd) = (c.even_pairs(d), c.odd_pairs(d));
+        columns[odd] = ab_even.even_pairs(cd_even);
+        columns[4 + odd] = ab_even.odd_pairs(cd_even);
+        columns[2 + odd] = ab_odd.even_pairs(cd_odd);
+        columns[6 + odd] = ab_odd.odd_pairs(cd_odd);
+    }
+    columns
 }

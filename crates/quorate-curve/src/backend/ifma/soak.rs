@@ -11,7 +11,6 @@ use rand_chacha::{
 };
 
 use super::{
-    LANES,
     field::invert_all,
     fp::{
         Fp,
@@ -21,11 +20,13 @@ use super::{
     kernel::{Limbs, P, tests::modulo_p},
     lanes_or_skip,
     power::powers,
+    vector::{Ifma, LANES},
     wide::Wide,
 };
 use crate::{arithmetic::field::Field, backend::soak::operations};
 
 struct Random {
+    lanes: Ifma,
     rng: ChaCha20Rng,
     /// 2^-400, which a Montgomery form is to be multiplied by.
     over_r: blst_fp,
@@ -63,11 +64,11 @@ impl Random {
 
     fn fp(&mut self) -> Pair<Fp, blst_fp> {
         let limbs: [Limbs; LANES] = core::array::from_fn(|_| self.limbs());
-        let mut lanes = Fp::zero();
+        let mut eight = Fp::zero(self.lanes);
         for (lane, limbs) in limbs.iter().enumerate() {
-            lanes = Fp::constant(limbs).or(1 << lane, &lanes);
+            eight = Fp::constant(self.lanes, limbs).or(1 << lane, &eight);
         }
-        (lanes, limbs.map(|limbs| modulo_p(&limbs).times(&self.over_r)))
+        (eight, limbs.map(|limbs| modulo_p(&limbs).times(&self.over_r)))
     }
 
     fn fp2(&mut self) -> Pair<Fp2, blst_fp2> {
@@ -78,8 +79,8 @@ impl Random {
     /// The same element, in every other call with a multiple of p added, of so many p at most in all.
     fn raised(&mut self, a: &Fp, most: u64) -> Fp {
         match self.below(4) {
-            0 => a.plus(&near_multiple(self.below(most) as i64, 0)).carried(),
-            1 => a.plus(&near_multiple(most as i64 - 1, 0)).carried(),
+            0 => a.plus(&near_multiple(self.lanes, self.below(most) as i64, 0)).carried(),
+            1 => a.plus(&near_multiple(self.lanes, most as i64 - 1, 0)).carried(),
             _ => *a,
         }
     }
@@ -91,11 +92,9 @@ impl Random {
 
 /// Calls a check of eight items until a million are done, or as many as `QUORATE_SOAK` says.
 fn soak(name: &str, mut check: impl FnMut(&mut Random)) {
-    if !lanes_or_skip() {
-        return;
-    }
+    let Some(lanes) = lanes_or_skip() else { return };
     let over_r = modulo_p(&[0, 0, 0, 0, 0, 0, 0, 0, 1]).inverse();
-    let mut random = Random { rng: ChaCha20Rng::seed_from_u64(11), over_r };
+    let mut random = Random { lanes, rng: ChaCha20Rng::seed_from_u64(11), over_r };
     let vectors = operations().div_ceil(LANES);
     (0..vectors).for_each(|_| check(&mut random));
     println!("ifma {name}: {} operations agree", vectors * LANES);
@@ -111,8 +110,8 @@ fn fp() {
     soak("operations of Fp", |random| {
         let ((x, a), (y, b)) = (random.fp(), random.fp());
         assert_eq!(x.store(), a);
-        assert_eq!(Fp::load(&a.each_ref()).store(), a);
-        assert_eq!(x.plus(&y).times(&Fp::one()).store(), each(&a, &b, |a, b| a.plus(b)));
+        assert_eq!(Fp::load(random.lanes, &a.each_ref()).store(), a);
+        assert_eq!(x.plus(&y).times(&Fp::one(random.lanes)).store(), each(&a, &b, |a, b| a.plus(b)));
         assert_eq!(x.minus(&random.raised(&y, 3)).store(), each(&a, &b, |a, b| a.minus(b)));
         let (large, factor) = (random.raised(&x, 31), random.raised(&y, 31));
         assert_eq!(large.times(&factor).store(), each(&a, &b, |a, b| a.times(b)));
@@ -137,7 +136,7 @@ fn fp2() {
         assert!(Wide::square(&random.raised2(&x, 7)).reduced().store() == a.map(|a| a.squared()));
         assert!(x.minus(&random.raised2(&y, 3)).store() == each(&a, &b, |a, b| a.minus(b)));
         let real = blst_fp2 { fp: [b[0].fp[0], blst_fp::default()] };
-        assert!(large.times_fp(&Fp::splat(&real.fp[0])).store() == a.map(|a| a.times(&real)));
+        assert!(large.times_fp(&Fp::splat(random.lanes, &real.fp[0])).store() == a.map(|a| a.times(&real)));
     });
 }
 
@@ -148,18 +147,22 @@ fn inverses_and_powers() {
     soak("inverses and powers of Fp", |random| {
         let (x, a) = random.fp();
         let zeros = random.below(256) as u8 & random.below(256) as u8;
-        let x = Fp::zero().or(zeros, &x);
+        let x = Fp::zero(random.lanes).or(zeros, &x);
         let a: [blst_fp; LANES] = core::array::from_fn(|i| if zeros >> i & 1 == 1 { blst_fp::default() } else { a[i] });
-        let mut inverses = [random.raised(&x, 7), Fp::one(), x];
+        let mut inverses = [random.raised(&x, 7), Fp::one(random.lanes), x];
         invert_all(&mut inverses);
         for inverse in [&inverses[0], &inverses[2]] {
             let one = inverse.times(&x).store();
-            assert!((0..LANES).all(|i| if a[i].is_zero() { one[i].is_zero() } else { one[i] == Fp::one().store()[0] }));
+            assert!((0..LANES).all(|i| if a[i].is_zero() {
+                one[i].is_zero()
+            } else {
+                one[i] == Fp::one(random.lanes).store()[0]
+            }));
             assert_eq!(inverse.is_zero(), x.is_zero());
         }
         // c = a^((p-3)/4): c⁴·a² is one where a is not zero.
-        let [c] = powers(&[largest(&x)]);
+        let [c] = powers(random.lanes, &[largest(&x)]);
         let one = c.squared().squared().times(&x.squared());
-        assert!(one.equals(&Fp::one()) == !x.is_zero());
+        assert!(one.equals(&Fp::one(random.lanes)) == !x.is_zero());
     });
 }

@@ -7,10 +7,10 @@
 use blst::{blst_fp2, blst_fp12};
 
 use super::{
-    LANES,
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
     fp12::{Extension, FROBENIUS},
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 use crate::arithmetic::fp12;
 
@@ -31,13 +31,13 @@ const fn six([a, b, c, d, e, f]: [i64; 6]) -> [i64; LANES] {
 }
 
 impl Spread {
-    pub(crate) fn load(value: &blst_fp12) -> Self {
+    pub(crate) fn load(lanes: Ifma, value: &blst_fp12) -> Self {
         let zero = blst_fp2::default();
-        let mut lanes = [&zero; LANES];
-        for (lane, power) in lanes.iter_mut().zip(POWER_OF_W) {
-            *lane = &value.fp6[power % 2].fp2[power / 2];
+        let mut coefficients = [&zero; LANES];
+        for (coefficient, power) in coefficients.iter_mut().zip(POWER_OF_W) {
+            *coefficient = &value.fp6[power % 2].fp2[power / 2];
         }
-        Self(Fp2::load(&lanes))
+        Self(Fp2::load(lanes, &coefficients))
     }
 
     pub(crate) fn store(&self) -> blst_fp12 {
@@ -51,67 +51,27 @@ impl Spread {
 
 impl Extension for Spread {
     fn conjugated(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { conjugated(self) }
+        conjugated(self.0.lanes(), self)
     }
 
     /// Eighteen products in Fp2, three a lane.
     fn times(&self, other: &Self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { times(self, other) }
+        times(self.0.lanes(), self, other)
     }
 
     /// Six products in Fp2, one a lane.
     fn cyclotomic_squared(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { cyclotomic_squared(self) }
+        cyclotomic_squared(self.0.lanes(), self)
     }
 
     fn frobenius(&self) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { frobenius(self) }
+        frobenius(self.0.lanes(), self)
     }
 
     /// By blst: one inversion has no work for lanes.
     fn inverted(&self) -> Self {
-        Self::load(&fp12::inverse(&self.store()))
+        Self::load(self.0.lanes(), &fp12::inverse(&self.store()))
     }
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn conjugated(f: &Spread) -> Spread {
-    const ODD_POWERS: Mask = 0b10_0110;
-    Spread(f.0.negated().shrunk().or(ODD_POWERS, &f.0))
-}
-
-/// Each aⱼ + bⱼ·s is squared by two products, in which 1 + i is what makes the last term simple:
-///
-/// ```text
-/// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
-/// ```
-///
-/// A coefficient of the square is 3t - 2c or 3t + 2c of such a term t, of some j, and the coefficient c that was there. One
-/// factor is multiplied by 3 before the product, whose reduction keeps the terms as small as they were.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn cyclotomic_squared(f: &Spread) -> Spread {
-    // In a lane of a, `c` is a and `other` is b; in one of b the other way round.
-    const OF_B: Mask = 0b10_1010;
-    // 3t - 2c is for a₀, b₁ and a₂; a₁ alone has t = 2(1 + i)·a₂b₂.
-    const LESS: Mask = 0b01_1001;
-    const TIMES_XI: Mask = 0b00_0100;
-    let c = &f.0;
-    let other = c.permuted(six([1, 0, 3, 2, 5, 4]));
-    let plus_i = Fp2::new(other.c0.minus(&c.c1), other.c1.plus(&c.c0));
-    let plus_turned = Fp2::new(other.c0.plus(&c.c0).plus(&c.c1), other.c1.plus(&c.c1).minus(&c.c0));
-    let left = plus_i.or(OF_B, c);
-    let left = left.doubled().plus(&left).carried();
-    let products = left.times(&plus_turned.or(OF_B, &other).carried());
-    let ab = products.permuted(six([0, 0, 4, 4, 2, 2]));
-    let sum = products.permuted(six([1, NONE, NONE, 5, 3, NONE]));
-    let less = sum.subtract::<8, 3>(&ab.plus(&c.doubled()));
-    let more = ab.times_one_plus_i().or(TIMES_XI, &ab).plus(c).doubled();
-    Spread(less.or(LESS, &more).shrunk())
 }
 
 /// Places of the six products in Fp4 of which one in Fp12 = Fp4(w) is made, by Karatsuba's method: of the coefficients of
@@ -139,32 +99,66 @@ fn factors(f: &Spread) -> Factors {
     Factors { sum: a.plus(&b).carried(), a, b }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn times(f: &Spread, g: &Spread) -> Spread {
-    let (f, g) = (factors(f), factors(g));
-    let (v0, v1, both) = (f.a.times(&g.a), f.b.times(&g.b), f.sum.times(&g.sum));
-    // The products are a + b·s.
-    let a = v1.times_one_plus_i().plus(&v0).shrunk();
-    let b = both.minus_sum(&v0.plus(&v1)).shrunk();
-    const B: i64 = LANES as i64;
-    let of = |from| a.gathered(&b, six(from));
-    // P₀ + (P₁₂ - P₁ - P₂)·s + (P₀₁ - P₀ - P₁ + P₂·s)·w + (P₀₂ - P₀ - P₂ + P₁)·w², lane by lane.
-    let more = of([P0, B + P0, P01, B + P01, P02, B + P02]).plus(&of([NONE, P12, NONE, P2, P1, B + P1]));
-    let less = of([NONE, P1, P0, B + P0, P0, B + P0]).plus(&of([NONE, P2, P1, B + P1, P2, B + P2]));
-    // s·(b·s) = (1 + i)·b.
-    let b_more = b.permuted(six([P12, NONE, P2, NONE, NONE, NONE]));
-    let first = |product| six([product, NONE, NONE, NONE, NONE, NONE]);
-    let b_less = b.permuted(first(P1)).plus(&b.permuted(first(P2)));
-    let turned = b_more.minus_sum(&b_less).shrunk().times_one_plus_i();
-    Spread(more.minus_sum(&less).plus(&turned).shrunk())
-}
+in_lanes! {
+    fn conjugated(lanes: Ifma, f: &Spread) -> Spread {
+        const ODD_POWERS: Mask = 0b10_0110;
+        Spread(f.0.negated().shrunk().or(ODD_POWERS, &f.0))
+    }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn frobenius(f: &Spread) -> Spread {
-    let factors = Fp2::new(Fp::constants(&FROBENIUS_BY_LANE[0]), Fp::constants(&FROBENIUS_BY_LANE[1]));
-    Spread(f.0.conjugated().shrunk().times(&factors))
+    /// Each aⱼ + bⱼ·s is squared by two products, in which 1 + i is what makes the last term simple:
+    ///
+    /// ```text
+    /// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
+    /// ```
+    ///
+    /// A coefficient of the square is 3t - 2c or 3t + 2c of such a term t, of some j, and the coefficient c that was there. One
+    /// factor is multiplied by 3 before the product, whose reduction keeps the terms as small as they were.
+    #[inline(never)]
+    fn cyclotomic_squared(lanes: Ifma, f: &Spread) -> Spread {
+        // In a lane of a, `c` is a and `other` is b; in one of b the other way round.
+        const OF_B: Mask = 0b10_1010;
+        // 3t - 2c is for a₀, b₁ and a₂; a₁ alone has t = 2(1 + i)·a₂b₂.
+        const LESS: Mask = 0b01_1001;
+        const TIMES_XI: Mask = 0b00_0100;
+        let c = &f.0;
+        let other = c.permuted(six([1, 0, 3, 2, 5, 4]));
+        let plus_i = Fp2::new(other.c0.minus(&c.c1), other.c1.plus(&c.c0));
+        let plus_turned = Fp2::new(other.c0.plus(&c.c0).plus(&c.c1), other.c1.plus(&c.c1).minus(&c.c0));
+        let left = plus_i.or(OF_B, c);
+        let left = left.doubled().plus(&left).carried();
+        let products = left.times(&plus_turned.or(OF_B, &other).carried());
+        let ab = products.permuted(six([0, 0, 4, 4, 2, 2]));
+        let sum = products.permuted(six([1, NONE, NONE, 5, 3, NONE]));
+        let less = sum.subtract::<8, 3>(&ab.plus(&c.doubled()));
+        let more = ab.times_one_plus_i().or(TIMES_XI, &ab).plus(c).doubled();
+        Spread(less.or(LESS, &more).shrunk())
+    }
+
+    #[inline(never)]
+    fn times(lanes: Ifma, f: &Spread, g: &Spread) -> Spread {
+        let (f, g) = (factors(f), factors(g));
+        let (v0, v1, both) = (f.a.times(&g.a), f.b.times(&g.b), f.sum.times(&g.sum));
+        // The products are a + b·s.
+        let a = v1.times_one_plus_i().plus(&v0).shrunk();
+        let b = both.minus_sum(&v0.plus(&v1)).shrunk();
+        const B: i64 = LANES as i64;
+        let of = |from| a.gathered(&b, six(from));
+        // P₀ + (P₁₂ - P₁ - P₂)·s + (P₀₁ - P₀ - P₁ + P₂·s)·w + (P₀₂ - P₀ - P₂ + P₁)·w², lane by lane.
+        let more = of([P0, B + P0, P01, B + P01, P02, B + P02]).plus(&of([NONE, P12, NONE, P2, P1, B + P1]));
+        let less = of([NONE, P1, P0, B + P0, P0, B + P0]).plus(&of([NONE, P2, P1, B + P1, P2, B + P2]));
+        // s·(b·s) = (1 + i)·b.
+        let b_more = b.permuted(six([P12, NONE, P2, NONE, NONE, NONE]));
+        let first = |product| six([product, NONE, NONE, NONE, NONE, NONE]);
+        let b_less = b.permuted(first(P1)).plus(&b.permuted(first(P2)));
+        let turned = b_more.minus_sum(&b_less).shrunk().times_one_plus_i();
+        Spread(more.minus_sum(&less).plus(&turned).shrunk())
+    }
+
+    #[inline(never)]
+    fn frobenius(lanes: Ifma, f: &Spread) -> Spread {
+        let factors = Fp2::new(Fp::constants(lanes, &FROBENIUS_BY_LANE[0]), Fp::constants(lanes, &FROBENIUS_BY_LANE[1]));
+        Spread(f.0.conjugated().shrunk().times(&factors))
+    }
 }
 
 /// (1 + i)^(k(p-1)/6) for the power k of each lane, in Montgomery form: the parts' limbs.
@@ -201,13 +195,11 @@ mod tests {
 
     #[test]
     fn agrees_with_blst() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let values = values().concat();
         for (i, a) in values.iter().enumerate() {
             let b = &values[(7 * i + 3) % values.len()];
-            let (x, y) = (Spread::load(a), Spread::load(b));
+            let (x, y) = (Spread::load(lanes, a), Spread::load(lanes, b));
             assert_eq!(x.store(), *a);
             assert_eq!(x.times(&y).store(), multiply(a, b));
             assert_eq!(x.conjugated().store(), conjugate(a));
@@ -216,7 +208,7 @@ mod tests {
             // Into the cyclotomic subgroup, by the easy part of the final exponentiation.
             let unitary = multiply(&conjugate(a), &inverse(a));
             let mut expected = multiply(&blst_frobenius(&blst_frobenius(&unitary)), &unitary);
-            let mut cyclotomic = Spread::load(&expected);
+            let mut cyclotomic = Spread::load(lanes, &expected);
             for _ in 0..3 {
                 square(&mut expected);
                 cyclotomic = cyclotomic.cyclotomic_squared();
@@ -228,11 +220,9 @@ mod tests {
     /// What one operation leaves in the lanes without a coefficient, the next one takes for zeros.
     #[test]
     fn idle_lanes_stay_zero() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let values = values().concat();
-        let (x, y) = (Spread::load(&values[5]), Spread::load(&values[6]));
+        let (x, y) = (Spread::load(lanes, &values[5]), Spread::load(lanes, &values[6]));
         for value in [x, x.times(&y), x.conjugated(), x.conjugated().times(&y), x.frobenius(), x.cyclotomic_squared()] {
             let idle = &value.0.store()[6..];
             assert_eq!(idle, [blst_fp2::default(); 2]);

@@ -1,9 +1,10 @@
 //! Square roots, from powers that also tell whether there is one and what its inverse is.
 
 use super::{
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
     power::powers,
+    vector::{Ifma, Mask, in_lanes},
 };
 use crate::backend::portable::map_to_g2::HALF;
 
@@ -21,7 +22,7 @@ pub(crate) struct Root {
 /// The roots of factors with limbs below 4 units and values below 5p.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn roots<const N: usize>(a: &[Fp; N]) -> [Root; N] {
-    let powers = powers(a);
+    let powers = powers(a[0].lanes(), a);
     core::array::from_fn(|i| {
         let root = powers[i].times(&a[i]);
         let is_square = a[i].subtract::<3, 1>(&root.squared()).carried().is_zero();
@@ -29,19 +30,19 @@ pub(crate) fn roots<const N: usize>(a: &[Fp; N]) -> [Root; N] {
     })
 }
 
-/// The square roots of elements of Fp, and where they are that.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn in_fp<const N: usize>(a: &[Fp; N]) -> [(Fp, Mask); N] {
-    roots(a).map(|root| (root.root, root.is_square))
-}
+in_lanes! {
+    /// The square roots of elements of Fp, and where they are that.
+    pub(crate) fn in_fp[N: usize](lanes: Ifma, a: &[Fp; N]) -> [(Fp, Mask); N] {
+        roots(a).map(|root| (root.root, root.is_square))
+    }
 
-/// The square roots of elements of Fp2, and where they are that. Of limbs below 2 units.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn in_fp2<const N: usize>(a: &[Fp2; N]) -> [(Fp2, Mask); N] {
-    // An element is a square where its norm is one in Fp.
-    let norms = roots(&a.map(|a| a.norm()));
-    let roots = from_norms(a, &norms.map(|norm| norm.root));
-    core::array::from_fn(|i| (roots[i], norms[i].is_square))
+    /// The square roots of elements of Fp2, and where they are that. Of limbs below 2 units.
+    pub(crate) fn in_fp2[N: usize](lanes: Ifma, a: &[Fp2; N]) -> [(Fp2, Mask); N] {
+        // An element is a square where its norm is one in Fp.
+        let norms = roots(&a.map(|a| a.norm()));
+        let roots = from_norms(a, &norms.map(|norm| norm.root));
+        core::array::from_fn(|i| (roots[i], norms[i].is_square))
+    }
 }
 
 /// The square roots of squares g = a + b·i in Fp2, given a root t of each norm.
@@ -50,7 +51,7 @@ pub(crate) fn in_fp2<const N: usize>(a: &[Fp2; N]) -> [(Fp2, Mask); N] {
 /// b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn from_norms<const N: usize>(g: &[Fp2; N], t: &[Fp; N]) -> [Fp2; N] {
-    let half = Fp::splat(&HALF);
+    let half = Fp::splat(t[0].lanes(), &HALF);
     let minus_half = half.negated().carried();
     let d: [Fp; N] = core::array::from_fn(|i| {
         let d = g[i].c0.plus(&t[i]).times(&half);

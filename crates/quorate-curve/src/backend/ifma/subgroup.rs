@@ -7,18 +7,19 @@ use alloc::vec::Vec;
 use blst::{blst_p1_affine, blst_p2_affine};
 
 use super::{
-    FEW, LANES,
+    FEW,
     curve::{Affine, InLanes, Jacobian, psi, times_minus_z, times_minus_z_jacobian, turned},
     field::Field,
-    fp::{Fp, Mask},
+    fp::Fp,
     fp2::Fp2,
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 use crate::{
     arithmetic::Curve,
     backend::portable::{self, hash_to_curve::HashForSums},
 };
 
-pub(crate) fn in_subgroup<C: Subgroup>(points: &[C]) -> Vec<bool> {
+pub(crate) fn in_subgroup<C: Subgroup>(lanes: Ifma, points: &[C]) -> Vec<bool> {
     if points.len() < FEW {
         return portable::subgroup::in_subgroup(points);
     }
@@ -26,7 +27,7 @@ pub(crate) fn in_subgroup<C: Subgroup>(points: &[C]) -> Vec<bool> {
     let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
     for chunk in finite.chunks(LANES) {
         let chosen: Vec<_> = chunk.iter().map(|i| points[*i]).collect();
-        let Members { members, undecided } = C::members(&chosen);
+        let Members { members, undecided } = C::members(lanes, &chosen);
         for (lane, i) in chunk.iter().enumerate() {
             out[*i] = if undecided >> lane & 1 == 1 { points[*i].in_subgroup() } else { members >> lane & 1 == 1 };
         }
@@ -43,36 +44,34 @@ pub struct Members {
 /// The test of each curve.
 pub trait Subgroup: InLanes + HashForSums {
     /// Of one to eight finite points.
-    fn members(points: &[Self]) -> Members;
+    fn members(lanes: Ifma, points: &[Self]) -> Members;
 }
 
 impl Subgroup for blst_p1_affine {
-    fn members(points: &[Self]) -> Members {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { members_of_g1(points) }
+    fn members(lanes: Ifma, points: &[Self]) -> Members {
+        members_of_g1(lanes, points)
     }
 }
 
 impl Subgroup for blst_p2_affine {
-    fn members(points: &[Self]) -> Members {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { members_of_g2(points) }
+    fn members(lanes: Ifma, points: &[Self]) -> Members {
+        members_of_g2(lanes, points)
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn members_of_g1(points: &[blst_p1_affine]) -> Members {
-    let point = Affine::<Fp>::load(points);
-    let product = times_minus_z_jacobian(&times_minus_z(&point));
-    // z²·P = -φ(P)
-    members(&product, &Affine { x: turned(&point.x), y: point.y }.negated())
-}
+in_lanes! {
+    fn members_of_g1(lanes: Ifma, points: &[blst_p1_affine]) -> Members {
+        let point = Affine::<Fp>::load(lanes, points);
+        let product = times_minus_z_jacobian(&times_minus_z(&point));
+        // z²·P = -φ(P)
+        members(&product, &Affine { x: turned(&point.x), y: point.y }.negated())
+    }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn members_of_g2(points: &[blst_p2_affine]) -> Members {
-    let point = Affine::<Fp2>::load(points);
-    // -z·P = -ψ(P)
-    members(&times_minus_z(&point), &psi(&point).negated())
+    fn members_of_g2(lanes: Ifma, points: &[blst_p2_affine]) -> Members {
+        let point = Affine::<Fp2>::load(lanes, points);
+        // -z·P = -ψ(P)
+        members(&times_minus_z(&point), &psi(&point).negated())
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -92,7 +91,7 @@ mod tests {
     };
 
     fn agrees<G: Group>(small: &[G::Affine]) {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let lanes = Backend::auto();

@@ -16,13 +16,12 @@ use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
-    LANES,
     affine::{self, Entry, Table},
     curve::{self, Affine, InLanes, Jacobian},
     field::Field,
-    fp::Mask,
     rows::Coordinate,
     subgroup::{self, Subgroup},
+    vector::{Ifma, LANES, Mask, in_lanes},
 };
 use crate::{
     arithmetic::curve::{Curve, GroupId},
@@ -35,15 +34,15 @@ use crate::{
 };
 
 /// The weighted sum of each segment.
-pub(crate) fn weighted_sums<C: InLanes>(weighted: WeightedCut<'_, C>) -> Vec<C> {
+pub(crate) fn weighted_sums<C: InLanes>(lanes: Ifma, weighted: WeightedCut<'_, C>) -> Vec<C> {
     let (points, weights) = (weighted.points().items(), weighted.weights());
     if weights.iter().all(|w| *w == Weight::ONE) {
-        return super::sum::sums(weighted.points());
+        return super::sum::sums(lanes, weighted.points());
     }
     if weights.len() < LANES_FROM {
         return portable::weighted_sum::weighted_sums(weighted);
     }
-    let table = Table::of(points, true);
+    let table = Table::of(lanes, points, true);
     let mut sums = vec![C::IDENTITY; weighted.points().len()];
     let mut classes = [const { Vec::new() }; 2];
     for (i, range) in weighted.points().ranges().enumerate() {
@@ -88,6 +87,7 @@ pub(crate) const fn sums_members_from(group: GroupId) -> Option<usize> {
 /// Σ wᵢ·Pᵢ of each segment if all points are members. In G2, and of enough points, the position sums over all segments are
 /// checked in their place, those of `further` digits among them: see `docs/soundness.md`.
 pub(crate) fn weighted_sums_of_members<C: Subgroup>(
+    lanes: Ifma,
     weighted: WeightedCut<'_, C>,
     further: &[u64],
     soundness: Soundness,
@@ -96,15 +96,15 @@ pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     // Twice as many positions pay from twice as many points on.
     let scale = soundness.bits() as usize / 64;
     if sums_members_from(C::ID).is_none_or(|least| points.len() < least * scale) {
-        let members = subgroup::in_subgroup(points).into_iter().all(|member| member);
-        return members.then(|| weighted_sums(weighted));
+        let members = subgroup::in_subgroup(lanes, points).into_iter().all(|member| member);
+        return members.then(|| weighted_sums(lanes, weighted));
     }
     let (digits, more) = match soundness {
         Soundness::Bits64 => (16, 6),
         Soundness::Bits128 => (32, 11),
     };
     let digits = digits.max(longest(weights));
-    let table = Table::of(points, true);
+    let table = Table::of(lanes, points, true);
     let nibble = |point: usize, place: usize| {
         if place < digits {
             weights[point].nibble(place)
@@ -117,7 +117,7 @@ pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     let positions = Positions { table: &table, segments: &segments, places: digits + more, nibble };
     let sums = positions.sums(method);
     let checked: Vec<C> = positions.over_all_segments(&sums).to_points();
-    if !subgroup::in_subgroup(&checked).into_iter().all(|member| member) {
+    if !subgroup::in_subgroup(lanes, &checked).into_iter().all(|member| member) {
         return None;
     }
     if segments.len() < LANES_JOIN_FROM {
@@ -284,8 +284,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
             entries
         };
         let vectors = self.segments.len().div_ceil(LANES);
-        // SAFETY: see the head of `fp.rs`.
-        let mut sums = unsafe { join(table, vectors, digits, eights) };
+        let mut sums = join::<C>(table.lanes(), table, vectors, digits, eights);
         sums.truncate(self.segments.len());
         sums
     }
@@ -346,53 +345,55 @@ fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
     C::to_affine(&joined)
 }
 
-/// Σ 4ʲ·Aⱼ of each lane of each vector, in Jacobian coordinates.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn join<C: InLanes>(
-    table: &Table<C::Lanes>,
-    vectors: usize,
-    places: usize,
-    entries: impl Fn(usize, usize) -> [Entry; LANES],
-) -> Vec<Option<C>> {
-    let mut sums = Vec::with_capacity(vectors);
-    let mut identities: Vec<Mask> = Vec::with_capacity(vectors);
-    let one = C::Lanes::one();
-    for vector in 0..vectors {
-        let mut sum = Jacobian { x: one, y: one, z: one };
-        let mut identity = !0;
-        for place in (0..places).rev() {
-            if identity != !0 {
-                sum = curve::double(&curve::double(&sum));
+in_lanes! {
+    /// Σ 4ʲ·Aⱼ of each lane of each vector, in Jacobian coordinates.
+    fn join<C: InLanes>(
+        lanes: Ifma,
+        table: &Table<C::Lanes>,
+        vectors: usize,
+        places: usize,
+        entries: impl Fn(usize, usize) -> [Entry; LANES],
+    ) -> Vec<Option<C>> {
+        let mut sums = Vec::with_capacity(vectors);
+        let mut identities: Vec<Mask> = Vec::with_capacity(vectors);
+        let one = C::Lanes::one(lanes);
+        for vector in 0..vectors {
+            let mut sum = Jacobian { x: one, y: one, z: one };
+            let mut identity = !0;
+            for place in (0..places).rev() {
+                if identity != !0 {
+                    sum = curve::double(&curve::double(&sum));
+                }
+                let addend = table.gather(&entries(vector, place));
+                if addend.identity == !0 {
+                    continue;
+                }
+                let affine = Affine { x: addend.x, y: addend.y };
+                let mut next = curve::add_affine(&sum, &affine);
+                if identity | addend.identity != 0 {
+                    let pick = |old: &C::Lanes, next: &C::Lanes, first: &C::Lanes| {
+                        old.or(addend.identity, &first.or(identity, next))
+                    };
+                    next = Jacobian {
+                        x: pick(&sum.x, &next.x, &affine.x),
+                        y: pick(&sum.y, &next.y, &affine.y),
+                        z: pick(&sum.z, &next.z, &one),
+                    };
+                    identity &= addend.identity;
+                }
+                sum = next;
             }
-            let addend = table.gather(&entries(vector, place));
-            if addend.identity == !0 {
-                continue;
-            }
-            let affine = Affine { x: addend.x, y: addend.y };
-            let mut next = curve::add_affine(&sum, &affine);
-            if identity | addend.identity != 0 {
-                let pick = |old: &C::Lanes, next: &C::Lanes, first: &C::Lanes| {
-                    old.or(addend.identity, &first.or(identity, next))
-                };
-                next = Jacobian {
-                    x: pick(&sum.x, &next.x, &affine.x),
-                    y: pick(&sum.y, &next.y, &affine.y),
-                    z: pick(&sum.z, &next.z, &one),
-                };
-                identity &= addend.identity;
-            }
-            sum = next;
+            sums.push(sum);
+            identities.push(identity);
         }
-        sums.push(sum);
-        identities.push(identity);
-    }
-    let mut out = Vec::with_capacity(vectors * LANES);
-    for (sums, identity) in curve::to_affine::<C>(&sums).into_iter().zip(identities) {
-        for (lane, sum) in sums.into_iter().enumerate() {
-            out.push(if identity >> lane & 1 == 1 { Some(C::IDENTITY) } else { sum });
+        let mut out = Vec::with_capacity(vectors * LANES);
+        for (sums, identity) in curve::to_affine::<C>(&sums).into_iter().zip(identities) {
+            for (lane, sum) in sums.into_iter().enumerate() {
+                out.push(if identity >> lane & 1 == 1 { Some(C::IDENTITY) } else { sum });
+            }
         }
+        out
     }
-    out
 }
 
 #[cfg(test)]
@@ -460,7 +461,7 @@ mod tests {
     }
 
     fn agrees<G: Group>(small: &[G::Affine]) {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let mut pool: Vec<G> = hashed(50);
@@ -514,7 +515,7 @@ mod tests {
 
     #[test]
     fn sums_of_members() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let mut words = Words(1);
@@ -534,7 +535,7 @@ mod tests {
     /// Points of small order beside members, alone, in pairs that cancel, and all the same: found under fresh weights.
     #[test]
     fn small_subgroup_in_sums_of_members() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let mut words = Words(2);
@@ -582,7 +583,7 @@ mod tests {
     /// A pair that cancels under equal weights is found by the further digits alone, and by nothing where they are equal too.
     #[test]
     fn cancelling_pair_under_equal_weights() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let mut words = Words(3);
@@ -604,7 +605,7 @@ mod tests {
     /// So each position is formed, and each is checked.
     #[test]
     fn every_position_tells_membership() {
-        if !lanes_or_skip() {
+        if lanes_or_skip().is_none() {
             return;
         }
         let small = G2::wrap(small_g2()[1]);

@@ -3,52 +3,82 @@
 //! A reduction costs as much as a product, so sums of products are reduced once. They are written with [`combine`], which
 //! makes each column in one pass: a sum of vectors that went through memory would cost more than its additions.
 
-use core::arch::x86_64::*;
-
-#[cfg(debug_assertions)]
-use super::bound::Bound;
 use super::{
+    bound::{Bound, Tracked},
     fp::Fp,
     fp2::{self, Fp2},
     kernel,
+    vector::{Ifma, Vector, in_lanes},
     word::Word,
 };
 
 /// Sixteen signed columns of a number that is not reduced yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns {
-    pub(super) columns: [__m512i; 16],
-    #[cfg(debug_assertions)]
-    pub(super) bound: Range,
+    pub(super) columns: [Vector; 16],
+    pub(super) range: Range,
 }
 
+/// In what range a number is, tracked as a [`Bound`] is.
+#[derive(Clone, Copy)]
+pub(super) struct Range(Tracked<Extent>);
+
 /// Of the number, in p²; and how many products' columns are summed.
-#[cfg(debug_assertions)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
+struct Extent {
     least: f64,
     most: f64,
     products: f64,
 }
 
-#[cfg(debug_assertions)]
 impl Range {
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self { least: self.least + other.least, most: self.most + other.most, products: self.products + other.products }
+    /// Of a product of two numbers in Fp2.
+    fn of_product(a: Bound, b: Bound) -> Self {
+        Self(a.value().with(b.value(), |a, b| Extent { least: -a * b, most: 2.0 * a * b, products: 2.0 }))
     }
 
+    /// Of a square in Fp2, of a value below 8p.
+    fn of_square(a: Bound) -> Self {
+        a.assert_value(7.99);
+        let value = a.value();
+        Self(value.with(value, |a, _| Extent { least: -a * a, most: 2.0 * a * (a + 8.0), products: 2.0 }))
+    }
+
+    #[inline(always)]
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self(self.0.with(other.0, |a, b| Extent {
+            least: a.least + b.least,
+            most: a.most + b.most,
+            products: a.products + b.products,
+        }))
+    }
+
+    #[inline(always)]
     pub(super) fn minus(self, other: Self) -> Self {
-        Self { least: self.least - other.most, most: self.most - other.least, products: self.products + other.products }
+        Self(self.0.with(other.0, |a, b| Extent {
+            least: a.least - b.most,
+            most: a.most - b.least,
+            products: a.products + b.products,
+        }))
     }
 
     /// 2^392/p, rounded down: so many p² below zero are made up for.
     const MOST_BELOW_ZERO: f64 = 2500.0;
 
+    #[inline(always)]
     fn assert_reducible(self) {
-        assert!(self.least >= -Self::MOST_BELOW_ZERO, "{self:?} before a reduction");
-        assert!(self.most <= 4.0 * Self::MOST_BELOW_ZERO, "{self:?} before a reduction");
-        // A column of a product of Fp is below 40·2^52, and the reduction adds another.
-        assert!(self.products <= 48.0, "{self:?} before a reduction");
+        if let Some(extent) = self.0.get() {
+            assert!(extent.least >= -Self::MOST_BELOW_ZERO, "{extent:?} before a reduction");
+            assert!(extent.most <= 4.0 * Self::MOST_BELOW_ZERO, "{extent:?} before a reduction");
+            // A column of a product of Fp is below 40·2^52, and the reduction adds another.
+            assert!(extent.products <= 48.0, "{extent:?} before a reduction");
+        }
+    }
+
+    /// What is reduced at most, lifted above zero, in p².
+    #[inline(always)]
+    fn lifted(self) -> Tracked<f64> {
+        self.0.with(self.0, |extent, _| extent.most + 2.0 * Self::MOST_BELOW_ZERO)
     }
 }
 
@@ -61,9 +91,8 @@ macro_rules! combine {
                 $(let $name = $name.columns[I];)+
                 $sum
             }),
-            #[cfg(debug_assertions)]
-            bound: {
-                $(let $name = $name.bound;)+
+            range: {
+                $(let $name = $name.range;)+
                 $sum
             },
         }
@@ -75,14 +104,9 @@ impl Columns {
     /// Divided by R modulo p and added to an element: one unit, about 2p more than that.
     #[inline(always)]
     pub(crate) fn reduce_onto(&self, to: &mut Fp) {
-        // SAFETY: see the head of `fp.rs`.
-        unsafe { lift_and_reduce(&self.columns, &mut to.limbs) };
-        #[cfg(debug_assertions)]
-        {
-            self.bound.assert_reducible();
-            let reduced = Bound::reduced(self.bound.most + 2.0 * Range::MOST_BELOW_ZERO);
-            to.bound = Bound { value: reduced.value + to.bound.value, ..reduced };
-        }
+        lift_and_reduce(to.lanes(), &self.columns, &mut to.limbs);
+        self.range.assert_reducible();
+        to.bound = to.bound.plus_reduced(self.range.lifted());
     }
 }
 
@@ -97,53 +121,33 @@ impl Wide {
     /// The product of factors with limbs below 2 units.
     #[inline(always)]
     pub(crate) fn product(a: &Fp2, b: &Fp2) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        let product = unsafe { product(&[&a.c0.limbs, &a.c1.limbs], &[&b.c0.limbs, &b.c1.limbs]) };
-        #[cfg(debug_assertions)]
-        let product = {
-            [&a.c0, &a.c1, &b.c0, &b.c1].iter().for_each(|part| part.bound.assert_factor(2));
-            let (a, b) = (a.c0.bound.or(a.c1.bound).value, b.c0.bound.or(b.c1.bound).value);
-            product.within(Range { least: -a * b, most: 2.0 * a * b, products: 2.0 })
-        };
-        product
+        [&a.c0, &a.c1, &b.c0, &b.c1].iter().for_each(|part| part.bound.assert_factor(2));
+        let range = Range::of_product(a.c0.bound.or(a.c1.bound), b.c0.bound.or(b.c1.bound));
+        let mut out = product(a.lanes(), &[&a.c0.limbs, &a.c1.limbs], &[&b.c0.limbs, &b.c1.limbs]);
+        (out.c0.range, out.c1.range) = (range, range);
+        out
     }
 
     /// The square of a number with limbs below 2 units and values below 8p.
     #[inline(always)]
     pub(crate) fn square(a: &Fp2) -> Self {
-        // SAFETY: see the head of `fp.rs`.
-        let square = unsafe { square(&a.c0.limbs, &a.c1.limbs) };
-        #[cfg(debug_assertions)]
-        let square = {
-            [&a.c0, &a.c1].iter().for_each(|part| part.bound.assert_factor(2));
-            let value = a.c0.bound.or(a.c1.bound).value;
-            assert!(value < 8.0, "{value} p where less than 8 p are allowed");
-            square.within(Range { least: -value * value, most: 2.0 * value * (value + 8.0), products: 2.0 })
-        };
-        square
+        [&a.c0, &a.c1].iter().for_each(|part| part.bound.assert_factor(2));
+        let range = Range::of_square(a.c0.bound.or(a.c1.bound));
+        let mut out = square(a.lanes(), &a.c0.limbs, &a.c1.limbs);
+        (out.c0.range, out.c1.range) = (range, range);
+        out
     }
 
     #[inline(always)]
-    fn of_columns([c0, c1]: [[__m512i; 16]; 2]) -> Self {
-        let of = |columns| Columns {
-            columns,
-            #[cfg(debug_assertions)]
-            bound: Range { least: 0.0, most: 0.0, products: 0.0 },
-        };
-        Self { c0: of(c0), c1: of(c1) }
-    }
-
-    #[cfg(debug_assertions)]
-    fn within(mut self, bound: Range) -> Self {
-        self.c0.bound = bound;
-        self.c1.bound = bound;
-        self
+    fn of_columns([c0, c1]: [[Vector; 16]; 2]) -> Self {
+        let range = Range(Tracked::new(Extent { least: 0.0, most: 0.0, products: 0.0 }));
+        Self { c0: Columns { columns: c0, range }, c1: Columns { columns: c1, range } }
     }
 
     /// Divided by R modulo p: one unit, about 2p.
     #[inline(always)]
     pub(crate) fn reduced(&self) -> Fp2 {
-        let mut out = Fp2::zero();
+        let mut out = Fp2::zero(self.c0.columns[0].lanes());
         self.reduce_onto(&mut out);
         out
     }
@@ -156,26 +160,25 @@ impl Wide {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn product(a: &[&[__m512i; 8]; 2], b: &[&[__m512i; 8]; 2]) -> Wide {
-    Wide::of_columns(fp2::columns(a, b))
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn square(c0: &[__m512i; 8], c1: &[__m512i; 8]) -> Wide {
-    Wide::of_columns(fp2::square_columns::<8, _>(c0, c1))
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn lift_and_reduce(a: &[__m512i; 16], to: &mut [__m512i; 8]) {
-    let mut columns = fp2::lifted(a);
-    for i in 0..8 {
-        columns[8 + i] = columns[8 + i].plus(to[i]);
+in_lanes! {
+    #[inline(never)]
+    fn product(lanes: Ifma, a: &[&[Vector; 8]; 2], b: &[&[Vector; 8]; 2]) -> Wide {
+        Wide::of_columns(fp2::columns(a, b))
     }
-    *to = kernel::reduce(&columns);
+
+    #[inline(never)]
+    fn square(lanes: Ifma, c0: &[Vector; 8], c1: &[Vector; 8]) -> Wide {
+        Wide::of_columns(fp2::square_columns::<8, _>(c0, c1))
+    }
+
+    #[inline(never)]
+    fn lift_and_reduce(lanes: Ifma, a: &[Vector; 16], to: &mut [Vector; 8]) {
+        let mut columns = fp2::lifted(a);
+        for i in 0..8 {
+            columns[8 + i] = columns[8 + i].plus(to[i]);
+        }
+        *to = kernel::reduce(&columns);
+    }
 }
 
 #[cfg(test)]
@@ -191,13 +194,11 @@ mod tests {
 
     #[test]
     fn sums_of_products_are_reduced_once() {
-        if !lanes_or_skip() {
-            return;
-        }
+        let Some(lanes) = lanes_or_skip() else { return };
         let vectors = elements2();
         for (i, a) in vectors.iter().enumerate() {
             let b = &vectors[(5 * i + 3) % vectors.len()];
-            let (x, y) = (load(a), load(b));
+            let (x, y) = (load(lanes, a), load(lanes, b));
             let (product, square) = (Wide::product(&x, &y), Wide::square(&x));
             let sum = Wide {
                 c0: combine!(p = product.c0, s = square.c0, t = square.c1 => p.minus(s).plus(t)),

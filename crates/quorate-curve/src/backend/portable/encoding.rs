@@ -15,7 +15,7 @@ pub(crate) fn decode_uncompressed_each<C: Curve>(encodings: &[&[u8]]) -> Vec<Res
     encodings.iter().map(|bytes| decode_uncompressed(bytes)).collect()
 }
 
-fn decode<C: Curve>(bytes: &[u8]) -> Result<C, DecodeError> {
+pub(crate) fn decode<C: Curve>(bytes: &[u8]) -> Result<C, DecodeError> {
     match check::<C>(bytes, C::COMPRESSED)? {
         Form::Infinity => Ok(C::IDENTITY),
         Form::Finite => C::uncompress(bytes).ok_or(DecodeError::NotOnCurve),

@@ -1,0 +1,191 @@
+//! The token [`Ifma`], and the vectors that can only be made from it.
+//!
+//! **Safety of the whole backend.** [`Ifma::detect`] makes a token where the CPU and the operating system have AVX-512 F and
+//! IFMA, and nothing else makes one. Every [`Vector`] is made from a token or from another vector. So a function that has a
+//! vector or a token runs only where these instructions exist, and may use them. This file turns that into safe functions:
+//!
+//! - [`Vector`]'s methods are single instructions;
+//! - [`in_lanes!`] defines functions that are compiled with the instructions, and that take the token.
+//!
+//! Whatever stands above this file is safe code.
+
+use core::{arch::x86_64::*, mem::transmute};
+
+use super::word::Word;
+
+/// Lanes in a vector.
+pub(crate) const LANES: usize = 8;
+
+/// A bit for each lane.
+pub(crate) type Mask = u8;
+
+/// Proof that this CPU has AVX-512 F and IFMA, and that the operating system keeps their registers. Only
+/// [`detect`](Self::detect) makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ifma(());
+
+cpufeatures::new!(detection, "avx512f", "avx512ifma");
+
+impl Ifma {
+    /// Looks at the CPU, once; `None` where AVX-512 F or IFMA is missing.
+    pub fn detect() -> Option<Self> {
+        detection::get().then_some(Self(()))
+    }
+
+    /// The token as a constant.
+    ///
+    /// # Safety
+    /// The constant may be used only where [`detect`](Self::detect) has found the instructions.
+    pub(in crate::backend) const unsafe fn assume() -> Self {
+        Self(())
+    }
+}
+
+/// Eight 64-bit integers, one in each lane.
+///
+/// The methods are always inlined, so that they become instructions inside functions that are compiled with AVX-512.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Vector(__m512i);
+
+impl Vector {
+    /// The same number in every lane.
+    #[inline(always)]
+    pub(super) fn splat(_: Ifma, n: i64) -> Self {
+        // SAFETY: there is a token, so that the CPU has the instruction.
+        Self(unsafe { _mm512_set1_epi64(n) })
+    }
+
+    /// A number for each lane.
+    #[inline(always)]
+    pub(super) fn load(_: Ifma, words: &[i64; LANES]) -> Self {
+        // SAFETY: eight words of 64 bits are the bits of a vector.
+        Self(unsafe { transmute::<[i64; LANES], __m512i>(*words) })
+    }
+
+    /// The number of each lane.
+    #[inline(always)]
+    pub(super) fn words(self) -> [i64; LANES] {
+        // SAFETY: a vector is the bits of eight words of 64 bits.
+        unsafe { transmute::<__m512i, [i64; LANES]>(self.0) }
+    }
+
+    /// The token that the vector was made from.
+    #[inline(always)]
+    pub(super) fn lanes(self) -> Ifma {
+        Ifma(())
+    }
+
+    /// Brings a row of memory nearer.
+    #[inline(always)]
+    pub(super) fn prefetch<T>(row: &T) {
+        for line in 0..size_of::<T>().div_ceil(64) {
+            let row = core::ptr::from_ref(row).cast::<i8>().wrapping_add(64 * line);
+            // SAFETY: every x86-64 has the instruction, and it reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(row) };
+        }
+    }
+}
+
+/// Methods of one or two instructions each.
+macro_rules! instructions {
+    (impl $([$trait:ident for])? Vector { $(
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident $([$constant:ident: $kind:ty])? (
+            $self:ident $(, $argument:ident: $type:ty)*
+        ) -> $output:ty = $instruction:expr;
+    )* }) => {
+        impl $($trait for)? Vector { $(
+            $(#[$doc])*
+            #[inline(always)]
+            $visibility fn $name $(<const $constant: $kind>)? ($self $(, $argument: $type)*) -> $output {
+                // SAFETY: there is a vector, so that the CPU has the instructions.
+                unsafe { $instruction }
+            }
+        )* }
+    };
+}
+
+instructions! {
+    impl [Word for] Vector {
+        fn splat(self, n: i64) -> Self = Self(_mm512_set1_epi64(n));
+        fn plus(self, other: Self) -> Self = Self(_mm512_add_epi64(self.0, other.0));
+        fn minus(self, other: Self) -> Self = Self(_mm512_sub_epi64(self.0, other.0));
+        fn add_low(self, a: Self, b: Self) -> Self = Self(_mm512_madd52lo_epu64(self.0, a.0, b.0));
+        fn add_high(self, a: Self, b: Self) -> Self = Self(_mm512_madd52hi_epu64(self.0, a.0, b.0));
+        fn times_four(self) -> Self = Self(_mm512_slli_epi64::<2>(self.0));
+        fn low_limb(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 50) - 1)));
+        fn carry(self) -> Self = Self(_mm512_srai_epi64::<50>(self.0));
+        fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
+    }
+}
+
+instructions! {
+    impl Vector {
+        /// Shifts zeros in from below.
+        pub(super) fn shifted_up[BITS: u32](self) -> Self = Self(_mm512_slli_epi64::<BITS>(self.0));
+        /// Shifts zeros in from above.
+        pub(super) fn shifted_down[BITS: u32](self) -> Self = Self(_mm512_srli_epi64::<BITS>(self.0));
+        pub(super) fn and(self, other: Self) -> Self = Self(_mm512_and_si512(self.0, other.0));
+        pub(super) fn or(self, other: Self) -> Self = Self(_mm512_or_si512(self.0, other.0));
+
+        /// The lanes where the number is less.
+        pub(super) fn is_less(self, other: Self) -> Mask = _mm512_cmplt_epi64_mask(self.0, other.0);
+        /// The lanes where the numbers are the same.
+        pub(super) fn is_same(self, other: Self) -> Mask = _mm512_cmpeq_epi64_mask(self.0, other.0);
+        /// The lanes of a mask where the numbers are the same.
+        pub(super) fn is_same_in(self, mask: Mask, other: Self) -> Mask =
+            _mm512_mask_cmpeq_epi64_mask(mask, self.0, other.0);
+        /// The lanes where some bit is set in both numbers.
+        pub(super) fn meets(self, other: Self) -> Mask = _mm512_test_epi64_mask(self.0, other.0);
+        /// The lanes of zero.
+        pub(super) fn is_zero(self) -> Mask = _mm512_testn_epi64_mask(self.0, self.0);
+        /// The number of `self` in the lanes of the mask, that of `other` elsewhere.
+        pub(super) fn in_mask(self, mask: Mask, other: Self) -> Self = Self(_mm512_mask_mov_epi64(other.0, mask, self.0));
+
+        /// Lane i becomes what lane `from[i]` was.
+        pub(super) fn permuted(self, from: Self) -> Self = Self(_mm512_permutexvar_epi64(from.0, self.0));
+        /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
+        pub(super) fn gathered(self, other: Self, from: Self) -> Self =
+            Self(_mm512_permutex2var_epi64(self.0, from.0, other.0));
+        /// The even lanes of both, in turn.
+        pub(super) fn even_lanes(self, other: Self) -> Self = Self(_mm512_unpacklo_epi64(self.0, other.0));
+        /// The odd lanes of both, in turn.
+        pub(super) fn odd_lanes(self, other: Self) -> Self = Self(_mm512_unpackhi_epi64(self.0, other.0));
+        /// The even pairs of lanes of `self`, then those of `other`.
+        pub(super) fn even_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0x88>(self.0, other.0));
+        /// The odd pairs of lanes of `self`, then those of `other`.
+        pub(super) fn odd_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0xdd>(self.0, other.0));
+    }
+}
+
+/// Functions that are compiled with the lanes' instructions and take the token first, which makes them safe to call from
+/// any code. Their bodies are safe code and may call other functions with these target features.
+///
+/// Constant parameters stand in brackets behind the generic ones.
+macro_rules! in_lanes {
+    ($(
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident $(<$($generic:ident: $bound:path),+>)? $([$($constant:ident: $kind:ty),+])? (
+            $lanes:ident: Ifma $(, $argument:ident: $type:ty)* $(,)?
+        ) $(-> $output:ty)? $body:block
+    )*) => { $(
+        #[inline(always)]
+        $visibility fn $name<$($($generic: $bound,)+)? $($(const $constant: $kind),+)?>(
+            $lanes: Ifma $(, $argument: $type)*
+        ) $(-> $output)? {
+            $(#[$attribute])*
+            #[target_feature(enable = "avx512f,avx512ifma")]
+            fn compiled<$($($generic: $bound,)+)? $($(const $constant: $kind),+)?>(
+                $lanes: Ifma $(, $argument: $type)*
+            ) $(-> $output)? {
+                // Not every body makes a vector.
+                let _ = $lanes;
+                $body
+            }
+            // SAFETY: there is a token, so that the CPU has the instructions that `compiled` enables. It is safe otherwise.
+            unsafe { compiled::<$($($generic,)+)? $($($constant),+)?>($lanes $(, $argument)*) }
+        }
+    )* };
+}
+pub(crate) use in_lanes;
