@@ -149,7 +149,8 @@ impl Verify {
     fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
-        let mut verifier = Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
+        let mut verifier =
+            Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
         loop {
             let (mut entries, mut claims) = (Vec::new(), Vec::new());
             while claims.len() < WINDOW

@@ -8,8 +8,8 @@ use quorate::{Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 
 use super::{
-    backend::BackendArgument,
     aggregate::signatures,
+    backend::BackendArgument,
     lines::Lines,
     print,
     suite::{InSuite, SuiteArgument},
