@@ -106,7 +106,7 @@ impl Rounds<'_> {
     fn round(&mut self, raw: &RawValue) -> Result<(), InputError> {
         let place = self.place();
         let entry = match json::object::<Round>(raw.get()) {
-            Err(error) => Err(Malformed::new(place, error)),
+            Err(error) => Err(Malformed::new(place, error.to_string())),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
                 let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
@@ -147,7 +147,7 @@ struct AnyElement<'a> {
 }
 
 fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
-    let element: AnyElement<'_> = json::object(raw.get())?;
+    let element: AnyElement<'_> = json::object(raw.get()).map_err(|error| error.to_string())?;
     let chain = match (element.chain_info, element.chain) {
         (Some(info), _) => ChainInfo::from_json(info.get()).map(Some),
         (None, Some(name)) => ChainInfo::well_known(&name).map(Some),

@@ -2,39 +2,34 @@
 
 use serde::Deserialize;
 use serde_json::error::Category;
+use thiserror::Error;
 
 /// Reads an object.
 ///
 /// # Errors
-/// A message that names the field, what was found and what was expected.
-pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ObjectError> {
+/// [`ObjectError`], whose message names the field, what was found and what was expected.
+pub fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ObjectError> {
     // serde would also accept an array, and read its elements as the fields in order.
     if !text.starts_with('{') {
-        return Err(ObjectError::Other(format!("found {}, expected a JSON object", kind_of(text))));
+        return Err(ObjectError::Unfit(format!("found {}, expected a JSON object", kind_of(text))));
     }
     serde_json::from_str(text).map_err(|error| match error.classify() {
         Category::Eof => ObjectError::CutOff,
-        Category::Data => ObjectError::Other(field_and_reason::<T>(text).unwrap_or_else(|| shown(&error.to_string()))),
-        _ => ObjectError::Other(format!("expected a JSON object: {}", shown(&error.to_string()))),
+        Category::Data => ObjectError::Unfit(field_and_reason::<T>(text).unwrap_or_else(|| shown(&error.to_string()))),
+        _ => ObjectError::Unfit(format!("expected a JSON object: {}", shown(&error.to_string()))),
     })
 }
 
 /// Why a text is not the object that was asked for.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ObjectError {
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ObjectError {
     /// The text ends before the object does.
+    #[error("the object does not end")]
     CutOff,
-    /// What was found, and what was expected.
-    Other(String),
-}
-
-impl From<ObjectError> for String {
-    fn from(error: ObjectError) -> Self {
-        match error {
-            ObjectError::CutOff => "the object does not end".to_owned(),
-            ObjectError::Other(reason) => reason,
-        }
-    }
+    /// The text is not an object, or a field of it is missing or of another type.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 /// Reads once more, and remembers the path to the field on the way. Objects that are right do not pay for this.
@@ -108,7 +103,7 @@ mod tests {
     }
 
     fn reason(text: &str) -> String {
-        object::<Outer<'_>>(text).unwrap_err().into()
+        object::<Outer<'_>>(text).unwrap_err().to_string()
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::document::elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
-use crate::hex;
+use crate::hex::from_hex;
 use crate::json::{self, ObjectError};
 use crate::record::{Id, Place, Record};
 
@@ -213,19 +213,18 @@ fn fields(text: &str, ending: Ending) -> Result<Fields<'_>, String> {
         (ObjectError::CutOff, Ending::Complete) => {
             "the object does not end on this line; write each claim on one line, as `jq -c .` does".to_owned()
         }
-        (error, _) => error.into(),
+        (error, _) => error.to_string(),
     })
 }
 
 fn decode_one(name: &str, text: Option<Text<'_>>) -> Result<Option<Vec<u8>>, String> {
-    text.map(|text| hex::decode(&text.0).map_err(|reason| format!("\"{name}\": {reason}"))).transpose()
+    text.map(|text| from_hex(&text.0).map_err(|reason| format!("\"{name}\": {reason}"))).transpose()
 }
 
 fn decode_all(name: &str, texts: Option<Vec<Text<'_>>>) -> Result<Option<Vec<Vec<u8>>>, String> {
     let Some(texts) = texts else { return Ok(None) };
-    let decode = |(index, text): (usize, Text<'_>)| {
-        hex::decode(&text.0).map_err(|reason| format!("\"{name}[{index}]\": {reason}"))
-    };
+    let decode =
+        |(index, text): (usize, Text<'_>)| from_hex(&text.0).map_err(|reason| format!("\"{name}[{index}]\": {reason}"));
     texts.into_iter().enumerate().map(decode).collect::<Result<_, _>>().map(Some)
 }
 

@@ -53,7 +53,7 @@ mod columns;
 // JSON documents that are read whole, for drand and light clients.
 mod document;
 // One JSON object, with errors that name the field.
-mod json;
+pub mod json;
 // Hexadecimal, and numbers that may stand in quotes.
 mod hex;
 mod number;
@@ -64,4 +64,5 @@ pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
 pub use format::{Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
+pub use hex::{NotHex, from_hex};
 pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError};

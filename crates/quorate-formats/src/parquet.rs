@@ -28,7 +28,7 @@ use self::whole_file::WholeFile;
 use crate::columns::Columns;
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
-use crate::hex;
+use crate::hex::from_hex;
 use crate::record::{Id, Place, Record};
 
 /// How many rows are decoded at a time. This number and the size of a page bound the memory.
@@ -248,7 +248,7 @@ fn list(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<
 /// Text is hexadecimal digits; binary is the bytes themselves.
 fn cell_bytes(array: &dyn Array, row: usize) -> Result<Vec<u8>, String> {
     match array.data_type() {
-        DataType::Utf8 => hex::decode(array.as_string::<i32>().value(row)),
+        DataType::Utf8 => from_hex(array.as_string::<i32>().value(row)).map_err(|error| error.to_string()),
         DataType::Binary => Ok(array.as_binary::<i32>().value(row).to_vec()),
         DataType::FixedSizeBinary(_) => Ok(array.as_fixed_size_binary().value(row).to_vec()),
         other => Err(format!("found the type {other}, expected text or binary")),

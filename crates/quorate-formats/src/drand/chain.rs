@@ -30,7 +30,7 @@ impl ChainInfo {
     /// The text is not a JSON object with a public key, or it does not hash to the chain hash that it states.
     pub fn from_json(text: &str) -> Result<Self, InputError> {
         let unusable = |reason: String| InputError::ChainInfo { reason };
-        let document: Document = json::object(text.trim()).map_err(|error| unusable(error.into()))?;
+        let document: Document = json::object(text.trim()).map_err(|error| unusable(error.to_string()))?;
         if let (Some(stated), Some(computed)) = (&document.hash, document.computed_hash())
             && stated.0 != computed
         {

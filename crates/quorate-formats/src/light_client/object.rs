@@ -61,7 +61,7 @@ pub(super) struct Update {
 impl Object {
     /// Reads one object without its envelope. `fork` is that of the envelope's `version`, if it had one.
     pub(super) fn from_json(text: &str, fork: Option<Fork>) -> Result<Self, String> {
-        let fields: Fields = json::object(text)?;
+        let fields: Fields = json::object(text).map_err(|error| error.to_string())?;
         if let Some(pubkeys) = fields.pubkeys {
             let committee = Committee::new(pubkeys, fields.aggregate_pubkey)?;
             let period = fields.period.map(|number| number.0);
@@ -106,7 +106,7 @@ pub(super) struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     pub(super) fn from_json(text: &'a str) -> Result<Self, String> {
-        Ok(json::object(text)?)
+        json::object(text).map_err(|error| error.to_string())
     }
 
     pub(super) fn fork(&self) -> Option<Fork> {
