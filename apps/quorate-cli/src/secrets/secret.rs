@@ -137,6 +137,6 @@ mod tests {
     #[test]
     fn a_mismatch_prints_both_keys() {
         let error = SecretError::PublicKeyMismatch { stated: vec![0xaa], derived: vec![0xbb] };
-        assert_eq!(error.to_string(), "the file states public key aa, but its secret belongs to bb");
+        assert_eq!(error.to_string(), "the file states the public key aa, but its secret belongs to bb");
     }
 }

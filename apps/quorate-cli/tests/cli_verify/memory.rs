@@ -108,7 +108,7 @@ fn a_tampered_known_file_is_an_error_with_its_line() {
         (with(claim(2), "signature", "00").to_string(), "signature: "),
         (with(claim(2), "public_key", "c0".to_owned() + &"00".repeat(47)).to_string(), "identity"),
         (with(claim(2), "suite", "eth3").to_string(), "there is no suite"),
-        (without(claim(2), "suite").to_string(), "give --suite NAME"),
+        (without(claim(2), "suite").to_string(), "--suite NAME"),
         (shared(MinPk::Eth2, &[1, 2], b"m").to_string(), "makes one statement, but this one makes 2"),
         (with(shared(MinPk::Eth2, &[1], b"m"), "public_keys", json!([])).to_string(), "makes one statement"),
     ];
