@@ -29,12 +29,12 @@ impl fmt::Debug for Operation {
 pub fn operations(backend: Backend) -> Vec<Operation> {
     match backend {
         Backend::Portable => Vec::new(),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         Backend::Ifma(token) => lanes::operations(token),
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod lanes {
     use alloc::{boxed::Box, vec, vec::Vec};
 

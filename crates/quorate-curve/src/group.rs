@@ -15,9 +15,9 @@ use core::{
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 
 pub use crate::arithmetic::curve::GroupId;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use crate::backend::ifma::hash_to_curve::HashInLanes as InBackends;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 pub(crate) use crate::backend::portable::hash_to_curve::HashForSums as InBackends;
 use crate::{
     arithmetic::{Curve, field::Field},

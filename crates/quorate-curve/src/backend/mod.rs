@@ -24,7 +24,8 @@
 //! [`pairings`](Backend::pairings), [`pairs_uncleared`](Backend::pairs_uncleared),
 //! [`sums_members_from`](Backend::sums_members_from).
 
-#[cfg(target_arch = "x86_64")]
+// Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod ifma;
 pub(crate) mod portable;
 mod prepared;
@@ -34,7 +35,7 @@ mod soak;
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub use ifma::Ifma;
 
 pub use self::prepared::PreparedG2;
@@ -55,19 +56,19 @@ pub enum Backend {
     /// blst, which computes one item at a time in assembly. It runs on any CPU.
     Portable,
     /// Eight items at a time, with the 52-bit multiplier of AVX-512 IFMA.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Ifma(Ifma),
 }
 
 /// The backends of a CPU that has the lanes' instructions.
 // SAFETY: `Backend::available`, which alone uses this constant, has asked `Ifma::detect`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const BOTH: &[Backend] = &[Backend::Ifma(unsafe { Ifma::assume() }), Backend::Portable];
 
 impl Backend {
     /// The backends that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if Ifma::detect().is_some() {
             return BOTH;
         }
@@ -83,7 +84,7 @@ impl Backend {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(_) => "ifma",
         }
     }
@@ -92,7 +93,7 @@ impl Backend {
     pub const fn lanes(self) -> usize {
         match self {
             Self::Portable => 1,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(_) => ifma::LANES,
         }
     }
@@ -101,7 +102,7 @@ impl Backend {
     pub const fn pairings(self) -> &'static [Pairing] {
         match self {
             Self::Portable => &[Pairing::Ate],
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(_) => &[Pairing::Ate, Pairing::TwistedAte],
         }
     }
@@ -115,7 +116,7 @@ impl Backend {
             (Pairing::Ate, GroupId::G1) => match self {
                 // blst hashes to G1 with the cofactor cleared.
                 Self::Portable => false,
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Self::Ifma(_) => true,
             },
             (Pairing::TwistedAte, GroupId::G2) => true,
@@ -128,7 +129,7 @@ impl Backend {
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
         match self {
             Self::Portable => None,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(_) => ifma::weighted_sum::sums_members_from(G::ID),
         }
     }
@@ -142,7 +143,7 @@ impl Backend {
     pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         let points = match self {
             Self::Portable => portable::encoding::decode_each(encodings),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::encoding::decode_each(lanes, encodings),
         };
         points.into_iter().map(|point| point.map(G::wrap)).collect()
@@ -155,7 +156,7 @@ impl Backend {
     pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         let points = match self {
             Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::encoding::decode_uncompressed_each(lanes, encodings),
         };
         points.into_iter().map(|point| point.map(G::wrap)).collect()
@@ -184,7 +185,7 @@ impl Backend {
     pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         wrap(match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::hash_to_curve::hash_to_curve(lanes, dst, messages),
         })
     }
@@ -197,7 +198,7 @@ impl Backend {
     pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         wrap(match self {
             Self::Portable => G::Affine::hash_for_sums(dst, messages),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::hash_to_curve::hash_for_sums(lanes, dst, messages),
         })
     }
@@ -208,7 +209,7 @@ impl Backend {
         let sums = G::slice(sums);
         wrap(match self {
             Self::Portable => G::Affine::clear_sums(sums),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::hash_to_curve::clear_sums(lanes, sums),
         })
     }
@@ -217,7 +218,7 @@ impl Backend {
     pub fn in_subgroup<G: Group>(self, points: &[G]) -> Vec<bool> {
         match self {
             Self::Portable => portable::subgroup::in_subgroup(G::slice(points)),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::subgroup::in_subgroup(lanes, G::slice(points)),
         }
     }
@@ -239,7 +240,7 @@ impl Backend {
     fn sums_of<C: InBackends>(self, points: Cut<'_, C>) -> Vec<C> {
         match self {
             Self::Portable => portable::sum::sums(points),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::sum::sums(lanes, points),
         }
     }
@@ -255,7 +256,7 @@ impl Backend {
         let points = weighted_cut(points);
         wrap(match self {
             Self::Portable => portable::weighted_sum::weighted_sums(points),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::weighted_sum::weighted_sums(lanes, points),
         })
     }
@@ -282,7 +283,7 @@ impl Backend {
                 let members = portable::subgroup::in_subgroup(weighted.points().items());
                 members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => {
                 ifma::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
             }
@@ -298,7 +299,7 @@ impl Backend {
         let term = |(point, scalar): &(G, [u8; 32])| (point.inner(), *scalar);
         G::wrap(match self {
             Self::Portable => portable::msm::msm(terms.iter().map(term)),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::msm::msm(lanes, terms, term),
         })
     }
@@ -330,7 +331,7 @@ impl Backend {
         };
         match self {
             Self::Portable => portable::pairing::miller_products(items, finite),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::pairing::miller_products(lanes, pairing, items, finite),
         }
     }
@@ -346,7 +347,7 @@ impl Backend {
                 let lines = portable::pairing::prepare(inner).map(PreparedLines::Portable);
                 points.iter().zip(lines).map(with).collect()
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => {
                 let lines = ifma::pairing::prepare(lanes, inner).map(PreparedLines::Ifma);
                 points.iter().zip(lines).map(with).collect()
@@ -368,18 +369,18 @@ impl Backend {
                 Self::Portable => {
                     return portable::pairing::miller_products_prepared(pairs, |pair| match pair.1.lines() {
                         PreparedLines::Portable(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
-                        #[cfg(target_arch = "x86_64")]
+                        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                         PreparedLines::Ifma(_) => None,
                     });
                 }
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Self::Ifma(lanes) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
                     return ifma::pairing::miller_products_prepared(lanes, pairs, |pair| match pair.1.lines() {
                         PreparedLines::Ifma(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
                         PreparedLines::Portable(_) => None,
                     });
                 }
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Self::Ifma(_) => {}
             }
         }
@@ -390,7 +391,7 @@ impl Backend {
     pub fn final_exponentiations(self, values: &[MillerValue]) -> Vec<Gt> {
         match self {
             Self::Portable => portable::pairing::final_exponentiations(values),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::pairing::final_exponentiations(lanes, values),
         }
     }
@@ -399,9 +400,9 @@ impl Backend {
     fn prepares(self, prepared: &PreparedG2) -> bool {
         match (self, prepared.lines()) {
             (Self::Portable, PreparedLines::Portable(_)) => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             (Self::Ifma(_), PreparedLines::Ifma(_)) => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             (Self::Portable, PreparedLines::Ifma(_)) | (Self::Ifma(_), PreparedLines::Portable(_)) => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::ifma;
 use super::portable;
 use crate::group::G2;
@@ -23,7 +23,7 @@ pub struct PreparedG2 {
 #[derive(Clone)]
 pub(super) enum PreparedLines {
     Portable(portable::pairing::Lines),
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Ifma(ifma::lines::Lines),
 }
 

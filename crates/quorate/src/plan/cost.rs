@@ -46,7 +46,7 @@ impl Costs {
     pub fn of<S: Suite>(backend: Backend, pairing: Pairing) -> Self {
         let table = match backend {
             Backend::Portable => PORTABLE,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Backend::Ifma(_) => LANES,
         };
         let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
@@ -126,7 +126,7 @@ impl Table {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const LANES: Table = Table {
     ate: LoopCosts { product: 52_000, pairing: 24_300 },
     twisted_ate: Some(LoopCosts { product: 105_000, pairing: 37_700 }),
