@@ -1,10 +1,10 @@
-# The one entry: `make check test bench fuzz`. Continuous integration calls the same targets.
+# The only entry: `make check test contracts bench fuzz`. Continuous integration calls the same targets.
 
 .DEFAULT_GOAL := help
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std fuzz soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std features fuzz fuzz-smoke test-aarch64 soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,9 +15,11 @@ check: deny ## Format, lints, documentation, imports, licences
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/check_imports.py
 
-deny: ## Licences, duplicate and unwanted dependencies
+deny: ## Licences, unwanted and duplicate dependencies; advisories where a database of them is on this machine
 	@command -v cargo-deny > /dev/null || $(CARGO) install cargo-deny --version 0.20.2 --locked
 	cargo deny --locked check bans licenses sources
+	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
+	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
 
 test: contracts/node_modules/.package-lock.json ## Every test of the project
 	$(CARGO) test --workspace --locked
@@ -73,6 +75,30 @@ NO_STD_TARGET := $(shell rustup target list --installed 2> /dev/null | grep -x x
 no-std: ## quorate-curve needs no std: a program without it, for a bare target where rustup has one
 	BLST_TEST_NO_STD=1 $(CARGO) build --locked --manifest-path crates/quorate-curve/no_std/Cargo.toml \
 		--target-dir $${CARGO_TARGET_DIR:-target}/no-std $(addprefix --target ,$(NO_STD_TARGET))
+
+# A feature that compiles only beside another one is found here. The minimum Rust version is that of rust-toolchain.toml.
+features: ## Each crate with each of its features alone
+	$(CARGO) check --locked -p quorate
+	$(CARGO) check --locked -p quorate --features bn254
+	$(CARGO) check --locked -p quorate --features serde
+	$(CARGO) check --locked -p quorate-formats
+	$(CARGO) check --locked -p quorate-formats --features parquet
+	$(CARGO) check --locked -p quorate-curve --features bench-internals
+
+# Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
+AARCH64 := aarch64-unknown-linux-gnu
+test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
+	@rustup target list --installed 2> /dev/null | grep -qx $(AARCH64) || \
+		{ echo "Rust has no standard library for $(AARCH64) here: run \`rustup target add $(AARCH64)\`"; exit 1; }
+	@command -v aarch64-linux-gnu-gcc > /dev/null || { echo "there is no aarch64-linux-gnu-gcc: install gcc-aarch64-linux-gnu"; exit 1; }
+	@command -v qemu-aarch64 > /dev/null || { echo "there is no qemu-aarch64: install qemu-user"; exit 1; }
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
+
+fuzz-smoke: ## Each fuzz target builds and runs for a second (needs a nightly toolchain)
+	@if cargo +nightly --version > /dev/null 2>&1; then $(MAKE) fuzz FUZZ_SECONDS=1; \
+	else echo "fuzz-smoke: skipped, there is no nightly toolchain (\`rustup toolchain install nightly\`)"; fi
 
 fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked

@@ -31,7 +31,7 @@ KERNELS = [
     "curve::add",
 ]
 
-BACK_END = "quorate_curve::backend::ifma::"
+BACKEND = "quorate_curve::backend::ifma::"
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 PADDING = ("nop", "nopw", "nopl", "int3", "xchg", "data16", "cs")
@@ -63,7 +63,7 @@ class Count:
 
 
 def functions(binary):
-    """The path of each function of the back end below it, and its count; a path can occur more than once."""
+    """The path of each function of the backend below it, and its count; a path can occur more than once."""
     command = ["objdump", "-d", "--no-show-raw-insn", "--demangle", binary]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     path = count = start = end = None
@@ -77,8 +77,8 @@ def functions(binary):
             path = re.sub(r"::(h[0-9a-f]{16}|<.*>)$", "", name[2])
             # What `in_lanes!` compiles with the lanes' instructions.
             path = path.removesuffix("::compiled")
-            is_ours = path.startswith((BACK_END, "<" + BACK_END))
-            path, count, start, end = path.replace(BACK_END, ""), Count() if is_ours else None, None, None
+            is_ours = path.startswith((BACKEND, "<" + BACKEND))
+            path, count, start, end = path.replace(BACKEND, ""), Count() if is_ours else None, None, None
         elif count is not None and (instruction := INSTRUCTION.match(line)):
             address, mnemonic, operands = int(instruction[1], 16), instruction[2], instruction[3]
             start = address if start is None else start
@@ -96,14 +96,14 @@ def row(name, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("binary", nargs="?", default="target/release/quorate-bench")
-    parser.add_argument("--all", action="store_true", help="every function of the back end, the largest first")
+    parser.add_argument("--all", action="store_true", help="every function of the backend, the largest first")
     arguments = parser.parse_args()
     found, total = [], Count()
     for path, count in functions(arguments.binary):
         found.append((path, count))
         total += count
     if not found:
-        sys.exit(f"{arguments.binary} has no function of {BACK_END} (is it stripped?)")
+        sys.exit(f"{arguments.binary} has no function of {BACKEND} (is it stripped?)")
     print("| kernel | bytes | instructions | IFMA | other vector arithmetic | vector loads and stores |")
     print("|---|--:|--:|--:|--:|--:|")
     if arguments.all:
@@ -115,7 +115,7 @@ def main():
             instances = {tuple(vars(count).values()): count for path, count in found if path == name}
             for key in sorted(instances):
                 row(f"`{name}`", instances[key])
-    row("the whole back end", total)
+    row("the whole backend", total)
 
 
 if __name__ == "__main__":

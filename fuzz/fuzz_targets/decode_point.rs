@@ -1,4 +1,4 @@
-//! What decodes is what it encodes to, on every back end alike, alone and among others.
+//! A point that decodes encodes to the same bytes, on every backend, alone and among others.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,7 @@ fn decode<G: Group>(bytes: &[u8]) {
     if let Ok(point) = uncompressed {
         assert_eq!(point.serialize().as_ref(), bytes);
     }
-    // A back end may decode few in another way than many: one, and one in each half of a full vector and the next.
+    // A backend may decode few points in another way than many: one alone, and one in each half of a full vector and the next.
     let (short, long) = (G::generator().compress(), G::generator().serialize());
     let (mut shorts, mut longs) = (vec![short.as_ref(); 9], vec![long.as_ref(); 9]);
     for place in [2, 5, 8] {

@@ -1,4 +1,4 @@
-//! Every verb of every back end gives what the portable one gives, for points of every kind, weights and cuts.
+//! Every verb of every backend gives the same as the portable one, for points of every kind, weights and segments.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use quorate_curve::{Backend, G1, G2, Group, Pairing, Segments, Soundness, Unchec
 #[derive(Arbitrary, Debug)]
 struct Input {
     items: Vec<Item>,
-    /// Lengths of segments; the last one has what is left over.
+    /// The lengths of the segments. The last segment has what is left over.
     lengths: Vec<u8>,
     tag: u8,
     wide: bool,
@@ -19,13 +19,13 @@ struct Input {
 
 #[derive(Arbitrary, Debug)]
 struct Item {
-    /// The point of a pool, or the one before, or its opposite.
+    /// Selects a point of a pool, or the point before, or its opposite.
     point: u8,
     weight: [u64; 2],
     further: u64,
 }
 
-/// Most items of a case: more than the buckets of a weighted sum begin with.
+/// The largest number of items: more than from which a weighted sum uses buckets.
 const MOST: usize = 220;
 
 fuzz_target!(|input: Input| {
@@ -57,7 +57,7 @@ fn agrees<G: InPools>(backend: Backend, input: &Input) {
     let weighted = cut(input, &weighted).iter().map(|points| points.iter().copied()).collect();
     assert_eq!(backend.weighted_sums(&weighted), portable.weighted_sums(&weighted));
 
-    // The weights are the input's, so that a point outside can be missed; of members the sum is exact.
+    // The input chooses the weights, so the check could miss a point outside the subgroup. For members the sum is exact.
     let are_members = portable.in_subgroup(&points).into_iter();
     let members: Vec<_> =
         points.iter().zip(are_members).map(|(point, member)| if member { *point } else { G::generator() }).collect();
@@ -129,9 +129,9 @@ fn cut<T: Copy>(input: &Input, items: &[T]) -> Segments<T> {
 }
 
 trait InPools: Group {
-    /// Members, and their identity.
+    /// Members of the subgroup, including the identity.
     fn members() -> &'static [Self];
-    /// Besides, points outside the subgroup, some of small order.
+    /// Members, and points outside the subgroup, some of small order.
     fn pool() -> &'static [Self];
 }
 
@@ -161,7 +161,7 @@ fn members<G: Group>() -> Vec<G> {
     members
 }
 
-/// What decodes from small x, and (0, 2) of order 3 with it.
+/// The points with a small x, among them (0, 2) of order 3.
 fn outside<G: Group>() -> Vec<G> {
     let encodings = (0..40_u8).map(|x| {
         let mut bytes = vec![0; G::COMPRESSED];

@@ -1,4 +1,4 @@
-//! The commands and their order in `--help`.
+//! The commands, in the order in which `--help` lists them.
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
@@ -34,10 +34,10 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what was asked.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Whatever stops the command, with the exit code it ends in.
+    /// The error that stopped the command, with the exit code of the program.
     pub fn run(self) -> Result {
         match self.command {
             Command::Verify(arguments) => arguments.run(),

@@ -1,21 +1,21 @@
-//! How the program ends: one code a kind of trouble, and a hint with each error.
+//! How the program ends: an exit code for each kind of error.
 
 use std::{fmt, io, process::ExitCode};
 
-/// The exit codes, everywhere in the command line. Where several apply, the greatest is told.
+/// The exit codes of all commands. If several apply, the program ends with the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything asked for was done, and every claim is valid.
     Success,
     /// At least one claim is invalid.
     Invalid,
-    /// The command line or the input cannot be understood.
+    /// The command line or the input is wrong.
     Usage,
     /// Reading or writing failed.
     Io,
-    /// A fault of the program itself.
+    /// The program itself, or the machine, is at fault.
     Internal,
-    /// Ctrl-C.
+    /// Ctrl-C was pressed.
     Interrupted,
 }
 
@@ -39,32 +39,32 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error with the code it ends the program with.
+/// An error, and the exit code with which it ends the program.
 #[derive(Debug)]
 pub struct Failure {
     /// How the program ends.
     pub exit: Exit,
-    /// What is said on standard error.
+    /// What is printed on standard error.
     pub error: anyhow::Error,
 }
 
 impl Failure {
-    /// The command line or the input cannot be understood.
+    /// An error in the command line or in the input.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Usage, error: error.into() }
     }
 
-    /// Reading or writing failed.
+    /// An error while reading or writing.
     pub fn io(error: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Io, error: error.into() }
     }
 
-    /// A fault of the program itself, or of the machine under it.
+    /// An error in the program itself, or in the machine.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Internal, error: error.into() }
     }
 
-    /// The same failure, behind what was being done.
+    /// The same failure, with the action that failed in front of its message.
     #[must_use]
     pub fn context(self, what: impl fmt::Display + Send + Sync + 'static) -> Self {
         Self { error: self.error.context(what), ..self }
@@ -77,5 +77,5 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What a command comes to.
+/// The result of a command.
 pub type Result = std::result::Result<Exit, Failure>;

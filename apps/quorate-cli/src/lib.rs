@@ -1,4 +1,5 @@
-//! The command line of quorate, as a library so that its tests and fuzz targets reach its parsers.
+//! The command line of quorate. It is also a library, so that tests and fuzz targets can call its parsers; other programs should
+//! not use it.
 //!
 //! It handles secret keys, so it opens no network connection.
 //!

@@ -14,10 +14,10 @@ fn main() -> ExitCode {
     match Cli::parse().run() {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            // A reader that left early (`quorate … | head`) is no trouble worth a message.
+            // Nothing is printed if the reader of the output left early, as in `quorate … | head`.
             let left = failure.error.root_cause().downcast_ref::<io::Error>();
             if left.is_none_or(|e| e.kind() != io::ErrorKind::BrokenPipe) && failure.exit != Exit::Interrupted {
-                // Nobody is left to tell where standard error is gone too.
+                // If standard error is closed too, there is no place left for the message.
                 let _ = writeln!(io::stderr(), "error: {:#}", failure.error);
             }
             failure.exit.into()

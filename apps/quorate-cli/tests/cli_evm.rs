@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
 const OTHER: &str = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2";
 
-/// `quorate evm plan` over the example.
+/// Runs `quorate evm plan` on the example.
 fn plan(arguments: &[&str]) -> Ran {
     plan_of(&example("network.json"), arguments, "")
 }
@@ -52,7 +52,7 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
         (&object["key_group"], &object["chain_id"], &object["keys"]),
         (&json!("bn254-g2"), &json!(1), &json!(12))
     );
-    // From the newest, the full set.
+    // The base is the newest, the full set.
     assert_eq!((&object["base"], &object["added"], &object["removed"]), (&json!(0), &json!([]), &json!([2, 5])));
     let bases: Vec<_> = object["bases"].as_array().unwrap().iter().map(|base| base["slot"].clone()).collect();
     assert_eq!(bases.len(), 4);
@@ -64,7 +64,7 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     let parts = ["transaction", "calldata", "head", "difference", "tasks", "check", "store"].map(part);
     assert_eq!(parts.iter().sum::<u64>(), part("total"));
     assert_eq!((&object["key_pages"], &object["keys_in_storage"]), (&json!([1]), &json!(0)));
-    // Ten of twelve are counted, and the page of keys is listed.
+    // The contract counts ten of twelve members. The access list has the page of keys.
     assert_eq!((&object["weight_pages"], &object["weighing"]), (&json!([]), &json!("counted")));
     assert_eq!((&object["enough"], &object["call"]), (&json!(9), &json!("settle")));
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
@@ -86,7 +86,7 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     assert_eq!((&nothing["weighing"], &nothing["access_list"]), (&json!("counted"), &json!([])));
 }
 
-/// Eight may weigh too little, whoever they are, so these are weighed; from the empty quorum many change, which is
+/// Some eight members weigh too little, so the contract reads weights. From the empty quorum many members change, which is
 /// cheaper in Jacobian coordinates.
 #[test]
 fn a_quorum_of_few_is_weighed() {
@@ -145,10 +145,10 @@ fn a_signature_makes_calldata() {
     };
     assert_eq!(const_hex::encode_prefixed(packed), signature);
     assert_eq!(hints.len(), 2);
-    // What was estimated without the signature is what is estimated with it, but for bytes of it that are zero.
+    // With the signature the estimate is the same, up to the price of its zero bytes.
     let [before, after] = [&unsigned, &signed].map(|object| object["gas"]["total"].as_u64().unwrap());
     assert!(before >= after && before - after < 200, "{before} {after}");
-    // For a person the calldata is the last line.
+    // In the text output, the calldata is the last line.
     let printed = plan(&[&arguments[..8], &["--signature", &signature]].concat()).exits(0).out;
     assert_eq!(printed.lines().last(), signed["calldata"].as_str());
     assert!(!printed.contains("missing"), "{printed}");
@@ -274,9 +274,9 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
     );
     refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 already has a base");
     refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): there are no signers");
-    // Another quorum's key under the base that is nearest.
+    // The nearest base has the key of another base.
     refused(&|network| network["bases"][0]["key"] = network["bases"][1]["key"].clone(), "slot 0 is not the sum");
-    // A key and its opposite, and nobody else.
+    // The only members are a key and its opposite.
     let flipped = |network: &mut Value| {
         let p = uint!(0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47_U256);
         let key = network["keys"][0].as_str().unwrap().trim_start_matches("0x").to_owned();

@@ -322,7 +322,7 @@ fn proofs_one_at_a_time() {
 
     for (key, proof, reason) in [
         (key, WHOLE, "does not match"),
-        (key, "00", "1 bytes where a G2 point has 96"),
+        (key, "00", "found 1 bytes, expected the 96 bytes of a G2 point"),
         (&*format!("c0{}", "00".repeat(47)), proof, "identity"),
         (&*format!("81{}", &"23456789abcdef01".repeat(6)[..94]), proof, "public key"),
     ] {
@@ -330,7 +330,7 @@ fn proofs_one_at_a_time() {
         assert_eq!(output.status.code(), Some(1));
         assert!(stdout(&output).starts_with("invalid: ") && stdout(&output).contains(reason), "{}", stdout(&output));
     }
-    assert_failure(&check("eth2", "zz", proof), 2, "--public-key is not hexadecimal");
+    assert_failure(&check("eth2", "zz", proof), 2, "--public-key: found 'z' at digit 1");
     assert_failure(&check("chia", key, proof), 2, "no proofs of possession");
     assert_failure(&room.run(["pop", "verify", "--suite", "eth2", "--proof", proof]), 2, "--public-key");
 }
@@ -369,7 +369,7 @@ fn proofs_in_a_batch() {
         let output = verify(&format!("{{}}\n\n{}\nnonsense\n", lines(&bad)), &[]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stdout(&output).starts_with("3: valid\n4: invalid: "), "{}", stdout(&output));
-        assert!(stderr(&output).contains("line 1: lacks \"public_key\"") && stderr(&output).contains("line 6: "));
+        assert!(stderr(&output).contains("line 1: \"public_key\" is missing") && stderr(&output).contains("line 6: "));
         assert_failure(&verify("", &[]), 2, "empty");
     }
 }
@@ -479,7 +479,11 @@ fn derivation_is_not_guessed() {
     assert_failure(&derive(&["--from", "key", "--path", "m/0"]), 2, "without 'm'");
     assert_failure(&derive(&["--from", "key", "--path", "0'"]), 2, "hardened");
     assert_failure(&derive(&["--seed-file", "short", "--path", "0/0"]), 2, "begins with 'm'");
-    assert_failure(&derive(&["--seed-file", "short", "--path", "m/0"]), 2, "short: secret key: 31 bytes");
+    assert_failure(
+        &derive(&["--seed-file", "short", "--path", "m/0"]),
+        2,
+        "short: secret key: the key material has 31 bytes",
+    );
     let output = derive(&["--seed-file", "words", "--path", "m/0"]);
     assert_failure(&output, 2, "BIP-39 seed");
     assert!(!stderr(&output).contains("sausage"));
@@ -516,7 +520,7 @@ fn secrets_stay_in_their_files() {
 
     room.file("bad", &format!("{secret}zz"));
     let output = room.run(["key", "show", "--suite", "eth2", "bad"]);
-    assert_failure(&output, 2, "66 hexadecimal digits, where 64 are needed");
+    assert_failure(&output, 2, "found 66 hexadecimal digits, expected 64");
     assert!(!stderr(&output).contains(&secret[..16]));
 }
 

@@ -1,6 +1,6 @@
-//! `curve/*`: the curve's verbs, an item. The plan's costs are these medians.
+//! `curve/*`: the time of the curve's verbs for an item. The costs of the plan are the medians of these rows.
 //!
-//! blst has a row where its crate offers the same without `unsafe`.
+//! blst has a row if its crate offers the same verb without `unsafe`.
 
 use std::hint::black_box;
 
@@ -84,7 +84,7 @@ fn group<G: Rival>(run: &Run, name: &str) -> Vec<Row> {
     rows
 }
 
-/// The same by blst's crate.
+/// The same verbs by blst's crate.
 trait Rival: Group {
     type Point: Clone;
     fn rival(points: &[Self]) -> Vec<Self::Point>;
@@ -134,7 +134,7 @@ fn pairing(run: &Run) -> Vec<Row> {
         rows.extend(loops(run, "curve/miller", *n, 1, Pairing::Ate, Some(blst)));
         rows.extend(loops(run, "curve/twisted", *n, 1, Pairing::TwistedAte, None));
     }
-    // As a batch has them: eight products at a time.
+    // Eight products at a time, as in a batch.
     for n in run.choose(&[128][..], &[8, 64, 128, 1024]) {
         rows.extend(loops(run, "curve/miller-8", *n, 8, Pairing::Ate, None));
         rows.extend(loops(run, "curve/twisted-8", *n, 8, Pairing::TwistedAte, None));
@@ -162,7 +162,7 @@ fn pairing(run: &Run) -> Vec<Row> {
     rows
 }
 
-/// Products of n pairs in all, on the backends that offer the pairing.
+/// So many products of n pairs in all, on the backends that offer the pairing.
 fn loops(run: &Run, bench: &str, n: usize, products: usize, pairing: Pairing, rival: Option<Engine<'_>>) -> Vec<Row> {
     let pairs = Segments::of_size(n / products, vec![(G1::generator(), G2::generator()); n]);
     let mut engines = Vec::from_iter(rival);
@@ -176,7 +176,7 @@ fn loops(run: &Run, bench: &str, n: usize, products: usize, pairing: Pairing, ri
     measure(bench, n, "pair", n, run.choose(5, (20_000 / n).clamp(7, 51)), engines)
 }
 
-/// One product of n pairs with prepared points, all different in memory; and their preparation.
+/// One product of n pairs with prepared points, each in its own memory, and the preparation of the points.
 fn prepared(run: &Run, n: usize) -> Vec<Row> {
     let rounds = run.choose(5, (20_000 / n).clamp(7, 51));
     let points = vec![G2::generator(); n];

@@ -1,4 +1,4 @@
-//! `field/*`: operations of the fields, an item, as the lanes and as blst do them.
+//! `field/*`: the time of the fields' operations for an item, in lanes and by blst.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use crate::{
     row::Row,
 };
 
-/// Times that an operation is applied to its own result; a lane's item each time.
+/// How many times an operation is applied to its own result.
 const TIMES: usize = 2_000;
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {

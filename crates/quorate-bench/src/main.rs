@@ -20,6 +20,7 @@ mod plot;
 mod report;
 mod row;
 mod single;
+mod speed;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! `msm/*`: multi-scalar multiplications with public scalars of 255 bits, a point.
+//! `msm/*`: the time of multi-scalar multiplications for a point, with public scalars of 255 bits.
 
 use std::hint::black_box;
 
@@ -54,7 +54,7 @@ where
     measure(bench, n, "point", n, run.choose(3, 7), engines)
 }
 
-/// Points that differ: all sums of two hashes from two short lists.
+/// Points that differ: the sums of a hash of one short list and one of another.
 fn points<G: Group>(n: usize) -> Vec<G> {
     let root = n.isqrt() + 1;
     let names: Vec<_> = (0..2 * root).map(|i| i.to_le_bytes()).collect();

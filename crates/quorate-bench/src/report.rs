@@ -11,12 +11,13 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     plot,
     row::{Machine, Row, folder_of_records, short, whole},
+    speed,
 };
 
 /// The documents that can hold generated tables.
 const DOCUMENTS: [&str; 3] = ["README.md", "docs/onchain.md", "BENCHMARKING.md"];
 
-/// Rewrites the generated tables of the documents, and the plot of gas.
+/// Rewrites the generated tables of the documents, and the plots of gas and of times.
 pub(crate) fn write() -> Result<()> {
     let record = newest()?;
     let machine: Machine = read(&record.join("machine.json"))?;
@@ -38,6 +39,7 @@ pub(crate) fn write() -> Result<()> {
         record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
     );
     plot::gas(&rows, &root.join("docs/gas.svg"))?;
+    speed::plot(&rows, &root.join("docs/speed.svg"))?;
     let documents = DOCUMENTS.map(|name| root.join(name));
     replace(&documents[..1], "report", &format!("{from}\n{}", headline(&rows)))?;
     replace(&documents[2..], "report", &format!("{from}\n{}", full(&rows)))?;
@@ -132,7 +134,7 @@ fn headline(rows: &[Row]) -> String {
     for (bench, n, what) in wanted {
         let time = |engine: &str, threads: usize| {
             let row = rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == threads);
-            row.map(|row| row.figures.middle() * if matches!(&row.per[..], "claim" | "point") { n as f64 } else { 1.0 })
+            row.map(Row::total)
         };
         let milliseconds = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)));
         let (blst, portable, ifma) = (time("blst", 1), time("quorate/portable", 1), time("quorate/ifma", 1));

@@ -20,6 +20,13 @@ pub(crate) struct Row {
     pub(crate) note: String,
 }
 
+impl Row {
+    /// The time or the gas of everything that was measured, not of one claim or point of it.
+    pub(crate) fn total(&self) -> f64 {
+        self.figures.middle() * if matches!(&self.per[..], "claim" | "point") { self.n as f64 } else { 1.0 }
+    }
+}
+
 /// The figures of a row.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -22,7 +22,7 @@ fn negated<G: AffineRepr<Group: CurveGroup<Affine = G>>>(point: G) -> G {
     (-point.into_group()).into_affine()
 }
 
-/// The prime, as a word.
+/// The field modulus p, as a word.
 fn p() -> [u8; 32] {
     let mut word = fq_bytes(&-Fq::ONE);
     word[31] += 1;
@@ -46,7 +46,7 @@ fn wrong_lengths() {
     assert_eq!(expected.to_string(), "public key in G1 and G2: 128 bytes, expected 192");
 }
 
-/// p and more in each coordinate; among them the point's own coordinate plus p, which is the same residue.
+/// Coordinates of p and more. The point's own coordinate plus p is the same residue.
 #[test]
 fn non_canonical_coordinates() {
     use Bn254Coordinate::{X, XImaginary, XReal, Y, YImaginary, YReal};
@@ -66,7 +66,7 @@ fn non_canonical_coordinates() {
         let expected = Bn254ParseError::NotCanonical { item: Bn254Item::Signature, coordinate };
         assert_eq!(Bn254Signature::from_bytes(&bytes), Err(expected));
     }
-    // (p, p) is no second encoding of the identity.
+    // (p, p) is not a second encoding of the identity.
     assert!(Bn254Signature::from_bytes(&[p(), p()].concat()).is_err());
 }
 
@@ -87,15 +87,15 @@ fn off_the_curve() {
     key[63] ^= 1;
     assert_eq!(Bn254PublicKey::<G1Affine>::from_bytes(&key), Err(Bn254ParseError::NotOnCurve(Bn254Item::KeyG1)));
     let mut key = secret(1).public_key_g2().to_bytes();
-    // Parts in the other order: the commonest mistake with EVM keys.
+    // The parts in the other order, which is the most frequent mistake with keys for the EVM.
     key.rotate_left(32);
     assert_eq!(Bn254PublicKey::<G2Affine>::from_bytes(&key), Err(Bn254ParseError::NotOnCurve(Bn254Item::KeyG2)));
-    // Half an identity is none.
+    // Only zeros in both coordinates encode the identity.
     let half = [[0; 32], fq_bytes(&Fq::ONE)].concat();
     assert_eq!(Bn254Signature::from_bytes(&half), Err(Bn254ParseError::NotOnCurve(Bn254Item::Signature)));
 }
 
-/// Points of the twist with small x, almost none of which are in the subgroup; the cofactor's multiple of each is.
+/// Points of the twist with small x. Almost all are outside the subgroup; multiplied by the cofactor, each is inside.
 #[test]
 fn points_of_the_twist_outside_the_subgroup() {
     let order = Fr::MODULUS;
@@ -112,7 +112,7 @@ fn points_of_the_twist_outside_the_subgroup() {
         outside += usize::from(!member);
         let cleared: G2Affine = point.clear_cofactor();
         assert_eq!(decode_g2(&encode_g2(&cleared), Bn254Item::Point), Ok(cleared));
-        // A key with a part outside: what EIP-196's additions would not see.
+        // The sum of a key and a point outside the subgroup. EIP-196's additions would accept it.
         let mixed = (secret(1).public_key_g2().point() + point).into_affine();
         let expected = Bn254ParseError::NotInSubgroup(Bn254Item::KeyG2);
         assert!(member || Bn254PublicKey::<G2Affine>::from_bytes(&encode_g2(&mixed)) == Err(expected));
@@ -143,7 +143,7 @@ fn keys_that_cancel_have_no_sum() {
     assert_eq!(aggregate::<G2Affine>([]), None);
     assert_eq!(sum(Some(key), [], [key]), None);
     assert_eq!(sum(None, [key, opposite], [opposite]), Some(key));
-    // Each for itself they verify over one message, with the identity: why a caller has to refuse such a sum.
+    // Over one message, the two keys verify with the identity as signature. Callers have to refuse keys that cancel.
     let identity = Bn254Signature::from_bytes(&[0; 64]).unwrap();
     assert!(aggregate_verify(&[(key, message(1)), (opposite, message(1))], &identity));
 }
@@ -165,7 +165,7 @@ fn secret_keys_out_of_range() {
     for bytes in [[0; 32], order, [0xff; 32]] {
         assert!(matches!(Bn254SecretKey::from_bytes(&bytes), Err(Bn254ParseError::SecretOutOfRange)));
     }
-    // Zero from entropy is no key.
+    // Entropy that is zero modulo r gives the key 1, and not 0.
     assert_eq!(Bn254SecretKey::from_entropy(&[0; 48]).public_key_g1().point(), G1Affine::generator());
     assert_eq!(format!("{:?}", secret(1)), "Bn254SecretKey(redacted)");
 }
@@ -176,13 +176,13 @@ fn empty_claims_are_false() {
     assert!(!aggregate_verify(&[], &identity));
     assert!(!verify_all(&secret(1).public_key_g2(), &[], &identity));
     assert!(pairing_is_one(&[]));
-    // Messages that cancel are no message.
+    // Messages that cancel have no sum, and nothing verifies over them.
     let opposite = MessagePoint::from_point(negated(message(1).point()));
     assert_eq!(MessagePoint::sum_of(&[message(1), opposite]), None);
     assert!(!verify_all(&secret(1).public_key_g2(), &[message(1), opposite], &identity));
 }
 
-/// Whether a message may repeat is the suite's word; the pairings alone do not tell.
+/// The pairings alone accept repeated messages. The suite says whether they are allowed.
 #[test]
 fn repeated_messages_in_a_nul_suite() {
     let suite = Bn254Suite::DrandEvmnet;
@@ -208,7 +208,7 @@ fn eigenlayer_signs_digests_alone() {
     }
 }
 
-/// The second key is made from the first: without possession it signs for both.
+/// The second key is computed from the first. Without a proof of possession, it signs for both.
 #[test]
 fn rogue_key() {
     let (honest, attacker) = (secret(1).public_key_g2(), secret(2));
@@ -216,7 +216,7 @@ fn rogue_key() {
     let forged = attacker.sign(&message(1));
     let sum = aggregate([honest, rogue]).unwrap();
     assert!(verify(&sum, &message(1), &forged), "this is why possession is proved");
-    // The attacker has no signature under the rogue key alone.
+    // The attacker cannot sign under the rogue key alone.
     assert!(!verify(&rogue, &message(2), &attacker.sign(&message(2))));
 }
 
@@ -231,7 +231,7 @@ fn dual_keys_of_two_secrets() {
     assert_eq!(DualKey::new(opposite, one.public_key_g2()), Err(Bn254ParseError::KeysDiffer));
 }
 
-/// The aggregator brings a key in G2 of its own, and a signature under it; and a forgery made for a fixed challenge.
+/// The aggregator passes a key in G2 of its own and a signature under it, then a forgery for a challenge that it knew.
 #[test]
 fn dual_key_forgeries() {
     let (honest, own) = (secret(1), secret(2));
@@ -239,7 +239,7 @@ fn dual_key_forgeries() {
     assert!(dual_key_verify(&g1, &honest.public_key_g2(), &message, &honest.sign(&message)));
     let foreign = own.public_key_g2();
     assert!(!dual_key_verify(&g1, &foreign, &message, &own.sign(&message)));
-    // For a challenge that was known beforehand, s = b·H + γ·(b·G1 - pk1) would pass.
+    // If the challenge γ were known beforehand, s = b·H + γ·(b·G1 - pk1) would pass.
     let guess = challenge(&g1, &foreign, &message, &own.sign(&message));
     let forged = own.sign(&message).point() + (own.public_key_g1().point() * guess) + (negated(g1.point()) * guess);
     let forged = Bn254Signature::from_point(forged.into_affine());
@@ -252,7 +252,7 @@ fn dual_key_forgeries() {
     assert!(!dual_key_verify(&g1, &foreign, &message, &forged), "but the signature is in the transcript");
 }
 
-/// keccak256(TAG ‖ H ‖ pk1 ‖ pk2 ‖ s): each part moves the challenge.
+/// The challenge is keccak256(TAG ‖ H ‖ pk1 ‖ pk2 ‖ s) mod r: each part changes it.
 #[test]
 fn challenge_covers_everything() {
     let (one, two) = (secret(1), secret(2));

@@ -1,4 +1,4 @@
-//! Known-answer tests: every answer in the vectors folder that concerns BN254, and what BN254's hash shares with others.
+//! Known-answer tests: all answers on BN254 in the folder of vectors, and those of RFC 9380's functions for any curve.
 //!
 //! If the data is absent, each test prints what it skips and passes; with `CI=true` it fails. Counts are visible with
 //! `--nocapture`.
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256, Sha512};
 use sha3::Keccak256;
 use vectors::{bytes, cases, element, files, text};
 
-/// Whether a signature is valid under a suite, all of it read from bytes.
+/// Whether a signature is valid under a suite; everything is read from bytes.
 fn verify_bytes(suite: Bn254Suite, key: &[u8], message: &[u8], signature: &[u8]) -> Result<bool, Bn254ParseError> {
     Ok(verify(&suite.key(key)?, &suite.hash(message)?, &Bn254Signature::from_bytes(signature)?))
 }
@@ -38,7 +38,7 @@ fn expand_message() {
         let expand = match text(&file["hash"]) {
             "SHA256" => expand_message_xmd::<Sha256>,
             "SHA512" => expand_message_xmd::<Sha512>,
-            other => panic!("{other} is none of RFC 9380's hashes"),
+            other => panic!("{other} is not one of RFC 9380's hash functions"),
         };
         for case in file["tests"].as_array().unwrap() {
             let length = usize::from_str_radix(text(&case["len_in_bytes"]).trim_start_matches("0x"), 16).unwrap();
@@ -116,7 +116,7 @@ fn whole_hashes() {
     println!("gnark G2: {skipped} answers skipped, nothing here hashes to G2");
 }
 
-/// Real beacons, and around each one lies of every kind.
+/// Real beacons, and invalid variants of each.
 #[test]
 fn beacons() {
     let (mut valid, mut invalid) = (0, 0);
@@ -190,7 +190,7 @@ fn geth_pairing() {
         let pairs: Vec<_> = pairs.collect();
         let expected = bytes(&case["Expected"])[31] == 1;
         assert_eq!(pairing_is_one(&pairs), expected, "{}", case["Name"]);
-        // And back to the same bytes.
+        // The points encode to the same bytes.
         let encoded: Vec<u8> =
             pairs.iter().flat_map(|(a, b)| [encode_g1(a).to_vec(), encode_g2(b).to_vec()].concat()).collect();
         assert_eq!(encoded, input);
@@ -200,7 +200,7 @@ fn geth_pairing() {
 
 #[test]
 fn geth_and_seda_group_law() {
-    // Inputs are padded with zeros or cut, as the precompile does.
+    // The precompile pads its input with zeros or cuts it.
     let padded = |bytes: &[u8], n: usize| bytes.iter().copied().chain(std::iter::repeat(0)).take(n).collect::<Vec<_>>();
     let times = |point: &[u8], scalar: &[u8]| {
         let point = decode_g1(point, Bn254Item::Point).unwrap();
@@ -231,7 +231,7 @@ fn geth_and_seda_group_law() {
     println!("group law: geth {}, seda {}", counts[0], counts[1]);
 }
 
-/// Multiples in G2 are those that Sage gives.
+/// Multiples of points of G2, computed with Sage.
 #[test]
 fn constantine_multiples_in_g2() {
     for case in cases("03_constantine_scalarmul", "tv_BN254_Snarks_scalar_mul_G2", "vectors") {
@@ -267,7 +267,7 @@ fn eigenlayer_operator_keys() {
     let Some((secrets, keys)) = (!keys.is_empty()).then(|| keys.into_iter().unzip::<_, _, Vec<_>, Vec<_>>()) else {
         return;
     };
-    // All of them sign one digest as EigenLayer's operators do.
+    // All keys sign one digest, as EigenLayer's operators do.
     let digest = [0x42; 32];
     let message = Bn254Suite::EigenLayer.hash(&digest).unwrap();
     let signature: Bn254Signature = secrets.iter().map(|secret| secret.sign(&message)).sum();

@@ -1,4 +1,4 @@
-//! Properties: a quorum against its members one by one, the dual-key check against what it stands for, encodings both ways.
+//! Properties: a quorum against its members one by one, the dual-key check against two separate checks, encodings both ways.
 
 use std::sync::LazyLock;
 
@@ -35,8 +35,8 @@ fn signed(members: &Members, message: &MessagePoint) -> Bn254Signature {
     members.iter().map(|i| SECRETS[*i].sign(message)).sum()
 }
 
-/// What [`dual_key_verify`] stands for, by two checks and without a challenge: the keys belong together, and the signature
-/// is valid. Four Miller loops.
+/// The oracle of [`dual_key_verify`], with two checks and without a challenge: the keys belong together, and the signature is
+/// valid. Four Miller loops.
 fn dual_key_verify_exact(
     g1: &Bn254PublicKey<G1Affine>,
     g2: &Bn254PublicKey<G2Affine>,
@@ -49,8 +49,8 @@ fn dual_key_verify_exact(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// A quorum's signature holds under the sum of its keys, in both groups, and each member's alone. With one member more
-    /// or less, or for another message, it does not.
+    /// A quorum's signature is valid under the sum of its keys, in both groups, and under the separate keys. With one signature
+    /// more or less, or for another message, it is not.
     #[test]
     fn quorum_is_its_members(signers in members(), other in 0..MEMBERS, task in 0u8..100) {
         let (message, quorum) = (message(task), key(&signers));
@@ -66,7 +66,7 @@ proptest! {
         prop_assert!(!verify(&quorum.g2(), &self::message(task + 1), &signature));
     }
 
-    /// The contract's check of an untrusted pair agrees with the two checks that it stands for.
+    /// The contract's check of an unchecked pair of keys agrees with the two separate checks.
     #[test]
     fn dual_key_check_is_exact(a in 0..MEMBERS, b in 0..MEMBERS, s in 0..MEMBERS) {
         let message = message(1);
@@ -78,7 +78,7 @@ proptest! {
         }
     }
 
-    /// One quorum, several messages, two Miller loops.
+    /// One quorum's signature over several messages is one check.
     #[test]
     fn several_messages_are_one_check(signers in members(), tasks in prop::collection::btree_set(0u8..100, 1..6)) {
         let messages: Vec<_> = tasks.iter().map(|task| message(*task)).collect();

@@ -1,6 +1,6 @@
-//! Operations of the lanes' fields side by side with blst's, for `quorate-bench field` and for nothing else.
+//! Operations of the lanes' fields and the same operations by blst, for `quorate-bench field` alone.
 //!
-//! Not an interface: what is here may change with any version.
+//! This module is not an interface and may change in any version.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
@@ -9,13 +9,13 @@ use blst::blst_fp12;
 
 use crate::backend::Backend;
 
-/// An operation that is applied to its own result, as often as it is told, to eight items.
+/// An operation that is applied to its own result, as many times as the caller says, on eight items.
 pub struct Operation {
-    /// As in `field/fp-multiply`.
+    /// The name of its row, as in `field/fp-multiply`.
     pub name: &'static str,
-    /// In lanes; answers with what became of the first item.
+    /// In lanes. The answer is the result of the first item.
     pub lanes: Box<dyn Fn(usize) -> blst_fp12>,
-    /// By blst, item by item, where blst has the operation; the same answer.
+    /// By blst, item by item, with the same answer. `None` if blst has no such operation.
     pub blst: Option<fn(usize) -> blst_fp12>,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Debug for Operation {
     }
 }
 
-/// Every operation of a backend's fields that is worth a row; none where its fields are blst's.
+/// The operations of a backend's fields that have a row. The portable backend has none, because its fields are blst's.
 pub fn operations(backend: Backend) -> Vec<Operation> {
     match backend {
         Backend::Portable => Vec::new(),
@@ -73,7 +73,7 @@ mod lanes {
         ]
     }
 
-    /// A value none of whose coefficients is special.
+    /// A value without a special coefficient.
     fn start() -> blst_fp12 {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut word = || {
@@ -93,7 +93,7 @@ mod lanes {
         value.fp6[0].fp2[0]
     }
 
-    /// An answer that is a part of a value.
+    /// A part of a value, as an answer.
     trait Part: Copy {
         fn answer(self) -> blst_fp12;
     }
@@ -162,7 +162,7 @@ mod lanes {
         items.store()[0]
     }
 
-    /// Lines, of which one is multiplied in over and over.
+    /// Multiplies one line into a value over and over.
     fn line(lanes: Ifma, times: usize) -> blst_fp12 {
         let (a, b) = (Fp2::splat(lanes, &start().fp6[0].fp2[0]), Fp2::splat(lanes, &start().fp6[0].fp2[1]));
         let mut lines = Accumulator::new(Fp12::load(lanes, &[&start(); LANES]));

@@ -1,11 +1,13 @@
 //! The canonical bytes of points, and what can be wrong with them.
 //!
-//! A point is written as in the [ZCash serialisation](https://www.ietf.org/archive/id/draft-irtf-cfrg-pairing-friendly-curves-11.html#name-zcash-serialization-format-)
-//! (draft-irtf-cfrg-pairing-friendly-curves, appendix C): big-endian coordinates, the imaginary part of an Fp2 element
-//! first, and three flags in the top bits of the first byte: 0x80 compressed, 0x40 infinity, 0x20 the larger y.
-//! Every point has exactly one compressed and one uncompressed encoding here; whatever else decodes elsewhere is refused.
+//! A point is written as in the [ZCash
+//! serialisation](https://www.ietf.org/archive/id/draft-irtf-cfrg-pairing-friendly-curves-11.html#name-zcash-serialization-format-)
+//! (draft-irtf-cfrg-pairing-friendly-curves, appendix C). Coordinates are big-endian, and the imaginary part of an Fp2
+//! element comes first. The top bits of the first byte are three flags: 0x80 compressed, 0x40 infinity, 0x20 the larger
+//! y. Here every point has exactly one compressed and one uncompressed encoding. Other encodings are refused, even if
+//! another library accepts them.
 //!
-//! One check finds every flaw that needs no arithmetic, so that each back end only has to solve for y.
+//! One check finds every flaw that needs no arithmetic. A backend then only has to solve for y.
 
 use crate::arithmetic::curve::{Curve, GroupId};
 
@@ -13,18 +15,18 @@ use crate::arithmetic::curve::{Curve, GroupId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The length is that of no encoding of this group.
-    #[error("{found} bytes where a {group} point has {expected}")]
+    /// The length is not that of the expected form.
+    #[error("found {found} bytes, expected the {expected} bytes of a {group} point")]
     Length {
         /// "G1" or "G2".
         group: &'static str,
-        /// Bytes an encoding of the asked form has.
+        /// The number of bytes of the expected form.
         expected: usize,
-        /// Bytes given.
+        /// The number of bytes found.
         found: usize,
     },
-    /// The compression flag contradicts the form that was asked for.
-    #[error("the compression flag (0x80) is {} where the form asks for the contrary", if *set { "set" } else { "not set" })]
+    /// The compression flag contradicts the expected form.
+    #[error("the compression flag (0x80) is {}, expected the contrary for this form", if *set { "set" } else { "not set" })]
     CompressionFlag {
         /// Whether the flag was set in the bytes.
         set: bool,
@@ -53,9 +55,9 @@ pub(crate) enum Form {
     Finite,
 }
 
-/// Checks length, flags and the range of every coordinate; leaves only the curve equation to the caller.
+/// Checks the length, the flags and the range of every coordinate. The caller still has to check the curve equation.
 ///
-/// `expected` is the length of the form asked for: [`Curve::COMPRESSED`] or [`Curve::UNCOMPRESSED`].
+/// `expected` is the length of the expected form: [`Curve::COMPRESSED`] or [`Curve::UNCOMPRESSED`].
 pub(crate) fn check<C: Curve>(bytes: &[u8], expected: usize) -> Result<Form, DecodeError> {
     if bytes.len() != expected {
         return Err(DecodeError::Length { group: C::ID.name(), expected, found: bytes.len() });
@@ -89,7 +91,7 @@ const fn coordinates(group: GroupId) -> &'static [&'static str] {
     }
 }
 
-/// Bytes of an element of Fp.
+/// The number of bytes of an element of Fp.
 pub(crate) const FP_BYTES: usize = 48;
 
 /// The field modulus p, big-endian.
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!(decode::<G1>(&bytes), Err(DecodeError::CompressionFlag { set: false }));
     }
 
-    /// (0, ±2) are on the curve, of order 3. blst alone calls them undecodable.
+    /// (0, ±2) are points of the curve, of order 3. blst's own decoder refuses them.
     #[test]
     fn points_with_x_zero_decode_and_are_not_members() {
         for first in [0x80, 0xa0] {

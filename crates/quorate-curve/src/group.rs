@@ -1,8 +1,8 @@
 //! G1 and G2: affine points on their curves.
 //!
-//! `G1` is a point of E(Fp): y² = x³ + 4, and `G2` one of its twist E'(Fp2): y² = x³ + 4(1 + i), in affine coordinates,
-//! the identity included. Neither type promises membership of the subgroup of order r: [`Backend::in_subgroup`] tells,
-//! and the engine's types remember the answer.
+//! `G1` is a point of E(Fp): y² = x³ + 4, and `G2` is a point of its twist E'(Fp2): y² = x³ + 4(1 + i). Both are affine
+//! and include the identity. Neither type promises membership of the subgroup of order r. [`Backend::in_subgroup`]
+//! checks it, and the engine's types remember the answer.
 //!
 //! [`Backend::in_subgroup`]: crate::Backend::in_subgroup
 
@@ -26,17 +26,17 @@ use crate::{
     segments::{Cut, Segments, WeightedCut, WeightedSegments},
 };
 
-/// A group of points that a back end can work on: [`G1`] or [`G2`]. Sealed.
+/// A group of points that the backends can compute with: [`G1`] or [`G2`]. The trait is sealed.
 pub trait Group:
     Copy + Ord + Hash + Debug + Display + Send + Sync + 'static + sealed::Sealed<Affine: InBackends>
 {
-    /// Which group this is.
+    /// The group as a value, for rules that differ between the two.
     const ID: GroupId;
     /// "G1" or "G2".
     const NAME: &'static str = Self::ID.name();
-    /// Bytes of a compressed point.
+    /// The number of bytes of a compressed point.
     const COMPRESSED: usize;
-    /// Bytes of an uncompressed point.
+    /// The number of bytes of an uncompressed point.
     const UNCOMPRESSED: usize;
     /// The identity, the point at infinity.
     const IDENTITY: Self;
@@ -45,14 +45,14 @@ pub trait Group:
     /// `[u8; UNCOMPRESSED]`.
     type Uncompressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Debug;
 
-    /// The generator that the IETF drafts fix.
+    /// The generator of the IETF drafts.
     fn generator() -> Self;
 
-    /// The generator divided modulo r by h, where h· clears the cofactor of the *other* group (h_eff of RFC 9380, sections
-    /// 8.8.1 and 8.8.2).
+    /// The generator divided by h modulo r, where multiplication by h clears the cofactor of the *other* group (h_eff
+    /// of RFC 9380, sections 8.8.1 and 8.8.2).
     ///
-    /// For Q in that group's curve, e(g/h, h·Q) takes the place of e(g, Q): where hashes stand uncleared in a product
-    /// ([`Backend::pairs_uncleared`]), this is the generator beside the signatures.
+    /// For a point Q of the other curve, e(g/h, h·Q) = e(g, Q). If a product of pairings takes uncleared hashes
+    /// ([`Backend::pairs_uncleared`]), this generator takes the place of g beside the signatures.
     ///
     /// [`Backend::pairs_uncleared`]: crate::Backend::pairs_uncleared
     fn generator_over_cofactor() -> Self;
@@ -76,7 +76,7 @@ pub trait Group:
 }
 
 pub(crate) mod sealed {
-    /// What only this crate may know of a group: the representation it shares with blst.
+    /// The representation that a group shares with blst, which only this crate sees.
     pub trait Sealed: Sized {
         type Affine;
         fn inner(self) -> Self::Affine;
@@ -85,12 +85,12 @@ pub(crate) mod sealed {
     }
 }
 
-/// The points of segments as the backends have them.
+/// The points of segments, as the backends take them.
 pub(crate) fn cut<G: Group>(points: &Segments<G>) -> Cut<'_, G::Affine> {
     Cut::new(G::slice(points.items()), points.cut().ends())
 }
 
-/// The same with weights.
+/// The points of weighted segments, as the backends take them.
 pub(crate) fn weighted_cut<G: Group>(points: &WeightedSegments<G>) -> WeightedCut<'_, G::Affine> {
     WeightedCut::new(cut(points.points()), points.weights())
 }
@@ -146,8 +146,8 @@ macro_rules! group {
         }
 
         impl Hash for $name {
-            /// By every limb of both coordinates, which are kept fully reduced: whoever chooses points chooses any limb, and
-            /// would make those of a set collide in the limbs that are left out.
+            /// Hashes every limb of both coordinates, which are always fully reduced. If a limb were left out, a sender
+            /// could choose points that all have the same hash.
             fn hash<H: Hasher>(&self, state: &mut H) {
                 for part in self.0.x().parts().iter().chain(self.0.y().parts()) {
                     u64::hash_slice(&part.l, state);
@@ -156,7 +156,7 @@ macro_rules! group {
         }
 
         impl Ord for $name {
-            /// In the order of the compressed encodings, which are computed for each comparison.
+            /// Compares the compressed encodings, and computes both for each comparison.
             fn cmp(&self, other: &Self) -> Ordering {
                 self.compress().cmp(&other.compress())
             }
@@ -171,9 +171,10 @@ macro_rules! group {
         impl TryFrom<&[u8]> for $name {
             type Error = DecodeError;
 
-            /// Decodes a compressed point: canonical, on the curve, not necessarily in the subgroup. A single point is decoded
-            /// as fast as can be by [`Backend::Portable`](crate::Backend::Portable); many are decoded faster together, by
-            /// [`Backend::decode_each`](crate::Backend::decode_each).
+            /// Decodes a compressed point: canonical, on the curve, not necessarily in the subgroup.
+            ///
+            /// [`Backend::Portable`](crate::Backend::Portable) decodes it, the fastest backend for a single point. To
+            /// decode many points, use [`Backend::decode_each`](crate::Backend::decode_each).
             fn try_from(bytes: &[u8]) -> Result<Self, DecodeError> {
                 portable::encoding::decode(bytes).map(Self)
             }
@@ -195,14 +196,14 @@ macro_rules! group {
 }
 
 group!(
-    /// A point of E(Fp), affine. 48 bytes compressed.
+    /// An affine point of E(Fp). 48 bytes compressed.
     G1,
     blst_p1_affine,
     48,
     G1_GENERATOR_OVER_COFACTOR
 );
 group!(
-    /// A point of the twist E'(Fp2), affine. 96 bytes compressed.
+    /// An affine point of the twist E'(Fp2). 96 bytes compressed.
     G2,
     blst_p2_affine,
     96,
@@ -314,7 +315,7 @@ mod tests {
         assert_eq!(times(CLEARING_G1, G2::generator_over_cofactor()), G2::generator());
     }
 
-    /// The constant goes with what `clear_sums` does to hashes.
+    /// The constant fits what `clear_sums` does to hashes.
     #[test]
     fn generator_over_cofactor_belongs_to_clear_sums() {
         let b = Backend::Portable;
@@ -327,11 +328,11 @@ mod tests {
         assert!(b.final_exponentiation(product).is_one());
     }
 
-    /// Points whose x has a chosen first limb in Montgomery form: what an attacker sends who knows that only this limb is
-    /// hashed. They decode, since a signature may lie outside the subgroup until it is checked.
+    /// Points whose x has a chosen first limb in Montgomery form. An attacker sends them where only this limb is
+    /// hashed. They decode, because a signature may lie outside the subgroup until it is checked.
     fn crafted(n: usize) -> Vec<G1> {
         let mut encodings: Vec<[u8; G1::COMPRESSED]> = Vec::new();
-        // About every other x is that of a point.
+        // About every other x belongs to a point.
         for i in 0..2 * n as u64 + 2_000 {
             let x = blst_fp { l: [0x0123_4567_89ab_cdef, i, 0, 0, 0, 0] };
             let mut bytes = [0; G1::COMPRESSED];
@@ -382,7 +383,7 @@ mod tests {
         assert_eq!(points.iter().collect::<HashSet<_>>().len(), points.len());
     }
 
-    /// Of both coordinates and both parts: points that differ in one limb alone.
+    /// Points that differ in one limb alone have different hashes, for every limb of both coordinates.
     #[test]
     fn every_limb_is_hashed() {
         fn each_limb<G: Group, const N: usize>(limb: impl Fn(&mut G::Affine, usize) -> &mut u64) {
@@ -402,7 +403,8 @@ mod tests {
         assert_ne!(hash_of(G1::generator()), hash_of(G1::generator().negate()));
     }
 
-    /// What a back end says of hashes in a product: beside the generator over the cofactor they mean what whole ones do.
+    /// Where a backend accepts uncleared hashes in a product, they give the same answer beside the generator over the
+    /// cofactor as cleared hashes beside the generator.
     #[test]
     fn uncleared_hashes_pair_as_whole_ones() {
         fn equal<G: Group, K: Group>(backend: Backend, pairing: Pairing, pair: fn(K, G) -> (G1, G2)) {
@@ -432,7 +434,7 @@ mod tests {
         }
     }
 
-    /// The ate pairing takes every point of E(Fp): it does not see a part of small order.
+    /// The ate pairing accepts every point of E(Fp), and a part of small order does not change its value.
     #[test]
     fn ate_pairing_does_not_see_a_part_outside_the_subgroup() {
         let mut bytes = [0; G1::COMPRESSED];

@@ -1,19 +1,22 @@
 //! BLS12-381 arithmetic for quorate, over slices.
 //!
-//! This crate knows no signatures. It offers the engine a handful of verbs, each on a slice, through a [`Backend`]
-//! that is chosen once when the program starts: decode, hash to the curve, check the subgroup, sum, weigh, pair.
+//! This crate knows no signatures. It offers the engine a few verbs over slices: decode, hash to the curve, check the
+//! subgroup, sum, weigh, multiply, pair. A [`Backend`] executes them, and a program chooses it once, when it starts.
 //!
-//! Read in this order:
+//! The modules, each of which imports only those above it (`scripts/check_imports.py` checks the order file by file):
 //!
+//! - [`weight`]: the random multipliers of a batch, in a form that the curve's endomorphism makes cheap.
+//! - [`segments`]: items in consecutive segments, for the verbs that compute one result for each of several lists.
+//! - `arithmetic`, private: blst's functions on one field element or point, made safe.
 //! - [`encoding`]: the canonical bytes of points, and what can be wrong with them.
+//! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
+//! - `backend::portable` and `backend::ifma`, private: the verbs by blst, and the same verbs on eight items at a time.
+//!   They work on points of the two curves.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
-//! - [`segments`]: items in consecutive segments, for verbs that give an answer for each of several lists.
-//! - [`weight`]: the random multipliers of a batch, in a form that the curve's automorphism makes cheap.
-//! - [`pairing`]: two pairings, values of the Miller loop and of the target group.
-//! - [`scalar`]: secrets. They go through blst's constant-time code and through no back end.
-//! - [`backend`]: who does the arithmetic.
+//! - [`backend`]: the choice between the backends, and the public verbs.
+//! - [`scalar`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
-//! All functions but those of [`scalar`] take time that depends on their input.
+//! The functions of [`scalar`] run in constant time. The time of all others depends on their input.
 //!
 //! ```
 //! use quorate_curve::{Backend, G1, G2, Group};

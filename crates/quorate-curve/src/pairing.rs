@@ -6,26 +6,28 @@ use blst::blst_fp12;
 
 use crate::arithmetic::fp12::{ONE, conjugate, multiply};
 
-/// Which bilinear map a product is made of. Every pairing is a fixed power of every other on G1 × G2, so each tells whether
-/// a product is one, but their values must not be mixed: [`MillerValue`] remembers its pairing and refuses.
+/// The bilinear map of a product. On G1 × G2 each pairing is a fixed power of the other, so both say whether a product
+/// is one. Their values must not be mixed: [`MillerValue`] remembers its pairing and refuses another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the engine has a generator for each")]
 pub enum Pairing {
-    /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), z being the curve's parameter. Q is of order r, P any point of
-    /// E(Fp): the value does not see the part of P whose order divides the cofactor.
+    /// The optimal ate pairing e(P, Q) = f_{z,Q}(P), where z is the curve's parameter. Q must have order r, and P may
+    /// be any point of E(Fp): a part of P whose order divides the cofactor does not change the value.
     Ate,
-    /// The twisted ate pairing t(P, Q) = f_{z²,P}(Q). P is of order r, Q any point of the twist: t(P, Q) does not see the
-    /// part of Q whose order divides the cofactor, and so is bilinear in hashes whose cofactor was never cleared.
+    /// The twisted ate pairing t(P, Q) = f_{z²,P}(Q). P must have order r, and Q may be any point of the twist: a part
+    /// of Q whose order divides the cofactor does not change the value. Therefore t is bilinear in hashes whose
+    /// cofactor was never cleared.
     TwistedAte,
 }
 
-/// A product of Miller loops of one pairing, before the final exponentiation. Multiplicative; 576 bytes and its pairing.
+/// A product of Miller loops of one pairing, before the final exponentiation. Values can be multiplied. 576 bytes and
+/// the name of the pairing.
 ///
-/// Two values can mean the same pairing and differ here: compare them as [`Gt`].
+/// Two values of the same product of pairings can differ. To compare them, raise them to elements of [`Gt`].
 #[derive(Clone, Copy, Debug)]
 pub struct MillerValue {
     pub(crate) value: blst_fp12,
-    /// None for the empty product, which is one in every pairing.
+    /// `None` for the empty product, which is one in every pairing.
     pairing: Option<Pairing>,
 }
 
@@ -42,10 +44,10 @@ impl Mul for MillerValue {
     type Output = Self;
 
     /// # Panics
-    /// If the values are of different pairings: their product means nothing.
+    /// If the values are of different pairings.
     fn mul(self, other: Self) -> Self {
         if let (Some(one), Some(another)) = (self.pairing, other.pairing) {
-            assert_eq!(one, another, "a product of Miller values is of one pairing");
+            assert_eq!(one, another, "the Miller values of a product must be of one pairing");
         }
         Self { value: multiply(&self.value, &other.value), pairing: self.pairing.or(other.pairing) }
     }
@@ -57,8 +59,8 @@ impl core::iter::Product for MillerValue {
     }
 }
 
-/// An element of the target group, of order r. Values of different [`Pairing`]s are powers of each other: compare and
-/// multiply those of one.
+/// An element of the target group, of order r. Compare and multiply only elements of one [`Pairing`]: those of another
+/// are a power of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gt(pub(crate) blst_fp12);
 
@@ -66,12 +68,12 @@ impl Gt {
     /// The neutral element.
     pub const ONE: Self = Self(ONE);
 
-    /// Whether this is the neutral element: whether the product of pairings that it came from is one.
+    /// Whether this is the neutral element. It is exactly if the product of pairings is one.
     pub fn is_one(&self) -> bool {
         *self == Self::ONE
     }
 
-    /// The inverse: in the target group it is the conjugate, which costs next to nothing.
+    /// The inverse. In the target group it is the conjugate, which costs almost nothing.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self(conjugate(&self.0))

@@ -1,4 +1,4 @@
-//! Secret scalars. Every operation on one is blst's constant-time code; no back end accepts one.
+//! Secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 
 use core::fmt;
 
@@ -6,24 +6,25 @@ use blst::*;
 
 use crate::group::{G1, G2, sealed::Sealed};
 
-/// A secret key: a scalar in 1..r. Wiped when dropped, never printed, not `Copy`.
+/// A secret key: a scalar in 1..r. It is wiped when it is dropped, its `Debug` output is redacted, and it is not
+/// `Copy`.
 #[derive(Clone)]
 pub struct SecretScalar(blst_scalar);
 
-/// Why 32 bytes are no secret key.
+/// Why bytes do not give a secret key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
-    /// The scalar is zero, whose public key is the identity.
+    /// The scalar is zero. Its public key would be the identity.
     #[error("the secret key is zero")]
     Zero,
     /// The scalar is not below the group order r.
     #[error("the secret key is not below the group order")]
     NotReduced,
-    /// Too little input key material.
-    #[error("{found} bytes of key material where at least 32 are needed")]
+    /// The input key material is too short.
+    #[error("the key material has {found} bytes, and at least 32 are needed")]
     ShortKeyMaterial {
-        /// Bytes given.
+        /// The number of bytes found.
         found: usize,
     },
 }
@@ -68,7 +69,7 @@ impl SecretScalar {
         })
     }
 
-    /// `KeyGen` of draft version 3 and before, in which the salt is not hashed: Chia's.
+    /// `KeyGen` of draft version 3 and before, as Chia uses it. The salt is not hashed.
     ///
     /// # Errors
     /// [`SecretError::ShortKeyMaterial`] under 32 bytes.

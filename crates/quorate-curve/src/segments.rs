@@ -1,6 +1,6 @@
-//! Items in consecutive segments: what the verbs take that give one answer for each of several lists.
+//! Items in consecutive segments, for the verbs that compute one result for each of several lists.
 //!
-//! One list of all items and the places where it is cut stand in one value, so that they always fit together.
+//! One value holds all items in one list and the places where it is cut, so that the two always fit together.
 //!
 //! ```
 //! use quorate_curve::{Backend, G1, Group, Segments};
@@ -18,13 +18,13 @@ use core::ops::Range;
 
 use crate::weight::Weight;
 
-/// Items in consecutive segments, of which any may be empty.
+/// Items in consecutive segments. A segment may be empty.
 ///
 /// [`push`](Self::push) and [`extend`](Extend::extend) add to the open segment, and [`close`](Self::close) ends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segments<T> {
     items: Vec<T>,
-    /// Where each segment ends: ascending, and at most the number of items.
+    /// Where each segment ends among the items, ascending.
     ends: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl<T> Segments<T> {
         Self { items: Vec::new(), ends: Vec::new() }
     }
 
-    /// No segment, with room for so many items and segments.
+    /// No segment yet, with room for this many items and segments.
     pub fn with_capacity(items: usize, segments: usize) -> Self {
         Self { items: Vec::with_capacity(items), ends: Vec::with_capacity(segments) }
     }
@@ -44,7 +44,8 @@ impl<T> Segments<T> {
         Self { ends: alloc::vec![items.len()], items }
     }
 
-    /// Segments of `size` items each. The last one has what is left, and there is none for no items.
+    /// Segments of `size` items each. The last segment is shorter if the size does not divide the number of items.
+    /// Without items there is no segment.
     ///
     /// # Panics
     /// If the size is zero.
@@ -84,12 +85,12 @@ impl<T> Segments<T> {
         self.cut().iter()
     }
 
-    /// The items of all segments in one slice, with those of a segment that is still open.
+    /// The items of all segments in one slice, including those of a segment that is still open.
     pub fn items(&self) -> &[T] {
         &self.items
     }
 
-    /// The items of all segments in one list.
+    /// The items of all segments, without the cuts.
     pub fn into_items(self) -> Vec<T> {
         self.items
     }
@@ -99,7 +100,7 @@ impl<T> Segments<T> {
         Cut { items: &self.items, ends: &self.ends }
     }
 
-    /// Refuses items that are in no closed segment: a verb would leave them out.
+    /// Panics if the last segment is open, because a verb would ignore its items.
     #[track_caller]
     pub(crate) fn assert_closed(&self) {
         let closed = self.ends.last().copied().unwrap_or(0);
@@ -146,7 +147,7 @@ impl<G> WeightedSegments<G> {
         Self { points: Segments::new(), weights: Vec::new() }
     }
 
-    /// No segment, with room for so many points and segments.
+    /// No segment yet, with room for this many points and segments.
     pub fn with_capacity(points: usize, segments: usize) -> Self {
         Self { points: Segments::with_capacity(points, segments), weights: Vec::with_capacity(points) }
     }
@@ -218,14 +219,14 @@ impl<G, S: IntoIterator<Item = (G, Weight)>> FromIterator<S> for WeightedSegment
     }
 }
 
-/// Points of which nobody knows whether they are in the subgroup, in consecutive segments, each with its weight and a word
-/// of fresh random bits for the check of membership: [`Backend::weighted_sums_of_members`].
+/// Points whose membership of the subgroup is unknown, in consecutive segments. Each has its weight and 64 further
+/// random bits for [`Backend::weighted_sums_of_members`].
 ///
 /// [`Backend::weighted_sums_of_members`]: crate::Backend::weighted_sums_of_members
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UncheckedSegments<G> {
     weighted: WeightedSegments<G>,
-    /// Random bits for each point.
+    /// 64 random bits for each point.
     further: Vec<u64>,
 }
 
@@ -235,7 +236,8 @@ impl<G> UncheckedSegments<G> {
         Self { weighted: WeightedSegments::new(), further: Vec::new() }
     }
 
-    /// Adds a point to the open segment. `further` must be drawn from the same generator as the weight, and after it.
+    /// Adds a point to the open segment. Draw `further` from the same generator as the weight, after all points are
+    /// fixed.
     pub fn push(&mut self, point: G, weight: Weight, further: u64) {
         self.weighted.push(point, weight);
         self.further.push(further);
@@ -278,7 +280,7 @@ impl<G> Default for UncheckedSegments<G> {
     }
 }
 
-/// Items in consecutive segments, borrowed: what the backends take.
+/// Borrowed items in consecutive segments: what the backends take.
 pub(crate) struct Cut<'a, T> {
     items: &'a [T],
     ends: &'a [usize],
@@ -326,7 +328,7 @@ impl<'a, T> Cut<'a, T> {
     }
 }
 
-/// Points in consecutive segments with a weight for each, borrowed.
+/// Borrowed points in consecutive segments, with a weight for each point.
 pub(crate) struct WeightedCut<'a, C> {
     points: Cut<'a, C>,
     weights: &'a [Weight],
@@ -341,7 +343,7 @@ impl<C> Clone for WeightedCut<'_, C> {
 impl<C> Copy for WeightedCut<'_, C> {}
 
 impl<'a, C> WeightedCut<'a, C> {
-    /// As many weights as points.
+    /// The weights of the points, in the same order.
     pub(crate) fn new(points: Cut<'a, C>, weights: &'a [Weight]) -> Self {
         debug_assert_eq!(points.items.len(), weights.len());
         Self { points, weights }

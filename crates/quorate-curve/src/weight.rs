@@ -6,30 +6,32 @@
 //! w = Σ_{i<d} δ_i · 4^i,    δ_i in D = {0} ∪ {±ω^j} ∪ {2·ω^j} ∪ {±(1-ω)·ω^j},  j = 0, 1, 2
 //! ```
 //!
-//! D is a complete set of residues of Z\[ω\] modulo 4 (16 of them), so the 16^d digit strings are 16^d different weights.
-//! On a curve ω is the automorphism (x, y) → (βx, y), which costs one field multiplication; on the subgroup of order r it
-//! acts as the root λ = -z² of λ² + λ + 1 modulo r, the same on G1 and on G2. A weight of d digits therefore costs 2d
-//! doublings and d additions where an integer of the same entropy costs 4d doublings and more additions.
+//! D is a complete set of residues of Z\[ω\] modulo 4 (16 of them), so the 16^d digit strings are 16^d different
+//! weights. On a curve ω is the endomorphism (x, y) → (βx, y), which costs one field multiplication. On the subgroup of
+//! order r it acts as the root λ = -z² of λ² + λ + 1 modulo r, which is the same on G1 and on G2. A weight of d digits
+//! therefore costs 2d doublings and d additions, where an integer of the same entropy costs 4d doublings and more
+//! additions.
 //!
-//! **Different weights are different modulo r.** Z\[ω\] → Z/r, ω → λ has a kernel all of whose non-zero elements have a
-//! norm of at least r. Every |δ| is at most 2, so |w| < 2·4^d/3 and |w - w'| < 4^(d+1)/3: for d = 32 the norm of a
-//! difference is below 2^129, and r has 255 bits. Hence a false batch passes for at most one of the 16^d - 1 weights that
-//! one of its claims may get: the soundness error is 1/(2^64 - 1) for d = 16 and 1/(2^128 - 1) for d = 32.
+//! **Different weights are different modulo r.** Let w and w' be two weights. The map Z\[ω\] → Z/r, ω → λ has a kernel
+//! whose non-zero elements all have a norm of at least r. Every |δ| is at most 2, so |w| < 2·4^d/3 and |w - w'| <
+//! 4^(d+1)/3. For d = 32 the norm of a difference is below 2^129, and r has 255 bits. Hence a batch with a false claim
+//! passes for at most one of the 16^d - 1 weights of that claim: the soundness error is 1/(2^64 - 1) for d = 16 and
+//! 1/(2^128 - 1) for d = 32.
 
-/// How unlikely it must be that a false claim passes.
+/// The probability with which a false claim may pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Soundness {
-    /// 2^-64, as Ethereum's clients use. The weights are fresh and unknown to whoever made the claims, so an attacker
-    /// cannot search offline.
+    /// 2^-64, as Ethereum's clients use. The weights are fresh, and nobody knows them before the claims are fixed, so
+    /// an attacker cannot search for a forgery offline.
     #[default]
     Bits64,
-    /// 2^-128, for about half as much again of the cost of weighing.
+    /// 2^-128. Weighing costs about half as much again.
     Bits128,
 }
 
 impl Soundness {
-    /// 64 or 128.
+    /// The exponent: 64 or 128.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Bits64 => 64,
@@ -38,18 +40,19 @@ impl Soundness {
     }
 }
 
-/// A non-zero multiplier of 16 or 32 base-4 digits in Z\[ω\], four bits a digit, the lowest digit first.
+/// A non-zero multiplier in Z\[ω\] of 16 or 32 digits in base 4. Each digit takes four bits, and the lowest digit comes
+/// first.
 ///
-/// Not a secret after the fact, but it must be unpredictable to whoever made the claims.
+/// A weight need not stay secret, but the makers of the claims must not be able to predict it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight(u128);
 
 impl Weight {
-    /// The weight of a claim that stands alone.
+    /// One: the weight of a claim that is verified alone.
     pub const ONE: Self = Self(1);
 
-    /// A uniform weight of as many bits as `soundness` says, from words of a CSPRNG, one for each 64 bits, the highest first.
-    /// Zero is drawn again.
+    /// Draws a uniform non-zero weight. `next_word` gives words of a CSPRNG: one for [`Soundness::Bits64`], two for
+    /// [`Soundness::Bits128`], the higher one first. A zero is drawn again.
     pub fn draw(soundness: Soundness, mut next_word: impl FnMut() -> u64) -> Self {
         loop {
             let bits = (0..soundness.bits() / 64).fold(0, |bits, _| bits << 64 | u128::from(next_word()));
@@ -59,7 +62,8 @@ impl Weight {
         }
     }
 
-    /// The weight whose digits are the nibbles of `bits`, or `None` for zero, which would let its claim pass unchecked.
+    /// The weight whose digits are the nibbles of `bits`. The answer is `None` for zero, because a claim of weight zero
+    /// would pass unchecked.
     pub const fn from_bits(bits: u128) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }
     }
@@ -79,7 +83,7 @@ impl Weight {
         (self.0 >> (8 * i)) as usize & 255
     }
 
-    /// Digits up to and including the highest that is not zero.
+    /// The number of digits up to the highest that is not zero.
     pub(crate) fn digits(self) -> usize {
         (128 - self.0.leading_zeros() as usize).div_ceil(4)
     }
@@ -93,7 +97,7 @@ pub(crate) struct Digit {
     pub(crate) negative: bool,
 }
 
-/// What a digit is up to a unit of Z\[ω\].
+/// A digit without its unit of Z\[ω\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Zero,
@@ -168,7 +172,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// How many digits are the same where ω is taken for a root of x² + x + 1 modulo q, or modulo q where there is none.
+    /// The largest number of digits that are equal modulo q, where ω stands for a root of x² + x + 1 if there is one.
     fn most_equal_digits(q: i128) -> usize {
         let most = |residue: &dyn Fn(Eisenstein) -> Eisenstein| {
             let residues: Vec<_> = DIGITS.iter().map(|digit| residue(value(*digit))).collect();
@@ -179,14 +183,14 @@ pub(crate) mod tests {
         by_root.unwrap_or_else(|| most(&|(a, b)| (a.rem_euclid(q), b.rem_euclid(q))))
     }
 
-    /// What `docs/soundness.md` says of membership through sums, for each prime of the cofactors.
+    /// The numbers that `docs/soundness.md` gives for membership through sums, for each prime of the cofactors.
     #[test]
     fn digits_modulo_the_primes_of_the_cofactors() {
         let g1 = [3, 11, 10_177, 859_267];
         assert_eq!(g1.map(most_equal_digits), [7, 1, 1, 1]);
         let g2 = [13, 23, 2713, 11_953, 262_069];
         assert_eq!(g2.map(most_equal_digits), [2, 1, 1, 1, 1]);
-        // No difference of digits is in an ideal of a greater norm, such as those above the greatest primes.
+        // A prime ideal of a greater norm contains no difference of digits. This covers the greatest primes.
         let values = DIGITS.map(value);
         let differences = values.iter().flat_map(|(a, b)| values.iter().map(move |(c, d)| (a - c, b - d)));
         assert_eq!(differences.map(|(a, b)| a * a - a * b + b * b).max(), Some(13));

@@ -1,6 +1,6 @@
 //! The contracts on a node: deployed, followed and driven from Rust, by transactions.
 //!
-//! The node is the `anvil` that `make contracts` installs. Where it is absent the tests say that they are skipped, and
+//! The node is the `anvil` that `make contracts` installs. If it is absent, the tests print that they are skipped and pass;
 //! with `CI=true` they fail.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 

@@ -49,7 +49,7 @@ fn rogue_key() {
     assert!(!verify(&rogue, &point, &attacker.sign(&point)));
 }
 
-/// Someone else's proof of possession, for another owner, on another chain.
+/// A proof of possession is not valid for another owner or on another chain.
 #[test]
 fn possession_is_the_owners() {
     let secret = secret(1);
@@ -67,7 +67,7 @@ fn possession_is_the_owners() {
     assert!(!accepts(KeyPossession { verifier: Contract { chain_id: 2, address: [1; 20].into() }, ..possession }));
 }
 
-/// Odd roots, roots plus p, other counters, roots of nothing.
+/// Hints with the odd root, a root plus p, another counter, or for another digest.
 #[test]
 fn counter_hints_that_lie() {
     let mut later = 0;
@@ -81,13 +81,13 @@ fn counter_hints_that_lie() {
         assert_eq!(CounterHint { y: plus_p(&hint.y), ..hint }.check(&digest), None, "not canonical");
         assert_eq!(CounterHint { counter: hint.counter ^ 1, ..hint }.check(&digest), None);
         assert_eq!(hint.check(&[i + 100; 32]), None, "another digest");
-        // Every counter before the least has no hint at all.
+        // There is no hint for a lower counter.
         for counter in 0..hint.counter {
             let on_curve = fq_from_bytes(&candidate(&digest, counter))
                 .is_some_and(|x| (x.square() * x + Fq::from(3u8)).sqrt().is_some());
             assert!(!on_curve);
         }
-        // A later counter that is accepted passes the check, and names another point.
+        // A higher counter may pass the check; it leads to another point.
         for counter in hint.counter + 1..hint.counter + 9 {
             let Some(x) = fq_from_bytes(&candidate(&digest, counter)) else { continue };
             let Some(root) = (x.square() * x + Fq::from(3u8)).sqrt() else { continue };
@@ -100,7 +100,7 @@ fn counter_hints_that_lie() {
     assert!(later > 0);
 }
 
-/// For each candidate of the map, no other candidate's proof passes, whatever root is claimed.
+/// If the map takes one candidate, no proof for another candidate passes, whatever root it claims.
 #[test]
 fn map_hints_that_lie() {
     let mut seen = [0; 4];
@@ -116,7 +116,7 @@ fn map_hints_that_lie() {
             if claimed == honest.candidate {
                 continue;
             }
-            // The best a liar can do: true roots wherever there are any.
+            // The best attempt: true roots wherever a root exists.
             let root = right(xs[claimed as usize - 1]).sqrt().unwrap_or(Fq::ZERO);
             for root in [root, -root] {
                 for non_square in [honest.non_square, (-right(xs[0])).sqrt().unwrap_or(Fq::ZERO), root] {
@@ -141,7 +141,7 @@ fn rfc_hints_that_lie() {
     assert_eq!(hint.check(b"massage", tag), None);
 }
 
-/// Colluding keys a, b, a + b: the accumulator meets the key it holds, its opposite, and the identity.
+/// With the keys a, b and a + b, the accumulator adds the key that it holds, the opposite key, and the identity.
 #[test]
 fn accumulator_meets_its_own_key() {
     let point = |i| secret(i).public_key_g2().point();
@@ -150,7 +150,7 @@ fn accumulator_meets_its_own_key() {
     let mut sum = Accumulator::new(None);
     assert_eq!((sum.sum(), sum.inverse_of_z()), (G2Affine::identity(), None));
     sum.change(a, Change::Added);
-    // The first key is loaded with Z = 1, and so is a base's.
+    // The first key and a base's key are loaded with Z = 1.
     assert_eq!(sum, Accumulator::new(Some(a)));
     let one = [[0; 32], fq_bytes(&Fq::ONE)].concat();
     assert_eq!(sum.inverse_of_z().map(|z| z.to_vec()), Some(one));
@@ -178,8 +178,8 @@ fn accumulator_meets_its_own_key() {
     assert_eq!(doubled.to_vec(), [fq_bytes(&z.c1), fq_bytes(&z.c0)].concat());
 }
 
-/// Where the sum has the x of the next key there is no slope: colluding members can bring that about, and are added in
-/// Jacobian coordinates.
+/// If the sum has the same x as the next key, there is no slope. Colluding members can choose such keys; then the keys are
+/// added in Jacobian coordinates.
 #[test]
 fn slopes_of_no_line() {
     use Change::{Added, Removed};
@@ -198,17 +198,17 @@ fn slopes_of_no_line() {
         let enough = vec![[0; 64]; changes.len()];
         assert_eq!(sum_by_slopes(base, changes, &enough), None);
     }
-    // The first member after the empty base is loaded.
+    // Without a base, the first member is loaded and not added.
     assert_eq!(slopes(None, [(a, Removed)]), Some(vec![]));
     assert_eq!(sum_by_slopes(None, [(a, Removed)], &[]), Some(negated(a)));
     assert_eq!((slopes(None, []), sum_by_slopes(None, [], &[])), (Some(vec![]), None));
 }
 
-/// Another slope, one plus p, one too many or too few, parts in the other order.
+/// A wrong slope, a slope plus p, too many or too few slopes, parts in the wrong order.
 #[test]
 fn slopes_that_lie() {
     let point = |i| secret(i).public_key_g2().point();
-    // Not 3: these secrets are multiples, and that key the sum of the other two.
+    // Not key 3: the secrets are multiples of one number, so key 3 is the sum of keys 1 and 2.
     let changes = [(point(2), Change::Added), (point(5), Change::Removed)];
     let honest = slopes(Some(point(1)), changes).unwrap();
     let check = |slopes: &[[u8; 64]]| sum_by_slopes(Some(point(1)), changes, slopes);
@@ -254,7 +254,7 @@ fn quorum() -> Quorum {
     }
 }
 
-/// The same, the sum shown in another way.
+/// The same quorum, with another way to compute the sum and no hints.
 fn shown_by(sum: KeySum) -> Quorum {
     Quorum { proof: Proof::Bn254G2 { sum, signature: [0xbb; 64], hints: vec![] }, ..quorum() }
 }
@@ -265,21 +265,21 @@ const BASE_BITMAP: usize = BASE + 16 + 128;
 const BITMAP: usize = BASE_BITMAP + 2;
 const PROOF: usize = BITMAP + 3;
 
-/// The layout, byte by byte: a change of it is a change of the contract.
+/// The layout, byte by byte. It is the contract's; both change together.
 #[test]
 fn packed_layout() {
     let bytes = quorum().encode().unwrap();
     let head = "0003000400020003020100000001000000020000000900000005".to_owned() + &"0".repeat(23) + "7";
     assert_eq!(const_hex::encode(&bytes[..BASE + 16]), head);
     assert_eq!(bytes[BASE + 16..BASE_BITMAP], secret(1).public_key_g2().to_bytes());
-    // Most significant bit first: members 0 to 11, then 0, 9, 17.
+    // The most significant bit comes first: members 0 to 11, then 0, 9 and 17.
     assert_eq!(const_hex::encode(&bytes[BASE_BITMAP..PROOF]), "fff0804040");
     let proof = "00".to_owned() + &"aa".repeat(64) + &"bb".repeat(64) + "01" + &"cc".repeat(32);
     assert_eq!(const_hex::encode(&bytes[PROOF..]), proof);
     let base = quorum().base.unwrap();
     assert_eq!(base.commitment(), keccak256(&bytes[BASE..BITMAP]));
 
-    // Eleven members change from the base, and from the empty quorum three, of whom the first is loaded.
+    // From the base eleven members change. From the empty quorum three members change, and the first is loaded.
     let bytes = shown_by(KeySum::Slopes(vec![[0xdd; 64]; 11])).encode().unwrap();
     assert_eq!(const_hex::encode(&bytes[PROOF..]), "01".to_owned() + &"dd".repeat(64 * 11) + &"bb".repeat(64));
     let new = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[0xdd; 64]; 2])) };
@@ -287,7 +287,7 @@ fn packed_layout() {
         "ffff000400000003020100000001000000020000000980404001".to_owned() + &"dd".repeat(128) + &"bb".repeat(64);
     assert_eq!(const_hex::encode(new.encode().unwrap()), expected);
 
-    // A quorum that is its base has no bitmap and shows no sum.
+    // A quorum that is its base has neither a bitmap nor a mode.
     let signers = quorum().base.unwrap().signers;
     let bytes = Quorum { signers, ..shown_by(KeySum::Unchanged) }.encode().unwrap();
     assert_eq!(const_hex::encode(&bytes[..10]), "00030004000200000201");
@@ -299,7 +299,7 @@ fn truncated_quorums() {
     let bytes = quorum().encode().unwrap();
     for length in 0..bytes.len() {
         let decoded = Quorum::decode(KeyGroup::Bn254G2, &bytes[..length]);
-        // Without its hint it is a whole quorum for no task.
+        // Without the hint, the bytes are a complete quorum for no task.
         if length == bytes.len() - 33 {
             assert!(decoded.is_ok());
         } else {
@@ -334,13 +334,13 @@ fn quorums_of_bad_form() {
     for mode in [2, 0xff] {
         assert_eq!(with(&|b| b[PROOF] = mode), Err(DecodeQuorumError::Mode(mode)));
     }
-    // The base's own bitmap in full: the same quorum in other bytes.
+    // The quorum's bitmap repeats that of the base: this would be a second encoding.
     let repeated = with(&|b| {
         b[7] = 2;
         b.splice(BITMAP..PROOF + 65, [0xff, 0xf0]);
     });
     assert_eq!(repeated, Err(DecodeQuorumError::BitmapRepeated));
-    // No bitmap: of a base it is the base, of the empty one it is nobody.
+    // No bitmap means the base itself. If the base is the empty quorum, it has no members.
     let same = with(&|b| {
         b[7] = 0;
         b.drain(BITMAP..PROOF + 65);

@@ -1,4 +1,4 @@
-//! Plans of random networks, networks and quorums that are refused, and the file with which the documents make their first plan.
+//! Plans of random networks, refused networks and quorums, and the file `examples/network.json`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot make fails it")]
 
 mod rig;
@@ -24,7 +24,7 @@ use quorate_evm::{
 };
 use rig::Operators;
 
-/// Members of every random network.
+/// The number of members of every random network.
 const N: u8 = 20;
 
 /// A network whose first `paged` keys are in a page, with bases in the slots 0, 1, ….
@@ -89,8 +89,8 @@ fn key_group() -> impl Strategy<Value = KeyGroup> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// From whatever base: the key is the sum of the quorum's keys, the cheapest way is the one that is taken and priced,
-    /// the signature holds, and what is packed is what was planned.
+    /// From any base, the plan's key is the sum of the quorum's keys, its way is the cheapest, its signature verifies, and the
+    /// packed quorum decodes to what was planned.
     #[test]
     fn a_plan_from_random_bases(
         key_group in key_group(),
@@ -127,7 +127,7 @@ proptest! {
         let expected = if counted { (0, 0) } else { (3, plan.weight) };
         prop_assert_eq!((stored.epoch, stored.weight), expected);
 
-        // The call shows the state that the contract holds.
+        // The call passes the values whose hash is the contract's state.
         let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
         let (newest, head) = if plan.base_slot() == Some(0) && tasks == 1 {
             let call = SettlementBn254G2::settleCall::abi_decode(&call).unwrap();
@@ -142,7 +142,7 @@ proptest! {
         prop_assert_eq!(plan.state().unwrap(), network.state().unwrap());
         prop_assert_eq!(Head::decode(head), network.head());
 
-        // The estimate is of this way, and no other base's is less but for the price of bytes that happen to be zero.
+        // The estimate is for this way. Another base may be cheaper only by the price of bytes that happen to be zero.
         let total = |network: &Network| {
             let plan = network.plan(&measured, &signers, &results).unwrap();
             let call = plan.call(Store::Nowhere, &QuorumSignature::stand_in(key_group), &results).unwrap();
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// What the aggregator follows is what it would have read anew.
+/// After a settlement, the updated network offers the base that was stored.
 #[test]
 fn a_followed_network_offers_what_was_stored() {
     let operators = Operators::new(KeyGroup::Bn254G2, 12);
@@ -192,14 +192,14 @@ fn a_followed_network_offers_what_was_stored() {
     network.settled(&other, Store::Nowhere);
     assert_eq!((network.bases.len(), network.newest()), (1, B256::ZERO));
 
-    // The newest is part of the state, and of nothing else.
+    // The newest base is part of the state.
     let before = network.state().unwrap();
     network.settled(&other, Store::Slot(0));
     assert_eq!(network.newest(), other.result(0).commitment());
     assert_ne!(network.state().unwrap(), before);
     assert_eq!(network.plan(&measured, &MemberSet::full(12), &results).unwrap().base_slot(), Some(0));
 
-    // Ski rental: what changed is owed until the contract stores.
+    // Ski rental counts the changed members until the contract stores.
     let third = network.plan(&measured, &signers, &results).unwrap();
     let changed = third.way.changed.len() as u32;
     network.settled(&third, Store::Rental);
@@ -208,8 +208,8 @@ fn a_followed_network_offers_what_was_stored() {
     assert_eq!((network.paid, network.bases.len(), network.nonce), (0, 3, 17));
 }
 
-/// A number that is enough spares the weights; a base that was stored so is not weighed, and has to be if a later quorum
-/// is smaller.
+/// If the number of signers suffices, no weight is read, and a base that is stored then is not weighed. A later, smaller
+/// quorum has to be weighed.
 #[test]
 fn counted_and_weighed() {
     let operators = Operators::new(KeyGroup::Bn254G2, 12);
@@ -225,7 +225,7 @@ fn counted_and_weighed() {
     assert_eq!((network.bases[0].epoch, network.bases[0].weight), (0, 0));
     let again = plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!((again.way.weighing, again.way.changed.len()), (Weighing::Counted, 0));
-    // Few, and heavy enough.
+    // Few members who are heavy enough.
     let few = plan(&network, &[0, 1, 11]);
     assert_eq!((few.way.weighing, few.way.steps.weighed, &few.way.weight_pages[..]), (Weighing::Anew, 3, &[2][..]));
     network.settled(&few, Store::Slot(0));
@@ -234,9 +234,9 @@ fn counted_and_weighed() {
     assert_eq!((same.way.weighing, same.way.steps.weighed, same.way.weight_pages.len()), (Weighing::FromBase, 0, 0));
     let more = plan(&network, &[0, 1, 2, 11]);
     assert_eq!((more.way.weighing, more.way.steps.weighed), (Weighing::FromBase, 1));
-    // The page of keys and that of weights, by their addresses.
+    // The access list has the addresses of the page of keys and the page of weights.
     assert_eq!(more.access_list, [1, 2].map(|nonce| network.contract.create(nonce)));
-    // Who is younger than the epoch is not counted.
+    // Members who joined after the epoch began are not counted.
     network.weights.truncate(9);
     network.required = 8_020;
     assert_eq!(plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 9, 10]).way.weighing, Weighing::Counted);
@@ -244,7 +244,7 @@ fn counted_and_weighed() {
     assert_eq!(error, PlanError::TooLight { weight: 7_021, required: 8_020 });
 }
 
-/// Members who chose their keys so that an addition has no slope: the plan takes Jacobian coordinates.
+/// Members choose their keys so that an addition has no slope. The plan takes Jacobian coordinates.
 #[test]
 fn colluding_keys_have_a_plan() {
     let operators = Operators::new(KeyGroup::Bn254G2, 4);
@@ -276,12 +276,12 @@ fn quorums_that_cannot_be_made() {
     assert_eq!(refused(&unweighed, &[1]), PlanError::NoWeight(1));
     let error = refused(&Network { required: 1_002, ..unweighed.clone() }, &[1]);
     assert_eq!(error.to_string(), "the quorum is too light: it weighs 1001, and 1002 are required");
-    // Nobody is weighed, so no page is missed.
+    // The contract counts the members, so it needs no page of weights.
     let counted = Network { enough: 1, ..unweighed };
     counted.plan(&Measured::default(), &MemberSet::full(1), &results(1)).unwrap();
 }
 
-/// A key and its opposite, which a proof of possession cannot keep apart: under their sum everything is signed.
+/// A key and its opposite, both with valid proofs of possession. Under their sum, the identity, anyone can sign.
 #[test]
 fn cancelling_pair() {
     for key_group in KeyGroup::ALL {
@@ -321,7 +321,7 @@ fn keys_that_are_none_are_named() {
         let error = refused(&bad, &[2]);
         assert!(matches!(error, PlanError::Key { index: 2, .. }), "{error}");
 
-        // A base that says another key than its members': the contract would find another commitment.
+        // The base's key is not the sum of its members' keys. The contract would compute another commitment.
         let mut bad = network.clone();
         bad.bases[0].signers = [0, 1].into_iter().collect();
         let error = refused(&bad, &[0, 1]).to_string();
@@ -396,7 +396,7 @@ fn signatures_of_another_length_or_curve() {
             plan.verify(&Operators::new(other, 3).sign(&MemberSet::full(3), &plan.digests)).is_err(),
             "{key_group}"
         );
-        // No key signs nothing, and the identity is nobody's signature.
+        // The identity is not a valid signature of a key.
         let identity = QuorumSignature::from_bytes(key_group, &vec![0; key_group.signature_bytes()]).unwrap();
         assert!(!plan.verify(&identity).unwrap());
     }
@@ -411,7 +411,7 @@ fn more_than_the_form_holds_is_misuse() {
 }
 
 /// The network of `examples/network.json`: twelve operators whose secrets are those of `Bn254SecretKey::from_entropy` with
-/// the bytes 1 to 12, eight keys in a page and four in storage, three bases of which one is of the epoch before.
+/// the bytes 1 to 12, eight keys in a page and four in storage, three bases, one of them from the epoch before.
 ///
 /// `QUORATE_WRITE_EXAMPLES=1 cargo test -p quorate-evm --test network` writes the file.
 #[test]

@@ -38,8 +38,7 @@ fn key(members: &MemberSet) -> Bn254PublicKey {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// From any base to any quorum: the key, the accumulator of the contract with the 1/Z that undoes its Z, and the
-    /// slopes.
+    /// From any base to any quorum, plain sums, the contract's accumulator and slopes lead to the same key.
     #[test]
     fn difference_leads_to_the_quorum(base in members(), signers in members()) {
         let changed = signers.symmetric_difference(&base);
@@ -56,7 +55,7 @@ proptest! {
         changes.iter().for_each(|(key, change)| accumulator.change(*key, *change));
         prop_assert_eq!(accumulator.sum(), sum.point());
         prop_assert!(accumulator.inverse_of_z().is_some());
-        // These secrets are multiples of one, so that a sum may meet its own x.
+        // The secrets are multiples of one number, so a sum may have the same x as the next key.
         let mut accumulator = Accumulator::new(Some(start));
         let exceptional = changes.iter().any(|(key, change)| {
             let before = accumulator.sum();
@@ -70,7 +69,7 @@ proptest! {
         }
     }
 
-    /// Random walks over few keys meet doublings, opposites and the identity.
+    /// Random additions and subtractions of few keys: doublings, opposites and the identity occur.
     #[test]
     fn accumulator_is_complete(steps in prop::collection::vec((0..3usize, any::<bool>()), 0..24)) {
         let mut accumulator = Accumulator::new(None);
@@ -85,7 +84,7 @@ proptest! {
             expected = if add { (expected + key).into_affine() } else { (expected.into_group() - key).into_affine() };
             prop_assert_eq!(accumulator.sum(), expected);
             prop_assert_eq!(accumulator.inverse_of_z().is_none(), expected.is_zero());
-            // Slopes lead to the same sum as long as there are any; none where two points on a line have one x.
+            // Slopes lead to the same sum. There are none if two points of an addition have the same x.
             match slopes(None, changes.clone()) {
                 Some(slopes) => {
                     prop_assert_eq!(slopes.len() + 1, changes.len());
@@ -142,7 +141,7 @@ proptest! {
         let bytes = quorum.encode().unwrap();
         let key_group = quorum.proof.key_group();
         prop_assert_eq!(Quorum::decode(key_group, &bytes), Ok(quorum));
-        // Whatever is left of it is refused, or it is the same quorum with fewer hints.
+        // A prefix is refused, or it is the same quorum with fewer hints.
         let cut = cut.index(bytes.len());
         if let Ok(shorter) = Quorum::decode(key_group, &bytes[..cut]) {
             prop_assert_eq!(shorter.encode().unwrap(), &bytes[..cut]);
@@ -178,8 +177,8 @@ proptest! {
         prop_assert_eq!(with, without);
     }
 
-    /// The nearest base is no dearer than any other or none, its way leads to the quorum, and weights are read where a
-    /// number does not do.
+    /// The first way costs no more than any other, it leads to the quorum, and weights are read if the number of signers
+    /// does not suffice.
     #[test]
     fn nearest_is_the_cheapest(
         bases in prop::collection::vec((sparse(), 0u32..3), 0..6),
@@ -213,7 +212,7 @@ proptest! {
         prop_assert!(nearest.key_pages.is_sorted());
         let newest = nearest.base.is_some_and(|place| bases[place].slot == NEWEST);
         prop_assert_eq!(matches!(nearest.steps.start, Start::Newest { .. }), newest);
-        // A base of another epoch, or one that was not weighed, is weighed anew over all members.
+        // If the base was not weighed in this epoch, the weights of all members are read.
         let counts = enough > 0 && quorum.iter().filter(|index| *index < 250).count() >= enough as usize;
         let weighed_base = nearest.base.is_some_and(|place| bases[place].epoch == 1);
         let (weighing, weighed) = match (weighed_base, counts) {
@@ -227,10 +226,11 @@ proptest! {
 }
 
 proptest! {
-    /// By any threshold any so many members weigh what is required; by that of the hint no smaller number does.
+    /// For every threshold, any `enough_by` members weigh what is required. For the threshold of `enough`, no smaller number
+    /// of members is certain to.
     #[test]
     fn enough_is_sound_and_tight(weights in prop::collection::vec(0u64..9, 0..10), required in 1u128..40, other in 1u64..12) {
-        // The lightest so many, of all subsets.
+        // The weight of the lightest subset of k members.
         let lightest = |k: usize| {
             let of = (0u32..1 << weights.len()).filter(|set| set.count_ones() as usize == k);
             let weigh = |set: u32| -> u128 {
@@ -259,12 +259,12 @@ proptest! {
     }
 }
 
-/// Members that change cost gas each, the way between two quorums.
+/// A way between two quorums costs 10 gas for each member that changes.
 fn trace<'a>(quorums: &'a [MemberSet], pinned: &'a MemberSet) -> impl Fn(Option<usize>, usize) -> u64 + 'a {
     |base, quorum| 10 * quorums[quorum].distance(base.map_or(pinned, |base| &quorums[base])) as u64
 }
 
-/// The best set of stores with one slot, by trying all.
+/// The lowest cost with one slot, by trying all sets of stores.
 fn brute_force(trace: &Trace<'_>) -> u64 {
     let cost = |mask: u32| {
         let mut last = None;
@@ -297,8 +297,8 @@ proptest! {
         prop_assert!(trace.lower_bound() <= optimum.cost);
     }
 
-    /// No policy beats what bounds it; a ring is never worse than the last quorum, nor a longer ring's differences than
-    /// a lower bound; rental never stores for more than it paid.
+    /// No policy is cheaper than its lower bound. A longer ring is never worse than one slot. Ski rental's stores never cost
+    /// more than its ways.
     #[test]
     fn policies_keep_their_bounds(quorums in prop::collection::vec(small(), 0..40), store in 0u64..200) {
         let pinned = MemberSet::full(12);
@@ -319,8 +319,8 @@ proptest! {
         prop_assert!(rental.cost <= 2 * rental.differences);
     }
 
-    /// On a trace that drifts (each member leaves once, and none returns) a later base is never farther, and rental
-    /// keeps its promise: twice the optimum, and one difference a store.
+    /// If quorums only drift (members leave and do not return), a later base is never farther away, and ski rental keeps its
+    /// bound: twice the optimum, plus one way for each store.
     #[test]
     fn ski_rental_on_a_drifting_trace(leaves in prop::collection::vec(0usize..40, 12), store in 1u64..400) {
         let quorums: Vec<MemberSet> =
@@ -335,8 +335,8 @@ proptest! {
     }
 }
 
-/// Off a drifting trace rental has no constant: a stray quorum that comes just when the rent is paid up is stored, and
-/// paid for until the next one. The optimum stores the usual quorum once.
+/// On other traces ski rental has no constant bound. Here an unusual quorum comes exactly when ski rental stores, and every
+/// way is long until the next store. The optimum stores the usual quorum once.
 #[test]
 fn ski_rental_has_no_constant_bound() {
     let usual: MemberSet = (0..10).collect();
@@ -353,7 +353,7 @@ fn ski_rental_has_no_constant_bound() {
     }
 }
 
-/// The last quorum's ring of one slot, by hand.
+/// A ring of one slot, computed by hand.
 #[test]
 fn ring_of_one_slot() {
     let quorums: Vec<MemberSet> = [&[0usize][..], &[0], &[1], &[0]].map(|m| m.iter().copied().collect()).to_vec();
@@ -381,8 +381,8 @@ fn tables_cut_keys_into_pages() {
     assert_eq!(wide.pages_of_weights(&members), [1, 2, 3]);
 }
 
-/// The model says what the contracts' own tests measured: whole transactions of 50 members, from the newest base, of whom
-/// some change, no access list.
+/// The model agrees with the gas that the contracts' own tests measured: whole transactions of 50 members, from the newest
+/// base, with some members changed and without an access list.
 #[test]
 fn gas_is_near_the_snapshots() {
     let measured = Measured::default();
@@ -403,7 +403,7 @@ fn gas_is_near_the_snapshots() {
             let signers: MemberSet = (changed..48).collect();
             let mut way = pricing.way(Some((0, &base)), &signers);
             assert_eq!((way.steps.paged, way.weighing), (changed as u64, Weighing::Counted));
-            // They list no pages, and add by slopes.
+            // The contracts' tests have no access list, and pass slopes.
             way.steps.listed = 0;
             let hints = vec![CounterHint { counter: 1, y: [9; 32] }];
             let proof = match key_group {
@@ -431,7 +431,7 @@ fn gas_is_near_the_snapshots() {
 fn gas_of_calldata() {
     assert_eq!(Calldata::of(&[0, 1, 0, 0, 2]), Calldata { zeros: 3, nonzeros: 2 });
     assert_eq!((Calldata { zeros: 3, nonzeros: 2 }.gas(), Calldata { zeros: 3, nonzeros: 2 }.floor()), (44, 110));
-    // EIP-7623: calldata alone pays the floor.
+    // EIP-7623: a transaction that is mostly calldata pays the least price.
     let idle = Measured { settle: 0, ..Measured::default() };
     let large = Calldata { zeros: 0, nonzeros: 1_000_000 };
     let total = idle.settle(KeyGroup::Bn254G2, large, 0, &Steps::default(), Storing::Nowhere).total();

@@ -1,10 +1,10 @@
-//! The columns of a claim, which JSON Lines and Parquet share.
+//! The fields of a claim, which JSON Lines and Parquet share.
 
 use quorate::{Messages, SourceId};
 
 use crate::record::{Id, Place, Record};
 
-/// The columns of one claim as JSON Lines and Parquet share them; either form of a column may be absent.
+/// The fields of one claim. Keys and messages each have a field for one and a field for several, of which one is given.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     pub id: Option<Id>,
@@ -18,13 +18,17 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// The record they make, or the reason why they make none.
+    /// The record that the fields make, or the reason why they make none.
     pub(crate) fn into_record(self, place: Place) -> Result<Record, String> {
         let public_keys = match (self.public_key, self.public_keys) {
             (Some(key), None) => vec![key],
             (None, Some(keys)) => keys,
-            (Some(_), Some(_)) => return Err("has both \"public_key\" and \"public_keys\"".to_owned()),
-            (None, None) => return Err("lacks \"public_key\" (or \"public_keys\")".to_owned()),
+            (Some(_), Some(_)) => {
+                return Err("\"public_key\" and \"public_keys\" are both given; keep one of them".to_owned());
+            }
+            (None, None) => {
+                return Err("\"public_key\" is missing; give it, or \"public_keys\" for several keys".to_owned());
+            }
         };
         let messages = match (self.message, self.messages) {
             (Some(message), None) => Messages::Shared(message.into()),
@@ -33,15 +37,20 @@ impl Columns {
             }
             (None, Some(messages)) => {
                 return Err(format!(
-                    "has {} public keys but {} messages; \"messages\" goes pairwise, \"message\" is for all keys",
+                    "found {} public keys but {} messages; \"messages\" needs one message for each key, and \"message\" is one \
+                     message for all keys",
                     public_keys.len(),
                     messages.len()
                 ));
             }
-            (Some(_), Some(_)) => return Err("has both \"message\" and \"messages\"".to_owned()),
-            (None, None) => return Err("lacks \"message\" (or \"messages\")".to_owned()),
+            (Some(_), Some(_)) => {
+                return Err("\"message\" and \"messages\" are both given; keep one of them".to_owned());
+            }
+            (None, None) => {
+                return Err("\"message\" is missing; give it, or \"messages\" with one message for each key".to_owned());
+            }
         };
-        let signature = self.signature.ok_or("lacks \"signature\"")?;
+        let signature = self.signature.ok_or("\"signature\" is missing")?;
         Ok(Record {
             id: self.id,
             suite: self.suite,
@@ -84,11 +93,11 @@ mod tests {
 
     #[test]
     fn missing_doubled_and_unequal_columns() {
-        assert!(reason(Columns { public_key: None, ..columns() }).contains("lacks \"public_key\""));
-        assert!(reason(Columns { message: None, ..columns() }).contains("lacks \"message\""));
-        assert!(reason(Columns { signature: None, ..columns() }).contains("lacks \"signature\""));
-        assert!(reason(Columns { public_keys: Some(vec![]), ..columns() }).contains("both \"public_key\""));
-        assert!(reason(Columns { messages: Some(vec![]), ..columns() }).contains("both \"message\""));
+        assert!(reason(Columns { public_key: None, ..columns() }).contains("\"public_key\" is missing"));
+        assert!(reason(Columns { message: None, ..columns() }).contains("\"message\" is missing"));
+        assert!(reason(Columns { signature: None, ..columns() }).contains("\"signature\" is missing"));
+        assert!(reason(Columns { public_keys: Some(vec![]), ..columns() }).contains("are both given"));
+        assert!(reason(Columns { messages: Some(vec![]), ..columns() }).contains("are both given"));
         let unequal = Columns { message: None, messages: Some(vec![vec![1], vec![2]]), ..columns() };
         assert!(reason(unequal).contains("1 public keys but 2 messages"));
     }

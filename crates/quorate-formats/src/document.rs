@@ -1,4 +1,4 @@
-//! Reading of whole JSON documents: one value, several values after each other, or an array of values.
+//! Reads whole JSON documents: one value, several values one after the other, or an array of values.
 
 use std::io::{BufRead, Read};
 
@@ -8,21 +8,21 @@ use serde_json::value::RawValue;
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 
-/// Longest document read into memory: 256 MiB, some 3,000 light-client updates or 500,000 drand rounds.
+/// The longest document that is read into memory: 256 MiB, about 3,000 light-client updates or 500,000 drand rounds.
 pub const DOCUMENT_LIMIT: u64 = 256 << 20;
 
-/// The elements of a document, each kept as text so that one bad element does not spoil its neighbours.
+/// The elements of a document. Each stays text, so that one bad element does not affect the others.
 ///
-/// Arrays at the top are opened, one level deep; values may also follow each other as in JSON Lines.
+/// An array at the top counts as its elements, one level deep. Values may also follow each other, as in JSON Lines.
 pub(crate) fn elements(reader: impl BufRead, format: Format) -> Result<Vec<Box<RawValue>>, InputError> {
     let text = read_text(reader, format, DOCUMENT_LIMIT)?;
     let values = serde_json::Deserializer::from_str(text.trim_start_matches(BYTE_ORDER_MARK)).into_iter::<&RawValue>();
     let mut elements = Vec::new();
     for value in values {
-        let value = value.map_err(|error| complaint(&error, format))?;
+        let value = value.map_err(|error| not_json(&error, format))?;
         if value.get().starts_with('[') {
             let inner: Vec<Box<RawValue>> =
-                serde_json::from_str(value.get()).map_err(|error| complaint(&error, format))?;
+                serde_json::from_str(value.get()).map_err(|error| not_json(&error, format))?;
             elements.extend(inner);
         } else {
             elements.push(value.to_owned());
@@ -39,14 +39,14 @@ fn read_text(reader: impl BufRead, format: Format, limit: u64) -> Result<String,
     }
     String::from_utf8(bytes).map_err(|error| InputError::NotJson {
         format,
-        reason: format!("invalid UTF-8 at byte {}", error.utf8_error().valid_up_to()),
+        reason: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1),
     })
 }
 
-fn complaint(error: &serde_json::Error, format: Format) -> InputError {
+fn not_json(error: &serde_json::Error, format: Format) -> InputError {
     match error.classify() {
         Category::Eof => InputError::Truncated { format, line: error.line(), column: error.column() },
-        _ => InputError::NotJson { format, reason: error.to_string() },
+        _ => InputError::NotJson { format, reason: format!("found {error}") },
     }
 }
 

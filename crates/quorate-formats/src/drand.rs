@@ -1,17 +1,19 @@
 //! Rounds of a drand chain, in the JSON that drand's HTTP API and its clients write.
 //!
-//! Accepted are round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2),
+//! The reader accepts round objects (`{"round": …, "signature": …, "previous_signature"?: …, "randomness"?: …}`, API v1 and v2),
 //! arrays of them or one after the other, and bundles `{"chain": …, "chain_info": {…}, "beacons": […]}`. A chain info
-//! object on its own speaks for the rounds that follow it.
+//! object on its own is the chain info of the rounds that follow it.
 //!
 //! The signed message of a round is SHA-256(previous signature || round) on a chained network and SHA-256(round) on an
-//! unchained one, the round as 8 bytes, big-endian; over BN254 it is Keccak-256(round). A key that stands in the document
-//! proves only that the document agrees with itself; name the chain with [`DrandOptions::chain`] to tie it to a network.
+//! unchained one, with the round as 8 bytes, big-endian. On BN254 it is Keccak-256(round). A key that stands in the document
+//! proves only that the document agrees with itself. To verify the rounds of a certain network, name its chain with
+//! [`DrandOptions::chain`].
 
 mod chain;
 
 use std::io::BufRead;
 
+use quorate::Messages;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -23,24 +25,23 @@ use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::Format;
 use crate::hex::HexBytes;
+use crate::json;
 use crate::number::Uint;
-use quorate::Messages;
-
 use crate::record::{Check, CheckResult, Id, Place, Record};
 
 /// What the caller says about the rounds.
 #[derive(Clone, Debug, Default)]
 pub struct DrandOptions {
-    /// The chain they belong to. Left out, the document has to say it.
+    /// The chain that the rounds belong to. Without it, the document must name the chain.
     pub chain: Option<ChainInfo>,
-    /// A suite in place of the one that the chain's scheme implies.
+    /// A suite that replaces the one of the chain's scheme.
     pub suite: Option<String>,
 }
 
-/// Reads rounds; each becomes a record whose id is the round.
+/// Reads rounds. Each becomes a record, whose id is the number of the round.
 ///
 /// # Errors
-/// When the document is no JSON, is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), names no usable chain, or names
+/// The document is not JSON, is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), names no chain that can be used, or names
 /// another chain than the caller.
 pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Vec<Entry>, InputError> {
     let mut rounds = Rounds { options, current: options.chain.clone(), next: 0, entries: Vec::new() };
@@ -67,7 +68,7 @@ impl Rounds<'_> {
                 match chain {
                     Ok(Some(chain)) => self.enter(chain)?,
                     Ok(None) => {}
-                    // A name of the document's own; the caller has said which chain it is.
+                    // The document has a name of its own for the chain that the caller chose.
                     Err(InputError::ChainName { .. }) if self.options.chain.is_some() => {}
                     Err(error) => return Err(error),
                 }
@@ -86,7 +87,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Makes a chain that the document states the current one, if the caller has not chosen another.
+    /// Makes the chain that the document states the current one, unless the caller chose another.
     fn enter(&mut self, stated: ChainInfo) -> Result<(), InputError> {
         match &self.options.chain {
             Some(chosen) if chosen.public_key != stated.public_key => Err(InputError::ChainMismatch {
@@ -104,8 +105,8 @@ impl Rounds<'_> {
 
     fn round(&mut self, raw: &RawValue) -> Result<(), InputError> {
         let place = self.place();
-        let entry = match parse_round(raw) {
-            Err(reason) => Err(Malformed::new(place, reason)),
+        let entry = match json::object::<Round>(raw.get()) {
+            Err(error) => Err(Malformed::new(place, error.to_string())),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
                 let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
@@ -124,7 +125,7 @@ impl Rounds<'_> {
 }
 
 enum Shape<'a> {
-    /// The chain is a result of its own: a bad chain spoils all rounds, so it ends the reading.
+    /// The chain has a result of its own: no round of the bundle can be read without it, so an error ends the reading.
     Bundle {
         chain: Result<Option<ChainInfo>, InputError>,
         beacons: Vec<&'a RawValue>,
@@ -134,6 +135,7 @@ enum Shape<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct AnyElement<'a> {
     round: Option<Uint>,
     public_key: Option<HexBytes>,
@@ -145,7 +147,7 @@ struct AnyElement<'a> {
 }
 
 fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
-    let element: AnyElement<'_> = parse_object(raw)?;
+    let element: AnyElement<'_> = json::object(raw.get()).map_err(|error| error.to_string())?;
     let chain = match (element.chain_info, element.chain) {
         (Some(info), _) => ChainInfo::from_json(info.get()).map(Some),
         (None, Some(name)) => ChainInfo::well_known(&name).map(Some),
@@ -159,11 +161,12 @@ fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
         (None, Some(_)) if matches!(chain, Ok(None)) => Ok(Shape::Round),
         (None, Some(_)) => Ok(Shape::Bundle { chain, beacons: vec![raw] }),
         (None, None) if element.public_key.is_some() => Ok(Shape::Chain),
-        (None, None) => Err("neither a round, nor a bundle of rounds, nor a chain info".to_owned()),
+        (None, None) => Err("expected a round (\"round\", \"signature\"), a bundle of rounds (\"beacons\") or a chain info (\"public_key\")".to_owned()),
     }
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Round {
     round: Uint,
     signature: HexBytes,
@@ -171,23 +174,14 @@ struct Round {
     randomness: Option<HexBytes>,
 }
 
-fn parse_round(raw: &RawValue) -> Result<Round, String> {
-    parse_object(raw)
-}
-
-fn parse_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
-    // serde would also take an array, field by field in order.
-    if !raw.get().starts_with('{') {
-        return Err("not a JSON object".to_owned());
-    }
-    serde_json::from_str(raw.get()).map_err(|error| error.to_string())
-}
-
 impl Round {
     fn into_record(self, chain: &ChainInfo, rule: Rule<'_>, place: Place) -> Result<Record, String> {
         let round = self.round.0;
         if round == 0 {
-            return Err("round 0 is the genesis seed; nobody signs it".to_owned());
+            return Err(
+                "\"round\" is 0, which stands for the genesis seed; expected 1 or more, because nobody signs round 0"
+                    .to_owned(),
+            );
         }
         let mut checks = Vec::new();
         checks.extend(self.randomness_check());
@@ -198,8 +192,9 @@ impl Round {
                 checks.extend(self.genesis_check(chain));
                 let seed = chain.genesis_seed.as_deref().filter(|_| round == 1);
                 let previous = self.previous_signature.as_ref().map(|bytes| bytes.0.as_slice()).or(seed);
-                let previous = previous
-                    .ok_or_else(|| format!("round {round} of a chained network lacks \"previous_signature\""))?;
+                let previous = previous.ok_or_else(|| {
+                    format!("round {round} lacks \"previous_signature\", which a round of a chained network signs")
+                })?;
                 message(previous, round)
             }
         };
@@ -216,7 +211,7 @@ impl Round {
         })
     }
 
-    /// The randomness of a round is the hash of its signature, nothing else.
+    /// The randomness of a round is the hash of its signature.
     fn randomness_check(&self) -> Option<Check> {
         let stated = &self.randomness.as_ref()?.0;
         let computed = Sha256::digest(&self.signature.0);
@@ -234,7 +229,7 @@ impl Round {
             return Some(Check::decided(
                 "genesis_seed",
                 CheckResult::NotPossible,
-                "the chain info names no genesis seed",
+                "the chain info does not state the genesis seed",
             ));
         };
         Some(Check::decided(
@@ -264,7 +259,7 @@ enum Chaining {
 }
 
 impl<'a> Rule<'a> {
-    /// The caller's suite decides; a suite that is no drand profile leaves the message to the chain's scheme.
+    /// The caller's suite decides. If it is not a profile of drand's, the chain's scheme says how messages are formed.
     fn choose(suite: Option<&'a str>, chain: &ChainInfo) -> Result<Self, InputError> {
         let Some(suite) = suite else {
             let scheme = chain.scheme()?;
@@ -354,7 +349,7 @@ mod tests {
 
     #[test]
     fn round_zero_is_nobodys() {
-        assert!(reason(r#"{"round": 0, "signature": "ab"}"#, &quicknet()).contains("round 0"));
+        assert!(reason(r#"{"round": 0, "signature": "ab"}"#, &quicknet()).contains("\"round\" is 0"));
     }
 
     #[test]
@@ -374,12 +369,12 @@ mod tests {
         let reasons: Vec<_> = entries[..7].iter().map(|entry| entry.as_ref().unwrap_err().reason.as_str()).collect();
         let expected = [
             "missing field `signature`",
-            "not a JSON object",
-            "neither a round",
-            "odd number",
-            "-1",
+            "found a number, expected a JSON object",
+            "expected a round",
+            "\"signature\": found 1 hexadecimal digits",
+            "\"round\": found integer `-1`",
             "duplicate field",
-            "not a JSON object",
+            "found a list, expected a JSON object",
         ];
         for (reason, expected) in reasons.iter().zip(expected) {
             assert!(reason.contains(expected), "{reason} / {expected}");

@@ -1,4 +1,4 @@
-//! What stands at one place of an input: a claim, or something that makes none.
+//! What stands at one place of an input: a claim, or something of which no claim can be made.
 
 use thiserror::Error;
 
@@ -7,13 +7,13 @@ use crate::record::{Place, Record};
 /// What stands at one place of an input.
 pub type Entry = Result<Record, Malformed>;
 
-/// An entry that makes no claim. The entries around it are not affected.
+/// An entry of which no claim can be made. The entries around it are not affected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{place}: {reason}")]
 pub struct Malformed {
     /// Where it stands in its file.
     pub place: Place,
-    /// What is wrong with it.
+    /// What was found, what was expected, and what to do.
     pub reason: String,
 }
 

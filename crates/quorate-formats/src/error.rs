@@ -7,18 +7,18 @@ use thiserror::Error;
 use crate::format::Format;
 use crate::record::Place;
 
-/// The input cannot be read, or not any further.
+/// The input cannot be read, or not any further. Nothing follows it.
 ///
-/// The caller knows the file's name and puts it in front.
+/// A message names the place in the file where there is one. The caller knows the file's name and puts it in front.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// The system could not give more bytes.
-    #[error("reading failed: {0}")]
-    Read(#[from] io::Error),
+    /// The operating system returned an error.
+    #[error("cannot read the input: {0}")]
+    Read(io::Error),
 
-    /// A whole-document format longer than its limit.
-    #[error("the {format} document is longer than {} MiB; split it into several files", .limit >> 20)]
+    /// A document of a format that is read as a whole is longer than the limit.
+    #[error("the {format} document is longer than {} MiB, the limit; split it into several files", .limit >> 20)]
     TooLong {
         /// The format that was read.
         format: Format,
@@ -26,8 +26,8 @@ pub enum InputError {
         limit: u64,
     },
 
-    /// A document that stops in the middle.
-    #[error("the {format} document ends in the middle, at line {line} column {column}; fetch it again")]
+    /// A document stops in the middle.
+    #[error("the {format} document ends in the middle, at line {line}, column {column}; write or fetch it again")]
     Truncated {
         /// The format that was read.
         format: Format,
@@ -37,82 +37,92 @@ pub enum InputError {
         column: usize,
     },
 
-    /// A document that is not JSON, or not UTF-8.
-    #[error("this is no {format} document: {reason}")]
+    /// A document is not JSON, or not UTF-8.
+    #[error("expected a {format} document in JSON, but {reason}")]
     NotJson {
         /// The format that was read.
         format: Format,
-        /// The parser's complaint with its line and column.
+        /// The parser's message, with line and column.
         reason: String,
     },
 
-    /// Parquet that cannot be read.
+    /// A Parquet file cannot be read.
     #[cfg(feature = "parquet")]
     #[error(transparent)]
     Parquet(#[from] ParquetFileError),
 
-    /// Rounds without a key to verify them.
+    /// Nothing says which key verifies a drand round.
     #[error(
-        "{place}: no chain is known for this round; name one with --chain NAME (default, quicknet, evmnet, fastnet) or --chain-info FILE"
+        "{place}: nothing says which chain this round belongs to; put the chain info into the document, or name the chain \
+         (on the command line --chain NAME with default, quicknet, evmnet or fastnet, or --chain-info FILE)"
     )]
     ChainUnknown {
         /// The first such round.
         place: Place,
     },
 
-    /// A chain name that is not built in.
+    /// No chain of this name is built in.
     #[error(
-        "no chain {name:?} is built in (default, quicknet, evmnet and fastnet are); give its /info document with --chain-info FILE"
+        "found the chain name {name:?}, expected default, quicknet, evmnet, fastnet or the chain hash of one of them; for \
+         another chain give its /info document (on the command line --chain-info FILE)"
     )]
     ChainName {
         /// The name or hash.
         name: String,
     },
 
-    /// A chain info document that does not hold together.
-    #[error("the chain info is not usable: {reason}")]
+    /// A chain info document contradicts itself, or lacks something.
+    #[error("the chain info cannot be used: {reason}")]
     ChainInfo {
         /// What is wrong with it.
         reason: String,
     },
 
-    /// The caller's chain is not the document's.
+    /// The document belongs to another chain than the one that the caller chose.
     #[error(
-        "{place}: the document's chain has the public key {found}, the chosen chain has {chosen}; one of the two is the wrong chain"
+        "{place}: the document's chain has the public key {found}, but the chosen chain has {chosen}; choose the chain of the \
+         document, or leave the choice out"
     )]
     ChainMismatch {
         /// The element that states another chain.
         place: Place,
         /// The document's key.
         found: String,
-        /// The caller's key.
+        /// The key of the chain that the caller chose.
         chosen: String,
     },
 
-    /// A scheme that drand does not define.
-    #[error("unsupported scheme {scheme:?}: {reason}")]
+    /// drand defines no scheme of this name.
+    #[error("found the scheme {scheme:?}, which drand does not define; expected one of {}", expected.join(", "))]
     UnsupportedScheme {
         /// The scheme as written.
         scheme: String,
-        /// Why it is not supported.
-        reason: &'static str,
+        /// The schemes that drand defines.
+        expected: &'static [&'static str],
     },
 
-    /// A profile that does not tell how drand messages are formed.
+    /// The caller chose a suite that does not tell how drand forms messages.
     #[error(
-        "the suite {suite:?} does not say whether rounds are chained; choose drand-chained, drand-unchained, drand-quicknet, drand-g1-legacy or drand-evmnet, or give the chain's schemeID"
+        "the suite {suite:?} does not say what a round signs; choose drand-chained, drand-unchained, drand-quicknet, \
+         drand-g1-legacy or drand-evmnet, or add the chain's schemeID to its info"
     )]
     SuiteNotDrand {
         /// The suite as given.
         suite: String,
     },
 
-    /// A sync committee file that does not hold together.
-    #[error("the sync committee is not usable: {reason}")]
+    /// A sync committee file cannot be used.
+    #[error("the sync committee cannot be used: {reason}")]
     Committee {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl From<io::Error> for InputError {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
 }
 
 /// A Parquet file that cannot be read, or not any further.
@@ -120,23 +130,26 @@ pub enum InputError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParquetFileError {
-    /// Parquet from a pipe. The reader takes files alone; a caller that has a pipe says so with this variant.
-    #[error("Parquet keeps its index at the end of the file, so it cannot come from a pipe; save it and name the file")]
+    /// The input is a pipe. The reader takes files alone, and a caller that has a pipe returns this error.
+    #[error(
+        "Parquet keeps its index at the end of the file, so it cannot be read from a pipe; save the input to a file and name \
+         that file"
+    )]
     NeedsFile,
 
-    /// A file without Parquet's marks.
-    #[error("this is no Parquet file: {reason}")]
+    /// The file is not Parquet.
+    #[error("expected a Parquet file, but {reason}")]
     NotParquet {
-        /// What was expected and what stood there.
+        /// What stands there in place of Parquet.
         reason: String,
     },
 
-    /// Parquet without its end.
-    #[error("this Parquet file is cut off: it lacks the closing \"PAR1\"; fetch or write it again")]
+    /// The end of the file is missing.
+    #[error("the Parquet file is cut off: it does not end with \"PAR1\"; write or fetch it again")]
     Truncated,
 
-    /// A column that every claim needs.
-    #[error("this Parquet file has no column {name}; it has: {found}")]
+    /// A column that every claim needs is missing.
+    #[error("the Parquet file has no column {name}, which every claim needs; it has the columns: {found}")]
     MissingColumn {
         /// The column, with its alternative.
         name: &'static str,
@@ -144,23 +157,23 @@ pub enum ParquetFileError {
         found: String,
     },
 
-    /// A column of a type that cannot hold what its name says.
-    #[error("the Parquet column \"{name}\" has the type {found}; expected {expected}")]
+    /// A column has a type that cannot hold what its name says.
+    #[error("the Parquet column \"{name}\" has the type {found}, expected {expected}")]
     ColumnType {
         /// The column.
         name: &'static str,
         /// Its type.
         found: String,
-        /// What would do.
+        /// The types that can hold it.
         expected: &'static str,
     },
 
-    /// Damaged pages, or a codec that is not built in.
-    #[error("reading Parquet failed after row {row}: {reason}")]
+    /// Pages are damaged, or compressed with a codec that is not built in.
+    #[error("cannot read the Parquet file beyond row {row}: {reason}")]
     Damaged {
         /// Rows read before.
         row: u64,
-        /// The reader's complaint.
+        /// The message of the Parquet library.
         reason: String,
     },
 }

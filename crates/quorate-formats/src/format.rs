@@ -1,4 +1,4 @@
-//! The formats, and guessing one from the first bytes of an input.
+//! The formats, and the guess which of them an input has.
 
 use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read};
@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Windows editors put it first; JSON does not allow it.
+/// Editors on Windows write it at the start of a file. JSON does not allow it there, so the readers skip it.
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// How many bytes [`peek`] looks at, at most: 64 KiB.
 pub const PEEK_LIMIT: usize = 64 << 10;
 
-/// A format of claims. Closed: the reader of each is a module of its own.
+/// A format of claims. The reader of each is a module of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
 pub enum Format {
@@ -56,20 +56,21 @@ impl FromStr for Format {
     }
 }
 
-/// A format name that is none of ours.
+/// No format has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown format {0:?}; expected jsonl, parquet, drand or light-client")]
+#[error("found the format {0:?}, expected jsonl, parquet, drand or light-client")]
 pub struct UnknownFormat(String);
 
 /// An input whose first bytes have been looked at.
 pub type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Guesses the format from an input's first bytes and gives the whole input back, those bytes included.
+/// Guesses the format from the first bytes of an input. Returns the format and the whole input, those bytes included.
 ///
-/// Reads no further than the first complete line or object, or [`PEEK_LIMIT`]; so a slow pipe of JSON Lines is not held up.
+/// Reads no further than the first complete line or object, and at most [`PEEK_LIMIT`] bytes, so that a slow pipe of JSON
+/// Lines does not have to wait.
 ///
 /// # Errors
-/// When reading fails.
+/// Reading fails.
 pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Format, Peeked<R>)> {
     let mut prefix = Vec::new();
     let mut scanned = 0;
@@ -80,7 +81,8 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Format, Peeked<R>)> {
         let line_ended = piece.contains(&b'\n');
         prefix.extend_from_slice(piece);
         reader.consume(used);
-        // Looking again only when the prefix has doubled or a line has ended keeps tiny reads from costing a square.
+        // The prefix is looked at again only when it has doubled or a line has ended: looking at it after every tiny read
+        // would take quadratic time.
         let due = line_ended || prefix.len() >= 2 * scanned;
         if used == 0 || (due && evidence(&prefix).is_some()) {
             break;
@@ -92,9 +94,10 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Format, Peeked<R>)> {
     Ok((guess(&prefix), Cursor::new(prefix).chain(reader)))
 }
 
-/// Guesses the format from the first bytes of an input: JSON Lines unless something speaks for another.
+/// Guesses the format from the first bytes of an input: JSON Lines unless the bytes are evidence of another format.
 ///
-/// Only the field names of the first object count (and of the `data` inside it): the values could say anything.
+/// The evidence is the field names of the first object, and of the object in its field `data`. Values are not looked at: they
+/// can hold any text.
 #[must_use]
 pub fn guess(prefix: &[u8]) -> Format {
     evidence(prefix).unwrap_or(Format::Jsonl)
@@ -104,10 +107,10 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 const LIGHT_CLIENT_FIELDS: [&str; 5] =
     ["attested_header", "current_sync_committee", "next_sync_committee", "sync_aggregate", "pubkeys"];
 const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
-/// A claim may carry a column named `round`, so these speak louder.
+/// A claim may have a field named `round` too, so these names decide first.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
 
-/// The format, once the bytes decide it.
+/// The format, if the bytes decide it.
 fn evidence(prefix: &[u8]) -> Option<Format> {
     if prefix.starts_with(PARQUET_MAGIC) {
         return Some(Format::Parquet);
@@ -141,7 +144,7 @@ struct FirstObject<'a> {
 impl<'a> FirstObject<'a> {
     fn scan(json: &'a [u8]) -> Self {
         let mut names = Self { fields: Vec::new(), closed: false };
-        // Depths at which names count: the first object's, and that of its `data`, which is an envelope.
+        // The depths at which names count: that of the first object, and that of its `data`, which is an envelope.
         let mut object_depth = None;
         let mut data_depth = None;
         let mut depth = 0_usize;

@@ -1,20 +1,54 @@
-//! Hex as people write it: with or without `0x`, either case.
+//! Hexadecimal as people write it: with or without `0x`, in upper or lower case.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
+use thiserror::Error;
 
-/// Decodes hex, or says what is wrong with it and where.
-pub(crate) fn decode(text: &str) -> Result<Vec<u8>, String> {
-    let digits = strip(text);
-    // The decoder strips a prefix of its own, so a second one would slip through.
+/// The bytes that a text of hexadecimal digits stands for. The text may begin with `0x` or `0X`.
+///
+/// # Errors
+/// [`NotHex`]: a character is not a hexadecimal digit, or their number is odd.
+pub fn from_hex(text: &str) -> Result<Vec<u8>, NotHex> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    // The decoder would strip a second prefix.
     if digits.starts_with("0x") {
-        return Err(complaint(digits));
+        return Err(NotHex::of(digits));
     }
-    const_hex::decode(digits).map_err(|_| complaint(digits))
+    const_hex::decode(digits).map_err(|_| NotHex::of(digits))
 }
 
-/// Hex of exactly `N` bytes, as a field of a document.
+/// A text that is not hexadecimal digits, two for each byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotHex {
+    /// A character is not a hexadecimal digit.
+    #[error("found {found:?} at digit {digit}, expected hexadecimal digits")]
+    Digit {
+        /// The character.
+        found: char,
+        /// Its place, from 1. A prefix `0x` does not count.
+        digit: usize,
+    },
+    /// An odd number of digits does not make whole bytes.
+    #[error("found {digits} hexadecimal digits, expected an even number")]
+    Odd {
+        /// How many digits there are. A prefix `0x` does not count.
+        digits: usize,
+    },
+}
+
+impl NotHex {
+    /// What is wrong with digits that do not decode.
+    fn of(digits: &str) -> Self {
+        match (1..).zip(digits.chars()).find(|(_, c)| !c.is_ascii_hexdigit()) {
+            Some((digit, found)) => Self::Digit { found, digit },
+            None => Self::Odd { digits: digits.len() },
+        }
+    }
+}
+
+/// A field of a document with exactly `N` bytes in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hex<const N: usize>(pub [u8; N]);
 
@@ -22,12 +56,14 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = HexBytes::deserialize(deserializer)?.0;
         let found = bytes.len();
-        let array = bytes.try_into().map_err(|_| de::Error::custom(format!("{found} bytes of hex, not {N}")))?;
+        let array = bytes
+            .try_into()
+            .map_err(|_| de::Error::custom(format!("found {found} bytes in hexadecimal, expected {N}")))?;
         Ok(Self(array))
     }
 }
 
-/// Hex of any length, as a field of a document.
+/// A field of a document with any number of bytes in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HexBytes(pub Vec<u8>);
 
@@ -39,26 +75,15 @@ impl<'de> Deserialize<'de> for HexBytes {
             type Value = HexBytes;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string of hex")
+                f.write_str("a string of hexadecimal digits")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<HexBytes, E> {
-                decode(text).map(HexBytes).map_err(E::custom)
+                from_hex(text).map(HexBytes).map_err(E::custom)
             }
         }
 
         deserializer.deserialize_str(Visitor)
-    }
-}
-
-fn strip(text: &str) -> &str {
-    text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text)
-}
-
-fn complaint(digits: &str) -> String {
-    match digits.chars().enumerate().find(|(_, c)| !c.is_ascii_hexdigit()) {
-        Some((index, c)) => format!("{c:?} is not a hex digit (digit {})", index + 1),
-        None => format!("has an odd number of hex digits ({})", digits.len()),
     }
 }
 
@@ -69,24 +94,24 @@ mod tests {
     #[test]
     fn prefix_and_case() {
         for text in ["00ff", "0x00ff", "0X00FF", "00fF"] {
-            assert_eq!(decode(text).unwrap(), [0, 255]);
+            assert_eq!(from_hex(text).unwrap(), [0, 255]);
         }
-        assert!(decode("").unwrap().is_empty());
-        assert!(decode("0x").unwrap().is_empty());
+        assert!(from_hex("").unwrap().is_empty());
+        assert!(from_hex("0x").unwrap().is_empty());
     }
 
     #[test]
     fn odd_length_and_bad_digit_are_named() {
-        assert_eq!(decode("abc").unwrap_err(), "has an odd number of hex digits (3)");
-        assert_eq!(decode("0xazbc").unwrap_err(), "'z' is not a hex digit (digit 2)");
-        assert_eq!(decode("0x0x00").unwrap_err(), "'x' is not a hex digit (digit 2)");
-        assert_eq!(decode("é0").unwrap_err(), "'é' is not a hex digit (digit 1)");
+        assert_eq!(from_hex("abc").unwrap_err().to_string(), "found 3 hexadecimal digits, expected an even number");
+        assert_eq!(from_hex("0xazbc").unwrap_err().to_string(), "found 'z' at digit 2, expected hexadecimal digits");
+        assert_eq!(from_hex("0x0x00").unwrap_err().to_string(), "found 'x' at digit 2, expected hexadecimal digits");
+        assert_eq!(from_hex("é0").unwrap_err().to_string(), "found 'é' at digit 1, expected hexadecimal digits");
     }
 
     #[test]
     fn a_fixed_length_is_kept() {
         assert_eq!(serde_json::from_str::<Hex<2>>("\"0x00ff\"").unwrap(), Hex([0, 255]));
         let error = serde_json::from_str::<Hex<2>>("\"0x00\"").unwrap_err().to_string();
-        assert!(error.starts_with("1 bytes of hex, not 2"), "{error}");
+        assert!(error.starts_with("found 1 bytes in hexadecimal, expected 2"), "{error}");
     }
 }

@@ -4,15 +4,15 @@
 //! {"id": 7, "suite": "eth2", "public_keys": ["0x…", "0x…"], "message": "0x…", "signature": "0x…", "source": "peer-1"}
 //! ```
 //!
-//! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are all fine; unknown fields are skipped, a field
-//! that stands twice is refused. An input whose first character is `[` is read as one JSON array of such objects.
+//! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are accepted. Unknown fields are skipped, and a field
+//! that occurs twice is an error. An input whose first character is `[` is read as one JSON array of such objects.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 use std::vec;
 
+use quorate::SourceId;
 use serde::Deserialize;
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use crate::columns::Columns;
@@ -20,12 +20,11 @@ use crate::document::elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
-use crate::hex;
-use quorate::SourceId;
-
+use crate::hex::from_hex;
+use crate::json::{self, ObjectError};
 use crate::record::{Id, Place, Record};
 
-/// Longest line that is read: 64 MiB, a claim of some 600,000 keys. A longer one is reported and skipped, not buffered.
+/// The longest line that is read: 64 MiB, a claim of about 600,000 keys. A longer line is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;
 
 /// Reads claims line by line, in memory bounded by the longest line.
@@ -65,7 +64,7 @@ impl<R: BufRead> JsonLines<R> {
         }
     }
 
-    /// Skips the mark and white space before the first value, and sees whether that is an array.
+    /// Skips the byte order mark and white space before the first value, and finds out whether that value is an array.
     fn start(&mut self) -> Result<State, InputError> {
         loop {
             let seen = self.reader.fill_buf()?;
@@ -90,7 +89,8 @@ impl<R: BufRead> JsonLines<R> {
             let text = match line {
                 Line::Whole(ending) => std::str::from_utf8(&self.buffer).map(|text| (text.trim(), ending)),
                 Line::TooLong => {
-                    let reason = format!("longer than {} MiB; skipped", self.limit >> 20);
+                    let reason =
+                        format!("the line is longer than {} MiB, the limit, and was skipped", self.limit >> 20);
                     return Ok(Some(Err(Malformed::new(place, reason))));
                 }
             };
@@ -98,7 +98,7 @@ impl<R: BufRead> JsonLines<R> {
                 Ok(("", _)) => {}
                 Ok((text, ending)) => return Ok(Some(parse(text, place, ending))),
                 Err(error) => {
-                    let reason = format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1);
+                    let reason = format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1);
                     return Ok(Some(Err(Malformed::new(place, reason))));
                 }
             }
@@ -106,7 +106,7 @@ impl<R: BufRead> JsonLines<R> {
         Ok(None)
     }
 
-    /// Reads the next line into the buffer, without its end; none at the end of the input.
+    /// Reads the next line into the buffer, without its line end. Returns none at the end of the input.
     fn read_line(&mut self) -> Result<Option<Line>, InputError> {
         self.buffer.clear();
         let bounded = self.limit as u64 + 1;
@@ -151,16 +151,16 @@ enum Line {
     TooLong,
 }
 
-/// Whether a newline closed the line; without one, a broken last line is most likely a cut-off file.
+/// Whether a newline ended the line. If it did not, a last line that is not whole most likely means a file that was cut off.
 #[derive(Clone, Copy)]
 enum Ending {
     Complete,
     CutOff,
 }
 
-/// The fields of a claim; serde refuses a field that stands twice.
+/// The fields of a claim. serde reports a field that occurs twice.
 #[derive(Deserialize)]
-#[serde(expecting = "a claim")]
+#[serde(expecting = "an object")]
 struct Fields<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
@@ -206,28 +206,25 @@ fn parse(text: &str, place: Place, ending: Ending) -> Result<Record, Malformed> 
 }
 
 fn fields(text: &str, ending: Ending) -> Result<Fields<'_>, String> {
-    // serde would also take an array, field by field in order.
-    if !text.starts_with('{') {
-        return Err("not a JSON object".to_owned());
-    }
-    serde_json::from_str(text).map_err(|error| match (error.classify(), ending) {
-        (Category::Eof, Ending::CutOff) => "the input ends in the middle of this line".to_owned(),
-        (Category::Eof, Ending::Complete) => {
-            "the object does not end on this line; each claim stands on one line (`jq -c .` makes it so)".to_owned()
+    json::object(text).map_err(|error| match (error, ending) {
+        (ObjectError::CutOff, Ending::CutOff) => {
+            "the input ends in the middle of this line; write or fetch the rest".to_owned()
         }
-        _ => error.to_string().replace(" at line 1 column ", " at column "),
+        (ObjectError::CutOff, Ending::Complete) => {
+            "the object does not end on this line; write each claim on one line, as `jq -c .` does".to_owned()
+        }
+        (error, _) => error.to_string(),
     })
 }
 
 fn decode_one(name: &str, text: Option<Text<'_>>) -> Result<Option<Vec<u8>>, String> {
-    text.map(|text| hex::decode(&text.0).map_err(|reason| format!("\"{name}\": {reason}"))).transpose()
+    text.map(|text| from_hex(&text.0).map_err(|reason| format!("\"{name}\": {reason}"))).transpose()
 }
 
 fn decode_all(name: &str, texts: Option<Vec<Text<'_>>>) -> Result<Option<Vec<Vec<u8>>>, String> {
     let Some(texts) = texts else { return Ok(None) };
-    let decode = |(index, text): (usize, Text<'_>)| {
-        hex::decode(&text.0).map_err(|reason| format!("\"{name}\"[{index}]: {reason}"))
-    };
+    let decode =
+        |(index, text): (usize, Text<'_>)| from_hex(&text.0).map_err(|reason| format!("\"{name}[{index}]\": {reason}"));
     texts.into_iter().enumerate().map(decode).collect::<Result<_, _>>().map(Some)
 }
 
@@ -237,8 +234,9 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::*;
     use quorate::Messages;
+
+    use super::*;
 
     const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;
 
@@ -289,7 +287,7 @@ mod tests {
     fn an_array_of_claims() {
         let entries = read(format!("\n [\n{GOOD},\n 5, {GOOD}]"));
         assert_eq!(entries[0].as_ref().unwrap().place, Place::Element(0));
-        assert_eq!(entries[1].as_ref().unwrap_err().reason, "not a JSON object");
+        assert_eq!(entries[1].as_ref().unwrap_err().reason, "found a number, expected a JSON object");
         assert_eq!(entries[2].as_ref().unwrap().place, Place::Element(2));
     }
 
@@ -302,23 +300,24 @@ mod tests {
 
     #[test]
     fn not_json_or_not_an_object() {
-        assert_eq!(reason("hello"), "not a JSON object");
-        assert_eq!(reason("5"), "not a JSON object");
-        assert!(reason("{public_key}").contains("key must be a string at column 2"));
+        assert_eq!(reason("hello"), "found text that is not JSON, expected a JSON object");
+        assert_eq!(reason("5"), "found a number, expected a JSON object");
+        assert_eq!(reason("null"), "found null, expected a JSON object");
+        assert!(reason("{public_key}").contains("expected a JSON object: key must be a string at column 2"));
         assert!(reason(&format!("{GOOD} {GOOD}")).contains("trailing characters"));
     }
 
     #[test]
     fn an_array_is_not_taken_for_a_claim() {
         let entries = read(format!("{GOOD}\n[null, null, \"01\", null, \"02\", null, \"03\", null]\n"));
-        assert_eq!(entries[1].as_ref().unwrap_err().reason, "not a JSON object");
+        assert_eq!(entries[1].as_ref().unwrap_err().reason, "found a list, expected a JSON object");
     }
 
     #[test]
     fn missing_and_doubled_fields() {
-        assert!(reason(r#"{"message":"02","signature":"03"}"#).contains("lacks \"public_key\""));
-        assert!(reason(r#"{"public_key":"01","signature":"03"}"#).contains("lacks \"message\""));
-        assert!(reason(r#"{"public_key":"01","message":"02"}"#).contains("lacks \"signature\""));
+        assert!(reason(r#"{"message":"02","signature":"03"}"#).contains("\"public_key\" is missing"));
+        assert!(reason(r#"{"public_key":"01","signature":"03"}"#).contains("\"message\" is missing"));
+        assert!(reason(r#"{"public_key":"01","message":"02"}"#).contains("\"signature\" is missing"));
         assert!(reason(r#"{"public_key":"01","public_keys":[],"message":"","signature":""}"#).contains("both"));
         assert!(reason(r#"{"message":"01","message":"02"}"#).contains("duplicate field `message`"));
         assert!(reason(r#"{"id":1,"\u0069d":2}"#).contains("duplicate field `id`"));
@@ -333,10 +332,24 @@ mod tests {
     #[test]
     fn bad_hex_names_its_field() {
         let line = r#"{"public_keys":["01","0z"],"message":"02","signature":"03"}"#;
-        assert_eq!(reason(line), "\"public_keys\"[1]: 'z' is not a hex digit (digit 2)");
+        assert_eq!(reason(line), "\"public_keys[1]\": found 'z' at digit 2, expected hexadecimal digits");
         let line = r#"{"public_key":"01","message":"02","signature":"030"}"#;
-        assert_eq!(reason(line), "\"signature\": has an odd number of hex digits (3)");
-        assert!(reason(r#"{"public_key":1}"#).contains("invalid type: integer `1`, expected a string"));
+        assert_eq!(reason(line), "\"signature\": found 3 hexadecimal digits, expected an even number");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_names_its_field() {
+        for (line, expected) in [
+            (r#"{"public_key":1}"#, "\"public_key\": found integer `1`, expected a string"),
+            (r#"{"suite":["eth2"]}"#, "\"suite\": found a list, expected a string"),
+            (r#"{"public_keys":"01"}"#, "\"public_keys\": found string \"01\", expected a list"),
+            (r#"{"public_keys":["01",null]}"#, "\"public_keys[1]\": found null, expected a string"),
+            (r#"{"message":null,"messages":["01",{}]}"#, "\"messages[1]\": found an object, expected a string"),
+            (r#"{"signature":true}"#, "\"signature\": found boolean `true`, expected a string"),
+            (r#"{"source":-1}"#, "\"source\": found integer `-1`, expected a string or an integer from 0 to 2^64 - 1"),
+        ] {
+            assert_eq!(reason(line), expected);
+        }
     }
 
     #[test]
@@ -347,7 +360,7 @@ mod tests {
     #[test]
     fn invalid_utf8_names_its_byte() {
         let entries = read([b"{\"id\":\"\xff\"}\n", GOOD.as_bytes()].concat());
-        assert_eq!(entries[0].as_ref().unwrap_err().reason, "invalid UTF-8 at byte 8");
+        assert_eq!(entries[0].as_ref().unwrap_err().reason, "byte 8 of the line is not UTF-8");
         assert!(entries[1].is_ok());
     }
 
@@ -355,7 +368,7 @@ mod tests {
     fn a_cut_off_last_line_and_a_pretty_printed_claim() {
         let entries = read(format!("{GOOD}\n{}", &GOOD[..20]));
         let malformed = entries[1].as_ref().unwrap_err();
-        assert_eq!(malformed.to_string(), "line 2: the input ends in the middle of this line");
+        assert!(malformed.to_string().starts_with("line 2: the input ends in the middle of this line;"));
         assert!(reason("{").contains("jq -c"));
     }
 
@@ -366,7 +379,7 @@ mod tests {
         let entries: Vec<_> =
             JsonLines::with_limit(BufReader::with_capacity(7, input.as_bytes()), 60).map(Result::unwrap).collect();
         assert_eq!(entries.len(), 3);
-        assert!(entries[0].as_ref().unwrap_err().reason.contains("longer than"));
+        assert!(entries[0].as_ref().unwrap_err().reason.contains("is longer than"));
         assert_eq!(entries[1].as_ref().unwrap().place, Place::Line(2));
         assert_eq!(entries[2].as_ref().unwrap_err().place, Place::Line(3));
     }

@@ -19,25 +19,25 @@
 //! | [`drand`] | rounds of a drand chain | whole document |
 //! | [`light_client`] | Ethereum light-client updates | whole documents, all of them before the first claim |
 //!
-//! This crate knows no curve and holds no secret: keys and signatures stay bytes, and the only arithmetic is that of hash
-//! functions. It fails in two ways. An entry that makes no claim is [`Malformed`]: the caller reports it, and reading goes
-//! on. An input that cannot be read on is an [`InputError`], and nothing follows it.
+//! This crate does no curve arithmetic and holds no secret: keys and signatures stay bytes, and the only arithmetic is that of
+//! hash functions. It reports two kinds of errors. An entry of which no claim can be made is [`Malformed`]: the caller
+//! reports it, and reading goes on. An input that cannot be read any further is an [`InputError`], and nothing follows it.
 //!
-//! The feature `parquet` is off by default, because Arrow and Parquet are some thirty crates more to compile than the other
-//! formats need together. The command line turns it on.
+//! The feature `parquet` is off by default: Arrow and Parquet are about forty more crates to compile, and a service reads JSON
+//! alone. The command line turns it on.
 
 #![forbid(unsafe_code)]
 
-// What the readers make of an input.
+// The results of all readers.
 
 // A claim as the input states it, and where it stands.
 mod record;
-// A claim, or an entry that makes none.
+// One entry: a claim, or something of which no claim can be made.
 mod entry;
-// An input that cannot be read on.
+// Why an input cannot be read any further.
 mod error;
 
-// One module a format, and the guess which of them an input has.
+// One module for each format, and the guess which format an input has.
 
 mod format;
 pub mod drand;
@@ -52,6 +52,8 @@ pub mod parquet;
 mod columns;
 // JSON documents that are read whole, for drand and light clients.
 mod document;
+// One JSON object, with errors that name the field.
+pub mod json;
 // Hexadecimal, and numbers that may stand in quotes.
 mod hex;
 mod number;
@@ -62,4 +64,5 @@ pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
 pub use format::{Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
+pub use hex::{NotHex, from_hex};
 pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError};

@@ -1,13 +1,13 @@
-//! Ethereum light-client objects: a sync committee of 512 signs the block before its own.
+//! Ethereum light-client objects, in which the 512 members of a sync committee sign the previous block.
 //!
-//! Accepted is the JSON of the Beacon API, one object or several in a document: bootstraps, updates, finality updates and
-//! optimistic updates, with or without their `{"version", "data"}` envelopes; and committee files. An update does not carry
-//! the keys that signed it: they come from a bootstrap, from another update's next committee, or from a committee file. So
-//! all documents of a run are read first, then [`Committees::learn`] goes over them, and then [`Document::records`] makes
-//! one claim of each update.
+//! The reader accepts the JSON of the Beacon API, one object or several in a document: bootstraps, updates, finality updates
+//! and optimistic updates, with or without their `{"version", "data"}` envelopes. It also accepts committee files. An update
+//! does not contain the keys that signed it. They come from a bootstrap, from the next committee of another update, or from a
+//! committee file. So the caller reads all documents of a run first, then calls [`Committees::learn`] with them, and then
+//! [`Document::records`], which makes one claim of each update.
 //!
-//! What this does not do: follow a chain of updates from a checkpoint. It says of each update whether it is what its
-//! committee signed, and what that committee's keys rest on.
+//! This module does not follow a chain of updates from a checkpoint. It makes each update a claim that its committee signed
+//! it, and says which update proves the committee's keys ([`Record::rests_on`](crate::Record::rests_on)).
 
 mod check;
 mod claims;

@@ -1,4 +1,4 @@
-//! Numbers of JSON documents, quoted or not: the Beacon API quotes them, many tools do not.
+//! Numbers in JSON documents. The Beacon API writes them in quotes, many tools without; both are read.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for Uint {
             type Value = Uint;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number from 0 to 2^64 - 1, quoted or not")
+                f.write_str("an integer from 0 to 2^64 - 1, with or without quotes")
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Uint, E> {
@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Uint256 {
             type Value = Uint256;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number from 0 to 2^256 - 1, quoted or not")
+                f.write_str("an integer from 0 to 2^256 - 1, with or without quotes")
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Uint256, E> {
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Uint256 {
     }
 }
 
-/// Schoolbook conversion; these numbers are short and few.
+/// Multiplies by ten and adds, digit by digit: these numbers are short and few.
 fn from_decimal(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0_u8; 32];
     for digit in text.chars() {

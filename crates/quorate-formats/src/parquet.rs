@@ -1,10 +1,10 @@
 //! Claims as Parquet: one row a claim, with the column names of JSON Lines.
 //!
-//! A text column holds hex; a binary column holds the bytes themselves, plain or of fixed size. The plural columns are lists
-//! of either. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
+//! A text column holds hexadecimal digits. A binary column, plain or of fixed size, holds the bytes themselves. The plural
+//! columns are lists of either. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
 //!
-//! The types are those of the Parquet schema. An Arrow schema stored beside it is ignored: it could only ask for other
-//! in-memory forms (large, dictionary, view) of the same bytes.
+//! The reader takes the types from the Parquet schema. It ignores an Arrow schema that is stored beside it, which could only
+//! ask for other in-memory forms (large, dictionary, view) of the same bytes.
 
 mod whole_file;
 
@@ -21,23 +21,22 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
+use quorate::SourceId;
 use serde_json::value::RawValue;
 
 use self::whole_file::WholeFile;
 use crate::columns::Columns;
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
-use crate::hex;
-use quorate::SourceId;
-
+use crate::hex::from_hex;
 use crate::record::{Id, Place, Record};
 
-/// Rows decoded at a time. With the page being read, this bounds the memory.
+/// How many rows are decoded at a time. This number and the size of a page bound the memory.
 pub const BATCH_ROWS: usize = 1024;
 
 /// Reads claims row by row.
 ///
-/// After an `Err` from the outer result the iterator ends. Damage inside a page shows only when its rows are reached.
+/// After an `Err` from the outer result the iterator ends. Damage inside a page is found only when its rows are reached.
 pub struct ParquetRows {
     batches: ParquetRecordBatchReader,
     current: Option<Batch>,
@@ -46,10 +45,11 @@ pub struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// Opens a file; a pipe will not do, see [`ParquetFileError::NeedsFile`].
+    /// Opens a file. A pipe cannot be read, see [`ParquetFileError::NeedsFile`].
     ///
     /// # Errors
-    /// When it is no Parquet file, is cut off, lacks a column that every claim needs, or has one of an unfit type.
+    /// The file is not Parquet, is cut off, lacks a column that every claim needs, or has a column of a type that cannot hold
+    /// it.
     pub fn open(mut file: File) -> Result<Self, InputError> {
         check_marks(&mut file)?;
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -106,13 +106,13 @@ const COLUMNS: [&str; 8] = ["id", "suite", "public_key", "public_keys", "message
 const BYTES: [&str; 3] = ["public_key", "message", "signature"];
 const LISTS: [&str; 2] = ["public_keys", "messages"];
 
-/// Tells a cut-off file from one that never was Parquet.
+/// Tells a Parquet file that was cut off from a file that is not Parquet.
 fn check_marks(file: &mut File) -> Result<(), InputError> {
     let length = file.seek(SeekFrom::End(0))?;
     let mut mark = [0; 4];
     file.seek(SeekFrom::Start(0))?;
     if length < SMALLEST_FILE || file.read_exact(&mut mark).is_err() || mark != MAGIC {
-        let reason = "it does not start with \"PAR1\"".to_owned();
+        let reason = "the file does not start with \"PAR1\"".to_owned();
         return Err(ParquetFileError::NotParquet { reason }.into());
     }
     file.seek(SeekFrom::End(-4))?;
@@ -141,9 +141,12 @@ fn check_columns(schema: &Schema) -> Result<(), ParquetFileError> {
         let Some(field) = of_that_name.next() else { continue };
         let kind = field.data_type();
         let (fits, expected) = if BYTES.contains(&name) {
-            (holds_bytes(kind), "text (hex) or binary")
+            (holds_bytes(kind), "text (hexadecimal digits) or binary")
         } else if LISTS.contains(&name) {
-            (matches!(kind, DataType::List(item) if holds_bytes(item.data_type())), "a list of text (hex) or binary")
+            (
+                matches!(kind, DataType::List(item) if holds_bytes(item.data_type())),
+                "a list of text (hexadecimal digits) or binary",
+            )
         } else if name == "suite" {
             (*kind == DataType::Utf8, "text")
         } else if name == "source" {
@@ -155,7 +158,7 @@ fn check_columns(schema: &Schema) -> Result<(), ParquetFileError> {
             return Err(ParquetFileError::ColumnType { name, found: kind.to_string(), expected });
         }
         if of_that_name.next().is_some() {
-            return Err(ParquetFileError::ColumnType { name, found: "two columns".to_owned(), expected: "one" });
+            return Err(ParquetFileError::ColumnType { name, found: "two columns".to_owned(), expected: "one column" });
         }
     }
     Ok(())
@@ -169,7 +172,7 @@ fn holds_id(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
 }
 
-/// A batch of rows, its columns found once.
+/// A batch of rows. Its columns are looked up once.
 struct Batch {
     rows: usize,
     next: usize,
@@ -215,7 +218,7 @@ impl Batch {
     }
 }
 
-/// The column, if it has something in this row.
+/// The column, if its cell in this row is not null.
 fn cell(column: Option<&ArrayRef>, row: usize) -> Option<&dyn Array> {
     column.filter(|array| array.is_valid(row)).map(AsRef::as_ref)
 }
@@ -227,22 +230,28 @@ fn bytes(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec
 
 fn list(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<Vec<u8>>>, String> {
     let Some(array) = cell(column, row) else { return Ok(None) };
-    let Some(lists) = array.as_list_opt::<i32>() else { return Err(format!("\"{name}\": not a list")) };
+    let Some(lists) = array.as_list_opt::<i32>() else {
+        return Err(format!("\"{name}\": found {}, expected a list", array.data_type()));
+    };
     let items = lists.value(row);
     let item = |index| {
-        let found = if items.is_valid(index) { cell_bytes(&items, index) } else { Err("null".to_owned()) };
-        found.map_err(|reason| format!("\"{name}\"[{index}]: {reason}"))
+        let found = if items.is_valid(index) {
+            cell_bytes(&items, index)
+        } else {
+            Err("found null, expected bytes".to_owned())
+        };
+        found.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))
     };
     (0..items.len()).map(item).collect::<Result<_, _>>().map(Some)
 }
 
-/// Text is hex, binary is what it says.
+/// Text is hexadecimal digits; binary is the bytes themselves.
 fn cell_bytes(array: &dyn Array, row: usize) -> Result<Vec<u8>, String> {
     match array.data_type() {
-        DataType::Utf8 => hex::decode(array.as_string::<i32>().value(row)),
+        DataType::Utf8 => from_hex(array.as_string::<i32>().value(row)).map_err(|error| error.to_string()),
         DataType::Binary => Ok(array.as_binary::<i32>().value(row).to_vec()),
         DataType::FixedSizeBinary(_) => Ok(array.as_fixed_size_binary().value(row).to_vec()),
-        other => Err(format!("of the type {other}")),
+        other => Err(format!("found the type {other}, expected text or binary")),
     }
 }
 
@@ -254,9 +263,11 @@ fn id(array: &dyn Array, row: usize) -> Result<Option<Id>, String> {
     if let Some(text) = text(array, row) {
         return Ok(Some(Id::text(&text)));
     }
-    let json = scalar(array, row).ok_or_else(|| format!("\"id\": of the type {}", array.data_type()))?;
-    // JSON has no word for infinity, and none for what is not a number.
-    let raw: &RawValue = serde_json::from_str(&json).map_err(|_| format!("\"id\": {json} is no JSON number"))?;
+    let json = scalar(array, row)
+        .ok_or_else(|| format!("\"id\": found the type {}, expected text, a number or a boolean", array.data_type()))?;
+    // JSON cannot write infinity and NaN.
+    let raw: &RawValue = serde_json::from_str(&json)
+        .map_err(|_| format!("\"id\": found {json}, which JSON cannot write; expected a finite number"))?;
     Id::from_json(raw)
 }
 
@@ -264,11 +275,14 @@ fn source(array: &dyn Array, row: usize) -> Result<SourceId, String> {
     if let Some(text) = text(array, row) {
         return Ok(SourceId::Name(text.into()));
     }
-    let json = scalar(array, row).ok_or_else(|| format!("\"source\": of the type {}", array.data_type()))?;
-    json.parse().map(SourceId::Number).map_err(|_| format!("\"source\": {json} is not an integer from 0 to 2^64 - 1"))
+    let json = scalar(array, row)
+        .ok_or_else(|| format!("\"source\": found the type {}, expected text or an integer", array.data_type()))?;
+    json.parse()
+        .map(SourceId::Number)
+        .map_err(|_| format!("\"source\": found {json}, expected an integer from 0 to 2^64 - 1"))
 }
 
-/// A number or a boolean as JSON writes it, if the column holds such.
+/// A number or a boolean as JSON writes it, if the column holds numbers or booleans.
 fn scalar(array: &dyn Array, row: usize) -> Option<String> {
     macro_rules! number {
         ($kind:ty) => {

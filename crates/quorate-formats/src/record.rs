@@ -1,4 +1,4 @@
-//! What a line, a row or an element of the input says, before any byte of it is decoded to a point.
+//! What a line, a row or an element of the input says, before its bytes are decoded to points.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-/// One claim as it stood in the input: bytes not decoded to points yet.
+/// One claim as it stands in the input. Its bytes are not decoded to points yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The input's own name for the claim; the round for drand, the signature slot for light-client updates.
+    /// The input's own name for the claim. For drand it is the round, for light-client updates the slot of the signature.
     pub id: Option<Id>,
-    /// Suite id or profile name, as written or as the format implies ("drand-quicknet", "eth2"). Not resolved yet.
+    /// The suite's id or the name of a profile, as the input writes it or as the format implies it: "eth2", "drand-quicknet".
     pub suite: Option<String>,
-    /// Encoded keys in the input's order. May be empty: what that means is the suite's business.
+    /// Encoded keys in the order of the input. The list may be empty; the suite says whether such a claim can be valid.
     pub public_keys: Vec<Vec<u8>>,
     /// What they signed.
     pub messages: Messages,
     /// The encoded (aggregate) signature.
     pub signature: Vec<u8>,
-    /// Who sent it (a peer id, say), so that false claims can be counted by sender.
+    /// Who sent the claim, for example a peer id, so that false claims can be counted by sender.
     pub source: Option<SourceId>,
     /// Where in its file it stands.
     pub place: Place,
-    /// What the format itself could check without a pairing. A failed one makes the claim invalid whatever its signature says.
+    /// What the format itself checks without a pairing. A check that failed makes the claim invalid, whatever its signature.
     pub checks: Vec<Check>,
-    /// The claim that vouches for these keys. Unless that one is valid, this one shows nothing.
+    /// The claim that proves these keys. If that claim is invalid, so is this one.
     pub rests_on: Option<Origin>,
 }
 
@@ -64,12 +64,14 @@ impl Record {
     }
 }
 
-/// A record says no suite, or one that does not exist.
+/// A record names no suite, or a suite that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SuiteError {
-    /// It names none, and there is no default.
-    #[error("the claim names no suite; add a field \"suite\", or give --suite NAME")]
+    /// The record names no suite, and there is no default.
+    #[error(
+        "the claim names no suite; add a field \"suite\", or give a suite for all claims (on the command line --suite NAME)"
+    )]
     Missing,
     /// No suite has the name.
     #[error(transparent)]
@@ -97,22 +99,33 @@ impl Id {
         Self { json: serde_json::Value::from(text).to_string() }
     }
 
-    /// An id as JSON wrote it; none for `null`.
+    /// The id that a JSON value is; none for `null`.
     ///
     /// # Errors
-    /// A reason when it is an object or an array, which cannot name a claim on one line of a report.
+    /// The value is an object or an array, which cannot name a claim on one line of a report.
     pub fn from_json(raw: &RawValue) -> Result<Option<Self>, String> {
         match raw.get().as_bytes().first() {
-            Some(b'{' | b'[') => Err("\"id\" must be a string, a number or a boolean".to_owned()),
+            Some(b'{' | b'[') => {
+                Err("\"id\": found an object or a list, expected a string, a number or a boolean".to_owned())
+            }
             Some(b'n') => Ok(None),
             _ => Ok(Some(Self { json: raw.get().to_owned() })),
         }
     }
 
-    /// The id for a person: text without its quotes.
+    /// The id for a person: text without its quotes. Characters that a terminal would obey, such as escapes and changes of the
+    /// writing direction, are escaped, because the id comes from outside.
     #[must_use]
     pub fn plain(&self) -> String {
-        serde_json::from_str(&self.json).unwrap_or_else(|_| self.json.clone())
+        let text: String = serde_json::from_str(&self.json).unwrap_or_else(|_| self.json.clone());
+        text.chars().fold(String::with_capacity(text.len()), |mut plain, c| {
+            if c.is_control() || is_direction(c) {
+                plain.extend(c.escape_unicode())
+            } else {
+                plain.push(c)
+            }
+            plain
+        })
     }
 
     /// The id as JSON: quotes around text, digits as written.
@@ -133,6 +146,11 @@ impl Serialize for Id {
         let raw: &RawValue = serde_json::from_str(&self.json).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
+}
+
+/// A character that changes the direction in which the text after it is shown.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Where in its file something stands.
@@ -171,12 +189,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Something a format can decide without a pairing, for `--explain`.
+/// Something that a format decides without a pairing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// A stable name: `finality_branch`.
     pub name: &'static str,
-    /// How it went.
+    /// What came of it.
     pub result: CheckResult,
     /// One line with the numbers: "511 of 512 keys took part".
     pub detail: String,
@@ -189,26 +207,26 @@ impl Check {
         self.result == CheckResult::Failed
     }
 
-    /// A check that held or did not.
+    /// A check with its result.
     #[must_use]
     pub fn decided(name: &'static str, result: CheckResult, detail: impl Into<String>) -> Self {
         Self { name, result, detail: detail.into() }
     }
 }
 
-/// How a check went.
+/// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckResult {
-    /// It holds.
+    /// The checked condition holds.
     Passed,
-    /// It does not: the claim is invalid.
+    /// The checked condition does not hold, so the claim is invalid.
     Failed,
-    /// The input does not say enough to decide; the detail tells what is missing. Not a reason to reject.
+    /// The input does not say enough to decide, and the check's detail says what is missing. The claim may still be valid.
     NotPossible,
 }
 
 impl CheckResult {
-    /// Passed when the condition holds.
+    /// [`Passed`](Self::Passed) if the condition holds, else [`Failed`](Self::Failed).
     #[must_use]
     pub fn of(condition: bool) -> Self {
         if condition { Self::Passed } else { Self::Failed }
@@ -241,6 +259,14 @@ mod tests {
         assert_eq!(Id::from_json(serde_json::from_str("null").unwrap()).unwrap(), None);
         assert!(Id::from_json(serde_json::from_str("[1]").unwrap()).is_err());
     }
+
+    #[test]
+    fn an_id_for_a_terminal_has_no_controls() {
+        assert_eq!(Id::text("slot 7, \"é\"").plain(), "slot 7, \"é\"");
+        assert_eq!(Id::text("\u{1b}[2J\n\u{202e}ab\u{85}").plain(), "\\u{1b}[2J\\u{a}\\u{202e}ab\\u{85}");
+        assert_eq!(Id::number(7).plain(), "7");
+    }
+
     #[test]
     fn a_number_and_its_digits_are_two_sources() {
         let sources: Vec<SourceId> = serde_json::from_str(r#"[7, "7", "", 18446744073709551615]"#).unwrap();

@@ -20,7 +20,7 @@ pub enum MisuseError {
     /// `Aggregate` is not defined for nothing (section 2.8).
     #[error("there is nothing to aggregate")]
     NothingToAggregate,
-    /// The keys cancel.
+    /// The sum of the keys is the identity.
     #[error("the keys add up to the identity, which is not a public key")]
     IdentitySum,
     /// A bitmap names a member that the key set does not have.
@@ -47,7 +47,7 @@ pub enum MisuseError {
 /// # Errors
 /// [`MisuseError::NothingToAggregate`].
 ///
-/// Cost: an addition a signature.
+/// Cost: one addition for each signature.
 pub fn aggregate<S: Suite>(signatures: &[Signature<S>], backend: Backend) -> Result<Signature<S>, MisuseError> {
     if signatures.is_empty() {
         return Err(MisuseError::NothingToAggregate);
@@ -56,9 +56,9 @@ pub fn aggregate<S: Suite>(signatures: &[Signature<S>], backend: Backend) -> Res
     Ok(Signature::from_member(backend.sum(&points)))
 }
 
-/// The aggregate without some of its parts. The caller vouches that they are parts of it.
+/// The aggregate without some of its parts. It is the caller's task to know that they are parts of it.
 ///
-/// Cost: an addition a signature.
+/// Cost: one addition for each signature.
 #[must_use]
 pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>], backend: Backend) -> Signature<S> {
     let mut points: Vec<_> = parts.iter().map(|s| s.point().negate()).collect();
@@ -73,7 +73,7 @@ pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>], backe
 /// # Errors
 /// [`MisuseError::NothingToAggregate`], [`MisuseError::IdentitySum`].
 ///
-/// Cost: an addition a key.
+/// Cost: one addition for each key.
 pub fn aggregate_public_keys<S: Suite>(keys: &[PublicKey<S>], backend: Backend) -> Result<PublicKey<S>, MisuseError> {
     if keys.is_empty() {
         return Err(MisuseError::NothingToAggregate);

@@ -1,7 +1,7 @@
 //! Claims: "these keys signed these messages, and this is the sum of their signatures".
 //!
-//! Every kind of signature is such a claim. A single signature is a claim with one statement. A multi-signature is n keys
-//! over one message. A block of transactions is n statements over n messages.
+//! Every kind of signature is such a claim. A single signature is a claim with one statement. A multi-signature is n
+//! keys over one message. A block of transactions is n statements over n messages.
 //!
 //! ```
 //! use quorate::{Backend, Claim, MinPk, SecretKey, aggregate, naive};
@@ -97,7 +97,8 @@ impl<'de> serde::Deserialize<'de> for SourceId {
     }
 }
 
-/// One or more statements and one signature over all of them. It owns what it needs and can cross threads.
+/// One or more statements and one signature over all of them. A statement is a key and a message: "this key signed this
+/// message". The claim owns its data and can cross threads.
 ///
 /// The verdict is about the whole claim: if an aggregate is valid, the signatures of its single statements are still
 /// unknown. In a POP suite the verdict does not say that the owners of the keys possess their secrets: see
@@ -121,13 +122,13 @@ pub(crate) enum Statements<S: Suite> {
     Each(Vec<(PublicKey<S>, Arc<[u8]>)>),
 }
 
-/// The signature of a claim, whose membership of the subgroup was checked or not.
+/// The signature of a claim. Its membership of the subgroup was checked, or the batch still has to check it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "membership was checked or it was not")]
 pub enum ClaimSignature<S: Suite> {
     /// In the subgroup.
     Checked(Signature<S>),
-    /// On the curve; the batch checks the rest.
+    /// On the curve. The batch checks whether it is in the subgroup.
     Unchecked(UncheckedSignature<S>),
 }
 
@@ -152,8 +153,8 @@ impl<S: Suite> Claim<S> {
 
     /// All keys signed one message: `FastAggregateVerify` (section 3.3.4). Keys may repeat.
     ///
-    /// A claim without keys is invalid, except in the suite `eth2-sync-aggregate` with the identity signature. A claim of
-    /// two or more keys in a NUL suite is invalid, since their messages are equal.
+    /// A claim without keys is invalid, except in the suite `eth2-sync-aggregate` with the identity signature. A claim
+    /// of two or more keys in a NUL suite is invalid, since their messages are equal.
     pub fn shared(
         suite: S,
         keys: Vec<PublicKey<S>>,
@@ -206,7 +207,7 @@ impl<S: Suite> Claim<S> {
         shared.chain(each.into_iter().flatten().map(|(key, message)| (*key, message)))
     }
 
-    /// How many statements it makes.
+    /// How many statements it makes, repeats included.
     pub fn len(&self) -> usize {
         match &self.statements {
             Statements::Shared(keys, _) => keys.len(),
@@ -214,8 +215,8 @@ impl<S: Suite> Claim<S> {
         }
     }
 
-    /// Whether it makes no statement. That is so for an aggregate whose statements were all known and subtracted, and for
-    /// a claim that was made without statements.
+    /// Whether it makes no statement. That is so if all its statements were known and subtracted, or if it was made
+    /// without statements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -225,12 +226,13 @@ impl<S: Suite> Claim<S> {
         self.tag
     }
 
-    /// Whether each message is hashed behind its key. The message of a proof of possession is not: POP is another scheme.
+    /// Whether the suite hashes each message behind its signer's key. A proof of possession is never hashed that way,
+    /// because only POP suites have such proofs.
     pub(crate) fn is_augmented(&self) -> bool {
         self.suite.scheme() == Scheme::Augmented
     }
 
-    /// Whether several keys share its message, so that their sum is a key, which must not be the identity.
+    /// Whether several keys signed its one message. Then the sum of the keys must not be the identity.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(&self.statements, Statements::Shared(keys, _) if keys.len() > 1) && !self.is_augmented()
     }
@@ -239,7 +241,7 @@ impl<S: Suite> Claim<S> {
         self.defect
     }
 
-    /// The same claim about fewer statements, whose signatures were subtracted from its own.
+    /// The same claim about fewer statements. The caller has subtracted the signatures of the others.
     pub(crate) fn reduced(
         &self,
         statements: Vec<(PublicKey<S>, Arc<[u8]>)>,

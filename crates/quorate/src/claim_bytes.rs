@@ -1,4 +1,4 @@
-//! Claims as data: a suite, and bytes that nobody has decoded yet.
+//! Claims as data: a suite, and bytes that have not been decoded yet.
 //!
 //! ```
 //! use quorate::{AnySuite, ClaimBytes, MinPk, SecretKey};
@@ -9,7 +9,7 @@
 //! assert!(claim.verify().is_valid());
 //! // Bytes that do not decode make the claim invalid.
 //! let verdict = ClaimBytes::single(suite, &key[1..], b"hello", &signature).verify();
-//! assert_eq!(verdict.to_string(), "invalid: public key: 47 bytes where a G1 point has 48");
+//! assert_eq!(verdict.to_string(), "invalid: public key: found 47 bytes, expected the 48 bytes of a G1 point");
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use crate::{claim::SourceId, suite::AnySuite};
 
-/// A claim as data: what a line of a file, a request or a packet says. [`Verifier`](crate::Verifier) decodes and verifies it.
+/// A claim as data: what a line of a file, a request or a packet says. [`Verifier`](crate::Verifier) decodes and
+/// verifies it.
 ///
 /// Encodings: compressed points on BLS12-381; on BN254 the words of the EVM, as the suite describes them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +43,7 @@ pub enum Messages {
     Shared(Arc<[u8]>),
     /// Each key signed the message at its index. A claim with another number of messages than keys is invalid.
     Each(Vec<Arc<[u8]>>),
-    /// The only key signed itself, under the tag of proofs of possession.
+    /// A proof of possession: the claim's only key signed its own encoding, under the tag for such proofs.
     ProofOfPossession,
 }
 
@@ -58,7 +59,7 @@ impl ClaimBytes {
         }
     }
 
-    /// The owner of a key signed the key itself.
+    /// A proof of possession: the owner of a key signed the key's encoding.
     pub fn proof_of_possession(suite: AnySuite, public_key: &[u8], proof: &[u8]) -> Self {
         Self { messages: Messages::ProofOfPossession, ..Self::single(suite, public_key, &[], proof) }
     }
@@ -69,7 +70,7 @@ impl ClaimBytes {
     }
 }
 
-/// A claim whose kind of suite is known.
+/// A claim with its suite as a value of one variant's type.
 pub(crate) struct Item<'a, S> {
     /// Its index in the caller's slice.
     pub(crate) index: usize,

@@ -1,4 +1,4 @@
-//! Public keys, checked once, and secret keys, wiped when dropped and never printed.
+//! Public keys, which are checked once, and secret keys, which are wiped when they are dropped and never printed.
 //!
 //! ```
 //! use quorate::{MinSig, PublicKey, SecretKey};
@@ -25,7 +25,7 @@ use crate::{
 
 /// A public key: canonical, on the curve, in the subgroup of order r, not the identity (`KeyValidate`, section 2.5).
 ///
-/// It does not say whether anyone knows the secret: see [`proof_of_possession`](crate::proof_of_possession).
+/// A valid key can still be one whose secret nobody knows: see [`proof_of_possession`](crate::proof_of_possession).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey<S: Suite>(S::Key);
 
@@ -44,7 +44,7 @@ impl<S: Suite> PublicKey<S> {
 
     /// Reads many compressed keys. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
-    /// Cost: with a backend in lanes about a tenth of `from_bytes` a key.
+    /// Cost: with a backend that has lanes, about a tenth of `from_bytes` for each key.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
         let decoded: Vec<Result<S::Key, _>> = backend.decode_each(encodings);
         let points: Vec<_> = decoded.iter().map(|point| point.unwrap_or(S::Key::IDENTITY)).collect();
@@ -71,7 +71,7 @@ impl<S: Suite> PublicKey<S> {
         }
     }
 
-    /// A sum of checked keys, which is in the subgroup because they are; `None` for the identity.
+    /// A sum of checked keys. It is in the subgroup because they are. `None` if it is the identity.
     pub(crate) fn from_sum(point: S::Key) -> Option<Self> {
         (!point.is_identity()).then_some(Self(point))
     }
@@ -94,7 +94,7 @@ conversions!(PublicKey, Encoded::PublicKey);
 pub struct SecretKey<S: Suite>(SecretScalar, std::marker::PhantomData<S>);
 
 impl<S: Suite> SecretKey<S> {
-    /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`](crate::rand_core) 0.10, such as
+    /// A new key: `KeyGen` of 32 random bytes. `rng` must be a CSPRNG of [`rand_core`] 0.10, such as
     /// `rand::rng()`.
     pub fn generate(suite: S, rng: &mut impl CryptoRng) -> Self {
         let mut material = Zeroizing::new([0; 32]);
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::suite::MinPk;
 
-    /// Every flaw among good keys, at every place of a lane.
+    /// Each flaw stands between good keys, in each lane.
     #[test]
     fn keys_read_together_are_keys_read_singly() {
         let key =

@@ -1,7 +1,7 @@
-//! A committee's keys: checked once, kept affine, summed by bitmap.
+//! A committee's keys. They are checked once, and a bitmap says which of them to add up.
 //!
-//! Committees change little from one signature to the next, so a set keeps its last sum and adds who came and subtracts
-//! who left where that is less than adding everyone up.
+//! Little changes from one signature of a committee to the next. So a set keeps its last sum. For the next sum it adds
+//! the members who joined and subtracts the members who left, if that takes fewer additions than a new sum of all.
 //!
 //! ```
 //! use quorate::{Backend, Bitmap, KeySet, MinPk, SecretKey, aggregate::aggregate, keyset::Possession, naive};
@@ -28,18 +28,19 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Which members of a [`KeySet`] take part.
+/// Which members of a [`KeySet`] take part. Bit i, counted from the least significant bit of the first word, stands for
+/// the member with index i.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bitmap(Vec<u64>);
 
 impl Bitmap {
-    /// From SSZ's bits: the first member is the lowest bit of the first byte.
+    /// Reads SSZ's bits: the least significant bit of the first byte stands for the first member.
     pub fn from_le_bytes(bytes: &[u8]) -> Self {
         let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         Self(bytes.chunks(8).map(word).collect())
     }
 
-    /// From members' indices, in any order.
+    /// Takes the indices of members, in any order.
     pub fn from_indices(indices: impl IntoIterator<Item = usize>) -> Self {
         let mut map = Self::default();
         for index in indices {
@@ -51,7 +52,7 @@ impl Bitmap {
         map
     }
 
-    /// The members' indices, ascending.
+    /// The indices of the members, ascending.
     pub fn indices(&self) -> impl Iterator<Item = usize> {
         let bits = |(i, word): (usize, &u64)| {
             let word = *word;
@@ -60,31 +61,32 @@ impl Bitmap {
         self.0.iter().enumerate().flat_map(bits)
     }
 
-    /// How many take part.
+    /// How many members take part.
     pub fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Members of this bitmap that are not in the other.
+    /// The members of this bitmap that are not in the other.
     fn minus(&self, other: &Self) -> Self {
         let beside = |i: usize| other.0.get(i).copied().unwrap_or(0);
         Self(self.0.iter().enumerate().map(|(i, word)| word & !beside(i)).collect())
     }
 }
 
-/// Whether a key's owner has shown that it holds the secret.
+/// Whether the owner of a key has shown that it holds the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Possession {
-    /// Not shown: the key takes part in no multi-signature.
+    /// Nobody has shown it. The key takes part in no multi-signature.
     Unproven,
-    /// Shown elsewhere, on the caller's word: an Ethereum validator's deposit is such a proof.
+    /// The caller says that it was shown elsewhere. An Ethereum validator's deposit is such a proof.
     Assumed,
-    /// A proof was verified here: [`KeySet::prove`].
+    /// The set has verified a proof: [`KeySet::prove`].
     Proven,
 }
 
-/// Keys by index. A key may occur more than once, as in Ethereum's sync committees. An index is never reused.
+/// A committee's keys by index. A key may occur more than once, as in Ethereum's sync committees. An index is never
+/// reused.
 #[derive(Clone, Debug)]
 pub struct KeySet<S: Suite> {
     suite: S,
@@ -95,12 +97,12 @@ pub struct KeySet<S: Suite> {
 }
 
 impl<S: Suite> KeySet<S> {
-    /// An empty set under a suite, whose sums the backend computes.
+    /// An empty set under a suite. The backend computes its sums.
     pub fn new(suite: S, backend: Backend) -> Self {
         Self { suite, backend, keys: Vec::new(), possession: Vec::new(), last: (Bitmap::default(), S::Key::IDENTITY) }
     }
 
-    /// Adds a member behind the others.
+    /// Adds a member, whose index is the number of members so far.
     pub fn push(&mut self, key: PublicKey<S>, possession: Possession) {
         self.keys.push(key);
         self.possession.push(possession);
@@ -111,7 +113,7 @@ impl<S: Suite> KeySet<S> {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -121,7 +123,7 @@ impl<S: Suite> KeySet<S> {
         &self.keys
     }
 
-    /// What is known of a member's possession.
+    /// What is known about a member's possession of its secret.
     ///
     /// # Errors
     /// [`MisuseError::NoSuchMember`].
@@ -134,7 +136,7 @@ impl<S: Suite> KeySet<S> {
     /// # Errors
     /// [`MisuseError::NoSuchMember`], [`MisuseError::NoProofsOfPossession`].
     ///
-    /// Cost: a hash, two pairings and a final exponentiation.
+    /// Cost: a hash, two Miller loops and a final exponentiation.
     pub fn prove(&mut self, index: usize, proof: Signature<S>) -> Result<Verdict, MisuseError> {
         self.possession(index)?;
         let claim = Claim::proof_of_possession(self.suite, self.keys[index], proof)
@@ -146,12 +148,13 @@ impl<S: Suite> KeySet<S> {
         Ok(verdict)
     }
 
-    /// The sum of the members' keys; the identity for none.
+    /// The sum of the members' keys. For no members it is the identity.
     ///
     /// # Errors
     /// [`MisuseError::NoSuchMember`].
     ///
-    /// Cost: an addition a member, or one a member that came or left since the last sum, whichever is less.
+    /// Cost: one addition for each member, or one for each member that joined or left since the last sum, whichever is
+    /// less.
     pub fn sum(&mut self, members: &Bitmap) -> Result<S::Key, MisuseError> {
         if let Some(index) = members.indices().find(|index| *index >= self.len()) {
             return Err(MisuseError::NoSuchMember { index, members: self.len() });
@@ -171,9 +174,9 @@ impl<S: Suite> KeySet<S> {
     /// The claim that these members signed one message. It makes one statement, under the sum of their keys.
     ///
     /// # Errors
-    /// [`MisuseError::NoProofsOfPossession`] where the suite is not a POP one, [`MisuseError::NoSuchMember`],
-    /// [`MisuseError::PossessionUnproven`], [`MisuseError::NothingToAggregate`] for no members,
-    /// [`MisuseError::IdentitySum`] where their keys cancel.
+    /// [`MisuseError::NoProofsOfPossession`] if the suite is not a POP suite, [`MisuseError::NoSuchMember`],
+    /// [`MisuseError::PossessionUnproven`], [`MisuseError::NothingToAggregate`] for no members, and
+    /// [`MisuseError::IdentitySum`] if their keys add up to the identity.
     ///
     /// Cost: that of [`sum`](Self::sum).
     pub fn claim(

@@ -1,7 +1,11 @@
-//! Known statements: verified earlier, each with its own signature, and subtracted from a later claim.
+//! Known statements: they were verified earlier, each with its own signature, and are subtracted from a later claim.
 //!
-//! A signature over a statement is unique, so a statement that was verified once accounts for every occurrence of it in
-//! a claim: the claim is a multiset, and what is known of it is subtracted as often as it occurs.
+//! For example, a node verifies three transactions when gossip brings them. Later it sees a block of four, with one
+//! aggregate signature. It subtracts the three signatures that it knows from the aggregate and verifies the rest, a
+//! claim of one statement.
+//!
+//! A statement has exactly one valid signature. So if a claim makes a known statement twice, its signature is
+//! subtracted twice.
 //!
 //! ```
 //! use quorate::{Backend, Claim, Known, MinPk, Options, SecretKey, aggregate, verify_and_remember};
@@ -14,11 +18,11 @@
 //!         (secret.public_key(), vec![i].into(), secret.sign(suite, &[i]))
 //!     })
 //!     .collect();
-//! // Gossip: the first three arrive one by one.
+//! // Gossip brings the first three.
 //! let gossip: Vec<_> = signed[..3].iter().cloned().map(|(k, m, s)| Claim::single(suite, k, m, s)).collect();
 //! let mut known = Known::new();
 //! verify_and_remember(&gossip, &mut known, &Options::default(), &mut rng);
-//! // A block: all four at once. Three of them cost an addition each.
+//! // A block has all four. Each of the known ones costs an addition.
 //! let statements = signed.iter().cloned().map(|(k, m, _)| (k, m)).collect();
 //! let sum = aggregate::aggregate(&signed.iter().map(|(_, _, s)| *s).collect::<Vec<_>>(), Backend::auto())?;
 //! let block = Claim::each(suite, statements, sum);
@@ -37,10 +41,10 @@ use crate::{
     suite::Suite,
 };
 
-/// Statements verified earlier, with their signatures.
+/// Statements that were verified earlier, with their signatures.
 ///
-/// What is in here is believed: a wrong entry would make false claims pass. [`verify_and_remember`] puts in what it
-/// found valid; [`trust`](Self::trust) is for what the caller verified and kept.
+/// Entries are believed: a wrong one makes false claims pass. [`verify_and_remember`] adds the claims that it found
+/// valid; call [`trust`](Self::trust) for statements that you verified earlier and kept.
 ///
 /// [`verify_and_remember`]: crate::verify_and_remember
 #[derive(Clone, Debug)]
@@ -48,7 +52,8 @@ pub struct Known<S: Suite> {
     signatures: HashMap<Entry<S>, Signature<S>>,
 }
 
-/// A statement under a tag. The tag is compared by content: suites that share it share their signatures.
+/// A statement under a tag. Suites with the same tag have the same signatures, so the tag stands here and not the
+/// suite.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry<S: Suite> {
     tag: &'static str,
@@ -57,12 +62,13 @@ struct Entry<S: Suite> {
 }
 
 impl<S: Suite> Known<S> {
-    /// Nothing.
+    /// No statements.
     pub fn new() -> Self {
         Self { signatures: HashMap::new() }
     }
 
-    /// Takes the caller's word that `signature` was verified for this key, message and suite, alone or under weights.
+    /// Takes the caller's word that `signature` was verified for this key, message and suite: alone, or as a claim of
+    /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
     pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>, signature: Signature<S>) {
         self.signatures.insert(Entry { tag: suite.id(), key, message: message.into() }, signature);
     }
@@ -72,7 +78,7 @@ impl<S: Suite> Known<S> {
         self.signatures.len()
     }
 
-    /// Whether none is.
+    /// Whether no statement is known.
     pub fn is_empty(&self) -> bool {
         self.signatures.is_empty()
     }
@@ -82,8 +88,8 @@ impl<S: Suite> Known<S> {
         self.signatures.remove(&Entry { tag: suite.id(), key, message: message.into() }).is_some()
     }
 
-    /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims are
-    /// not known.
+    /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
+    /// are not known.
     pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
@@ -103,12 +109,13 @@ impl<S: Suite> Default for Known<S> {
 }
 
 impl<S: Suite> Claim<S> {
-    /// The claim of what is not known: the statements left, and the signature minus the known ones' signatures.
+    /// The rest of the claim: the statements that are not known, and the signature minus the signatures of the known
+    /// ones.
     ///
-    /// The smaller claim is true exactly if this one is. Where all is known it has no statement left and is true if its
-    /// signature is the identity.
+    /// The rest is true if and only if the claim is true. If all statements are known, the rest has no statement, and
+    /// it is true if its signature is the identity.
     ///
-    /// Cost: a look-up a statement and an addition a known one; no pairing.
+    /// Cost: a look-up for each statement, an addition for each known one, and no pairing.
     #[must_use]
     pub fn without(&self, known: &Known<S>, backend: Backend) -> Self {
         if known.is_empty() {
@@ -125,7 +132,7 @@ impl<S: Suite> Claim<S> {
         if subtracted.is_empty() {
             return self.clone();
         }
-        // Keys over one message are also checked as one key, whatever is known of some of them.
+        // The sum of the keys over one message must not be the identity, even if some of the statements are known.
         let vanishes = self.is_shared() && {
             let keys: Vec<_> = self.statements().map(|(key, _)| key.point()).collect();
             backend.sum(&keys).is_identity()
@@ -135,7 +142,7 @@ impl<S: Suite> Claim<S> {
         let rest = backend.sum(&subtracted);
         let signature = match self.signature() {
             ClaimSignature::Checked(_) => ClaimSignature::Checked(Signature::from_member(rest)),
-            // The known signatures are members, so the difference is one exactly if the signature is.
+            // The known signatures are in the subgroup, so the difference is in it if and only if the signature is.
             ClaimSignature::Unchecked(_) => ClaimSignature::Unchecked(UncheckedSignature::from_point(rest)),
         };
         self.reduced(unknown, signature, defect)

@@ -1,20 +1,22 @@
 //! BLS signatures at network scale: verify claims in bulk, and say which one is false.
 //!
-//! There are two ways in. With claims as bytes, of suites that are chosen at run time, call [`Verifier::verify`]. With keys
-//! and signatures that you have decoded, call [`verify`](verify()). One signature alone is
-//! [`ClaimBytes::verify`] or [`PublicKey::verify`]. All of them follow one path:
+//! There are two ways in. If your claims are bytes, or if the user chooses the suite, call [`Verifier::verify`]. If you
+//! have decoded keys and signatures, call [`verify`](verify()). To verify one signature alone, call
+//! [`ClaimBytes::verify`] or [`PublicKey::verify`]. Both ways in follow one path:
 //!
 //! ```text
 //! bytes -> parse -> Claim -> Plan (pure) -> execute and search (the only arithmetic) -> settle (pure) -> Verdicts
 //! ```
 //!
-//! Random numbers come from the caller, through [`rand_core`] 0.10 (re-exported), which `rand` 0.10 implements.
+//! The crate has no clock, no I/O, no global thread pool and no random numbers of its own. Random numbers come from the
+//! caller, through [`rand_core`] 0.10 (re-exported), which `rand` 0.10 implements.
 //!
-//! Features: `bn254` adds the suites on BN254, `serde` the serialization of keys, signatures, suites and verdicts. Neither is on by default.
+//! Both features are off by default. `bn254` adds the suites on BN254. `serde` serializes keys, signatures, suites,
+//! sources and verdicts.
 //!
 //! | module | noun |
 //! |---|---|
-//! | [`suite`] | which group holds the keys, which tag, which scheme: the trait [`Suite`], [`MinPk`], [`MinSig`], [`AnySuite`] |
+//! | [`suite`] | which group holds the keys, which tag, which scheme: [`Suite`], [`MinPk`], [`MinSig`], [`AnySuite`] |
 //! | [`parse`] | [`ParseError`]: what can be wrong with bytes or text |
 //! | [`key`] | [`PublicKey`], checked once; [`SecretKey`], wiped and redacted |
 //! | [`signature`] | [`Signature`], in the subgroup; [`UncheckedSignature`], on the curve so far |
@@ -25,14 +27,16 @@
 //! | [`verdict`] | [`Verdict`], [`Reason`], and the [`Outcome`] of a batch |
 //! | [`known`] | [`Known`]: statements verified earlier, subtracted from a later claim |
 //! | [`naive`] | each claim by its own pairings: the oracle that everything else must agree with |
-//! | [`keyset`] | [`KeySet`]: a committee's keys, with sums by bitmap |
+//! | [`keyset`] | [`KeySet`]: a committee's keys, and their sums by bitmap |
 //! | [`plan`] | [`Plan`]: the fewest pairings that prove a set of claims, as data |
-//! | [`mod@execute`] | the arithmetic of a plan, whose partial values are kept |
+//! | [`mod@execute`] | the arithmetic of a plan; it keeps its partial values |
 //! | [`culprit`] | the search for the false claims of a batch that failed |
 //! | [`mod@verify`] | claims to verdicts: [`verify`](verify()) |
 //! | [`verifier`] | bytes to verdicts: [`Verifier`], the one entry for claims of any suites |
 //!
 //! A module imports only modules above it.
+//!
+//! # Example
 //!
 //! ```
 //! use quorate::{Claim, MinPk, Options, SecretKey, Verdict, verify};
@@ -52,8 +56,20 @@
 //! assert!(matches!(outcome.verdicts[1], Verdict::Invalid(_)));
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
+//!
+//! # What it does not check
+//!
+//! - Whether the owners of several keys over one message possess their secrets. A POP suite is safe only if someone
+//!   checked that: [`proof_of_possession`], [`KeySet::prove`].
+//! - The single signatures in an aggregate. The verdict is about their sum.
+//! - What the caller puts into [`Known`]. It is subtracted and not verified.
 
 #![forbid(unsafe_code)]
+
+/// The examples of the README are tested with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
 mod threads;
 

@@ -1,4 +1,5 @@
-//! Verifies each claim with its own pairings. It is slow and short, and every plan, batch and backend must agree with it.
+//! Verifies each claim with its own pairings. It is slow and short, and every plan, batch and backend must agree with
+//! it.
 //!
 //! It is also the way to verify one signature: [`PublicKey::verify`].
 
@@ -16,7 +17,8 @@ use crate::{
 /// `Verify`, `AggregateVerify` or `FastAggregateVerify` of draft-irtf-cfrg-bls-signature-05, statement by statement:
 /// `∏ e(pkᵢ, H(mᵢ)) · e(-g, signature) = 1`.
 ///
-/// Cost: a hash and a pairing for each statement, and a pairing and a final exponentiation for the claim, by blst.
+/// Cost: a hash and a Miller loop for each statement, and one more Miller loop and a final exponentiation for the
+/// claim, by blst.
 pub fn verify<S: Suite>(claim: &Claim<S>) -> Verdict {
     let backend = Backend::Portable;
     if let Some(defect) = claim.defect() {
@@ -45,7 +47,7 @@ impl<S: Suite> PublicKey<S> {
     ///
     /// For many signatures call [`verify`](crate::verify()), which takes a fraction of the time for each.
     ///
-    /// Cost: a hash, two pairings and a final exponentiation, about 1 ms, by blst.
+    /// Cost: a hash, two Miller loops and a final exponentiation, about 1 ms, by blst.
     pub fn verify(&self, suite: S, message: &[u8], signature: Signature<S>) -> Verdict {
         verify(&Claim::single(suite, *self, message, signature))
     }

@@ -18,7 +18,7 @@ pub use quorate_curve::{DecodeError, scalar::SecretError};
 pub enum ParseError {
     /// A public key that is not the canonical encoding of a point.
     #[error("public key: {0}")]
-    Key(#[source] DecodeError),
+    Key(DecodeError),
     /// A public key outside the subgroup of order r.
     #[error("public key: the point is not in the subgroup")]
     KeyNotInSubgroup,
@@ -27,13 +27,13 @@ pub enum ParseError {
     IdentityKey,
     /// A signature that is not the canonical encoding of a point.
     #[error("signature: {0}")]
-    Signature(#[source] DecodeError),
+    Signature(DecodeError),
     /// A signature outside the subgroup of order r.
     #[error("signature: the point is not in the subgroup")]
     SignatureNotInSubgroup,
     /// Bytes that are not a secret key.
     #[error("secret key: {0}")]
-    Secret(#[source] SecretError),
+    Secret(SecretError),
     /// Text that is not hexadecimal.
     #[error("{0}: the text is not hexadecimal")]
     NotHex(Encoded),
@@ -62,8 +62,8 @@ impl std::fmt::Display for Encoded {
     }
 }
 
-/// The conversions of a type that has `from_bytes` and `to_bytes`: from slices and hexadecimal text, to text, the order of
-/// the encodings, and serde's (text in formats for people, bytes in others).
+/// The conversions of a type that has `from_bytes` and `to_bytes`: from slices and hexadecimal text, to text, the order
+/// of the encodings, and serde's (text in formats for people, bytes in others).
 macro_rules! conversions {
     ($name:ident, $encoded:expr) => {
         impl<S: $crate::suite::Suite> TryFrom<&[u8]> for $name<S> {

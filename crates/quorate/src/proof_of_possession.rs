@@ -2,8 +2,8 @@
 //!
 //! In a POP suite several keys may sign one message only if each owner has shown that it holds the secret. Otherwise an
 //! attacker registers a rogue key, the difference of a key of its own and the honest keys, and forges for all of them.
-//! [`Claim::proof_of_possession`](crate::Claim::proof_of_possession) makes a claim of a proof, to be verified alone or in a
-//! batch. A [`KeySet`](crate::KeySet) records which of its members have proven possession.
+//! [`Claim::proof_of_possession`](crate::Claim::proof_of_possession) makes a claim of a proof, to be verified alone or
+//! in a batch. A [`KeySet`](crate::KeySet) records which of its members have proven possession.
 //!
 //! ```
 //! use quorate::{Claim, MinPk, SecretKey, naive, proof_of_possession};

@@ -1,4 +1,4 @@
-//! Signatures: points of the subgroup, or points of the curve whose membership is checked later.
+//! Signatures: points of the subgroup, or points of the curve whose membership of the subgroup is checked later.
 //!
 //! ```
 //! use quorate::{MinPk, SecretKey, Signature, UncheckedSignature};
@@ -19,7 +19,8 @@ use crate::{
     suite::{Scheme, Suite},
 };
 
-/// A signature in the subgroup of order r. It may be the identity, which the sum of the signatures of cancelling keys is.
+/// A signature in the subgroup of order r. It may be the identity: for example, if two keys cancel, their signatures
+/// over one message add up to it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Signature<S: Suite>(S::Signature);
 
@@ -34,7 +35,7 @@ impl<S: Suite> Signature<S> {
         UncheckedSignature::from_bytes(bytes)?.check()
     }
 
-    /// A point that is in the subgroup: signing made it, or it is a sum of members.
+    /// Takes a point that is in the subgroup, because signing made it or because it is a sum of points of the subgroup.
     pub(crate) fn from_member(point: S::Signature) -> Self {
         Self(point)
     }
@@ -55,7 +56,8 @@ conversions!(Signature, Encoded::Signature);
 impl<S: Suite> SecretKey<S> {
     /// `Sign` (sections 2.6 and 3.2.1) under the suite's tag.
     ///
-    /// Cost: a hash and a multiplication by the secret; in an AUG suite also the public key, a multiplication more.
+    /// Cost: a hash and a multiplication by the secret. An AUG suite also needs the public key, which costs one more
+    /// multiplication.
     pub fn sign(&self, suite: S, message: &[u8]) -> Signature<S> {
         match suite.scheme() {
             Scheme::Augmented => self.sign_under(suite.id(), self.public_key().to_bytes().as_ref(), message),
@@ -69,7 +71,8 @@ impl<S: Suite> SecretKey<S> {
     }
 }
 
-/// A signature that is canonical and on the curve. A batch checks the membership of all of them together.
+/// A signature whose encoding is canonical and whose point is on the curve. A batch checks later whether its signatures
+/// are in the subgroup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UncheckedSignature<S: Suite>(S::Signature);
 
@@ -87,13 +90,13 @@ impl<S: Suite> UncheckedSignature<S> {
 
     /// Reads many compressed signatures. Each answer is the one that [`from_bytes`](Self::from_bytes) gives.
     ///
-    /// Cost: less a signature with a backend that works on several at a time.
+    /// Cost: with a backend that has lanes, less for each signature than `from_bytes`.
     pub fn from_bytes_each(encodings: &[&[u8]], backend: Backend) -> Vec<Result<Self, ParseError>> {
         let decoded = backend.decode_each(encodings).into_iter();
         decoded.map(|point| point.map(Self).map_err(ParseError::Signature)).collect()
     }
 
-    /// A point on the curve.
+    /// Takes a point on the curve.
     pub fn from_point(point: S::Signature) -> Self {
         Self(point)
     }

@@ -2,8 +2,8 @@
 //!
 //! draft-irtf-cfrg-bls-signature-05 (section 2.1) has two variants. In minimal-pubkey-size the keys are in G1, in
 //! minimal-signature-size they are in G2. Each variant is a closed enum of suites, [`MinPk`] and [`MinSig`], and both
-//! implement the sealed trait [`Suite`]. The type says the variant (`PublicKey<MinPk>`), the value says the suite. Every
-//! low-level call takes a suite; none has a default, because the wrong suite is the most common mistake with BLS
+//! implement the sealed trait [`Suite`]. The type says the variant (`PublicKey<MinPk>`), the value says the suite.
+//! Every low-level call takes a suite; none has a default, because the wrong suite is the most common mistake with BLS
 //! signatures. [`AnySuite`] is a suite that is chosen when the program runs, by its name.
 //!
 //! ```
@@ -36,13 +36,14 @@ pub trait Suite:
     /// The IETF ciphersuite id, which is also the tag that messages are hashed under.
     fn id(self) -> &'static str;
 
-    /// How the suite protects aggregates from rogue keys.
+    /// How the suite protects aggregates against rogue keys.
     fn scheme(self) -> Scheme;
 
     /// The tag that proofs of possession are hashed under; `None` in a suite whose scheme has no such proofs.
     fn proof_of_possession_tag(self) -> Option<&'static str>;
 
-    /// Whether `KeyGen` is that of draft 3 of the specification, whose salt is not hashed. Chia generates keys so.
+    /// Whether `KeyGen` is the one of draft 3 of the specification, which does not hash the salt. Chia generates keys
+    /// that way.
     #[doc(hidden)]
     fn generates_keys_as_draft_3(self) -> bool;
 
@@ -53,7 +54,7 @@ pub trait Suite:
     /// All suites and profiles of this variant.
     fn all() -> &'static [Self];
 
-    /// The same suite, whose variant only the program's user knows.
+    /// The same suite as an [`AnySuite`], for code that learns the variant when it runs.
     fn any(self) -> AnySuite;
 
     /// A pair for the pairing, in the order G1, G2.

@@ -1,16 +1,17 @@
-//! Work on several threads, which are started for it and end with it.
+//! Runs jobs on several threads. The threads are started for a call and end with it.
 
 use std::{
     num::NonZeroUsize,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// Does the jobs 0..n on up to `threads` threads, of which the caller's is one. The answers stand in the order of the jobs.
+/// Runs the jobs 0..n on up to `threads` threads, the caller's thread included. Returns the answers in the order of the
+/// jobs.
 ///
-/// Each thread takes the next job that nobody has taken, so that a slow thread delays only its own job.
+/// Each thread takes the next job that no thread has taken, so a slow thread delays only its own job.
 ///
 /// # Panics
-/// If a job does.
+/// If a job panics.
 pub(crate) fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = threads.get().min(n);
     if threads <= 1 {
@@ -33,7 +34,8 @@ pub(crate) fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(us
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// `f` of the items, cut into one chunk for each thread, though of at least `least` items: an answer for each item.
+/// Cuts the items into one chunk for each thread, but not into chunks of fewer than `least` items, and calls `f` on
+/// each chunk. Returns one answer for each item.
 pub(crate) fn parallel_chunks<T: Sync, R: Send>(
     threads: NonZeroUsize,
     items: &[T],

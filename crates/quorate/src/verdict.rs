@@ -79,7 +79,7 @@ impl serde::Serialize for Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Its only key, or its signature, does not decode.
+    /// Its only key, its signature or a message does not decode.
     #[error(transparent)]
     Parse(#[from] ParseError),
     /// One of its several keys does not decode.
@@ -100,16 +100,18 @@ pub enum Reason {
         /// Messages.
         messages: usize,
     },
-    /// It is a proof of possession, and the scheme of its suite has no such proofs.
+    /// It is a proof of possession, but the scheme of its suite has no such proofs.
     #[error("the suite has no proofs of possession; its scheme is not POP")]
     NoProofsOfPossession,
     /// It makes no statement.
     #[error("the claim has no keys and messages")]
     NoStatements,
-    /// Two of its messages are equal, which a NUL suite forbids: with a rogue key an attacker could forge the other part.
+    /// Two of its messages are equal, which a NUL suite forbids: with a rogue key, an attacker could forge the part of
+    /// the other signer.
     #[error("two messages of the aggregate are equal, which a NUL suite forbids")]
     RepeatedMessage,
-    /// The keys over its one message add up to the identity, under which anything verifies.
+    /// The keys over its one message add up to the identity, under which the identity verifies as a signature of any
+    /// message.
     #[error("the keys add up to the identity")]
     IdentityAggregateKey,
     /// Its signature is not the one that these keys make over these messages.
@@ -140,9 +142,9 @@ pub struct Outcome {
     pub verdicts: Vec<Verdict>,
     /// By claim: how many of its statements were known and subtracted. All zero for [`verify`](crate::verify()).
     pub subtracted: Vec<usize>,
-    /// The indices of the invalid claims by who sent them, ascending. Claims without a source are not listed.
+    /// The indices of the invalid claims by their source, ascending. Claims without a source are not listed.
     pub false_by_source: BTreeMap<SourceId, Vec<usize>>,
-    /// The operations that it took.
+    /// The operations that the verdicts took.
     pub work: Work,
 }
 
@@ -158,7 +160,7 @@ impl Outcome {
         self.verdicts.iter().enumerate().filter(|(_, verdict)| !verdict.is_valid()).map(|(index, _)| index)
     }
 
-    /// Settles the verdicts of a batch. A claim without a verdict was not proven, and is not valid.
+    /// Settles the verdicts of a batch. If a claim has no verdict, nothing proved it, and it is not valid.
     pub(crate) fn settle<'a>(
         verdicts: Vec<Option<Verdict>>,
         sources: impl Iterator<Item = Option<&'a SourceId>>,
@@ -192,8 +194,8 @@ pub struct Work {
     pub pairings: usize,
     /// Final exponentiations.
     pub final_exponentiations: usize,
-    /// Values that the search for false claims computed: the value of a set of claims, or of a product of the powers of
-    /// several sets' values.
+    /// Values that the search for false claims computed. Each is the value of a set of claims, or a product of powers
+    /// of the values of several sets.
     pub search_nodes: usize,
 }
 

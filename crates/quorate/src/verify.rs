@@ -1,4 +1,4 @@
-//! Verifies claims: plans, executes, searches for the false ones, settles.
+//! Verifies claims: makes a plan, executes it, searches for the false claims, settles the verdicts.
 
 use rand_core::CryptoRng;
 
@@ -17,30 +17,32 @@ pub use crate::plan::Options;
 
 /// Verifies every claim and says which are false: one verdict for each claim, in input order; none for no claims.
 ///
-/// `rng` must be a CSPRNG of [`rand_core`](crate::rand_core) 0.10, such as `rand::rng()`. A weight wᵢ is drawn from it for
-/// each claim after all claims are fixed, and the product that [`Plan`] describes is computed. If the product is not one,
-/// [`culprit::search`] finds the false claims. Claims of different suites of one variant can stand in one batch. A claim that
-/// occurs twice gets its verdict twice.
+/// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`. After all claims are fixed, a
+/// weight wᵢ is drawn for each claim, and the product that [`Plan`] describes is computed. If the product is not one,
+/// [`culprit::search`] finds the false claims. A batch can mix the suites of one variant. A claim that occurs twice
+/// gets its verdict twice.
 ///
-/// A false claim passes with probability at most 2^-64 for each set of claims that is looked at (2^-128 with
-/// [`Soundness::Bits128`](crate::Soundness)). With at most the same probability the search mistakes one set of claims for
-/// another and calls a true claim false, and only if two others are false. A claim alone in its batch is decided exactly. If
-/// the plan uses the weighted sum of the signatures to check their membership, a signature outside the subgroup is missed
-/// with probability at most 2^-66 (2^-129): `docs/soundness.md`.
+/// The probability that any verdict on a batch of n claims is wrong is at most 18n/(2^64 - 1), or 18n/(2^128 - 1) with
+/// [`Soundness::Bits128`](crate::Soundness). Two errors are possible: a false claim passes, or, if at least two other
+/// claims are false, the search mistakes one set of claims for another and calls a true claim false. A claim that
+/// stands alone in its batch is decided exactly. If the plan checks membership of the subgroup through the weighted sum
+/// of the signatures, it misses a signature outside the subgroup with probability at most 2^-66 (2^-129).
+/// `docs/soundness.md` proves these bounds.
 ///
-/// Cost when all are true: a hash for each distinct message, a subgroup check for each unchecked signature or for their sum,
-/// k + 1 Miller loops if k vertices cover the graph of keys and messages, one final exponentiation, and a weighted sum in
+/// Cost if all claims are true: a hash for each distinct message, a subgroup check for each unchecked signature or for
+/// their sum, k Miller loops if k vertices cover the graph of keys and messages, one Miller loop for the signatures
+/// (with a backend that has lanes, one for each block of pairings), one final exponentiation, and a weighted sum in
 /// each group.
 ///
-/// Specification: draft-irtf-cfrg-bls-signature-05, sections 2.7, 2.9, 3. It does not check that the owners of keys possess
-/// the secrets: see [`proof_of_possession`](crate::proof_of_possession).
+/// Specification: draft-irtf-cfrg-bls-signature-05, sections 2.7, 2.9 and 3. The function does not check that the
+/// owners of keys possess the secrets: see [`proof_of_possession`](crate::proof_of_possession).
 pub fn verify<S: Suite>(claims: &[Claim<S>], options: &Options, rng: &mut impl CryptoRng) -> Outcome {
     outcome(claims, vec![0; claims.len()], &Plan::new(claims, options), rng)
 }
 
-/// Verifies what is not known of the claims, and remembers the claims of one statement that are true.
+/// Verifies the claims without their known statements, and remembers the valid claims of one statement.
 ///
-/// The verdicts are about the whole claims. Statements of one call are not known to each other.
+/// The verdicts are about the whole claims. A claim of the call is not yet known when the others are verified.
 pub fn verify_and_remember<S: Suite>(
     claims: &[Claim<S>],
     known: &mut Known<S>,
@@ -64,8 +66,8 @@ fn outcome<S: Suite>(claims: &[Claim<S>], subtracted: Vec<usize>, plan: &Plan<S>
     Outcome::settle(verdicts, claims.iter().map(Claim::source), subtracted, work)
 }
 
-/// Executes a plan, and writes the verdict of each of its claims to the claim's index. Where nothing was proven or refuted,
-/// `None` stays.
+/// Executes a plan, and writes the verdict of each of its claims to the claim's index. A claim that nothing proved or
+/// refuted keeps its `None`.
 pub(crate) fn decide<S: Suite>(plan: &Plan<S>, rng: &mut impl CryptoRng, verdicts: &mut [Option<Verdict>]) -> Work {
     let execution = Execution::new(plan, rng);
     let found = culprit::search(&execution);

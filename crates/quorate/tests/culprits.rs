@@ -1,4 +1,4 @@
-//! The search for false claims: it finds those that the oracle finds, however many there are and wherever they stand.
+//! The search for false claims finds those that the oracle finds, however many there are and wherever they stand.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 #![allow(dead_code, reason = "the forge makes claims for other tests, too")]
 
@@ -19,14 +19,14 @@ fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([61; 32])
 }
 
-/// The suite under which several keys can sign one message, in both variants' lists.
+/// The index of the POP suite in the lists of both variants: several keys can sign one message under it.
 const POSSESSION: usize = 2;
 
 fn single(i: usize, lie: Lie) -> Recipe {
     Recipe { suite: POSSESSION, shape: Shape::Single(i as u8, i as u8), lie, source: None }
 }
 
-/// So many claims of keys and messages of their own: true ones, and false ones for the same places.
+/// n claims, each with a key and a message of its own: the true ones, and a false one for each place.
 fn distinct<S: Forge>(n: usize) -> [Vec<Claim<S>>; 2] {
     [Lie::None, Lie::WrongMessage].map(|lie| claims(&(0..n).map(|i| single(i, lie)).collect::<Vec<_>>()))
 }
@@ -35,7 +35,7 @@ fn with_false<S: Forge>([truth, lies]: &[Vec<Claim<S>>; 2], places: &[usize]) ->
     truth.iter().zip(lies).enumerate().map(|(i, (t, f))| if places.contains(&i) { f } else { t }.clone()).collect()
 }
 
-/// The search's answer, in input order, and how many values it computed.
+/// The invalid claims in input order, and how many values the search computed.
 fn found<S: Forge>(claims: &[Claim<S>], options: &Options) -> (Vec<usize>, usize) {
     let outcome = verify(claims, options, &mut rng());
     (outcome.invalid().collect(), outcome.work.search_nodes)
@@ -48,7 +48,7 @@ fn finds<S: Forge>(batch: &[Vec<Claim<S>>; 2], places: &[usize], turns: &mut Tur
     }
 }
 
-/// One false claim, alone at each of these places: the search finds it with at most so many values.
+/// One false claim, alone at each of these places. The search computes one value for each test, and at most so many.
 fn one_false<S: Forge>(n: usize, places: impl IntoIterator<Item = usize>, most_values: usize) {
     let batch = distinct::<S>(n);
     let mut turns = Turns::default();
@@ -68,13 +68,13 @@ fn one_false_in_every_place_of_a_block() {
     one_false::<MinSig>(16, 0..16, 2);
 }
 
-/// Eight blocks in lanes and as many without: every block, and every place in it.
+/// Every place of every block. Both backends have eight blocks on one thread.
 #[test]
 fn one_false_in_every_place_of_64() {
     one_false::<MinPk>(64, 0..64, 2);
 }
 
-/// Blocks twice as long: each of them, each time another place in it, so that every place of a block has its turn.
+/// The blocks in lanes are twice as long. Each block has its turn twice, each time with another place in it.
 #[test]
 fn one_false_in_every_block_of_128() {
     one_false::<MinPk>(128, (0..16).map(|i| i % 8 * 16 + i), 2);
@@ -88,7 +88,8 @@ fn one_false_in_every_place_of_few() {
     }
 }
 
-/// The product is a power of the set's value for no place, or the value is searched on.
+/// With two false claims in one block, a test either names their block, whose parts are searched next, or names no
+/// part.
 #[test]
 fn two_false_in_one_block() {
     let (batch, mut turns) = (distinct::<MinPk>(128), Turns::default());
@@ -109,7 +110,7 @@ fn two_false_in_two_blocks() {
     }
 }
 
-/// Equal false claims have equal values but for their weights.
+/// Copies of one false claim have equal values before they are weighted.
 fn equal<S: Forge>() {
     let mut turns = Turns::default();
     for (n, copies) in [(16, &[2, 9][..]), (16, &[0, 1, 2, 3]), (128, &[5, 7]), (128, &[20, 90, 127])] {
@@ -140,7 +141,7 @@ fn all_false() {
     of::<MinSig>();
 }
 
-/// A signature outside the subgroup drops its claim, which is no part of any sum, in sets with and without false claims.
+/// A claim whose signature is outside the subgroup is dropped and takes part in no sum, beside false claims as well.
 #[test]
 fn dropped_claims_beside_false_ones() {
     let mut turns = Turns::default();
@@ -155,7 +156,7 @@ fn dropped_claims_beside_false_ones() {
     }
 }
 
-/// A source whose claims are all false is one part of the first test.
+/// All claims of one source are false, and the source is one part of the first test.
 #[test]
 fn a_false_source_is_one_part() {
     let recipe = |i: usize| Recipe {
@@ -167,12 +168,14 @@ fn a_false_source_is_one_part() {
         let plan = Plan::new(&claims, &options);
         let search = culprit::search(&Execution::new(&plan, &mut rng()));
         assert_eq!(search.culprits(), (0..64).filter(|i| i % 8 == 5).collect::<Vec<_>>(), "{options:?}");
-        // The sources by index, a lost test of the eight claims, and seven of their values in one step or in three.
+        // One test of the sources, one test of the eight claims that names no part, and seven values of these claims,
+        // which take one step or three.
         assert!(search.work.search_nodes <= 2 + 7, "{} values under {options:?}", search.work.search_nodes);
     }
 }
 
-/// Tests by index find one false claim whatever the terms are that a part cuts: by values alone it would take more of them.
+/// Tests by index find one false claim in every graph, whichever terms have claims inside and outside a part. A search
+/// by values alone would compute more values.
 #[test]
 fn one_false_in_every_graph() {
     fn of<S: Forge>(graph: Graph, place: usize, turns: &mut Turns) {
@@ -221,7 +224,7 @@ impl Graph {
     }
 }
 
-/// Claims of a graph, false ones at random places, from some sources or none.
+/// Claims of a graph with false ones at random places, from several sources or without sources.
 fn batch() -> impl Strategy<Value = Vec<Recipe>> {
     let graph = prop::sample::select(&Graph::ALL[..]);
     let lie = prop_oneof![

@@ -1,4 +1,4 @@
-//! Random graphs of keys and messages, with false claims of every kind: whatever the plan, the verdicts are the oracle's.
+//! Random graphs of keys and messages, with false claims of every kind. The verdicts are the oracle's under every plan.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 #[path = "graphs/forge.rs"]
@@ -42,12 +42,12 @@ fn agrees<S: Forge>(recipes: &[Recipe], (threads, soundness): (usize, Soundness)
     }
 }
 
-/// Threads and soundness. Each random graph is verified under one of them.
+/// Threads and soundness. Each random graph is verified under one such pair.
 fn mode() -> impl Strategy<Value = (usize, Soundness)> {
     prop::sample::select(&[(1, Soundness::Bits64), (2, Soundness::Bits128), (5, Soundness::Bits64)][..])
 }
 
-/// What is left after subtracting what is known has the verdict of the whole.
+/// If known statements are subtracted from a claim, the rest gets the verdict of the whole claim.
 fn agrees_with_known<S: Forge>(recipes: &[Recipe], gossip: &[Recipe]) {
     let mut known = Known::new();
     let gossip = claims::<S>(gossip);
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// The bad claim at every place of batches around every width that the plan and the back ends know.
+/// The false claim stands at every place of batches around every width that the plan and the backends use.
 #[test]
 fn one_false_claim_at_every_place() {
     for n in [1usize, 2, 7, 8, 9, 15, 16, 17] {
@@ -161,7 +161,7 @@ fn identity_key_is_refused() {
     assert_eq!(PublicKey::<MinPk>::from_bytes(&bytes), Err(quorate::ParseError::IdentityKey));
 }
 
-/// Keys a and -a over one message: their sum is the identity, and the identity "signs" for it.
+/// Keys a and -a over one message. Their sum is the identity, so the identity verifies as their signature.
 #[test]
 fn cancelling_keys_over_one_message() {
     let key = secret(MinPk::Eth2, 1).public_key();
@@ -178,8 +178,8 @@ fn cancelling_keys_over_one_message() {
     assert!(!verify(&[claim.without(&known, Backend::auto())], &Options::default(), &mut rng()).all_valid());
 }
 
-/// A rogue key x·g - pk forges a multi-signature with pk's owner under POP, whose caller must check possession; NUL and
-/// AUG suites refuse it by themselves.
+/// The owner of a rogue key x·g - pk forges a multi-signature with the owner of pk in a POP suite, in which the caller
+/// must check possession. NUL and AUG suites refuse the forgery by themselves.
 #[test]
 fn rogue_key() {
     fn forged<S: Suite>(suite: S) -> Verdict {
@@ -208,7 +208,7 @@ fn rogue_key() {
     assert!(set.claim(&Bitmap::from_indices([0]), *b"m", proof).is_ok());
 }
 
-/// s1 + D and s2 - D pass every unweighted sum.
+/// The signatures s1 + D and s2 - D pass a check of their sum without weights.
 #[test]
 fn cancelling_pair() {
     let recipes = [0, 1].map(|i| recipe_of(Shape::Single(i, i), Lie::CancellingPair));
@@ -216,7 +216,7 @@ fn cancelling_pair() {
     assert_eq!(outcome.verdicts, [Verdict::Invalid(Reason::Mismatch); 2]);
 }
 
-/// Two signatures of the same false claim cannot cancel either.
+/// A claim that occurs twice gets a verdict for each occurrence, and two copies of a false claim do not cancel.
 #[test]
 fn duplicate_claims_get_a_verdict_each() {
     let good = recipe_of(Shape::Single(0, 0), Lie::None);
@@ -239,7 +239,8 @@ fn small_subgroup() {
     }
 }
 
-/// Blocks of every back end, and sums long enough to tell membership: with and without signatures outside the subgroup.
+/// A batch with many blocks on every backend, and with sums long enough to check membership: with and without
+/// signatures outside the subgroup.
 #[test]
 fn large_batch() {
     fn verdicts<S: Forge>(outside: &[usize]) {
@@ -296,7 +297,8 @@ fn few_signers_are_paired_by_key_and_one_message_by_message() {
     assert_eq!(Plan::new(&claims::<MinPk>(&by_key), &Options::default()).pairings(), 5);
     let by_message: Vec<_> = (0..40).map(|i| recipe_of(Shape::Single(i, 7), Lie::None)).collect();
     assert_eq!(Plan::new(&claims::<MinPk>(&by_message), &Options::default()).pairings(), 2);
-    // A star of each kind, side by side: one pairing for the busy key, one for the busy message, one for the signatures.
+    // A star of each kind, side by side: one pairing for the busy key, one for the busy message, one for the
+    // signatures.
     let mixed: Vec<_> = (0..20)
         .flat_map(|i| [recipe_of(Shape::Single(90, i), Lie::None), recipe_of(Shape::Single(i, 90), Lie::None)])
         .collect();
@@ -325,7 +327,7 @@ fn all_known_costs_no_pairing_to_state() {
     assert!(!verify(&[wrong.without(&known, Backend::auto())], &Options::default(), &mut rng()).all_valid());
 }
 
-/// A statement that a block makes twice is subtracted twice.
+/// If a claim makes a known statement twice, its signature is subtracted twice.
 #[test]
 fn known_statements_are_subtracted_as_often_as_they_occur() {
     let suite = MinPk::Eth2;
@@ -341,7 +343,8 @@ fn known_statements_are_subtracted_as_often_as_they_occur() {
     assert!(verify(&[rest], &Options::default(), &mut rng()).all_valid());
 }
 
-/// A valid aggregate does not make its parts' signatures known, and its own must not stand for any of them.
+/// A valid aggregate does not make the signatures of its parts known, and its own signature must not stand for any of
+/// them.
 #[test]
 fn aggregates_are_not_remembered() {
     let recipes = [Shape::Shared(vec![1, 2], 3), Shape::Each(vec![(1, 4), (2, 5)])]
@@ -351,7 +354,7 @@ fn aggregates_are_not_remembered() {
     assert!(known.is_empty());
 }
 
-/// Known under one tag is not known under another, and a proof of possession is not a signature.
+/// A statement that is known under one tag is not known under another.
 #[test]
 fn known_under_one_tag_only() {
     let signer = secret(MinPk::Basic, 1);

@@ -1,4 +1,5 @@
-//! Batches around every width of a vector, the false claim in every lane, on every back end: the verdicts are the oracle's.
+//! Batches around every width of a vector, with the false claim in every lane, on every backend. The verdicts are the
+//! oracle's.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 #![allow(dead_code, reason = "the forge makes claims for other tests, too")]
 
@@ -16,14 +17,14 @@ use quorate::{
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-/// One vector and two, with one lane more or less, so that a vector is full, not full and alone; the same around eight
-/// vectors, from where sums tell membership; and sixteen vectors and one.
+/// One vector and two vectors, each with one lane more and one lane less. The same around eight vectors, because from
+/// there on sums check membership. And sixteen vectors with one lane more.
 const SIZES: [usize; 13] = [0, 1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 129];
 
-/// Up to here every place is tried.
+/// In batches up to this size the false claim stands at every place.
 const EVERY_PLACE: usize = 17;
 
-/// A claim, and what the oracle says of it.
+/// A claim, and the oracle's verdict on it.
 #[derive(Clone)]
 struct Case<S: Forge> {
     claim: Claim<S>,
@@ -39,7 +40,7 @@ fn recipe(shape: Shape, lie: Lie) -> Recipe {
     Recipe { suite: 0, shape, lie, source: None }
 }
 
-/// Claim number i: a key and a message of its own.
+/// Claim number i, with a key and a message of its own.
 fn distinct(i: usize, lie: Lie) -> Recipe {
     recipe(Shape::Single(i as u8, i as u8), lie)
 }
@@ -54,13 +55,15 @@ fn agree<S: Forge>(cases: &[Case<S>], options: &Options, what: impl Fn() -> Stri
     assert_eq!(verify(&claims, options, &mut rng()).verdicts, expected, "{} under {options:?}", what());
 }
 
+/// Agrees under the next of the options.
 fn agree_in_turn<S: Forge>(cases: &[Case<S>], turns: &mut Turns, what: impl Fn() -> String) {
     for options in turns.in_lanes() {
         agree(cases, &options, &what);
     }
 }
 
-/// Every place of a short batch; of a long one a place in each block of eight, each time another lane, and the last.
+/// Every place of a short batch. In a long batch one place in each block of eight, each time in another lane, and the
+/// last place.
 fn places(n: usize) -> Vec<usize> {
     if n <= EVERY_PLACE {
         return (0..n).collect();
@@ -84,7 +87,7 @@ fn all_true<S: Forge>() {
     }
 }
 
-/// One false claim, of a kind, at every place.
+/// One false claim at every place.
 fn one_false<S: Forge>(lie: Lie, reason: Reason, sizes: &[usize]) {
     let of = |lie, places: &[usize]| cases::<S>(&places.iter().map(|i| distinct(*i, lie)).collect::<Vec<_>>());
     let mut batch = of(Lie::None, &(0..129).collect::<Vec<_>>());
@@ -101,7 +104,7 @@ fn one_false<S: Forge>(lie: Lie, reason: Reason, sizes: &[usize]) {
     }
 }
 
-/// Two claims with each other's signature: without weights their errors cancel.
+/// Two claims with each other's signatures. Without weights their errors cancel.
 fn swapped<S: Forge>() {
     let truth = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
     let mut turns = Turns::default();
@@ -121,7 +124,7 @@ fn swapped<S: Forge>() {
     }
 }
 
-/// Claims that share keys or messages, that occur more than once, or that have several statements.
+/// Claims that share keys or messages, that occur more than once, or that make several statements.
 fn repeated<S: Forge>() {
     type Shaped = (&'static str, fn(usize) -> Shape);
     let shapes: [Shaped; 7] = [
@@ -149,7 +152,8 @@ fn repeated<S: Forge>() {
     }
 }
 
-/// Blocks of n statements, of which all but some are known: what is left has the oracle's verdict, and the whole's.
+/// Blocks of n statements, of which all but `left` are known. The verdict on the rest is the oracle's, and that of the
+/// whole.
 fn known<S: Forge>() {
     let mut turns = Turns::default();
     for n in [8usize, 9, 17, 65] {
@@ -174,7 +178,7 @@ fn known<S: Forge>() {
     }
 }
 
-/// Which flags the kernel reports, as the back end's own detection does not.
+/// Whether the kernel reports the CPU's flags. The backend detects them in another way.
 fn cpu_has_lanes() -> bool {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let flags = info.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
@@ -188,9 +192,9 @@ fn lanes_run_where_the_cpu_has_them() {
     if !cpu_has_lanes() {
         println!("skipped: no AVX-512 IFMA among the CPU's flags; every test of lanes is skipped");
     } else if std::env::var("CI").is_ok_and(|ci| ci == "true") {
-        assert_eq!(lanes, Some(&Backend::auto()), "the CPU has AVX-512 IFMA, and the back end is not the chosen one");
+        assert_eq!(lanes, Some(&Backend::auto()), "the CPU has AVX-512 IFMA, but the backend is not the chosen one");
     } else if lanes.is_none() {
-        println!("skipped: the CPU has AVX-512 IFMA, but the back end does not see it");
+        println!("skipped: the CPU has AVX-512 IFMA, but the backend does not see it");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The entry for claims as bytes: every suite, bytes that do not decode, known statements, the rules of BN254.
 
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
+
 use quorate::{
     AnySuite, Backend, ClaimBytes, DecodeError, Messages, MinPk, MinSig, Options, Outcome, ParseError, Reason,
     SecretKey, SourceId, Suite, TrustError, Verdict, Verifier, aggregate::aggregate, proof_of_possession,
@@ -243,7 +245,7 @@ fn keys_signatures_and_verdicts_as_json() {
     type Read = (quorate::PublicKey<MinPk>, quorate::Signature<MinPk>, AnySuite);
     assert_eq!(serde_json::from_str::<Read>(&json).unwrap(), (key, signature, MinPk::Eth2.any()));
     let error = serde_json::from_str::<quorate::PublicKey<MinPk>>("\"c0\"").unwrap_err().to_string();
-    assert!(error.starts_with("public key: 1 bytes where a G1 point has 48"), "{error}");
+    assert!(error.starts_with("public key: found 1 bytes, expected the 48 bytes of a G1 point"), "{error}");
     assert_eq!(serde_json::to_string(&Verdict::Valid).unwrap(), r#"{"valid":true}"#);
     let invalid = serde_json::to_string(&Verdict::Invalid(Reason::NoStatements)).unwrap();
     assert_eq!(invalid, r#"{"valid":false,"reason":"the claim has no keys and messages"}"#);

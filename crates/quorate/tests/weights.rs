@@ -1,4 +1,4 @@
-//! Every bit that the caller's generator gives goes into the weights: none is thrown away, and none is shared by claims.
+//! Every bit from the caller's generator goes into the weights. No bit is lost, and no two claims share one.
 
 use std::convert::Infallible;
 
@@ -6,7 +6,7 @@ use quorate::{Backend, Claim, MinPk, Options, SecretKey, Soundness, UncheckedSig
 use quorate_curve::Group;
 use rand_chacha::rand_core::{TryCryptoRng, TryRng};
 
-/// Gives prepared words, and all ones after them.
+/// A generator that returns prepared words, and after them words of ones.
 struct Prepared(std::vec::IntoIter<u64>);
 
 impl TryRng for Prepared {
@@ -43,7 +43,7 @@ fn false_claims(soundness: Soundness, words: Vec<u64>) -> usize {
     verify(&cancelling_pair(), &options, &mut Prepared(words.into_iter())).invalid().count()
 }
 
-/// The attack works where the weights are equal, so the tests below would see a bit that does not count.
+/// The attack works if the weights are equal. So the tests below would see a bit that is not used.
 #[test]
 fn cancelling_pair_under_equal_weights() {
     assert_eq!(false_claims(Soundness::Bits64, vec![3, 3]), 0);
@@ -65,7 +65,7 @@ fn weights_that_differ_in_one_bit_of_128() {
     }
 }
 
-/// A weight of zero would let its claim pass: another one is drawn.
+/// A claim with a weight of zero would pass, so another weight is drawn.
 #[test]
 fn zero_weight_is_drawn_again() {
     assert_eq!(false_claims(Soundness::Bits64, vec![0, 0, 5, 0, 7]), 2);

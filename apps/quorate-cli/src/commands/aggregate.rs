@@ -20,9 +20,9 @@ use crate::exit::{Exit, Failure, Result};
 
 /// Add signatures, or public keys, and print the sum
 ///
-/// One item a line: hexadecimal, or a JSON object with a field "signature" ("public_key"), such as a claim. Every item must
-/// decode, or nothing is printed. The sum says nothing of whether the signatures are valid, nor whether the keys' owners
-/// hold their secrets: a sum of keys stands for its members only in POP suites, after `quorate pop verify`.
+/// Each line has one item: hexadecimal digits, or a JSON object such as a claim with a field "signature" ("public_key"). Every
+/// item must decode, or nothing is printed. The sum does not say that the signatures are valid, or that the owners of the keys
+/// have the secret keys. A sum of keys stands for its members only in a POP suite, after `quorate pop verify`.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, group = ArgGroup::new("kind"))]
 pub struct Arguments {
@@ -32,7 +32,7 @@ pub struct Arguments {
     #[command(flatten)]
     backend: BackendArgument,
 
-    /// Add signatures, as is done where neither flag is given
+    /// Add signatures; this is the default
     #[arg(long, group = "kind")]
     signatures: bool,
 
@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(long, group = "kind")]
     public_keys: bool,
 
-    /// One item a line; `-`, or none, is standard input
+    /// File with one item on each line; `-`, or no file, means standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -61,10 +61,10 @@ struct Sum {
 }
 
 impl Arguments {
-    /// Adds.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Where an item cannot be understood, there is none, or reading or writing fails.
+    /// An item cannot be read, there is none, or reading or writing fails.
     pub fn run(self) -> Result {
         self.suite.run(self)
     }

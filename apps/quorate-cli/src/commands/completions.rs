@@ -6,11 +6,11 @@ use clap_complete::Shell;
 use super::print;
 use crate::exit::{Exit, Result};
 
-/// Print the completions of a shell
+/// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Shell to complete in
+    /// Shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

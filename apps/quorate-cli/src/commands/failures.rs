@@ -1,5 +1,5 @@
-//! The exit code of each trouble with inputs and keys: what the user gave (2), what the system refused (3), what is broken
-//! (4).
+//! The exit code of each error with inputs and keys: 2 if the input is wrong, 3 if the operating system refused, 4 if the
+//! program or the machine is at fault.
 
 use quorate_formats::InputError;
 

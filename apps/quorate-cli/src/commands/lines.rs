@@ -1,4 +1,4 @@
-//! Inputs with one item a line: hexadecimal, or a JSON object that has the item as a field.
+//! Inputs with one item on each line: hexadecimal digits, or a JSON object that has the item as a field.
 
 use std::{
     fs::File,
@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use quorate_formats::{from_hex, json};
 use serde::Deserialize;
 
 use super::{
@@ -16,21 +17,21 @@ use super::{
 };
 use crate::exit::Failure;
 
-/// The lines of an input that are not blank, with their numbers from 1.
+/// The lines of an input that are not blank, numbered from 1.
 pub(super) struct Lines {
     name: String,
     reader: Box<dyn BufRead>,
     number: usize,
 }
 
-/// A line, or what is wrong with its bytes.
+/// A line, or the reason why its bytes are not text.
 pub(super) struct Line {
     pub(super) number: usize,
     pub(super) text: Result<String, String>,
 }
 
 impl Lines {
-    /// Opens a file; `-` and none are standard input.
+    /// Opens a file. `-`, or no path, means standard input.
     pub(super) fn open(path: Option<&Path>) -> Result<Self, Failure> {
         let path = path.unwrap_or(Path::new("-"));
         let name = name_of(path);
@@ -43,7 +44,7 @@ impl Lines {
         Ok(Self { name, reader, number: 0 })
     }
 
-    /// As messages call it.
+    /// The input's name in messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -59,18 +60,21 @@ impl Lines {
             self.number += 1;
             let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii();
             if !text.is_empty() {
-                let text = str::from_utf8(text).map(str::to_owned).map_err(|_| "not UTF-8".to_owned());
+                let text = str::from_utf8(text).map(str::to_owned).map_err(|_| "the line is not UTF-8 text".to_owned());
                 return Ok(Some(Line { number: self.number, text }));
             }
         }
     }
 
-    /// Says what is wrong with a line.
+    /// Prints what is wrong with a line.
     pub(super) fn complain(&self, number: usize, reason: &str) {
         print::note(format_args!("{}, line {number}: {reason}", self.name));
     }
 
-    /// Every line as one item. Each line that is none is reported with its number, and nothing comes of the others.
+    /// Reads every line as one item.
+    ///
+    /// # Errors
+    /// A line is not an item. Each such line is reported with its number, and the other lines are not used either.
     pub(super) fn parse_all<T>(mut self, mut parse: impl FnMut(&str) -> Result<T, String>) -> Result<Vec<T>, Failure> {
         let (mut items, mut bad) = (Vec::new(), 0_usize);
         while let Some(Line { number, text }) = self.next()? {
@@ -92,47 +96,51 @@ impl Lines {
     }
 }
 
-/// A field of a line's object, with that name or in its place as bare hexadecimal.
+/// What a line holds: bare hexadecimal digits, or a JSON object with a field of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Signature,
     PublicKey,
 }
 
-/// The bytes of a line: hexadecimal, or the field of a JSON object. Other fields are skipped, but for another suite.
-pub(super) fn bytes(text: &str, field: Field, suite: KeySuite) -> Result<Vec<u8>, String> {
+/// The bytes of a line: hexadecimal digits, or the field of a JSON object. A field `suite` must name the suite that was asked for;
+/// other fields are skipped.
+pub(super) fn bytes(text: &str, wanted: Field, suite: KeySuite) -> Result<Vec<u8>, String> {
     if !text.starts_with('{') {
-        return hex(text);
+        return from_hex(text).map_err(|error| error.to_string());
     }
-    let object: Object = serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
+    let object: Object = json::object(text).map_err(|error| error.to_string())?;
     refuse_other(object.suite.as_deref(), suite)?;
-    let (value, name) = match field {
+    let (value, name) = match wanted {
         Field::Signature => (object.signature, "signature"),
         Field::PublicKey => (object.public_key, "public_key"),
     };
-    let value = value.ok_or_else(|| format!("lacks \"{name}\""))?;
-    hex(&value).map_err(|reason| format!("\"{name}\" {reason}"))
+    field(name, value)
 }
 
-/// Hexadecimal with or without `0x`, either case.
-pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
-    const_hex::decode(text).map_err(|error| format!("is not hexadecimal: {error}"))
+/// The bytes of a field of a JSON object, which must be there.
+pub(super) fn field(name: &str, value: Option<String>) -> Result<Vec<u8>, String> {
+    let value = value.ok_or_else(|| format!("\"{name}\" is missing"))?;
+    from_hex(&value).map_err(|error| format!("\"{name}\": {error}"))
 }
 
-/// A line that names a suite must name the one that was asked for.
+/// Checks that a line which names a suite names the one that was asked for.
 pub(super) fn refuse_other(named: Option<&str>, suite: KeySuite) -> Result<(), String> {
     match named {
-        Some(named) if named != suite.name() => Err(format!("is of suite {named}, not {suite}")),
+        Some(named) if named != suite.name() => {
+            Err(format!("\"suite\": found {named:?}, expected {suite}, the suite of --suite"))
+        }
         _ => Ok(()),
     }
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Object {
     suite: Option<String>,
     signature: Option<String>,
     public_key: Option<String>,
 }
 
-/// Windows editors put it first.
+/// Editors on Windows write it at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

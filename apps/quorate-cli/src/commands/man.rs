@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure, Result};
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Command whose page to print, such as `key new`; the page of quorate itself where left out
+    /// Command, such as `key new`; without it the page of quorate itself is printed
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -22,20 +22,21 @@ impl Arguments {
     /// # Errors
     /// There is no such command, or writing fails.
     pub fn run(self, mut root: Command) -> Result {
-        // Full names ("quorate-key-new") are given to subcommands when the tree is built.
+        // Building the tree gives the subcommands their full names, such as "quorate-key-new".
         root.build();
         let mut command: &Command = &root;
         for name in &self.command {
-            command = command
-                .find_subcommand(name)
-                .ok_or_else(|| Failure::usage(anyhow!("there is no command '{name}'; see quorate --help")))?;
+            command = command.find_subcommand(name).ok_or_else(|| {
+                Failure::usage(anyhow!("there is no command '{name}'; `quorate --help` lists the commands"))
+            })?;
         }
         print::all(&page(command)?)?;
         Ok(Exit::Success)
     }
 }
 
-/// The page, its examples and notes as they stand in the help: clap_mangen leaves the ones out and fills the others.
+/// The page, with the examples and notes exactly as the help has them: clap_mangen leaves out the examples, and it joins the lines
+/// of the notes.
 fn page(command: &Command) -> std::result::Result<Vec<u8>, Failure> {
     let version = format!("quorate {}", command.get_version().unwrap_or_default());
     let mut page = Vec::new();
@@ -45,7 +46,7 @@ fn page(command: &Command) -> std::result::Result<Vec<u8>, Failure> {
         let Some(text) = text else { continue };
         page.extend_from_slice(format!(".SH {title}\n.nf\n").as_bytes());
         for line in text.to_string().lines().filter(|line| *line != "Examples:") {
-            // A leading dot or quote would be a request; a bare hyphen is typeset as another character.
+            // `\&` keeps a leading dot or quote from being a request. A bare hyphen would be typeset as another character.
             let line = line.replace('\\', "\\e").replace('-', "\\-");
             page.extend_from_slice(format!("\\&{line}\n").as_bytes());
         }

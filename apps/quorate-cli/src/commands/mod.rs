@@ -1,4 +1,4 @@
-//! One file or folder a command: its arguments, and what it does.
+//! One file or folder for each command, with its arguments and what it does.
 
 pub mod aggregate;
 pub mod completions;
@@ -11,7 +11,7 @@ pub mod sign;
 pub mod subtract;
 pub mod verify;
 
-// What several commands take or do.
+// What several commands share.
 
 // `--backend`.
 mod backend;
@@ -19,13 +19,13 @@ mod backend;
 // `--suite`.
 mod suite;
 
-// A key file, and the passphrase that opens it.
+// A key file, and the passphrase that decrypts it.
 mod unlock;
 
-// The exit code of each trouble with keys.
+// The exit code of each error with inputs and keys.
 mod failures;
 
-// Inputs with one item a line.
+// Inputs with one item on each line.
 mod lines;
 
 // Results on standard output, notes on standard error.
@@ -34,5 +34,5 @@ mod print;
 // The operating system's random numbers.
 mod random;
 
-// How many threads there are.
+// How many threads a command uses.
 mod threads;

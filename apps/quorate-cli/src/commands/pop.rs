@@ -1,16 +1,16 @@
-//! `quorate pop`: proofs that a key's owner holds its secret.
+//! `quorate pop`: proofs that the owner of a public key has its secret key.
 
 use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
-use quorate_formats::Id;
+use quorate_formats::{Id, from_hex, json};
 use serde::{Deserialize, Serialize};
 
 use super::{
     backend::BackendArgument,
-    lines::{Line, Lines, hex, refuse_other},
+    lines::{Line, Lines, field, refuse_other},
     print::{self, VerdictLine},
     random,
     suite::{InSuite, KeySuite, SuiteArgument},
@@ -21,8 +21,8 @@ use crate::exit::{Exit, Failure, Result};
 
 /// Make and verify proofs of possession
 ///
-/// In POP suites keys may be added up only if each owner has shown that it holds its secret; otherwise a rogue key forges
-/// for all. Suites of other schemes have no such proofs.
+/// In a POP suite, keys may be added up only if each owner has proven possession of the secret key. Without the proofs, an
+/// attacker can choose a rogue key and forge signatures of the whole group. Suites of other schemes have no such proofs.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -43,7 +43,7 @@ struct Prove {
     #[command(flatten)]
     suite: SuiteArgument,
 
-    /// Secret key: hexadecimal, keystore or JSON Web Key; `-` is standard input
+    /// File with the secret key: hexadecimal digits, keystore or JSON Web Key; `-` means standard input
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
@@ -57,9 +57,9 @@ struct Prove {
 
 /// Verify proofs of possession: one on the command line, or a batch
 ///
-/// One proof: prints `valid`, or `invalid: reason`. A batch: one JSON object a line, {"public_key": hex, "proof": hex},
-/// "id" and "suite" as you like; prints a verdict a line behind the line's number. Exit code: 0 all valid, 1 at least one
-/// invalid, 2 a line that cannot be understood.
+/// For one proof, prints `valid` or `invalid: reason`. A batch has one JSON object on each line, {"public_key": hex, "proof":
+/// hex}, with "id" and "suite" if you like; for each, prints the number of the line and the verdict. Exit code: 0 all valid,
+/// 1 at least one invalid, 2 a line cannot be read.
 #[derive(Debug, Args)]
 #[command(before_long_help = VERIFY_EXAMPLES, override_usage = VERIFY_USAGE)]
 struct Verify {
@@ -77,20 +77,20 @@ struct Verify {
     #[arg(long, value_name = "HEX", requires = "public_key")]
     proof: Option<String>,
 
-    /// A batch, one JSON object a line; `-`, or none, is standard input
+    /// A batch, with one JSON object on each line; `-`, or no file, means standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Print a JSON object a proof, {"index":0,"id":"…","valid":true}
+    /// Print a JSON object for each proof, {"index":0,"id":"…","valid":true}
     #[arg(long)]
     json: bool,
 }
 
 impl Arguments {
-    /// Does what was asked.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Where the command line or an input cannot be understood, or reading or writing fails.
+    /// The command line or an input is wrong, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.command {
             PopCommand::Prove(arguments) => arguments.suite.run(arguments),
@@ -104,9 +104,9 @@ impl InSuite for Prove {
         refuse_other_schemes(suite)?;
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let proof = proof_of_possession::prove(suite, &key).expect("the suite has proofs of possession: checked above");
-        let proof = self.suite.hex(&proof.to_bytes());
+        let proof = self.suite.hex(proof.to_bytes());
         if self.json {
-            let public_key = self.suite.hex(&key.public_key().to_bytes());
+            let public_key = self.suite.hex(key.public_key().to_bytes());
             print::json(&ProofLine { suite: suite.name(), public_key, proof })?;
         } else {
             print::line(proof)?;
@@ -135,7 +135,7 @@ impl InSuite for Verify {
 
 impl Verify {
     fn one<S: Suite>(&self, suite: S, key: &str, proof: &str) -> Result {
-        let field = |name: &str, text: &str| hex(text).map_err(|reason| Failure::usage(anyhow!("{name} {reason}")));
+        let field = |name: &str, text: &str| from_hex(text).map_err(|error| Failure::usage(anyhow!("{name}: {error}")));
         let (key, proof) = (field("--public-key", key)?, field("--proof", proof)?);
         let verdict = ClaimBytes::proof_of_possession(suite.any(), &key, &proof).verify();
         if self.json {
@@ -149,7 +149,8 @@ impl Verify {
     fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
-        let mut verifier = Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
+        let mut verifier =
+            Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
         loop {
             let (mut entries, mut claims) = (Vec::new(), Vec::new());
             while claims.len() < WINDOW
@@ -183,7 +184,7 @@ impl Verify {
     }
 }
 
-/// How a batch went.
+/// The counts of a batch.
 #[derive(Default)]
 struct Count {
     valid: usize,
@@ -199,7 +200,7 @@ impl Count {
     fn settle(&self, name: &str) -> Result {
         let Self { valid, invalid, unreadable } = self;
         if self.judged() + unreadable == 0 {
-            return Err(Failure::usage(anyhow!("{name} is empty: there is no proof to verify")));
+            return Err(Failure::usage(anyhow!("{name} is empty, so there is no proof to verify")));
         }
         let total = self.judged() + unreadable;
         let proofs = if total == 1 { "proof" } else { "proofs" };
@@ -214,18 +215,15 @@ impl Count {
 
 /// The proof on a line, and its id.
 fn parse(suite: KeySuite, text: &str) -> std::result::Result<(Option<Id>, ClaimBytes), String> {
-    let object: Object<'_> = serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
+    let object: Object<'_> = json::object(text).map_err(|error| error.to_string())?;
     refuse_other(object.suite.as_deref(), suite)?;
-    let field = |name, text: Option<String>| {
-        let text = text.ok_or_else(|| format!("lacks \"{name}\""))?;
-        hex(&text).map_err(|reason| format!("\"{name}\" {reason}"))
-    };
     let (key, proof) = (field("public_key", object.public_key)?, field("proof", object.proof)?);
     let id = object.id.map(Id::from_json).transpose()?.flatten();
     Ok((id, ClaimBytes::proof_of_possession(suite.into(), &key, &proof)))
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Object<'a> {
     #[serde(borrow)]
     id: Option<&'a serde_json::value::RawValue>,
@@ -243,13 +241,13 @@ fn refuse_other_schemes<S: Suite>(suite: S) -> std::result::Result<(), Failure> 
         return Ok(());
     }
     let others: Vec<_> = KeySuite::with_proofs_of_possession().map(KeySuite::name).collect();
-    Err(Failure::usage(anyhow!("suite {suite} has no proofs of possession; those that have: {}", others.join(", "))))
+    Err(Failure::usage(anyhow!("the suite {suite} has no proofs of possession; choose one of {}", others.join(", "))))
 }
 
 /// Proofs in a batch.
 const WINDOW: usize = 4096;
 
-/// Clap's own does not tell the two uses apart.
+/// Clap's own usage line does not show the two uses apart.
 const VERIFY_USAGE: &str = "\
 quorate pop verify --suite <NAME> --public-key <HEX> --proof <HEX>
        quorate pop verify [OPTIONS] --suite <NAME> [FILE]";

@@ -1,4 +1,4 @@
-//! Results on standard output, notes on standard error.
+//! Prints results on standard output and notes on standard error.
 
 use std::{
     fmt::Display,
@@ -22,32 +22,32 @@ pub(super) struct VerdictLine<'a> {
 }
 
 impl<'a> VerdictLine<'a> {
-    /// Without a reason it is valid.
+    /// A verdict: valid if there is no reason against it.
     pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<String>) -> Self {
         Self { index, id, valid: reason.is_none(), reason }
     }
 }
 
-/// A line of the result.
+/// Prints one line of the result.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
     Ok(writeln!(io::stdout().lock(), "{text}")?)
 }
 
-/// A JSON object of the result, on a line.
+/// Prints one JSON object of the result, on one line.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_vec(value).map_err(Failure::internal)?;
     text.push(b'\n');
     all(&text)
 }
 
-/// The result as it is.
+/// Prints the result as it is.
 pub(super) fn all(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     Ok(out.flush()?)
 }
 
-/// Something that the user should know. Where nobody listens, there is nobody to tell.
+/// Prints something that the user should know. If standard error is closed, the note is dropped.
 pub(super) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

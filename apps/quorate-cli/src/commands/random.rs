@@ -1,4 +1,4 @@
-//! The operating system's random numbers. That there are none is an error of the machine, not a panic.
+//! Random numbers of the operating system. If there are none, the command fails with an error and does not panic.
 
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
@@ -13,12 +13,12 @@ pub(super) fn secret_bytes() -> Result<Zeroizing<[u8; 32]>, Failure> {
     Ok(bytes)
 }
 
-/// A generator for a batch's weights, asked once so that its absence is noticed here.
+/// A generator for the weights of a batch. It is asked once here, so that a missing generator is an error and not a panic later.
 pub(super) fn generator() -> Result<UnwrapErr<SysRng>, Failure> {
     getrandom::fill(&mut [0; 8]).map_err(absent)?;
     Ok(UnwrapErr(SysRng))
 }
 
 fn absent(error: getrandom::Error) -> Failure {
-    Failure::internal(error).context("the operating system gives no random numbers")
+    Failure::internal(error).context("the operating system has no random numbers")
 }

@@ -6,20 +6,21 @@ use anyhow::Context as _;
 use clap::Args;
 use quorate::{Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
+use quorate_formats::from_hex;
 
 use super::{
-    backend::BackendArgument,
     aggregate::signatures,
+    backend::BackendArgument,
     lines::Lines,
     print,
     suite::{InSuite, SuiteArgument},
 };
 use crate::exit::{Exit, Failure, Result};
 
-/// Take signatures out of an aggregate and print what remains
+/// Subtract signatures from an aggregate and print what remains
 ///
-/// Verifies nothing: that the parts are in the aggregate, and are valid, is your word. What remains is the aggregate of the
-/// other statements only if both are so. To verify a block minus what is known, use `quorate verify --known`.
+/// This command verifies nothing. What remains is the aggregate of the other statements only if the parts are valid and are in
+/// the aggregate. To verify a block without the statements that are known, use `quorate verify --known`.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -33,16 +34,17 @@ pub struct Arguments {
     #[command(flatten)]
     backend: BackendArgument,
 
-    /// Signatures to take out, one a line, as `quorate aggregate` reads them; `-`, or none, is standard input
+    /// File with the signatures to subtract, one on each line, as `quorate aggregate` reads them; `-`, or no file, means standard
+    /// input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
 impl Arguments {
-    /// Subtracts.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Where a signature cannot be understood, or reading or writing fails.
+    /// A signature cannot be read, or reading or writing fails.
     pub fn run(self) -> Result {
         self.suite.run(self)
     }
@@ -50,19 +52,19 @@ impl Arguments {
 
 impl InSuite for Arguments {
     fn run_in<S: Suite>(self, _: S) -> Result {
-        let bytes = const_hex::decode(&self.from).context("--from is not hexadecimal").map_err(Failure::usage)?;
+        let bytes = from_hex(&self.from).context("--from").map_err(Failure::usage)?;
         let whole = Signature::<S>::from_bytes(&bytes).context("--from").map_err(Failure::usage)?;
         let lines = Lines::open(self.file.as_deref())?;
         let name = lines.name().to_owned();
         let parts = signatures(lines, self.suite.suite)?;
         if parts.is_empty() {
-            print::note(format_args!("warning: {name} holds no signatures: the aggregate is printed as it was"));
+            print::note(format_args!("warning: {name} contains no signatures, so the aggregate is printed unchanged"));
         }
         let rest = subtract(whole, &parts, self.backend.backend);
         if rest.point().is_identity() {
-            print::note("note: nothing remains: the parts add up to the aggregate");
+            print::note("note: nothing remains, because the parts add up to the aggregate");
         }
-        print::line(self.suite.hex(&rest.to_bytes()))?;
+        print::line(self.suite.hex(rest.to_bytes()))?;
         Ok(Exit::Success)
     }
 }

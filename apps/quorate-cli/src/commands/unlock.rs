@@ -1,4 +1,4 @@
-//! A key file, and the passphrase that opens it.
+//! A key file, and the passphrase that decrypts it.
 
 use std::{
     io,
@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// Where the passphrase of a keystore comes from, in a command that opens one.
+/// Where the passphrase comes from, in a command that reads a keystore.
 #[derive(Clone, Debug, Args)]
 pub(super) struct PassphraseArguments {
-    /// Open a keystore with the first line of FILE; the terminal asks where neither flag is given
+    /// Passphrase of the keystore: the first line of FILE. Without this flag and --passphrase-fd, it is asked for on the terminal
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
     passphrase_file: Option<PathBuf>,
 
-    /// Open a keystore with a line from file descriptor N (0 is standard input)
+    /// Passphrase of the keystore: a line from file descriptor N (0 is standard input)
     #[arg(long, value_name = "N")]
     passphrase_fd: Option<u32>,
 }
@@ -40,54 +40,56 @@ impl PassphraseArguments {
         Ok(PassphraseSource::from_flags(self.passphrase_file.clone(), self.passphrase_fd)?)
     }
 
-    /// Whether either flag is there.
+    /// Whether one of the two flags is given.
     pub(super) fn is_given(&self) -> bool {
         self.passphrase_file.is_some() || self.passphrase_fd.is_some()
     }
 }
 
-/// The same in a command that also writes a keystore, whose flags have the shorter names.
+/// The same in a command that also writes a keystore. There the flags with the shorter names are for the keystore that is
+/// written.
 #[derive(Clone, Debug, Args)]
 pub(super) struct FromPassphraseArguments {
-    /// Open the keystore that is read with the first line of FILE; the terminal asks where neither flag is given
+    /// Passphrase of the keystore that is read: the first line of FILE. Without this flag and --from-passphrase-fd, it is asked for
+    /// on the terminal
     #[arg(long, value_name = "FILE", conflicts_with = "from_passphrase_fd")]
     from_passphrase_file: Option<PathBuf>,
 
-    /// Open the keystore that is read with a line from file descriptor N (0 is standard input)
+    /// Passphrase of the keystore that is read: a line from file descriptor N (0 is standard input)
     #[arg(long, value_name = "N")]
     from_passphrase_fd: Option<u32>,
 }
 
 impl FromPassphraseArguments {
-    /// Unlocks the file that is read.
+    /// Decrypts the key file that is read.
     pub(super) fn unlock<S: Suite>(&self, suite: S, file: KeyFile) -> Result<SecretKey<S>, Failure> {
         let source = PassphraseSource::from_flags(self.from_passphrase_file.clone(), self.from_passphrase_fd)?;
         file.unlock(suite, &source).map_err(|failure| match failure.error.downcast_ref() {
-            // It names the flags that this command has for the file that it writes.
+            // The error names the flags for the file that is written, so it is replaced.
             Some(PassphraseError::NoTerminal(_)) => Failure::usage(anyhow!(
-                "no terminal to ask for the passphrase of the keystore that is read; use --from-passphrase-file PATH or \
-                 --from-passphrase-fd N"
+                "there is no terminal to ask for the passphrase of the keystore that is read; use --from-passphrase-file PATH \
+                 or --from-passphrase-fd N"
             )),
             _ => failure,
         })
     }
 
-    /// Whether either flag is there.
+    /// Whether one of the two flags is given.
     pub(super) fn is_given(&self) -> bool {
         self.from_passphrase_file.is_some() || self.from_passphrase_fd.is_some()
     }
 }
 
-/// A key file that was read, and may be encrypted still.
+/// A key file that was read. It may still be encrypted.
 pub(super) struct KeyFile {
-    /// As messages call it.
+    /// Its name in messages.
     name: String,
-    /// What it holds.
+    /// Its content.
     pub(super) source: SecretSource,
 }
 
 impl KeyFile {
-    /// Reads a file of any format; `-` is standard input.
+    /// Reads a file of any format. `-` means standard input.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = name_of(path);
         let bytes = read_secret_bytes(path)?;
@@ -101,8 +103,7 @@ impl KeyFile {
         let Self { name, source } = self;
         if matches!(source, SecretSource::Keystore(_)) && name == STANDARD_INPUT && is_standard_input(passphrase) {
             return Err(Failure::usage(anyhow!(
-                "standard input cannot be both the keystore and its passphrase: use --passphrase-file or another \
-                 descriptor"
+                "standard input cannot be both the keystore and its passphrase; use --passphrase-file or another descriptor"
             )));
         }
         let secret = source
@@ -120,7 +121,8 @@ impl KeyFile {
         }
     }
 
-    /// Says that a key is one of the other variant, where its length shows it: clearer than two keys that differ.
+    /// Refuses a key whose length shows that it is of the other variant. The message is clearer than one about two keys that
+    /// differ.
     pub(super) fn refuse_other_variant<S: Suite>(&self, suite: S) -> Result<(), Failure> {
         let found = match &self.source {
             SecretSource::Jwk(jwk) => match jwk.curve() {
@@ -133,18 +135,20 @@ impl KeyFile {
             return Ok(());
         }
         Err(Failure::usage(anyhow!(
-            "{} states a public key of {found} bytes, and keys of {suite} have {}: choose the --suite that it was made for",
+            "{}: found a public key of {found} bytes, expected {} as in {suite}; choose the --suite that the key was made for",
             self.name,
             S::Key::COMPRESSED
         )))
     }
 }
 
-/// The bytes of a file with a secret; `-` is standard input. Says so where others can use the file.
+/// The bytes of a file with a secret. `-` means standard input. Warns if others can use the file.
 pub(super) fn read_secret_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     if is_dash(path) {
         let bytes = secret_file::read_bounded(io::stdin().lock())?;
-        return bytes.ok_or_else(|| Failure::usage(anyhow!("{STANDARD_INPUT} is too large to be a key")));
+        return bytes.ok_or_else(|| {
+            Failure::usage(anyhow!("{STANDARD_INPUT} has more than 64 KiB, which is too much for a key"))
+        });
     }
     let file = secret_file::read(path)?;
     if let Some(warning) = file.warning {
@@ -153,7 +157,7 @@ pub(super) fn read_secret_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failu
     Ok(file.contents)
 }
 
-/// Gets a passphrase, and passes on what its user should be told.
+/// Gets a passphrase, and prints a warning if others can read it.
 pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Result<Passphrase, PassphraseError> {
     let answer = source.read(purpose, what)?;
     if let Some(warning) = answer.warning {
@@ -166,7 +170,7 @@ pub(super) fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// As messages call a file.
+/// The name of a file in messages.
 pub(super) fn name_of(path: &Path) -> String {
     if is_dash(path) { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
 }

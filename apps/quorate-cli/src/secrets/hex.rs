@@ -1,22 +1,22 @@
-//! Hexadecimal, with or without `0x`, either case; written lower-case without.
+//! Hexadecimal digits of secrets. They are read with or without `0x` in either case, and written in lower case without `0x`.
 //!
-//! Secret keys pass through here, so the digits are read without branching on their values.
+//! Secret keys are read here, so the code does not branch on the values of digits.
 
-/// Why a text is not the hexadecimal that was asked for. Never quotes the text: it may be a secret.
+/// Why a text is not the hexadecimal digits that were asked for. The text may be a secret, so no message repeats it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HexError {
-    /// Some character is not a hexadecimal digit.
-    #[error("not hexadecimal")]
+    /// A character is not a hexadecimal digit.
+    #[error("found a character that is not a hexadecimal digit")]
     Digit,
     /// An odd number of digits does not make whole bytes.
-    #[error("an odd number of hexadecimal digits ({digits})")]
+    #[error("found {digits} hexadecimal digits, expected an even number")]
     Odd {
         /// Digits found, `0x` not counted.
         digits: usize,
     },
     /// The digits make more or fewer bytes than the field holds.
-    #[error("{digits} hexadecimal digits, where {expected} are needed")]
+    #[error("found {digits} hexadecimal digits, expected {expected}")]
     Length {
         /// Digits needed.
         expected: usize,
@@ -25,7 +25,7 @@ pub enum HexError {
     },
 }
 
-/// Fills `out` from `text`, which must have exactly two digits a byte.
+/// Fills `out` from `text`, which must have exactly two digits for each byte.
 pub(crate) fn decode_into(text: &[u8], out: &mut [u8]) -> Result<(), HexError> {
     let digits = without_prefix(text);
     let (expected, found) = (2 * out.len(), digits.len());
@@ -36,7 +36,7 @@ pub(crate) fn decode_into(text: &[u8], out: &mut [u8]) -> Result<(), HexError> {
     Ok(())
 }
 
-/// The bytes of `text`, however many.
+/// The bytes of `text`.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, HexError> {
     let digits = without_prefix(text.as_bytes());
     if digits.len() % 2 == 1 {

@@ -1,4 +1,4 @@
-//! JSON Web Keys with a BLS secret: draft-ietf-cose-bls-key-representations, key type `OKP`.
+//! JSON Web Keys with a BLS secret key: draft-ietf-cose-bls-key-representations, key type `OKP`.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::secrets::secret::{Secret, SecretError};
 
-/// A JSON Web Key that holds a secret: not yet compared with the public key beside it.
+/// A JSON Web Key with a secret key, which was not yet compared with the public key in the same file.
 pub struct Jwk {
     curve: JwkCurve,
     secret: Secret,
@@ -37,10 +37,10 @@ impl Jwk {
         Ok(Self { curve, secret: Secret::new(secret), public_key: public_key.transpose()? })
     }
 
-    /// Gives the secret out if it belongs to the public key beside it.
+    /// Returns the secret if it belongs to the public key in the same file.
     ///
     /// `derive` returns the compressed public key of a secret in this key's [`Jwk::curve`], or
-    /// `None` if the bytes are not a secret key. Without `x` there is nothing to compare with.
+    /// `None` if the bytes are not a secret key. Without `x`, the comparison is left out.
     ///
     /// # Errors
     /// [`SecretError`].
@@ -65,7 +65,7 @@ impl fmt::Debug for Jwk {
     }
 }
 
-/// Where public keys are; signatures are in the other group. Exhaustive: a pairing has two.
+/// The group of public keys; signatures are in the other group. The enum is exhaustive, because a pairing has two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JwkCurve {
     /// `BLS12381G1`: public keys of 48 bytes (min-pk).
@@ -92,42 +92,42 @@ impl JwkCurve {
     }
 }
 
-/// Why a JSON Web Key was not read. Never quotes a member that could hold the secret.
+/// Why a JSON Web Key was not read. No message repeats a member that could be the secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwkError {
-    /// Not JSON, or a member is missing or not text. Only the place is told: the parser's own
-    /// message would quote the value that it did not expect.
-    #[error("not a JSON Web Key: line {line}, column {column}")]
+    /// The text is not JSON, or a member is missing or not text. The message names only the place, because the parser's own message
+    /// would repeat the value that it found.
+    #[error("expected a JSON Web Key, but line {line}, column {column} cannot be read")]
     Json {
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
     },
-    /// `kty` is another.
-    #[error("a JSON Web Key of type '{kty}', where only '{KEY_TYPE}' holds BLS keys")]
+    /// `kty` is not `OKP`.
+    #[error("\"kty\" of the JSON Web Key: found {kty:?}, expected {KEY_TYPE:?}, which is for BLS keys")]
     KeyType {
         /// The type in the file.
         kty: String,
     },
-    /// `crv` is another.
-    #[error("a JSON Web Key on '{crv}', where only 'BLS12381G1' and 'BLS12381G2' are known")]
+    /// `crv` is not a curve of BLS12-381.
+    #[error("\"crv\" of the JSON Web Key: found {crv:?}, expected \"BLS12381G1\" or \"BLS12381G2\"")]
     Curve {
         /// The curve in the file.
         crv: String,
     },
-    /// A public key only.
-    #[error("the JSON Web Key holds no secret (no 'd'): it is a public key")]
+    /// The file is a public key.
+    #[error("the JSON Web Key has no \"d\", so it is a public key; name the file with the secret key")]
     NoSecret,
-    /// Not base64url, or padded.
-    #[error("'{member}' of the JSON Web Key is not base64url without padding")]
+    /// A member is not base64url, or is padded.
+    #[error("\"{member}\" of the JSON Web Key: expected base64url without padding")]
     Base64 {
         /// `d` or `x`.
         member: &'static str,
     },
-    /// The wrong number of bytes.
-    #[error("'{member}' of the JSON Web Key has {characters} characters, where {expected} are needed")]
+    /// A member has the wrong number of bytes.
+    #[error("\"{member}\" of the JSON Web Key: found {characters} characters, expected {expected}")]
     Length {
         /// `d` or `x`.
         member: &'static str,
@@ -138,7 +138,7 @@ pub enum JwkError {
     },
 }
 
-/// The members read. Borrowed, so that no copy of the secret's text is left behind.
+/// The members that are read. They are borrowed, so that no copy of the secret's text is left behind.
 #[derive(Deserialize)]
 struct File<'a> {
     kty: &'a str,
@@ -149,7 +149,7 @@ struct File<'a> {
 
 fn decode_into(member: &'static str, text: &str, out: &mut [u8]) -> Result<(), JwkError> {
     let expected = Base64UrlUnpadded::encoded_len(out);
-    // Padding is told apart from length: it is the likelier mistake.
+    // Padding is checked before the length, because it is the more likely mistake.
     if text.ends_with('=') {
         return Err(JwkError::Base64 { member });
     }

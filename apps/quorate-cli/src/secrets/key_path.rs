@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The child indices from the master node `m` down to a key; none for the master itself.
+/// The child indices from the master node `m` down to a key. The master itself has none.
 ///
-/// Any depth: EIP-2334 asks for four levels at least, EIP-2333 and EIP-2335 allow others.
-/// There are no hardened marks, because every child of EIP-2333 is hardened.
+/// The path may have any depth: EIP-2334 asks for at least four levels, but EIP-2333 and EIP-2335 allow others. There are no marks
+/// for hardened children, because every child of EIP-2333 is hardened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KeyPath(Vec<u32>);
 
@@ -49,49 +49,53 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// Which component of a key path is wrong, and how. The component after `m` is at level 1.
+/// Which part of a key path is wrong, and why. The part after `m` is at level 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyPathError {
     /// The path does not begin at the master node.
-    #[error("a key path begins with 'm', not '{component}'")]
+    #[error(
+        "found a key path that begins with {component:?}, expected one that begins with 'm', such as m/12381/3600/0/0/0"
+    )]
     Root {
-        /// What stands there.
+        /// The part that was found.
         component: String,
     },
     /// Two slashes in a row, or one at the end.
-    #[error("level {level} of the key path is empty")]
+    #[error("level {level} of the key path is empty, expected a number")]
     Empty {
         /// Its level.
         level: usize,
     },
     /// A mark as in BIP-32 (`'`, `h` or `H`).
-    #[error("'{component}' at level {level} of the key path: EIP-2334 has no hardened marks")]
+    #[error(
+        "found {component:?} at level {level} of the key path, expected a number without a mark: in EIP-2334 every level is hardened"
+    )]
     Hardened {
         /// Its level.
         level: usize,
-        /// What stands there.
+        /// The part that was found.
         component: String,
     },
     /// Something other than decimal digits, or a leading zero.
-    #[error("'{component}' at level {level} of the key path is not a decimal index")]
+    #[error("found {component:?} at level {level} of the key path, expected a decimal number without leading zeros")]
     NotANumber {
         /// Its level.
         level: usize,
-        /// What stands there.
+        /// The part that was found.
         component: String,
     },
     /// Decimal digits that do not fit 32 bits.
-    #[error("'{component}' at level {level} of the key path is above {}", u32::MAX)]
+    #[error("found {component:?} at level {level} of the key path, expected a number of at most {}", u32::MAX)]
     TooLarge {
         /// Its level.
         level: usize,
-        /// What stands there.
+        /// The part that was found.
         component: String,
     },
 }
 
-/// Reads one index. `u32::from_str` would take `+1` and `01` too; a path has one spelling.
+/// Reads one index. `u32::from_str` would also accept `+1` and `01`, but a path must have only one spelling.
 fn index(level: usize, component: &str) -> Result<u32, KeyPathError> {
     let owned = || component.to_owned();
     if component.is_empty() {

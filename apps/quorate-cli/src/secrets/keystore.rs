@@ -6,9 +6,8 @@
 //! secret     = AES-128-CTR(key[0..16], iv, ciphertext)
 //! ```
 //!
-//! The checksum does not cover the initialisation vector: where that is damaged the passphrase is
-//! still right and the secret is another. Only the public key in the file tells, which is why
-//! [`Keystore::decrypt`] asks for a way to derive it.
+//! The checksum does not cover the initialisation vector. If that is damaged, the passphrase is still accepted, but the secret is
+//! a different one. Only the public key in the file shows this, so [`Keystore::decrypt`] asks for a way to derive it.
 
 mod decryption_key;
 mod error;
@@ -29,9 +28,9 @@ use crate::secrets::key_path::{KeyPath, KeyPathError};
 use crate::secrets::passphrase::Passphrase;
 use crate::secrets::secret::Secret;
 
-/// An encrypted secret key with what its owner may know of it without the passphrase.
+/// An encrypted secret key, and what can be known of it without the passphrase.
 ///
-/// Whatever can be checked without the passphrase has been: lengths, functions, costs.
+/// Everything that can be checked without the passphrase has been checked: lengths, functions, costs.
 #[derive(Clone, PartialEq)]
 pub struct Keystore {
     kdf: Kdf,
@@ -49,7 +48,7 @@ pub struct Keystore {
 impl Keystore {
     /// Encrypts `secret` with fresh salt, initialisation vector and uuid.
     ///
-    /// `public_key` is the encoded public key of `secret`, which decrypting will compare.
+    /// `public_key` is the encoded public key of `secret`, with which [`Keystore::decrypt`] will compare.
     ///
     /// # Errors
     /// [`KeystoreError::EmptyPassphrase`], [`KeystoreError::NoPublicKey`] (EIP-2335 requires it
@@ -68,8 +67,8 @@ impl Keystore {
     /// The secret, if the passphrase is right and the secret belongs to the stated public key.
     ///
     /// `derive` returns the encoded public key of a secret, or `None` if the bytes are not a
-    /// secret key. Where [`Keystore::public_key`] is `None` there is nothing to compare with,
-    /// and a damaged initialisation vector goes unnoticed.
+    /// secret key. If [`Keystore::public_key`] is `None`, there is nothing to compare with,
+    /// and a damaged initialisation vector is not noticed.
     ///
     /// # Errors
     /// [`KeystoreError::WrongPassphrase`], [`KeystoreError::Secret`].
@@ -89,14 +88,14 @@ impl Keystore {
         Ok(Secret::new(bytes).checked(self.public_key(), derive)?)
     }
 
-    /// The public key that the file states; `None` if it is absent or empty.
+    /// The public key that the file states; `None` if it is missing or empty.
     ///
-    /// EIP-2335's text requires one beside a private key, its schema requires none.
+    /// The text of EIP-2335 requires it for a private key, but its schema does not.
     pub fn public_key(&self) -> Option<&[u8]> {
         Some(self.public_key.as_slice()).filter(|key| !key.is_empty())
     }
 
-    /// Where in the key tree the key comes from, as the file says it; empty if unknown.
+    /// The key's place in the key tree, as the file writes it; empty if it is not known.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -117,7 +116,7 @@ impl Keystore {
         self.uuid
     }
 
-    /// What the owner noted about it.
+    /// The owner's description.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
     }
@@ -127,8 +126,8 @@ impl Keystore {
         self.kdf
     }
 
-    /// Private, because `fresh` must never be used twice: two secrets under one key and one
-    /// initialisation vector give away their difference.
+    /// This function is private, because `fresh` must not be used twice: two secrets encrypted under one key and one initialisation
+    /// vector reveal their difference.
     fn encrypt_with(
         secret: &Secret,
         public_key: &[u8],
@@ -163,7 +162,7 @@ impl Keystore {
 }
 
 impl fmt::Debug for Keystore {
-    /// Leaves out ciphertext and checksum: from a log, they would let anyone try passphrases.
+    /// Leaves out ciphertext and checksum: with them, everyone who reads a log could try passphrases.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keystore")
             .field("uuid", &self.uuid)
@@ -174,14 +173,14 @@ impl fmt::Debug for Keystore {
     }
 }
 
-/// What the writer of a keystore may choose.
+/// What can be chosen for a new keystore.
 #[derive(Clone, Debug, Default)]
 pub struct KeystoreOptions {
     /// Key derivation; scrypt by default.
     pub kdf: Kdf,
-    /// Where in a key tree the key comes from, if it does.
+    /// The key's place in a key tree, if it has one.
     pub path: Option<KeyPath>,
-    /// A note for the owner. Not encrypted.
+    /// A description for the owner. It is not encrypted.
     pub description: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Secret keys at rest: what the command line reads, writes and never prints.
+//! Secret keys in files: what the command line reads and writes, and does not print.
 //!
 //! ```text
 //! file -> secret_file -> secret_source -> Plain | Keystore | Jwk -> Secret
@@ -8,7 +8,7 @@
 // The 32 bytes themselves: wiped, redacted, compared in constant time.
 pub mod secret;
 
-// `m/12381/3600/0/0/0`: where in a key tree a key comes from (EIP-2334).
+// `m/12381/3600/0/0/0`: the place of a key in a key tree (EIP-2334).
 pub mod key_path;
 
 // A passphrase, and the places it may come from.
@@ -20,15 +20,15 @@ pub mod keystore;
 // JSON Web Keys of the COSE BLS draft.
 pub mod jwk;
 
-// One door for every format: hexadecimal, keystore, JSON Web Key.
+// Reads every format: hexadecimal digits, keystore, JSON Web Key.
 pub mod secret_source;
 
-// Key files on disk: created for the owner alone, never overwritten by accident.
+// Key files on disk: readable by their owner alone, and not overwritten by accident.
 pub mod secret_file;
 
-// Hexadecimal, with or without `0x`, either case.
+// Hexadecimal digits of secrets, in constant time.
 pub(crate) mod hex;
 
-// The published keystores and keys, where they are present.
+// Published keystores and keys, if the data is present.
 #[cfg(test)]
 mod vectors;

@@ -1,6 +1,6 @@
 //! Where a passphrase comes from: a file, a file descriptor or the terminal.
 //!
-//! Never a flag's value or the environment, which other processes and shell histories can see.
+//! It does not come from a flag's value or from the environment, which other processes and shell histories can see.
 
 use std::fmt;
 use std::fs::File;
@@ -11,23 +11,23 @@ use zeroize::Zeroizing;
 
 use crate::secrets::secret_file::{ModeWarning, mode_warning};
 
-/// A passphrase as it was given: wiped when dropped, redacted in `Debug`.
+/// A passphrase as it was given. It is wiped when dropped and redacted in `Debug`.
 ///
-/// Not normalised and not stripped: each format says itself what it does with the characters.
+/// It is neither normalised nor stripped: each format has its own rules for that.
 pub struct Passphrase(Zeroizing<String>);
 
 impl Passphrase {
-    /// Takes over `text`.
+    /// A passphrase with this text.
     pub fn new(text: Zeroizing<String>) -> Self {
         Self(text)
     }
 
-    /// The text. The name is there to be searched for.
+    /// The text. The method's name makes every use of it easy to find.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether nothing remains once control codes are stripped, as EIP-2335 does.
+    /// Whether nothing remains when control codes are stripped, as EIP-2335 does.
     pub fn is_blank(&self) -> bool {
         self.0.chars().all(char::is_control)
     }
@@ -43,9 +43,9 @@ impl fmt::Debug for Passphrase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// Opening what exists: asked once, and empty if the file was made so.
+    /// Decrypting a file that exists. The passphrase is asked for once, and may be empty.
     Unlock,
-    /// Protecting something new: asked twice, and never empty.
+    /// Encrypting a new file. The passphrase is asked for twice, and must not be empty.
     Create,
 }
 
@@ -62,11 +62,11 @@ pub enum PassphraseSource {
 }
 
 impl PassphraseSource {
-    /// The source that the two flags name; the terminal if neither is there.
+    /// The source that the two flags name, or the terminal if neither is given.
     ///
     /// # Errors
-    /// [`PassphraseError::TwoSources`], and [`PassphraseError::Dash`] for a file called `-`:
-    /// standard input is `--passphrase-fd 0`, so that it cannot be asked for twice by accident.
+    /// [`PassphraseError::TwoSources`], and [`PassphraseError::Dash`] for a file named `-`. Standard input is `--passphrase-fd 0`, so
+    /// that nobody uses it for two things by accident.
     pub fn from_flags(file: Option<PathBuf>, fd: Option<u32>) -> Result<Self, PassphraseError> {
         match (file, fd) {
             (Some(_), Some(_)) => Err(PassphraseError::TwoSources),
@@ -77,10 +77,10 @@ impl PassphraseSource {
         }
     }
 
-    /// Gets the passphrase. `what` ends the question on the terminal: "Passphrase for {what}: ".
+    /// Gets the passphrase. The question on the terminal is "Passphrase for {what}: ".
     ///
-    /// A file or descriptor is read byte by byte up to the end of the first line, so what follows
-    /// stays for the next reader. Only the terminal is asked twice.
+    /// A file or descriptor is read byte by byte up to the end of the first line, so that the next reader gets what follows. Only
+    /// the terminal is asked twice.
     ///
     /// # Errors
     /// [`PassphraseError`], by source: unreadable, not UTF-8, too long; no terminal, two
@@ -103,24 +103,24 @@ impl PassphraseSource {
     }
 }
 
-/// A passphrase, and what its user should be told.
+/// A passphrase, and a warning for the user.
 #[derive(Debug)]
 pub struct Answer {
     /// The passphrase.
     pub passphrase: Passphrase,
-    /// Others can use the file that it came from.
+    /// Set if others can use the file that the passphrase came from.
     pub warning: Option<ModeWarning>,
 }
 
-/// Why there is no passphrase. Never quotes one.
+/// Why there is no passphrase. No message repeats one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassphraseError {
     /// Both flags were given.
-    #[error("--passphrase-file and --passphrase-fd exclude each other")]
+    #[error("--passphrase-file and --passphrase-fd cannot be used together; leave one of them out")]
     TwoSources,
     /// `--passphrase-file -`.
-    #[error("--passphrase-file takes a path; for standard input use --passphrase-fd 0")]
+    #[error("--passphrase-file needs a path; for standard input use --passphrase-fd 0")]
     Dash,
     /// The file or descriptor cannot be opened or read.
     #[error("cannot read the passphrase from {origin}")]
@@ -136,29 +136,31 @@ pub enum PassphraseError {
         /// The path, or "file descriptor N".
         origin: String,
     },
-    /// The first line does not end: most likely the wrong file.
-    #[error("the first line of {origin} is longer than {MAX_LENGTH} bytes")]
+    /// The first line does not end, so this is most likely the wrong file.
+    #[error("the first line of {origin} has more than {MAX_LENGTH} bytes, which is too much for a passphrase")]
     TooLong {
         /// The path, or "file descriptor N".
         origin: String,
     },
     /// A terminal behind `--passphrase-fd` would show what is typed.
-    #[error("file descriptor {fd} is a terminal and would show the passphrase; leave the flag out")]
+    #[error(
+        "file descriptor {fd} is a terminal, which would show the passphrase; leave out --passphrase-fd to be asked for it"
+    )]
     Echo {
         /// The descriptor.
         fd: u32,
     },
-    /// Nobody to ask.
-    #[error("no terminal to ask for a passphrase; use --passphrase-file PATH or --passphrase-fd N")]
+    /// There is no terminal.
+    #[error("there is no terminal to ask for a passphrase; use --passphrase-file PATH or --passphrase-fd N")]
     NoTerminal(#[source] io::Error),
-    /// Ctrl-C at the question.
-    #[error("interrupted while asking for a passphrase")]
+    /// Ctrl-C was pressed at the question.
+    #[error("interrupted while asking for the passphrase")]
     Interrupted,
     /// The two answers differ.
-    #[error("the two passphrases differ")]
+    #[error("the two passphrases differ; run the command again")]
     Differ,
     /// An empty passphrase protects nothing.
-    #[error("the passphrase is empty, which would protect nothing")]
+    #[error("the passphrase is empty, which would not protect the key; choose another")]
     Empty,
 }
 
@@ -177,7 +179,7 @@ fn open(path: &Path, origin: &str) -> Result<File, PassphraseError> {
 }
 
 fn first_line(mut reader: impl Read, origin: String) -> Result<Passphrase, PassphraseError> {
-    // Room for the longest line at once: growing would leave the beginning behind, unwiped.
+    // The capacity is that of the longest line, because a vector that grows leaves a copy behind, which is not wiped.
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LENGTH));
     let mut byte = Zeroizing::new([0]);
     loop {
@@ -194,7 +196,7 @@ fn first_line(mut reader: impl Read, origin: String) -> Result<Passphrase, Passp
     Ok(Passphrase::new(Zeroizing::new(text.to_owned())))
 }
 
-/// Asks through `prompt`, which is the terminal everywhere but in tests.
+/// Asks through `prompt`, which is the terminal except in tests.
 fn ask(
     purpose: Purpose,
     what: &str,
@@ -209,7 +211,7 @@ fn ask(
         Purpose::Unlock => answer(&format!("Passphrase for {what}: ")),
         Purpose::Create => {
             let first = answer(&format!("New passphrase for {what}: "))?;
-            // Before the second question, so that nobody confirms what will be refused.
+            // This is checked before the second question, so that nobody types a passphrase twice that will be refused.
             if first.is_blank() {
                 return Err(PassphraseError::Empty);
             }
@@ -222,7 +224,7 @@ fn ask(
     }
 }
 
-/// Bytes in the longest passphrase taken from a file; beyond it the file is taken for another one.
+/// The length of the longest passphrase in a file, in bytes. A longer first line means that it is the wrong file.
 const MAX_LENGTH: usize = 4096;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A secret key as bytes, before anything is known about the scheme that it belongs to.
+//! A secret key as bytes, before its scheme is known.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use crate::secrets::hex::{self, HexError};
 
 /// A secret scalar: 32 bytes, big-endian, as EIP-2333, EIP-2335 and the COSE draft have it.
 ///
-/// Wiped when dropped, redacted in `Debug`, compared in constant time, neither `Copy` nor `Clone`.
-/// Not checked against the group order: whoever derives the public key does that.
+/// It is wiped when dropped, redacted in `Debug`, compared in constant time, and neither `Copy` nor `Clone`. It is not checked
+/// against the group order here; the code that derives the public key does that.
 pub struct Secret(Zeroizing<[u8; Secret::LENGTH]>);
 
 impl Secret {
     /// Bytes in a secret.
     pub const LENGTH: usize = 32;
 
-    /// Takes over `bytes`, big-endian.
+    /// A secret with these bytes, big-endian.
     pub fn new(bytes: Zeroizing<[u8; Self::LENGTH]>) -> Self {
         Self(bytes)
     }
@@ -32,7 +32,7 @@ impl Secret {
         Ok(Self(bytes))
     }
 
-    /// The bytes, big-endian. The name is there to be searched for.
+    /// The bytes, big-endian. The method's name makes every use of them easy to find.
     pub fn expose(&self) -> &[u8; Self::LENGTH] {
         &self.0
     }
@@ -40,17 +40,17 @@ impl Secret {
     /// The content of a plain key file: 64 lower-case hexadecimal digits and a newline.
     pub fn to_hex_line(&self) -> Zeroizing<String> {
         let digits = Zeroizing::new(hex::encode(self.expose()));
-        // Room for the newline at once: growing would leave the digits behind, unwiped.
+        // The capacity includes the newline, because a string that grows leaves a copy behind, which is not wiped.
         let mut line = Zeroizing::new(String::with_capacity(digits.len() + 1));
         line.push_str(&digits);
         line.push('\n');
         line
     }
 
-    /// Gives the secret out only if it is a key, and the very key that its file names.
+    /// Returns the secret if it is a secret key and belongs to the public key that its file states.
     ///
-    /// `derive` returns the encoded public key, or `None` if the bytes are not a secret key.
-    /// Where the file states no public key there is nothing to compare with.
+    /// `derive` returns the encoded public key, or `None` if the bytes are not a secret key. If the file states no public key, the
+    /// comparison is left out.
     pub(crate) fn checked(
         self,
         stated: Option<&[u8]>,
@@ -66,15 +66,19 @@ impl Secret {
     }
 }
 
-/// The bytes were read, but they are not the key that the file promises.
+/// The bytes were read, but they are not a secret key, or not the one of the stated public key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
     /// Zero, or not below the group order.
-    #[error("the 32 bytes are not a secret key: zero, or not below the group order")]
+    #[error("the 32 bytes are not a secret key: they are zero, or not below the group order")]
     NotASecretKey,
     /// The file states one public key and holds the secret of another.
-    #[error("the file states public key {}, but its secret belongs to {}", hex::encode(stated), hex::encode(derived))]
+    #[error(
+        "the file states the public key {}, but its secret belongs to {}",
+        hex::encode(stated),
+        hex::encode(derived)
+    )]
     PublicKeyMismatch {
         /// The public key in the file.
         stated: Vec<u8>,
@@ -133,6 +137,6 @@ mod tests {
     #[test]
     fn a_mismatch_prints_both_keys() {
         let error = SecretError::PublicKeyMismatch { stated: vec![0xaa], derived: vec![0xbb] };
-        assert_eq!(error.to_string(), "the file states public key aa, but its secret belongs to bb");
+        assert_eq!(error.to_string(), "the file states the public key aa, but its secret belongs to bb");
     }
 }

@@ -1,6 +1,6 @@
-//! Key files: for their owner alone, never overwritten by accident, never left half-written.
+//! Key files: readable by their owner alone, not overwritten by accident, and not left half-written.
 //!
-//! Modes are those of Unix; elsewhere a file gets what its directory hands down, and nothing warns.
+//! The modes are those of Unix. On other systems a file has the permissions that its directory gives it, and there is no warning.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 use tempfile::Builder;
 use zeroize::Zeroizing;
 
-/// What to do with a file that is already there. Exhaustive: there is no third answer.
+/// What to do with a file that exists already. The enum is exhaustive, because there is no third way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Leave it alone and fail.
+    /// Leave the file as it is, and fail.
     Refuse,
-    /// Put the new file in its place, at once and whole.
+    /// Replace the file by the new one, in one step.
     Replace,
 }
 
-/// Writes `contents` to `path` with mode 0600 and flushes file and directory to the disk.
+/// Writes `contents` to `path` with mode 0600, and flushes the file and its directory to the disk.
 ///
-/// The bytes go to a hidden file in the same directory, created with `O_EXCL`, which takes the name `path` only once it is
+/// The bytes go to a hidden file in the same directory, which is created with `O_EXCL` and gets the name `path` only when it is
 /// whole. So `path` is never half-written, and with [`Overwrite::Replace`] the old file survives a full disk or Ctrl-C. On an
-/// error the hidden file is removed; a process killed in that instant leaves it behind, named `.NAME.….tmp`, and it holds the
-/// secret. Missing directories are not created.
+/// error the hidden file is removed. If the process is killed before, the hidden file stays, named `.NAME.….tmp`, and contains
+/// the secret. Missing directories are not created.
 ///
 /// # Errors
 /// [`SecretFileError`]: the file exists, is not a regular file (a symbolic link or device is not
@@ -34,7 +34,7 @@ pub fn write(path: &Path, contents: &[u8], overwrite: Overwrite) -> Result<(), S
     write_with(path, overwrite, |file| file.write_all(contents))
 }
 
-/// Reads a key file of at most 64 KiB and looks at its mode.
+/// Reads a key file of at most 64 KiB and checks its mode.
 ///
 /// # Errors
 /// [`SecretFileError`]: unreadable, or too large to be a key.
@@ -52,18 +52,18 @@ pub fn read(path: &Path) -> Result<SecretFile, SecretFileError> {
 /// # Errors
 /// Those of `reader`.
 pub fn read_bounded(reader: impl Read) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    // One byte more than allowed, to tell "full" from "too large". All of it reserved at once:
-    // growing would leave the beginning behind, unwiped.
+    // One byte more than allowed tells a full file from one that is too large. All of it is reserved at once, because a vector
+    // that grows leaves a copy of the beginning behind, which is not wiped.
     let mut contents = Zeroizing::new(Vec::with_capacity(MAX_SIZE + 1));
     reader.take(MAX_SIZE as u64 + 1).read_to_end(&mut contents)?;
     Ok((contents.len() <= MAX_SIZE).then_some(contents))
 }
 
-/// A key file's bytes, wiped when dropped, and what its user should be told.
+/// A key file's bytes, which are wiped when dropped, and a warning for the user.
 pub struct SecretFile {
     /// The bytes.
     pub contents: Zeroizing<Vec<u8>>,
-    /// Others than the owner can use the file.
+    /// Set if others than the owner can use the file.
     pub warning: Option<ModeWarning>,
 }
 
@@ -94,26 +94,26 @@ impl fmt::Display for ModeWarning {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretFileError {
-    /// There is a file, and it was not to be replaced.
-    #[error("{} exists and is left alone; --force replaces it", path.display())]
+    /// The file exists, and was not to be replaced.
+    #[error("{} exists already and is left as it is; use --force to replace it", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// Replacing it would not do what its owner thinks.
-    #[error("{} is not a regular file, and is not replaced", path.display())]
+    /// A link, directory or device would not be replaced in the way that the user expects.
+    #[error("{} is not a regular file, so it is not replaced; name another file", path.display())]
     NotRegular {
         /// A symbolic link, directory or device.
         path: PathBuf,
     },
     /// More than any key needs.
-    #[error("{} is larger than {MAX_SIZE} bytes: not a key file", path.display())]
+    #[error("{} has more than {MAX_SIZE} bytes, which is too much for a key file; name another file", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// The file is there and whole, but a power failure may undo that.
-    #[error("{} is written, but its directory could not be flushed to the disk", path.display())]
+    /// The file is written whole, but a power failure may still undo that.
+    #[error("{} is written, but its directory could not be flushed to the disk, so a power failure may undo it", path.display())]
     NotDurable {
         /// The file.
         path: PathBuf,
@@ -140,14 +140,14 @@ impl SecretFileError {
 
 /// Warns when group or others have any permission on an open regular file.
 ///
-/// Pipes and the like pass: their modes say nothing about who can read them.
+/// Other files, such as pipes, have no warning, because their modes do not say who can read them.
 pub(crate) fn mode_warning(path: &Path, file: &File) -> Option<ModeWarning> {
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
     let mode = permission_bits(&metadata)?;
     (mode & 0o077 != 0).then(|| ModeWarning { path: path.to_owned(), mode })
 }
 
-/// Lets `fill` write the file's content.
+/// Like [`write`], but `fill` writes the content.
 fn write_with(
     path: &Path,
     overwrite: Overwrite,
@@ -180,7 +180,7 @@ fn write_with(
     sync_directory_of(path)
 }
 
-/// Renaming over a link would replace the link and leave its target; over a device, worse.
+/// Refuses everything but a regular file: renaming over a link would replace the link and leave its target as it is.
 fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(()),
@@ -205,7 +205,7 @@ fn permission_bits(_: &fs::Metadata) -> Option<u32> {
     None
 }
 
-/// A new name lives in the directory, which is flushed on its own.
+/// Flushes the directory, which has the file's new name.
 #[cfg(unix)]
 fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
     File::open(directory_of(path))
@@ -218,7 +218,7 @@ fn sync_directory_of(_: &Path) -> Result<(), SecretFileError> {
     Ok(())
 }
 
-/// Bytes in the largest key file; keystores take about 1 KiB.
+/// The size of the largest key file in bytes. Keystores have about 1 KiB.
 const MAX_SIZE: usize = 64 * 1024;
 
 #[cfg(test)]
@@ -365,13 +365,13 @@ mod tests {
             let path = directory.path().join("key");
             write(&path, b"secret", Overwrite::Refuse).expect("writes");
             assert_eq!(mode(&path), 0o600);
-            // The new file's mode counts, not that of the one it replaces.
+            // A file that replaces another has its own mode.
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("chmod");
             write(&path, b"secret", Overwrite::Replace).expect("replaces");
             assert_eq!(mode(&path), 0o600);
         }
 
-        /// The mode is there from the first byte on, not put right afterwards.
+        /// The file has its mode from the first byte on.
         #[test]
         fn an_unfinished_file_is_for_its_owner_alone() {
             let directory = directory();

@@ -1,4 +1,4 @@
-//! Every format that a secret key may come in, told apart by its content.
+//! Reads a secret key in any format, and tells the formats apart by their content.
 
 use crate::secrets::hex::HexError;
 use crate::secrets::jwk::{Jwk, JwkError};
@@ -10,24 +10,24 @@ use crate::secrets::secret::{Secret, SecretError};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SecretSource {
-    /// The secret in hexadecimal, unprotected, with no public key beside it.
+    /// The secret in hexadecimal digits, not encrypted, without a public key.
     Plain(Secret),
     /// Encrypted with a passphrase (EIP-2335).
     Keystore(Box<Keystore>),
-    /// A JSON Web Key, unprotected.
+    /// A JSON Web Key, not encrypted.
     Jwk(Jwk),
 }
 
 impl SecretSource {
-    /// The secret, compared with the public key in the file where there is one.
+    /// The secret. It is compared with the public key in the file, if there is one.
     ///
-    /// `passphrase` is called for a keystore only. `derive` returns the encoded public key of a
+    /// `passphrase` is called only for a keystore. `derive` returns the encoded public key of a
     /// secret, or `None` if the bytes are not a secret key.
     ///
     /// # Errors
-    /// [`UnlockError`]: no passphrase, the wrong one, or another key than the file states.
+    /// [`UnlockError`]: no passphrase, the wrong one, or a secret that does not belong to the stated public key.
     ///
-    /// Cost: one key derivation for a keystore, nothing otherwise.
+    /// Cost: one key derivation for a keystore, nothing for the other formats.
     pub fn unlock(
         self,
         passphrase: impl FnOnce() -> Result<Passphrase, PassphraseError>,
@@ -41,11 +41,12 @@ impl SecretSource {
     }
 }
 
-/// Reads a key file: a JSON object is a keystore or a JSON Web Key, anything else is 64
-/// hexadecimal digits in one line, with or without `0x`. White space around it does not matter.
+/// Reads a key file. A JSON object is a keystore or a JSON Web Key; everything else must be 64 hexadecimal digits in one line, with
+/// or without `0x`. White space around the content is skipped.
 ///
 /// # Errors
-/// [`ReadSecretError`], which quotes no secret: of the bytes at most the name of an unknown function in a keystore.
+/// [`ReadSecretError`]. Its messages repeat no secret. Of the file's bytes they repeat at most the name of an unknown function in
+/// a keystore.
 pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
     let text = bytes.trim_ascii();
     if text.is_empty() {
@@ -54,7 +55,7 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
     if !text.starts_with(b"{") {
         return Ok(SecretSource::Plain(Secret::from_hex(text)?));
     }
-    // From here on untrimmed, so that errors count the file's own lines.
+    // The bytes are read untrimmed from here on, so that errors name the lines of the file.
     let members: Members = serde_json::from_slice(bytes)
         .map_err(|error| ReadSecretError::Json { line: error.line(), column: error.column() })?;
     match members {
@@ -70,47 +71,47 @@ pub fn read_secret(bytes: &[u8]) -> Result<SecretSource, ReadSecretError> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadSecretError {
-    /// Nothing in it but white space.
-    #[error("the key file is empty")]
+    /// The file has nothing but white space.
+    #[error("the key file is empty, expected hexadecimal digits, a keystore or a JSON Web Key")]
     Empty,
-    /// Not JSON, and not a plain key either.
-    #[error("a plain key file holds one secret in hexadecimal")]
+    /// The file is not JSON, and not a plain key either.
+    #[error("expected a secret key in hexadecimal digits, a keystore or a JSON Web Key")]
     Hex(#[from] HexError),
-    /// It begins like JSON and is not.
-    #[error("the key file begins with '{{' but is not JSON: line {line}, column {column}")]
+    /// The file begins like JSON, but is not JSON.
+    #[error("the key file begins with '{{' but is not JSON, at line {line}, column {column}")]
     Json {
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
     },
-    /// A JSON object of another kind.
-    #[error("the key file is JSON, but neither a keystore ('crypto') nor a JSON Web Key ('kty')")]
+    /// The file is a JSON object of another kind.
+    #[error("the key file is JSON, but neither a keystore (with 'crypto') nor a JSON Web Key (with 'kty')")]
     UnknownObject,
-    /// A keystore with something wrong.
+    /// The keystore cannot be read.
     #[error(transparent)]
     Keystore(#[from] KeystoreError),
-    /// A JSON Web Key with something wrong.
+    /// The JSON Web Key cannot be read.
     #[error(transparent)]
     Jwk(#[from] JwkError),
 }
 
-/// Why the secret in a key file was not given out.
+/// Why the secret in a key file cannot be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnlockError {
     /// There is no passphrase.
     #[error(transparent)]
     Passphrase(#[from] PassphraseError),
-    /// The keystore does not open.
+    /// The keystore cannot be decrypted.
     #[error(transparent)]
     Keystore(#[from] KeystoreError),
-    /// Not a key, or another key than the file states.
+    /// The bytes are not a secret key, or not the one of the stated public key.
     #[error(transparent)]
     Secret(#[from] SecretError),
 }
 
-/// Which members there are; their values are skipped unread.
+/// Which members the object has. Their values are skipped.
 #[derive(serde::Deserialize)]
 struct Members {
     kty: Option<serde::de::IgnoredAny>,
@@ -231,7 +232,7 @@ mod tests {
         Secret::new(Zeroizing::new([byte; 32]))
     }
 
-    /// Stands in for the curve.
+    /// Takes the place of the curve.
     fn derive(secret: &Secret) -> Option<Vec<u8>> {
         Some(secret.expose().to_vec())
     }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// The bytes of a vector file; `None`, said on standard error, if the whole set is absent.
+/// The bytes of a vector file; `None`, with a line on standard error, if there are no vectors at all.
 ///
-/// A set that is present but lacks the file, or that was named and is absent, fails the test.
+/// The test fails if the vectors are present without the file, or if `QUORATE_VECTORS` names a folder that does not exist.
 pub(crate) fn read(name: &str) -> Option<Vec<u8>> {
     let named = env::var_os("QUORATE_VECTORS").map(PathBuf::from);
     let root = named.clone().unwrap_or_else(|| PathBuf::from(DEFAULT));
@@ -17,5 +17,5 @@ pub(crate) fn read(name: &str) -> Option<Vec<u8>> {
     Some(fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// Beside the workspace, seen from this crate.
+/// The folder beside the workspace, relative to this crate.
 const DEFAULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors");

@@ -28,7 +28,7 @@ fn several_files_are_one_run_in_their_order() {
     let expected = [(0, "c1", true), (1, "c2", false), (2, "c4", true), (4, "c3", true)]
         .map(|(i, id, v)| (json!(i), json!(id), json!(v)));
     assert_eq!(seen, expected);
-    assert!(ran.err.contains(&format!("{second}, line 1: not a JSON object")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("{second}, line 1: found text that is not JSON")), "{}", ran.err);
 }
 
 #[test]
@@ -59,7 +59,9 @@ fn a_folder_is_no_file() {
 #[test]
 fn an_array_of_claims_is_read_and_a_truncated_one_reported() {
     let array = json!([claim(1), 5, false_claim(2)]).to_string();
-    let ran = verify_input(&["--verdicts"], &array).exits(2).says("standard input, element [1]: not a JSON object");
+    let ran = verify_input(&["--verdicts"], &array)
+        .exits(2)
+        .says("standard input, element [1]: found a number, expected a JSON object");
     assert_eq!(ran.valid(), [true, false]);
     verify_input(&[], &array[..array.len() / 2]).exits(2).says("standard input: the jsonl document ends in the middle");
 }
@@ -87,7 +89,7 @@ fn a_named_pipe_loses_nothing() {
         ran
     };
     assert_eq!(verify_pipe(&claims).exits(1).valid(), [true, false, true]);
-    verify_pipe(&parquet).exits(2).says("cannot come from a pipe");
+    verify_pipe(&parquet).exits(2).says("cannot be read from a pipe");
 }
 
 #[test]
@@ -129,7 +131,7 @@ fn parquet_with_lists_binary_columns_and_numbers() {
 #[test]
 fn parquet_from_standard_input_is_refused() {
     for arguments in [&["--verdicts"][..], &["--format", "parquet", "-"]] {
-        let ran = verify_input(arguments, parquet(&[claim(1)])).exits(2).says("cannot come from a pipe");
+        let ran = verify_input(arguments, parquet(&[claim(1)])).exits(2).says("cannot be read from a pipe");
         assert_eq!(ran.out, "");
     }
 }
@@ -140,11 +142,11 @@ fn damaged_parquet_is_reported_and_the_other_files_are_read() {
     let whole = parquet(&[claim(1)]);
     let good = folder.file("good", lines(&[claim(1)]));
     let cut = folder.file("cut", &whole[..whole.len() - 20]);
-    let ran = verify(&["--verdicts", &cut, &good]).exits(2).says(&format!("{cut}: this Parquet file is cut off"));
+    let ran = verify(&["--verdicts", &cut, &good]).exits(2).says(&format!("{cut}: the Parquet file is cut off"));
     assert_eq!(ran.valid(), [true]);
     let lacks = folder.file("lacks", parquet_of(vec![("signature", Arc::new(StringArray::from(vec!["00"])))]));
     verify(&[&lacks]).exits(2).says("no column \"public_key\"");
-    verify(&["--format", "parquet", &good]).exits(2).says("no Parquet file");
+    verify(&["--format", "parquet", &good]).exits(2).says("expected a Parquet file");
 }
 
 #[test]
@@ -152,8 +154,8 @@ fn a_format_that_the_file_is_not_is_reported() {
     let folder = Folder::new();
     let good = folder.file("good", lines(&[claim(1)]));
     let text = folder.file("text", "some prose\n");
-    verify(&["--format", "drand", &text]).exits(2).says(&format!("{text}: this is no drand document"));
-    verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: this is no light-client document"));
+    verify(&["--format", "drand", &text]).exits(2).says(&format!("{text}: expected a drand document"));
+    verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: expected a light-client document"));
     verify(&["--format", "csv", &good]).exits(2).says("expected jsonl, parquet, drand or light-client");
     assert_eq!(verify(&["--format", "jsonl", "--verdicts", &good]).exits(0).valid(), [true]);
 }

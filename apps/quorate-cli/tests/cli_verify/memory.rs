@@ -103,13 +103,13 @@ fn a_false_known_signature_makes_no_other_claim_valid() {
 fn a_tampered_known_file_is_an_error_with_its_line() {
     let folder = Folder::new();
     let bad = [
-        ("hello".to_owned(), "not a JSON object"),
-        (without(claim(2), "signature").to_string(), "lacks \"signature\""),
+        ("hello".to_owned(), "expected a JSON object"),
+        (without(claim(2), "signature").to_string(), "\"signature\" is missing"),
         (with(claim(2), "signature", "00").to_string(), "signature: "),
         (with(claim(2), "public_key", "c0".to_owned() + &"00".repeat(47)).to_string(), "identity"),
         (with(claim(2), "suite", "eth3").to_string(), "there is no suite"),
-        (without(claim(2), "suite").to_string(), "give --suite NAME"),
-        (shared(MinPk::Eth2, &[1, 2], b"m").to_string(), "makes one statement, this one makes 2"),
+        (without(claim(2), "suite").to_string(), "--suite NAME"),
+        (shared(MinPk::Eth2, &[1, 2], b"m").to_string(), "makes one statement, but this one makes 2"),
         (with(shared(MinPk::Eth2, &[1], b"m"), "public_keys", json!([])).to_string(), "makes one statement"),
     ];
     for (line, reason) in bad {

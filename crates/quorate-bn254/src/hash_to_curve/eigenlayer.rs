@@ -3,7 +3,7 @@
 use ark_bn254::Fq;
 use ark_ff::{Field, PrimeField};
 
-use super::{point, right_side};
+use super::roots::{point, right_side};
 use crate::signature::MessagePoint;
 
 /// Starts at x = digest mod p and counts x up until x³ + 3 is a square; then y = (x³ + 3)^((p + 1)/4), which is one of the

@@ -3,7 +3,7 @@
 use ark_bn254::{Fq, G1Affine};
 use ark_ff::{AdditiveGroup, Field, MontFp};
 
-use super::{is_square, parity, point, right_side, root_of_parity};
+use super::roots::{is_square, parity, point, right_side, root_of_parity};
 
 /// Which of the three candidates for x the map took. The numbers are those that the contract reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,7 +73,7 @@ const C4: Fq = MontFp!("72960809572797584074154685817524250295654370524326078875
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash_to_curve::Parity;
+    use crate::hash_to_curve::roots::Parity;
 
     /// Section 6.6.1 defines the constants; here A = 0 and B = 3.
     #[test]

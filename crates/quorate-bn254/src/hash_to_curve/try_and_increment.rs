@@ -4,7 +4,7 @@
 use ark_bn254::Fq;
 use ark_ff::PrimeField;
 
-use super::{Parity, point, right_side, root_of_parity};
+use super::roots::{Parity, point, right_side, root_of_parity};
 use crate::{encoding::fq_from_bytes, keccak::keccak256, signature::MessagePoint};
 
 /// The point of a digest, and the counter that leads to it.

@@ -1,7 +1,7 @@
-//! blst's point operations, made safe, with one face for E(Fp) and for its twist.
+//! blst's operations on points, made safe, with one trait for E(Fp) and its twist.
 //!
-//! Every function below passes valid references and lengths, and every point it can be given lies on its curve, since
-//! the crate makes points only by decoding, hashing and adding. The additions are blst's complete ones (`add_or_double`).
+//! Every function below passes valid references and lengths. Every point lies on its curve, because the crate makes
+//! points only by decoding, hashing and adding. The additions are blst's complete ones (`add_or_double`).
 
 use alloc::vec::Vec;
 use core::{fmt, ptr};
@@ -10,36 +10,37 @@ use blst::*;
 
 use super::field::Field;
 
-/// An affine point of one of the two curves, (0, 0) standing for the identity.
+/// An affine point of one of the two curves. (0, 0) stands for the identity.
 pub trait Curve: Copy + Eq + 'static {
-    /// The same point with X/Z², Y/Z³.
+    /// A point in Jacobian coordinates: (X/Z², Y/Z³).
     type Jacobian: Copy + Default;
     /// An element of the coordinate field.
     type Field: Field;
 
     const ID: GroupId;
     const IDENTITY: Self;
-    /// Bytes of a compressed point.
+    /// The number of bytes of a compressed point.
     const COMPRESSED: usize = size_of::<Self::Field>();
-    /// Bytes of an uncompressed point.
+    /// The number of bytes of an uncompressed point.
     const UNCOMPRESSED: usize = 2 * Self::COMPRESSED;
 
     fn generator() -> Self;
     fn at(x: Self::Field, y: Self::Field) -> Self;
     fn x(&self) -> Self::Field;
     fn y(&self) -> Self::Field;
-    /// One, of the coordinate field.
+    /// One in the coordinate field.
     fn one() -> Self::Field;
     fn compress_into(&self, bytes: &mut [u8]);
     fn serialize_into(&self, bytes: &mut [u8]);
-    /// The curve equation solved for y; `None` where it has no solution. The caller has checked length and flags.
+    /// Solves the curve equation for y. The answer is `None` if it has no solution. The caller has checked length and
+    /// flags.
     fn uncompress(bytes: &[u8]) -> Option<Self>;
-    /// The curve equation checked; `None` where it does not hold. The caller has checked length and flags.
+    /// Checks the curve equation. The answer is `None` if it does not hold. The caller has checked length and flags.
     fn deserialize(bytes: &[u8]) -> Option<Self>;
     fn in_subgroup(&self) -> bool;
     fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
 
-    /// Multiplies by β^turn, with the β for which (βx, y) is λ·(x, y) on the subgroup of order r.
+    /// Multiplies x by β^turn, where (βx, y) = λ·(x, y) on the subgroup of order r.
     fn turn_field(x: Self::Field, turn: u8) -> Self::Field;
 
     fn to_jacobian(&self) -> Self::Jacobian;
@@ -65,13 +66,13 @@ pub trait Curve: Copy + Eq + 'static {
     }
 }
 
-/// Which of the two groups.
+/// One of the two groups, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the curve has two groups, and what hangs on one must be said of both")]
 pub enum GroupId {
-    /// The subgroup of E(Fp), with 48 bytes a point.
+    /// The subgroup of E(Fp). A compressed point has 48 bytes.
     G1,
-    /// The subgroup of the twist E'(Fp2), with 96 bytes a point.
+    /// The subgroup of the twist E'(Fp2). A compressed point has 96 bytes.
     G2,
 }
 
@@ -94,8 +95,8 @@ impl fmt::Display for GroupId {
 /// |z|, the absolute value of the curve's parameter.
 pub(crate) const PARAMETER: u64 = 0xd201_0000_0001_0000;
 
-/// The two cube roots of one in Fp other than one, in Montgomery form.
-/// The first is 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffe, the second its square.
+/// The two cube roots of one in Fp besides one, in Montgomery form. The first is
+/// 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffe, and the second is its square.
 const CUBE_ROOTS: [blst_fp; 2] = [
     blst_fp {
         l: [
@@ -124,7 +125,7 @@ macro_rules! curve {
      $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
      $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate_field:ident, $sum:ident,
      $pippenger:ident, $pippenger_scratch:ident) => {
-        // SAFETY, for every block below: see the head of this file.
+        // SAFETY, for every block below: the head of this file says why the arguments are valid.
         impl Curve for $affine {
             type Jacobian = $jacobian;
             type Field = $field;
@@ -286,8 +287,8 @@ macro_rules! curve {
     };
 }
 
-/// blst makes the points with x = 0 and says of them at once that they are outside the subgroup, as they are; here that
-/// is the subgroup check's to say.
+/// Whether the point is on its curve. For a point with x = 0 blst's decoder answers that it is outside the subgroup,
+/// which is true, but here the subgroup check says so later.
 fn on_curve(result: BLST_ERROR) -> bool {
     matches!(result, BLST_ERROR::BLST_SUCCESS | BLST_ERROR::BLST_POINT_NOT_IN_GROUP)
 }

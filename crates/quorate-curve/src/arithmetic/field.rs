@@ -14,7 +14,7 @@ pub trait Field: Copy + Default + Eq {
     fn inverse(&self) -> Self;
     /// The product with an element of Fp.
     fn times_fp(&self, other: &blst_fp) -> Self;
-    /// Its parts, which are fully reduced and in Montgomery form: one in Fp, two in Fp2.
+    /// The parts of the element, fully reduced and in Montgomery form: one in Fp, two in Fp2.
     fn parts(&self) -> &[blst_fp];
 
     fn is_zero(&self) -> bool {

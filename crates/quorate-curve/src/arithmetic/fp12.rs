@@ -1,4 +1,4 @@
-//! blst's operations of Fp12 = Fp6(w), made safe. blst allows the result of each in the place of a factor.
+//! blst's operations on Fp12 = Fp6(w), made safe. blst allows the result in the place of a factor.
 
 use core::ptr;
 
@@ -27,21 +27,21 @@ pub(crate) fn multiply(a: &blst_fp12, b: &blst_fp12) -> blst_fp12 {
     out
 }
 
-/// Squares a.
+/// Squares a in place.
 pub(crate) fn square(a: &mut blst_fp12) {
     let a = ptr::from_mut(a);
     // SAFETY: a valid pointer.
     unsafe { blst_fp12_sqr(a, a) };
 }
 
-/// Multiplies a by a line of the ate pairing, x + y·v + z·v·w.
+/// Multiplies a in place by a line of the ate pairing, x + y·v + z·v·w.
 pub(crate) fn multiply_by_line(a: &mut blst_fp12, line: &blst_fp6) {
     let a = ptr::from_mut(a);
     // SAFETY: valid pointers.
     unsafe { blst_fp12_mul_by_xy00z0(a, a, line) };
 }
 
-/// The inverse of a, zero of zero.
+/// The inverse of a. The inverse of zero is zero.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn inverse(a: &blst_fp12) -> blst_fp12 {
     let mut out = *a;
@@ -50,7 +50,7 @@ pub(crate) fn inverse(a: &blst_fp12) -> blst_fp12 {
     out
 }
 
-/// a raised to p⁶: in the cyclotomic subgroup the inverse.
+/// a raised to p⁶. In the cyclotomic subgroup this is the inverse.
 pub(crate) fn conjugate(a: &blst_fp12) -> blst_fp12 {
     let mut out = *a;
     // SAFETY: a valid reference.

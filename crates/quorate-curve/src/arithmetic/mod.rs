@@ -1,6 +1,6 @@
-//! blst's arithmetic of one field element, one point and one value of a pairing, made safe.
+//! blst's arithmetic on one field element, one point or one value of a pairing at a time, made safe.
 //!
-//! Both groups have one face here: [`field::Field`] for Fp and Fp2, [`curve::Curve`] for E(Fp) and its twist.
+//! Both curves share two traits: [`field::Field`] for Fp and Fp2, and [`curve::Curve`] for E(Fp) and its twist.
 
 pub(crate) mod curve;
 pub(crate) mod field;

@@ -1,23 +1,28 @@
-//! Who does the arithmetic: one closed choice, made once, and one `match` for each verb on a slice.
+//! The choice between the backends, and the verbs that they all offer.
+//!
+//! A [`Backend`] is a closed enum that a program chooses once. Each verb takes a slice or segments and has one `match`,
+//! so that no field operation is dispatched. The backends themselves stand below this module and know points of the two
+//! curves; [`Group`] wraps these, and this module translates.
 //!
 //! | verb | in | out |
 //! |---|---|---|
 //! | [`decode_each`](Backend::decode_each), [`decode_uncompressed_each`](Backend::decode_uncompressed_each) | encodings | points on the curve |
 //! | [`hash_to_curve`](Backend::hash_to_curve) | messages under one tag | points of order r |
-//! | [`hash_for_sums`](Backend::hash_for_sums), [`clear_sums`](Backend::clear_sums) | messages of which only sums are wanted | the same for less |
+//! | [`hash_for_sums`](Backend::hash_for_sums), [`clear_sums`](Backend::clear_sums) | messages whose hashes are only summed | their sums, for less work |
 //! | [`in_subgroup`](Backend::in_subgroup) | points | one answer each |
 //! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each segment |
 //! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each segment |
-//! | [`weighted_sums_of_members`](Backend::weighted_sums_of_members) | points and weights | the same if all points are in the subgroup |
-//! | [`msm`](Backend::msm) | points and public scalars | Σ n·P |
+//! | [`weighted_sums_of_members`](Backend::weighted_sums_of_members) | points and weights | the same, if all points are in the subgroup |
+//! | [`msm`](Backend::msm) | points and public scalars | Σ n·P, a multi-scalar multiplication |
 //! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each segment, before the final exponentiation |
-//! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2; pairs with them | the same for less, of points that are paired often |
+//! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2 that are paired often; pairs with them | the same products, for less work |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
 //!
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
-//! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these verbs
-//! on one item. Besides, a back end says how it likes its work cut: [`lanes`](Backend::lanes),
-//! [`pairings`](Backend::pairings), [`sums_members_from`](Backend::sums_members_from).
+//! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these
+//! verbs on one item. A backend also says how the engine should divide its work: [`lanes`](Backend::lanes),
+//! [`pairings`](Backend::pairings), [`pairs_uncleared`](Backend::pairs_uncleared),
+//! [`sums_members_from`](Backend::sums_members_from).
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
@@ -43,13 +48,13 @@ use crate::{
     weight::Soundness,
 };
 
-/// The implementation that executes a plan.
+/// An implementation of the verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the engine's table of costs has a row for each")]
 pub enum Backend {
-    /// blst: assembly for one item at a time, on any CPU.
+    /// blst, which computes one item at a time in assembly. It runs on any CPU.
     Portable,
-    /// Eight items at a time, by the 52-bit multiplier of AVX-512 IFMA.
+    /// Eight items at a time, with the 52-bit multiplier of AVX-512 IFMA.
     #[cfg(target_arch = "x86_64")]
     Ifma(Ifma),
 }
@@ -60,7 +65,7 @@ pub enum Backend {
 const BOTH: &[Backend] = &[Backend::Ifma(unsafe { Ifma::assume() }), Backend::Portable];
 
 impl Backend {
-    /// Every back end that this machine can run, the fastest first.
+    /// The backends that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {
         #[cfg(target_arch = "x86_64")]
         if Ifma::detect().is_some() {
@@ -69,12 +74,12 @@ impl Backend {
         &[Self::Portable]
     }
 
-    /// The fastest back end that this machine can run.
+    /// The fastest backend that this machine can run.
     pub fn auto() -> Self {
         Self::available()[0]
     }
 
-    /// Its name: "portable" or "ifma".
+    /// The name: "portable" or "ifma".
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -83,7 +88,7 @@ impl Backend {
         }
     }
 
-    /// How many items it works on at a time. Work in multiples of it, of equal sizes, wastes nothing.
+    /// How many items the backend computes at a time. Parts of equal size that are multiples of it leave no lane idle.
     pub const fn lanes(self) -> usize {
         match self {
             Self::Portable => 1,
@@ -92,7 +97,7 @@ impl Backend {
         }
     }
 
-    /// The pairings that [`miller_products`](Self::miller_products) takes. Every back end has [`Pairing::Ate`].
+    /// The pairings that [`miller_products`](Self::miller_products) accepts. Every backend has [`Pairing::Ate`].
     pub const fn pairings(self) -> &'static [Pairing] {
         match self {
             Self::Portable => &[Pairing::Ate],
@@ -101,13 +106,14 @@ impl Backend {
         }
     }
 
-    /// Whether hashes of G as [`hash_for_sums`](Self::hash_for_sums) gives them may be paired as they are in products of this
-    /// pairing, beside [`Group::generator_over_cofactor`] of the other group: where they are uncleared, and the pairing is
-    /// bilinear in every point of their curve (`docs/soundness.md`).
+    /// Whether products of this pairing accept the hashes of [`hash_for_sums`](Self::hash_for_sums) in G without
+    /// clearing their cofactor, with [`Group::generator_over_cofactor`] of the other group beside the signatures. This
+    /// holds if the hashes are uncleared and the pairing is bilinear in every point of their curve
+    /// (`docs/soundness.md`).
     pub fn pairs_uncleared<G: Group>(self, pairing: Pairing) -> bool {
         match (pairing, G::ID) {
             (Pairing::Ate, GroupId::G1) => match self {
-                // The portable hash to G1 is blst's, which is whole.
+                // blst hashes to G1 with the cofactor cleared.
                 Self::Portable => false,
                 #[cfg(target_arch = "x86_64")]
                 Self::Ifma(_) => true,
@@ -117,8 +123,8 @@ impl Backend {
         }
     }
 
-    /// From how many points on [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a check of each
-    /// point and a sum, in 64 bits of soundness; `None` where it is no more than these.
+    /// The number of points from which [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a
+    /// check of each point and a weighted sum, with 64 bits of soundness. `None` if it never does.
     pub fn sums_members_from<G: Group>(self) -> Option<usize> {
         match self {
             Self::Portable => None,
@@ -132,7 +138,7 @@ impl Backend {
     /// # Errors
     /// For each encoding [`DecodeError`], which names the flaw.
     ///
-    /// Cost: a square root each.
+    /// Cost: a square root for each.
     pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
         let points = match self {
             Self::Portable => portable::encoding::decode_each(encodings),
@@ -173,8 +179,8 @@ impl Backend {
 
     /// `hash_to_curve` of RFC 9380 (section 8.8, the `_RO_` suites with SHA-256) for each message under one tag.
     ///
-    /// A message is hashed as the concatenation of its two parts: an AUG suite puts the key in the first.
-    /// `dst` is the domain separation tag; one longer than 255 bytes is hashed first, as section 5.3.3 says.
+    /// Each message is the concatenation of two parts: an AUG suite puts the key in the first. `dst` is the domain
+    /// separation tag. A tag of more than 255 bytes is hashed first, as section 5.3.3 says.
     pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         wrap(match self {
             Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
@@ -183,9 +189,11 @@ impl Backend {
         })
     }
 
-    /// Hashes Q(m), one for each message, such that [`clear_sums`](Self::clear_sums) of any Σ w·Q(m) is Σ w·H(m), where
-    /// H(m) are the hashes of [`hash_to_curve`](Self::hash_to_curve). They can be outside the subgroup and are good for
-    /// nothing but sums. Cheaper in G2, since clearing the cofactor is linear and more than half of a hash.
+    /// A hash Q(m) for each message such that [`clear_sums`](Self::clear_sums) turns any Σ w·Q(m) into Σ w·H(m), where
+    /// H(m) is the hash of [`hash_to_curve`](Self::hash_to_curve). Q(m) may lie outside the subgroup: use it only in
+    /// sums, and in products where [`pairs_uncleared`](Self::pairs_uncleared) allows it.
+    ///
+    /// Cheaper than `hash_to_curve` in G2: clearing the cofactor is linear, and it is more than half of a hash.
     pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
         wrap(match self {
             Self::Portable => G::Affine::hash_for_sums(dst, messages),
@@ -194,7 +202,8 @@ impl Backend {
         })
     }
 
-    /// Makes sums of the hashes that [`hash_for_sums`](Self::hash_for_sums) gives into sums of whole hashes.
+    /// Clears the cofactor of sums of the hashes of [`hash_for_sums`](Self::hash_for_sums). The results are the same
+    /// sums of the hashes of [`hash_to_curve`](Self::hash_to_curve).
     pub fn clear_sums<G: Group>(self, sums: &[G]) -> Vec<G> {
         let sums = G::slice(sums);
         wrap(match self {
@@ -213,7 +222,7 @@ impl Backend {
         }
     }
 
-    /// The sum of all points; the identity for none.
+    /// The sum of all points. The sum of no points is the identity.
     pub fn sum<G: Group>(self, points: &[G]) -> G {
         G::wrap(self.sums_of(Cut::new(G::slice(points), &[points.len()]))[0])
     }
@@ -235,9 +244,9 @@ impl Backend {
         }
     }
 
-    /// Σ wᵢ·Pᵢ over each segment.
+    /// The weighted sum Σ wᵢ·Pᵢ of each segment.
     ///
-    /// Points outside the subgroup are weighed as elements of the curve, where ω acts too.
+    /// Points outside the subgroup are allowed: ω is an endomorphism of the whole curve.
     ///
     /// # Panics
     /// If the last segment is open.
@@ -251,11 +260,12 @@ impl Backend {
         })
     }
 
-    /// Σ wᵢ·Pᵢ over each segment if every point is in the subgroup of order r, else `None`.
+    /// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup of order r.
     ///
-    /// A point outside may be missed, with probability at most 2^-64 or 2^-128 as `soundness` says, over the weights and
-    /// the further random bits, from which a back end may take digits for a check of random sums in place of the points
-    /// (`docs/soundness.md`). The weights must be random too, of 64 or 128 bits as `soundness` says.
+    /// The check may miss a point outside the subgroup with probability at most 2^-64 or 2^-128, as `soundness` says,
+    /// over the weights and the further random bits. A backend may check random sums in place of the points, and then
+    /// takes further digits from these bits (`docs/soundness.md`). The weights must be random, with as many bits as
+    /// `soundness` says.
     ///
     /// # Panics
     /// If the last segment is open.
@@ -267,7 +277,7 @@ impl Backend {
         points.weighted().points().assert_closed();
         let weighted = weighted_cut(points.weighted());
         let sums = match self {
-            // Each point by itself: exact, and no random bits are needed.
+            // The portable backend checks each point, which is exact and needs no random bits.
             Self::Portable => {
                 let members = portable::subgroup::in_subgroup(weighted.points().items());
                 members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
@@ -280,7 +290,8 @@ impl Backend {
         sums.map(wrap)
     }
 
-    /// Σ nᵢ·Pᵢ for public scalars of 256 bits, little-endian, which need not be below r; the identity for none.
+    /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars of 256 bits. Scalars are little-endian and need not
+    /// be below r. The result for no terms is the identity.
     ///
     /// All points must be in the subgroup of order r.
     pub fn msm<G: Group>(self, terms: &[(G, [u8; 32])]) -> G {
@@ -292,13 +303,14 @@ impl Backend {
         })
     }
 
-    /// ∏ f(Pᵢ, Qᵢ) over each segment, f being the Miller loop of `pairing`; one for no
-    /// pairs. A pair with an identity counts as one.
+    /// The product ∏ f(Pᵢ, Qᵢ) over each segment, where f is the Miller loop of `pairing`. The product of no pairs is
+    /// one, and a pair with an identity counts as one.
     ///
-    /// In [`Pairing::Ate`] the points of G2 must be in the subgroup of order r, in [`Pairing::TwistedAte`] those of G1.
+    /// For [`Pairing::Ate`] the points of G2 must be in the subgroup of order r, for [`Pairing::TwistedAte`] those of
+    /// G1.
     ///
     /// # Panics
-    /// If the back end does not offer the pairing, or the last segment is open.
+    /// If the backend does not offer the pairing, or if the last segment is open.
     pub fn miller_products(self, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
         pairs.assert_closed();
         self.miller_products_of(pairing, pairs.cut(), |(p, q)| (*p, *q))
@@ -311,7 +323,7 @@ impl Backend {
         items: Cut<'_, T>,
         pair: impl Fn(&T) -> (G1, G2),
     ) -> Vec<MillerValue> {
-        assert!(self.pairings().contains(&pairing), "the back end {self} does not offer {pairing:?}");
+        assert!(self.pairings().contains(&pairing), "the backend {self} does not offer {pairing:?}");
         let finite = |item: &T| {
             let (p, q) = pair(item);
             (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()))
@@ -323,9 +335,9 @@ impl Backend {
         }
     }
 
-    /// The lines of each point for [`miller_products_prepared`](Self::miller_products_prepared): [`PreparedG2`].
+    /// Computes the lines of each point for [`miller_products_prepared`](Self::miller_products_prepared).
     ///
-    /// All points must be in the subgroup of order r. Cost: of many points, less than a Miller loop each.
+    /// All points must be in the subgroup of order r. Cost for many points: less than a Miller loop each.
     pub fn prepare(self, points: &[G2]) -> Vec<PreparedG2> {
         let with = |(point, lines): (&G2, PreparedLines)| PreparedG2::new(*point, lines);
         let inner = G2::slice(points);
@@ -342,8 +354,8 @@ impl Backend {
         }
     }
 
-    /// [`miller_products`](Self::miller_products) of [`Pairing::Ate`] by prepared points. Where another back end prepared
-    /// one of them, nothing is saved.
+    /// [`miller_products`](Self::miller_products) of [`Pairing::Ate`], with prepared points. If another backend
+    /// prepared one of them, the lines of none are used.
     ///
     /// # Panics
     /// If the last segment is open.
@@ -374,7 +386,7 @@ impl Backend {
         self.miller_products_of(Pairing::Ate, pairs, |(p, q)| (*p, q.point()))
     }
 
-    /// Raises each to (p¹² - 1)/r (to a fixed power of it, as usual), after which values can be compared.
+    /// Raises each value to a fixed multiple of (p¹² - 1)/r. The results can be compared.
     pub fn final_exponentiations(self, values: &[MillerValue]) -> Vec<Gt> {
         match self {
             Self::Portable => portable::pairing::final_exponentiations(values),
@@ -383,7 +395,7 @@ impl Backend {
         }
     }
 
-    /// Whether this back end has a use for the lines of a prepared point.
+    /// Whether this backend can use the lines of a prepared point.
     fn prepares(self, prepared: &PreparedG2) -> bool {
         match (self, prepared.lines()) {
             (Self::Portable, PreparedLines::Portable(_)) => true,
@@ -394,18 +406,18 @@ impl Backend {
         }
     }
 
-    /// One product of the ate pairing: [`miller_products`](Self::miller_products).
+    /// The product of all pairs in the ate pairing: [`miller_products`](Self::miller_products).
     pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
         self.miller_products_of(Pairing::Ate, Cut::new(pairs, &[pairs.len()]), |(p, q)| (*p, *q))[0]
     }
 
-    /// One value: [`final_exponentiations`](Self::final_exponentiations).
+    /// Raises one value: [`final_exponentiations`](Self::final_exponentiations).
     pub fn final_exponentiation(self, value: MillerValue) -> Gt {
         self.final_exponentiations(&[value])[0]
     }
 }
 
-/// The points as the crate's users have them.
+/// The points of a backend as points of a group.
 fn wrap<G: Group>(points: Vec<G::Affine>) -> Vec<G> {
     points.into_iter().map(G::wrap).collect()
 }
@@ -416,9 +428,9 @@ impl fmt::Display for Backend {
     }
 }
 
-/// That a back end was asked for which cannot be had.
+/// A backend was named that this machine does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no back end named `{asked}` on this machine; it has: {}", Names)]
+#[error("there is no backend named `{asked}` on this machine; it has: {}", Names)]
 pub struct UnknownBackend {
     asked: alloc::string::String,
 }
@@ -437,7 +449,7 @@ impl fmt::Display for Names {
 impl FromStr for Backend {
     type Err = UnknownBackend;
 
-    /// By [`name`](Backend::name), or `auto`.
+    /// Finds a backend by its [`name`](Backend::name). `auto` is the fastest.
     fn from_str(name: &str) -> Result<Self, UnknownBackend> {
         let named = Self::available().iter().find(|b| b.name() == name).copied();
         let auto = (name == "auto").then(Self::auto);
@@ -451,7 +463,7 @@ mod tests {
     use crate::weight::Weight;
     use alloc::{string::ToString, vec};
 
-    /// A point that is not a member, at every place of sums around every width: found, and only then.
+    /// A point outside the subgroup at every place of sums around every width is found, and nothing else is refused.
     fn weighted_sums_of_members<G: Group>(outside: G) {
         for backend in Backend::available() {
             for (n, soundness) in

@@ -1,4 +1,4 @@
-//! Points of G2 that are paired often, with the lines of their Miller loops.
+//! Points of G2 with the lines of their Miller loops, for points that are paired often.
 
 use core::fmt;
 
@@ -7,18 +7,19 @@ use super::ifma;
 use super::portable;
 use crate::group::G2;
 
-/// A point of G2 with the lines of the ate pairing's loop, which are about four tenths of its work: for a point that is paired
-/// at least three times. Made by [`Backend::prepare`](crate::Backend::prepare), for [`Pairing::Ate`](crate::Pairing::Ate).
+/// A point of G2 with the lines of the ate pairing's Miller loop. The lines are about four tenths of the loop's work,
+/// so prepare a point that is paired at least three times. [`Backend::prepare`](crate::Backend::prepare) makes it, for
+/// [`Pairing::Ate`](crate::Pairing::Ate).
 ///
-/// About 200 bytes, and on the heap 17,408 in lanes and 19,584 by blst. Any back end takes it; one that did not make it uses
-/// the point alone and saves nothing.
+/// About 200 bytes, and on the heap 17,408 bytes from the lanes or 19,584 from blst. Every backend accepts it. A
+/// backend that did not make it uses only the point, and saves nothing.
 #[derive(Clone)]
 pub struct PreparedG2 {
     point: G2,
     lines: PreparedLines,
 }
 
-/// In the form of the back end that made them. Those of the identity are never used.
+/// Lines in the form of the backend that made them. The lines of the identity are never used.
 #[derive(Clone)]
 pub(super) enum PreparedLines {
     Portable(portable::pairing::Lines),
@@ -53,7 +54,8 @@ mod tests {
     use crate::{Backend, G1, Group, MillerValue, Pairing, Segments};
     use alloc::{vec, vec::Vec};
 
-    /// Around every width, with identities on both sides, by points that either back end prepared.
+    /// Numbers of pairs around every width of a vector, with identities on both sides and points prepared by either
+    /// backend.
     #[test]
     fn prepared_points_have_the_values_of_their_points() {
         let oracle = Backend::Portable;
@@ -85,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Identities alone, whatever their lines are.
+    /// Only identities, whatever their lines are.
     #[test]
     fn prepared_identities_are_one() {
         for b in Backend::available() {

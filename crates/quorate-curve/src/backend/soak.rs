@@ -1,7 +1,7 @@
-//! `make soak`: a million random operations a verb, every back end against the portable one.
+//! `make soak`: a million random operations for each verb, every backend compared with the portable one.
 //!
-//! Half of the inputs are ordinary, the other half are at an edge: identities, equal and opposite neighbours, points of small
-//! order and points outside the subgroup, zero weights' neighbours, damaged encodings.
+//! Half of the inputs are ordinary, and half are at an edge: identities, equal and opposite neighbours, points of small
+//! order, points outside the subgroup, small weights, damaged encodings.
 
 use alloc::{vec, vec::Vec};
 use core::iter;
@@ -21,26 +21,26 @@ use crate::{
     weight::{Soundness, Weight},
 };
 
-/// Operations a verb: `QUORATE_SOAK`, or a million.
+/// The number of operations for each verb: `QUORATE_SOAK`, or a million.
 pub(super) fn operations() -> usize {
     std::env::var("QUORATE_SOAK").map_or(1_000_000, |n| n.parse().expect("QUORATE_SOAK is a number"))
 }
 
-/// The back ends that are not the oracle.
+/// The backends other than the portable one.
 fn others() -> impl Iterator<Item = Backend> {
     let others: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
     if others.is_empty() {
-        println!("skipped: this machine has only the portable back end");
+        println!("skipped: this machine has only the portable backend");
     }
     others.into_iter()
 }
 
-/// Does shares of random size until enough operations are done; says how many.
+/// Calls `share` with random sizes until enough operations are done, and prints how many.
 fn soak(verb: &str, seed: u64, mut share: impl FnMut(Backend, usize, &mut Random)) {
     for backend in others() {
         let (mut random, mut done, mut shares) = (Random::new(seed), 0, 0);
         while done < operations() {
-            // Around the widths of a vector as often as long.
+            // Sizes around the widths of a vector are as frequent as long ones.
             let n = match random.below(4) {
                 0 => random.below(20),
                 1 => 8 * random.below(12) + random.below(3),
@@ -84,7 +84,7 @@ impl Random {
         Weight::from_bits(bits).unwrap_or(Weight::ONE)
     }
 
-    /// The items in segments of random lengths: of single items, short and long ones, empty ones.
+    /// The items in segments of random lengths: single items, short and long segments, empty ones.
     fn cut<T>(&mut self, items: Vec<T>) -> Segments<T> {
         let n = items.len();
         let longest = [1, 3, 20, 200, n][self.below(5)];
@@ -101,7 +101,7 @@ impl Random {
     }
 }
 
-/// Points to draw from: members and others, and their edges.
+/// Points to draw from: members of the subgroup, others, and edge cases of both.
 struct Pool<G> {
     members: [Vec<G>; 2],
     others: Vec<G>,
@@ -113,7 +113,8 @@ impl<G: Group> Pool<G> {
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
         let b = Backend::Portable;
         let members = [b"soak a", b"soak b"].map(|tag| b.hash_to_curve::<G>(tag, &messages));
-        // Whatever decodes from small x: nearly all outside the subgroup; multiplied by r, of an order of the cofactor.
+        // All points with a small x, which are nearly all outside the subgroup, and r times these points, whose orders
+        // divide the cofactor.
         let mut others = Vec::new();
         for x in 0..=255_u8 {
             let mut bytes = vec![0; G::COMPRESSED];
@@ -126,7 +127,7 @@ impl<G: Group> Pool<G> {
         Self { members, others }
     }
 
-    /// A member, of thousands; every other one at an edge.
+    /// Members of the subgroup, of thousands. Every other one is at an edge.
     fn members(&self, n: usize, random: &mut Random) -> Vec<G> {
         let mut points: Vec<G> = Vec::with_capacity(n);
         for _ in 0..n {
@@ -144,7 +145,7 @@ impl<G: Group> Pool<G> {
         points
     }
 
-    /// Points of the curve, a member or not.
+    /// Points of the curve, members of the subgroup or not.
     fn points(&self, n: usize, random: &mut Random) -> Vec<G> {
         let mut points = self.members(n, random);
         for i in 0..n {
@@ -186,7 +187,7 @@ fn decode<G: Group>() {
                 1 => bytes[0] ^= 0x20 << random.below(3),
                 2 => random.rng.fill_bytes(&mut bytes),
                 3 => {
-                    // x or a part of it at p, or beside it.
+                    // x or a part of it is p, or one more or less.
                     let part = 48 * random.below(bytes.len() / 48);
                     let flags = bytes[0] & 0xe0;
                     bytes[part..part + 48].copy_from_slice(&MODULUS);
@@ -317,7 +318,7 @@ fn pairings() {
         assert_eq!(backend.final_exponentiations(&values), expected);
     });
     soak("miller_products_prepared", 11, |backend, n, random| {
-        // Each point in a few pairs.
+        // Each point is in a few pairs.
         let points = qs.members(n.div_ceil(3), random);
         let prepared = backend.prepare(&points);
         let picks: Vec<_> = (0..n).map(|_| random.below(points.len())).collect();
@@ -346,7 +347,8 @@ fn pairings() {
             left -= count;
         }
     });
-    // ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q in and outside the subgroup, and not where a pair is missing.
+    // ∏ t(aᵢ·P, Qᵢ) · t(-P, Σ aᵢ·Qᵢ) is one, for Q inside and outside the subgroup, and it is not one if a pair is
+    // missing.
     soak("miller_products, twisted", 10, |backend, n, random| {
         if !backend.pairings().contains(&Pairing::TwistedAte) {
             return;

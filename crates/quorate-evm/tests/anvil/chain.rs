@@ -18,7 +18,7 @@ use quorate_evm::{
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-/// A node of its own for a test. Dropping it, also by a panic, ends the process.
+/// A node for one test. Dropping it ends the process, also after a panic.
 pub(crate) struct Chain {
     runtime: Runtime,
     provider: RootProvider,
@@ -26,7 +26,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// A node by the rules of Osaka, on a port that is free; none, with a line that says so, where there is no `anvil`.
+    /// Starts a node with the rules of Osaka on a free port. If there is no `anvil`, prints a line and returns `None`.
     pub(crate) fn start() -> Option<Self> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
         if !path.exists() {
@@ -52,12 +52,12 @@ impl Chain {
         self.node.chain_id()
     }
 
-    /// One of the accounts that the node signs for.
+    /// The address of an account for which the node signs.
     pub(crate) fn account(&self, index: usize) -> Address {
         self.node.addresses()[index]
     }
 
-    /// A contract as it is followed from its deployment on: nobody is registered.
+    /// The network of a contract that was just deployed, without members.
     pub(crate) fn follow(&self, key_group: KeyGroup, contract: Address, enough: u32) -> Network {
         Network {
             key_group,
@@ -76,7 +76,7 @@ impl Chain {
         }
     }
 
-    /// A contract of this chain as digests name it.
+    /// A contract of this chain, as digests contain it.
     pub(crate) fn contract(&self, address: Address) -> Contract {
         Contract { chain_id: self.id(), address }
     }
@@ -94,7 +94,7 @@ impl Chain {
         block.expect("there is a block").header.timestamp
     }
 
-    /// Lets so many seconds pass.
+    /// Moves the chain's time forward.
     pub(crate) fn pass(&self, seconds: u64) {
         self.runtime.block_on(async {
             let _: Value = self.provider.raw_request("evm_increaseTime".into(), (seconds,)).await.unwrap();
@@ -109,17 +109,17 @@ impl Chain {
         receipt.contract_address.unwrap()
     }
 
-    /// Calls a contract by a transaction of account 0, which must succeed.
+    /// Sends a call from account 0 as a transaction, which must succeed.
     pub(crate) fn send(&self, to: Address, call: &impl SolCall) -> TransactionReceipt {
         self.send_from(0, to, call.abi_encode().into())
     }
 
-    /// Sends calldata by a transaction of an account, which must succeed.
+    /// Sends calldata from an account as a transaction, which must succeed.
     pub(crate) fn send_from(&self, account: usize, to: Address, data: Bytes) -> TransactionReceipt {
         self.send_listed(account, to, data, &[])
     }
 
-    /// The same with an access list, of accounts alone.
+    /// The same with accounts in the access list.
     pub(crate) fn send_listed(
         &self,
         account: usize,
@@ -137,18 +137,18 @@ impl Chain {
         receipt
     }
 
-    /// What a call answers.
+    /// The answer of a call.
     pub(crate) fn read<C: SolCall>(&self, to: Address, call: &C) -> C::Return {
         let answer = self.call(to, call.abi_encode().into()).unwrap();
         C::abi_decode_returns(&answer).unwrap()
     }
 
-    /// What a contract refuses calldata with.
+    /// The revert data of calldata that a contract refuses.
     pub(crate) fn refusal(&self, to: Address, data: Bytes) -> Bytes {
         self.call(to, data).expect_err("the contract refuses it")
     }
 
-    /// The answer, or what it was reverted with.
+    /// The answer, or the revert data.
     fn call(&self, to: Address, data: Bytes) -> Result<Bytes, Bytes> {
         let request = TransactionRequest::default().with_from(self.account(0)).with_to(to).with_input(data);
         self.runtime.block_on(async { self.provider.call(request).await }).map_err(|error| {
@@ -158,7 +158,7 @@ impl Chain {
     }
 
     fn transact(&self, account: usize, request: TransactionRequest) -> TransactionReceipt {
-        // EIP-7825's limit; the node mines each transaction at once, or nearly.
+        // The gas limit is that of EIP-7825. The node mines each transaction almost at once.
         let request = request.with_from(self.account(account)).with_gas_limit(1 << 24);
         self.runtime.block_on(async {
             let hash = *self.provider.send_transaction(request).await.unwrap().tx_hash();

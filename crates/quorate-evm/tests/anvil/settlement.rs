@@ -1,4 +1,4 @@
-//! `Settlement`: fifty operators, thirty tasks of quorums that change, rotation, a slashed operator.
+//! `Settlement` with fifty operators: thirty tasks with changing quorums, the rotation of a key, a slashed operator.
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, SettlementPlan,
@@ -31,12 +31,12 @@ fn tasks_with_keys_in_g2_of_bls12381() {
     run(KeyGroup::Bls12381G2, 50, 10);
 }
 
-/// The head is zero then: it requires no weight and no member, so one registered key would be enough.
+/// The head is zero then: it requires no weight and no member, so a single registered key might seem enough.
 #[test]
 fn before_the_first_epoch_nothing_settles() {
     let Some(chain) = Chain::start() else { return };
     let world = World::deploy(chain, KeyGroup::Bn254G2, 12);
-    // Planned as if one were enough.
+    // The plan is made as if one member were enough.
     let network = Network { epoch: 1, weights: vec![1], required: 1, enough: 1, ..world.network.clone() };
     let (one, results) = (MemberSet::full(1), [B256::ZERO]);
     let mut plan = network.plan(&Measured::default(), &one, &results).unwrap();
@@ -55,8 +55,8 @@ fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
     world.begin_epoch(Threshold::Useless);
     world.pin_the_full_set();
 
-    // Quorums change from task to task, some results come together, some quorums are stored. In the first epoch all are
-    // weighed, in the second they are counted.
+    // Quorums change from task to task, some calls settle several results, some quorums are stored. In the first epoch the
+    // contract reads weights, in the second it counts members.
     let mut signers = MemberSet::full(n);
     let mut sent = 1;
     for task in 0..tasks {
@@ -79,8 +79,8 @@ fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
     }
     assert_eq!((world.network.nonce, world.network.epoch), (sent, 2));
 
-    // Operator 7 rotates: a new key at a new index, the old one weighs nothing from the next epoch on. Operator 3 is
-    // slashed: so does its key. Bases of the epoch before keep their keys.
+    // Operator 7 rotates its key: the new key has a new index, and the old key weighs nothing from the next epoch on.
+    // Operator 3 is slashed, and its key weighs nothing either. Bases of the epoch before keep their keys.
     let new = world.register(operators + 1);
     world.network.weights.push(world.network.weights[7]);
     (world.network.weights[7], world.network.weights[3]) = (0, 0);
@@ -93,13 +93,13 @@ fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
     assert!(plan.base_slot().is_some(), "a base of the old epoch is near");
     let full: u128 = world.network.weights.iter().map(|weight| u128::from(*weight)).sum();
     assert_eq!(full, (u128::from(operators) - 1) * 1_000);
-    // Whoever was slashed may sign on, and weighs nothing.
+    // A slashed operator can still sign, and weighs nothing.
     let mut with_slashed = signers.clone();
     with_slashed.insert(3);
     let heavier = world.settle(&with_slashed, &[B256::repeat_byte(0xef)], Store::Nowhere);
     assert_eq!(heavier.weight, plan.weight);
 
-    // Ski rental: what changes is added up, until the quorum is stored in the first slot that is not pinned.
+    // Ski rental counts changed members until it stores the quorum in the first slot that is not pinned.
     while world.network.paid != 0 || signers.contains(11) {
         signers = MemberSet::full(n + 1).symmetric_difference(&[3, 7, 11].into_iter().collect());
         toggle(&mut signers, 12 + world.network.nonce as usize % 30);
@@ -110,26 +110,26 @@ fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
     world.refusals(&signers);
 }
 
-/// What `begin` is given to find a number of members by.
+/// The threshold that `begin` is given, from which it computes a number of members.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Threshold {
-    /// The best.
+    /// The best threshold.
     Sharp,
-    /// One by which no number is enough.
+    /// A threshold from which no number of members follows.
     Useless,
 }
 
-/// A settlement on a node, and as its aggregator follows it.
+/// A settlement on a node, and the network as its aggregator follows it.
 struct World {
     chain: Chain,
     operators: Operators,
     network: Network,
-    /// The head as the state has it: of the epoch before, until the next is entered.
+    /// The head in the contract's state. Until the next epoch is entered, it is that of the epoch before.
     shown: U256,
 }
 
 impl World {
-    /// Deploys, registers operators with their proofs, moves all keys but ten into a page.
+    /// Deploys the contract, registers operators with their proofs, and moves all keys but ten into a page.
     fn deploy(chain: Chain, key_group: KeyGroup, n: u8) -> Self {
         let arguments = Settlement::constructorCall {
             registrar: chain.account(0),
@@ -153,7 +153,7 @@ impl World {
         this
     }
 
-    /// One more key, with its proof of possession: its index as the contract says it.
+    /// Registers one more key with its proof of possession. Returns the index that the contract reports.
     fn register(&mut self, seed: u8) -> usize {
         self.operators.push(seed);
         let owner = self.chain.account(0);
@@ -167,7 +167,7 @@ impl World {
         registered.index.to()
     }
 
-    /// Begins an epoch and enters it. In between nothing settles.
+    /// Begins an epoch and enters it. Between the two, nothing settles.
     fn begin_epoch(&mut self, threshold: Threshold) {
         let contract = self.network.contract;
         let total: u128 = self.network.weights.iter().map(|weight| u128::from(*weight)).sum();
@@ -207,7 +207,7 @@ impl World {
         assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
     }
 
-    /// With what a settlement by all members is refused.
+    /// The error with which the contract refuses a settlement by all members.
     fn refusal_of_all(&self) -> [u8; 4] {
         let (all, results) = (MemberSet::full(self.network.weights.len()), [B256::ZERO]);
         let plan = self.network.plan(&Measured::default(), &all, &results).unwrap();
@@ -216,7 +216,7 @@ impl World {
         self.chain.refusal(self.network.contract, call)[..4].try_into().unwrap()
     }
 
-    /// The full set in slot 1, where nobody stores.
+    /// Pins the full set in slot 1, where no call stores.
     fn pin_the_full_set(&mut self) {
         let all = MemberSet::full(self.network.keys.len());
         self.settle(&all, &[B256::ZERO], Store::Slot(2));
@@ -227,7 +227,7 @@ impl World {
         self.network.bases.insert(0, pinned);
     }
 
-    /// SettlementPlan, sign, send: what the events say is what was sent, the gas is what was estimated, the slot holds the base.
+    /// Plans, signs and sends. The events match the call, the gas matches the estimate, and the slots hold the bases.
     fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) -> SettlementPlan {
         let measured = Measured::default();
         let plan = self.network.plan(&measured, signers, results).unwrap();
@@ -267,7 +267,8 @@ impl World {
         plan
     }
 
-    /// What the contract refuses: a signature of others, one over another result, results again, a quorum too light.
+    /// The contract refuses the signature of other members, a signature over another result, results that settled before, and
+    /// a quorum that is too light.
     fn refusals(&self, signers: &MemberSet) {
         let (measured, results) = (Measured::default(), [B256::repeat_byte(0xdd)]);
         let plan = self.network.plan(&measured, signers, &results).unwrap();
@@ -288,10 +289,10 @@ impl World {
         };
         let before = Network { nonce: self.network.nonce - 1, ..self.network.clone() };
         assert_eq!(refusal(&before, signers, None), Settlement::NotThisState::SELECTOR);
-        // Terms that nobody set, and true ones under which three are too few.
+        // Terms that the contract does not have; then its true terms, under which three members are too few.
         let few: MemberSet = signers.iter().take(3).collect();
         let weighed = Network { required: 1, ..self.network.clone() };
-        // Two keys weigh nothing, so that the third of any three weighs something.
+        // Two keys weigh nothing, so at least one of any three members weighs something.
         let counted = Network { enough: 3, ..weighed.clone() };
         let head = Some(self.network.head());
         assert_eq!(refusal(&weighed, &few, None), Settlement::NotThisState::SELECTOR);
@@ -300,12 +301,12 @@ impl World {
     }
 }
 
-/// Members that change before ski rental stores.
+/// The number of changed members after which ski rental stores.
 const CHANGES_A_STORE: u32 = 20;
 
 fn toggle(members: &mut MemberSet, index: usize) {
     if members.contains(index) { members.remove(index) } else { members.insert(index) }
 }
 
-/// Of the estimate, whose prices of the contracts' own code are sums of parts (`gas::Measured`).
+/// The largest relative error of the estimate.
 const TOLERANCE: f64 = 0.05;

@@ -1,4 +1,4 @@
-//! `TaskNetwork` over a verifier: fifty staked operators, thirty tasks, a penalty, a conflict, a rotation.
+//! `TaskNetwork` with a verifier and fifty staked operators: thirty tasks, a penalty, a conflict, the rotation of a key.
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, SettlementPlan,
@@ -23,7 +23,7 @@ use crate::{
 
 const OPERATORS: usize = 50;
 const DAY: u64 = 86_400;
-/// Of each operator, in the token's units; the network counts in hundreds of them.
+/// The stake of each operator, in the token's units. The network counts in hundreds of units.
 const STAKE: u64 = 100_000;
 const UNIT: u64 = 100;
 
@@ -42,19 +42,19 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
         world.submit(&signers, &tasks, store);
     }
 
-    // A rejected task costs its performer stake.
+    // The performer of a rejected task loses stake.
     let rejected = world.task(100, false);
     let performer: usize = rejected.performer.to();
     world.submit(&signers, &[rejected], Store::Nowhere);
     let left = STAKE - STAKE / 100;
     assert_eq!(world.stake(performer), U256::from(left));
 
-    // Operator 3 signs two results of one id, and is reported; its keys are in a page, so the proof names that.
+    // Operator 3 signs two results of one id, and is reported. Its key is in a page, so the proof names the page.
     let culprit = if performer == 3 { 4 } else { 3 };
     world.report(culprit);
     assert_eq!(world.stake(culprit), U256::from(STAKE / 2));
 
-    // A day later operator 7 rotates. Bases of the epoch before are bases still, the weights are new.
+    // A day later operator 7 rotates its key. Bases of the epoch before remain bases; the weights are new.
     world.chain.pass(DAY);
     let owner = if performer == 7 { 8 } else { 7 };
     let index = world.rotate(owner);
@@ -73,7 +73,7 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
     world.refusals(&signers);
 }
 
-/// A network on a node, and as its aggregator follows it.
+/// A task network on a node, and the network as its aggregator follows it.
 struct World {
     chain: Chain,
     operators: Operators,
@@ -83,7 +83,8 @@ struct World {
 }
 
 impl World {
-    /// Token, verifier, network; operators with stake; most keys in a page; the first epoch's weights.
+    /// Deploys token, verifier and network, registers operators with stake, moves most keys into a page, and takes the first
+    /// epoch's weights.
     fn deploy(chain: Chain) -> Self {
         let supply = U256::from(1u64 << 40);
         let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
@@ -115,7 +116,7 @@ impl World {
         };
         let arguments = TaskNetwork::constructorCall { parameters };
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
-        // The verifier counts no members.
+        // The verifier does not count members.
         let network = chain.follow(KeyGroup::Bn254G2, tasks, NEVER);
         let mut this = Self { chain, operators: Operators::new(KeyGroup::Bn254G2, 0), tasks, verifier, network };
         let pool = U256::from(1_000_000);
@@ -141,7 +142,7 @@ impl World {
         this
     }
 
-    /// The account of an operator; account 0 is the aggregator's and the admin's.
+    /// The account of an operator. Account 0 belongs to the aggregator, who is also the admin.
     fn account(&self, operator: usize) -> Address {
         self.chain.account(operator + 1)
     }
@@ -169,7 +170,7 @@ impl World {
         assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
     }
 
-    /// A task of the performer whom the network elects.
+    /// A task of the performer that the network elects.
     fn task(&self, number: usize, approved: bool) -> Task {
         let id = B256::from(U256::from(number + 1));
         let call = TaskNetwork::performerOfCall { epoch: U256::from(self.network.epoch), id };
@@ -189,7 +190,7 @@ impl World {
         digest.digest()
     }
 
-    /// SettlementPlan, sign, submit: what the events say is what was sent, and the slot holds the base.
+    /// Plans, signs and submits. The events match the call, and the slots hold the bases.
     fn submit(&mut self, signers: &MemberSet, tasks: &[Task], store: Store) -> SettlementPlan {
         let epoch = U256::from(self.network.epoch);
         let digests: Vec<_> = tasks.iter().map(|task| self.digest(task)).collect();
@@ -224,7 +225,7 @@ impl World {
         self.chain.read(self.tasks, &TaskNetwork::stakeOfCall { operator: self.account(operator) })
     }
 
-    /// An operator signs two tasks with one id; somebody reports it.
+    /// An operator signs two tasks with one id, and is reported.
     fn report(&self, operator: usize) {
         let first = self.task(1_000, true);
         let second = Task { result: B256::repeat_byte(0xff), ..first.clone() };
@@ -243,7 +244,7 @@ impl World {
             firstProof: proof(&first, operator),
             secondProof: proof(&second, signer),
         };
-        // Another's signature frames nobody.
+        // The signature of another operator proves nothing.
         self.chain.refusal(self.tasks, call(operator + 1).abi_encode().into());
         let receipt = self.chain.send(self.tasks, &call(operator));
         let [slashed] = &events::<TaskNetwork::Slashed>(&receipt)[..] else { panic!("one: {receipt:?}") };
@@ -260,7 +261,7 @@ impl World {
         rotated.newIndex.to()
     }
 
-    /// What the network refuses: a task again, a quorum too light, a signature over another task.
+    /// The network refuses a task that settled before, a quorum that is too light, and a signature over another task.
     fn refusals(&self, signers: &MemberSet) {
         let network = Network { required: 1, ..self.network.clone() };
         let call = |signers: &MemberSet, task: &Task, signed: &Task| {

@@ -11,7 +11,7 @@ use quorate_evm::{
     hint::CounterHint,
 };
 
-/// Operators with keys of one group, who sign whatever they are given.
+/// Operators with keys of one group, who sign any digest.
 pub(crate) struct Operators {
     pub(crate) key_group: KeyGroup,
     secrets: Vec<Secret>,
@@ -29,7 +29,7 @@ impl Operators {
         this
     }
 
-    /// One more, or one more key of an operator.
+    /// Adds an operator, or a further key of one.
     pub(crate) fn push(&mut self, seed: u8) {
         let entropy = [seed; 48];
         self.secrets.push(match self.key_group {
@@ -40,7 +40,7 @@ impl Operators {
         });
     }
 
-    /// The key of one as `Network` has it.
+    /// A member's key, as `Network` has it.
     pub(crate) fn member(&self, index: usize) -> Bytes {
         match &self.secrets[index] {
             Secret::Bn254(secret) if self.key_group == KeyGroup::Bn254G2 => secret.public_key_g2().to_bytes().into(),
@@ -49,7 +49,7 @@ impl Operators {
         }
     }
 
-    /// The keys of all.
+    /// The keys of all members.
     pub(crate) fn members(&self) -> Vec<Bytes> {
         (0..self.secrets.len()).map(|index| self.member(index)).collect()
     }

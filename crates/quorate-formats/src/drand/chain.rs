@@ -1,43 +1,41 @@
-//! What identifies a drand chain: its key, its scheme, and the hash over both.
+//! What identifies a drand chain: its public key, its scheme, and the chain hash over both.
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::InputError;
 use crate::hex::HexBytes;
+use crate::json;
 use crate::number::Uint;
 
-/// A chain's public facts, as `/info` gives them (API v1 and v2).
+/// What is public about a chain, as the HTTP API's `/info` states it (versions 1 and 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainInfo {
-    /// The group key: 48 bytes for signatures in G2, 96 for signatures in G1, 128 on BN254.
+    /// The group's public key: 48 bytes if signatures are in G2, 96 bytes if they are in G1, 128 bytes on BN254.
     pub public_key: Vec<u8>,
-    /// The scheme as the document names it; drand itself reads an absent one as `pedersen-bls-chained`.
+    /// The scheme as the document names it. drand itself reads a missing scheme as `pedersen-bls-chained`.
     pub scheme_id: Option<String>,
-    /// What round 1 of a chained network signs in place of a previous signature.
+    /// What round 1 of a chained network signs instead of a previous signature.
     pub genesis_seed: Option<Vec<u8>>,
-    /// The chain hash, if the document names it.
+    /// The chain hash, if the document states it.
     pub hash: Option<Vec<u8>>,
 }
 
 impl ChainInfo {
     /// Reads an `/info` document.
     ///
-    /// A document that states everything its chain hash covers is checked against that hash.
+    /// If the document states the chain hash and everything that it covers, the hash is checked.
     ///
     /// # Errors
-    /// When it is no JSON object with a public key, or does not hash to the chain hash that it states.
+    /// The text is not a JSON object with a public key, or it does not hash to the chain hash that it states.
     pub fn from_json(text: &str) -> Result<Self, InputError> {
         let unusable = |reason: String| InputError::ChainInfo { reason };
-        if !text.trim_start().starts_with('{') {
-            return Err(unusable("not a JSON object".to_owned()));
-        }
-        let document: Document = serde_json::from_str(text).map_err(|error| unusable(error.to_string()))?;
+        let document: Document = json::object(text.trim()).map_err(|error| unusable(error.to_string()))?;
         if let (Some(stated), Some(computed)) = (&document.hash, document.computed_hash())
             && stated.0 != computed
         {
             return Err(unusable(format!(
-                "it states the chain hash {} but hashes to {}",
+                "it states the chain hash {}, but its fields hash to {}; fetch it again",
                 const_hex::encode(&stated.0),
                 const_hex::encode(computed)
             )));
@@ -50,10 +48,10 @@ impl ChainInfo {
         })
     }
 
-    /// A chain of the League of Entropy's mainnet, by name or by chain hash.
+    /// A chain of the League of Entropy's mainnet, by its name or its chain hash.
     ///
     /// # Errors
-    /// When none has that name.
+    /// No built-in chain has that name or hash.
     pub fn well_known(name: &str) -> Result<Self, InputError> {
         let chain = WELL_KNOWN
             .iter()
@@ -68,17 +66,18 @@ impl ChainInfo {
         })
     }
 
-    /// The scheme its rounds are signed under.
+    /// The scheme under which the chain's rounds are signed.
     ///
     /// # Errors
-    /// When drand has none of that name, or the document names none and the key is not one of the default scheme.
+    /// drand has no scheme of that name, or the document names none and the key is not one of the default scheme.
     pub fn scheme(&self) -> Result<DrandScheme, InputError> {
         match &self.scheme_id {
             Some(id) => DrandScheme::from_id(id),
             None if self.public_key.len() == DEFAULT_SCHEME_KEY_LENGTH => Ok(DrandScheme::Chained),
             None => Err(InputError::ChainInfo {
                 reason: format!(
-                    "it names no scheme, and its key of {} bytes is not the default scheme's",
+                    "it names no scheme, and its key of {} bytes is not of the default scheme, whose keys have \
+                     {DEFAULT_SCHEME_KEY_LENGTH}; add \"schemeID\"",
                     self.public_key.len()
                 ),
             }),
@@ -90,7 +89,7 @@ impl ChainInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DrandScheme {
-    /// `pedersen-bls-chained`: signatures in G2, each round signs the one before.
+    /// `pedersen-bls-chained`: signatures in G2, and each round signs the signature of the round before.
     Chained,
     /// `pedersen-bls-unchained`: signatures in G2.
     Unchained,
@@ -103,26 +102,22 @@ pub enum DrandScheme {
 }
 
 impl DrandScheme {
+    const ALL: [Self; 5] = [Self::Chained, Self::Unchained, Self::Quicknet, Self::G1Legacy, Self::Evmnet];
+
     /// The scheme with this schemeID.
     ///
     /// # Errors
-    /// When there is none.
+    /// drand defines no such scheme.
     pub fn from_id(id: &str) -> Result<Self, InputError> {
-        match id {
-            "pedersen-bls-chained" => Ok(Self::Chained),
-            "pedersen-bls-unchained" => Ok(Self::Unchained),
-            "bls-unchained-g1-rfc9380" => Ok(Self::Quicknet),
-            "bls-unchained-on-g1" => Ok(Self::G1Legacy),
-            "bls-bn254-unchained-on-g1" => Ok(Self::Evmnet),
-            _ => Err(InputError::UnsupportedScheme { scheme: id.to_owned(), reason: "drand defines no such scheme" }),
-        }
+        let place = SCHEME_IDS.iter().position(|known| *known == id);
+        let scheme = place.map(|place| Self::ALL[place]);
+        scheme.ok_or_else(|| InputError::UnsupportedScheme { scheme: id.to_owned(), expected: &SCHEME_IDS })
     }
 
-    /// The scheme that a suite profile stands for.
+    /// The scheme that has this suite profile.
     #[must_use]
     pub fn from_profile(profile: &str) -> Option<Self> {
-        let all = [Self::Chained, Self::Unchained, Self::Quicknet, Self::G1Legacy, Self::Evmnet];
-        all.into_iter().find(|s| s.profile() == profile)
+        Self::ALL.into_iter().find(|scheme| scheme.profile() == profile)
     }
 
     /// The suite profile of the scheme.
@@ -139,6 +134,7 @@ impl DrandScheme {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Document {
     public_key: HexBytes,
     period: Option<Uint>,
@@ -155,13 +151,14 @@ struct Document {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Metadata {
     #[serde(rename = "beaconID", alias = "beacon_id")]
     beacon_id: Option<String>,
 }
 
 impl Document {
-    /// The chain hash, when all that it covers is stated:
+    /// The chain hash, if the document states everything that it covers:
     /// SHA-256(period as 4 bytes || genesis time as 8 || public key || genesis seed || beacon id unless "default").
     fn computed_hash(&self) -> Option<[u8; 32]> {
         let beacon_id = self.beacon_id.as_deref().or(self.metadata.as_ref()?.beacon_id.as_deref())?;
@@ -177,6 +174,14 @@ impl Document {
     }
 }
 
+/// The ids of [`DrandScheme::ALL`], in the same order.
+const SCHEME_IDS: [&str; 5] = [
+    "pedersen-bls-chained",
+    "pedersen-bls-unchained",
+    "bls-unchained-g1-rfc9380",
+    "bls-unchained-on-g1",
+    "bls-bn254-unchained-on-g1",
+];
 const DEFAULT_BEACON: &str = "default";
 const DEFAULT_SCHEME_KEY_LENGTH: usize = 48;
 

@@ -1,5 +1,5 @@
-//! What can be said of a light-client object without a pairing: the checks of `validate_light_client_update` and
-//! `initialize_light_client_store`, each under its own name.
+//! What can be checked in a light-client object without a pairing: the checks of `validate_light_client_update` and
+//! `initialize_light_client_store`, each with a name of its own.
 //!
 //! Spec: ethereum/consensus-specs, `specs/{altair,capella,deneb,electra}/light-client/sync-protocol.md`.
 
@@ -8,10 +8,10 @@ use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Header, 
 use super::ssz::{self, Root};
 use crate::record::{Check, CheckResult};
 
-/// `MIN_SYNC_COMMITTEE_PARTICIPANTS`: an update with fewer is not valid.
+/// `MIN_SYNC_COMMITTEE_PARTICIPANTS`: an update with fewer participants is not valid.
 pub const MIN_PARTICIPANTS: usize = 1;
 
-/// The committee of a bootstrap stands in its block's state.
+/// Checks that the committee of a bootstrap is in the state of its block.
 pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {
     let proof = Proof {
         name: "current_sync_committee_branch",
@@ -23,19 +23,19 @@ pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &Bea
     proof.of_committee(&bootstrap.committee)
 }
 
-/// The next committee stands in the attested state.
+/// Checks that the next committee is in the attested state.
 pub(super) fn next_sync_committee_branch(update: &Update, network: &BeaconNetwork) -> Check {
     const NAME: &str = "next_sync_committee_branch";
     let Some((committee, branch)) = &update.next_committee else {
-        return not_possible(NAME, "the update carries no next committee");
+        return not_possible(NAME, "the update contains no next committee");
     };
     if is_empty(branch) {
-        // The specification writes "no next committee" as zeros in every place.
+        // The specification writes zeros everywhere for "no next committee".
         let empty = committee.public_keys.iter().all(|key| *key == [0; 48]);
         return if empty {
-            not_possible(NAME, "the update carries no next committee")
+            not_possible(NAME, "the update contains no next committee")
         } else {
-            failed(NAME, "a next committee stands beside an empty branch")
+            failed(NAME, "the update contains a next committee, but its branch is empty")
         };
     }
     let fork = fork_of(network, &update.attested, update.fork);
@@ -43,31 +43,31 @@ pub(super) fn next_sync_committee_branch(update: &Update, network: &BeaconNetwor
     Proof { name: NAME, field: &NEXT_SYNC_COMMITTEE, branch, header, fork }.of_committee(committee)
 }
 
-/// The finalized block stands in the attested state.
+/// Checks that the finalized block is in the attested state.
 pub(super) fn finality_branch(update: &Update, network: &BeaconNetwork) -> Check {
     const NAME: &str = "finality_branch";
     let Some((finalized, branch)) = &update.finalized else {
-        return not_possible(NAME, "the update carries no finality");
+        return not_possible(NAME, "the update contains no finalized header");
     };
     let nothing = finalized.beacon == BeaconHeader::default();
     if is_empty(branch) {
         return if nothing {
-            not_possible(NAME, "the update carries no finality")
+            not_possible(NAME, "the update contains no finalized header")
         } else {
-            failed(NAME, "a finalized header stands beside an empty branch")
+            failed(NAME, "the update contains a finalized header, but its branch is empty")
         };
     }
-    // Until something but genesis is finalized, the state holds zeros and the header is to be empty.
+    // Until a block after genesis is finalized, the state holds zeros, and the header must be empty.
     let leaf = match finalized.beacon.slot {
         0 if nothing => Root::default(),
-        0 => return failed(NAME, "the finalized header is of slot 0 but not empty"),
+        0 => return failed(NAME, "the finalized header is of slot 0, but it is not empty"),
         _ => finalized.beacon.root(),
     };
     let fork = fork_of(network, &update.attested, update.fork);
     Proof { name: NAME, field: &FINALIZED_ROOT, branch, header: &update.attested.beacon, fork }.of(&leaf)
 }
 
-/// The execution payload header stands in its block's body.
+/// Checks that the execution payload header is in the body of its block.
 pub(super) fn execution_branch(
     name: &'static str,
     header: &Header,
@@ -77,20 +77,23 @@ pub(super) fn execution_branch(
     let Some(fork) = fork_of(network, header, fork) else {
         return not_possible(
             name,
-            "the fork is not known: the network has no schedule and the document no \"version\"",
+            "the fork is not known: the network has no schedule, and the document has no \"version\"",
         );
     };
     if fork < Fork::Capella {
-        return not_possible(name, "headers carry no execution payload before Capella");
+        return not_possible(name, "headers contain no execution payload before Capella");
     }
     if fork >= Fork::Gloas {
         return not_possible(name, "the specification has no light-client layout for Gloas yet");
     }
     let Some((execution, branch)) = &header.execution else {
-        return not_possible(name, "the document leaves the execution payload header out");
+        return not_possible(name, "the document leaves out the execution payload header");
     };
     let Some(root) = execution.root(fork) else {
-        return failed(name, "the execution payload header is not one of its fork");
+        return failed(
+            name,
+            "the execution payload header lacks a field that its fork has, or its extra data is too long",
+        );
     };
     let proven = ssz::branch_proves(&root, branch, EXECUTION_PAYLOAD_INDEX, &header.beacon.body_root);
     Check::decided(
@@ -100,7 +103,7 @@ pub(super) fn execution_branch(
     )
 }
 
-/// The signature comes after the attested block, and that not before the finalized one.
+/// Checks that the slots are in order: finalized block, attested block, signature.
 pub(super) fn slot_order(update: &Update) -> Check {
     let attested = update.attested.beacon.slot;
     let finalized = update.finalized.as_ref().map_or(0, |(header, _)| header.beacon.slot);
@@ -109,14 +112,15 @@ pub(super) fn slot_order(update: &Update) -> Check {
     Check::decided("slot_order", CheckResult::of(ordered), detail)
 }
 
-/// Enough of the committee took part. Two thirds are needed to act on an update at once, not for it to be valid.
+/// Checks that enough members of the committee took part. A light client acts on an update at once only if two thirds did;
+/// for the update to be valid, fewer are enough.
 pub(super) fn participants(count: usize, at_least: usize) -> Check {
     let share = if count * 3 >= COMMITTEE_SIZE * 2 { "two thirds or more" } else { "less than two thirds" };
     let detail = format!("{count} of {COMMITTEE_SIZE} keys took part ({share}), {at_least} needed");
     Check::decided("participants", CheckResult::of(count >= at_least), detail)
 }
 
-/// A field of `BeaconState` by its generalized indices: the tree grew a level in Electra.
+/// A field of `BeaconState`, by its generalized indices. In Electra the tree became one level deeper.
 struct StateField {
     altair: u64,
     electra: u64,
@@ -129,7 +133,7 @@ const NEXT_SYNC_COMMITTEE: StateField = StateField { altair: 55, electra: 87 };
 const EXECUTION_PAYLOAD_INDEX: u64 = 25;
 
 impl StateField {
-    /// Its index under a fork; where that is not known, the branch's length tells.
+    /// The index in a fork. If the fork is not known, the branch's length decides.
     fn index(&self, fork: Option<Fork>, branch: &[Root]) -> Option<u64> {
         match fork {
             Some(fork) if fork >= Fork::Gloas => None,
@@ -141,7 +145,7 @@ impl StateField {
     }
 }
 
-/// A branch that should lead to the state root of a header.
+/// A branch that must lead to the state root of a header.
 struct Proof<'a> {
     name: &'static str,
     field: &'a StateField,
@@ -154,7 +158,7 @@ impl Proof<'_> {
     fn of_committee(&self, committee: &Committee) -> Check {
         match committee.root() {
             Some(root) => self.of(&root),
-            None => failed(self.name, "the committee lacks \"aggregate_pubkey\", without which it has no root"),
+            None => failed(self.name, "the committee has no \"aggregate_pubkey\", which its root needs"),
         }
     }
 
@@ -168,7 +172,7 @@ impl Proof<'_> {
     }
 }
 
-/// The network's schedule decides; a document's own word counts only where there is none.
+/// The fork of a header: by the network's schedule, or by the document's own `version` if the network has none.
 fn fork_of(network: &BeaconNetwork, header: &Header, stated: Option<Fork>) -> Option<Fork> {
     network.fork(header.beacon.slot).or(stated)
 }

@@ -1,4 +1,6 @@
-//! One claim of each update: the keys that took part, what they signed, and what can be checked without a pairing.
+//! Makes one claim of each update: the keys that took part, what they signed, and what can be checked without a pairing.
+
+use quorate::Messages;
 
 use super::check;
 use super::committees::Committees;
@@ -6,15 +8,13 @@ use super::document::Document;
 use super::network::BeaconNetwork;
 use super::object::{CommitteeFile, Object, Update};
 use crate::entry::{Entry, Malformed};
-use quorate::Messages;
-
 use crate::record::{Check, CheckResult, Id, Place, Record};
 
 impl Document {
-    /// The claims of this document: one for each update, in order, and an entry for each object that is none.
+    /// The claims of this document, in order: one for each update, and an error for each object that cannot be read.
     ///
     /// Bootstraps and committees make no claim. `at_least` is how many of the 512 keys must have taken part; the
-    /// specification asks for [`MIN_PARTICIPANTS`].
+    /// specification asks for [`MIN_PARTICIPANTS`](check::MIN_PARTICIPANTS).
     pub fn records(
         &self,
         committees: &Committees,
@@ -25,7 +25,7 @@ impl Document {
             let claim = match object {
                 Ok(Object::Update(update)) => claim(update, *place, committees, network, at_least),
                 Ok(Object::Committee(CommitteeFile { period: None, .. })) => {
-                    Err("a committee that does not say its period; add \"period\": N".to_owned())
+                    Err("the committee does not say its period; add \"period\": N".to_owned())
                 }
                 Ok(Object::Bootstrap(_) | Object::Committee(_)) => return None,
                 Err(reason) => Err(reason.clone()),
@@ -49,7 +49,8 @@ fn claim(
     let period = BeaconNetwork::period(update.signature_slot);
     let known = committees.known(period).ok_or_else(|| {
         format!(
-            "the sync committee of period {period} is not known; add a bootstrap of that period, an update of period {}, or --committee FILE",
+            "the sync committee of period {period} is not known; add a bootstrap of that period, an update of period {} that \
+             names the next committee, or a committee file (on the command line --committee FILE)",
             period.saturating_sub(1)
         )
     })?;
@@ -81,7 +82,8 @@ fn claim(
     })
 }
 
-/// A proven next committee must be the one that is known for its period: two would mean a forged state or a fork.
+/// A next committee that its branch proves must be the committee that is known for its period. Two different ones would mean
+/// a forged state or a fork.
 fn next_committee_agrees(update: &Update, committees: &Committees) -> Option<Check> {
     let (committee, branch) = update.next_committee.as_ref()?;
     if branch.iter().all(|node| *node == [0; 32]) {

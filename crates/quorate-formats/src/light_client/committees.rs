@@ -1,4 +1,4 @@
-//! The sync committees that are known, and who vouches for each.
+//! The sync committees that are known, and what proves each.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
@@ -14,10 +14,10 @@ use crate::record::{Check, CheckResult, Origin};
 
 /// Sync committees by period.
 ///
-/// A committee file and a bootstrap are taken at the caller's word: compare a bootstrap's block root with a checkpoint you
-/// trust. A committee from an update is only as good as that update's signature, so the records that use it say whose it is
-/// ([`Record::rests_on`](crate::Record::rests_on)). Such a chain always ends at a committee taken at the caller's
-/// word: an update of period p teaches period p + 1, and only where the committee of p is known.
+/// A committee file and a bootstrap are trusted because the caller gave them: compare a bootstrap's block root with a
+/// checkpoint that you trust. A committee from an update is proven by that update's signature alone, so the records that use
+/// it name the update ([`Record::rests_on`](crate::Record::rests_on)). Such a chain of proofs always ends at a committee that
+/// the caller gave: an update of period p teaches the committee of p + 1, and only if the committee of p is known.
 #[derive(Clone, Debug, Default)]
 pub struct Committees {
     by_period: BTreeMap<u64, Known>,
@@ -26,11 +26,11 @@ pub struct Committees {
 impl Committees {
     /// Adds a committee file: `{"period": …, "pubkeys": [512 keys], "network"?: …, "aggregate_pubkey"?: …}`.
     ///
-    /// A period given here stands in for one that the file lacks. Call this before [`learn`](Self::learn): the first word on a
-    /// period holds.
+    /// `period` is for a file that does not state its period. Call this before [`learn`](Self::learn): the first committee
+    /// given for a period stays.
     ///
     /// # Errors
-    /// When it is no such file, states another network or period, or contradicts a committee that is known.
+    /// The text is not such a file, states another network or period, or contradicts a committee that is known.
     pub fn add_file(
         &mut self,
         text: &str,
@@ -40,28 +40,34 @@ impl Committees {
     ) -> Result<u64, InputError> {
         let unusable = |reason: String| InputError::Committee { reason };
         let Object::Committee(file) = Object::from_json(text.trim(), None).map_err(unusable)? else {
-            return Err(unusable("expected \"period\" and \"pubkeys\"; give light-client objects as input".to_owned()));
+            return Err(unusable(
+                "found a bootstrap or an update, expected a committee with \"period\" and \"pubkeys\"; give bootstraps and \
+                 updates as input"
+                    .to_owned(),
+            ));
         };
         if let Some(stated) = file.network.filter(|stated| *stated != network.name) {
-            return Err(unusable(format!("it is of the network {stated:?}, not {:?}", network.name)));
+            return Err(unusable(format!("found the network {stated:?}, expected {:?}", network.name)));
         }
         let period = match (file.period, period) {
             (Some(stated), Some(given)) if stated != given => {
-                return Err(unusable(format!("it is of period {stated}, not {given}")));
+                return Err(unusable(format!("found the period {stated}, expected {given}")));
             }
             (Some(period), _) | (None, Some(period)) => period,
-            (None, None) => return Err(unusable("it does not say its period; add \"period\": N".to_owned())),
+            (None, None) => return Err(unusable("\"period\" is missing; add \"period\": N".to_owned())),
         };
-        match self.insert(period, Known::told(file.committee, name.to_owned())) {
-            Teaching::Conflict => Err(unusable(format!("another committee of period {period} is known already"))),
+        match self.insert(period, Known::given(file.committee, name.to_owned())) {
+            Teaching::Conflict => {
+                Err(unusable(format!("a different committee of period {period} is known already; give one of the two")))
+            }
             _ => Ok(period),
         }
     }
 
-    /// Learns from all documents of a run: first their bootstraps and committees, then the updates' next committees in the
-    /// order of their periods.
+    /// Learns the committees of all documents of a run: first those of bootstraps and committee files, then the next committees
+    /// of the updates, in the order of their periods.
     ///
-    /// What does not prove against its header is refused.
+    /// A committee that its branch does not prove against the header is refused.
     pub fn learn(&mut self, documents: &[Document], network: &BeaconNetwork) -> Vec<Lesson> {
         let mut lessons = Vec::new();
         let mut updates = Vec::new();
@@ -99,17 +105,17 @@ impl Committees {
             check::execution_branch("execution_branch", header, bootstrap.fork, network),
         ];
         let period = BeaconNetwork::period(header.beacon.slot);
-        // Not only the committee: a header with a false payload is not one to start from.
+        // A bootstrap whose header has a false execution payload is refused too, although its committee is proven.
         let refused = checks[0].result != CheckResult::Passed || checks[1].result == CheckResult::Failed;
         let teaching = if refused {
             Teaching::Refused
         } else {
-            self.insert(period, Known::told(bootstrap.committee.clone(), origin.to_string()))
+            self.insert(period, Known::given(bootstrap.committee.clone(), origin.to_string()))
         };
         Lesson { origin, period, block_root: Some(header.beacon.root()), checks, teaching }
     }
 
-    /// A committee file among the inputs; none for one without a period, which `records` reports.
+    /// Learns from a committee file among the inputs. Returns none for a file without a period, which `records` reports.
     fn learn_file(&mut self, file: &CommitteeFile, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
         let period = file.period?;
         let stated = file.network.as_ref();
@@ -117,14 +123,14 @@ impl Committees {
             Check::decided(
                 "network",
                 CheckResult::of(*name == network.name),
-                format!("the file is of {name}, the run of {}", network.name),
+                format!("found the network {name}, expected {}", network.name),
             )
         });
         let refused = check.as_ref().is_some_and(|check| check.result == CheckResult::Failed);
         let teaching = if refused {
             Teaching::Refused
         } else {
-            self.insert(period, Known::told(file.committee.clone(), origin.to_string()))
+            self.insert(period, Known::given(file.committee.clone(), origin.to_string()))
         };
         Some(Lesson { origin, period, block_root: None, checks: check.into_iter().collect(), teaching })
     }
@@ -134,7 +140,7 @@ impl Committees {
         let check = check::next_sync_committee_branch(update, network);
         let attested = BeaconNetwork::period(update.attested.beacon.slot);
         let period = attested + 1;
-        // A signature of a later period could be by the very committee that the update names.
+        // A signature of a later period could be by the committee that the update itself names.
         let vouched =
             BeaconNetwork::period(update.signature_slot) == attested && self.by_period.contains_key(&attested);
         let teaching = match check.result {
@@ -150,7 +156,7 @@ impl Committees {
         Some(Lesson { origin, period, block_root: None, checks: vec![check], teaching })
     }
 
-    /// The first word on a period holds: a later one either agrees with it or is a conflict.
+    /// Keeps the first committee given for a period. A later one either agrees with it or is a conflict.
     fn insert(&mut self, period: u64, known: Known) -> Teaching {
         match self.by_period.entry(period) {
             Slot::Vacant(slot) => {
@@ -165,49 +171,49 @@ impl Committees {
     }
 }
 
-/// What a document had to say about the committee of a period.
+/// What a document says about the committee of a period, and whether it was believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lesson {
-    /// The object that said it.
+    /// The object that names the committee.
     pub origin: Origin,
-    /// The period in question.
+    /// The committee's period.
     pub period: u64,
-    /// For a bootstrap: the root of its block, to compare with a checkpoint.
+    /// The root of a bootstrap's block, to be compared with a checkpoint.
     pub block_root: Option<Root>,
-    /// What was checked before it was believed.
+    /// What was checked before the committee was believed.
     pub checks: Vec<Check>,
     /// What came of it.
     pub teaching: Teaching,
 }
 
-/// What came of a lesson.
+/// Whether a committee was believed, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Teaching {
-    /// The committee was new.
+    /// The committee was not known before, and is known now.
     Learned,
-    /// It agrees with what was known.
+    /// The same committee was known already.
     KnownAlready,
-    /// A check failed, so it was not believed.
+    /// A check failed, so the committee was not believed.
     Refused,
-    /// Nothing that is known could have signed it: the committee of its own period is not known, or its signature is of
-    /// another period than its attested block. Not believed, though nothing is wrong with it.
+    /// No known committee could have signed the update: the committee of the update's own period is not known, or its
+    /// signature is of another period than its attested block. The committee was not believed, although no check failed.
     NotVouchedFor,
-    /// It contradicts what was known, so it was not believed.
+    /// A different committee was known already, so this one was not believed.
     Conflict,
 }
 
-/// A committee and who vouches for it.
+/// A committee and what proves it.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub committee: Arc<Committee>,
     pub from: String,
-    /// The update whose signature vouches for it; none when the caller does.
+    /// The update whose signature proves it; none if the caller gave the committee.
     pub rests_on: Option<Origin>,
 }
 
 impl Known {
-    fn told(committee: Committee, from: String) -> Self {
+    fn given(committee: Committee, from: String) -> Self {
         Self { committee: Arc::new(committee), from, rests_on: None }
     }
 }

@@ -1,4 +1,4 @@
-//! A document of light-client objects: read, and taken out of its envelopes.
+//! Reads a document of light-client objects, and takes them out of their envelopes.
 
 use std::io::BufRead;
 
@@ -10,7 +10,7 @@ use crate::error::InputError;
 use crate::format::Format;
 use crate::record::Place;
 
-/// A document of light-client objects, read but not judged.
+/// A document of light-client objects. Nothing in it is checked yet.
 #[derive(Debug)]
 pub struct Document {
     pub(super) name: String,
@@ -18,11 +18,11 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a document; the name is for messages about what it taught.
+    /// Reads a document. Messages about it use `name`.
     ///
     /// # Errors
-    /// When it is no JSON or longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). An object that is none of the accepted
-    /// ones is not an error here: it comes out of [`records`](Self::records) as malformed.
+    /// The document is not JSON, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). An object of another kind is not
+    /// an error here: [`records`](Self::records) reports it.
     pub fn read(reader: impl BufRead, name: &str) -> Result<Self, InputError> {
         let mut document = Self { name: name.to_owned(), objects: Vec::new() };
         for element in elements(reader, Format::LightClient)? {

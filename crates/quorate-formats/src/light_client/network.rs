@@ -1,4 +1,4 @@
-//! Ethereum networks: what a signing domain depends on, and which fork a slot belongs to.
+//! Ethereum networks: what a signing domain depends on, and which fork is in force at a slot.
 
 use std::str::FromStr;
 
@@ -6,36 +6,36 @@ use thiserror::Error;
 
 use super::ssz::{self, Root};
 
-/// Slots of an epoch in the mainnet preset.
+/// Slots in an epoch of the mainnet preset.
 const SLOTS_PER_EPOCH: u64 = 32;
-/// Slots that one sync committee serves: 256 epochs.
+/// Slots in which one sync committee signs: 256 epochs.
 const SLOTS_PER_PERIOD: u64 = 8192;
 const DOMAIN_SYNC_COMMITTEE: [u8; 4] = [0x07, 0, 0, 0];
 
-/// A network of the mainnet preset: committees of 512, 32 slots an epoch.
+/// A network of the mainnet preset, with committees of 512 and epochs of 32 slots.
 ///
-/// Not for networks of another preset (Gnosis, minimal test networks): their periods differ.
+/// Networks of another preset, such as Gnosis and minimal test networks, have other periods and cannot be described here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeaconNetwork {
     /// Its name in messages.
     pub name: String,
-    /// The root that ties signatures to this network.
+    /// The root that is part of every signed message, so that a signature counts on this network alone.
     pub genesis_validators_root: Root,
-    /// Its forks in order of their epochs; empty where they are not known.
+    /// The forks in the order of their epochs; empty if they are not known.
     forks: Vec<Activation>,
-    /// A version that stands for every fork's.
+    /// A version that replaces that of every fork.
     fork_version: Option<[u8; 4]>,
 }
 
 impl BeaconNetwork {
-    /// A network that is not built in. Every signature is checked under this one fork version, and which fork's layout a
-    /// document has is read from its `version` field or the length of its branches.
+    /// A network that is not built in. Every signature is checked under this one fork version. A document's `version` field, or
+    /// the length of its branches, says which fork's layout it has.
     #[must_use]
     pub fn custom(genesis_validators_root: Root, fork_version: [u8; 4]) -> Self {
         Self { name: "custom".to_owned(), genesis_validators_root, forks: Vec::new(), fork_version: Some(fork_version) }
     }
 
-    /// The same network with the values given here in place of its own.
+    /// The same network, with the values given here instead of its own.
     #[must_use]
     pub fn with(self, overrides: &Overrides) -> Self {
         Self {
@@ -51,14 +51,14 @@ impl BeaconNetwork {
         slot / SLOTS_PER_PERIOD
     }
 
-    /// The fork in force at a slot, where the network's forks are known.
+    /// The fork in force at a slot, if the network's forks are known.
     pub(super) fn fork(&self, slot: u64) -> Option<Fork> {
         self.activation(slot).map(|activation| activation.fork)
     }
 
     /// What a committee signs for a block: the root of `SigningData`.
     ///
-    /// The fork version is that of the slot before the signature's, in which the block was attested
+    /// The fork version is that of the slot before the signature's slot, in which the block was attested
     /// (altair/light-client/sync-protocol.md, `validate_light_client_update`).
     pub(super) fn signing_root(&self, block: &Root, signature_slot: u64) -> Root {
         let version = self.fork_version(signature_slot.max(1) - 1);
@@ -97,19 +97,20 @@ impl FromStr for BeaconNetwork {
     }
 }
 
-/// A network name that is not built in.
+/// No network of this name is built in.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "no network {0:?} is built in (mainnet, sepolia, holesky, hoodi and goerli are); for another give its genesis validators root and fork version"
+    "found the network {0:?}, expected mainnet, sepolia, holesky, hoodi or goerli; for another network give its genesis validators \
+     root and its fork version"
 )]
 pub struct UnknownNetwork(String);
 
-/// Values that stand in place of a network's own.
+/// Values that replace a network's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// In place of the network's root.
+    /// Replaces the network's root.
     pub genesis_validators_root: Option<Root>,
-    /// In place of every fork's version.
+    /// Replaces the version of every fork.
     pub fork_version: Option<[u8; 4]>,
 }
 

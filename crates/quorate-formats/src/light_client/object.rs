@@ -1,8 +1,8 @@
 //! Light-client objects as the Beacon API and its users write them.
 //!
-//! Names and nesting are those of `/eth/v1/beacon/light_client/…`. Accepted besides: objects without their envelope, flat
-//! Altair headers without the `beacon` level, bare numbers, and a header or committee in a list, alone or with its branch
-//! after it (how a Rust tuple is written).
+//! Names and nesting are those of `/eth/v1/beacon/light_client/…`. Some tools write other forms, which are accepted too: objects
+//! without their envelope, flat Altair headers without the `beacon` level, numbers without quotes, and a header or committee in
+//! a list, alone or followed by its branch (the form of a Rust tuple).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::network::Fork;
 use super::ssz::{self, Root};
 use crate::hex::{Hex, HexBytes};
+use crate::json;
 use crate::number::{Uint, Uint256};
 
 /// Keys of a sync committee in the mainnet preset.
@@ -28,7 +29,7 @@ pub(super) enum Object {
     Committee(CommitteeFile),
 }
 
-/// The start of a light client: a block it trusts, and the committee in that block's state.
+/// The start of a light client: a block that it trusts, and the committee in the state of that block.
 #[derive(Debug)]
 pub(super) struct Bootstrap {
     pub header: Header,
@@ -37,7 +38,7 @@ pub(super) struct Bootstrap {
     pub fork: Option<Fork>,
 }
 
-/// A committee on its own, as a file states it.
+/// A committee file.
 #[derive(Debug)]
 pub(super) struct CommitteeFile {
     pub network: Option<String>,
@@ -45,7 +46,7 @@ pub(super) struct CommitteeFile {
     pub committee: Committee,
 }
 
-/// A full update, a finality update or an optimistic update: each leaves out more than the one before.
+/// A full update, a finality update (without the next committee) or an optimistic update (without finality as well).
 #[derive(Debug)]
 pub(super) struct Update {
     pub attested: Header,
@@ -58,9 +59,9 @@ pub(super) struct Update {
 }
 
 impl Object {
-    /// Reads one object without its envelope; the fork is that of the envelope's `version`, if it had one.
+    /// Reads one object without its envelope. `fork` is that of the envelope's `version`, if it had one.
     pub(super) fn from_json(text: &str, fork: Option<Fork>) -> Result<Self, String> {
-        let fields: Fields = parse(text)?;
+        let fields: Fields = json::object(text).map_err(|error| error.to_string())?;
         if let Some(pubkeys) = fields.pubkeys {
             let committee = Committee::new(pubkeys, fields.aggregate_pubkey)?;
             let period = fields.period.map(|number| number.0);
@@ -69,15 +70,15 @@ impl Object {
         if let Some(current) = fields.current_sync_committee {
             let (committee, branch) =
                 current.with_branch("current_sync_committee", fields.current_sync_committee_branch)?;
-            let header = fields.header.ok_or("lacks \"header\"")?.try_into()?;
+            let header = fields.header.ok_or("\"header\" is missing")?.try_into()?;
             let bootstrap = Bootstrap { header, committee: committee.try_into()?, branch, fork };
             return Ok(Self::Bootstrap(Box::new(bootstrap)));
         }
         let attested = fields
             .attested_header
-            .ok_or("neither a bootstrap, nor an update, nor a committee: lacks \"attested_header\"")?
+            .ok_or("expected a bootstrap (\"current_sync_committee\"), an update (\"attested_header\") or a committee (\"pubkeys\")")?
             .try_into()?;
-        let aggregate = fields.sync_aggregate.ok_or("lacks \"sync_aggregate\"")?;
+        let aggregate = fields.sync_aggregate.ok_or("\"sync_aggregate\" is missing")?;
         Ok(Self::Update(Box::new(Update {
             attested,
             finalized: convert("finalized_header", fields.finalized_header, fields.finality_branch)?,
@@ -88,14 +89,15 @@ impl Object {
             )?,
             bits: aggregate.sync_committee_bits.0,
             signature: aggregate.sync_committee_signature.0,
-            signature_slot: fields.signature_slot.ok_or("lacks \"signature_slot\"")?.0,
+            signature_slot: fields.signature_slot.ok_or("\"signature_slot\" is missing")?.0,
             fork,
         })))
     }
 }
 
-/// An envelope of the Beacon API, `{"version": …, "data": …}`; an object without one has no `data`.
+/// An envelope of the Beacon API, `{"version": …, "data": …}`. An object without an envelope has no `data`.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Envelope<'a> {
     pub version: Option<String>,
     #[serde(borrow)]
@@ -104,7 +106,7 @@ pub(super) struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     pub(super) fn from_json(text: &'a str) -> Result<Self, String> {
-        parse(text)
+        json::object(text).map_err(|error| error.to_string())
     }
 
     pub(super) fn fork(&self) -> Option<Fork> {
@@ -112,7 +114,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// A block header, and the execution payload header in its body from Capella on.
+/// A block header with the execution payload header of its body, which blocks have since Capella.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub beacon: BeaconHeader,
@@ -144,6 +146,7 @@ impl BeaconHeader {
 
 /// `ExecutionPayloadHeader`, with the fields that Deneb added where the document has them.
 #[derive(Debug, PartialEq, Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Execution {
     parent_hash: Hex<32>,
     fee_recipient: Hex<20>,
@@ -165,9 +168,10 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    /// Its root in the layout of a fork from Capella to Fulu; none when a field of that layout is missing.
+    /// The root in the layout of a fork from Capella to Fulu; none if a field of that layout is missing.
     ///
-    /// The fork decides, not the document: some tools write the fields of Deneb into Capella's headers.
+    /// The layout follows the fork and not the fields that the document has, because some tools write the fields of Deneb into
+    /// headers of Capella.
     pub(super) fn root(&self, fork: Fork) -> Option<Root> {
         let extra_data = ssz::leaves(&self.extra_data.0);
         if extra_data.len() > 1 {
@@ -204,14 +208,17 @@ impl Execution {
 pub struct Committee {
     /// The 512 keys, 48 bytes each.
     pub public_keys: Vec<[u8; 48]>,
-    /// Their sum as the document states it. Not recomputed here: that takes curve arithmetic.
+    /// Their sum as the document states it. It is not computed again here, because that takes curve arithmetic.
     pub aggregate_public_key: Option<[u8; 48]>,
 }
 
 impl Committee {
     fn new(keys: Vec<Hex<48>>, aggregate: Option<Hex<48>>) -> Result<Self, String> {
         if keys.len() != COMMITTEE_SIZE {
-            return Err(format!("a sync committee has {COMMITTEE_SIZE} keys, this one {}", keys.len()));
+            return Err(format!(
+                "\"pubkeys\": found {} keys, expected the {COMMITTEE_SIZE} of a sync committee",
+                keys.len()
+            ));
         }
         Ok(Self {
             public_keys: keys.into_iter().map(|key| key.0).collect(),
@@ -219,7 +226,7 @@ impl Committee {
         })
     }
 
-    /// The root of `SyncCommittee`; none without the aggregate key, which is one of its fields.
+    /// The root of `SyncCommittee`; none if the aggregate key is missing, which is one of its fields.
     pub(super) fn root(&self) -> Option<Root> {
         let key_root = |key: &[u8; 48]| ssz::merkleize(&ssz::leaves(key), 1);
         let keys: Vec<Root> = self.public_keys.iter().map(key_root).collect();
@@ -229,6 +236,7 @@ impl Committee {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Fields {
     attested_header: Option<HeaderFields>,
     finalized_header: Option<Listed<HeaderFields>>,
@@ -247,12 +255,14 @@ struct Fields {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct SyncAggregate {
     sync_committee_bits: Hex<{ COMMITTEE_SIZE / 8 }>,
     sync_committee_signature: HexBytes,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct CommitteeFields {
     pubkeys: Vec<Hex<48>>,
     aggregate_pubkey: Option<Hex<48>>,
@@ -268,6 +278,7 @@ impl TryFrom<CommitteeFields> for Committee {
 
 /// A header with its `beacon` level, or flat without it.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct HeaderFields {
     beacon: Option<BeaconFields>,
     execution: Option<Execution>,
@@ -280,6 +291,7 @@ struct HeaderFields {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct BeaconFields {
     slot: Uint,
     proposer_index: Uint,
@@ -292,7 +304,7 @@ impl TryFrom<HeaderFields> for Header {
     type Error = String;
 
     fn try_from(fields: HeaderFields) -> Result<Self, String> {
-        let lacks = |name: &str| format!("a header lacks {name:?}");
+        let lacks = |name: &str| format!("{name:?} is missing in a header");
         let beacon = match fields.beacon {
             Some(beacon) => beacon,
             None => BeaconFields {
@@ -321,16 +333,16 @@ impl TryFrom<HeaderFields> for Header {
     }
 }
 
-/// A value as it should be, alone in a list, or in a list with its branch.
+/// A value as the Beacon API writes it, or alone in a list, or in a list with its branch.
 struct Listed<T> {
     value: T,
     branch: Option<Vec<Hex<32>>>,
 }
 
 impl<T> Listed<T> {
-    /// The value and its branch, from the list or from the field next to it.
+    /// The value and its branch, which is in the list or in a field of its own.
     fn with_branch(self, name: &str, beside: Option<Vec<Hex<32>>>) -> Result<(T, Vec<Root>), String> {
-        let branch = self.branch.or(beside).ok_or_else(|| format!("has {name:?} without its branch"))?;
+        let branch = self.branch.or(beside).ok_or_else(|| format!("{name:?} has no branch; add \"{name}_branch\""))?;
         Ok((self.value, roots(branch)))
     }
 }
@@ -354,7 +366,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
                 let value = list.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
                 let branch = list.next_element()?;
                 if list.next_element::<IgnoredAny>()?.is_some() {
-                    return Err(de::Error::custom("a list of more than an object and its branch"));
+                    return Err(de::Error::custom("found a list of more than two, expected an object and its branch"));
                 }
                 Ok(Listed { value, branch })
             }
@@ -379,14 +391,6 @@ where
 
 fn roots(branch: Vec<Hex<32>>) -> Vec<Root> {
     branch.into_iter().map(|node| node.0).collect()
-}
-
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    // serde would also take an array, field by field in order.
-    if !text.starts_with('{') {
-        return Err("not a JSON object".to_owned());
-    }
-    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -444,18 +448,21 @@ mod tests {
             assert_eq!(update.next_committee.unwrap().1, [[2; 32]]);
         }
         let three = update(&format!(r#", "next_sync_committee": [{}, [], 3]"#, committee(512)));
-        assert!(reason(&three).contains("more than an object"));
+        assert!(reason(&three).contains("a list of more than two"));
     }
 
     #[test]
     fn what_is_missing_is_named() {
         assert!(reason("{}").contains("attested_header"));
-        assert!(reason("[1]").contains("not a JSON object"));
+        assert!(reason("[1]").contains("expected a JSON object"));
         assert!(reason(&update("").replace("signature_slot", "x")).contains("signature_slot"));
-        assert!(reason(&update("").replace("\"slot\"", "\"x\"")).contains("a header lacks \"slot\""));
-        assert!(reason(&update(&format!(r#", "finalized_header": {}"#, flat_header()))).contains("without its branch"));
-        assert!(reason(&committee(511)).contains("this one 511"));
-        assert!(reason(&update("").replace(&hex(255, 64), &hex(255, 63))).contains("63 bytes of hex, not 64"));
+        assert!(reason(&update("").replace("\"slot\"", "\"x\"")).contains("\"slot\" is missing in a header"));
+        assert!(reason(&update(&format!(r#", "finalized_header": {}"#, flat_header()))).contains("has no branch"));
+        assert!(reason(&committee(511)).contains("found 511 keys"));
+        assert!(
+            reason(&update("").replace(&hex(255, 64), &hex(255, 63)))
+                .contains("found 63 bytes in hexadecimal, expected 64")
+        );
     }
 
     #[test]

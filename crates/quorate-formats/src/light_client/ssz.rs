@@ -1,8 +1,8 @@
 //! SSZ tree hashing, as far as light-client objects need it.
 //!
-//! These are six fixed containers and a Merkle branch. An SSZ crate would bring derive macros, typenum lists and a dozen
-//! dependencies for what are some sixty lines over SHA-256; and here the fork decides a container's fields at run time,
-//! which such crates settle by one type for each fork.
+//! There are six fixed containers and a Merkle branch, which take about sixty lines over SHA-256. An SSZ crate would add derive
+//! macros, typenum lists and a dozen dependencies. Such crates also have one type for each fork, while here the fork decides at
+//! run time which fields a container has.
 //!
 //! Spec: ethereum/consensus-specs, `ssz/simple-serialize.md` (Merkleization) and `ssz/merkle-proofs.md`.
 
@@ -16,7 +16,7 @@ pub(super) fn parent(left: &Root, right: &Root) -> Root {
     Sha256::new().chain_update(left).chain_update(right).finalize().into()
 }
 
-/// The root of a tree of the given depth over these leaves, with zero leaves after them. Cost: about a hash a leaf.
+/// The root of a tree of the given depth over these leaves, followed by zero leaves. Cost: about one hash for each leaf.
 pub(super) fn merkleize(leaves: &[Root], depth: u32) -> Root {
     debug_assert!(leaves.len() <= 1 << depth, "more leaves than the tree has room for");
     let mut layer = leaves.to_vec();
@@ -28,7 +28,7 @@ pub(super) fn merkleize(leaves: &[Root], depth: u32) -> Root {
     layer.first().copied().unwrap_or(padding)
 }
 
-/// The root of up to 32 bytes: themselves, with zeros after them.
+/// The root of up to 32 bytes: the bytes themselves, followed by zeros.
 pub(super) fn leaf<const N: usize>(bytes: &[u8; N]) -> Root {
     const { assert!(N <= 32, "one leaf holds 32 bytes") };
     let mut root = Root::default();
@@ -41,7 +41,7 @@ pub(super) fn number(value: u64) -> Root {
     leaf(&value.to_le_bytes())
 }
 
-/// The leaves that bytes of any length fill.
+/// Bytes of any length as leaves; the last leaf is filled up with zeros.
 pub(super) fn leaves(bytes: &[u8]) -> Vec<Root> {
     let fill = |chunk: &[u8]| {
         let mut root = Root::default();
@@ -51,15 +51,15 @@ pub(super) fn leaves(bytes: &[u8]) -> Vec<Root> {
     bytes.chunks(32).map(fill).collect()
 }
 
-/// The root of a list: that of its content together with its length.
+/// The root of a list: the hash of its content's root and its length.
 pub(super) fn with_length(content: &Root, length: usize) -> Root {
     parent(content, &number(length as u64))
 }
 
 /// Whether the branch leads from the leaf at this generalized index to the root.
 ///
-/// A branch longer than the index is deep must start with zeros: that is how the specification pads the branches of older
-/// forks (`is_valid_normalized_merkle_branch`).
+/// A branch that is longer than the index is deep must start with zeros: the specification fills up the branches of older forks
+/// in this way (`is_valid_normalized_merkle_branch`).
 pub(super) fn branch_proves(leaf: &Root, branch: &[Root], index: u64, root: &Root) -> bool {
     let depth = index.ilog2() as usize;
     let Some(extra) = branch.len().checked_sub(depth) else { return false };

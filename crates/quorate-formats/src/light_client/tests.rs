@@ -1,4 +1,4 @@
-//! Rules that need no real network: committees and states are made up, and their roots built from the leaf upwards.
+//! Rules that need no real network. Committees and states are made up, and their roots are computed from the leaf upwards.
 
 use proptest::prelude::*;
 

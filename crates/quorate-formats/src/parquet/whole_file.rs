@@ -1,7 +1,8 @@
 //! A file whose end is an error.
 //!
-//! The reader of page headers takes the end of a file for as many more bytes as it wants to skip, so a header that is
-//! damaged can keep it skipping nothing for hours. Whole files are never read past their end.
+//! At the end of a file the Parquet library's reader of page headers skips as many bytes as the header says, though there are
+//! none. A damaged header can keep it skipping for hours. A file that is whole is never read past its end, so here the end of
+//! the file is an error.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -29,9 +30,11 @@ impl ChunkReader for WholeFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // Before so much memory is asked for.
+        // Checked before memory for so many bytes is allocated.
         if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
-            return Err(ParquetError::EOF(format!("{length} bytes at {start} reach beyond the end of the file")));
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at offset {start} reach beyond the end of the file"
+            )));
         }
         self.0.get_bytes(start, length)
     }

@@ -1,24 +1,26 @@
 //! The search for the false claims of a batch that failed.
 //!
-//! The value V of a set of claims is the product of their pairings in the target group. If V is one, the set is proven. If
-//! not, the set is cut into parts with values vᵢ: first between sources, then along the blocks of pairings that the batch
-//! computed, then anywhere. There are two ways to look into the parts.
+//! The value V of a set of claims is the product of their pairings in the target group. If V is one, the set is proven.
+//! If not, the set is cut into parts with values vᵢ: first between sources, then along the blocks of pairings that the
+//! batch computed, then anywhere. There are two ways to look into the parts.
 //!
-//! **By index** (L. Law and B. Matt, "Finding invalid signatures in pairing-based batches", 2007). One final exponentiation
-//! gives W = ∏ vᵢ^i, i from zero. If part j is the only invalid one, then V = vⱼ and W = Vʲ. Comparing W with the powers of V
-//! finds j, and the value of part j is known: the search goes on inside it. If W equals no power, several parts are invalid.
+//! **By index** (L. Law and B. Matt, "Finding invalid signatures in pairing-based batches", 2007). One final
+//! exponentiation gives W = ∏ vᵢ^i, i from zero. If part j is the only invalid one, then V = vⱼ and W = Vʲ. Comparing W
+//! with the powers of V finds j, and the value of part j is known: the search goes on inside it. If W equals no power,
+//! several parts are invalid.
 //!
-//! **By values.** The values of all parts but the last are computed. The value of the last is V divided by the others, and
-//! a division in the target group costs next to nothing. If threads and lanes compute several values in the time of one,
-//! there are more parts.
+//! **By values.** The values of all parts but the last are computed. The value of the last is V divided by the others,
+//! and a division in the target group costs next to nothing. If threads and lanes compute several values in the time of
+//! one, there are more parts.
 //!
-//! The whole batch is tested by index. If that does not settle a set, the set is cut by values. Its invalid parts are then
-//! tested by index, but only if they are at most half of the parts: if half of many parts are invalid, there are 0.69 false
-//! claims for each part, and seven of ten invalid parts hold only one. If more are invalid, a test would mostly be lost.
+//! The whole batch is tested by index. If that does not settle a set, the set is cut by values. Its invalid parts are
+//! then tested by index, but only if they are at most half of the parts. For if half of many parts are invalid, there
+//! are 0.69 false claims for each part, and seven of ten invalid parts hold exactly one. If more parts are invalid,
+//! most tests would find nothing.
 //!
-//! An invalid set is taken for a valid one with probability at most 2^-64 (or 2^-128) for each set. A test of m parts with
-//! several invalid ones names one of them with probability at most m·2^-64; only then is a true claim called false. The
-//! proofs are in `docs/soundness.md`. A set of one claim is decided exactly: its weight is not zero.
+//! An invalid set is taken for a valid one with probability at most 2^-64 (or 2^-128) for each set. A test of m parts
+//! with several invalid ones names one of them with probability at most m·2^-64; only then is a true claim called
+//! false. The proofs are in `docs/soundness.md`. A set of one claim is decided exactly: its weight is not zero.
 //!
 //! ```
 //! # use quorate::{*, culprit, execute::Execution};
@@ -138,8 +140,8 @@ impl Set {
         }
     }
 
-    /// The only invalid part, which has the value of the set, while the other parts are proven; or the set again, not to be
-    /// tested.
+    /// If `product` names one part as the only invalid one, the other parts are proven, and that part is returned with
+    /// the value of the set. Otherwise the set itself is returned, to be cut by values.
     fn tested(self, parts: Vec<Span>, product: Gt, proven: &mut Vec<Span>) -> Self {
         let mut powers = std::iter::successors(Some(Gt::ONE), |power| Some(*power * self.value));
         match parts.iter().position(|_| powers.next() == Some(product)) {
@@ -151,7 +153,7 @@ impl Set {
         }
     }
 
-    /// The parts with their values, of which all but the last were computed.
+    /// The parts with their values. `values` has those of all parts but the last.
     fn valued(self, parts: Vec<Span>, values: &mut impl Iterator<Item = Gt>) -> Vec<Self> {
         let mut values: Vec<_> = values.take(parts.len() - 1).collect();
         values.push(values.iter().fold(self.value, |rest, value| rest * value.inverse()));
@@ -172,7 +174,7 @@ enum Cut {
 impl Cut {
     fn new<S: Suite>(plan: &Plan<S>, set: &Set, halvings: u32) -> Self {
         let parts = parts(plan, set.span, if set.test { MOST_HALVINGS } else { halvings });
-        // Of two parts the product is the value of one.
+        // With two parts, the product of the test is the value of part 1, so a cut by values tells as much.
         if set.test && parts.len() > 2 { Self::Tested(parts) } else { Self::Valued(parts) }
     }
 
@@ -184,16 +186,17 @@ impl Cut {
     }
 }
 
-/// A tested set has up to 16 parts: in a batch of eight blocks of 16 claims, two tests find a claim. More parts would make
-/// the sums of a test longer, which grow with the square of the number of parts.
+/// A tested set has up to 2^4 = 16 parts. In a batch of eight blocks of 16 claims, two tests then find a false claim.
+/// The sums of a test grow with the square of the number of parts, so more parts would cost more.
 const MOST_HALVINGS: u32 = 4;
 
-/// How often to halve each of so many sets, so that the values of all their parts but the last are computed at a time.
+/// How many times to halve each of so many sets, such that the values of all their parts but the last fit in `width`.
 fn halvings(sets: usize, width: usize) -> u32 {
     (width / sets.max(1) + 1).ilog2().max(1)
 }
 
-/// The parts of a span of at least two positions that is halved so often, each time at the cut nearest to the middle.
+/// The parts of a span of at least two positions. The span is halved so many times, each time at the cut nearest to the
+/// middle.
 fn parts<S: Suite>(plan: &Plan<S>, span: Span, halvings: u32) -> Vec<Span> {
     let cuts = cuts(plan, span);
     (0..halvings).fold(vec![span], |parts, _| {
@@ -209,8 +212,8 @@ fn parts<S: Suite>(plan: &Plan<S>, span: Span, halvings: u32) -> Vec<Span> {
     })
 }
 
-/// The boundaries at which to cut a span: between its sources; in a span of one source between its blocks, whose values the
-/// batch left; in a span of one block anywhere.
+/// The boundaries at which a span is cut: between its sources. If it has one source, then between its blocks, because
+/// the batch has computed their values. If it lies in one block, then anywhere.
 fn cuts<S: Suite>(plan: &Plan<S>, span: Span) -> Vec<usize> {
     let inside = span.start() + 1..span.end();
     let between_sources = |boundary: &usize| {

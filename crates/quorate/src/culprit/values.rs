@@ -1,8 +1,9 @@
-//! Values of sets of claims, made from what the batch left.
+//! Values of sets of claims, made from the partial values that the batch kept.
 //!
-//! The value of a set is the product of its claims' pairings in the target group. The batch left a Miller value for each of
-//! its blocks of pairings. A block that lies within a set is taken as it is, and so is a pair of points of a term that does.
-//! Only terms that belong to claims inside and outside the set are summed anew.
+//! The value of a set is the product of its claims' pairings in the target group. The batch has kept a Miller value for
+//! each block of pairings, and a pair of points for each term. If all claims of a block lie in the set, its Miller
+//! value is used. If all claims of a term lie in the set, its pair is used. Only terms with claims inside and outside
+//! the set are summed anew.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ use crate::{
     verdict::Work,
 };
 
-/// ∏ vᵢ^i, i from one, where vᵢ is the value of the claims in the i-th of these spans, which do not overlap. A single span
-/// has its own value.
+/// The product ∏ vᵢ^i, where vᵢ is the value of the claims in the i-th of these spans, counted from one. The spans do
+/// not overlap. The product of a single span is its value.
 pub(super) type Product = Vec<Span>;
 
-/// How many values [`values`] computes at a time, on all threads.
+/// How many values [`values`] computes in the time of one: one for each lane of each thread.
 pub(super) fn width<S: Suite>(execution: &Execution<'_, S>) -> usize {
     let Options { threads, backend, .. } = execution.plan().options;
     threads.get() * backend.lanes()
@@ -28,8 +29,8 @@ pub(super) fn width<S: Suite>(execution: &Execution<'_, S>) -> usize {
 
 /// The value of each product.
 ///
-/// Cost of a product: a pairing for its signatures and their weighted sum, a final exponentiation, and for each span less
-/// than the pairings of two blocks, one at each end.
+/// Cost of a product: a weighted sum of its signatures and a Miller loop for it, a final exponentiation, and for each
+/// span fewer Miller loops than two blocks have, those of the blocks at its ends.
 pub(super) fn values<S: Suite>(execution: &Execution<'_, S>, products: &[Product]) -> (Vec<Gt>, Work) {
     let Options { backend, threads, .. } = execution.plan().options;
     let size = products.len().div_ceil(threads.get()).clamp(1, backend.lanes());
@@ -45,10 +46,11 @@ pub(super) fn values<S: Suite>(execution: &Execution<'_, S>, products: &[Product
 
 fn values_together<S: Suite>(execution: &Execution<'_, S>, products: &[Product]) -> (Vec<Gt>, Work) {
     let (plan, backend) = (execution.plan(), execution.plan().options.backend);
-    // By product: the value of the kept blocks, the signatures that those lack, and how often they have the pair of all
-    // signatures in them.
+    // By product: the value of the kept blocks, the claims whose signatures these blocks do not hold, and how many
+    // times they hold the pair of all signatures.
     let (mut kept, mut unpaired, mut too_often) = (Vec::new(), Vec::new(), Vec::new());
-    // Further terms, each with its product: whole ones, whose pair was kept, and those restricted to some spans.
+    // Terms outside these blocks, each with its product. The pair of a whole term was kept; the other terms are
+    // restricted to some spans.
     let (mut whole, mut firsts, mut cut) = (Vec::new(), Multiples::new(), Vec::new());
     for (product, spans) in products.iter().enumerate() {
         let parts: Vec<_> = spans.iter().map(|span| Kept::of(execution, *span)).collect();
@@ -109,17 +111,17 @@ fn values_together<S: Suite>(execution: &Execution<'_, S>, products: &[Product])
     (backend.final_exponentiations(&made), work)
 }
 
-/// What the batch left of the value of a span of claims.
+/// The partial values of the batch from which the value of a span of claims is made.
 struct Kept {
-    /// The product of the blocks that hold terms of these claims alone.
+    /// The product of the blocks that lie in the span.
     value: MillerValue,
-    /// The pairs of further terms of these claims alone.
+    /// The pairs of the other terms that lie in the span.
     whole: Vec<(G1, G2)>,
-    /// The indices of terms that are also of other claims.
+    /// The indices of the terms that have claims inside and outside the span.
     cut: Vec<usize>,
-    /// The claims whose signatures the blocks do not have in them.
+    /// The claims whose signatures these blocks do not hold.
     unpaired: Vec<Span>,
-    /// Whether the last block is among the blocks, and has the pair of all signatures in it.
+    /// Whether the last block lies in the span and holds the pair of all signatures.
     has_all_signatures: bool,
 }
 
@@ -140,7 +142,8 @@ impl Kept {
                 match plan.apart.get(b) {
                     None => kept.has_all_signatures |= block.end == plan.terms.len(),
                     Some(claims) if claims.is_within(span) => kept.take_signatures(*claims),
-                    // The block's signatures include those of claims without a term, of which the span lacks some.
+                    // The block also holds the signatures of claims without a term, and some of these are outside the
+                    // span.
                     Some(_) => {
                         kept.whole.extend(pairs);
                         continue;
@@ -160,7 +163,8 @@ impl Kept {
         kept
     }
 
-    /// A block has the signatures of these claims in it. Blocks come in order, so the claims are in the last span.
+    /// Takes note that a block holds the signatures of these claims. The blocks come in order, so the claims are in the
+    /// last span.
     fn take_signatures(&mut self, claims: Span) {
         if let Some(last) = self.unpaired.pop() {
             self.unpaired.extend(last.without(claims));

@@ -1,17 +1,18 @@
-//! Executes a plan: the only module, beside the search for false claims, that does arithmetic.
+//! Executes a plan. Only this module and the search for false claims do the arithmetic of a batch.
 //!
-//! There are three phases. Each is cut into shares of work that any thread takes.
+//! There are three phases. Each is cut into shares, and each thread takes the next share that no thread has taken.
 //!
 //! 1. Prepare: hash every message, check the membership of every signature, add up the keys that a claim puts over one
 //!    message.
 //! 2. Weigh: compute the weighted sum that each pairing needs, and the weighted sum of the signatures.
 //! 3. Pair: compute a Miller value for each block of pairings, and one final exponentiation.
 //!
-//! Claims that phase 1 finds false are *dropped*: the later phases leave them out. The results of all phases are kept, so
-//! that the search for false claims starts from partial values.
+//! Claims that phase 1 finds false are *dropped*: the later phases leave them out. The results of all phases are kept,
+//! so that the search for false claims starts from partial values.
 //!
-//! If the plan says so, the weighted sum of the signatures in phase 2 also tells whether all of them are in the subgroup. If
-//! one is not, each signature is checked alone, and phase 2 runs again without the false claims.
+//! If the plan says so, phase 1 checks no membership, and the weighted sum of the signatures in phase 2 checks all of
+//! them together. If a signature is outside the subgroup, each is checked alone, and phase 2 runs again without the
+//! false claims.
 
 mod summands;
 
@@ -28,14 +29,14 @@ use crate::{
     verdict::{Reason, Work},
 };
 
-/// A plan that was executed, with its partial values.
+/// An executed plan, with its partial values.
 #[derive(Debug)]
 pub struct Execution<'a, S: Suite> {
     plan: &'a Plan<S>,
     weights: ByPosition<Weight>,
-    /// Random bits beside the weight, if the weighted sum tells membership; else empty.
+    /// Further random bits for each claim, if the weighted sum checks membership; else empty.
     further: ByPosition<u64>,
-    /// Why a claim is false, where phase 1 found that.
+    /// Why phase 1 dropped a claim; `None` if it did not.
     dropped: ByPosition<Option<Reason>>,
     /// By message.
     hashes: Vec<S::Signature>,
@@ -43,16 +44,17 @@ pub struct Execution<'a, S: Suite> {
     sums: Vec<S::Key>,
     /// By term.
     pairs: Vec<(G1, G2)>,
-    /// By block of terms. Each block has the pair of its own signatures in it, or the last block has the pair of all.
+    /// By block of terms. Each block holds the pair of its own signatures, or the last block holds the pair of all
+    /// signatures.
     products: Vec<MillerValue>,
-    /// Σ w·signature over all claims, if the last block has it.
+    /// Σ w·signature over all claims, if the last block holds its pair; else the identity.
     signatures: S::Signature,
     /// The value of all claims that were not dropped; `None` if there are none.
     total: Option<Gt>,
     work: Work,
 }
 
-/// A span of claims that a sum takes so many times.
+/// A span of claims, and how often a sum adds it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
     pub(crate) times: usize,
@@ -60,7 +62,8 @@ pub(crate) struct Counted {
 }
 
 impl<'a, S: Suite> Execution<'a, S> {
-    /// Executes a plan under fresh weights. `rng` must be a CSPRNG: whoever can foretell the weights can forge.
+    /// Executes a plan with fresh weights. `rng` must be a CSPRNG: whoever can predict the weights can make false
+    /// claims pass.
     pub fn new(plan: &'a Plan<S>, rng: &mut impl CryptoRng) -> Self {
         let claims = plan.claims.span();
         let further = if plan.members_by_sum { claims } else { Span::EMPTY };
@@ -85,13 +88,13 @@ impl<'a, S: Suite> Execution<'a, S> {
         execution
     }
 
-    /// Whether there are claims that were not dropped, and all of them are true.
+    /// Whether the product is one, which proves all claims that were not dropped. False if every claim was dropped.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.total.is_some_and(|total| total.is_one())
     }
 
-    /// The operations that it took so far.
+    /// The operations that the execution took.
     pub fn work(&self) -> Work {
         self.work
     }
@@ -120,7 +123,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         &self.products
     }
 
-    /// Σ w·signature over all claims, if the last block has it.
+    /// Σ w·signature over all claims, if the last block holds its pair; else the identity.
     pub(crate) fn all_signatures(&self) -> S::Signature {
         self.signatures
     }
@@ -175,7 +178,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         (sums.sums(self.plan.options.backend), self.counted(sums.points()))
     }
 
-    /// The pair that a weighted sum of signatures stands in.
+    /// The pair of a weighted sum of signatures and the negated generator.
     pub(crate) fn signature_pair(&self, sum: S::Signature) -> (G1, G2) {
         let generator = if self.plan.uncleared { S::Key::generator_over_cofactor() } else { S::Key::generator() };
         S::pair(generator.negate(), sum)
@@ -218,8 +221,8 @@ impl<'a, S: Suite> Execution<'a, S> {
         }
     }
 
-    /// Phase 2 with the check of membership that phase 1 left to it. Answers with the weighted sum of the signatures of each
-    /// block, or of all.
+    /// Phase 2, and the check of membership if phase 1 left it to this phase. Returns the weighted sum of the
+    /// signatures of each block, or of all.
     fn weigh_and_check(&mut self) -> Vec<S::Signature> {
         let plan = self.plan;
         if plan.members_by_sum {
@@ -237,8 +240,8 @@ impl<'a, S: Suite> Execution<'a, S> {
         .expect("these sums do not check membership")
     }
 
-    /// Phase 2. Answers with the weighted sum of the signatures of each block, or of all; `None` if `signatures` does for a
-    /// share.
+    /// Phase 2. Returns the weighted sum of the signatures of each block, or of all. `None` if `signatures` returns
+    /// `None` for a share.
     fn weigh(
         &mut self,
         signatures: impl Fn(&Self, &[Span]) -> Option<(Vec<S::Signature>, usize)> + Sync,
@@ -275,11 +278,12 @@ impl<'a, S: Suite> Execution<'a, S> {
     /// Phase 3.
     fn pair(&mut self, sums: Vec<S::Signature>) {
         let (plan, backend) = (self.plan, self.plan.options.backend);
-        // Without a block, the pair of the signatures is a product of its own.
+        // A plan without blocks still has the product with the pair of the signatures.
         let mut products: Vec<Vec<(G1, G2)>> =
             plan.blocks.iter().map(|block| self.pairs[block.clone()].to_vec()).collect();
         products.resize(products.len().max(1), Vec::new());
-        // The pair of all signatures goes with the last block: a product of its own would cost as much as one of many pairs.
+        // The pair of all signatures goes to the last block, because a product of its own would cost as much as a
+        // product of many pairs.
         let first = products.len() - sums.len();
         for (product, sum) in products[first..].iter_mut().zip(&sums) {
             product.push(self.signature_pair(*sum));
@@ -298,7 +302,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         }
     }
 
-    /// Σ w·signature over the claims of each span; `None` if a signature whose membership was not known is not a member.
+    /// Σ w·signature over the claims of each span. `None` if an unchecked signature is not in the subgroup.
     fn sums_of_members(&self, share: &[Span]) -> Option<(Vec<S::Signature>, usize)> {
         let Options { soundness, backend, .. } = self.plan.options;
         let (mut members, mut unknown, mut weighted) = (Summands::new(), UncheckedSegments::new(), 0);
@@ -326,7 +330,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         span.iter().filter(|position| self.dropped[*position].is_none())
     }
 
-    /// How many points were multiplied: none for a claim that stands alone, whose weight is one.
+    /// How many points were multiplied by a weight. A claim that stands alone has the weight one, so none were.
     fn counted(&self, weighted: usize) -> usize {
         if self.weights.len() > 1 { weighted } else { 0 }
     }
@@ -336,14 +340,14 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 }
 
-/// What a share of phase 1 makes.
+/// The result of a share of phase 1.
 enum Prepared<S: Suite> {
     Hashes(Vec<S::Signature>),
     NotMembers(Vec<Position>),
     Sums(Vec<S::Key>),
 }
 
-/// What a share of phase 2 makes, and how many points it weighed.
+/// The result of a share of phase 2, and how many points it multiplied by weights.
 enum Weighed<S: Suite> {
     Pairs((Vec<(G1, G2)>, usize)),
     Signatures(Option<(Vec<S::Signature>, usize)>),
@@ -358,7 +362,7 @@ fn weights(claims: Span, soundness: Soundness, rng: &mut impl CryptoRng) -> ByPo
 }
 
 impl<S: Suite> Plan<S> {
-    /// The hashes of messages: whole ones, or hashes for sums where the plan says so.
+    /// The hashes of messages. They are cleared or uncleared, as the plan says.
     fn hashes(&self, messages: std::ops::Range<usize>) -> Vec<S::Signature> {
         let backend = self.options.backend;
         let messages: Vec<_> = self.messages[messages.clone()].iter().zip(&self.whole[messages]).collect();

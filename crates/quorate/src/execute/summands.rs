@@ -1,19 +1,20 @@
-//! Points of several sums, each with a weight and with how often it is added.
+//! Points of several sums, each with a weight and with the number of times that it is added.
 //!
-//! The search for false claims needs ∏ vᵢ^i, the value of part i taken i times. The exponent of a value is a multiple of
-//! the points that it is made of, and small: a multiple is added as often as it counts.
+//! The search for false claims needs ∏ vᵢ^i, where vᵢ is the value of part i. A power of a value is the value of
+//! multiples of its points. The exponents are smaller than the number of parts, so the points are added i times and not
+//! multiplied.
 
 use quorate_curve::{Backend, Group, Segments, Weight, WeightedSegments};
 
-/// Weighted points of several sums, each point added so many times.
+/// Weighted points of several sums. Each point is added a number of times.
 pub(crate) struct Summands<G> {
-    /// Runs of points of one sum that are added equally often.
+    /// Runs of points of one sum. All points of a run are added the same number of times.
     runs: WeightedSegments<G>,
-    /// By sum: how often each of its runs is added.
+    /// By sum: how many times each of its runs is added.
     times: Segments<usize>,
-    /// How often the open run is added.
+    /// How many times the open run is added.
     open: Option<usize>,
-    /// How many points there are.
+    /// The number of points.
     points: usize,
 }
 
@@ -38,7 +39,7 @@ impl<G: Group> Summands<G> {
         self.times.close();
     }
 
-    /// How many points were pushed.
+    /// The number of points that were pushed.
     pub(crate) fn points(&self) -> usize {
         self.points
     }
@@ -63,10 +64,10 @@ impl<G: Group> Summands<G> {
     }
 }
 
-/// Points of several sums, each point added so many times.
+/// Points of several sums. Each point is added a number of times.
 ///
-/// A point stands in the plain sum as often as it counts. That is exact for every point of the curve, and cheap since no
-/// point counts more often than a set has parts.
+/// The sum contains a point as many times as it is to be added. That is exact for every point of the curve, and it is
+/// cheap, because the number is smaller than the number of parts of a set.
 pub(crate) struct Multiples<G> {
     points: Segments<G>,
 }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
     use quorate_curve::G1;
 
-    /// 2·(g + g) + 1·g, nothing, 3·g: by weights of one.
+    /// Three sums with weights of one: 2·(g + g) + 1·g, the empty sum, and 3·g.
     #[test]
     fn points_are_added_as_often_as_they_count() {
         let (g, one) = (G1::generator(), Weight::ONE);

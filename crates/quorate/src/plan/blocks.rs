@@ -1,4 +1,5 @@
-//! Blocks of pairings: runs of terms that share their squarings, and whose values the search for false claims starts from.
+//! Blocks: runs of consecutive pairings with one Miller value. The pairings of a block share the squarings of the
+//! Miller loop, and the search for false claims starts from the values of the blocks.
 
 use std::ops::Range;
 
@@ -6,7 +7,8 @@ use super::{options::Options, position::Span, term::Term};
 
 /// Cuts so many terms of so many claims into blocks.
 ///
-/// A smaller block costs more squarings, a larger one costs a search more pairings that it cannot take from the batch.
+/// Smaller blocks cost more squarings. With larger blocks, a search reuses less of the batch and computes more pairings
+/// anew.
 pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Range<usize>> {
     let (threads, lanes) = (options.threads.get(), options.backend.lanes());
     if lanes == 1 {
@@ -15,11 +17,12 @@ pub(super) fn blocks(terms: usize, claims: usize, options: &Options) -> Vec<Rang
     in_lanes(terms, threads, lanes)
 }
 
-/// The claims of each block, if each block gets the pair of its own signatures. Then the value of a block is the value of
-/// its claims, and a search starts from it.
+/// The claims of each block, if each block gets the pair of its own signatures. The value of a block is then the value
+/// of its claims, and a search needs no pairing to start from it.
 ///
-/// That is so if no claim has terms in two blocks. It is not worth while if it costs the backend more than an idle lane, or
-/// if blocks are so long that one sum of all signatures costs clearly less than a sum for each block; then there are none.
+/// That is possible if no claim has terms in two blocks. It pays off if the pairs go to lanes that would be idle
+/// otherwise, and if the blocks are so short that a sum for each block costs little more than one sum of all
+/// signatures. Otherwise there are none.
 pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, options: &Options) -> Vec<Span> {
     let lanes = options.backend.lanes();
     let longest = blocks.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
@@ -35,27 +38,28 @@ pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, opti
     bounds.windows(2).map(|bounds| Span::new(bounds[0], bounds[1])).collect()
 }
 
-/// A block a lane, of equal sizes, for each thread; more where blocks would grow long, fewer where they would be short.
+/// One block for each lane of each thread, all of about one size. There are more if the blocks would be long, and fewer
+/// if they would be short.
 fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
     let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
     let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
     (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
 }
 
-/// Terms of a block where several claims share a plan.
+/// The number of terms in a block of a small batch.
 const BLOCK: usize = 8;
-/// Terms of a block in a large batch, or where there is one claim and so nothing to search: as many pairs as blst gives
-/// one set of squarings.
+/// The number of terms in a block of a large batch, or of a single claim, which needs no search. blst shares one set of
+/// squarings between so many pairs.
 const WIDE_BLOCK: usize = 16;
-/// Terms of a block in a lane: from here on its share of a product's fixed costs hardly falls.
+/// The largest number of terms in a block of a lane. Longer blocks hardly lower the cost of each term.
 const LONGEST_IN_LANES: usize = 128;
-/// Terms of a block in a lane below which a second thread gains nothing.
+/// The smallest number of terms in a block of a lane. With shorter blocks, a second thread gains nothing.
 const SHORTEST_IN_LANES: usize = 4;
 
-/// Terms of a block in a lane up to which each block's signatures are summed by themselves.
+/// The largest number of terms in a block that gets the pair of its own signatures.
 const LONGEST_APART: usize = 16;
 
-/// Consecutive ranges of `size` numbers each, and of what is left of n.
+/// The numbers below n in consecutive ranges of `size` numbers each. The last range can be shorter.
 pub(super) fn ranges(n: usize, size: usize) -> Vec<Range<usize>> {
     (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
 }

@@ -1,37 +1,40 @@
-//! What operations cost, in nanoseconds: the weights of the vertex cover, and what the plan chooses a pairing by.
+//! What operations cost, in nanoseconds. The costs are the weights of the vertex cover, and the plan compares pairings
+//! by them.
 //!
-//! Medians of `quorate-bench curve`, a table for each back end: `miller` (its slope over the number of pairs, and what is
-//! left at none), `final-exponentiation`, and for each group `hash`, `hash` less `hash-for-sums`, `clear-sums`, `subgroup`
-//! and `weighted-16-64`. Only ratios matter, and they differ little between CPUs.
+//! There is a table for each backend. The figures are medians of `quorate-bench curve`: `miller` (its slope over the
+//! number of pairs, and its intercept), `final-exponentiation`, and for each group `hash`, `hash` minus
+//! `hash-for-sums`, `clear-sums`, `subgroup` and `weighted-16-64`. Only ratios matter, and they differ little between
+//! CPUs.
 
 use quorate_curve::{Backend, Group, GroupId, Pairing};
 
 use crate::suite::Suite;
 
-/// Costs of one variant on one back end in products of one pairing, in nanoseconds.
+/// The costs of one variant with one backend and one pairing, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// A product of Miller loops, beside its pairs: squarings, inversions.
+    /// A product of Miller loops without its pairs: squarings and inversions.
     pub product: u64,
-    /// A pair of a product.
+    /// Each pair of a product.
     pub pairing: u64,
     /// A final exponentiation.
     pub final_exponentiation: u64,
-    /// What a search for one false claim costs more than in the pairing where it costs the least.
+    /// How much more a search for one false claim costs than with the pairing in which it costs the least.
     pub search: u64,
-    /// A message hashed to the signatures' group, as the pairing needs it.
+    /// A message hashed to the group of signatures, cleared if the pairing needs cleared hashes.
     pub hash: u64,
-    /// What that is less where the hash is only summed; nothing where the pairing takes every hash uncleared.
+    /// How much less a hash costs that is only summed, because the sum is cleared in its place. Zero if the pairing
+    /// accepts uncleared hashes.
     pub saved_by_sum: u64,
-    /// What a sum of such hashes costs to clear; nothing where the pairing takes it uncleared.
+    /// Clearing the cofactor of a sum of hashes. Zero if the pairing accepts uncleared hashes.
     pub clear_sum: u64,
-    /// The membership check of a signature.
+    /// The check that a signature is in the subgroup.
     pub subgroup_check: u64,
-    /// The same through the weighted sum of the signatures.
+    /// The same check as a part of the weighted sum of the signatures, for each signature.
     pub subgroup_check_in_sum: u64,
-    /// A key times a weight of 64 bits, in a sum of 16.
+    /// The product of a key and a weight of 64 bits, in a sum of 16.
     pub weighted_key: u64,
-    /// A signature or a hash times a weight of 64 bits, in a sum of 16.
+    /// The product of a signature or a hash and a weight of 64 bits, in a sum of 16.
     pub weighted_signature: u64,
 }
 
@@ -39,7 +42,7 @@ impl Costs {
     /// The costs of a variant.
     ///
     /// # Panics
-    /// If the back end does not offer the pairing.
+    /// If the backend does not offer the pairing.
     pub fn of<S: Suite>(backend: Backend, pairing: Pairing) -> Self {
         let table = match backend {
             Backend::Portable => PORTABLE,
@@ -61,8 +64,9 @@ impl Costs {
             weighted_signature: signature.weighted,
         };
         if pairing == Pairing::TwistedAte {
-            let LoopCosts { product, pairing } = table.twisted_ate.expect("the back end offers the pairing");
-            // Beside the values that the batch left, a search takes about one vector, of two pairs a lane.
+            let LoopCosts { product, pairing } = table.twisted_ate.expect("the backend offers the pairing");
+            // A search reuses the values of the batch. What it computes anew fills about one vector with two pairs in
+            // each lane.
             let search = 8 * (product - costs.product + 2 * (pairing - costs.pairing));
             costs = Self { product, pairing, search, ..costs };
         }
@@ -72,29 +76,31 @@ impl Costs {
         costs
     }
 
-    /// What a message of so many edges costs in a cover: its pairing, a whole hash, a weighted key an edge.
+    /// What a message with so many edges costs in a cover: its pairing, the clearing of its hash, and a weighted key
+    /// for each edge.
     pub(super) fn message(&self, edges: u64) -> u64 {
         self.pairing + self.saved_by_sum + edges * self.weighted_key
     }
 
-    /// What a key of so many edges costs in a cover: its pairing, a weighted hash an edge, the clearing of their sum.
+    /// What a key with so many edges costs in a cover: its pairing, a weighted hash for each edge, and the clearing of
+    /// their sum.
     pub(super) fn key(&self, edges: u64) -> u64 {
         self.pairing + self.clear_sum + edges * self.weighted_signature
     }
 }
 
-/// The measured costs of a back end.
+/// The measured costs of a backend.
 #[derive(Clone, Copy)]
 struct Table {
     ate: LoopCosts,
-    /// None where it does not offer it.
+    /// `None` if the backend does not offer this pairing.
     twisted_ate: Option<LoopCosts>,
     final_exponentiation: u64,
     g1: GroupCosts,
     g2: GroupCosts,
 }
 
-/// A Miller loop: so much a product and so much a pair.
+/// A Miller loop: the cost of each product and of each pair.
 #[derive(Clone, Copy)]
 struct LoopCosts {
     product: u64,

@@ -1,11 +1,12 @@
-//! The vertex cover of the least weight in a bipartite graph, by König's theorem: a minimum cut.
+//! The vertex cover with the least weight in a bipartite graph. By König's theorem it is a minimum cut.
 //!
-//! A network runs from a source through the messages and the keys to a sink; a vertex's capacity is what its pairing
-//! costs, an edge's is unbounded. The messages that the cut separates from the source and the keys that it leaves on the
-//! source's side are the cover.
+//! A network leads from a source through the messages and then the keys to a sink. The capacity of a vertex is the cost
+//! of its pairing, and the capacity of an edge has no bound. A minimum cut splits the network into the part that the
+//! source reaches and the rest. The cover consists of the messages that the source does not reach and of the keys that
+//! it reaches.
 //!
-//! Most components of real graphs are stars, which need no network: one message signed by many keys, one key with many
-//! messages, or one of each. Only components with at least two of both are cut.
+//! Most components of real graphs are stars: one message that many keys signed, or one key that signed many messages. A
+//! star needs no network, because there are only two covers to compare. The other components are cut.
 
 use petgraph::{
     algo::maximum_flow::dinics,
@@ -16,17 +17,19 @@ use petgraph::{
 
 use super::{cost::Costs, graph::Edge};
 
-/// A cover and what it costs.
+/// A cover and its cost.
 pub(super) struct Cover {
-    /// For every message whether the cover takes it; the keys of all its other neighbours' edges are taken.
+    /// By message: whether the cover takes it. The cover also takes each key that has an edge to a message that is not
+    /// taken.
     pub(super) messages: Vec<bool>,
     pub(super) cost: u64,
 }
 
 /// The cheapest cover.
 ///
-/// `pairs` are the distinct edges, sorted. A vertex costs its pairing and the weighted sum of all its edges, as if it
-/// served every one of them.
+/// `pairs` are the distinct edges, sorted. A vertex costs its pairing and the weighted sum over all its edges. That is
+/// too much by a few microseconds for each edge between two vertices of the cover, since one of them alone serves the
+/// edge.
 pub(super) fn cheapest(pairs: &[Edge], keys: usize, messages: usize, costs: Costs) -> Cover {
     let (mut message_degree, mut key_degree) = (vec![0u64; messages], vec![0u64; keys]);
     for edge in pairs {
@@ -92,7 +95,7 @@ fn components(pairs: &[Edge], keys: usize, messages: usize) -> Vec<Vec<Edge>> {
     components
 }
 
-/// Cuts one component and marks the messages of the cover.
+/// Cuts one component, and marks which of its messages the cover takes.
 fn cut(component: &[Edge], weighted: &Weighted, covered: &mut [bool]) {
     let messages = distinct(component.iter().map(|edge| edge.message));
     let keys = distinct(component.iter().map(|edge| edge.key));
@@ -115,7 +118,7 @@ fn cut(component: &[Edge], weighted: &Weighted, covered: &mut [bool]) {
     for key in &keys {
         connect(key_node(*key), sink, weighted.key[*key]);
     }
-    // More than all vertices together, and far from overflowing the flow's sum.
+    // More than the source's edges can carry together, and so small that the flow's sum does not overflow.
     let unbounded = messages.iter().map(|m| weighted.message[*m]).sum::<u64>() + 1;
     for edge in component {
         connect(message_node(edge.message), key_node(edge.key), unbounded);
@@ -128,7 +131,7 @@ fn cut(component: &[Edge], weighted: &Weighted, covered: &mut [bool]) {
     }
 }
 
-/// The nodes that a flow leaves reachable from `start` in its residual network.
+/// Which nodes can be reached from `start` in the residual network of a flow.
 fn residual_reach(network: &DiGraph<(), u64>, flow: &[u64], start: usize) -> Vec<bool> {
     let mut reached = vec![false; network.node_count()];
     reached[start] = true;
@@ -174,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against every subset of the messages: the keys of what is left follow from it.
+        /// Compares with every subset of the messages. The subset determines which keys a cover needs.
         #[test]
         fn no_cover_is_cheaper(
             edges in proptest::collection::vec((0usize..7, 0usize..7), 1..24),

@@ -1,4 +1,4 @@
-//! A plan in words.
+//! A plan as text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{Plan, cost::Costs, term::Vertex};
 use crate::suite::Suite;
 
 impl<S: Suite> fmt::Display for Plan<S> {
-    /// What is hashed, summed and paired, and what it would have cost without.
+    /// What is hashed, summed and paired, what that costs, and what the claims would cost one by one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let costs = Costs::of::<S>(self.options.backend, self.pairing);
         let alone = Costs::of::<S>(self.options.backend, Pairing::Ate);
@@ -59,7 +59,7 @@ impl<S: Suite> fmt::Display for Plan<S> {
             Pairing::Ate => "ate",
             Pairing::TwistedAte => "twisted ate, whose hashes need no clearing",
         };
-        writeln!(f, "  pairing      {pairing}; back end {}", self.options.backend)?;
+        writeln!(f, "  pairing      {pairing}; backend {}", self.options.backend)?;
         writeln!(f, "  finish       {}", plural(finals, "final exponentiation"))?;
 
         let (live, messages) = (live as u64, self.messages.len() as u64);

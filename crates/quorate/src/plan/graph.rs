@@ -1,17 +1,18 @@
-//! The claims as a bipartite graph: a vertex for every distinct key and message, an edge for every statement.
+//! The claims as a bipartite graph: a vertex for each distinct key and each distinct message, and an edge for each
+//! statement.
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use super::term::{Defective, Message, Vertex};
 use crate::{claim::Claim, key::PublicKey, suite::Suite};
 
-/// The claims as a graph of keys and messages.
+/// Claims as a graph of keys and messages.
 pub(super) struct Graph<S: Suite> {
     pub(super) defects: Vec<Defective>,
     pub(super) live: Vec<Live>,
     pub(super) keys: Vec<PublicKey<S>>,
     pub(super) messages: Vec<Message<S>>,
-    /// One for each statement, in the order of the claims.
+    /// An edge for each statement, in the order of the claims.
     pub(super) edges: Vec<Edge>,
     /// The edges without repeats.
     pub(super) pairs: Vec<Edge>,
@@ -55,7 +56,7 @@ impl<S: Suite> Graph<S> {
                     graph.keys.len() - 1
                 });
                 let prefix = claim.is_augmented().then_some(key);
-                // Keys over one message share its allocation: look the message up once.
+                // Keys over one message share its allocation, so one look-up serves them all.
                 let message = match last {
                     Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
                     _ => {
@@ -77,7 +78,7 @@ impl<S: Suite> Graph<S> {
         graph
     }
 
-    /// Terms of a plan whose cover takes these messages.
+    /// How many terms a plan has whose cover takes these messages.
     pub(super) fn terms(&self, covered: &[bool]) -> usize {
         let mut by_key = vec![false; self.keys.len()];
         self.pairs.iter().filter(|edge| !covered[edge.message]).for_each(|edge| by_key[edge.key] = true);
@@ -85,7 +86,7 @@ impl<S: Suite> Graph<S> {
     }
 }
 
-/// Which term each edge belongs to: that of its message where the cover has it, else that of its key.
+/// Which term each edge belongs to: the term of its message if the cover takes the message, else the term of its key.
 pub(super) struct TermIndex<'a> {
     pub(super) covered: &'a [bool],
     of_message: Vec<usize>,

@@ -1,23 +1,23 @@
 //! Plans: the fewest pairings that prove a set of claims, as data.
 //!
 //! For example, a hundred claims by two signers need three pairings: one for each key and one for the signatures. In
-//! general the claims are a bipartite graph, with a vertex for every distinct key and every distinct message, and an edge
-//! for every statement. With a weight wᵢ for each claim i (min-pk; min-sig swaps the groups), all claims hold if
+//! general the claims are a bipartite graph, with a vertex for every distinct key and every distinct message, and an
+//! edge for every statement. With a weight wᵢ for each claim i (min-pk; min-sig swaps the groups), all claims hold if
 //!
 //! ```text
 //! ∏ over statements (pk, m) of claim i:  e(wᵢ·pk, H(m))  ·  e(-g, Σ wᵢ·signatureᵢ)  =  1
 //! ```
 //!
 //! and by bilinearity one pairing serves all edges at a vertex: `e(Σ wᵢ·pk, H(m))` every edge of the message m, and
-//! `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a vertex cover, and its pairings
-//! prove every statement. The plan takes the vertex cover of the least weight (`plan/cover.rs`), which in a bipartite graph
-//! is a minimum cut. The weights of the vertices are measured costs ([`cost`]).
+//! `e(pk, Σ wᵢ·H(m))` every edge of the key pk. A set of vertices that touches every edge is a vertex cover, and its
+//! pairings prove every statement. The plan takes the vertex cover of the least weight (`plan/cover.rs`), which in a
+//! bipartite graph is a minimum cut. The weights of the vertices are measured costs ([`cost`]).
 //!
-//! A backend can offer two pairings. The twisted ate pairing accepts hashes whose cofactor is not cleared. That saves the
-//! clearing, but each pair costs more. The plan takes the pairing whose cover costs less, and in `e(-g, Σ wᵢ·signatureᵢ)` the
-//! generator that belongs to it.
+//! A backend can offer two pairings. The twisted ate pairing accepts hashes whose cofactor is not cleared. That saves
+//! the clearing, but each pair costs more. The plan takes the pairing whose cover costs less. If the pairing accepts
+//! uncleared hashes, the generator in `e(-g, Σ wᵢ·signatureᵢ)` is divided by the cofactor.
 //!
-//! Making a plan takes no arithmetic, and a plan can be looked at: it prints itself.
+//! Making a plan takes no arithmetic on the curve. A plan prints itself.
 //!
 //! ```
 //! # use quorate::*;
@@ -62,16 +62,17 @@ pub(crate) use term::{Operand, Part, Term, Vertex};
 
 /// Which points are hashed, summed, weighed and paired to prove a set of claims.
 ///
-/// A plan has an order of its own for the claims, in which the claims of one source stand together, and within a source the
+/// A plan has an order of its own for the claims: the claims of one source stand together, and within a source the
 /// claims of one pairing. The search for false claims cuts that order into parts.
 #[derive(Clone, Debug)]
 pub struct Plan<S: Suite> {
     pub(crate) options: Options,
-    /// Which pairing the products are made of.
+    /// The pairing of all products.
     pub(crate) pairing: Pairing,
-    /// Whether that pairing takes hashes whose cofactor is not cleared. Then the generator is divided by the cofactor.
+    /// Whether that pairing accepts uncleared hashes. Then the generator is divided by the cofactor.
     pub(crate) uncleared: bool,
-    /// Whether the weighted sum of the signatures tells their membership, in place of a check of each.
+    /// Whether the weighted sum of the signatures also checks that they are in the subgroup, so that no signature is
+    /// checked alone.
     pub(crate) members_by_sum: bool,
     /// Claims that are false without arithmetic.
     pub(crate) defects: Vec<Defective>,
@@ -81,16 +82,17 @@ pub struct Plan<S: Suite> {
     pub(crate) keys: Vec<PublicKey<S>>,
     /// Distinct messages, each hashed once.
     pub(crate) messages: Vec<Message<S>>,
-    /// By message: whether its cofactor is cleared when it is hashed, because it is paired as it is.
+    /// By message: whether its hash is cleared at once, because the hash itself is paired.
     pub(crate) whole: Vec<bool>,
-    /// Plain sums of keys that one claim puts over one message.
+    /// Sums without weights: the keys of one claim over one message.
     pub(crate) sums: Vec<KeySum>,
-    /// One pairing for each, beside that of the signatures, ordered by their first position.
+    /// The pairings without those of the signatures, in the order of their first positions.
     pub(crate) terms: Vec<Term>,
-    /// Runs of terms that share their squarings, and whose product is kept for the search.
+    /// Runs of consecutive terms. The terms of a block share the squarings of the Miller loop, and the value of the
+    /// block is kept for the search.
     pub(crate) blocks: Vec<Range<usize>>,
-    /// By block: its claims, if each block has the pair of its own signatures. Empty if the last block has the pair of all
-    /// signatures.
+    /// By block: its claims, if each block holds the pair of its own signatures. Empty if the last block holds the pair
+    /// of all signatures.
     pub(crate) apart: Vec<Span>,
     statements: usize,
     naive_pairings: usize,
@@ -99,13 +101,14 @@ pub struct Plan<S: Suite> {
 impl<S: Suite> Plan<S> {
     /// Plans the claims for a backend, threads and soundness.
     ///
-    /// Cost: no arithmetic on the curve. The time is nearly linear, except for the minimum cut of those parts of the graph
-    /// in which several keys and several messages mix.
+    /// Cost: no arithmetic on the curve. The time is nearly linear, except for the minimum cut of those parts of the
+    /// graph in which several keys and several messages mix.
     pub fn new(claims: &[Claim<S>], options: &Options) -> Self {
         Self::numbered(claims, |index| index, options)
     }
 
-    /// The same for claims that are some of the caller's: `index_of` says for each where it stands in the caller's slice.
+    /// The same for some of the caller's claims. `index_of` turns an index in `claims` into an index in the caller's
+    /// slice.
     pub(crate) fn numbered(claims: &[Claim<S>], index_of: impl Fn(usize) -> usize, options: &Options) -> Self {
         let mut graph = Graph::new(claims);
         let (pairing, covered) = choose_pairing(&graph, options, &offered::<S>(options));
@@ -153,8 +156,8 @@ impl<S: Suite> Plan<S> {
         }
     }
 
-    /// How many pairings it has: those of keys or messages, and one for the signatures of all claims or of each block.
-    /// None for no claims.
+    /// The number of Miller loops: one for each term, and one for the signatures of all claims or of each block. Zero
+    /// if no claim is to be paired.
     pub fn pairings(&self) -> usize {
         if self.claims.is_empty() { 0 } else { self.terms.len() + self.apart.len().max(1) }
     }
@@ -164,13 +167,13 @@ impl<S: Suite> Plan<S> {
         self.defects.len() + self.claims.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is for no claims.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The pairings that the backend offers and the variant gains from, with their costs.
+/// The pairings that the backend offers and that can pay off in the variant, with their costs.
 fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
     let backend = options.backend;
     let gains = |pairing| pairing == Pairing::Ate || backend.pairs_uncleared::<S::Signature>(pairing);
@@ -178,7 +181,8 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
     pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
 }
 
-/// The pairing whose cheapest cover costs the least, a search for one false claim included, and the messages of that cover.
+/// The pairing whose cheapest cover costs the least, and which messages that cover takes. The cost includes a search
+/// for one false claim.
 fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
     let planned = offered.iter().map(|(pairing, costs)| {
         let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
@@ -189,14 +193,15 @@ fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pai
     (pairing, covered)
 }
 
-/// Whether enough signatures of each thread's sum are unchecked.
+/// Whether each thread's sum has so many unchecked signatures that one check of the sum costs less than a check of
+/// each.
 fn members_by_sum<S: Suite>(claims: &ByPosition<Planned<S>>, options: &Options) -> bool {
     let unchecked = claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
     let least = options.backend.sums_members_from::<S::Signature>();
     claims.len() > 1 && least.is_some_and(|least| unchecked >= least * options.threads.get())
 }
 
-/// Adds one claim's statements to the terms that serve them, and the sums of keys that they need.
+/// Adds one claim's statements to the terms that cover them, and the sums of keys that they need.
 fn place_statements<S: Suite>(
     position: Position,
     claim: &Claim<S>,
@@ -230,7 +235,7 @@ fn place_statements<S: Suite>(
     }
 }
 
-/// Pairings that the claim takes by itself, as the specification writes it.
+/// The number of pairings that the claim takes alone, as the specification writes it.
 fn naive_pairings<S: Suite>(claim: &Claim<S>) -> usize {
     if claim.defect().is_some() {
         0
@@ -248,7 +253,7 @@ mod tests {
     use super::*;
     use crate::{key::SecretKey, suite::MinPk};
 
-    /// The twisted pairing where it saves the clearing of many hashes, the other where there is little to save.
+    /// The twisted pairing pays off if it saves the clearing of many hashes.
     #[test]
     fn pairing_by_what_it_saves() {
         let ate = Costs {

@@ -1,7 +1,8 @@
-//! Positions: the plan's own order of the claims, in which claims that the search looks at together stand together.
+//! Positions: places in the plan's own order of the claims.
 //!
-//! An *index* is a place in the slice that the caller gave. A *position* is a place in the plan's order, and a type of its
-//! own, so that neither is taken for the other.
+//! An *index* is a place in the caller's slice, and a *position* is a place in the plan's order. A position has a type
+//! of its own, so the compiler sees if one is used for the other. Claims that the search looks at together have
+//! neighbouring positions.
 
 use std::ops::{Index, IndexMut};
 
@@ -23,10 +24,10 @@ impl Span {
         Self { start, end }
     }
 
-    /// No position.
+    /// The span without positions.
     pub(crate) const EMPTY: Self = Self { start: 0, end: 0 };
 
-    /// From the first to the last of two positions, both included.
+    /// The positions from `first` to `last`, both included.
     pub(crate) fn from_to(first: Position, last: Position) -> Self {
         Self::new(first.0, last.0 + 1)
     }
@@ -35,8 +36,8 @@ impl Span {
         self.end - self.start
     }
 
-    /// The boundary before its first position. Boundaries are counted from 0, before the first claim, to the number of
-    /// claims, behind the last one.
+    /// The boundary before its first position. Boundary 0 lies before the first claim of the plan, and boundary i
+    /// between the positions i - 1 and i.
     pub(crate) fn start(self) -> usize {
         self.start
     }
@@ -54,17 +55,17 @@ impl Span {
         (self.start..self.end).contains(&position.0)
     }
 
-    /// Whether every position of it is in the other.
+    /// Whether all its positions are in the other span.
     pub(crate) fn is_within(self, other: Self) -> bool {
         other.start <= self.start && self.end <= other.end
     }
 
-    /// Whether a position is in both.
+    /// Whether the spans have a position in common.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    /// The part before a boundary and the part behind it.
+    /// The parts before and behind a boundary that lies in it.
     pub(crate) fn cut(self, boundary: usize) -> [Self; 2] {
         [Self::new(self.start, boundary), Self::new(boundary, self.end)]
     }
@@ -74,7 +75,7 @@ impl Span {
         [Self::new(self.start, inner.start), Self::new(inner.end, self.end)]
     }
 
-    /// Consecutive spans of `size` positions each, and of what is left.
+    /// Consecutive spans of `size` positions each. The last span can be shorter.
     pub(crate) fn chunks(self, size: usize) -> impl Iterator<Item = Self> {
         (self.start..self.end).step_by(size).map(move |start| Self::new(start, (start + size).min(self.end)))
     }
@@ -103,13 +104,13 @@ impl<T> ByPosition<T> {
         self.0.iter()
     }
 
-    /// Adds the value of the next position, and answers with the position.
+    /// Adds the value of the next position, and returns the position.
     pub(crate) fn push(&mut self, value: T) -> Position {
         self.0.push(value);
         Position(self.0.len() - 1)
     }
 
-    /// The values of two neighbours: of the positions before and behind a boundary.
+    /// The values of the positions before and behind a boundary.
     pub(crate) fn around(&self, boundary: usize) -> (&T, &T) {
         (&self.0[boundary - 1], &self.0[boundary])
     }

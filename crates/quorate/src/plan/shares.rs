@@ -1,27 +1,28 @@
-//! How a plan's work is cut into shares that any thread takes.
+//! How the work of a plan is cut into shares. Each thread takes the next share that no thread has taken.
 
 use std::ops::Range;
 
 use super::{Plan, blocks::ranges, position::Span};
 use crate::suite::Suite;
 
-/// Ranges of work, by kind.
+/// The shares of each kind of work.
 pub(crate) struct Shares {
     pub(crate) messages: Vec<Range<usize>>,
     pub(crate) members: Vec<Span>,
     pub(crate) sums: Vec<Range<usize>>,
     pub(crate) terms: Vec<Range<usize>>,
-    /// Each has the spans of claims whose signatures are summed.
+    /// Each share has spans of claims, and the signatures of each span are summed.
     pub(crate) signatures: Vec<Vec<Span>>,
     pub(crate) products: Vec<Range<usize>>,
 }
 
 impl<S: Suite> Plan<S> {
-    /// How the work is cut for the plan's threads.
+    /// Cuts the work for the plan's threads.
     pub(crate) fn shares(&self) -> Shares {
         let (threads, lanes) = (self.options.threads.get(), self.options.backend.lanes());
         let size = |n: usize, least: usize, most: usize| {
-            // Four shares a thread even out threads of different speed; too small shares waste their inversions.
+            // With four shares for each thread, a slow thread takes fewer. Smaller shares would waste inversions,
+            // because a share needs one inversion whatever its size.
             let most = most * lanes;
             let size = if threads == 1 { most } else { n.div_ceil(4 * threads).clamp(least, most) };
             size.next_multiple_of(lanes)
@@ -41,10 +42,11 @@ impl<S: Suite> Plan<S> {
         }
     }
 
-    /// As many blocks a share as the back end has lanes, or all of one thread's.
+    /// A backend that has lanes gets one share for each thread, in multiples of its lanes. Without lanes, each block is
+    /// a share.
     fn shares_of_products(&self, threads: usize, lanes: usize) -> Vec<Range<usize>> {
         let size = if lanes == 1 { 1 } else { self.blocks.len().div_ceil(threads).max(1).next_multiple_of(lanes) };
-        // Without a block there is the product of the pair of the signatures.
+        // A plan without blocks still has the product with the pair of the signatures.
         ranges(self.blocks.len().max(1), size)
     }
 }

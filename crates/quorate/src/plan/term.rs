@@ -1,4 +1,4 @@
-//! What a plan is made of: claims, messages, sums of keys, and terms, each of which is one pairing.
+//! The parts of a plan: claims, messages, sums of keys, and terms. A term is one pairing.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     verdict::Reason,
 };
 
-/// A claim as the plan sees it.
+/// A claim in a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned<S: Suite> {
     /// Its index in the caller's slice.
@@ -19,7 +19,7 @@ pub(crate) struct Planned<S: Suite> {
     pub(crate) signature: ClaimSignature<S>,
 }
 
-/// A claim that is false without arithmetic.
+/// A claim that is false before any arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defective {
     /// Its index in the caller's slice.
@@ -27,30 +27,30 @@ pub(crate) struct Defective {
     pub(crate) reason: Reason,
 }
 
-/// A message as it is hashed.
+/// Everything that goes into the hash of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Message<S: Suite> {
     pub(crate) tag: &'static str,
-    /// The key that an AUG suite hashes before the body.
+    /// The key that an AUG suite hashes in front of the body.
     pub(crate) prefix: Option<PublicKey<S>>,
     pub(crate) body: Arc<[u8]>,
 }
 
-/// A sum of the keys that the claim at `position` puts over one message.
+/// The sum of the keys of the claim at `position` over one message.
 #[derive(Clone, Debug)]
 pub(crate) struct KeySum {
     pub(crate) position: Position,
-    /// Indices into the plan's keys; repeats count.
+    /// Indices into the plan's keys. A key that occurs twice is added twice.
     pub(crate) keys: Vec<usize>,
-    /// The identity makes the claim false.
+    /// Whether the claim is false if the sum is the identity.
     pub(crate) must_not_vanish: bool,
 }
 
-/// A pairing: one of its points stands for itself, the other is a weighted sum.
+/// A pairing of a key or a message with a weighted sum.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) vertex: Vertex,
-    /// What is summed on the other side, by position.
+    /// What is summed on the other side, in the order of the positions.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) enum Operand {
 }
 
 impl Term {
-    /// The claims from that of its first part to that of its last part.
+    /// The positions from its first part to its last part.
     pub(crate) fn span(&self) -> Span {
         match (self.parts.first(), self.parts.last()) {
             (Some(first), Some(last)) => Span::from_to(first.position, last.position),

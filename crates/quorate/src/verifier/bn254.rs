@@ -24,15 +24,15 @@ pub(crate) struct Batch {
 struct Decoded {
     /// Its index in the caller's slice.
     index: usize,
-    /// Keys over equal messages stand as their sum.
+    /// If all keys signed one message, there is one statement with the sum of the keys.
     statements: Vec<(Bn254PublicKey, MessagePoint)>,
     signature: Bn254Signature,
     work: Work,
 }
 
 impl Batch {
-    /// Decodes the claims. The verdict of a claim that does not decode, or that breaks a rule of its suite, is written at
-    /// once. `None` if no claim is left.
+    /// Decodes the claims. Writes the verdict of each claim that does not decode or that breaks a rule of its suite.
+    /// `None` if no other claim is left.
     pub(crate) fn prepare(
         items: &[Item<'_, Bn254Suite>],
         threads: NonZeroUsize,
@@ -121,7 +121,7 @@ fn decode(item: &Item<'_, Bn254Suite>) -> Result<Decoded, Reason> {
             statements.collect::<Result<_, Reason>>()?
         }
     };
-    // Checking a key can take pairings of its own.
+    // Some suites check each key with pairings.
     let for_keys = of * suite.pairings_per_key();
     let work = Work {
         hashes: statements.len(),

@@ -1,4 +1,5 @@
-//! The one entry for claims as bytes: the command line, and every other door, calls it.
+//! The one entry for claims as bytes. The command line calls it, and so does every other program that takes claims from
+//! outside.
 //!
 //! ```text
 //! &[ClaimBytes] -> prepare (decode, subtract what is known, plan) -> Prepared -> decide -> Outcome
@@ -39,7 +40,7 @@ use crate::{
     verdict::{Outcome, Verdict, Work},
 };
 
-/// Verifies claims that are bytes, of any suites, and keeps what serves later claims: known statements and decoded keys.
+/// Verifies claims that are bytes, of any suites. It keeps known statements and decoded keys for later claims.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     options: Options,
@@ -63,11 +64,11 @@ impl Verifier {
         self.min_pk.known() + self.min_sig.known()
     }
 
-    /// Takes the caller's word that a claim of one statement was verified before. Later claims that contain the statement
-    /// are verified without it. A wrong entry would make false claims pass.
+    /// Takes the caller's word that a claim of one statement was verified before. The statement is subtracted from
+    /// later claims that contain it, so a wrong entry makes false claims pass.
     ///
     /// # Errors
-    /// [`TrustError`] if the claim does not decode, makes more or less than one statement, or is on BN254.
+    /// [`TrustError`] if the claim does not decode, does not make exactly one statement, or is on BN254.
     pub fn trust(&mut self, claim: &ClaimBytes) -> Result<(), TrustError> {
         match claim.suite {
             AnySuite::MinPk(suite) => self.min_pk.trust(suite, claim),
@@ -79,13 +80,17 @@ impl Verifier {
 
     /// Verifies every claim and says which are false: one verdict for each claim, in input order; none for no claims.
     ///
-    /// `rng` must be a CSPRNG of [`rand_core`](crate::rand_core) 0.10, such as `rand::rng()`. Soundness and cost are those of
-    /// [`verify`](crate::verify()) for each variant of BLS12-381. Claims on BN254 are verified one by one.
+    /// Bytes that do not decode make their claim invalid, with the flaw as the reason. The claims of each variant of
+    /// BLS12-381 are one batch, with the soundness and the cost of [`verify`](crate::verify()). Claims on BN254 are
+    /// verified one by one.
+    ///
+    /// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`.
     pub fn verify(&mut self, claims: &[ClaimBytes], rng: &mut impl CryptoRng) -> Outcome {
         self.prepare(claims).decide(rng)
     }
 
-    /// Decodes the claims, subtracts known statements and plans the rest, for a caller that looks at the plans first.
+    /// Decodes the claims, subtracts known statements and plans the rest. Call it instead of [`verify`](Self::verify)
+    /// to print the plans before the work starts.
     pub fn prepare(&mut self, claims: &[ClaimBytes]) -> Prepared {
         let mut verdicts = vec![None; claims.len()];
         let mut subtracted = vec![0; claims.len()];
@@ -134,7 +139,7 @@ pub struct Prepared {
     min_sig: Option<Batch<MinSig>>,
     #[cfg(feature = "bn254")]
     bn254: Option<bn254::Batch>,
-    /// By claim: the verdict, where the claim does not decode.
+    /// By claim: the verdict of a claim that does not decode, else `None`.
     verdicts: Vec<Option<Verdict>>,
     /// By claim: how many of its statements were known.
     subtracted: Vec<usize>,

@@ -20,7 +20,7 @@ use crate::{
     verify::decide,
 };
 
-/// What serves later claims of a variant.
+/// What a verifier keeps for later claims of a variant.
 #[derive(Clone, Debug)]
 pub(super) struct Variant<S: Suite> {
     known: Known<S>,
@@ -52,8 +52,8 @@ impl<S: Suite> Variant<S> {
         Ok(())
     }
 
-    /// Decodes the claims, subtracts and plans. The verdict of a claim that does not decode is written at once. `None` if no
-    /// claim is left.
+    /// Decodes the claims, subtracts known statements and plans the rest. Writes the verdict of each claim that does
+    /// not decode. `None` if no claim decodes.
     pub(super) fn prepare(
         &mut self,
         items: &[Item<'_, S>],
@@ -125,7 +125,7 @@ fn decode_alone<S: Suite>(suite: S, claim: &ClaimBytes) -> Result<Claim<S>, Reas
     decode(suite, claim, PublicKey::from_bytes, UncheckedSignature::from_bytes(&claim.signature))
 }
 
-/// The claim that the bytes make. `key` decodes a key.
+/// Decodes a claim. `key` decodes each of its keys.
 fn decode<S: Suite>(
     suite: S,
     claim: &ClaimBytes,
@@ -161,7 +161,7 @@ fn decode<S: Suite>(
     })
 }
 
-/// Keys that were decoded before: committees and gossip repeat them. When there are too many, all are forgotten.
+/// Keys that were decoded before, since committees and gossip repeat them. If there are too many, all are forgotten.
 #[derive(Clone, Debug)]
 struct Keys<S: Suite>(HashMap<Arc<[u8]>, Result<PublicKey<S>, ParseError>>);
 
@@ -178,14 +178,14 @@ impl<S: Suite> Keys<S> {
         self.0.extend(new.into_iter().map(Arc::from).zip(decoded));
     }
 
-    /// A key that was decoded.
+    /// The key, which [`decode`](Self::decode) has usually decoded before.
     fn get(&self, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
         self.0.get(bytes).copied().unwrap_or_else(|| PublicKey::from_bytes(bytes))
     }
 }
 
-/// The least number of encodings that are worth a thread.
+/// The fewest encodings for which another thread pays off.
 const LEAST: usize = 16;
 
-/// The most keys that are kept from one batch to the next: about 16 MiB.
+/// The most keys that stay from one batch to the next, about 16 MiB.
 const MOST_KEYS: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! Claims, true and false in every way that a test wants, from small pools of keys and messages.
+//! Makes true claims, and false claims of every kind, from small pools of keys and messages.
 #![allow(clippy::unwrap_used, reason = "what a test cannot forge fails it")]
 
 use std::sync::OnceLock;
@@ -34,13 +34,13 @@ pub(crate) enum Lie {
     Torsion,
     /// The identity in place of the signature.
     Identity,
-    /// A true signature plus another point; the next claim that lies so gets it subtracted, and the two cancel.
+    /// A true signature plus a point D. The next claim with this lie gets D subtracted, so the two errors cancel.
     CancellingPair,
-    /// The signature of the next claim that lies so, and the other way round.
+    /// The signature of the next claim with this lie, which gets this claim's signature.
     Swapped,
 }
 
-/// A recipe with few keys and messages, so that they mix.
+/// A random recipe from few keys and messages, so that claims share them.
 pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
     let pool = 0u8..5;
     let shape = prop_oneof![
@@ -65,7 +65,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
     })
 }
 
-/// The secret key number `i`.
+/// Secret key number `i`.
 pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
 }
@@ -132,7 +132,7 @@ fn true_signature<S: Suite>(recipe: &Recipe) -> S::Signature {
     aggregate(&signatures, Backend::auto()).map_or(S::Signature::IDENTITY, |s| s.point())
 }
 
-/// What a test must know of a variant to forge in it.
+/// A variant, and what a test must know about it to make false claims.
 pub(crate) trait Forge: Suite {
     /// A point of the curve of signatures whose order is the smallest prime factor of its cofactor.
     fn small_order() -> Self::Signature;
@@ -143,7 +143,7 @@ impl Forge for MinPk {
     fn small_order() -> Self::Signature {
         static POINT: OnceLock<G2> = OnceLock::new();
         *POINT.get_or_init(|| {
-            // Half of all x are on the twist, and of the points there most have a part of order 13.
+            // Half of all x have a point on the twist, and most points of the twist have a part of order 13.
             let mut parts = (1u8..).filter_map(|x| {
                 let mut bytes = [0; 96];
                 (bytes[0], bytes[95]) = (0x80, x);

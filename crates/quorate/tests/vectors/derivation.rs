@@ -14,7 +14,7 @@ fn seed_to_master_and_child() {
     let Some(vectors) = Vectors::open("EIP-2333", &["05"]) else { return };
     let derivations = vectors.collect("derivations of secret keys", |file| match file.kind {
         Kind::Derivation => Some(derivations(file)),
-        // Its Lamport keys are steps inside the derivation that no verb offers.
+        // The Lamport keys in it are steps inside the derivation, and no function returns them.
         Kind::DerivationSteps => {
             Some(file.parse_as_yaml().into_iter().map(|derivation| (file.name.clone(), derivation)).collect())
         }

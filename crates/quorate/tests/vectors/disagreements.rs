@@ -1,5 +1,5 @@
-//! Where sources contradict each other or quorate: one table, each row of which must still occur in the data present, unless
-//! the source corrected itself since.
+//! Where sources contradict each other or quorate. Each row of the table must still occur in the data that is present,
+//! unless the source has corrected itself since.
 
 use quorate::{AnySuite, Backend, MinPk, MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, naive};
 use quorate_curve::{G1, Group};
@@ -23,12 +23,12 @@ struct Disagreement {
     says: &'static str,
     quorate: &'static str,
     why: &'static str,
-    /// The commit from which on the source agrees with quorate; later data does not have the row's case.
+    /// The commit from which on the source agrees with quorate. Data of that commit or later does not have the case.
     corrected_at: Option<&'static str>,
     occurs: Occurs,
 }
 
-/// How its occurrences are counted, each of them checked for what quorate does.
+/// How the occurrences of a disagreement are counted. For each of them, a check compares with what quorate does.
 enum Occurs {
     /// The source's cases that fit the first function, checked by the second.
     In(fn(&Case) -> bool, fn(&Case)),
@@ -184,7 +184,7 @@ fn secrets_not_below_r(vectors: &Vectors) -> usize {
     refused.count()
 }
 
-/// Hashes of drand's data that name no tag: under the empty one quorate has other points.
+/// Hashes of drand's data without a tag. Under the empty tag, quorate hashes to other points.
 fn untagged(vectors: &Vectors) -> usize {
     let records = vectors.files.iter().filter(|file| file.set == DEFAULT_TAGS).flat_map(compatible);
     let untagged = records.map(|(_, record)| record).filter(|record| record.ciphersuite.is_empty()).inspect(|record| {

@@ -50,7 +50,7 @@ enum Flaw {
     IdentityKey,
 }
 
-/// The flaw that a name, reason or comment tells, by a phrase in it. The first that occurs counts.
+/// The flaw that a name, a reason or a comment describes. The first phrase of the list that occurs in it counts.
 const PHRASES: &[(&str, Flaw)] = &[
     ("too_few_bytes", Flaw::Length),
     ("too_many_bytes", Flaw::Length),
@@ -84,13 +84,13 @@ const PHRASES: &[(&str, Flaw)] = &[
     ("identity public key", Flaw::IdentityKey),
 ];
 
-/// The one test whose comment is wrong about its bytes; the table of known disagreements has it.
+/// The only test whose comment is wrong about its bytes. The table of known disagreements lists it.
 pub(crate) const MISNAMED: &str = "bls_sig_g2_basic_verify_test.json#tcId 64";
 
 /// Bytes, and whether they are a point of the subgroup.
 struct Encoding {
     id: String,
-    /// What the source says of it.
+    /// What the source says about the bytes.
     said: String,
     in_g1: bool,
     bytes: Vec<u8>,
@@ -98,7 +98,7 @@ struct Encoding {
 }
 
 impl Encoding {
-    /// Whether the bytes are meant as an uncompressed point, by their length: some are too short or too long.
+    /// Whether the bytes are meant as an uncompressed point. The length decides, since some are too short or too long.
     fn is_uncompressed(&self) -> bool {
         self.bytes.len() > if self.in_g1 { 72 } else { 144 } && self.bytes[0] & 0x80 == 0
     }
@@ -115,7 +115,8 @@ fn agree(encoding: &Encoding, stated: Option<Flaw>, found: Result<(), Flaw>) {
     assert!(stated.is_none_or(|flaw| found == Err(flaw)), "{id} ({said}): {found:?}");
 }
 
-/// By the curve's verbs. The identity is a point of the subgroup to them, and a flaw only where it is said to be one.
+/// Decodes with the functions of the curve. They take the identity as a point of the subgroup, and it counts as a flaw
+/// only if the source says so.
 fn decode<G: Group>(backend: Backend, encoding: &Encoding) -> Result<(), Flaw> {
     let bytes = &encoding.bytes;
     let point = if encoding.is_uncompressed() { backend.decode_uncompressed(bytes) } else { backend.decode(bytes) };
@@ -126,7 +127,7 @@ fn decode<G: Group>(backend: Backend, encoding: &Encoding) -> Result<(), Flaw> {
     if backend.in_subgroup(&[point])[0] { Ok(()) } else { Err(Flaw::NotInSubgroup) }
 }
 
-/// By the engine's types: min-pk has keys in G1 and signatures in G2.
+/// Decodes with the types of the engine: min-pk has keys in G1 and signatures in G2.
 fn parse(encoding: &Encoding) -> Result<(), Flaw> {
     let parsed = if encoding.in_g1 {
         PublicKey::<MinPk>::from_bytes(&encoding.bytes).map(drop)

@@ -41,7 +41,7 @@ struct Hash {
     point: Vec<u8>,
 }
 
-/// The message whole, and cut in two as an AUG suite hands it over.
+/// The message in one part, and in two parts, as an AUG suite passes it.
 fn check<G: Group>(hash: &Hash) {
     let (head, tail) = hash.message.split_at(hash.message.len() / 2);
     for &backend in Backend::available() {
@@ -54,7 +54,7 @@ fn check<G: Group>(hash: &Hash) {
     }
 }
 
-/// A point by its coordinates, of which one in G2 is `c0,c1`.
+/// A point by its coordinates. A coordinate in G2 is `c0,c1`.
 #[derive(Deserialize)]
 struct Coordinates {
     x: String,
@@ -108,10 +108,10 @@ fn ethereum(file: &File) -> Option<Hash> {
     })
 }
 
-/// The set in which no tag means the default one of each group, not the empty one.
+/// The set in which a missing tag means the default tag of each group, and not the empty tag.
 pub(crate) const DEFAULT_TAGS: &str = "03_kyber_bls12381";
 
-/// One tag for both groups, which is the tag of only one of them.
+/// Records with a hash to each group under one tag, which is the proper tag of only one of the groups.
 fn compatibility(file: &File) -> Vec<Hash> {
     let records = compatible(file).into_iter();
     let hashes = records.flat_map(|(index, record)| {

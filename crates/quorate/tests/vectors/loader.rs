@@ -5,8 +5,8 @@
 //!
 //! Files are found by their set (the folder) and their shape (the name), as [`catalogue`] lists them, never one by one.
 //! The data grows without this repository: a file that the catalogue does not list, and an item that does not have the
-//! shape of its file, are counted and printed with the reason, and the rest is read. A set of which more items are skipped
-//! than read fails, because then it is the loader that is wrong.
+//! shape of its file, are counted and printed with the reason, and the rest is read. A set of which more items are
+//! skipped than read fails, because then it is the loader that is wrong.
 
 #![allow(dead_code, reason = "a test binary that includes this file uses a part of it")]
 
@@ -69,8 +69,8 @@ pub(crate) enum Messages {
 }
 
 impl Case {
-    /// The case, if it pairs keys with messages. Lists of unequal length make no claim: quorate's types and readers have none
-    /// such, so there is nothing to verify, and the case is skipped.
+    /// The case, if it has one message or as many messages as keys. Otherwise it makes no claim that quorate could
+    /// verify, and the case is skipped.
     pub(crate) fn paired(self, file: &File) -> Option<Self> {
         let Messages::Each(messages) = &self.messages else { return Some(self) };
         if messages.len() == self.keys.len() {
@@ -83,7 +83,8 @@ impl Case {
     }
 }
 
-/// Every signature in the data with its known answer, the overruled ones with ours; none where the folder is absent.
+/// Every signature in the data with its known answer, or with ours if quorate overrules the source. None if the folder
+/// is absent.
 pub(crate) fn signature_cases() -> Vec<Case> {
     let Some(vectors) = Vectors::open("signature cases", &["01", "03", "05", "06", "07", "09"]) else {
         return Vec::new();
@@ -177,10 +178,10 @@ impl Vectors {
         Self { files: files.iter().map(file).collect(), skipped: Cell::new(0) }
     }
 
-    /// What `read` makes of the files, where it is not `None`; counted and printed by set.
+    /// Everything that `read` returns for the files. The items are counted and printed by set.
     ///
     /// # Panics
-    /// If the files of a set come to nothing, or more of their items are skipped than read.
+    /// If no item of a set is read, or if more items of a set are skipped than read.
     pub(crate) fn collect<T>(&self, what: &str, read: impl Fn(&File) -> Option<Vec<T>>) -> Vec<T> {
         let mut all = Vec::new();
         let mut counts = BTreeMap::<&str, (usize, usize)>::new();
@@ -209,7 +210,7 @@ impl Vectors {
         self.files.iter().any(|file| file.set == set)
     }
 
-    /// Lists the files below a folder; how many of each set the catalogue does not list.
+    /// Lists the files below a folder, and counts by set those that the catalogue does not list.
     fn list(&mut self, root: &Path) -> BTreeMap<String, usize> {
         let mut unknown = BTreeMap::new();
         let mut folders = vec![root.to_owned()];
@@ -238,8 +239,8 @@ impl Vectors {
 }
 
 impl File {
-    /// The content as it should be by the file's name: YAML for `.yaml`, else JSON. `None`, counted and printed, where it
-    /// has another shape.
+    /// The content, which is YAML if the name ends in `.yaml`, else JSON. If it has another shape, that is counted and
+    /// printed, and the answer is `None`.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Option<T> {
         if self.name.ends_with(".yaml") {
             return self.parse_as_yaml();
@@ -247,12 +248,12 @@ impl File {
         self.fitting(&self.name, serde_json::from_str(&self.text()))
     }
 
-    /// The content read as YAML, of which JSON is a part: a number of any size can be had as the text it stands as.
+    /// The content read as YAML, which includes JSON. A YAML number of any size can be read as text.
     pub(crate) fn parse_as_yaml<T: DeserializeOwned>(&self) -> Option<T> {
         self.fitting(&self.name, serde_yaml_ng::from_str(&self.text()))
     }
 
-    /// The items of the list in a field of the file, or of the file that is a list itself, each with its index. Those of
+    /// The items of the list in a field of the file, or of the file if it is a list, each with its index. Items of
     /// another shape are skipped.
     pub(crate) fn items<T: DeserializeOwned>(&self, field: &str) -> Vec<(usize, T)> {
         let list = match self.parse() {
@@ -274,13 +275,13 @@ impl File {
         items.filter_map(|(i, item)| Some((i, self.fitting(&self.id(i), serde_json::from_value(item))?))).collect()
     }
 
-    /// Counts and prints something that is not read.
+    /// Counts and prints an item that is not read.
     pub(crate) fn skip(&self, what: &str, why: impl Display) {
         self.skipped.set(self.skipped.get() + 1);
         println!("skipped: {what}: {why}");
     }
 
-    /// A value that was read, or `None`, counted and printed.
+    /// The value. An error is counted and printed, and the answer is `None`.
     pub(crate) fn fitting<T>(&self, what: &str, read: Result<T, impl Display>) -> Option<T> {
         read.map_err(|why| self.skip(what, why)).ok()
     }

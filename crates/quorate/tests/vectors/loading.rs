@@ -1,4 +1,5 @@
-//! The loaders take files that they have not seen: what has another shape is counted and printed, and the rest is read.
+//! The loaders take files that they have not seen. Items of another shape are counted and printed, and the rest is
+//! read.
 
 use quorate::{AnySuite, MinPk};
 
@@ -8,7 +9,7 @@ use crate::loader::{
     wycheproof,
 };
 
-/// Keys, messages and signatures here are short: no loader looks inside.
+/// The keys, messages and signatures in these tests are short, because no loader looks inside.
 fn shape(case: &Case) -> (Vec<u8>, String, bool) {
     let messages = match &case.messages {
         Messages::Shared(message) => format!("{message:02x?}"),
@@ -22,9 +23,10 @@ fn shapes(cases: &[Case]) -> Vec<(Vec<u8>, String, bool)> {
     cases.iter().map(shape).collect()
 }
 
-/// What a loader skips of the one file, and what it reads.
+/// The number of items that a loader skips of one file, and the items that it reads.
 fn skipped(name: &str, text: &'static str, read: fn(&Vectors) -> Vec<Case>) -> (usize, Vec<Case>) {
-    // As much that fits stands beside it as keeps the set above one half.
+    // The text has at least as many items that fit as items that do not: a set of which more is skipped than read
+    // fails.
     let vectors = Vectors::inline(&[(name, text)]);
     let cases = read(&vectors);
     (vectors.skipped.get(), cases)

@@ -10,7 +10,8 @@ use crate::loader::{
     catalogue::Kind,
 };
 
-/// k·G for k from 0 on: bytes to point and back, each point the one before it plus G and the secret k times G.
+/// The points k·G for k = 0, 1, 2 and so on. Each is decoded and encoded, and compared with the point before it plus G
+/// and with the secret k times G.
 #[test]
 fn multiples_of_the_generators() {
     let Some(vectors) = Vectors::open("multiples of the generators", &["03"]) else { return };
@@ -25,7 +26,7 @@ fn multiples_of_the_generators() {
     });
 }
 
-/// sk·P where P is no generator, as a signature over P is made.
+/// The points sk·P for points P that are not generators, computed as signatures over P.
 #[test]
 fn multiples_of_other_points() {
     let Some(vectors) = Vectors::open("multiples of other points", &["03"]) else { return };
@@ -70,7 +71,7 @@ fn multiples<G: Group>(file: &File, times: impl Fn(&SecretScalar) -> G) -> usize
     content.len() / length
 }
 
-/// A file cut out of a longer one says so: `…_600-999.dat`.
+/// The name of a file with a part of the multiples says which part: `…_600-999.dat`.
 fn first_multiple(file: &File) -> u64 {
     let cut = file.stem().rsplit('_').next().and_then(|range| range.split_once('-'));
     cut.map_or(0, |(first, _)| first.parse().unwrap_or_else(|e| panic!("{}: {e}", file.name)))
@@ -113,7 +114,7 @@ impl Coordinate {
     }
 }
 
-/// Whether the scalar of each product is a secret key. Products that are by one are checked.
+/// Whether the scalar of each product is a secret key. The products of secret keys are checked.
 fn products<G: Group>(file: &File, multiply: impl Fn(&SecretScalar, &G) -> G) -> Vec<bool> {
     #[derive(Deserialize)]
     #[serde(rename_all = "UPPERCASE")]

@@ -1,4 +1,4 @@
-//! Every signature with a known answer: alone against the oracle, and all of them in batches on every back end.
+//! Every signature with a known answer: alone against the oracle, and all of them in batches on every backend.
 
 use std::num::NonZeroUsize;
 
@@ -22,7 +22,7 @@ fn each_case_alone() {
     }
 }
 
-/// Good and bad ones of all suites together, on every back end, for each soundness and number of threads.
+/// Good and bad ones of all suites together, on every backend, for each soundness and number of threads.
 #[test]
 fn all_cases_of_a_variant_in_one_batch() {
     let cases = signature_cases();
@@ -37,7 +37,7 @@ fn all_cases_of_a_variant_in_one_batch() {
     });
 }
 
-/// The source says of a batch only whether all of it is true. In the forged one two errors cancel without weights.
+/// The source says only whether all claims of a batch are true. In its forged batch, two errors cancel without weights.
 #[test]
 fn forged_batch_with_cancelling_signatures() {
     let Some(vectors) = Vectors::open("Ethereum batches", &["01"]) else { return };

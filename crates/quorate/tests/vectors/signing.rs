@@ -19,7 +19,8 @@ fn secret_and_message_to_signature() {
     }
 }
 
-/// A secret key outside 1..r is refused. What a source signs with one not below r is the signature by its residue.
+/// A secret key outside 1..r is refused. If a source signs with a scalar that is not below r, its signature is that of
+/// the scalar's residue.
 fn check<S: Suite>(suite: S, signing: &Signing) {
     let id = &signing.id;
     let residue = reduced(signing.secret);

@@ -21,26 +21,26 @@ use crate::{
 
 /// Derive a key from a seed or from a parent key (EIP-2333) and print its public key
 ///
-/// Mnemonics are not read: what is read is the seed that BIP-39 makes of one, 64 bytes in hexadecimal. Chia derives its
-/// keys in another way and is refused.
+/// This command does not read mnemonics. It reads the seed that BIP-39 makes of a mnemonic, 64 bytes in hexadecimal digits. Chia
+/// derives its keys in another way, so the suite chia is refused.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("root").required(true))]
 pub(super) struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
 
-    /// Seed of the key tree in hexadecimal, at least 32 bytes; `-` is standard input
+    /// File with the seed of the key tree in hexadecimal digits, at least 32 bytes; `-` means standard input
     #[arg(long, value_name = "FILE", group = "root")]
     seed_file: Option<PathBuf>,
 
-    /// Parent key, in any format; `-` is standard input
+    /// File with the parent key, in any format; `-` means standard input
     #[arg(long, value_name = "KEYFILE", group = "root")]
     from: Option<PathBuf>,
 
     #[command(flatten)]
     opens: FromPassphraseArguments,
 
-    /// From a seed: the whole path, m/12381/3600/0/0/0. From a parent: the path below it, 0/0
+    /// Path of the key. From a seed it is the whole path, m/12381/3600/0/0/0; from a parent it is the path below the parent, 0/0
     #[arg(long, value_name = "PATH")]
     path: String,
 
@@ -52,8 +52,8 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         if self.suite.suite == KeySuite::MinPk(MinPk::Chia) {
             return Err(Failure::usage(anyhow!(
-                "chia derives keys as an older EIP-2333 did, which is not offered; derive them with a Chia wallet and \
-                 bring them in with `quorate key import`"
+                "chia derives keys as an older EIP-2333 did, which quorate does not; derive the key with a Chia wallet, and \
+                 convert it with `quorate key import`"
             )));
         }
         self.suite.run(self)
@@ -66,7 +66,8 @@ impl InSuite for Arguments {
         let (key, path) = match (&self.seed_file, &self.from) {
             (Some(_), _) if self.opens.is_given() => {
                 return Err(Failure::usage(anyhow!(
-                    "--from-passphrase-file and --from-passphrase-fd open the key of --from; a seed file has no passphrase"
+                    "--from-passphrase-file and --from-passphrase-fd are for the key of --from, and a seed file has no \
+                     passphrase; leave them out"
                 )));
             }
             (Some(file), _) => {
@@ -89,11 +90,11 @@ impl InSuite for Arguments {
     }
 }
 
-/// A path below a parent. `m` is the master of the tree, which a parent is not.
+/// Reads a path below a parent, which has no `m`: that is the master key of the tree.
 fn below(text: &str) -> std::result::Result<KeyPath, Failure> {
     if text == "m" || text.starts_with("m/") {
         return Err(Failure::usage(anyhow!(
-            "with --from the path is the one below the parent, without 'm': --path 0/0 is child 0 of child 0"
+            "with --from, the path is the one below the parent, without 'm': --path 0/0 is child 0 of child 0"
         )));
     }
     format!("m/{text}").parse().map_err(Failure::usage)
@@ -107,7 +108,7 @@ fn stated_path(source: &SecretSource) -> std::result::Result<Option<KeyPath>, Fa
     }
 }
 
-/// Clap's own is a line of 115 columns.
+/// Clap's own usage line has 115 columns.
 const USAGE: &str = "\
 quorate key derive [OPTIONS] --suite <NAME>
            <--seed-file <FILE>|--from <KEYFILE>> --path <PATH> --out <FILE>";

@@ -18,23 +18,23 @@ use crate::{
 
 /// Convert a secret key to another format and print its public key
 ///
-/// Reads hexadecimal, keystores (EIP-2335) and JSON Web Keys, told apart by their content. The secret must belong to the
-/// public key that the file states. A keystore made from a keystore keeps its path and description; its passphrase is the
-/// new one.
+/// Reads hexadecimal digits, keystores (EIP-2335) and JSON Web Keys, and tells them apart by their content. The secret key must
+/// belong to the public key that the file states. A keystore made from a keystore keeps the path and the description, and gets
+/// the new passphrase.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("format").args(["keystore", "plain"]).required(true))]
 pub(super) struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
 
-    /// Key file to read; `-` is standard input
+    /// Key file to read; `-` means standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
     #[command(flatten)]
     opens: FromPassphraseArguments,
 
-    /// Write the secret as 64 hex digits, unprotected
+    /// Write the secret key as 64 hexadecimal digits, not encrypted
     #[arg(long)]
     plain: bool,
 
@@ -62,13 +62,13 @@ impl InSuite for Arguments {
 fn provenance(source: &SecretSource) -> Provenance {
     let SecretSource::Keystore(keystore) = source else { return Provenance::default() };
     let path = keystore.key_path().unwrap_or_else(|error| {
-        print::note(format_args!("warning: the keystore's path is left out: {error}"));
+        print::note(format_args!("warning: the keystore's path is not copied: {error}"));
         None
     });
     Provenance { path, description: keystore.description().map(str::to_owned) }
 }
 
-/// Clap's own is a line of 91 columns.
+/// Clap's own usage line has 91 columns.
 const USAGE: &str = "\
 quorate key import [OPTIONS] --suite <NAME> <FILE>
            <--keystore|--plain> --out <FILE>";

@@ -1,4 +1,4 @@
-//! Seeds and input key material: secret bytes in hexadecimal, as many as there are.
+//! Reads seeds and input key material: any number of secret bytes in hexadecimal digits.
 
 use std::path::Path;
 
@@ -11,19 +11,20 @@ use crate::{
     secrets::hex,
 };
 
-/// Reads hexadecimal from a file; `-` is standard input. White space around it does not matter.
+/// Reads hexadecimal digits from a file, with or without white space around them. `-` means standard input.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let bytes = read_secret_bytes(path)?;
     let text = str::from_utf8(bytes.trim_ascii()).unwrap_or("?");
     let name = name_of(path);
     if text.is_empty() {
-        return Err(Failure::usage(anyhow!("{name} is empty; it should hold at least 64 hexadecimal digits")));
+        return Err(Failure::usage(anyhow!("{name} is empty, expected at least 64 hexadecimal digits")));
     }
     let decoded = hex::decode(text).map(Zeroizing::new);
     decoded.map_err(|error| {
-        // The likeliest mistake; the words themselves are a secret.
+        // A mnemonic is the most likely mistake. Its words are a secret, so the message does not repeat them.
         let words = text.split_ascii_whitespace().count() > 1;
-        let hint = if words { "; a mnemonic is not read here, but its BIP-39 seed is, in hexadecimal" } else { "" };
+        let hint =
+            if words { "; this may be a mnemonic, so give its BIP-39 seed in hexadecimal digits instead" } else { "" };
         Failure::usage(anyhow!("{name}: {error}{hint}"))
     })
 }

@@ -31,10 +31,10 @@ enum KeyCommand {
 }
 
 impl Arguments {
-    /// Does what was asked.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Where the command line or a key file cannot be understood, or reading or writing fails.
+    /// The command line or a key file is wrong, or reading or writing fails.
     pub fn run(self) -> Result {
         match self.command {
             KeyCommand::New(arguments) => arguments.run(),

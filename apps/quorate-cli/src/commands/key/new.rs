@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use quorate::{SecretKey, Suite};
+use quorate_formats::{NotHex, from_hex};
 
 use super::{
     material,
@@ -22,7 +23,7 @@ use crate::{
 
 /// Make a secret key and print its public key
 ///
-/// KeyGen of the IETF draft (section 2.3) from 32 random bytes of the operating system; for chia that of draft 3.
+/// Uses KeyGen of the IETF draft (section 2.3) with 32 random bytes of the operating system. For chia it uses KeyGen of draft 3.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -32,15 +33,15 @@ pub(super) struct Arguments {
     #[command(flatten)]
     destination: Destination,
 
-    /// Keystore: a path to note (EIP-2334). The key is not derived from it: that is `quorate key derive`
+    /// Keystore: a path to note in the file (EIP-2334). The key is not derived along it; `quorate key derive` does that
     #[arg(long, value_name = "PATH", requires = "keystore")]
     path: Option<KeyPath>,
 
-    /// Make the key from FILE, at least 64 hex digits, in place of random bytes; `-` is standard input
+    /// Make the key from FILE, which has at least 64 hexadecimal digits, instead of random bytes; `-` means standard input
     #[arg(long, value_name = "FILE")]
     ikm_file: Option<PathBuf>,
 
-    /// KeyGen's key_info; one key material makes as many keys as there are of these
+    /// KeyGen's key_info: the same key material makes a different key with each key_info
     #[arg(long, value_name = "HEX", requires = "ikm_file", value_parser = bytes)]
     key_info: Option<Bytes>,
 }
@@ -67,12 +68,12 @@ impl InSuite for Arguments {
     }
 }
 
-/// Bytes of a flag. A type of its own, because clap takes a `Vec` for a flag that repeats.
+/// The bytes of a flag. They have a type of their own, because clap reads a `Vec` as a flag that may be repeated.
 #[derive(Clone, Debug, Default)]
 struct Bytes(Vec<u8>);
 
-fn bytes(text: &str) -> std::result::Result<Bytes, const_hex::FromHexError> {
-    const_hex::decode(text).map(Bytes)
+fn bytes(text: &str) -> std::result::Result<Bytes, NotHex> {
+    from_hex(text).map(Bytes)
 }
 
 const EXAMPLES: &str = "\

@@ -17,25 +17,26 @@ use crate::{
     secrets::{secret::Secret, secret_source::SecretSource},
 };
 
-/// Show a key file's public key, format, path and uuid; never the secret, unless told to
+/// Show a key file's public key, format, path and uuid, and the secret key only on request
 ///
-/// A keystore states its public key in the clear, so no passphrase is asked for: "stated". With --check, --reveal-secret or
-/// a passphrase flag it is opened, and the secret must belong to that public key: "checked".
+/// A keystore states its public key without encryption, so no passphrase is needed, and the public key is marked "stated". With
+/// --check, --reveal-secret or a passphrase flag the keystore is decrypted. Its secret key must belong to the public key, which
+/// is then marked "checked".
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
 
-    /// Key file: hexadecimal, keystore or JSON Web Key; `-` is standard input
+    /// Key file: hexadecimal digits, keystore or JSON Web Key; `-` means standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Open a keystore and compare its secret with the public key that it states
+    /// Decrypt a keystore and compare its secret key with the public key that it states
     #[arg(long)]
     check: bool,
 
-    /// Print the secret too, in hexadecimal. Whoever sees it can sign
+    /// Print the secret key too, in hexadecimal digits. Everyone who sees it can sign with it
     #[arg(long)]
     reveal_secret: bool,
 
@@ -65,11 +66,11 @@ impl InSuite for Arguments {
             (SecretSource::Keystore(_), Some(stated)) if !open => {
                 let key = PublicKey::<S>::from_bytes(&stated);
                 let key = key.map_err(|error| Failure::usage(error).context("the keystore's public key"))?;
-                shown.public_key = self.suite.hex(&key.to_bytes());
+                shown.public_key = self.suite.hex(key.to_bytes());
             }
             _ => {
                 let key = file.unlock(suite, &self.passphrase.source()?)?;
-                shown.public_key = self.suite.hex(&key.public_key().to_bytes());
+                shown.public_key = self.suite.hex(key.public_key().to_bytes());
                 shown.checked = true;
                 shown.secret = self.reveal_secret.then(|| Secret::new(key.to_bytes()).to_hex_line());
             }
@@ -88,7 +89,7 @@ impl InSuite for Arguments {
 struct Shown {
     suite: &'static str,
     public_key: String,
-    /// Whether the secret was opened and belongs to the public key.
+    /// Whether the secret key was decrypted, and belongs to the public key.
     checked: bool,
     format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

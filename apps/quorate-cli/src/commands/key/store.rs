@@ -1,4 +1,4 @@
-//! Where a secret key is written to and how, and what is said of it.
+//! Where a secret key is written to, in which format, and what is printed about it.
 
 use std::{fs, path::PathBuf};
 
@@ -20,14 +20,14 @@ use crate::{
     },
 };
 
-/// Where to, how, and what to print.
+/// Where a secret key is written to, in which format, and what is printed.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Destination {
-    /// File to write the secret to, for its owner alone (0600); `-` is standard output
+    /// File to write the secret key to, readable by its owner alone (mode 0600); `-` means standard output
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Replace FILE where it exists
+    /// Replace FILE if it exists
     #[arg(long)]
     force: bool,
 
@@ -35,23 +35,23 @@ pub(super) struct Destination {
     #[arg(long)]
     pub(super) keystore: bool,
 
-    /// Protect the keystore with the first line of FILE; the terminal asks where neither flag is given
+    /// Passphrase of the new keystore: the first line of FILE. Without this flag and --passphrase-fd, it is asked for on the terminal
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
     passphrase_file: Option<PathBuf>,
 
-    /// Protect the keystore with a line from file descriptor N (0 is standard input)
+    /// Passphrase of the new keystore: a line from file descriptor N (0 is standard input)
     #[arg(long, value_name = "N")]
     passphrase_fd: Option<u32>,
 
-    /// Keystore: how the passphrase becomes a key; scrypt where left out
+    /// Keystore: the key derivation function; scrypt by default
     #[arg(long, value_name = "NAME", requires = "keystore")]
     kdf: Option<KdfName>,
 
-    /// Keystore: a note, not encrypted
+    /// Keystore: a description, which is not encrypted
     #[arg(long, value_name = "TEXT", requires = "keystore")]
     description: Option<String>,
 
-    /// Print a JSON object in place of the public key
+    /// Print a JSON object instead of the public key
     #[arg(long)]
     json: bool,
 }
@@ -59,34 +59,36 @@ pub(super) struct Destination {
 /// The key derivation functions of EIP-2335.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum KdfName {
-    /// Slow and hard on memory (256 MiB): what to choose
+    /// Slow, and needs 256 MiB of memory: choose it unless some program cannot read it
     Scrypt,
-    /// Slow only: where something cannot read scrypt
+    /// Slow: for programs that cannot read scrypt
     Pbkdf2,
 }
 
-/// What the file that a key came from says of it.
+/// What the file that a key came from says about it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Provenance {
-    /// Where in the key tree it comes from.
+    /// Its place in the key tree.
     pub(super) path: Option<KeyPath>,
-    /// A note.
+    /// The description.
     pub(super) description: Option<String>,
 }
 
 impl Destination {
-    /// Finds what would fail at the end, before anyone is asked for a passphrase.
+    /// Finds errors that would otherwise come up only at the end, after the user has typed a passphrase.
     pub(super) fn check(&self) -> std::result::Result<PassphraseSource, Failure> {
         let passphrase = PassphraseSource::from_flags(self.passphrase_file.clone(), self.passphrase_fd)?;
         if !self.keystore && passphrase != PassphraseSource::Terminal {
             return Err(Failure::usage(anyhow!(
-                "--passphrase-file and --passphrase-fd protect the file that is written, so they need --keystore; what \
-                 opens a file that is read is --from-passphrase-file or --from-passphrase-fd"
+                "--passphrase-file and --passphrase-fd are for the keystore that is written, so they need --keystore; for a \
+                 keystore that is read use --from-passphrase-file or --from-passphrase-fd"
             )));
         }
         if self.to_standard_output() {
             if self.json {
-                return Err(Failure::usage(anyhow!("--out - and --json both want standard output: leave one out")));
+                return Err(Failure::usage(anyhow!(
+                    "--out - and --json both want standard output; leave one of them out"
+                )));
             }
         } else if !self.force && fs::symlink_metadata(&self.out).is_ok() {
             return Err(SecretFileError::Exists { path: self.out.clone() }.into());
@@ -94,7 +96,7 @@ impl Destination {
         Ok(passphrase)
     }
 
-    /// Writes the secret, then prints the public key.
+    /// Writes the secret key, then prints the public key.
     pub(super) fn store<S: Suite>(
         &self,
         suite: SuiteArgument,
@@ -116,7 +118,7 @@ impl Destination {
             (secret.to_hex_line(), None)
         };
 
-        let public_key = suite.hex(&public_key);
+        let public_key = suite.hex(public_key);
         if self.to_standard_output() {
             print::all(contents.as_bytes())?;
             print::note(format_args!("public key {public_key}"));

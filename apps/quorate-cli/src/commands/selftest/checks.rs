@@ -1,4 +1,4 @@
-//! The checks: each an answer that others published, and where.
+//! The checks. Each is an answer that others published, with its source.
 
 use quorate::{Backend, Claim, MinPk, MinSig, Options, PublicKey, SecretKey, Suite, UncheckedSignature, verify};
 use quorate_curve::{DecodeError, G1, G2, Group, SecretScalar};
@@ -31,16 +31,16 @@ pub(super) struct Check {
 
 /// Who computes it.
 pub(super) enum Subject {
-    /// Every back end in turn.
+    /// Every backend in turn.
     Backend(fn(Backend) -> Answer),
-    /// The constant-time code for secrets, of which there is one.
+    /// The constant-time code for secrets, which is the same on every machine.
     Secrets(fn() -> Answer),
 }
 
-/// As published, or what is wrong.
+/// Nothing if the answer is as published, else what is wrong.
 pub(super) type Answer = Result<(), String>;
 
-/// Every check, what the others rest on first.
+/// Every check. Those that the others depend on come first.
 pub(super) const CHECKS: &[Check] = &[
     Check { name: "hash to G1", source: "RFC 9380, J.9.1", subject: Subject::Backend(hash_to_g1) },
     Check { name: "hash to G2", source: "RFC 9380, J.10.1", subject: Subject::Backend(hash_to_g2) },
@@ -95,7 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { name: "keystore", source: "EIP-2335, PBKDF2 test vector", subject: Subject::Secrets(keystore) },
 ];
 
-/// "abc", in nine places: a vector of eight and one more.
+/// "abc" nine times: one vector of eight lanes and one item more.
 fn hash_to_g1(backend: Backend) -> Answer {
     hash::<G1>(
         backend,
@@ -323,7 +323,7 @@ fn false_claim_found(backend: Backend) -> Answer {
     Ok(())
 }
 
-/// The first claim holds and the second does not, alone and side by side.
+/// Checks that the first claim is valid and the second is not, each alone and both in one batch.
 fn told_apart<S: Suite>(backend: Backend, holds: Claim<S>, tampered: Claim<S>) -> Answer {
     if !invalid(backend, std::slice::from_ref(&holds))?.is_empty() {
         return Err("a true claim was refused".to_owned());
@@ -386,7 +386,7 @@ fn keystore() -> Answer {
     same(secret.expose(), &expected)
 }
 
-/// All secrets here are published, so they may be printed.
+/// Compares bytes. All secrets here are published, so they may be printed.
 fn same(found: &[u8], expected: &[u8]) -> Answer {
     if found == expected {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `quorate selftest`: published answers, computed again on every back end of this machine.
+//! `quorate selftest`: computes published answers again, on every backend of this machine.
 
 mod checks;
 
@@ -12,10 +12,11 @@ use self::checks::{Answer, CHECKS, Check, Subject};
 use super::print;
 use crate::exit::{Exit, Failure, Result};
 
-/// Compute published answers on every back end of this machine
+/// Compute published answers on every backend of this machine
 ///
-/// Hashing, signing, verifying, encodings and the search for false claims on each back end; key generation and keystores,
-/// which use none, once. Prints a line a check. Exit code: 0 all as published, 4 otherwise.
+/// Checks hashing, signing, verifying, encodings and the search for false claims on each backend. Checks key generation and
+/// keystores once, because they use no backend. Prints one line for each check. Exit code: 0 if all answers are as published,
+/// 4 otherwise.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -25,10 +26,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks.
+    /// Runs the checks.
     ///
     /// # Errors
-    /// Where writing fails, or there are no random numbers.
+    /// Writing fails, or there are no random numbers.
     pub fn run(self) -> Result {
         let results = run(CHECKS, |result| if self.json { Ok(()) } else { print::line(result) })?;
         let failed = results.iter().filter(|result| result.wrong.is_some()).count();
@@ -41,22 +42,22 @@ impl Arguments {
             return Ok(Exit::Success);
         }
         print::note(format_args!(
-            "{failed} of {} checks FAILED: do not rely on quorate on this machine; please report it with the lines above",
+            "{failed} of {} checks FAILED; do not use quorate on this machine, and please report the lines above",
             results.len()
         ));
         Ok(Exit::Internal)
     }
 }
 
-/// Runs every check on every back end it is for, and tells of each as it ends.
+/// Runs every check on every backend that it is for, and passes on each result at once.
 fn run(
     checks: &[Check],
-    mut tell: impl FnMut(&CheckResult) -> std::result::Result<(), Failure>,
-) -> std::result::Result<Vec<CheckResult>, Failure> {
+    mut tell: impl FnMut(&CheckReport) -> std::result::Result<(), Failure>,
+) -> std::result::Result<Vec<CheckReport>, Failure> {
     let mut results = Vec::new();
     for check in checks {
         let mut attempt = |subject, compute: &dyn Fn() -> Answer| {
-            let result = CheckResult::of(check, subject, compute);
+            let result = CheckReport::of(check, subject, compute);
             tell(&result)?;
             results.push(result);
             Ok::<(), Failure>(())
@@ -71,10 +72,10 @@ fn run(
     Ok(results)
 }
 
-/// How one check went.
+/// What one check came to.
 #[derive(Serialize)]
-struct CheckResult {
-    /// The back end's name, or "secrets".
+struct CheckReport {
+    /// The backend's name, or "secrets".
     subject: &'static str,
     check: &'static str,
     source: &'static str,
@@ -83,16 +84,16 @@ struct CheckResult {
     wrong: Option<String>,
 }
 
-impl CheckResult {
+impl CheckReport {
     fn of(check: &Check, subject: &'static str, compute: &dyn Fn() -> Answer) -> Self {
-        // A kernel that panics has failed like one that is wrong, and the other checks still tell.
+        // A kernel that panics has failed, like one whose answer is wrong, and the other checks still have to run.
         let answer = panic::catch_unwind(panic::AssertUnwindSafe(compute));
         let wrong = answer.unwrap_or_else(|_| Err("panicked".to_owned())).err();
         Self { subject, check: check.name, source: check.source, ok: wrong.is_none(), wrong }
     }
 }
 
-impl fmt::Display for CheckResult {
+impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.ok { "ok" } else { "FAILED" };
         write!(f, "{verdict:<7}{:<9} {} ({})", self.subject, self.check, self.source)?;
@@ -105,7 +106,7 @@ impl fmt::Display for CheckResult {
 struct Report<'a> {
     ok: bool,
     backends: Vec<&'static str>,
-    checks: &'a [CheckResult],
+    checks: &'a [CheckReport],
 }
 
 const EXAMPLES: &str = "\
@@ -117,12 +118,12 @@ Examples:
 mod tests {
     use super::*;
 
-    fn results(checks: &[Check]) -> Vec<CheckResult> {
+    fn results(checks: &[Check]) -> Vec<CheckReport> {
         run(checks, |_| Ok(())).expect("nothing is printed")
     }
 
     #[test]
-    fn every_check_passes_on_every_back_end() {
+    fn every_check_passes_on_every_backend() {
         for result in results(CHECKS) {
             assert!(result.ok, "{result}");
         }

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Soundness};
 use quorate_formats::{
-    Format,
+    Format, from_hex,
     light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
 };
 
@@ -18,7 +18,7 @@ use crate::commands::{backend::BackendArgument, threads};
 #[derive(Clone, Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = FORMATS)]
 pub struct Arguments {
-    /// Files to read; `-` is standard input, which is also read where none is named
+    /// Files to read; `-`, or no file, means standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -27,53 +27,52 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", env = "QUORATE_SUITE")]
     pub suite: Option<AnySuite>,
 
-    /// Format of the files; guessed from the content where left out
+    /// Format of the files; guessed from the content by default
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
 
-    /// Claims verified earlier, as --remember writes them: subtract them. They are believed, so keep the file as safe as
-    /// the verdicts that you build on it. Not on BN254
+    /// File with claims that were verified earlier, as --remember writes them: their statements are subtracted. The file is trusted,
+    /// so keep it as safe as the verdicts that depend on it. Not for BN254
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
 
-    /// Append the claims of one statement that are found valid and were not known; the same file can be --known. Not
-    /// on BN254
+    /// File to which new claims of one statement are appended if they are valid; it can be the same file as --known. Not for BN254
     #[arg(long, value_name = "FILE")]
     pub remember: Option<PathBuf>,
 
-    /// Threads; as many as the machine has where left out
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS")]
+    /// Number of threads, at least 1; all that the machine has by default
+    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::parse)]
     pub threads: Option<NonZeroUsize>,
 
     /// Who does the arithmetic.
     #[command(flatten)]
     pub backend: BackendArgument,
 
-    /// A false claim passes with a probability of 2^-64 or 2^-128
+    /// Soundness: a false claim passes as valid with a probability of at most 2^-64 or 2^-128
     #[arg(long, value_name = "BITS", default_value = "64")]
     pub soundness: SoundnessBits,
 
-    /// On standard output: one JSON object a claim, {"index":0,"id":"…","valid":true}
+    /// Print one JSON object for each claim on standard output, {"index":0,"id":"…","valid":true}
     #[arg(long)]
     pub verdicts: bool,
 
-    /// On standard output: one JSON object for all, at the end
+    /// Print one JSON object with a summary on standard output, at the end
     #[arg(long)]
     pub json: bool,
 
-    /// On standard error: the plan of each window, and every check of drand rounds and light-client updates
+    /// Print the plan of each window, and every check of drand rounds and light-client updates, on standard error
     #[arg(long)]
     pub explain: bool,
 
-    /// Nothing on standard error but errors, and on standard output nothing that was not asked for
+    /// Print only errors on standard error, and on standard output only what --verdicts and --json ask for
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// drand: the chain of rounds that do not say it: default, quicknet, evmnet, fastnet, or a chain hash of these
+    /// drand: the chain of rounds that do not name their chain: default, quicknet, evmnet, fastnet, or one of their chain hashes
     #[arg(long, value_name = "NAME", conflicts_with = "chain_info", help_heading = "drand")]
     pub chain: Option<String>,
 
-    /// drand: the chain's /info document
+    /// drand: file with the chain's /info document
     #[arg(long, value_name = "FILE", help_heading = "drand")]
     pub chain_info: Option<PathBuf>,
 
@@ -81,19 +80,19 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "mainnet", help_heading = "Light client")]
     pub network: BeaconNetwork,
 
-    /// Light client: genesis validators root in place of the network's
+    /// Light client: genesis validators root that replaces the network's
     #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Light client")]
     pub genesis_validators_root: Option<[u8; 32]>,
 
-    /// Light client: fork version in place of the network's for the slot
+    /// Light client: fork version that replaces the network's
     #[arg(long, value_name = "HEX", value_parser = hex_array::<4>, help_heading = "Light client")]
     pub fork_version: Option<[u8; 4]>,
 
-    /// Light client: a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once
+    /// Light client: file with a sync committee to trust, {"period": …, "pubkeys": […]}; may be given more than once
     #[arg(long, value_name = "FILE", help_heading = "Light client")]
     pub committee: Vec<PathBuf>,
 
-    /// Light client: how many of the 512 keys must have signed; a light client follows 342 (two thirds)
+    /// Light client: how many of the 512 keys must have signed; a light client acts on 342 (two thirds) or more
     #[arg(long, value_name = "N", default_value_t = MIN_PARTICIPANTS, help_heading = "Light client")]
     pub min_participants: usize,
 }
@@ -131,9 +130,9 @@ pub enum SoundnessBits {
 }
 
 fn hex_array<const N: usize>(text: &str) -> Result<[u8; N], String> {
-    let mut bytes = [0; N];
-    const_hex::decode_to_slice(text, &mut bytes).map_err(|error| format!("{error}; expected {N} bytes of hex"))?;
-    Ok(bytes)
+    let bytes = from_hex(text).map_err(|error| error.to_string())?;
+    let found = bytes.len();
+    bytes.try_into().map_err(|_| format!("found {found} bytes in hexadecimal digits, expected {N}"))
 }
 
 const EXAMPLES: &str = "\
@@ -147,14 +146,14 @@ Examples:
   quorate verify --known seen.jsonl block.jsonl";
 
 const FORMATS: &str = "\
-JSON Lines: one object a line,
+JSON Lines: one object on each line,
   {\"id\": …?, \"suite\": …?, \"source\": …?,
    \"public_key\": hex | \"public_keys\": [hex…],
    \"message\": hex | \"messages\": [hex…], \"signature\": hex}
-n keys with one message: all signed it. n keys with n messages: pairwise.
+With one message, all keys signed it. With n messages, key i signed message i.
 Keys and signatures are compressed points. On BN254 they are the EVM's words:
 drand-evmnet has keys of 128 bytes (G2, imaginary parts first), eigenlayer of
 192 (G1, then G2) and messages of 32; signatures there are 64 bytes, x and y.
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info. Light client: the Beacon API's bootstraps and
-updates; a bootstrap's committee is believed, so compare its block root.";
+updates; a bootstrap's committee is trusted, so compare its block root.";

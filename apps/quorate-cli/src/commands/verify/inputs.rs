@@ -1,7 +1,7 @@
-//! The inputs, whatever their format, as one stream of arrivals.
+//! Reads the inputs, in all formats, as one stream of arrivals.
 //!
-//! Light-client documents are read first, all of them, since one may hold the committee that another needs; the others
-//! are read as they come.
+//! All light-client documents are read first, because one may contain the committee that another needs. The other inputs are read in
+//! their order.
 
 use std::{
     fs::File,
@@ -48,9 +48,9 @@ pub(super) struct Unreadable {
 
 /// One input.
 enum Source {
-    /// A file to open when its turn comes.
+    /// A file that is opened when its turn comes.
     File(Arc<str>, PathBuf, Format),
-    /// Standard input or a pipe: what was looked at cannot be read twice.
+    /// Standard input or a pipe, which cannot be opened a second time.
     Stream(Arc<str>, Format, Box<dyn BufRead + Send>),
     /// A light-client document, by its index.
     Document(usize),
@@ -104,22 +104,22 @@ impl Inputs {
         Ok((inputs, unreadable))
     }
 
-    /// What the light-client documents taught about committees.
+    /// What the light-client documents say about committees.
     pub(super) fn lessons(&self) -> &[Lesson] {
         &self.lessons
     }
 
-    /// The light-client entries, taken out to be judged together.
+    /// Takes out the light-client entries, which are judged together.
     pub(super) fn take_updates(&mut self) -> Vec<(Arc<str>, Vec<Entry>)> {
         std::mem::take(&mut self.updates)
     }
 
-    /// Gives back what became of them, by document.
+    /// Puts back what they came to, by document.
     pub(super) fn put_judged(&mut self, judged: Vec<Vec<Arrival>>) {
         self.judged = judged;
     }
 
-    /// Reads everything and sends it on, in the order of the inputs, until nobody listens.
+    /// Reads everything and sends it on, in the order of the inputs, until the other end is dropped.
     pub(super) fn send(self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         for source in self.files {
@@ -135,7 +135,7 @@ impl Inputs {
     }
 }
 
-/// Sends a file's entries on. `None` once nobody listens.
+/// Sends a file's entries on. Returns `None` if the other end was dropped.
 fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
     entries.try_for_each(|entry| {
         to.push(match entry {
@@ -145,7 +145,7 @@ fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entr
     })
 }
 
-/// Entries of one input, or the errors that end it.
+/// The entries of one input, and the error that ends it.
 type Entries = Box<dyn Iterator<Item = Result<Entry, InputError>>>;
 
 fn read_file(path: &Path, format: Format, drand: &DrandOptions) -> Entries {
@@ -172,7 +172,7 @@ fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &DrandOptions) -
 
 const READ_AHEAD: usize = 1 << 16;
 
-/// The first bytes of an input, and so its format.
+/// Opens an input and finds out its format.
 fn look(path: &Path, format: Option<Format>) -> Result<(Format, Box<dyn BufRead + Send>), Failure> {
     let reader = open(path)?;
     match format {

@@ -1,6 +1,6 @@
-//! Ctrl-C: the first one ends the work after the window in hand, the second one ends the program.
+//! Ctrl-C. The first one ends the work after the current window, the second one ends the program.
 //!
-//! Before the first window there is no work to end: a read that blocks would not see the flag, so the program ends.
+//! Before the first window, the first Ctrl-C ends the program, because a read that blocks would not see the flag.
 
 use std::sync::{
     Arc,
@@ -19,7 +19,7 @@ pub(super) enum Ended {
 /// Whether Ctrl-C was pressed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interrupt {
-    /// Whether somebody looks at `pressed`.
+    /// Whether the judge checks `pressed` regularly.
     watched: Arc<AtomicBool>,
     pressed: Arc<AtomicBool>,
 }
@@ -37,7 +37,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// From here on somebody asks [`is_set`](Self::is_set) again and again.
+    /// From here on the judge calls [`is_set`](Self::is_set) regularly.
     pub(super) fn watch(&self) {
         self.watched.store(true, Ordering::SeqCst);
     }

@@ -1,7 +1,7 @@
-//! Arrivals on their way from the thread that reads to the one that judges.
+//! Takes arrivals from the thread that reads to the thread that judges.
 //!
-//! Bounded by number and by bytes, so that a fast reader waits; and whatever is in it can be taken, so that a claim never
-//! waits for the next one to be read.
+//! The queue is bounded by number and by bytes, so that a fast reader has to wait. The judge takes whatever is in it, so that a claim
+//! does not wait until the next one is read.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -10,17 +10,17 @@ use std::{
 
 use super::arrival::Arrival;
 
-/// A queue of at most so many arrivals and about so many bytes: the end to push to and the end to take from.
+/// A queue of at most `most` arrivals and about `most_bytes` bytes: the end to push to, and the end to take from.
 pub(super) fn queue(most: usize, most_bytes: usize) -> (Pusher, Taker) {
     let queue = Arc::new(Queue { state: Mutex::default(), changed: Condvar::new(), most, most_bytes });
     (Pusher(queue.clone()), Taker(queue))
 }
 
-/// The end to push to; the other end sees when it is dropped.
+/// The end to push to. The other end notices when it is dropped.
 pub(super) struct Pusher(Arc<Queue>);
 
 impl Pusher {
-    /// Waits while the queue is full. `None` once nobody takes.
+    /// Pushes an arrival, and waits while the queue is full. Returns `None` if the other end was dropped.
     pub(super) fn push(&self, arrival: Arrival) -> Option<()> {
         let queue = &*self.0;
         let full = |state: &mut State| {
@@ -44,21 +44,21 @@ impl Drop for Pusher {
     }
 }
 
-/// The end to take from; the other end sees when it is dropped.
+/// The end to take from. The other end notices when it is dropped.
 pub(super) struct Taker(Arc<Queue>);
 
 /// What a [`Taker`] found.
 pub(super) enum Taken {
     /// Everything that was in the queue.
     Some(Vec<Arrival>),
-    /// Nothing in time.
+    /// The queue stayed empty for as long as the taker wanted to wait.
     Late,
-    /// Nothing, and nothing will come.
+    /// The queue is empty, and the other end was dropped.
     Ended,
 }
 
 impl Taker {
-    /// Takes everything in the queue; waits so long for something to be in it.
+    /// Takes everything in the queue. If the queue is empty, waits at most `wait`.
     pub(super) fn take(&self, wait: Duration) -> Taken {
         let queue = &*self.0;
         let nothing = |state: &mut State| state.arrivals.is_empty() && !state.ended;
@@ -96,7 +96,7 @@ struct State {
 }
 
 impl Queue {
-    /// A thread that panicked holding the lock left nothing half done.
+    /// A thread that panicked while it held the lock left the state consistent, so a poisoned lock is used on.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! From a passphrase to the key that checks and deciphers a keystore.
+//! Makes the key that checks and decrypts a keystore from a passphrase.
 
 use aes::Aes128;
 use ctr::Ctr128BE;
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::kdf::{KEY_LENGTH, Kdf};
 use crate::secrets::passphrase::Passphrase;
 
-/// The intermediate key: half of it deciphers, half of it checks the passphrase.
+/// The derived key. One half decrypts, the other half checks the passphrase.
 pub(super) struct DecryptionKey(Zeroizing<[u8; KEY_LENGTH]>);
 
 impl DecryptionKey {
@@ -23,7 +23,7 @@ impl DecryptionKey {
         Sha256::new().chain_update(&self.0[16..]).chain_update(ciphertext).finalize().into()
     }
 
-    /// EIP-2335, secret decryption: AES-128-CTR under DK[0..16]. Its own inverse.
+    /// EIP-2335, secret decryption: AES-128-CTR under DK[0..16]. The same operation encrypts and decrypts.
     pub(super) fn apply_cipher(&self, iv: &[u8; 16], bytes: &mut [u8]) {
         let mut cipher = Ctr128BE::<Aes128>::new_from_slices(&self.0[..16], iv)
             .expect("AES-128 takes a key of 16 bytes and a block of 16 bytes");
@@ -36,7 +36,7 @@ impl DecryptionKey {
 /// Unicode's category Cc is exactly the standard's list: C0, Delete and C1.
 fn processed(passphrase: &Passphrase) -> Zeroizing<String> {
     let characters = || passphrase.expose().nfkd().filter(|c| !c.is_control());
-    // Counted first: a string that grows leaves its beginning behind, unwiped.
+    // The length is counted first, because a string that grows leaves a copy behind, which is not wiped.
     let length = characters().map(char::len_utf8).sum();
     let mut text = Zeroizing::new(String::with_capacity(length));
     text.extend(characters());

@@ -1,4 +1,4 @@
-//! What can be wrong with a keystore.
+//! The errors of keystores.
 
 use super::kdf::KdfError;
 use crate::secrets::hex::HexError;
@@ -8,17 +8,17 @@ use crate::secrets::secret::SecretError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeystoreError {
-    /// Not JSON, or a field is missing or of the wrong type.
-    #[error("not a keystore (EIP-2335)")]
+    /// The file is not JSON, or a field is missing or of the wrong type.
+    #[error("expected a keystore (EIP-2335)")]
     Json(#[from] serde_json::Error),
     /// Version 3 is the older Ethereum keystore, which holds keys of another curve.
-    #[error("keystore version {version}; only version 4 (EIP-2335) holds BLS keys")]
+    #[error("found a keystore of version {version}, expected version 4 (EIP-2335), which is for BLS keys")]
     Version {
         /// The version in the file.
         version: u64,
     },
     /// A module names a function that EIP-2335 does not have.
-    #[error("unknown {module} function '{function}'; known: {known}")]
+    #[error("\"crypto.{module}.function\": found {function:?}, expected {known}")]
     UnknownFunction {
         /// `kdf`, `checksum` or `cipher`.
         module: &'static str,
@@ -28,15 +28,15 @@ pub enum KeystoreError {
         known: &'static str,
     },
     /// A parameter of a module is missing or of the wrong type.
-    #[error("parameters of the keystore's {module}")]
+    #[error("\"crypto.{module}.params\" cannot be read")]
     Params {
         /// `kdf` or `cipher`.
         module: &'static str,
         /// Which, and how.
         source: serde_json::Error,
     },
-    /// Bad hexadecimal, or the wrong number of bytes.
-    #[error("keystore field {field}")]
+    /// A field is not hexadecimal digits, or has the wrong number of bytes.
+    #[error("\"{field}\" cannot be read")]
     Hex {
         /// The field, with dots.
         field: &'static str,
@@ -44,27 +44,27 @@ pub enum KeystoreError {
         source: HexError,
     },
     /// The uuid is not one.
-    #[error("keystore field uuid: '{uuid}' is not a UUID")]
+    #[error("\"uuid\": found {uuid:?}, expected a UUID")]
     Uuid {
         /// The text in the file.
         uuid: String,
     },
-    /// The file asks for a cost out of bounds.
-    #[error("the keystore's key derivation is out of bounds")]
+    /// The file asks for a cost that is out of bounds.
+    #[error("the keystore's key derivation function cannot be used")]
     Kdf(#[from] KdfError),
-    /// The checksum does not match. There is no telling a wrong passphrase from a damaged file.
+    /// The checksum does not match. A wrong passphrase and a damaged file look the same.
     #[error("wrong passphrase or damaged file: the keystore's checksum does not match")]
     WrongPassphrase,
     /// The passphrase is right, but the secret is not the key that the file states.
     #[error(transparent)]
     Secret(#[from] SecretError),
-    /// Encrypting under nothing protects nothing.
-    #[error("an empty passphrase protects nothing")]
+    /// An empty passphrase does not protect the secret.
+    #[error("the passphrase is empty, which would not protect the key; choose another")]
     EmptyPassphrase,
     /// A keystore for a private key must state the public key.
-    #[error("a keystore needs the public key of its secret")]
+    #[error("a keystore must state the public key of its secret key")]
     NoPublicKey,
-    /// The operating system gave no random bytes.
-    #[error("no random bytes from the operating system")]
+    /// The operating system has no random bytes.
+    #[error("the operating system has no random bytes")]
     Random(#[from] getrandom::Error),
 }

@@ -1,4 +1,4 @@
-//! The keystore as JSON: EIP-2335's schema on one side, checked bytes on the other.
+//! Reads and writes a keystore as JSON, in the schema of EIP-2335.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ impl Keystore {
     /// [`KeystoreError`]: not JSON or not the schema, another version, an unknown function, a
     /// cost out of bounds, hexadecimal that is bad or of the wrong length.
     pub fn parse(json: &[u8]) -> Result<Self, KeystoreError> {
-        // The version comes first: other versions have other fields, and "missing field" would mislead.
+        // The version is read first: other versions have other fields, and an error about a missing field would mislead.
         let Versioned { version } = serde_json::from_slice(json)?;
         if version != VERSION {
             return Err(KeystoreError::Version { version });
@@ -137,7 +137,7 @@ struct Versioned {
     version: u64,
 }
 
-/// The whole file. Fields beyond the schema are ignored: several tools add their own.
+/// The whole file. Other fields are ignored, because several tools add their own.
 #[derive(Serialize, Deserialize)]
 struct File {
     crypto: Crypto,
@@ -187,7 +187,7 @@ struct CipherParams {
     iv: String,
 }
 
-/// EIP-2335 begins at 4, so as not to collide with Ethereum's older keystores.
+/// EIP-2335 begins with version 4, because Ethereum's older keystores use the versions below.
 const VERSION: u64 = 4;
 
 const SCRYPT: &str = "scrypt";

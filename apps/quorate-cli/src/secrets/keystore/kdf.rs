@@ -1,7 +1,7 @@
-//! The two key derivation functions of EIP-2335, and how much work a file may ask of them.
+//! The two key derivation functions of EIP-2335, with bounds on the work that a file may ask for.
 //!
-//! A keystore names its own cost, so a hostile one could ask for all memory, or for hours.
-//! The types here hold only costs within the bounds: nothing else reaches the functions.
+//! A keystore states its own cost, so a hostile one could ask for all memory, or for hours. The types here have only costs within
+//! the bounds, and the functions accept nothing else.
 
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -10,9 +10,9 @@ use zeroize::Zeroizing;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Kdf {
-    /// Hard on memory: what to choose unless something else cannot read it.
+    /// Needs much memory, which makes guessing expensive. Choose it unless some program cannot read it.
     Scrypt(Scrypt),
-    /// PBKDF2 with HMAC-SHA-256. Needs no memory, so guessing is cheap on special hardware.
+    /// PBKDF2 with HMAC-SHA-256. It needs no memory, so guessing is cheap on special hardware.
     Pbkdf2(Pbkdf2),
 }
 
@@ -21,7 +21,7 @@ impl Kdf {
     ///
     /// Cost at the defaults: about a second and 256 MiB for scrypt; tens of milliseconds and no
     /// memory for PBKDF2, on a CPU with SHA instructions.
-    /// The function's own working memory is freed without being wiped.
+    /// The working memory of the function is freed without being wiped.
     pub(super) fn derive(&self, passphrase: &[u8], salt: &[u8]) -> Zeroizing<[u8; KEY_LENGTH]> {
         let mut key = Zeroizing::new([0; KEY_LENGTH]);
         match self {
@@ -56,7 +56,7 @@ impl Scrypt {
     ///
     /// # Errors
     /// [`KdfError`]: `n` is not a power of two, `r` or `p` is zero, or the product is above
-    /// [`Scrypt::MAX_WORK`]. Nothing is too weak: a file may have been made for a test.
+    /// [`Scrypt::MAX_WORK`]. There is no lower bound, because a file may have been made for a test.
     pub fn new(n: u64, r: u64, p: u64) -> Result<Self, KdfError> {
         if n < 2 || !n.is_power_of_two() {
             return Err(KdfError::ScryptN { n });
@@ -69,7 +69,7 @@ impl Scrypt {
         if product.is_none_or(|product| product > Self::MAX_WORK) {
             return Err(too_large);
         }
-        // Below MAX_WORK each of them fits, log2(n) most of all.
+        // Below MAX_WORK each of them fits.
         let (Ok(log_n), Ok(r), Ok(p)) = (u8::try_from(n.trailing_zeros()), u32::try_from(r), u32::try_from(p)) else {
             return Err(too_large);
         };
@@ -137,23 +137,23 @@ impl Default for Pbkdf2 {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KdfError {
-    /// Half of the derived key deciphers, half of it checks; there is a use for 32 bytes only.
-    #[error("a derived key of {dklen} bytes (dklen), where {KEY_LENGTH} are needed")]
+    /// One half of the derived key decrypts and the other half checks, so it must have 32 bytes.
+    #[error("\"dklen\": found {dklen}, expected {KEY_LENGTH}")]
     DerivedKeyLength {
         /// Bytes asked for.
         dklen: u64,
     },
     /// RFC 7914: n must be larger than 1 and a power of two.
-    #[error("scrypt n = {n} is not a power of two above 1")]
+    #[error("\"n\" of scrypt: found {n}, expected a power of two above 1")]
     ScryptN {
         /// The cost factor asked for.
         n: u64,
     },
     /// RFC 7914: r and p are positive.
-    #[error("scrypt r and p must be at least 1")]
+    #[error("\"r\" or \"p\" of scrypt: found 0, expected at least 1")]
     ScryptZero,
-    /// More time and memory than a keystore has any need for.
-    #[error("scrypt n = {n}, r = {r}, p = {p}: n · r · p is above {}", Scrypt::MAX_WORK)]
+    /// The file asks for more time and memory than a keystore needs.
+    #[error("scrypt: found n = {n}, r = {r}, p = {p}, expected n · r · p of at most {}", Scrypt::MAX_WORK)]
     ScryptTooLarge {
         /// Cost factor.
         n: u64,
@@ -162,14 +162,14 @@ pub enum KdfError {
         /// Parallelism.
         p: u64,
     },
-    /// No iterations at all, or more time than a keystore has any need for.
-    #[error("pbkdf2 c = {c} is not from 1 to {}", Pbkdf2::MAX_ITERATIONS)]
+    /// The file asks for no iterations, or for more time than a keystore needs.
+    #[error("\"c\" of pbkdf2: found {c}, expected 1 to {}", Pbkdf2::MAX_ITERATIONS)]
     Pbkdf2Iterations {
         /// Iterations asked for.
         c: u64,
     },
-    /// EIP-2335 knows one pseudo-random function.
-    #[error("pbkdf2 prf is '{prf}', where only 'hmac-sha256' is known")]
+    /// EIP-2335 has one pseudo-random function.
+    #[error("\"prf\" of pbkdf2: found {prf:?}, expected \"hmac-sha256\"")]
     Pbkdf2Prf {
         /// The function asked for.
         prf: String,

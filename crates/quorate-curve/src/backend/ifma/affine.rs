@@ -1,13 +1,13 @@
-//! Sums of affine points, eight additions at a time and one inversion for a round of them (Montgomery's trick).
+//! Sums of affine points: eight additions at a time, with one inversion for a round of them (Montgomery's trick).
 //!
 //! ```text
 //! λ = (y₂ - y₁)/(x₂ - x₁), or 3x²/2y for a doubling;    x₃ = λ² - x₁ - x₂;    y₃ = λ(x₁ - x₃) - y₁
 //! ```
 //!
-//! Points stay in the lanes' form from one sum to the next: a [`Table`] keeps each coordinate as a row of eight limbs,
-//! and eight rows become a vector by a transposition, far cheaper than a multiplication. [`sums`] gathers segments of
-//! table entries side by side, a segment a lane, and adds the vectors in rounds. Identities, equal and opposite points
-//! are exact in every lane. Neither curve has a point of order 2 (their orders are odd), so y = 0 is the identity's alone.
+//! Points stay in the form of the lanes from one sum to the next: a [`Table`] stores each coordinate as a
+//! [row](super::rows). [`sums`] puts segments of table entries side by side, one in each lane, and adds the vectors in
+//! rounds. Identities, equal points and opposite points are exact in every lane. The orders of both curves are odd, so
+//! that neither has a point of order 2, and y = 0 is only the identity's.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -23,7 +23,8 @@ use super::{
 };
 use crate::segments::Segments;
 
-/// Eight affine points. Where the mask says identity, both coordinates are blank.
+/// Eight affine points. In the lanes of the mask the point is the identity, and both coordinates are zero in every
+/// limb.
 #[derive(Clone, Copy)]
 pub(crate) struct Points<F> {
     pub(crate) x: F,
@@ -31,7 +32,7 @@ pub(crate) struct Points<F> {
     pub(crate) identity: Mask,
 }
 
-/// What a slope is divided by in each lane, and where the sum is not the ordinary one.
+/// The lanes where the sum needs another slope or none.
 #[derive(Clone, Copy)]
 struct Exceptions {
     equal: Mask,
@@ -75,7 +76,7 @@ fn add<F: Coordinate>(a: &Points<F>, b: &Points<F>, inverse: &F, exceptions: Exc
     Points { x: pick(&sum.x, &a.x, &b.x), y: pick(&sum.y, &a.y, &b.y), identity: both }
 }
 
-/// The third point on a line, reflected.
+/// The third point on the line through two points, reflected.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn ordinary<F: Coordinate>(a: &Points<F>, sum_of_x: &F, slope: &F) -> Points<F> {
@@ -84,7 +85,7 @@ fn ordinary<F: Coordinate>(a: &Points<F>, sum_of_x: &F, slope: &F) -> Points<F> 
     Points { x, y, identity: 0 }
 }
 
-/// Elements to invert together, none of them zero in any lane. Inverses come out last in, first out.
+/// Elements that are inverted together. None may be zero in any lane. The inverses come out in reverse order.
 pub(crate) struct Chain<F> {
     values: Vec<F>,
     before: Vec<F>,
@@ -139,7 +140,7 @@ fn add_pairs<F: Coordinate>(points: &mut [Points<F>], pairs: &[(u32, u32)], chai
     }
 }
 
-/// A table entry: a point times ω^turn, negative or not.
+/// A table entry: a point times ω^turn, and negated or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(u32);
 
@@ -164,10 +165,10 @@ impl Entry {
     }
 }
 
-/// Points in rows, the first of them the identity.
+/// Points as rows. The first is the identity.
 pub(crate) struct Table<F: Coordinate> {
     lanes: Ifma,
-    /// Rows of x a point: 3 where ωx and ω²x are there too, otherwise 1.
+    /// The number of rows of x for each point: 3 if the table has ωx and ω²x too, otherwise 1.
     turns: usize,
     x: Vec<F::Row>,
     /// y and -y.
@@ -176,7 +177,7 @@ pub(crate) struct Table<F: Coordinate> {
 }
 
 impl<F: Coordinate> Table<F> {
-    /// Room for `n` points, all the identity.
+    /// A table of `n` points that are all the identity.
     fn new(lanes: Ifma, n: usize, turns: bool, beta: blst_fp) -> Self {
         assert!(n < 1 << 28, "a table of {n} points");
         let turns = if turns { 3 } else { 1 };
@@ -189,7 +190,7 @@ impl<F: Coordinate> Table<F> {
         }
     }
 
-    /// The points in a table.
+    /// A table of the points.
     pub(crate) fn of<C: InLanes<Lanes = F>>(lanes: Ifma, points: &[C], turns: bool) -> Self {
         let mut table = Self::new(lanes, points.len(), turns, C::beta());
         fill(lanes, &mut table, points);
@@ -210,7 +211,7 @@ impl<F: Coordinate> Table<F> {
         entry.index() * self.turns + (entry.0 as usize >> 1 & 3)
     }
 
-    /// Brings eight entries nearer, for tables larger than the caches.
+    /// Fetches eight entries into the caches, for tables that are larger.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn prefetch(&self, entries: &[Entry; LANES]) {
@@ -235,7 +236,7 @@ impl<F: Coordinate> Table<F> {
         Points { x, y, identity: y.blank() }
     }
 
-    /// Puts eight points, or as many as there are indices, in their places.
+    /// Stores eight points, or as many as there are indices, at their places.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(crate) fn put(&mut self, points: &Points<F>, indices: &[u32], beta: &Fp) {
@@ -261,7 +262,7 @@ impl<F: Coordinate> Table<F> {
         }
     }
 
-    /// Points `from`..`from + 8` of the table, identities beyond its end.
+    /// The points `from`..`from + 8` of the table, with identities beyond its end.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(crate) fn eight(&self, from: usize) -> Points<F> {
@@ -274,7 +275,7 @@ impl<F: Coordinate> Table<F> {
         self.gather(&entries)
     }
 
-    /// The points of the table as blst has them.
+    /// The points of the table as blst's points.
     pub(crate) fn to_points<C: InLanes<Lanes = F>>(&self) -> Vec<C> {
         let mut out = Vec::with_capacity(self.len() + LANES);
         drain(self.lanes, self, &mut out);
@@ -302,7 +303,7 @@ in_lanes! {
     }
 }
 
-/// Eight points, or fewer and identities. Two multiplications a coordinate's part.
+/// Eight points of blst. Identities fill the lanes that are left. Two multiplications for each part of a coordinate.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn load<C: InLanes>(lanes: Ifma, points: &[C]) -> Points<C::Lanes> {
     let mut x = [C::IDENTITY.x(); LANES];
@@ -325,7 +326,7 @@ pub(crate) fn load<C: InLanes>(lanes: Ifma, points: &[C]) -> Points<C::Lanes> {
     Points { x, y, identity }
 }
 
-/// The eight points as blst has them.
+/// The eight points as blst's points.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn store<C: InLanes>(points: &Points<C::Lanes>) -> [C; LANES] {
     let (x, y) = (points.x.store(), points.y.store());
@@ -336,10 +337,10 @@ pub(crate) fn store<C: InLanes>(points: &Points<C::Lanes>) -> [C; LANES] {
     out
 }
 
-/// The sum of each segment of entries, in a table.
+/// A table of the sums of each segment of entries.
 pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &Segments<Entry>, turns: bool) -> Table<F> {
-    // Segments lie side by side, the longest together, so that at most eight times the longest is wasted.
-    // Longer ones than an even share are cut, and the sums of their pieces added.
+    // Segments lie side by side, sorted by length, so that lanes idle for at most eight times the longest. Segments
+    // longer than an even share are cut, and the sums of their pieces are added.
     let most = (entries.items().len() / 64).max(16);
     let (mut pieces, mut ends_of_pieces) = (Vec::with_capacity(entries.len() + 64), Vec::with_capacity(entries.len()));
     for Range { mut start, end } in entries.cut().ranges() {
@@ -360,7 +361,7 @@ pub(crate) fn sums<F: Coordinate>(table: &Table<F>, entries: &Segments<Entry>, t
     sums(&out, &Segments::from_ends(again, ends_of_pieces), turns)
 }
 
-/// Vectors that are added up together: enough to hide an inversion, few enough to stay in the second cache.
+/// The number of vectors that are added at a time: enough to hide an inversion, and few enough for the second cache.
 const TOGETHER: usize = 512;
 
 in_lanes! {
@@ -442,7 +443,7 @@ pub(super) mod tests {
         Backend::Portable.hash_to_curve(b"sums in lanes", &messages)
     }
 
-    /// A point of each curve with x as small as possible, outside the subgroup.
+    /// A point of the curve outside the subgroup, with the smallest x.
     pub(in crate::backend::ifma) fn outside<G: Group>() -> G {
         (0..=255)
             .find_map(|x| {

@@ -1,13 +1,13 @@
-//! How large a value can be, tracked beside it in builds with debug assertions.
+//! Bounds: how large a value can be, tracked beside the value in builds with debug assertions.
 //!
-//! A bound follows from the operations that made a value and not from the value, so that one run of a computation proves
-//! that no run of the same operations overflows. Random values would not: they hardly ever come near a bound.
+//! A bound follows from the operations that made a value, not from the value. So one run of a computation proves that
+//! no run of the same operations overflows. Random values would prove little, because they rarely come near a bound.
 //!
 //! In other builds a bound has no size, and its methods do nothing.
 
 pub(super) use kept::Tracked;
 
-/// With debug assertions a tracked value is kept.
+/// In builds with debug assertions.
 #[cfg(debug_assertions)]
 mod kept {
     /// A value that only builds with debug assertions keep.
@@ -31,7 +31,7 @@ mod kept {
     }
 }
 
-/// Without them it is forgotten at once.
+/// In other builds.
 #[cfg(not(debug_assertions))]
 mod kept {
     use core::marker::PhantomData;
@@ -72,7 +72,7 @@ struct Largest {
     value: f64,
 }
 
-/// 2^50: what a limb holds of its own.
+/// 2^50, the weight of the next limb.
 const UNIT: u64 = 1 << 50;
 /// p/2^400.
 const P_OVER_R: f64 = 1.55e-6;
@@ -81,7 +81,7 @@ impl Bound {
     /// A canonical number.
     pub(crate) const CANONICAL: Self = Self::new(1, 1.0);
 
-    /// Limbs below so many units, and a value of at most so many p.
+    /// Limbs below `units`·2^50, and a value of at most `value`·p.
     #[inline(always)]
     pub(crate) const fn new(units: u64, value: f64) -> Self {
         Self(Tracked::new(Largest { limb: units * UNIT - 1, value }))
@@ -92,25 +92,25 @@ impl Bound {
         Self(self.0.with(other.0, |a, b| Largest { limb: a.limb + b.limb, value: a.value + b.value }))
     }
 
-    /// Of a number that can be either.
+    /// The bound of a number that is one or the other.
     #[inline(always)]
     pub(crate) fn or(self, other: Self) -> Self {
         Self(self.0.with(other.0, |a, b| Largest { limb: a.limb.max(b.limb), value: a.value.max(b.value) }))
     }
 
-    /// After the carries from each limb to the next.
+    /// The bound after the carries from each limb to the next.
     #[inline(always)]
     pub(crate) fn carried(self) -> Self {
         Self(self.0.with(Self::CANONICAL.0, |a, one_unit| Largest { limb: one_unit.limb, value: a.value }))
     }
 
-    /// After the reduction of a product of two numbers.
+    /// The bound after the reduction of a product of two numbers.
     #[inline(always)]
     pub(crate) fn of_product(self, other: Self) -> Self {
         Self(self.0.with(other.0, |a, b| reduced(a.value * b.value)))
     }
 
-    /// After the reduction of a number of so many p² and its addition to this one, with the carries taken.
+    /// The bound after a number of `products`·p² is reduced and added to this one, with the carries taken.
     #[inline(always)]
     pub(crate) fn plus_reduced(self, products: Tracked<f64>) -> Self {
         Self(self.0.with(products, |a, products| {
@@ -125,7 +125,8 @@ impl Bound {
         self.0.with(self.0, |a, _| a.value)
     }
 
-    /// Asserts that the number is a factor: every limb below `units`·2^50, of which the multiplier takes four.
+    /// Asserts that the number can be a factor: every limb is below `units`·2^50, and the multiplier takes at most four
+    /// units.
     #[track_caller]
     #[inline(always)]
     pub(crate) fn assert_factor(self, units: u64) {
@@ -136,7 +137,7 @@ impl Bound {
         }
     }
 
-    /// Asserts that every limb is at most `units`·(2^50 - 1), as a number that is taken from another must be.
+    /// Asserts that the number can be subtracted: every limb is at most `units`·(2^50 - 1).
     #[track_caller]
     #[inline(always)]
     pub(crate) fn assert_limbs(self, units: u64) {
@@ -146,7 +147,7 @@ impl Bound {
         }
     }
 
-    /// Asserts that the value is at most so many p.
+    /// Asserts that the value is at most `most`·p.
     #[track_caller]
     #[inline(always)]
     pub(crate) fn assert_value(self, most: f64) {
@@ -156,7 +157,7 @@ impl Bound {
     }
 }
 
-/// After the reduction of a number of so many p².
+/// The bound after the reduction of a number of `products`·p².
 fn reduced(products: f64) -> Largest {
     Largest { limb: UNIT - 1, value: products * P_OVER_R + 2.0 }
 }

@@ -1,9 +1,9 @@
-//! Eight points of a curve y² = x³ + b, for both curves: in Jacobian coordinates X/Z², Y/Z³.
+//! Eight points of a curve y² = x³ + b in Jacobian coordinates (X/Z², Y/Z³), for both curves.
 //!
-//! The formulas are not complete, but where one does not hold Z becomes zero, and from a zero Z comes another with every
-//! formula: whoever finds a zero at the end decides that lane otherwise, and the other lanes are right.
+//! The formulas are not complete. But where a formula does not hold, it makes Z zero, and every formula makes a zero Z
+//! from a zero Z. A caller that finds a zero at the end decides that lane in another way. The other lanes are right.
 //!
-//! Coordinates have limbs below one unit; X and Y stay below 11p, Z below 3p.
+//! Coordinates have limbs below one unit. X and Y stay below 11p, Z below 3p.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ use crate::{
     backend::portable::map_to_g2::{PSI_X, PSI_Y},
 };
 
-/// 4·2^400 mod p: four.
+/// 4·2^400 mod p, the Montgomery form of four.
 const FOUR: Limbs = limbs([
     0x2ad7_000d_203a_8a63,
     0xbdbf_7acd_927e_c4a2,
@@ -32,14 +32,14 @@ const FOUR: Limbs = limbs([
     0x07b3_5c3d_9d9a_070a,
 ]);
 
-/// What the lanes know of a curve.
+/// What the lanes need to know of a curve.
 pub trait InLanes: Curve {
     /// Eight elements of the coordinate field.
     type Lanes: Coordinate<Element = Self::Field>;
 
     /// The constant of the curve equation.
     fn b(lanes: Ifma) -> Self::Lanes;
-    /// β, for which (βx, y) is ω·(x, y).
+    /// β, where (βx, y) = ω·(x, y).
     fn beta() -> blst_fp;
 }
 
@@ -85,7 +85,7 @@ pub struct Jacobian<F> {
 }
 
 impl<F: Field> Affine<F> {
-    /// Up to eight finite points; the first fills the lanes that are left.
+    /// Up to eight finite points. The first one fills the lanes that are left.
     #[inline(always)]
     pub(crate) fn load<C: Curve<Field = F::Element>>(lanes: Ifma, points: &[C]) -> Self {
         let at = |lane: usize| points.get(lane).unwrap_or(&points[0]);
@@ -121,7 +121,7 @@ pub(crate) fn double<F: Field>(p: &Jacobian<F>) -> Jacobian<F> {
     Jacobian { x, y, z: p.y.times(&p.z.doubled()) }
 }
 
-/// P + Q. Eight products and three squarings. Z becomes zero where P = ±Q or P is the identity.
+/// P + Q for an affine Q. Eight products and three squarings. Z becomes zero if P = ±Q or if P is the identity.
 ///
 /// `H = x₂Z₁² - X₁, R = y₂Z₁³ - Y₁;  X₃ = R² - H³ - 2X₁H²,  Y₃ = R(X₁H² - X₃) - Y₁H³,  Z₃ = Z₁H`
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -133,7 +133,7 @@ pub(crate) fn add_affine<F: Field>(p: &Jacobian<F>, q: &Affine<F>) -> Jacobian<F
     chord(&p.x.times(&h2), &p.y, &h.times(&h2), &r, p.z.times(&h))
 }
 
-/// P + Q. Twelve products and four squarings. Z becomes zero where P = ±Q or either is the identity.
+/// P + Q. Twelve products and four squarings. Z becomes zero if P = ±Q or if either is the identity.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn add<F: Field>(p: &Jacobian<F>, q: &Jacobian<F>) -> Jacobian<F> {
     let (p_z2, q_z2) = (p.z.squared(), q.z.squared());
@@ -144,7 +144,7 @@ pub(crate) fn add<F: Field>(p: &Jacobian<F>, q: &Jacobian<F>) -> Jacobian<F> {
     chord(&p_x.times(&h2), &p_y, &h.times(&h2), &r, p.z.times(&q.z).times(&h))
 }
 
-/// What both additions end in, from X₁H², Y₁, H³, R and Z₃.
+/// The last steps of both additions, from X₁H², Y₁, H³, R and Z₃.
 #[inline(always)]
 fn chord<F: Field>(v: &F, y1: &F, h3: &F, r: &F, z: F) -> Jacobian<F> {
     let x = r.squared().subtract::<7, 3>(&h3.plus(&v.doubled())).carried();
@@ -153,20 +153,21 @@ fn chord<F: Field>(v: &F, y1: &F, h3: &F, r: &F, z: F) -> Jacobian<F> {
     Jacobian { x, y, z }
 }
 
-/// |z|·P for the parameter z of the curve, |z| = 0xd201000000010000, by 63 doublings and five additions. Z becomes zero
+/// |z|·P for the curve's parameter z, |z| = 0xd201000000010000, by 63 doublings and five additions. Z becomes zero if P
+/// is the identity or has a small order.
 /// where P is the identity or of a small order.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn times_minus_z<F: Field>(p: &Affine<F>) -> Jacobian<F> {
     double_and_add(p.to_jacobian(), |sum| add_affine(sum, p))
 }
 
-/// As [`times_minus_z`], for a point that is not affine.
+/// The same as [`times_minus_z`], for a point in Jacobian coordinates.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn times_minus_z_jacobian<F: Field>(p: &Jacobian<F>) -> Jacobian<F> {
     double_and_add(*p, |sum| add(sum, p))
 }
 
-/// Doubles for each bit of |z| below the first, and adds where it is set.
+/// Doubles for each bit of |z| below the highest, and adds if the bit is set.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn double_and_add<F: Field>(mut sum: Jacobian<F>, plus_point: impl Fn(&Jacobian<F>) -> Jacobian<F>) -> Jacobian<F> {
@@ -182,11 +183,12 @@ fn double_and_add<F: Field>(mut sum: Jacobian<F>, plus_point: impl Fn(&Jacobian<
     sum
 }
 
-/// The gaps between the bits of |z|, and what follows the last.
+/// The numbers of doublings before each addition, and after the last.
 const Z_DOUBLINGS: [usize; 5] = [1, 2, 3, 9, 32];
 const Z_LAST_DOUBLINGS: usize = 16;
 
-/// The points of the vectors, affine, and the lanes where Z is zero, with zeros for coordinates. One inversion for all.
+/// The points in affine coordinates, and the lanes where Z is zero. There the coordinates are zero too. One inversion
+/// for all.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn to_affine_lanes<F: Field>(points: &[Jacobian<F>]) -> Vec<(Affine<F>, Mask)> {
     let mut inverses = Vec::with_capacity(points.len());
@@ -203,7 +205,7 @@ pub(crate) fn to_affine_lanes<F: Field>(points: &[Jacobian<F>]) -> Vec<(Affine<F
     out
 }
 
-/// The points of the vectors, and `None` where Z is zero. One inversion for all.
+/// The points of the vectors as blst's points, and `None` where Z is zero. One inversion for all.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn to_affine<C: InLanes>(points: &[Jacobian<C::Lanes>]) -> Vec<[Option<C>; LANES]> {
     let mut out = Vec::with_capacity(points.len());
@@ -227,7 +229,7 @@ impl<F: Field> Jacobian<F> {
     }
 }
 
-/// Multiplies eight x by β, that of (βx, y) = -z²·(x, y) on the subgroup of G1.
+/// Multiplies eight x by the β for which (βx, y) = -z²·(x, y) on the subgroup of G1.
 #[inline(always)]
 pub(crate) fn turned(x: &Fp) -> Fp {
     x.times(&Fp::splat(x.lanes(), &blst_p1_affine::turn_field(ONE, 1)))
@@ -249,7 +251,7 @@ pub(super) mod tests {
         portable::hash_to_curve::HashForSums,
     };
 
-    /// Finite points of every kind: of order r, of the whole curve, with x = 0, of small orders, and their negatives.
+    /// Finite points of every kind: of order r, of any order, with x = 0, of small orders, and their negatives.
     pub(in crate::backend::ifma) fn points<C: HashForSums>(small: &[C]) -> Vec<C> {
         let names: Vec<_> = (0..9u8).map(|i| [i]).collect();
         let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
@@ -279,7 +281,7 @@ pub(super) mod tests {
         C::to_affine(&[sum])[0]
     }
 
-    /// (0, ±2) of order 3, and points of order 11 and 11·3 of E(Fp).
+    /// (0, ±2) of order 3, and points of order 11 and 33 of E(Fp).
     pub(in crate::backend::ifma) fn small_g1() -> Vec<blst_p1_affine> {
         use crate::{Backend, G1, group::sealed::Sealed};
         let point = |bytes: [u8; 48]| Backend::Portable.decode::<G1>(&bytes).map(G1::inner);
@@ -354,7 +356,7 @@ pub(super) mod tests {
                     times(&a, "a").to_jacobian(),
                 ];
                 for (kind, (got, expected)) in got.iter().zip(expected).enumerate() {
-                    // Where a formula does not hold, Z is zero.
+                    // Z is zero where a formula does not hold.
                     assert!(got[i].is_none() || got[i] == finite(expected), "kind {kind}, shift {shift}, lane {i}");
                     let exceptional = a == b || a == b.signed(true) || !a.in_subgroup() || !b.in_subgroup();
                     assert!(got[i].is_some() || exceptional, "kind {kind}, shift {shift}, lane {i}");

@@ -1,4 +1,5 @@
-//! Decoding: the structural checks of [`crate::encoding`] item by item, then the curve equation for eight or sixteen.
+//! Decoding. [`crate::encoding`] checks the structure of each item, then the lanes solve the curve equation for eight
+//! or sixteen items at a time.
 
 use alloc::vec::Vec;
 
@@ -39,7 +40,8 @@ pub(crate) fn decode_uncompressed_each<C: InLanes>(lanes: Ifma, encodings: &[&[u
     })
 }
 
-/// Checks each encoding, and has the curve equation of the finite ones seen to, up to sixteen at a time.
+/// Checks the structure of each encoding. `points` decides the curve equation for the finite ones, up to sixteen at a
+/// time.
 fn each<C: InLanes>(
     encodings: &[&[u8]],
     expected: usize,
@@ -68,7 +70,7 @@ fn each<C: InLanes>(
 }
 
 in_lanes! {
-    /// The points of up to 8·N compressed encodings, and `None` for an x of no point.
+    /// The points of up to 8·N compressed encodings, and `None` if no point has this x.
     fn solve<C: InLanes>[N: usize](lanes: Ifma, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
         let mut x = [C::Lanes::zero(lanes); N];
         let mut squares = x;
@@ -88,7 +90,7 @@ in_lanes! {
         }
     }
 
-    /// The points of up to eight uncompressed encodings, and `None` for coordinates of no point.
+    /// The points of up to eight uncompressed encodings, and `None` if they are not on the curve.
     fn verify<C: InLanes>(lanes: Ifma, encodings: &[&[u8]], out: &mut Vec<Option<C>>) {
         let bytes = size_of::<C::Field>();
         let (x, y): (C::Lanes, C::Lanes) = (coordinate(lanes, encodings, 0), coordinate(lanes, encodings, bytes));
@@ -103,7 +105,7 @@ fn push<C: InLanes>(x: &C::Lanes, y: &C::Lanes, good: Mask, count: usize, out: &
     out.extend(points.map(|(lane, point)| (good >> lane & 1 == 1).then_some(point)));
 }
 
-/// The coordinate at a place of up to eight encodings, zero in lanes without one. Flags are left out.
+/// The coordinate at a byte offset of up to eight encodings, without the flags. Lanes without an encoding are zero.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn coordinate<F: Field>(lanes: Ifma, encodings: &[&[u8]], place: usize) -> F {
     let mut words: Words = [[[0; LANES]; 6]; 2];
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(lanes.decode_uncompressed_each::<G>(&encodings), expected);
     }
 
-    /// Encodings good and bad of both forms.
+    /// Good and bad encodings of both forms.
     fn encodings<G: Group>(small: &[G::Affine]) -> Vec<Vec<u8>> {
         let mut points: Vec<G> = points(small).into_iter().map(G::wrap).collect();
         points.push(G::IDENTITY);
@@ -166,7 +168,7 @@ mod tests {
             }
             out.extend([short, long]);
         }
-        // Small x, real and imaginary, and those at p.
+        // Small x, real and imaginary, and x near p.
         for part in (0..G::COMPRESSED).step_by(FP_BYTES) {
             for last in 0..40 {
                 let mut bytes = alloc::vec![0; G::COMPRESSED];
@@ -214,11 +216,11 @@ mod tests {
         agrees::<G2>(&small_g2());
     }
 
-    /// Where the imaginary part of y² is zero, the root is real or imaginary.
+    /// If the imaginary part of y² is zero, the root is real or imaginary.
     #[test]
     fn roots_of_real_numbers() {
         let Some(lanes) = lanes_or_skip() else { return };
-        // x³ + 4(1 + i) is real for no small x, so the roots themselves are asked.
+        // x³ + 4(1 + i) is real for no small x, so the test computes the roots themselves.
         let small = |n: u64| {
             let mut out = blst::blst_fp::default();
             // SAFETY: six words in.

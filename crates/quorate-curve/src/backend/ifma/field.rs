@@ -1,7 +1,7 @@
-//! One face for eight elements of Fp and eight of Fp2, for the formulas that both curves share.
+//! The trait that eight elements of Fp and eight of Fp2 share, for the formulas of both curves.
 //!
-//! Methods are always inlined: a formula over them becomes vector code where its function enables AVX-512.
-//! A formula states nothing of bounds; debug builds assert them on every path that a test runs.
+//! Methods are always inlined: in a function that is compiled with AVX-512, a formula becomes vector code. A formula
+//! does not mention bounds. Debug builds assert them on every path that a test runs.
 
 use alloc::vec::Vec;
 
@@ -14,14 +14,14 @@ use super::{
     vector::{Ifma, LANES, Mask, in_lanes},
 };
 
-/// The words of the parts of eight elements; those of the second part do not count in Fp.
+/// The words of the parts of eight elements. Fp has no second part and ignores it.
 pub(crate) type Words = [[[u64; LANES]; 6]; 2];
 
 /// Eight elements of the coordinate field of a curve.
 pub trait Field: Copy {
-    /// One element as blst has it.
+    /// One element of blst.
     type Element: Copy;
-    /// Elements of Fp in one.
+    /// The number of elements of Fp in an element.
     const PARTS: usize;
 
     /// The token that the elements were made from.
@@ -30,7 +30,7 @@ pub trait Field: Copy {
     fn one(lanes: Ifma) -> Self;
     fn load(lanes: Ifma, elements: &[&Self::Element; LANES]) -> Self;
     fn store(&self) -> [Self::Element; LANES];
-    /// See [`Fp::plus`]; every other method of this trait likewise.
+    /// See [`Fp::plus`], and likewise for every other method of this trait.
     fn plus(&self, other: &Self) -> Self;
     fn minus(&self, other: &Self) -> Self;
     fn minus_sum(&self, other: &Self) -> Self;
@@ -38,11 +38,12 @@ pub trait Field: Copy {
     fn negated(&self) -> Self;
     fn carried(&self) -> Self;
     fn shrunk(&self) -> Self;
-    /// The same number as [`times`](Self::times) takes it, from limbs below 4 units: carried in Fp2, as it is in Fp.
+    /// The number as [`times`](Self::times) accepts it, from limbs below 4 units. In Fp it is unchanged, in Fp2 its
+    /// carries are taken.
     fn factor(&self) -> Self;
-    /// Of limbs below 2 units.
+    /// It accepts limbs below 2 units.
     fn times(&self, other: &Self) -> Self;
-    /// Of limbs below 2 units and values below 16p.
+    /// It accepts limbs below 2 units and values below 16p.
     fn squared(&self) -> Self;
     fn times_fp(&self, other: &Fp) -> Self;
     fn or(&self, mask: Mask, other: &Self) -> Self;
@@ -51,12 +52,12 @@ pub trait Field: Copy {
     fn equals(&self, other: &Self) -> Mask;
     fn is_odd(&self) -> Mask;
     fn is_larger(&self) -> Mask;
-    /// From the words of its parts: see [`Fp::from_words`].
+    /// An element from the words of its parts: see [`Fp::from_words`].
     fn from_words(lanes: Ifma, words: &Words) -> Self;
-    /// The square roots of elements, and where they are that: see [`square_root`].
+    /// The square roots, and the lanes where they are roots: see [`square_root`].
     fn square_roots<const N: usize>(squares: &[Self; N]) -> [(Self, Mask); N];
-    /// The inverses of a vector's elements, none of which is zero, of limbs below one unit and values below 4p. Six products
-    /// of Fp and one scalar inversion; an element of Fp2 goes by its norm.
+    /// The inverses of elements that are not zero, with limbs below one unit and values below 4p. Six products of Fp
+    /// and one inversion by blst. An element of Fp2 is inverted through its norm.
     fn inverted(&self) -> Self;
 
     #[inline(always)]
@@ -180,8 +181,8 @@ field!(
     in_fp2
 );
 
-/// Replaces each element by its inverse, zeros by zero: Montgomery's trick down the vectors, then across the lanes.
-/// Elements of limbs below 2 units and values below 8p. Three products a vector, and one inversion.
+/// Replaces each element by its inverse, and leaves zeros. Montgomery's trick inverts all vectors together, and then
+/// all lanes. It accepts limbs below 2 units and values below 8p. Three products a vector, and one inversion.
 pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
     if let Some(first) = elements.first() {
         invert_elements(first.lanes(), elements);
@@ -190,7 +191,7 @@ pub(crate) fn invert_all<F: Field>(elements: &mut [F]) {
 
 in_lanes! {
     fn invert_elements<F: Field>(lanes: Ifma, elements: &mut [F]) {
-        // What comes before each element: its zeros, and the product so far, in which zeros count as ones.
+        // What comes before each element: its zeros, and the product so far, in which ones stand for zeros.
         let mut before = Vec::with_capacity(elements.len());
         let mut product: Option<F> = None;
         for element in elements.iter_mut() {

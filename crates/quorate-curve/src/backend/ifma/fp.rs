@@ -1,9 +1,11 @@
 //! Eight elements of Fp, one in each lane.
 //!
-//! An element a is kept as a·2^400 plus some multiple of p, in eight limbs of 50 bits or a little more: sums and
-//! differences carry nothing, and a product takes limbs of up to four units of 2^50 ([`Bound`] says it in debug builds).
+//! An element a is stored as a·2^400 plus a multiple of p, in eight limbs of 50 bits or a little more. Sums and
+//! differences take no carries, and a product accepts limbs of up to four units of 2^50. The documentation of each
+//! operation says what limbs and values it accepts and gives, in units of 2^50 and in p; in debug builds [`Bound`]
+//! checks it.
 //!
-//! Long because a third of it are tests, which reach into the limbs.
+//! The file is long because a third of it are tests, which need the limbs.
 
 use blst::blst_fp;
 
@@ -31,7 +33,7 @@ const ONE: Limbs = limbs([
     0x385c_20d3_23ec_f271,
     0x156d_a47f_1286_6eb6,
 ]);
-/// 2^416 mod p, by which blst's a·2^384 becomes a·2^400.
+/// 2^416 mod p. It turns blst's a·2^384 into a·2^400.
 pub(super) const FROM_BLST: Limbs = limbs([
     0x44f6_480e_a8e9_b9af,
     0xa96f_7d65_766c_8fe4,
@@ -40,10 +42,10 @@ pub(super) const FROM_BLST: Limbs = limbs([
     0x25ff_6eb6_fdd4_230a,
     0x14c8_ee06_ef23_c24a,
 ]);
-/// 2^384 mod p, blst's one, by which a·2^400 becomes a·2^384.
+/// 2^384 mod p, blst's one. It turns a·2^400 into blst's a·2^384.
 pub(super) const TO_BLST: Limbs = limbs(arithmetic::curve::ONE.l);
 
-/// 2^800 mod p, by which a number becomes its Montgomery form.
+/// 2^800 mod p. It turns a number into its Montgomery form.
 const R2: Limbs = limbs([
     0x3dc5_5103_9a1d_2c25,
     0xe8da_66c8_57a9_8437,
@@ -91,26 +93,26 @@ impl Fp {
         Self::constant(lanes, &ONE)
     }
 
-    /// blst's element in every lane. One multiplication.
+    /// One element of blst in every lane. One multiplication.
     #[inline(always)]
     pub(crate) fn splat(lanes: Ifma, element: &blst_fp) -> Self {
         Self::load(lanes, &[element; LANES])
     }
 
-    /// blst's elements, one a lane. One multiplication.
+    /// Elements of blst, one in each lane. One multiplication.
     #[inline(always)]
     pub(crate) fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Self {
         load(lanes, elements)
     }
 
-    /// The elements as blst has them, canonical. One multiplication.
+    /// The elements in blst's canonical form. One multiplication.
     #[inline(always)]
     pub(crate) fn store(&self) -> [blst_fp; LANES] {
         store(self.lanes(), self)
     }
 
-    /// A number below 2^384 in each lane, six words of 64 bits from the lowest, not in Montgomery form, to its element.
-    /// One multiplication.
+    /// The element of a number below 2^384 in each lane, given as six words of 64 bits from the lowest, not in
+    /// Montgomery form. One multiplication.
     #[inline(always)]
     pub(crate) fn from_words(lanes: Ifma, words: &[[u64; LANES]; 6]) -> Self {
         from_words(lanes, words, &R2)
@@ -129,7 +131,7 @@ impl Fp {
         lowest.meets(lowest.splat(1))
     }
 
-    /// The lanes whose number is larger than that of its negative. One multiplication.
+    /// The lanes whose number is larger than its negative. One multiplication.
     #[inline(always)]
     pub(crate) fn is_larger(&self) -> Mask {
         let number = self.number().limbs;
@@ -147,19 +149,20 @@ impl Fp {
         self.plus(self)
     }
 
-    /// Less a number with limbs below one unit and a value below 4p. Adds 2 units and 4p.
+    /// The difference to a number with limbs below one unit and a value below 4p. It adds 2 units and 4p to the bound.
     #[inline(always)]
     pub(crate) fn minus(&self, other: &Self) -> Self {
         self.subtract::<4, 1>(other)
     }
 
-    /// Less a sum of two such numbers. Adds 3 units and 8p.
+    /// The difference to a sum of two such numbers. It adds 3 units and 8p to the bound.
     #[inline(always)]
     pub(crate) fn minus_sum(&self, other: &Self) -> Self {
         self.subtract::<8, 2>(other)
     }
 
-    /// Less a number with limbs below `UNITS` units and a value below `TIMES`·p. Adds `UNITS` + 1 units and `TIMES`·p.
+    /// The difference to a number with limbs below `UNITS` units and a value below `TIMES`·p. It adds `UNITS` + 1 units
+    /// and `TIMES`·p to the bound.
     #[inline(always)]
     pub(crate) fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
         struct Multiple<const TIMES: i64, const UNITS: i64>;
@@ -178,7 +181,8 @@ impl Fp {
         }
     }
 
-    /// The negative of a number with limbs below one unit and a value below 4p: 2 units and 4p.
+    /// The negative of a number with limbs below one unit and a value below 4p. It has limbs below 2 units and a value
+    /// of at most 4p.
     #[inline(always)]
     pub(crate) fn negated(&self) -> Self {
         Self::zero(self.lanes()).minus(self)
@@ -190,9 +194,10 @@ impl Fp {
         Self { limbs: kernel::carry(&self.limbs), bound: self.bound.carried() }
     }
 
-    /// The same element below 2.1p, with limbs below one unit, of limbs below 8 units and a value below 32p.
+    /// The same element with limbs below one unit and a value below 2.1p. It accepts limbs below 8 units and values
+    /// below 32p.
     ///
-    /// The eighth limb tells how often 2p can be taken away; a table of the multiples is a permutation.
+    /// The eighth limb says how many times 2p is subtracted, and a permutation reads this multiple from a table.
     #[inline(always)]
     pub(crate) fn shrunk(&self) -> Self {
         self.bound.assert_factor(8);
@@ -200,7 +205,7 @@ impl Fp {
         Self { limbs: shrink(self.lanes(), &self.limbs), bound: Bound::new(1, 2.1) }
     }
 
-    /// The product of factors with limbs below 4 units: one unit, about 2p.
+    /// The product of factors with limbs below 4 units. It has limbs below one unit and a value of about 2p.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
         self.bound.assert_factor(4);
@@ -208,14 +213,14 @@ impl Fp {
         Self { limbs: multiply(self.lanes(), &self.limbs, &other.limbs), bound: self.bound.of_product(other.bound) }
     }
 
-    /// The square of a number with limbs below 2 units: one unit, about 2p.
+    /// The square of a number with limbs below 2 units. It has limbs below one unit and a value of about 2p.
     #[inline(always)]
     pub(crate) fn squared(&self) -> Self {
         self.bound.assert_factor(2);
         Self { limbs: square(self.lanes(), &self.limbs), bound: self.bound.of_product(self.bound) }
     }
 
-    /// As [`times`](Self::times): the face that Fp2 has too.
+    /// The same as [`times`](Self::times), under the name that Fp2 has too.
     #[inline(always)]
     pub(crate) fn times_fp(&self, other: &Self) -> Self {
         self.times(other)
@@ -230,13 +235,14 @@ impl Fp {
         }
     }
 
-    /// The inverses, none of the elements being zero. Six products and one scalar inversion.
+    /// The inverses of elements that are not zero. Six products and one inversion by blst.
     #[inline(always)]
     pub(crate) fn inverted(&self) -> Self {
         invert(self.lanes(), self)
     }
 
-    /// The lanes that are zero, of a number below 8p with limbs below 4 units. Cheap where no lane is.
+    /// The lanes that are zero. It accepts a value below 8p with limbs below 4 units, and costs little if no lane is
+    /// zero.
     #[inline(always)]
     pub(crate) fn is_zero(&self) -> Mask {
         is_zero(self.lanes(), self)
@@ -254,14 +260,14 @@ impl Fp {
         Self { limbs: limbs_of!(I < 8 => Vector::load(lanes, &limbs[I])), bound: Bound::CANONICAL }
     }
 
-    /// Permutes the lanes: lane i becomes what lane `from[i]` was.
+    /// Permutes the lanes: lane i takes the element of lane `from[i]`.
     #[inline(always)]
     pub(crate) fn permuted(&self, from: [i64; LANES]) -> Self {
         let from = Vector::load(self.lanes(), &from);
         Self { limbs: limbs_of!(I < 8 => self.limbs[I].permuted(from)), bound: self.bound }
     }
 
-    /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
+    /// Lane i takes the element of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
     #[inline(always)]
     pub(crate) fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
         let from = Vector::load(self.lanes(), &from);
@@ -318,7 +324,8 @@ in_lanes! {
         core::array::from_fn(|lane| blst_fp { l: core::array::from_fn(|word| words[word][lane] as u64) })
     }
 
-    /// Each lane's inverse is the product of the other lanes, which are gathered by rotations, over that of all.
+    /// The inverse of a lane is the product of the other lanes, divided by the product of all. Rotations gather the
+    /// products.
     #[inline(never)]
     fn invert(lanes: Ifma, a: &Fp) -> Fp {
         let across = a.permuted([4, 5, 6, 7, 0, 1, 2, 3]);
@@ -333,8 +340,8 @@ in_lanes! {
 
     #[inline]
     fn shrink(lanes: Ifma, a: &[Vector; 8]) -> [Vector; 8] {
-        // The top limb counts 2^350; the lower ones are below 2^53 and add less than 8 to it. The quotient by 2p, rounded
-        // down, may be one too small, and is never too large.
+        // The top limb counts 2^350. The lower ones are below 2^53 and add less than 8 to it. So the quotient by 2p,
+        // rounded down, may be one too small, but is never too large.
         const INVERSE: i64 = (1 << 52) / (2 * (P[7] + 1));
         let quotient = Vector::splat(lanes, 0).add_high(a[7], Vector::splat(lanes, INVERSE));
         let mut out = *a;
@@ -362,7 +369,7 @@ in_lanes! {
 
     fn is_zero(lanes: Ifma, a: &Fp) -> Mask {
         a.bound.assert_value(7.99);
-        // The lowest limb of a zero is that of one of eight multiples of p.
+        // The lowest limb of a zero is the lowest limb of one of eight multiples of p.
         let lowest = a.limbs[0].low_limb();
         let mut perhaps: Mask = 0;
         for multiple in const { lowest_limbs() } {
@@ -371,7 +378,7 @@ in_lanes! {
         if perhaps == 0 {
             return 0;
         }
-        // A product is 0, p or 2p, and has their digits, since its carries are done.
+        // A product that is zero is 0, p or 2p. Its carries are taken, so it has exactly their limbs.
         let product = a.times(&Fp::one(lanes));
         let mut zero: Mask = 0;
         for multiple in [[0; 8], multiple_of_p(1, 0), multiple_of_p(2, 0)] {
@@ -401,7 +408,7 @@ fn to_words(a: &Fp) -> [[i64; LANES]; 6] {
     words.map(Vector::words)
 }
 
-/// 0, 2p, 4p, … 14p and 16p, 18p, … 30p: by limb.
+/// 0, 2p, … 14p and 16p, … 30p, by limb.
 static EVEN_MULTIPLES: [[[i64; LANES]; 2]; 8] = {
     let mut table = [[[0; LANES]; 2]; 8];
     let mut i = 0;
@@ -434,7 +441,7 @@ pub(super) mod tests {
     use crate::backend::ifma::{kernel::tests::modulo_p, lanes_or_skip};
     use alloc::vec::Vec;
 
-    /// Elements at the edges of the limbs of both forms, and others.
+    /// Elements at the edges of the limbs of both forms, and some that look random.
     pub(in crate::backend::ifma) fn elements() -> Vec<blst_fp> {
         let small = |words: [u64; 6]| {
             let mut out = blst_fp::default();
@@ -448,7 +455,7 @@ pub(super) mod tests {
             let mut words = [0; 6];
             words[bit / 64] = 1 << (bit % 64);
             let power = small(words);
-            // As a number, and as a Montgomery form.
+            // As a number and as a Montgomery form.
             elements.extend([power, power.minus(&one), blst_fp { l: words }]);
         }
         let mut random = small([3, 1, 4, 1, 5, 9]);
@@ -462,7 +469,7 @@ pub(super) mod tests {
         elements
     }
 
-    /// A number of so many p, and a little more or less, in every lane: the largest that a bound allows, or beside an edge.
+    /// `times`·p + `more` in every lane: the largest number that a bound allows, or one beside an edge.
     pub(in crate::backend::ifma) fn near_multiple(lanes: Ifma, times: i64, more: i64) -> Fp {
         let mut limbs = multiple_of_p(times, 0);
         limbs[0] += more;
@@ -512,7 +519,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Beside every multiple of 2p that can be taken away: never too much, and what is left is below 2.1p.
+    /// Beside every multiple of 2p that can be subtracted: never too much is subtracted, and the rest is below 2.1p.
     #[test]
     fn shrunk_beside_every_multiple() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -533,13 +540,13 @@ pub(super) mod tests {
         }
     }
 
-    /// The same number with lower limbs of seven units more.
+    /// The same number with seven units more in the lower limbs.
     fn in_large_limbs(a: &Fp) -> Fp {
         let lent = Fp::constant(a.lanes(), &multiple_of_p(0, 7));
         Fp { bound: Bound::new(8, 31.9), ..a.plus(&lent) }
     }
 
-    /// Every representative that a product may have, beside the multiples of p.
+    /// Every representative that a product can have, beside the multiples of p.
     #[test]
     fn canonical_beside_every_multiple() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -578,7 +585,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Halfway, and beside it by a bit of every limb: which number is larger than its negative, and which is odd.
+    /// Numbers at (p + 1)/2, and beside it by a bit of every limb: which is larger than its negative, and which is odd.
     #[test]
     fn signs_at_the_edges() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -591,7 +598,7 @@ pub(super) mod tests {
         let one = Fp::one(lanes).store()[0];
         let half = one.plus(&one).inverse();
         let mut numbers = elements();
-        // (p + 1)/2 is a half.
+        // (p + 1)/2 is 1/2.
         numbers.extend([half, half.minus(&one), half.plus(&one), half.minus(&one).minus(&one)]);
         for place in 0..8 {
             let mut limbs = [0; 8];

@@ -1,6 +1,7 @@
 //! Eight elements of Fp12 = Fp6(w), w² = v, and Fp6 = Fp2(v), v³ = 1 + i.
 //!
-//! Products of coefficients are added up before they are reduced: six reductions a multiplication, not eighteen.
+//! Products of coefficients are summed before they are reduced: a multiplication needs six reductions instead of
+//! eighteen.
 
 use blst::{blst_fp2, blst_fp6, blst_fp12};
 
@@ -22,10 +23,11 @@ pub(crate) struct Fp12 {
     pub(crate) odd: Fp6,
 }
 
-/// Lines after which coefficients are shrunk: each adds about 2p to them, and the ninth's sums would be too far below zero.
+/// The number of lines after which the coefficients are shrunk. Each line adds about 2p to them, and after a ninth the
+/// sums would be too far below zero.
 const LINES_BETWEEN_SHRINKS: usize = 8;
 
-/// As [`combine`], for both parts alike.
+/// [`combine`] for both parts.
 macro_rules! each {
     ($($name:ident = $wide:expr),+ => $sum:expr) => {{
         $(let $name: &Wide = &$wide;)+
@@ -60,24 +62,24 @@ impl Fp12 {
         })
     }
 
-    /// The square: coefficients of products in and out.
+    /// The square. Coefficients are those of products, before and after.
     pub(crate) fn squared(&self) -> Self {
         squared(self.lanes(), self)
     }
 }
 
-/// What a final exponentiation is made of: the operations on eight elements of Fp12 ([`Fp12`]) and on one
+/// The operations of a final exponentiation, on eight elements of Fp12 ([`Fp12`]) and on one
 /// ([`Spread`](super::spread::Spread)).
 pub(crate) trait Extension: Copy {
-    /// even - odd·w: the value raised to p⁶, and in the cyclotomic subgroup the inverse.
+    /// even - odd·w, which is the value raised to p⁶. In the cyclotomic subgroup it is the inverse.
     fn conjugated(&self) -> Self;
-    /// The product: coefficients below 4p on both sides, about 2p out.
+    /// The product. It accepts coefficients below 4p and gives coefficients of about 2p.
     fn times(&self, other: &Self) -> Self;
     /// The square of an element of the cyclotomic subgroup (R. Granger and M. Scott, <https://eprint.iacr.org/2009/565>).
     fn cyclotomic_squared(&self) -> Self;
     /// Raised to p.
     fn frobenius(&self) -> Self;
-    /// The inverse; zero of zero.
+    /// The inverse. The inverse of zero is zero.
     fn inverted(&self) -> Self;
 }
 
@@ -103,7 +105,7 @@ impl Extension for Fp12 {
     }
 }
 
-/// A value that lines are multiplied into: it counts them, and shrinks its coefficients in time.
+/// A value that lines are multiplied into. It counts them and shrinks its coefficients in time.
 pub(crate) struct Accumulator {
     value: Fp12,
     lines: usize,
@@ -114,7 +116,7 @@ impl Accumulator {
         Self { value, lines: 0 }
     }
 
-    /// The value, its coefficients below 2.1p.
+    /// The value with coefficients below 2.1p.
     pub(crate) fn value(&mut self) -> &mut Fp12 {
         if self.lines > 0 {
             shrink(self.value.lanes(), &mut self.value);
@@ -123,7 +125,7 @@ impl Accumulator {
         &mut self.value
     }
 
-    /// Multiplies by 1 + (2a + 2b·v)·v^SHIFT·w, of a and b below one unit and 4p.
+    /// Multiplies by 1 + (2a + 2b·v)·v^SHIFT·w, where a and b have limbs below one unit and values below 4p.
     #[inline(always)]
     pub(crate) fn times_line<const SHIFT: usize>(&mut self, a: &Fp2, b: &Fp2) {
         if self.lines == LINES_BETWEEN_SHRINKS {
@@ -134,7 +136,7 @@ impl Accumulator {
         times_line::<SHIFT>(a.lanes(), &mut self.value, a, b);
     }
 
-    /// Multiplies by `scale` + (2a + 2b·v)·v^SHIFT·w, all three below one unit and 4p.
+    /// Multiplies by `scale` + (2a + 2b·v)·v^SHIFT·w, where all three have limbs below one unit and values below 4p.
     #[inline(always)]
     pub(crate) fn times_scaled_line<const SHIFT: usize>(&mut self, scale: &Fp2, a: &Fp2, b: &Fp2) {
         times_scaled_line::<SHIFT>(a.lanes(), self.value(), scale, a, b);
@@ -220,14 +222,14 @@ in_lanes! {
     }
 }
 
-/// Adds the product of f and (2a + 2b·v)·v^SHIFT·w to f, a coefficient at a time, as `add` says.
+/// Adds the product of f and (2a + 2b·v)·v^SHIFT·w to f, one coefficient at a time. `add` adds a coefficient.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn add_products<const SHIFT: usize>(f: &mut Fp12, a: &Fp2, b: &Fp2, add: impl Fn(&Wide, &mut Fp2)) {
     let line = Line { twice_a: a.doubled(), twice_b: b.doubled(), sum: a.plus(b), difference: a.minus(b).carried() };
     let by_odd = times_binomial(&f.odd, &line);
     let by_even = times_binomial(&f.even, &line);
-    // Coefficients times v^(SHIFT + 1), and times v^SHIFT.
+    // First coefficients times v^(SHIFT + 1), then coefficients times v^SHIFT.
     if SHIFT == 0 {
         add(&times_xi(&second(&by_odd)), &mut f.even[0]);
         add(&ends(&by_odd), &mut f.even[1]);
@@ -245,7 +247,7 @@ fn add_products<const SHIFT: usize>(f: &mut Fp12, a: &Fp2, b: &Fp2, add: impl Fn
     }
 }
 
-/// 2a + 2b·v at the points 0 and ∞ of v, half of it at 1 and -1.
+/// The values of 2a + 2b·v at the points 0 and ∞ of v, and half its values at 1 and -1.
 struct Line {
     twice_a: Fp2,
     twice_b: Fp2,
@@ -253,7 +255,8 @@ struct Line {
     difference: Fp2,
 }
 
-/// (c0 + c1·v + c2·v²)·(2a + 2b·v) at 0 and ∞, half of it at 1 and -1. From these follow the four coefficients.
+/// The values of (c0 + c1·v + c2·v²)·(2a + 2b·v) at 0 and ∞, and half its values at 1 and -1. The four coefficients
+/// follow from them.
 struct Values {
     at_zero: Wide,
     at_one: Wide,
@@ -508,7 +511,7 @@ pub(super) mod tests {
     use alloc::vec::Vec;
     use blst::*;
 
-    /// Eights of values whose coefficients are at the edges of limbs, and others.
+    /// Vectors of values whose coefficients are at the edges of limbs, and others.
     pub(in crate::backend::ifma) fn values() -> Vec<[blst_fp12; 8]> {
         let elements: Vec<_> = elements2().concat();
         let value = |i: usize| blst_fp12 {
@@ -557,7 +560,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Lines one after another, past several shrinks, are products with 1 + (2a + 2b·v)·v^SHIFT·w.
+    /// Lines that are multiplied in one after another, past several shrinks, are products with 1 + (2a +
+    /// 2b·v)·v^SHIFT·w.
     #[test]
     fn lines_are_products() {
         let Some(lanes) = lanes_or_skip() else { return };

@@ -112,7 +112,7 @@ impl Fp2 {
         Self::new(self.c0.shrunk(), self.c1.shrunk())
     }
 
-    /// The product of factors with limbs below 2 units: one unit, about 2p.
+    /// The product of factors with limbs below 2 units. It has limbs below one unit and values of about 2p.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
         for part in [&self.c0, &self.c1, &other.c0, &other.c1] {
@@ -123,7 +123,8 @@ impl Fp2 {
         Self::made_of(multiply(self.lanes(), &a, &b))
     }
 
-    /// The square of a number with limbs below 2 units and values below 16p: one unit, about 2p.
+    /// The square of a number with limbs below 2 units and values below 16p. It has limbs below one unit and values of
+    /// about 2p.
     #[inline(always)]
     pub(crate) fn squared(&self) -> Self {
         for part in [&self.c0, &self.c1] {
@@ -133,32 +134,33 @@ impl Fp2 {
         Self::made_of(square(self.lanes(), &self.c0.limbs, &self.c1.limbs))
     }
 
-    /// An element of these limbs, made by a kernel from factors that were asserted.
+    /// The element with these limbs, which a kernel made from factors within their bounds.
     #[inline(always)]
     fn made_of([c0, c1]: [[Vector; 8]; 2]) -> Self {
         let bound = Bound::new(1, 64.0).of_product(Bound::new(1, 64.0));
         Self::new(Fp { limbs: c0, bound }, Fp { limbs: c1, bound })
     }
 
-    /// The product with an element of Fp; limbs below 4 units.
+    /// The product with an element of Fp, both with limbs below 4 units.
     #[inline(always)]
     pub(crate) fn times_fp(&self, other: &Fp) -> Self {
         Self::new(self.c0.times(other), self.c1.times(other))
     }
 
-    /// The product with 1 + i: of limbs below one unit and values below 4p. Three units, 8p.
+    /// The product of a number with limbs below one unit and values below 4p with 1 + i. It has limbs below three units
+    /// and values below 8p.
     #[inline(always)]
     pub(crate) fn times_one_plus_i(&self) -> Self {
         Self::new(self.c0.minus(&self.c1), self.c0.plus(&self.c1))
     }
 
-    /// c0² + c1², of limbs below 2 units.
+    /// The norm c0² + c1² of a number with limbs below 2 units.
     #[inline(always)]
     pub(crate) fn norm(&self) -> Fp {
         self.c0.squared().plus(&self.c1.squared())
     }
 
-    /// The inverses, none of the elements being zero, of limbs below one unit and values below 4p.
+    /// The inverses of elements that are not zero, with limbs below one unit and values below 4p.
     #[inline(always)]
     pub(crate) fn inverted(&self) -> Self {
         invert(self.lanes(), self)
@@ -186,19 +188,19 @@ impl Fp2 {
         self.c0.is_zero() & self.c1.is_zero()
     }
 
-    /// The lanes where both are the same, of which the other has limbs below one unit and values below 4p.
+    /// The lanes where both are the same. The other number has limbs below one unit and values below 4p.
     #[inline(always)]
     pub(crate) fn equals(&self, other: &Self) -> Mask {
         self.c0.equals(&other.c0) & self.c1.equals(&other.c1)
     }
 
-    /// `sgn0` of RFC 9380, section 4.1: the first part that is not zero is odd. Values below 8p.
+    /// `sgn0` of RFC 9380, section 4.1: whether the first part that is not zero is odd. Values are below 8p.
     #[inline(always)]
     pub(crate) fn is_odd(&self) -> Mask {
         self.c0.is_odd() | (self.c0.is_zero() & self.c1.is_odd())
     }
 
-    /// Whether the number is larger than its negative, the imaginary part counting first. Values below 8p.
+    /// The lanes whose number is larger than its negative. The imaginary part counts first. Values are below 8p.
     #[inline(always)]
     pub(crate) fn is_larger(&self) -> Mask {
         self.c1.is_larger() | (self.c1.is_zero() & self.c0.is_larger())
@@ -226,7 +228,7 @@ in_lanes! {
     }
 }
 
-/// p·2^392, more than what a difference of products may be below zero, in columns.
+/// p·2^392 in columns. A difference of products is never so far below zero.
 const LIFT: [i64; 16] = {
     let mut columns = [0; 16];
     let mut i = 0;
@@ -239,7 +241,7 @@ const LIFT: [i64; 16] = {
     columns
 };
 
-/// The columns of a0·b0 - a1·b1, which may be negative, and of a0·b1 + a1·b0. Three products of Fp.
+/// The columns of a0·b0 - a1·b1, which may be negative, and those of a0·b1 + a1·b0. Three products of Fp.
 #[inline(always)]
 pub(super) fn columns<W: Word>(a: &[&[W; 8]; 2], b: &[&[W; 8]; 2]) -> [[W; 16]; 2] {
     let v0 = kernel::product(a[0], b[0]);
@@ -257,9 +259,9 @@ pub(super) fn lifted<W: Word>(columns: &[W; 16]) -> [W; 16] {
     limbs_of!(I < 16 => if LIFT[I] == 0 { columns[I] } else { columns[I].plus(columns[I].splat(LIFT[I])) })
 }
 
-/// The columns of (c0 + c1)·(c0 - c1 + `TIMES`·p) and of 2·c0·c1, of limbs below 2 units. Two products of Fp.
+/// The columns of (c0 + c1)·(c0 - c1 + `TIMES`·p) and those of 2·c0·c1, for limbs below 2 units. Two products of Fp.
 ///
-/// c0 - c1 has limbs of up to five units and is carried.
+/// c0 - c1 has limbs of up to five units, so its carries are taken.
 #[inline(always)]
 pub(super) fn square_columns<const TIMES: i64, W: Word>(c0: &[W; 8], c1: &[W; 8]) -> [[W; 16]; 2] {
     let multiple = const { kernel::multiple_of_p(TIMES, 2) };
@@ -271,10 +273,10 @@ pub(super) fn square_columns<const TIMES: i64, W: Word>(c0: &[W; 8], c1: &[W; 8]
     [real, kernel::product(&twice, c1)]
 }
 
-/// Keeps the compiler from interleaving two products, whose columns then would not fit the registers.
+/// Keeps the compiler from interleaving two products, whose columns would not fit the registers.
 #[inline(always)]
 fn staged() {
-    // SAFETY: no instruction.
+    // SAFETY: there is no instruction.
     unsafe { core::arch::asm!("", options(nostack, preserves_flags)) }
 }
 
@@ -292,7 +294,7 @@ pub(super) mod tests {
     };
     use alloc::vec::Vec;
 
-    /// Eights of elements of Fp2 whose parts are at the edges of limbs, and others.
+    /// Vectors of elements of Fp2 whose parts are at the edges of limbs, and others.
     pub(in crate::backend::ifma) fn elements2() -> Vec<[blst_fp2; 8]> {
         let parts = elements();
         let element =
@@ -323,7 +325,7 @@ pub(super) mod tests {
     fn columns_at_the_edges() {
         let edges = edges(2);
         for (i, a1) in edges.iter().enumerate() {
-            // Values below 2^388, 200p, which the lift makes up for.
+            // Values below 2^388 (200p), so that the real part is above zero when it is lifted.
             let small = |a: &Limbs| core::array::from_fn(|i| if i == 7 { a[7] & ((1 << 38) - 1) } else { a[i] });
             let (a0, a1) = (small(&edges[(i + 3) % edges.len()]), small(a1));
             for b in &edges {
@@ -362,7 +364,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Every multiple of p that can be added is taken away again.
+    /// Every multiple of p that can be added is subtracted again.
     #[test]
     fn shrunk_is_small() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -380,7 +382,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A real part below zero by whole multiples of 2^400, which no digit of the reduction makes up for.
+    /// A real part that is below zero by whole multiples of 2^400. No digit of the reduction would correct it.
     #[test]
     fn products_below_zero() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -393,7 +395,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Squares of the largest values that are allowed, with the other part zero.
+    /// Squares of the largest allowed values, with the other part zero.
     #[test]
     fn squares_of_the_largest() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -411,7 +413,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Which number is larger than its negative and which is odd, by the part that is not zero where only one is.
+    /// Which number is larger than its negative and which is odd, decided by the part that is not zero if only one is.
     #[test]
     fn signs_of_real_and_imaginary_numbers() {
         let Some(lanes) = lanes_or_skip() else { return };
@@ -422,7 +424,7 @@ pub(super) mod tests {
             let (real, imaginary, both) = (of(part, zero), of(zero, part), of(part, part));
             assert_eq!([real, imaginary, both].map(|x| x.is_odd()), [is_odd; 3]);
             assert_eq!([real, imaginary, both].map(|x| x.is_larger()), [is_larger; 3]);
-            // The real part counts first for one, the imaginary part for the other.
+            // `is_odd` looks at the real part first, `is_larger` at the imaginary part.
             let negative = zero.minus(&part);
             if !part.is_zero() {
                 let mixed = of(part, negative);

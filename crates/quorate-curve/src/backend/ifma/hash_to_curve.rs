@@ -1,13 +1,13 @@
 //! Hashing to the curve, eight messages at a time: RFC 9380, section 8.8, the `_RO_` suites.
 //!
-//! 1. `hash_to_field` (section 5.2): two elements u a message;
-//! 2. the simplified SWU map (section 6.6.2) of both to the isogenous curve E';
-//! 3. the sum of the two points, on E';
-//! 4. the isogeny to E: here ends what is hashed for sums, in both groups;
-//! 5. clearing of the cofactor.
+//! 1. `hash_to_field` (section 5.2) gives two elements u for each message.
+//! 2. The simplified SWU map (section 6.6.2) takes both to the isogenous curve E'.
+//! 3. The two points are added on E'.
+//! 4. The isogeny takes the sum to E. Hashes for sums end here, in both groups.
+//! 5. The cofactor is cleared.
 //!
-//! Points are affine, by inversions that a block of messages shares. Nothing is exceptional: zero denominators, equal and
-//! opposite points have their lanes chosen apart.
+//! Points are affine, and a block of messages shares the inversions. There are no exceptions: in the lanes of zero
+//! denominators and of equal or opposite points other values are chosen.
 
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ use crate::{
     backend::portable::{self, hash_to_curve::expand, map_to_g2::TWO_TO_256},
 };
 
-/// Messages that share inversions: enough for these not to count, few enough for the caches.
+/// The number of messages that share inversions: enough to make these cheap, and few enough for the caches.
 const BLOCK: usize = 16 * LANES;
 
 pub(crate) fn hash_to_curve<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
@@ -34,9 +34,9 @@ pub(crate) fn hash_to_curve<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &
     in_blocks(messages, |messages| whole(lanes, dst, messages))
 }
 
-/// What [`clear_sums`] makes whole: in both groups the images of the isogeny.
+/// The images of the isogeny, in both groups. [`clear_sums`] clears the cofactor of their sums.
 ///
-/// Not what the portable back end gives for G1: sums of the one are not cleared by the other.
+/// The portable backend gives other points for G1. Clear each backend's sums with the same backend.
 pub(crate) fn hash_for_sums<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<C> {
     if messages.len() < FEW && C::PORTABLE_IS_UNCLEARED {
         return C::hash_for_sums(dst, messages);
@@ -51,7 +51,7 @@ pub(crate) fn clear_sums<C: HashInLanes>(lanes: Ifma, sums: &[C]) -> Vec<C> {
     in_blocks(sums, |sums| clear_points(lanes, sums))
 }
 
-/// Vectors of points for blocks of items, `None` being the identity.
+/// Computes vectors of points for blocks of items. `None` is the identity.
 fn in_blocks<T, C: Curve>(items: &[T], of: impl Fn(&[T]) -> Vec<[Option<C>; LANES]>) -> Vec<C> {
     let mut out = Vec::with_capacity(items.len());
     for block in items.chunks(BLOCK) {
@@ -61,7 +61,7 @@ fn in_blocks<T, C: Curve>(items: &[T], of: impl Fn(&[T]) -> Vec<[Option<C>; LANE
     out
 }
 
-/// Constants of the simplified SWU map to E': y² = x³ + a·x + b.
+/// The constants of the simplified SWU map to E': y² = x³ + a·x + b.
 pub struct Swu<F> {
     pub(crate) a: F,
     pub(crate) b: F,
@@ -70,20 +70,21 @@ pub struct Swu<F> {
     pub(crate) b_over_z_a: F,
 }
 
-/// What the maps to the two curves do not share.
+/// What differs between the maps to the two curves.
 pub trait HashInLanes: Subgroup {
-    /// Whether the portable back end hashes for sums to the same points.
+    /// Whether the portable backend hashes for sums to the same points.
     const PORTABLE_IS_UNCLEARED: bool;
 
-    /// The map's constants.
+    /// The constants of the map.
     fn swu(lanes: Ifma) -> Swu<Self::Lanes>;
-    /// Roots of g(x₁), and which lanes have one; of g(x₂) in the others. From u, Zu² and g(x₁).
+    /// The roots of g(x₁) and the lanes that have one, with the roots of g(x₂) in the others. Computed from u, Zu² and
+    /// g(x₁).
     fn roots(u: &[Self::Lanes; 2], z_u2: &[Self::Lanes; 2], g1: &[Self::Lanes; 2]) -> [(Self::Lanes, Mask); 2];
     /// The isogeny from E' to E.
     fn isogeny(point: &Affine<Self::Lanes>) -> Jacobian<Self::Lanes>;
-    /// The point times h_eff. Z is zero where the formulas do not hold.
+    /// The point times h_eff, which clears the cofactor. Z is zero where the formulas do not hold.
     fn clear(point: &Affine<Self::Lanes>) -> Jacobian<Self::Lanes>;
-    /// The same by the portable back end.
+    /// The same, computed by blst.
     fn clear_one(&self) -> Self;
 }
 
@@ -106,7 +107,7 @@ in_lanes! {
     }
 }
 
-/// The points times h_eff; a mask has the lanes of identities.
+/// The points times h_eff. The mask has the lanes of identities.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn cleared<C: HashInLanes>(points: &[(Affine<C::Lanes>, Mask)]) -> Vec<[Option<C>; LANES]> {
     let mut jacobian = Vec::with_capacity(points.len());
@@ -127,7 +128,7 @@ fn cleared<C: HashInLanes>(points: &[(Affine<C::Lanes>, Mask)]) -> Vec<[Option<C
     out
 }
 
-/// The images of the isogeny for up to a block of messages; Z is zero at the identity.
+/// The images of the isogeny for up to a block of messages. Z is zero at the identity.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn uncleared<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Jacobian<C::Lanes>> {
     let mut u = Vec::with_capacity(messages.len().div_ceil(LANES));
@@ -141,7 +142,7 @@ fn uncleared<C: HashInLanes>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn hash_to_field<F: Field>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])]) -> [F; 2] {
     const BYTES: usize = 64;
-    // Each 64 bytes are a number of 512 bits, in two halves.
+    // Each 64 bytes are a number of 512 bits, kept in two halves.
     let mut halves: [[Words; 2]; 2] = [[[[[0; LANES]; 6]; 2]; 2]; 2];
     let parts = F::PARTS;
     let mut uniform = [0u8; 4 * BYTES];
@@ -162,7 +163,7 @@ fn hash_to_field<F: Field>(lanes: Ifma, dst: &[u8], messages: &[(&[u8], &[u8])])
     [element(&halves[0]), element(&halves[1])]
 }
 
-/// Step 2 to 4: the image of the sum of the two points that each pair of u is mapped to.
+/// Steps 2 to 4: each pair of u is mapped to two points, and the result is the image of their sum.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn map_and_add<C: HashInLanes>(lanes: Ifma, u: &[[C::Lanes; 2]]) -> Vec<Jacobian<C::Lanes>> {
     let swu = C::swu(lanes);
@@ -178,7 +179,7 @@ fn map_and_add<C: HashInLanes>(lanes: Ifma, u: &[[C::Lanes; 2]]) -> Vec<Jacobian
     let mut points = Vec::with_capacity(u.len());
     let mut chords = Vec::with_capacity(u.len());
     for (u, inverses) in u.iter().zip(inverses.chunks_exact(2)) {
-        // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) for a zero denominator; x₂ = Zu²·x₁ where g(x₁) is no square.
+        // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) if that denominator is zero. If g(x₁) is not a square, x₂ = Zu²·x₁.
         let x1_of = |inverse: &C::Lanes| {
             let x1 = swu.minus_b_over_a.times(&one.plus(inverse));
             let exceptional = inverse.is_zero();
@@ -212,11 +213,11 @@ fn map_and_add<C: HashInLanes>(lanes: Ifma, u: &[[C::Lanes; 2]]) -> Vec<Jacobian
     out
 }
 
-/// The line through two points of E', or the tangent where they are the same: its slope is rise/run.
+/// The line through two points of E', or the tangent if they are equal. Its slope is rise/run.
 struct Chord<F> {
     rise: F,
     run: F,
-    /// Where the points are opposite, and their sum the identity.
+    /// The lanes where the points are opposite, and their sum is the identity.
     opposite: Mask,
 }
 
@@ -239,7 +240,7 @@ impl<F: Field> Chord<F> {
         Self { rise, run, opposite }
     }
 
-    /// The sum, given the inverse of `run`; anything where the points are opposite.
+    /// The sum, given the inverse of `run`. It has no meaning where the points are opposite.
     #[inline(always)]
     fn sum(&self, [p, q]: &[Affine<F>; 2], inverse: &F) -> Affine<F> {
         let slope = self.rise.times(inverse);
@@ -279,7 +280,7 @@ mod tests {
             assert_eq!(lanes.hash_to_curve::<G>(b"QUUX-V01-CS02-with-BLS12381", some), expected, "{n} messages");
             let for_sums = lanes.hash_for_sums::<G>(b"QUUX-V01-CS02-with-BLS12381", some);
             assert_eq!(lanes.clear_sums(&for_sums), expected, "{n} messages");
-            // Sums of uncleared hashes are sums of hashes.
+            // Clearing a sum of uncleared hashes gives the sum of the hashes.
             if n > 1 {
                 let sum = Backend::Portable.sum(&for_sums);
                 assert_eq!(lanes.clear_sums(&[sum])[0], Backend::Portable.sum(&expected));
@@ -301,7 +302,7 @@ mod tests {
         agrees::<G2>();
     }
 
-    /// Sums of every kind, the identity among them, in every lane.
+    /// Sums of every kind in every lane, including the identity.
     fn clears<C: HashInLanes>(small: &[C]) {
         let Some(lanes) = lanes_or_skip() else { return };
         let mut points = points(small);
@@ -331,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Against blst's map for chosen u: zero, equal and opposite ones in every lane.
+    /// Chosen u are mapped as blst maps them: zero, equal and opposite ones in every lane.
     fn maps_chosen<C: HashInLanes<Lanes: Field<Element = C::Field>>>(
         elements: &[C::Field],
         map: fn(&C::Field, &C::Field) -> C,
@@ -354,7 +355,7 @@ mod tests {
     fn chosen_elements_g1() {
         let small = |n: i32| fp2(n, 0).fp[0];
         let mut elements: Vec<_> = [0, 1, -1, 2, 0, -2, 1, 7].map(small).to_vec();
-        // A zero of Z²u⁴ + Zu² besides zero: u² = -1/11, if it is a square.
+        // Besides u = 0, Z²u⁴ + Zu² is zero for u² = -1/11, if that is a square.
         let inverse = blst_fp::default().minus(&small(11)).inverse();
         let mut root = ONE;
         // SAFETY: valid references.

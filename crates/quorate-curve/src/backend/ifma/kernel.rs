@@ -1,16 +1,19 @@
-//! The kernels: products and reductions of eight limbs, written once for lanes and for the check of their ranges.
+//! The kernels: products and reductions of eight limbs. They are generic, so that the lanes and the check of their
+//! ranges run the same code.
 //!
-//! A number is Σ limb_i · 2^(50·i), i < 8. The multiplier takes operands of 52 bits and gives the low and the high 52 bits
-//! of a product apart, so an operand's limb may hold up to four units of 2^50, and a high half counts four times in the
-//! column above: column k of a product is L_k + 4·H_(k-1). Columns are signed 64-bit numbers.
+//! A number is Σ limb_i · 2^(50·i), i < 8. The multiplier takes operands of 52 bits and gives the low and the high 52
+//! bits of a product separately. So a limb of an operand may hold up to four units of 2^50, and a high half counts four
+//! times in the column above: column k of a product is L_k + 4·H_(k-1). Columns are signed 64-bit numbers.
 //!
-//! Montgomery's reduction divides by R = 2^400. Its first seven steps add multiples of N = p·(-1/p mod 2^50), which ends
-//! in -1 modulo 2^50: the digit is then the column itself, and a column and its digit cancel without a multiplication. The
-//! last step adds a multiple of p, which brings the bound back: the result is below T/R + 2p for a product T.
+//! Montgomery's reduction divides by R = 2^400. Its first seven steps add multiples of N = p·(-1/p mod 2^50), which is
+//! -1 modulo 2^50. Then the digit is the column itself modulo 2^50, and the column and its digit cancel without a
+//! multiplication. The last step adds a multiple of p, which makes the bound small again: the result is below T/R + 2p
+//! for a product T.
 
 use super::word::Word;
 
-/// Pastes a block for each number of a list, as a constant: LLVM leaves nested loops rolled, which halves the speed.
+/// Pastes a block for each number of a list, with the number as a constant. LLVM does not unroll nested loops, which
+/// halves the speed.
 macro_rules! unroll {
     ($i:ident in [$($n:literal)*] $body:block) => { $(
         #[allow(clippy::absurd_extreme_comparisons)]
@@ -23,8 +26,8 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
-/// An array of eight or sixteen limbs, each an expression of its place. Not `array::from_fn`, whose closure is a function
-/// of its own, without the vector instructions.
+/// An array of eight or sixteen limbs, each an expression of its index. `array::from_fn` would not do: its closure is a
+/// separate function without the vector instructions.
 macro_rules! limbs_of {
     ($i:ident < 8 => $limb:expr) => { $crate::backend::ifma::kernel::limbs_of!($i in [0 1 2 3 4 5 6 7] => $limb) };
     ($i:ident < 16 => $limb:expr) => {
@@ -127,7 +130,8 @@ pub(crate) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
     columns
 }
 
-/// T/R modulo p, below T/R + 2p, the lower limbs below 2^50; T is not negative. 129 multiplications.
+/// T/R modulo p for a T that is not negative. The result is below T/R + 2p, its lower limbs below 2^50. 129
+/// multiplications.
 #[inline(always)]
 pub(crate) fn reduce<W: Word>(columns: &[W; 16]) -> [W; 8] {
     let zero = columns[0].splat(0);
@@ -171,8 +175,8 @@ pub(crate) fn carry<W: Word>(a: &[W; 8]) -> [W; 8] {
     out
 }
 
-/// `times`·p, written with `units`·2^50 too much in each of the lower limbs, so that numbers with limbs of so many units
-/// can be taken from it limb by limb.
+/// `times`·p with `units`·2^50 too much in each of the lower limbs, so that a number with limbs of so many units can be
+/// subtracted limb by limb.
 pub(crate) const fn multiple_of_p(times: i64, units: i64) -> Limbs {
     let mut out = [0; 8];
     let mut carry: i128 = 0;
@@ -190,15 +194,14 @@ pub(crate) const fn multiple_of_p(times: i64, units: i64) -> Limbs {
     out
 }
 
-/// What a kernel can and does compute, without lanes and on any CPU.
+/// What a kernel can compute, and what it does compute. These tests run on any CPU.
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::arithmetic::field::Field;
     use blst::blst_fp;
 
-    /// All values that a number of a lane can have: an operation that can overflow, or whose factor can be too large,
-    /// panics.
+    /// The range of a number in a lane. An operation that can overflow, or whose factor can be too large, panics.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(in crate::backend::ifma) struct Range {
         pub(in crate::backend::ifma) least: i128,
@@ -212,7 +215,7 @@ pub(super) mod tests {
             Self { least, most }
         }
 
-        /// A limb of so many units at most.
+        /// A limb of at most `n` units.
         pub(in crate::backend::ifma) fn units(n: i128) -> Self {
             Self::new(0, n * ((1 << 50) - 1))
         }
@@ -316,7 +319,7 @@ pub(super) mod tests {
         modulo_p(&[0, 0, 0, 0, 0, 0, 0, 0, 1])
     }
 
-    /// Limbs at their edges: all least, all most, one of them, and what a few multiplications leave.
+    /// Limbs at their edges: all at the least value, all at the greatest, all but one, and some that look random.
     pub(in crate::backend::ifma) fn edges(units: i64) -> alloc::vec::Vec<Limbs> {
         let most = units * ((1 << 50) - 1);
         let mut out = alloc::vec![[0; 8], [most; 8], P, multiple_of_p(3, 0)];
@@ -340,7 +343,7 @@ pub(super) mod tests {
         out
     }
 
-    /// No column of any product or reduction overflows, whatever the factors.
+    /// No column of any product or reduction overflows, for any factors.
     #[test]
     fn ranges_of_kernels() {
         let of = |units| [Range::units(units); 8];
@@ -348,7 +351,7 @@ pub(super) mod tests {
         let out = reduce(&largest);
         assert!(out[..7].iter().all(|limb| *limb == Range::units(1)));
         reduce(&square(&of(2)));
-        // What an `Fp2` adds up before a reduction, at most: see `Wide`.
+        // The largest sum that `Wide` reduces.
         let sum = largest.map(|column| Range::new(-48 * column.most, 48 * column.most));
         reduce(&sum);
         carry(&of(8));
@@ -386,12 +389,12 @@ pub(super) mod tests {
         }
     }
 
-    /// T/R modulo p, in limbs below 2^50 and not above T/R + 2p.
+    /// Asserts that the result is T/R modulo p, in limbs below 2^50, and at most T/R + 2p.
     pub(in crate::backend::ifma) fn assert_reduced(columns: &[i64; 16]) {
         let reduced = reduce(columns);
         assert_eq!(modulo_p(&reduced).times(&r()), modulo_p(columns));
         assert!(reduced[..7].iter().all(|limb| (0..1 << 50).contains(limb)));
-        // Of the bound, the upper limb and what is carried into the 2^400s of T.
+        // The upper limb of the bound, with what T carries into 2^400.
         let mut carried = *columns;
         for i in 0..15 {
             carried[i + 1] += carried[i] >> 50;

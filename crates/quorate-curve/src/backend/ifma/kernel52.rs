@@ -1,15 +1,16 @@
-//! Kernels for long chains of products with no sums between them: eight limbs of 52 bits, R = 2^416.
+//! Kernels for long chains of products without sums between them: eight limbs of 52 bits, R = 2^416.
 //!
-//! A high half is worth one unit of the column above, so that both halves of a product go to the columns directly, and
-//! the multiplier takes the lower 52 bits of an operand by itself, so that a digit or a limb whose carry has been taken
-//! needs no mask. A fifth fewer instructions than [`kernel`](super::kernel), but a sum of limbs would have to be carried.
+//! A high half is worth one unit of the column above, so both halves of a product go to the columns directly. The
+//! multiplier itself takes the lowest 52 bits of an operand, so a digit needs no mask, nor a limb whose carry was
+//! taken. This saves a fifth of the instructions of [`kernel`](super::kernel), but sums of limbs would need carries.
 //!
-//! Limbs are words of which only the lower 52 bits count. Values stay below 3p, and columns far below 2^63,
-//! since a few dozen halves of less than 2^52 meet in one.
+//! Only the lowest 52 bits of a limb count. Values stay below 3p, and columns far below 2^63, because a column is the
+//! sum of a few dozen halves below 2^52.
 //!
-//! Montgomery's reduction, with all digits but two taken from the product before anything is added to it: the digit at
-//! column j < 6, of weight 2^(52·j), is worth digit·(2^(-52·(6-j)) mod p) at column 6. The seventh is treated as in
-//! [`kernel::reduce`](super::kernel::reduce), and the last adds a multiple of p. The result is below T/R + 2p + 2^331.
+//! Montgomery's reduction takes all digits but two from the product before it adds anything: the digit of column j < 6,
+//! of weight 2^(52·j), is worth digit·(2^(-52·(6-j)) mod p) at column 6. The seventh digit is treated as in
+//! [`kernel::reduce`](super::kernel::reduce), and the last step adds a multiple of p. The result is below T/R + 2p +
+//! 2^331.
 
 use super::{
     kernel::{Limbs, P_WORDS, limbs_of, unroll},
@@ -92,7 +93,7 @@ pub(super) fn square<W: Word>(a: &[W; 8]) -> [W; 16] {
     unroll!(I < 8 {
         unroll!(J < 8 { if I < J { columns[I + J] = columns[I + J].add_low(a[I], a[J]); } });
         unroll!(J < 8 { if I < J { columns[I + J + 1] = columns[I + J + 1].add_high(a[I], a[J]); } });
-        // The columns that later rows leave alone.
+        // Later rows do not add to these columns.
         if I < 7 {
             columns[2 * I + 1] = columns[2 * I + 1].plus(columns[2 * I + 1]);
             columns[(2 * I + 2) & 15] = columns[(2 * I + 2) & 15].plus(columns[(2 * I + 2) & 15]);
@@ -155,7 +156,7 @@ mod tests {
         reduce(&square(&any));
     }
 
-    /// Σ limb · 2^(52·i) modulo p, of which only the lower 52 bits of a limb count.
+    /// Σ limb · 2^(52·i) modulo p. Only the lowest 52 bits of a limb count.
     fn modulo_p(limbs: &[i64]) -> blst_fp {
         let times_two_to_52 = |a: blst_fp| (0..52).fold(a, |a, _| a.doubled());
         limbs.iter().rev().fold(blst_fp::default(), |sum, limb| {
@@ -166,7 +167,8 @@ mod tests {
         })
     }
 
-    /// One lane, every sum checked, at the edges of the limbs, with and without what the multiplier does not read.
+    /// One lane at the edges of the limbs, with every sum checked, with and without the bits that the multiplier
+    /// ignores.
     #[test]
     fn products_at_the_edges() {
         let r = (0..416).fold(ONE, |power, _| power.doubled());
@@ -174,7 +176,7 @@ mod tests {
         let mut numbers: [[i64; 8]; 8] = [[0; 8], [top; 8], P, SHIFTED[0], SHIFTED[5], [1; 8], [0; 8], [top; 8]];
         numbers[6][7] = top;
         numbers[7][0] = 0;
-        // The value is to stay below 2^384.
+        // The value must stay below 2^384.
         numbers.iter_mut().for_each(|number| number[7] &= (1 << 20) - 1);
         for a in &numbers {
             for b in &numbers {

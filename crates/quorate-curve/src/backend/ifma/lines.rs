@@ -1,5 +1,5 @@
-//! The lines of a fixed point of G2, kept as [rows](super::rows) so that eight of them are loaded into lanes quickly: no
-//! multiplication into another form, no shifts.
+//! The lines of a fixed point of G2. They are stored as [rows](super::rows), so that eight lines are loaded into lanes
+//! without a multiplication or a shift.
 
 use alloc::boxed::Box;
 
@@ -9,27 +9,27 @@ use super::{
     vector::{Ifma, LANES},
 };
 
-/// The steps of the ate pairing's loop: 63 doublings and 5 additions.
+/// The number of steps of the ate pairing's loop: 63 doublings and 5 additions.
 pub(crate) const STEPS: usize = 68;
 
-/// The lines of a point, one a step.
+/// The lines of a point, one for each step.
 pub(crate) type Lines = Box<[Line]>;
 
-/// The two coefficients of a line, in limbs below one unit, values below 2.1p. 256 bytes.
+/// The two coefficients of a line, with limbs below one unit and values below 2.1p. 256 bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Line {
     slope: <Fp2 as Coordinate>::Row,
     rest: <Fp2 as Coordinate>::Row,
 }
 
-/// One line of each lane from the coefficients of all, limbs below one unit and values below 2.1p.
+/// The line of each lane, from the coefficients of all. These have limbs below one unit and values below 2.1p.
 #[inline(always)]
 pub(crate) fn scatter(slope: &Fp2, rest: &Fp2) -> [Line; LANES] {
     let (slope, rest) = (slope.scatter(), rest.scatter());
     core::array::from_fn(|lane| Line { slope: slope[lane], rest: rest[lane] })
 }
 
-/// The coefficients of all from one line of each lane.
+/// The coefficients of all lines, from one line for each lane.
 #[inline(always)]
 pub(crate) fn gather(lanes: Ifma, lines: &[&Line; LANES]) -> (Fp2, Fp2) {
     (Fp2::gather(lanes, &lines.map(|line| &line.slope)), Fp2::gather(lanes, &lines.map(|line| &line.rest)))

@@ -1,8 +1,8 @@
 //! The map of G1's suites: RFC 9380, section 8.8.1.
 //!
 //! E' is y² = x³ + A'x + B' and Z = 11. The isogeny of degree 11 (appendix E.2) has the denominators h² and h³ for a
-//! polynomial h of degree 5, so that its images come in Jacobian coordinates with Z = h(x). Where that is zero the image
-//! is the identity.
+//! polynomial h of degree 5. So its images are computed in Jacobian coordinates with Z = h(x). If h(x) is zero, the
+//! image is the identity.
 
 use blst::blst_p1_affine;
 
@@ -59,12 +59,12 @@ impl HashInLanes for blst_p1_affine {
 }
 
 in_lanes! {
-    /// A root of each g(x₁) or, where that is no square, of g(x₂) = (Zu²)³·g(x₁).
+    /// A root of each g(x₁), or of g(x₂) = (Zu²)³·g(x₁) if g(x₁) is not a square.
     fn roots(lanes: Ifma, u: &[Fp; 2], g1: &[Fp; 2]) -> [(Fp, Mask); 2] {
         let roots = square_root::roots(g1);
         let root_of_minus_z3 = Fp::constant(lanes, &SWU[5]);
         let of = |i: usize| {
-            // The power is a root of -g(x₁) where there is none of g(x₁).
+            // If g(x₁) has no root, the power is a root of -g(x₁).
             let other = u[i].squared().times(&u[i]).times(&root_of_minus_z3).times(&roots[i].root);
             (roots[i].root.or(roots[i].is_square, &other), roots[i].is_square)
         };
@@ -94,7 +94,7 @@ in_lanes! {
     }
 }
 
-/// Numbers in three parts of 128 bits, the first the highest, in Montgomery form: multiplied by 2^400 modulo p.
+/// The Montgomery forms (times 2^400 modulo p) of numbers in three parts of 128 bits, the highest first.
 const fn montgomery<const N: usize>(numbers: [[u128; 3]; N]) -> [Limbs; N] {
     let mut out = [[0; 8]; N];
     let p = [
@@ -188,7 +188,8 @@ const X_NUMERATOR: [Limbs; 12] = montgomery([
     ],
 ]);
 
-/// The monic polynomial whose square is the denominator of x and whose cube is that of y, without its first coefficient.
+/// The coefficients, without the first one, of the monic polynomial h. Its square is the denominator of x, and its cube
+/// that of y.
 const DENOMINATOR: [Limbs; 5] = montgomery([
     [
         0x1333_41fb_0962_a34c_b050_4a9c_4fad_a0a5,

@@ -1,5 +1,6 @@
-//! The map of G2's suites: RFC 9380, section 8.8.2, as [the portable back end](crate::backend::portable::map_to_g2)
-//! describes it, but that the two points are added before the isogeny, whose images come in Jacobian coordinates.
+//! The map of G2's suites: RFC 9380, section 8.8.2, as [the portable backend](crate::backend::portable::map_to_g2)
+//! describes it. The difference is that the two points are added before the isogeny, and that its images are in
+//! Jacobian coordinates.
 
 use blst::blst_p2_affine;
 
@@ -51,8 +52,8 @@ impl HashInLanes for blst_p2_affine {
 }
 
 in_lanes! {
-    /// A root of each g(x₁) or, where that is no square, of g(x₂) = (Zu²)³·g(x₁), whose norm 125·N(u)⁶·N(g(x₁)) has the root
-    /// √-125·N(u)³·√-N(g(x₁)).
+    /// A root of each g(x₁), or of g(x₂) = (Zu²)³·g(x₁) if g(x₁) is not a square. The norm 125·N(u)⁶·N(g(x₁)) of g(x₂)
+    /// has the root √-125·N(u)³·√-N(g(x₁)).
     fn roots(lanes: Ifma, u: &[Fp2; 2], z_u2: &[Fp2; 2], g1: &[Fp2; 2]) -> [(Fp2, Mask); 2] {
         let norms = square_root::roots(&[g1[0].norm(), g1[1].norm()]);
         let root_of_minus_125 = Fp::splat(lanes, &ROOT_OF_MINUS_125);
@@ -79,14 +80,14 @@ in_lanes! {
         Jacobian { x, y: y.times(&point.y), z: w.times(&constant(3, 0)) }
     }
 
-    /// `(z² - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, step by step as the portable back end.
+    /// `(z² - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, in the same steps as the portable backend.
     fn clear(lanes: Ifma, point: &Affine<Fp2>) -> Jacobian<Fp2> {
         let omega = Fp2::splat(lanes, &blst_p2_affine::turn_field(blst_p2_affine::one(), 1));
         let minus = point.negated();
         let minus_psi = psi(point).negated();
         let twice = double(&Affine { x: minus.x.times(&omega), y: minus.y }.to_jacobian());
         let rest = add(&twice, &add_affine(&minus.to_jacobian(), &minus_psi));
-        // -z·P is -ψ(P) in the subgroup, and is not added to it first.
+        // In the subgroup -z·P is -ψ(P), so the formula for their sum would not hold. P is added first.
         let inner = add_affine(&add_affine(&times_minus_z(point), point), &minus_psi);
         add(&times_minus_z_jacobian(&inner), &rest)
     }

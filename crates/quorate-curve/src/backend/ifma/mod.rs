@@ -1,14 +1,20 @@
-//! The lanes: eight items at a time, one in each 64-bit lane of an AVX-512 vector, by its 52-bit multiplier (IFMA).
+//! The lanes: eight items at a time, one in each 64-bit lane of an AVX-512 vector, with the 52-bit multiplier (IFMA).
+//!
+//! The layers, from the lowest to the highest. A file imports only files of its own layer and of those above it in the table.
 //!
 //! | layer | files |
 //! |---|---|
-//! | instructions, and the kernels made of them | [`word`], [`kernel`], and [`kernel52`] for [`power`] |
-//! | eight elements of a field | [`fp`], [`fp2`], [`fp12`], [`wide`] for what is not reduced yet, with [`bound`] beside them in debug builds; [`field`] is their common face |
-//! | one element of Fp12, its coefficients in lanes | [`spread`] |
-//! | elements one by one in memory; lines of prepared points | [`rows`], [`lines`] |
-//! | the verbs, named as in the portable back end | the rest |
+//! | what kernels compute with; the token and the vectors, which alone are `unsafe` | [`word`], [`vector`] |
+//! | how large a value can be, in debug builds | [`bound`] |
+//! | kernels: products and reductions of limbs | [`kernel`], and [`kernel52`] for [`power`] |
+//! | eight elements of a field | [`fp`], [`fp2`], [`wide`] for sums before their reduction, [`fp12`] |
+//! | one element of Fp12, its coefficients in the lanes | [`spread`] |
+//! | powers and roots; the trait that Fp and Fp2 share | [`power`], [`square_root`], [`field`] |
+//! | elements one by one in memory; the lines of prepared points | [`rows`], [`lines`] |
+//! | points | [`curve`], [`affine`] |
+//! | the verbs, under the names of the portable backend | the rest |
 //!
-//! No function here takes a secret. Verbs on few items go to the portable back end, which is faster there.
+//! No function here takes a secret. Verbs on few items call the portable backend, which is faster there.
 
 pub(crate) mod affine;
 pub(crate) mod bound;
@@ -42,10 +48,10 @@ pub(crate) mod word;
 pub use vector::Ifma;
 pub(crate) use vector::LANES;
 
-/// Fewer items than this are decoded, hashed and checked by the portable backend, which is faster there.
+/// The portable backend decodes, hashes and checks fewer items than this, and is faster there.
 const FEW: usize = 2;
 
-/// The token where this CPU has lanes; where it does not, says that a test is skipped.
+/// The token, if this CPU has lanes. If not, says that the test is skipped.
 #[cfg(test)]
 pub(crate) fn lanes_or_skip() -> Option<Ifma> {
     let lanes = Ifma::detect();

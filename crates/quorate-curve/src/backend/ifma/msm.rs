@@ -1,15 +1,16 @@
-//! Σ nᵢ·Pᵢ for public scalars, by Pippenger's buckets filled in lanes.
+//! Multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars: Pippenger's algorithm, with buckets that the lanes fill.
 //!
-//! On the subgroup of order r, ω is multiplication by -z². A scalar, reduced modulo r, is n = a + b·z² with a, b < z², and
-//! n·P = a·P - b·ωP: half as many windows for twice as many points. Windows have c bits and signed digits, so a window has
-//! 2^(c-1) buckets. A bucket's sum counts k times, by the bits of k:
+//! On the subgroup of order r, the endomorphism ω is the multiplication by -z². A scalar is reduced modulo r and
+//! written as n = a + b·z² with a, b < z², so that n·P = a·P - b·ωP: half as many windows for twice as many points.
+//! Windows have c bits and signed digits, so a window has 2^(c-1) buckets. The bucket Bₖ counts k times, which is done
+//! by the bits of k:
 //!
 //! ```text
 //! Σₖ k·Bₖ = Σⱼ 2ʲ·(Σ of Bₖ with bit j of k)
 //! ```
 //!
-//! where the buckets are first added up by the upper and by the lower half of k, which takes two additions a bucket. All
-//! of these are sums of segments ([`affine`](super::affine)); what is left are a doubling and an addition for each bit.
+//! The buckets are first added up by the upper half and by the lower half of k, which takes two additions a bucket. All
+//! of these are sums of segments ([`affine`](super::affine)). Then each bit costs a doubling and an addition.
 //!
 //! All points must be in the subgroup.
 
@@ -33,9 +34,9 @@ pub(crate) fn msm<T, C: InLanes>(lanes: Ifma, terms: &[T], term: impl Fn(&T) -> 
     portable::sum::sums(Cut::new(&sums, &[sums.len()]))[0]
 }
 
-/// Fewer points are left to blst: measured at 3 and 4.
+/// The number of points from which the lanes are faster than blst, measured at 3 and 4.
 const LANES_FROM: usize = 4;
-/// Points whose table and buckets are held at a time.
+/// The number of points whose table and buckets are in memory at a time.
 const TOGETHER: usize = 1 << 17;
 
 fn by_buckets<C: InLanes>(lanes: Ifma, (points, scalars): (Vec<C>, Vec<[u8; 32]>)) -> C {
@@ -56,7 +57,7 @@ fn by_buckets<C: InLanes>(lanes: Ifma, (points, scalars): (Vec<C>, Vec<[u8; 32]>
     C::to_affine(&[sum])[0]
 }
 
-/// How scalars of 128 bits are cut: `count` windows of `bits` bits.
+/// How a scalar of 128 bits is cut: into `count` windows of `bits` bits.
 #[derive(Clone, Copy)]
 struct Windows {
     bits: usize,
@@ -64,21 +65,22 @@ struct Windows {
 }
 
 impl Windows {
-    /// The cheapest windows: an addition for each point, half and window, and five for each two buckets.
+    /// The cheapest windows, at the cost of an addition for each point, half and window, and five for each two buckets.
     fn for_points(n: usize) -> Self {
         let windows = (4..=15).map(|bits| Self { bits, count: 129_usize.div_ceil(bits) });
         let cost = |w: &Self| w.count * (4 * n + (5 << (w.bits - 1)));
         windows.min_by_key(cost).expect("twelve choices")
     }
 
-    /// The digits other than zero of a number below 2^128, in -2^(bits - 1)..2^(bits - 1): window, size and sign.
+    /// Calls `each` with the window, the absolute value and the sign of every digit that is not zero. Digits of a
+    /// number below 2^128 are in -2^(bits - 1)..2^(bits - 1).
     fn digits(self, number: u128, mut each: impl FnMut(usize, usize, bool)) {
         let mut carry = 0;
         for window in 0..self.count {
             let rest = number.checked_shr((window * self.bits) as u32).unwrap_or(0);
             let digit = (rest as usize & ((1 << self.bits) - 1)) + carry;
             carry = digit >> (self.bits - 1);
-            // The digit is 2^bits itself where a carry came to ones.
+            // The digit is 2^bits if a carry meets a window of ones.
             let negative = carry > 0;
             carry = usize::from(negative);
             let size = if negative { (1 << self.bits) - digit } else { digit };
@@ -88,9 +90,9 @@ impl Windows {
         }
     }
 
-    /// For each bit of the 128 and more, the sum of the buckets whose number has that bit.
+    /// The sum, for each bit of 128 or a few more, of the buckets whose number has that bit.
     fn bits_of_buckets<F: Coordinate>(self, buckets: &Table<F>) -> Table<F> {
-        // A half has at most `low + 1` bits.
+        // Each half has at most `low + 1` bits.
         let low = self.bits / 2;
         let width = self.bits - low;
         let mut halves = Cells::new((2 * self.count) << width);
@@ -123,7 +125,7 @@ impl Windows {
 /// r = z⁴ - z² + 1, the lowest word first.
 const ORDER: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 
-/// a and b of n = a + b·z² modulo r, both below z².
+/// a and b, both below z², with n = a + b·z² modulo r.
 fn split(scalar: &[u8; 32]) -> [u128; 2] {
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(scalar.chunks_exact(8)) {
@@ -143,7 +145,7 @@ fn split(scalar: &[u8; 32]) -> [u128; 2] {
     [high * u128::from(PARAMETER) + low, u128::from(words[1]) << 64 | u128::from(words[0])]
 }
 
-/// Divides by |z|; the remainder.
+/// Divides by |z|. The answer is the remainder.
 fn divide_by_z(words: &mut [u64; 4]) -> u64 {
     let mut remainder = 0;
     for word in words.iter_mut().rev() {
@@ -181,7 +183,7 @@ mod tests {
         bytes
     }
 
-    /// At the edges of r, of the halves and of the windows, and others.
+    /// Scalars at the edges of r, of the halves and of the windows, and some that look random.
     fn scalars(n: usize) -> Vec<[u8; 32]> {
         let z2 = u128::from(PARAMETER) * u128::from(PARAMETER);
         let mut scalars = vec![[0; 32], small(1), near_order(-1), near_order(0), near_order(1), [0xff; 32], [0x80; 32]];
@@ -254,7 +256,7 @@ mod tests {
         agrees::<G2>();
     }
 
-    /// Buckets that hold the same point often, and wide windows.
+    /// Buckets that hold the same point many times, and wide windows.
     #[test]
     fn many_equal_points() {
         if lanes_or_skip().is_none() {

@@ -1,10 +1,10 @@
-//! a^((p-3)/4), the power that square roots and inverse square roots are made of.
+//! a^((p-3)/4), the power from which square roots and inverse square roots are computed.
 //!
-//! Since p ≡ 3 mod 4, with c = a^((p-3)/4) and χ(a) = c²·a, which is 1 for a square, -1 for another and 0 for zero:
-//! r = c·a is a root of χ(a)·a, and 1/r = χ(a)·c. So one power gives the root, whether there is one, and its inverse.
+//! Let c = a^((p-3)/4) and χ(a) = c²·a, which is 1 for a square, -1 for a non-square and 0 for zero. Since p ≡ 3 mod 4,
+//! r = c·a is a root of χ(a)·a, and 1/r = χ(a)·c. So one power gives the root, whether it is one, and its inverse.
 //!
-//! 378 squarings and 81 products in the form of [`kernel52`], by sliding windows of five bits. This is
-//! most of the time of hashing and decoding.
+//! It costs 378 squarings and 81 products in the form of [`kernel52`], with sliding windows of five bits. This is most
+//! of the time of hashing and decoding.
 
 use super::{
     bound::Bound,
@@ -16,8 +16,8 @@ use super::{
 };
 
 in_lanes! {
-    /// a^((p-3)/4) for each of a few vectors, of factors with limbs below 4 units. Two at a time are a little faster than one
-    /// by one: the latencies of one hide behind the other.
+    /// a^((p-3)/4) for each of a few vectors, with limbs below 4 units. Two at a time are a little faster than one,
+    /// because the latencies of each hide behind the other.
     pub(crate) fn powers[N: usize](lanes: Ifma, a: &[Fp; N]) -> [Fp; N] {
         let mut table = [[[Vector::splat(lanes, 0); 8]; N]; 1 << (WINDOW - 1)];
         let mut squares = table[0];
@@ -49,17 +49,18 @@ in_lanes! {
 
 const WINDOW: usize = 5;
 
-/// So many squarings, then a product with the odd power a^(2·odd + 1).
+/// A number of squarings, then a product with the odd power a^(2·odd + 1).
 #[derive(Clone, Copy)]
 struct Step {
     squarings: u8,
     odd: u8,
 }
 
-/// No power: the squarings at the end.
+/// No product: these are the squarings at the end.
 const NONE: u8 = u8::MAX;
 
-/// The exponent in sliding windows, from the top; the squarings of the first do not count, and zero squarings end it.
+/// The exponent in sliding windows, from the top. The squarings of the first step do not count, and a step without
+/// squarings ends the list.
 const STEPS: [Step; 80] = {
     let mut steps = [Step { squarings: 0, odd: NONE }; 80];
     let (mut count, mut squarings, mut top) = (0, 0, 379);
@@ -87,12 +88,12 @@ const STEPS: [Step; 80] = {
     steps
 };
 
-/// A bit of (p - 3)/4: of p, two places up, since p ends in binary 011.
+/// A bit of (p - 3)/4. It is the bit of p two places above, because p ends in binary 011.
 const fn exponent_bit(i: usize) -> u8 {
     (P_WORDS[(i + 2) / 64] >> ((i + 2) % 64) & 1) as u8
 }
 
-/// Limbs of a·2^416 modulo p: by a product that multiplies by 2^16, and a shift of bits between limbs.
+/// The limbs of a·2^416 modulo p: a product multiplies by 2^16, then bits are shifted between limbs.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn to_limbs_of_52(a: &Fp) -> [Vector; 8] {
     let a = a.times(&Fp::constant(a.lanes(), &FROM_BLST)).limbs;

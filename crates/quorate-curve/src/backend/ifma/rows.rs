@@ -1,5 +1,6 @@
-//! Elements one by one in memory, as the lanes have them: a row of eight limbs for each, and eight rows make a vector for
-//! each limb by a transposition, which is far cheaper than a multiplication.
+//! Elements one by one in memory, in the form of the lanes. An element is a row of eight limbs, and a transposition
+//! turns eight rows into a vector for each limb. It is far cheaper than a multiplication, which another form would
+//! need.
 
 use super::{
     bound::Bound,
@@ -10,9 +11,9 @@ use super::{
     vector::{Ifma, LANES, Mask, Vector},
 };
 
-/// Eight elements of a coordinate field, and how they lie in memory one by one.
+/// Eight elements of a coordinate field that can be stored one by one.
 pub trait Coordinate: Field {
-    /// One element as the lanes have it, below 2.1p.
+    /// One element in the form of the lanes, below 2.1p.
     type Row: Copy;
     const ZERO_ROW: Self::Row;
 
@@ -22,7 +23,7 @@ pub trait Coordinate: Field {
     fn blank(&self) -> Mask;
 }
 
-/// The limbs of one element of Fp, below 2.1p, in a cache line.
+/// The limbs of one element of Fp below 2.1p, in a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Row([i64; 8]);
@@ -77,13 +78,13 @@ impl Coordinate for Fp2 {
 /// Lane i of vector j becomes lane j of vector i.
 #[inline(always)]
 fn transposed(rows: &[Vector; 8]) -> [Vector; 8] {
-    // Lanes of two neighbouring rows side by side, even lanes in one vector and odd ones in the next.
+    // First, lanes of two neighbouring rows side by side: the even lanes in one vector, the odd ones in the next.
     let mut twos = *rows;
     for i in [0, 2, 4, 6] {
         twos[i] = rows[i].even_lanes(rows[i + 1]);
         twos[i + 1] = rows[i].odd_lanes(rows[i + 1]);
     }
-    // Then pairs of lanes as units: first those of four rows, then those of eight.
+    // Then pairs of lanes: first those of four rows, then those of eight.
     let mut columns = *rows;
     for odd in [0, 1] {
         let [a, b, c, d] = [twos[odd], twos[2 + odd], twos[4 + odd], twos[6 + odd]];

@@ -1,6 +1,6 @@
-//! `make soak`: random operations of the fields in lanes against blst.
+//! `make soak`: random operations on the fields in lanes, compared with blst.
 //!
-//! Half of the elements have limbs at an edge, and half of the factors are as large as a factor may be.
+//! Half of the elements have limbs at an edge. Half of the factors are as large as a factor may be.
 
 use std::println;
 
@@ -28,11 +28,11 @@ use crate::{arithmetic::field::Field, backend::soak::operations};
 struct Random {
     lanes: Ifma,
     rng: ChaCha20Rng,
-    /// 2^-400, which a Montgomery form is to be multiplied by.
+    /// 2^-400, which turns a Montgomery form into its number.
     over_r: blst_fp,
 }
 
-/// Eight elements as the lanes and as blst have them.
+/// Eight elements in lanes, and the same as blst's elements.
 type Pair<F, E> = (F, [E; LANES]);
 
 impl Random {
@@ -40,7 +40,7 @@ impl Random {
         self.rng.next_u64() % n
     }
 
-    /// Limbs of a number below p, that is to say a Montgomery form; in every other one each limb is at an edge.
+    /// Limbs of a number below p, which is a Montgomery form. In every other one each limb is at an edge.
     fn limbs(&mut self) -> Limbs {
         let at_edges = self.below(2) == 0;
         let mut limbs: Limbs = core::array::from_fn(|i| {
@@ -76,7 +76,7 @@ impl Random {
         (Fp2::new(c0, c1), core::array::from_fn(|lane| blst_fp2 { fp: [a0[lane], a1[lane]] }))
     }
 
-    /// The same element, in every other call with a multiple of p added, of so many p at most in all.
+    /// The same element. In every other call a multiple of p is added, of at most `most`·p in all.
     fn raised(&mut self, a: &Fp, most: u64) -> Fp {
         match self.below(4) {
             0 => a.plus(&near_multiple(self.lanes, self.below(most) as i64, 0)).carried(),
@@ -90,7 +90,7 @@ impl Random {
     }
 }
 
-/// Calls a check of eight items until a million are done, or as many as `QUORATE_SOAK` says.
+/// Calls a check of eight items until a million items are done, or as many as `QUORATE_SOAK` says.
 fn soak(name: &str, mut check: impl FnMut(&mut Random)) {
     let Some(lanes) = lanes_or_skip() else { return };
     let over_r = modulo_p(&[0, 0, 0, 0, 0, 0, 0, 0, 1]).inverse();
@@ -140,7 +140,7 @@ fn fp2() {
     });
 }
 
-/// Inverses of a few vectors together, with zeros among them, and square roots by their powers.
+/// Inverses of a few vectors together, with zeros among them, and the powers of square roots.
 #[test]
 #[ignore = "make soak"]
 fn inverses_and_powers() {
@@ -160,7 +160,7 @@ fn inverses_and_powers() {
             }));
             assert_eq!(inverse.is_zero(), x.is_zero());
         }
-        // c = a^((p-3)/4): c⁴·a² is one where a is not zero.
+        // With c = a^((p-3)/4), c⁴·a² is one unless a is zero.
         let [c] = powers(random.lanes, &[largest(&x)]);
         let one = c.squared().squared().times(&x.squared());
         assert!(one.equals(&Fp::one(random.lanes)) == !x.is_zero());

@@ -1,8 +1,8 @@
-//! One element of Fp12, a coefficient in each of six lanes: where there are not eight elements for eight lanes.
+//! One element of Fp12 with its coefficients in six lanes, for when there are not eight elements to fill eight lanes.
 //!
-//! It is (a₀ + b₀·s) + (a₁ + b₁·s)·w + (a₂ + b₂·s)·w² with s = w³ and s² = w⁶ = 1 + i: three elements of Fp4 = Fp2(s), on
-//! which both products work. The lanes are those of a₀, b₀, a₁, b₁, a₂, b₂; the last two hold zeros, and an operation reads
-//! one of them where it needs none of the coefficients.
+//! The element is (a₀ + b₀·s) + (a₁ + b₁·s)·w + (a₂ + b₂·s)·w² with s = w³ and s² = w⁶ = 1 + i: three elements of Fp4 =
+//! Fp2(s), on which both products work. The lanes hold a₀, b₀, a₁, b₁, a₂, b₂ and twice zero. An operation reads a zero
+//! where it needs no coefficient.
 
 use blst::{blst_fp2, blst_fp12};
 
@@ -24,7 +24,7 @@ const POWER_OF_W: [usize; 6] = [0, 3, 1, 4, 2, 5];
 /// A lane of zeros.
 const NONE: i64 = 6;
 
-/// The lanes from which six coefficients come, and zeros for the last two.
+/// The lanes from which six coefficients come. The last two lanes take zeros.
 #[inline(always)]
 const fn six([a, b, c, d, e, f]: [i64; 6]) -> [i64; LANES] {
     [a, b, c, d, e, f, NONE, NONE]
@@ -54,12 +54,12 @@ impl Extension for Spread {
         conjugated(self.0.lanes(), self)
     }
 
-    /// Eighteen products in Fp2, three a lane.
+    /// Eighteen products in Fp2, three in each lane.
     fn times(&self, other: &Self) -> Self {
         times(self.0.lanes(), self, other)
     }
 
-    /// Six products in Fp2, one a lane.
+    /// Six products in Fp2, one in each lane.
     fn cyclotomic_squared(&self) -> Self {
         cyclotomic_squared(self.0.lanes(), self)
     }
@@ -68,14 +68,14 @@ impl Extension for Spread {
         frobenius(self.0.lanes(), self)
     }
 
-    /// By blst: one inversion has no work for lanes.
+    /// blst inverts, because a single inversion has no work for lanes.
     fn inverted(&self) -> Self {
         Self::load(self.0.lanes(), &fp12::inverse(&self.store()))
     }
 }
 
-/// Places of the six products in Fp4 of which one in Fp12 = Fp4(w) is made, by Karatsuba's method: of the coefficients of
-/// 1, w and w², and of sums of two of them.
+/// The places of six products in Fp4, of which Karatsuba's method makes one in Fp12 = Fp4(w): those of the coefficients
+/// of 1, w and w², and those of sums of two of them.
 const P0: i64 = 0;
 const P1: i64 = 1;
 const P2: i64 = 2;
@@ -105,19 +105,20 @@ in_lanes! {
         Spread(f.0.negated().shrunk().or(ODD_POWERS, &f.0))
     }
 
-    /// Each aⱼ + bⱼ·s is squared by two products, in which 1 + i is what makes the last term simple:
+    /// Two products square each aⱼ + bⱼ·s. The factor 1 + i makes the last term simple:
     ///
     /// ```text
     /// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
     /// ```
     ///
-    /// A coefficient of the square is 3t - 2c or 3t + 2c of such a term t, of some j, and the coefficient c that was there. One
-    /// factor is multiplied by 3 before the product, whose reduction keeps the terms as small as they were.
+    /// Each coefficient of the square is 3t - 2c or 3t + 2c, where t is such a term of some j and c is the old
+    /// coefficient. One factor is multiplied by 3 before the product, because the reduction of the product then keeps
+    /// 3t as small as t.
     #[inline(never)]
     fn cyclotomic_squared(lanes: Ifma, f: &Spread) -> Spread {
-        // In a lane of a, `c` is a and `other` is b; in one of b the other way round.
+        // In a lane of some a, `c` is a and `other` is b. In a lane of b it is the other way round.
         const OF_B: Mask = 0b10_1010;
-        // 3t - 2c is for a₀, b₁ and a₂; a₁ alone has t = 2(1 + i)·a₂b₂.
+        // 3t - 2c is for a₀, b₁ and a₂. For a₁ alone, t = 2(1 + i)·a₂b₂.
         const LESS: Mask = 0b01_1001;
         const TIMES_XI: Mask = 0b00_0100;
         let c = &f.0;
@@ -161,7 +162,7 @@ in_lanes! {
     }
 }
 
-/// (1 + i)^(k(p-1)/6) for the power k of each lane, in Montgomery form: the parts' limbs.
+/// (1 + i)^(k(p-1)/6) for the power k of each lane, in Montgomery form, by part and limb.
 const FROBENIUS_BY_LANE: [[[i64; LANES]; 8]; 2] = {
     let mut out = [[[0; LANES]; 8]; 2];
     let mut lane = 0;
@@ -217,7 +218,7 @@ mod tests {
         }
     }
 
-    /// What one operation leaves in the lanes without a coefficient, the next one takes for zeros.
+    /// An operation leaves zeros in the lanes without a coefficient, as the next operation expects.
     #[test]
     fn idle_lanes_stay_zero() {
         let Some(lanes) = lanes_or_skip() else { return };

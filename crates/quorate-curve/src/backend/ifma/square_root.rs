@@ -1,4 +1,4 @@
-//! Square roots, from powers that also tell whether there is one and what its inverse is.
+//! Square roots. The power that gives a root also says whether it is one, and gives its inverse.
 
 use super::{
     fp::Fp,
@@ -13,13 +13,13 @@ use crate::backend::portable::map_to_g2::HALF;
 pub(crate) struct Root {
     /// r with r² = ±a.
     pub(crate) root: Fp,
-    /// ±1/r; zero for zero. The sign is the same.
+    /// ±1/r, with the same sign, or zero for a = 0.
     pub(crate) inverse: Fp,
-    /// Where the sign is plus: a is a square.
+    /// The lanes where the sign is plus, so that a is a square.
     pub(crate) is_square: Mask,
 }
 
-/// The roots of factors with limbs below 4 units and values below 5p.
+/// The roots of elements with limbs below 4 units and values below 5p.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn roots<const N: usize>(a: &[Fp; N]) -> [Root; N] {
     let powers = powers(a[0].lanes(), a);
@@ -31,14 +31,14 @@ pub(crate) fn roots<const N: usize>(a: &[Fp; N]) -> [Root; N] {
 }
 
 in_lanes! {
-    /// The square roots of elements of Fp, and where they are that.
+    /// The square roots of elements of Fp, and the lanes where they are roots.
     pub(crate) fn in_fp[N: usize](lanes: Ifma, a: &[Fp; N]) -> [(Fp, Mask); N] {
         roots(a).map(|root| (root.root, root.is_square))
     }
 
-    /// The square roots of elements of Fp2, and where they are that. Of limbs below 2 units.
+    /// The square roots of elements of Fp2 with limbs below 2 units, and the lanes where they are roots.
     pub(crate) fn in_fp2[N: usize](lanes: Ifma, a: &[Fp2; N]) -> [(Fp2, Mask); N] {
-        // An element is a square where its norm is one in Fp.
+        // An element of Fp2 is a square if and only if its norm is a square in Fp.
         let norms = roots(&a.map(|a| a.norm()));
         let roots = from_norms(a, &norms.map(|norm| norm.root));
         core::array::from_fn(|i| (roots[i], norms[i].is_square))
@@ -47,8 +47,8 @@ in_lanes! {
 
 /// The square roots of squares g = a + b·i in Fp2, given a root t of each norm.
 ///
-/// With d = (a + t)/2 and r = d^((p+1)/4), r² is d or -d. If it is d, a root of g is r + b/(2r)·i; if it is -d, a root is
-/// b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
+/// Let d = (a + t)/2 and r = d^((p+1)/4). Then r² is d or -d. If it is d, a root of g is r + b/(2r)·i. If it is -d, a
+/// root is b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn from_norms<const N: usize>(g: &[Fp2; N], t: &[Fp; N]) -> [Fp2; N] {
     let half = Fp::splat(t[0].lanes(), &HALF);
@@ -56,7 +56,7 @@ pub(crate) fn from_norms<const N: usize>(g: &[Fp2; N], t: &[Fp; N]) -> [Fp2; N] 
     let d: [Fp; N] = core::array::from_fn(|i| {
         let d = g[i].c0.plus(&t[i]).times(&half);
         let zero = d.is_zero();
-        // Zero for b = 0 and t = -a: the other root of the norm will do.
+        // d is zero for b = 0 and t = -a. Then the other root of the norm is used.
         if zero == 0 { d } else { g[i].c0.minus(&t[i]).times(&half).or(zero, &d) }
     });
     let roots = roots(&d);

@@ -35,15 +35,15 @@ pub(crate) fn in_subgroup<C: Subgroup>(lanes: Ifma, points: &[C]) -> Vec<bool> {
     out
 }
 
-/// Which lanes are in the subgroup, and for which the formulas did not hold: points of a small order.
+/// The lanes of points in the subgroup, and the lanes where the formulas did not hold, which are points of small order.
 pub struct Members {
     members: Mask,
     undecided: Mask,
 }
 
-/// The test of each curve.
+/// The test of membership of each curve.
 pub trait Subgroup: InLanes + HashForSums {
-    /// Of one to eight finite points.
+    /// Tests one to eight finite points.
     fn members(lanes: Ifma, points: &[Self]) -> Members;
 }
 
@@ -105,7 +105,7 @@ mod tests {
             let some: Vec<_> = (0..n).map(|i| at(i * 7 + n)).collect();
             assert_eq!(lanes.in_subgroup(&some), Backend::Portable.in_subgroup(&some), "{n} points");
         }
-        // A point outside in every lane, and one inside.
+        // One point outside in every lane among points inside, and the other way round.
         let (good, bad) = (G::generator(), G::wrap(small[0]));
         assert!(!Backend::Portable.in_subgroup(&[bad])[0]);
         for lane in 0..LANES {

@@ -1,4 +1,4 @@
-//! Plain sums, by batch-affine additions in lanes.
+//! Sums, by batches of affine additions in lanes.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,8 @@ pub(crate) fn sums<C: InLanes>(lanes: Ifma, points: Cut<'_, C>) -> Vec<C> {
     affine::sums(&table, &Segments::from_ends(entries, points.ends().to_vec()), false).to_points()
 }
 
-/// Fewer points are summed by blst, unless they make a sum for each lane: measured at 64 to 96 in G2 and 96 to 128 in G1.
+/// The number of points from which the lanes are faster than blst, measured at 64 to 96 in G2 and 96 to 128 in G1. They
+/// are also faster if each lane has a sum.
 const LANES_FROM: usize = 96;
 
 #[cfg(test)]
@@ -45,7 +46,7 @@ mod tests {
         points[7] = G::IDENTITY;
         points[12] = points[11].negate();
         let points: Vec<G> = points.iter().cycle().take(1500).copied().collect();
-        // Lane edges, the break-even, and long enough to be cut.
+        // The edges of a vector, the break-even, and sums long enough to be cut.
         for n in [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 95, 96, 97, 1023, 1500] {
             assert_eq!(lanes.sum(&points[..n]), Backend::Portable.sum(&points[..n]), "{n} points");
             for ends in [vec![n], vec![0, n / 3, n / 3, n]] {
@@ -55,7 +56,7 @@ mod tests {
         }
         assert!(lanes.sums(&Segments::<G>::new()).is_empty());
         for (segments, length) in [(150, 10), (8, 2), (9, 2), (17, 3)] {
-            // An empty one before the others.
+            // An empty segment before the others.
             let ends = (0..=segments).map(|i| length * i).collect();
             let segments = Segments::from_ends(points[..segments * length].to_vec(), ends);
             assert_eq!(lanes.sums(&segments), Backend::Portable.sums(&segments));

@@ -1,19 +1,20 @@
 //! The token [`Ifma`], and the vectors that can only be made from it.
 //!
-//! **Safety of the whole backend.** [`Ifma::detect`] makes a token where the CPU and the operating system have AVX-512 F and
-//! IFMA, and nothing else makes one. Every [`Vector`] is made from a token or from another vector. So a function that has a
-//! vector or a token runs only where these instructions exist, and may use them. This file turns that into safe functions:
+//! **Why the whole backend is safe.** [`Ifma::detect`] makes a token if the CPU and the operating system have AVX-512 F
+//! and IFMA, and nothing else makes one. Every [`Vector`] is made from a token or from another vector. So a function
+//! that has a vector or a token runs only where these instructions exist, and may use them. This file turns that into
+//! safe functions:
 //!
-//! - [`Vector`]'s methods are single instructions;
-//! - [`in_lanes!`] defines functions that are compiled with the instructions, and that take the token.
+//! - The methods of [`Vector`] are single instructions.
+//! - [`in_lanes!`] defines functions that are compiled with the instructions and take the token.
 //!
-//! Whatever stands above this file is safe code.
+//! All other files of the backend are safe code, but for one empty `asm!` in `fp2`.
 
 use core::{arch::x86_64::*, mem::transmute};
 
 use super::word::Word;
 
-/// Lanes in a vector.
+/// The number of lanes in a vector.
 pub(crate) const LANES: usize = 8;
 
 /// A bit for each lane.
@@ -27,7 +28,7 @@ pub struct Ifma(());
 cpufeatures::new!(detection, "avx512f", "avx512ifma");
 
 impl Ifma {
-    /// Looks at the CPU, once; `None` where AVX-512 F or IFMA is missing.
+    /// Asks the CPU once. The answer is `None` if AVX-512 F or IFMA is missing.
     pub fn detect() -> Option<Self> {
         detection::get().then_some(Self(()))
     }
@@ -35,7 +36,7 @@ impl Ifma {
     /// The token as a constant.
     ///
     /// # Safety
-    /// The constant may be used only where [`detect`](Self::detect) has found the instructions.
+    /// Use the constant only after [`detect`](Self::detect) has found the instructions.
     pub(in crate::backend) const unsafe fn assume() -> Self {
         Self(())
     }
@@ -52,7 +53,7 @@ impl Vector {
     /// The same number in every lane.
     #[inline(always)]
     pub(super) fn splat(_: Ifma, n: i64) -> Self {
-        // SAFETY: there is a token, so that the CPU has the instruction.
+        // SAFETY: a token exists, so the CPU has the instruction.
         Self(unsafe { _mm512_set1_epi64(n) })
     }
 
@@ -76,12 +77,12 @@ impl Vector {
         Ifma(())
     }
 
-    /// Brings a row of memory nearer.
+    /// Fetches a row of memory into the caches.
     #[inline(always)]
     pub(super) fn prefetch<T>(row: &T) {
         for line in 0..size_of::<T>().div_ceil(64) {
             let row = core::ptr::from_ref(row).cast::<i8>().wrapping_add(64 * line);
-            // SAFETY: every x86-64 has the instruction, and it reads nothing.
+            // SAFETY: every x86-64 CPU has the instruction, and it does not read the memory.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(row) };
         }
     }
@@ -99,7 +100,7 @@ macro_rules! instructions {
             $(#[$doc])*
             #[inline(always)]
             $visibility fn $name $(<const $constant: $kind>)? ($self $(, $argument: $type)*) -> $output {
-                // SAFETY: there is a vector, so that the CPU has the instructions.
+                // SAFETY: a vector exists, so the CPU has the instructions.
                 unsafe { $instruction }
             }
         )* }
@@ -136,21 +137,21 @@ instructions! {
         /// The lanes of a mask where the numbers are the same.
         pub(super) fn is_same_in(self, mask: Mask, other: Self) -> Mask =
             _mm512_mask_cmpeq_epi64_mask(mask, self.0, other.0);
-        /// The lanes where some bit is set in both numbers.
+        /// The lanes in which some bit is set in both numbers.
         pub(super) fn meets(self, other: Self) -> Mask = _mm512_test_epi64_mask(self.0, other.0);
-        /// The lanes of zero.
+        /// The lanes in which the number is zero.
         pub(super) fn is_zero(self) -> Mask = _mm512_testn_epi64_mask(self.0, self.0);
         /// The number of `self` in the lanes of the mask, that of `other` elsewhere.
         pub(super) fn in_mask(self, mask: Mask, other: Self) -> Self = Self(_mm512_mask_mov_epi64(other.0, mask, self.0));
 
-        /// Lane i becomes what lane `from[i]` was.
+        /// Lane i takes the number of lane `from[i]`.
         pub(super) fn permuted(self, from: Self) -> Self = Self(_mm512_permutexvar_epi64(from.0, self.0));
-        /// Lane i becomes what lane `from[i]` was, of the lanes of `self` and from the eighth on of those of `other`.
+        /// Lane i takes the number of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
         pub(super) fn gathered(self, other: Self, from: Self) -> Self =
             Self(_mm512_permutex2var_epi64(self.0, from.0, other.0));
-        /// The even lanes of both, in turn.
+        /// The even lanes of both, alternating.
         pub(super) fn even_lanes(self, other: Self) -> Self = Self(_mm512_unpacklo_epi64(self.0, other.0));
-        /// The odd lanes of both, in turn.
+        /// The odd lanes of both, alternating.
         pub(super) fn odd_lanes(self, other: Self) -> Self = Self(_mm512_unpackhi_epi64(self.0, other.0));
         /// The even pairs of lanes of `self`, then those of `other`.
         pub(super) fn even_pairs(self, other: Self) -> Self = Self(_mm512_shuffle_i64x2::<0x88>(self.0, other.0));
@@ -159,10 +160,10 @@ instructions! {
     }
 }
 
-/// Functions that are compiled with the lanes' instructions and take the token first, which makes them safe to call from
-/// any code. Their bodies are safe code and may call other functions with these target features.
+/// Defines functions that are compiled with the lanes' instructions and take the token first. Because of the token, any
+/// code may call them. Their bodies are safe code and may call other functions with these target features.
 ///
-/// Constant parameters stand in brackets behind the generic ones.
+/// Constant parameters stand in brackets after the generic ones.
 macro_rules! in_lanes {
     ($(
         $(#[$attribute:meta])*
@@ -179,11 +180,12 @@ macro_rules! in_lanes {
             fn compiled<$($($generic: $bound,)+)? $($(const $constant: $kind),+)?>(
                 $lanes: Ifma $(, $argument: $type)*
             ) $(-> $output)? {
-                // Not every body makes a vector.
+                // A body may have no use for the token.
                 let _ = $lanes;
                 $body
             }
-            // SAFETY: there is a token, so that the CPU has the instructions that `compiled` enables. It is safe otherwise.
+            // SAFETY: a token exists, so the CPU has the instructions that `compiled` enables. Apart from them it is a
+            // safe function.
             unsafe { compiled::<$($($generic,)+)? $($($constant),+)?>($lanes $(, $argument)*) }
         }
     )* };

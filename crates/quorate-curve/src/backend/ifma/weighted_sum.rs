@@ -1,16 +1,18 @@
-//! Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]), through the sum of each digit position:
+//! Weighted sums Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]), through the sum of each digit position:
 //!
 //! ```text
 //! Aⱼ = Σᵢ δᵢⱼ·Pᵢ,    Σ wᵢ·Pᵢ = Σⱼ 4ʲ·Aⱼ
 //! ```
 //!
-//! The position sums are formed by batch-affine additions ([`affine`]), in one of two ways:
+//! Batches of affine additions ([`affine`]) compute the position sums, in one of two ways:
 //!
-//! - few points: each gets a table of P, 2P and (1-ω)P, whose entries are added, turned and signed;
-//! - many: points are added to 57 buckets for each pair of digits, as in the portable back end, and the buckets to a sum
-//!   of each position for each kind of digit. An addition a pair of digits and point, and about 28 a position.
+//! - Few points: each has a table of P, 2P and (1-ω)P, and the entries are added times a unit.
+//! - Many points: each is added to one of 57 buckets for each pair of digits, as in the portable backend. The buckets
+//!   are added up into a sum for each position and kind of digit. This costs an addition for each point and pair of
+//!   digits, and about 28 for each position.
 //!
-//! Many segments are joined in lanes, a segment a lane, and few by blst. All is exact for every point of the curve.
+//! Many segments are joined in lanes, one in each lane, and few by blst. Everything is exact for every point of the
+//! curve.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -74,9 +76,10 @@ pub(crate) fn weighted_sums<C: InLanes>(lanes: Ifma, weighted: WeightedCut<'_, C
     sums
 }
 
-/// From how many points on [`weighted_sums_of_members`] is cheaper than a check of each.
+/// The number of points from which [`weighted_sums_of_members`] is cheaper than a check of each point.
 ///
-/// Only in G2: a position sum in G1 can miss a point of order 3 with probability 7/16, which takes too many of them.
+/// Only in G2. In G1 a position sum can miss a point of order 3 with probability 7/16, so the check would need too many
+/// of them.
 pub(crate) const fn sums_members_from(group: GroupId) -> Option<usize> {
     match group {
         GroupId::G1 => None,
@@ -84,8 +87,9 @@ pub(crate) const fn sums_members_from(group: GroupId) -> Option<usize> {
     }
 }
 
-/// Σ wᵢ·Pᵢ of each segment if all points are members. In G2, and of enough points, the position sums over all segments are
-/// checked in their place, those of `further` digits among them: see `docs/soundness.md`.
+/// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup. In G2, with enough points,
+/// the position sums over all segments are checked in place of the points, and so are those of the digits in `further`:
+/// see `docs/soundness.md`.
 pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     lanes: Ifma,
     weighted: WeightedCut<'_, C>,
@@ -93,7 +97,7 @@ pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     soundness: Soundness,
 ) -> Option<Vec<C>> {
     let (points, weights) = (weighted.points().items(), weighted.weights());
-    // Twice as many positions pay from twice as many points on.
+    // Twice as many positions pay off from twice as many points.
     let scale = soundness.bits() as usize / 64;
     if sums_members_from(C::ID).is_none_or(|least| points.len() < least * scale) {
         let members = subgroup::in_subgroup(lanes, points).into_iter().all(|member| member);
@@ -131,29 +135,29 @@ pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     Some(joined.collect())
 }
 
-/// The weighted sum of one segment for which a formula of the lanes did not hold.
+/// The weighted sum of a segment for which a formula of the lanes did not hold.
 fn by_blst<C: Curve>(points: &[C], weights: &[Weight]) -> C {
     portable::weighted_sum::weighted_sums(WeightedCut::new(Cut::new(points, &[points.len()]), weights))[0]
 }
 
-/// Fewer points are left to blst: measured at 2 to 4.
+/// The number of points from which the lanes are faster than blst, measured at 2 to 4.
 const LANES_FROM: usize = 4;
-/// Segments from this length on have buckets: measured at 80 to 110.
+/// The length from which a segment has buckets, measured at 80 to 110.
 const BUCKETS_FROM: usize = 96;
-/// From this many segments on their positions are joined in lanes.
+/// The number of segments from which the lanes join the positions.
 const LANES_JOIN_FROM: usize = 2;
-/// From this many points on membership is checked through the position sums: measured at 24 to 32, and at 64 with 128
-/// bits of soundness.
+/// The number of points from which the position sums are checked in place of the points, measured at 24 to 32 for 64
+/// bits of soundness and at 64 for 128 bits.
 const MEMBERS_FROM: usize = 32;
 
-/// How position sums are formed.
+/// How position sums are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
     Tables,
     Buckets,
 }
 
-/// The positions of the weights of some segments.
+/// The digit positions of the weights of some segments.
 struct Positions<'a, F: Coordinate, D> {
     table: &'a Table<F>,
     segments: &'a [Range<usize>],
@@ -163,7 +167,7 @@ struct Positions<'a, F: Coordinate, D> {
 }
 
 impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
-    /// The sum of each position: that of place j of segment i is entry `places`·i + j.
+    /// The sum of each position. Entry `places`·i + j is that of place j of segment i.
     fn sums(&self, method: Method) -> Table<F> {
         match method {
             Method::Tables => {
@@ -203,7 +207,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         cells.sums(self.table, true)
     }
 
-    /// The position sums from those of the three kinds: ones + 2·twos + thetas - ω·thetas.
+    /// The position sums from the sums of the three kinds of digits: ones + 2·twos + thetas - ω·thetas.
     fn of_kinds(&self, kinds: &Table<F>) -> Table<F> {
         let positions = self.segments.len() * self.places;
         let mut cells = Cells::new(positions);
@@ -256,14 +260,15 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
         cells.sums(sums, false)
     }
 
-    /// Σ 4ʲ·Aⱼ of each segment; `None` where a formula did not hold.
+    /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
     fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
         let single = method == Method::Tables && self.segments.iter().all(|s| s.len() == 1);
         let table = if single { self.multiples() } else { self.sums(method) };
         self.join(&table, single, self.places)
     }
 
-    /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment, from the sum of each position or, of `single` points, from their multiples.
+    /// Σ 4ʲ·Aⱼ, j < `digits`, of each segment. `table` has the sum of each position or, if each segment is a `single`
+    /// point, the multiples of the points.
     fn join<C: InLanes<Lanes = F>>(&self, table: &Table<F>, single: bool, digits: usize) -> Vec<Option<C>> {
         let entry = |segment: usize, place: usize| {
             if single {
@@ -292,16 +297,16 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
 
 const SLOTS_OF_BYTES: [Option<portable::weighted_sum::Slot>; 256] = SLOTS.of_byte;
 
-/// The digit's multiple in a table of multiples.
+/// The entry for digit · P in a table of multiples, or `None` for the digit zero.
 fn entry_of(point: usize, nibble: u8) -> Option<Entry> {
     let digit = DIGITS[nibble as usize];
     digit.kind.index().map(|kind| Entry::new(3 * point + kind, digit.turn, digit.negative))
 }
 
-/// Entries on their way to the cells whose sums they make.
+/// Entries, each with the cell to whose sum it belongs.
 pub(super) struct Cells {
     entries: Vec<(u32, Entry)>,
-    /// How many entries each cell has.
+    /// The number of entries of each cell.
     counts: Vec<usize>,
 }
 
@@ -317,7 +322,8 @@ impl Cells {
 
     /// The sum of each cell.
     pub(super) fn sums<F: Coordinate>(mut self, table: &Table<F>, turns: bool) -> Table<F> {
-        // Counts become starts, and with the entries put in their places, ends.
+        // The counts become the starts of the cells. Each entry that is put in its place moves the start, and in the
+        // end they are the ends.
         let mut total = 0;
         for count in &mut self.counts {
             total += core::mem::replace(count, total);
@@ -332,7 +338,7 @@ impl Cells {
     }
 }
 
-/// Σ 4ʲ·Aⱼ, j < `digits`, of each segment of `places` position sums.
+/// Σ 4ʲ·Aⱼ, j < `digits`, of each segment, which has `places` position sums.
 fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
     let joined: Vec<_> =
         sums.chunks_exact(places.max(1))
@@ -346,7 +352,7 @@ fn join_by_blst<C: Curve>(sums: &[C], places: usize, digits: usize) -> Vec<C> {
 }
 
 in_lanes! {
-    /// Σ 4ʲ·Aⱼ of each lane of each vector, in Jacobian coordinates.
+    /// Σ 4ʲ·Aⱼ of each lane of each vector, computed in Jacobian coordinates.
     fn join<C: InLanes>(
         lanes: Ifma,
         table: &Table<C::Lanes>,
@@ -426,7 +432,7 @@ mod tests {
         }
     }
 
-    /// Weights of both lengths, and short ones, and all digits the same.
+    /// Weights of both lengths, short ones, and ones whose digits are all the same.
     fn weights(n: usize) -> Vec<Weight> {
         let mut words = Words(n as u64);
         (0..n)
@@ -439,7 +445,7 @@ mod tests {
             .collect()
     }
 
-    /// Segments of so many points each.
+    /// Points in segments of these lengths.
     fn cut<G: Group>(points: &[G], weights: &[Weight], lengths: &[usize]) -> WeightedSegments<G> {
         let mut points = points.iter().copied().zip(weights.iter().copied());
         lengths.iter().map(|n| points.by_ref().take(*n).collect::<Vec<_>>()).collect()
@@ -450,7 +456,7 @@ mod tests {
         Backend::Portable.weighted_sums(&cut(points, weights, &[points.len()]))[0]
     }
 
-    /// The same if all are members.
+    /// The weighted sum of one segment, or `None` if a point is not in the subgroup.
     fn sum_of_members(points: &[G2], weights: &[Weight], further: &[u64], soundness: Soundness) -> Option<G2> {
         let mut segments = UncheckedSegments::new();
         for ((point, weight), further) in points.iter().zip(weights).zip(further) {
@@ -476,14 +482,14 @@ mod tests {
             let expected = weighted_sum(&points, &weights);
             assert_eq!(Backend::auto().weighted_sums(&cut(&points, &weights, &[n])), [expected], "{} n = {n}", G::NAME);
         }
-        // Segments of one point: as many as fill some lanes or all.
+        // Segments of one point: as many as fill some lanes, or all.
         for n in [4, 7, 8, 9, 15, 16, 17, 63, 64, 65, 256] {
             let points: Vec<G> = (0..n).map(at).collect();
             let segments = cut(&points, &weights(n), &vec![1; n]);
             let expected = Backend::Portable.weighted_sums(&segments);
             assert_eq!(Backend::auto().weighted_sums(&segments), expected, "{} {n} segments", G::NAME);
         }
-        // Segments of all lengths in one call, and many of few points.
+        // Segments of all lengths in one call, and many with few points.
         for lengths in [&lengths[..], &[3; 40], &[0, 1, 2, 3, 4, 5, 30, 30, 30, 30, 30, 200, 5, 1]] {
             let n = lengths.iter().sum();
             let segments = cut(&(0..n).map(at).collect::<Vec<G>>(), &weights(n), lengths);
@@ -532,7 +538,7 @@ mod tests {
         }
     }
 
-    /// Points of small order beside members, alone, in pairs that cancel, and all the same: found under fresh weights.
+    /// Points of small order beside members, alone, in pairs that cancel, and all the same. Fresh weights find them.
     #[test]
     fn small_subgroup_in_sums_of_members() {
         if lanes_or_skip().is_none() {
@@ -542,9 +548,9 @@ mod tests {
         let n = 64;
         let members: Vec<G2> = hashed(n);
         let add = |a: G2, b: G2| Backend::Portable.sum(&[a, b]);
-        // Of order 13, and of a large order outside.
+        // Points of order 13, and of a large order outside the subgroup.
         let small: Vec<_> = small_g2().into_iter().filter(|p| !p.in_subgroup()).map(G2::wrap).collect();
-        // The eigenvectors of ω among the points of order 13, which a position misses most often.
+        // The eigenvectors of ω among the points of order 13. A position misses these most often.
         let small: Vec<_> = small
             .iter()
             .flat_map(|t| {
@@ -569,7 +575,7 @@ mod tests {
                     points[place] = add(points[place], bad);
                     points[(place + 9) % n] = add(points[(place + 9) % n], bad.negate());
                 }
-                // All the same, and all of the small order.
+                // All points the same, of the small order.
                 3 => points = vec![add(members[0], bad); n],
                 _ => points = vec![bad; n],
             }
@@ -580,7 +586,8 @@ mod tests {
         }
     }
 
-    /// A pair that cancels under equal weights is found by the further digits alone, and by nothing where they are equal too.
+    /// Only the further digits find a pair that cancels under equal weights. If these digits are equal too, nothing
+    /// finds it.
     #[test]
     fn cancelling_pair_under_equal_weights() {
         if lanes_or_skip().is_none() {
@@ -601,8 +608,8 @@ mod tests {
         }
     }
 
-    /// T and -T whose digits differ in one position alone, for every position: of the weights and of the further digits.
-    /// So each position is formed, and each is checked.
+    /// T and -T, whose digits differ in a single position, for every position of the weights and of the further digits.
+    /// So each position is computed, and each is checked.
     #[test]
     fn every_position_tells_membership() {
         if lanes_or_skip().is_none() {
@@ -619,7 +626,7 @@ mod tests {
                 let (i, j) = (n / 3, n - 1);
                 (points[i], points[j]) = (small, small.negate());
                 for position in 0..digits + more {
-                    // Of the lowest digits 0 and 1 the difference kills no point.
+                    // The lowest digits are 0 and 1, and their difference is a unit, which takes no point to zero.
                     let ones = if soundness == Soundness::Bits64 { u128::from(u64::MAX / 15) } else { u128::MAX / 15 };
                     (weights[i], further[i]) = (Weight::from_bits(ones).unwrap(), u64::MAX / 15);
                     (weights[j], further[j]) = (weights[i], further[i]);

@@ -1,7 +1,7 @@
 //! Products before their reduction, and sums of them.
 //!
-//! A reduction costs as much as a product, so sums of products are reduced once. They are written with [`combine`], which
-//! makes each column in one pass: a sum of vectors that went through memory would cost more than its additions.
+//! A reduction costs as much as a product, so a sum of products is reduced once. [`combine`] writes such a sum and
+//! computes each column in one pass, because a sum of vectors that goes through memory costs more than its additions.
 
 use super::{
     bound::{Bound, Tracked},
@@ -19,11 +19,11 @@ pub(crate) struct Columns {
     pub(super) range: Range,
 }
 
-/// In what range a number is, tracked as a [`Bound`] is.
+/// The range of a number, tracked as a [`Bound`] is.
 #[derive(Clone, Copy)]
 pub(super) struct Range(Tracked<Extent>);
 
-/// Of the number, in p²; and how many products' columns are summed.
+/// The range of the number in p², and how many products its columns sum.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     least: f64,
@@ -32,12 +32,12 @@ struct Extent {
 }
 
 impl Range {
-    /// Of a product of two numbers in Fp2.
+    /// The range of a product of two numbers in Fp2.
     fn of_product(a: Bound, b: Bound) -> Self {
         Self(a.value().with(b.value(), |a, b| Extent { least: -a * b, most: 2.0 * a * b, products: 2.0 }))
     }
 
-    /// Of a square in Fp2, of a value below 8p.
+    /// The range of a square in Fp2 of a value below 8p.
     fn of_square(a: Bound) -> Self {
         a.assert_value(7.99);
         let value = a.value();
@@ -62,7 +62,7 @@ impl Range {
         }))
     }
 
-    /// 2^392/p, rounded down: so many p² below zero are made up for.
+    /// 2^392/p, rounded down: the lift raises a number by so many p².
     const MOST_BELOW_ZERO: f64 = 2500.0;
 
     #[inline(always)]
@@ -70,12 +70,12 @@ impl Range {
         if let Some(extent) = self.0.get() {
             assert!(extent.least >= -Self::MOST_BELOW_ZERO, "{extent:?} before a reduction");
             assert!(extent.most <= 4.0 * Self::MOST_BELOW_ZERO, "{extent:?} before a reduction");
-            // A column of a product of Fp is below 40·2^52, and the reduction adds another.
+            // A column of a product of Fp is below 40·2^52, and the reduction adds as much again.
             assert!(extent.products <= 48.0, "{extent:?} before a reduction");
         }
     }
 
-    /// What is reduced at most, lifted above zero, in p².
+    /// The largest number that is reduced, with the lift, in p².
     #[inline(always)]
     fn lifted(self) -> Tracked<f64> {
         self.0.with(self.0, |extent, _| extent.most + 2.0 * Self::MOST_BELOW_ZERO)
@@ -101,7 +101,7 @@ macro_rules! combine {
 pub(crate) use combine;
 
 impl Columns {
-    /// Divided by R modulo p and added to an element: one unit, about 2p more than that.
+    /// Divides by R modulo p and adds the result to an element. Then it has limbs below one unit and is larger by about 2p.
     #[inline(always)]
     pub(crate) fn reduce_onto(&self, to: &mut Fp) {
         lift_and_reduce(to.lanes(), &self.columns, &mut to.limbs);
@@ -144,7 +144,7 @@ impl Wide {
         Self { c0: Columns { columns: c0, range }, c1: Columns { columns: c1, range } }
     }
 
-    /// Divided by R modulo p: one unit, about 2p.
+    /// Divides by R modulo p. The result has limbs below one unit and values of about 2p.
     #[inline(always)]
     pub(crate) fn reduced(&self) -> Fp2 {
         let mut out = Fp2::zero(self.c0.columns[0].lanes());
@@ -152,7 +152,7 @@ impl Wide {
         out
     }
 
-    /// Divided by R modulo p and added to an element: one unit, about 2p more than that.
+    /// Divides by R modulo p and adds the result to an element. Then it has limbs below one unit and is larger by about 2p.
     #[inline(always)]
     pub(crate) fn reduce_onto(&self, to: &mut Fp2) {
         self.c0.reduce_onto(&mut to.c0);

@@ -1,8 +1,9 @@
 //! What kernels compute with, and the few operations that they are made of.
 
-/// The eight lanes of a [`Vector`](super::vector::Vector), or in the tests one lane or the range of values that a lane can take.
+/// A number that kernels compute with: the eight lanes of a [`Vector`](super::vector::Vector), or in the tests one lane
+/// or the range of values that a lane can take.
 pub(crate) trait Word: Copy {
-    /// The same number in every lane, whatever stands in `self`.
+    /// `n` in every lane. The value of `self` does not matter.
     fn splat(self, n: i64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -14,14 +15,14 @@ pub(crate) trait Word: Copy {
     fn times_four(self) -> Self;
     /// The number modulo 2^50.
     fn low_limb(self) -> Self;
-    /// The number modulo some power of two that is at least 2^52, for a factor of which only the low bits matter: the
-    /// multiplier reads no others.
+    /// The number modulo a power of two that is at least 2^52. Factors may use it, because the multiplier reads only
+    /// the lowest 52 bits.
     #[inline(always)]
     fn truncated(self) -> Self {
         self
     }
-    /// The number divided by 2^50, downwards; the number may be negative.
+    /// The number divided by 2^50, rounded down. The number may be negative.
     fn carry(self) -> Self;
-    /// The number divided by 2^52, downwards; the number is not negative.
+    /// The number divided by 2^52, rounded down. The number is not negative.
     fn carry_52(self) -> Self;
 }

@@ -1,11 +1,12 @@
-//! Additions of affine points, many at a time with one inversion for all of them (Montgomery's trick).
+//! Batches of additions of affine points, with one inversion for all of them (Montgomery's trick).
 //!
 //! ```text
 //! λ = (y₂ - y₁)/(x₂ - x₁), or 3x²/2y for a doubling;    x₃ = λ² - x₁ - x₂;    y₃ = λ(x₁ - x₃) - y₁
 //! ```
 //!
-//! Five multiplications and a squaring an addition, three of them for its share of the inversion, where a mixed Jacobian
-//! addition takes eleven or more. Identities, equal and opposite points are all allowed.
+//! An addition costs five multiplications and a squaring, of which three multiplications are its share of the
+//! inversion. A mixed Jacobian addition costs eleven or more. Identities, equal points and opposite points are all
+//! allowed.
 
 use alloc::vec::Vec;
 
@@ -64,7 +65,7 @@ pub(crate) fn double_all<C: Curve>(points: &mut [C]) {
     }
 }
 
-/// What λ is divided by; one where the sum needs no λ.
+/// The denominator of λ, or one if the sum needs no λ.
 fn denominator<C: Curve>(a: &C, b: &C) -> C::Field {
     if a.is_identity() || b.is_identity() {
         return C::one();
@@ -100,10 +101,10 @@ fn add<C: Curve>(a: &C, b: &C, inverse: &C::Field) -> C {
     C::at(x3, y3)
 }
 
-/// Elements to invert together.
+/// Elements that are inverted together.
 pub(crate) struct Chain<F> {
     values: Vec<F>,
-    /// After [`invert`](Self::invert): the inverses, in the order of the pushes.
+    /// The inverses in the order of the pushes, after [`invert`](Self::invert).
     pub(crate) inverses: Vec<F>,
 }
 
@@ -118,7 +119,7 @@ impl<F: Field> Chain<F> {
         self.values.push(value);
     }
 
-    /// Inverts the values, which must not be zero, into `inverses`, and forgets them.
+    /// Inverts the values into `inverses` and removes them. No value may be zero.
     pub(crate) fn invert(&mut self) {
         let Self { values, inverses } = self;
         inverses.clear();
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn exceptional_additions_g1() {
         exceptional::<G1>();
-        // (0, 2), of order 3: x is zero and the point is finite.
+        // (0, 2) has order 3: it is a finite point whose x is zero.
         let mut bytes = [0; 48];
         bytes[0] = 0x80;
         let point: G1 = Backend::Portable.decode(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Decoding: the structural checks of [`crate::encoding`], then blst solves or checks the curve equation.
+//! Decoding. [`crate::encoding`] checks the structure, then blst solves or checks the curve equation.
 
 use alloc::vec::Vec;
 

@@ -11,14 +11,14 @@ pub(crate) fn hash_to_curve<C: Curve>(dst: &[u8], messages: &[(&[u8], &[u8])]) -
     C::to_affine(&points)
 }
 
-/// What is hashed for sums: Q(m) such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
+/// Hashes Q(m) for sums, such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
 pub trait HashForSums: Curve {
     fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
     fn clear_sums(sums: &[Self]) -> Vec<Self>;
 }
 
 impl HashForSums for blst_p1_affine {
-    /// Whole: in G1 clearing is a third of the work, and blst does not expose a hash without it.
+    /// The hashes are cleared: blst does not expose a hash to G1 without clearing, which is a third of the work.
     fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self> {
         hash_to_curve(dst, messages)
     }
@@ -28,7 +28,7 @@ impl HashForSums for blst_p1_affine {
     }
 }
 
-/// `expand_message_xmd` of RFC 9380, section 5.3.1, with SHA-256, of the concatenation of the message's two parts.
+/// `expand_message_xmd` of RFC 9380, section 5.3.1, with SHA-256. The message is the concatenation of two parts.
 pub(crate) fn expand(dst: &[u8], (prefix, body): &(&[u8], &[u8]), uniform: &mut [u8]) {
     let joined;
     let message = if prefix.is_empty() {

@@ -1,18 +1,17 @@
-//! Hashing to the twist without clearing the cofactor, for messages whose hashes are only ever summed.
+//! Hashing to the twist without clearing the cofactor, for messages whose hashes are only summed.
 //!
-//! Clearing is a homomorphism, so `clear(Σ w·Q(m)) = Σ w·H(m)` for the uncleared hashes Q(m): a signer with many messages
-//! clears once. More than half of a hash to G2 is clearing.
+//! Clearing the cofactor is a homomorphism, so `clear(Σ w·Q(m)) = Σ w·H(m)` for the uncleared hashes Q(m). A signer
+//! with many messages needs one clearing, and clearing is more than half of a hash to G2.
 //!
 //! The steps are those of RFC 9380, section 8.8.2, for many messages at a time:
 //!
-//! 1. `hash_to_field` (section 5.2): two elements u of Fp2 a message;
-//! 2. the simplified SWU map (section 6.6.2) to the curve E': y² = x³ + 240i·x + 1012(1 + i), with Z = -(2 + i), in
-//!    affine coordinates with shared inversions;
-//! 3. the isogeny of degree 3 (appendix E.3) to the twist E. Its kernel is {O, (x₀, ±y₀)} with x₀ = -6 + 6i, and by
-//!    Vélu's formulas, with v = 1/(x - x₀),
-//!    `x → (x + 48i·v + 16(1 + i)·v²)/9`, `y → -y·(1 - 48i·v² - 32(1 + i)·v³)/27`.
-//!    y₀² = 4 + 4i is no square in Fp2, so no point that is mapped has x = x₀;
-//! 4. the sum of the two points on E, where it is the sum on E' that the RFC maps afterwards.
+//! 1. `hash_to_field` (section 5.2) gives two elements u of Fp2 for each message.
+//! 2. The simplified SWU map (section 6.6.2) takes each u to a point of the curve E': y² = x³ + 240i·x + 1012(1 + i),
+//!    with Z = -(2 + i), in affine coordinates with shared inversions.
+//! 3. The isogeny of degree 3 (appendix E.3) takes the points to the twist E. Its kernel is {O, (x₀, ±y₀)} with x₀ = -6
+//!    + 6i. By Vélu's formulas, with v = 1/(x - x₀), it is `x → (x + 48i·v + 16(1 + i)·v²)/9`, `y → -y·(1 - 48i·v² -
+//!    32(1 + i)·v³)/27`. y₀² = 4 + 4i is not a square in Fp2, so no mapped point has x = x₀.
+//! 4. The two points are added on E. The RFC adds them on E' and maps the sum, which is the same point.
 
 use alloc::vec::Vec;
 
@@ -49,8 +48,8 @@ fn hash_uncleared(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<blst_p2_affine
     affine::sums(Segments::of_size(2, mapped))
 }
 
-/// Clears the cofactor (RFC 9380, appendix G.3; Budroni and Pintore, <https://eprint.iacr.org/2017/419>):
-/// `h(ψ)·P = (z² - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, z being the curve's parameter.
+/// Clears the cofactor (RFC 9380, appendix G.3; Budroni and Pintore, <https://eprint.iacr.org/2017/419>): `h(ψ)·P = (z²
+/// - z - 1)·P + (z - 1)·ψ(P) + ψ²(2P)`, where z is the curve's parameter.
 pub(crate) fn clear_cofactor(points: &[blst_p2_affine]) -> Vec<blst_p2_affine> {
     let add = <blst_p2_affine as Curve>::add;
     let cleared = points.iter().map(|point| {
@@ -87,7 +86,7 @@ fn reduce(bytes: &[u8]) -> blst_fp {
     half(&bytes[..32]).times(&TWO_TO_256).plus(&half(&bytes[32..]))
 }
 
-/// Simplified SWU: for each u a point of E'.
+/// The simplified SWU map: a point of E' for each u.
 fn map_to_isogenous(u: &[blst_fp2]) -> Vec<(blst_fp2, blst_fp2)> {
     let z = fp2(-2, -1);
     let z_u2: Vec<_> = u.iter().map(|u| z.times(&u.squared())).collect();
@@ -98,7 +97,7 @@ fn map_to_isogenous(u: &[blst_fp2]) -> Vec<(blst_fp2, blst_fp2)> {
     }
     chain.invert();
 
-    // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) for a zero denominator; x₂ = Zu²·x₁ where g(x₁) is no square.
+    // x₁ = -B/A·(1 + 1/(Z²u⁴ + Zu²)), or B/(ZA) if that denominator is zero. If g(x₁) is not a square, x₂ = Zu²·x₁.
     let (a, b) = (fp2(0, 240), fp2(1012, 1012));
     let roots = z_u2.iter().zip(&chain.inverses).zip(u).map(|((z_u2, inverse), u)| {
         let exceptional = z_u2.squared().plus(z_u2).is_zero();
@@ -127,10 +126,10 @@ fn map_to_isogenous(u: &[blst_fp2]) -> Vec<(blst_fp2, blst_fp2)> {
     points.collect()
 }
 
-/// The square root of g = a + b·i in Fp2, but for an inversion.
+/// The square root of g = a + b·i in Fp2, before its inversion.
 ///
-/// With t² = N(g), d = (a + t)/2 and r = d^((p+1)/4), r² is d or -d. If it is d, a root of g is r + b/(2r)·i; if it is -d,
-/// a root is b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
+/// Let t² = N(g), d = (a + t)/2 and r = d^((p+1)/4). Then r² is d or -d. If it is d, a root of g is r + b/(2r)·i. If it
+/// is -d, a root is b/(2r) + r·i, because (a - t)/2 = -b²/(4d).
 struct HalfRoot {
     half_b: blst_fp,
     root: blst_fp,
@@ -138,11 +137,11 @@ struct HalfRoot {
 }
 
 impl HalfRoot {
-    /// From g, which is a square, and a square root of its norm.
+    /// From a square g and a square root of its norm.
     fn new(g: blst_fp2, norm_root: blst_fp) -> Self {
         let [a, b] = g.fp;
         let sum = a.plus(&norm_root);
-        // Zero for b = 0 and t = -a: the other root of the norm will do.
+        // The sum is zero for b = 0 and t = -a. Then the other root of the norm is used.
         let sum = if sum.is_zero() { a.minus(&norm_root) } else { sum };
         let (root, is_real) = square_root(&sum.times(&HALF));
         Self { half_b: b.times(&HALF), root, is_real }
@@ -154,7 +153,7 @@ impl HalfRoot {
     }
 }
 
-/// a^((p+1)/4), a root of a or of -a, and which.
+/// a^((p+1)/4), and whether it is a root of a. If not, it is a root of -a.
 fn square_root(a: &blst_fp) -> (blst_fp, bool) {
     let mut root = ZERO;
     // SAFETY: valid references. blst stores the power whether or not it is a root of its argument.
@@ -225,7 +224,7 @@ pub(crate) fn fp2(a: i32, b: i32) -> blst_fp2 {
     blst_fp2 { fp: [small(a), small(b)] }
 }
 
-// Constants in Montgomery form. The tests recompute each from its definition.
+// Constants in Montgomery form. A test recomputes each from its definition.
 
 pub(crate) const TWO_TO_256: blst_fp = fp([
     0x075b_3cd7_c5ce_820f,
@@ -405,7 +404,7 @@ mod tests {
         }
     }
 
-    /// Against blst's map for chosen u: zero (the exceptional denominator), real, imaginary, and many more.
+    /// Chosen u are mapped as blst maps them: zero (the exceptional denominator), real, imaginary, and many more.
     #[test]
     fn maps_of_chosen_elements_are_blsts() {
         let mut elements = vec![fp2(0, 0), fp2(1, 0), fp2(0, 1), fp2(-1, 0), fp2(0, -1), fp2(-2, -1)];

@@ -1,6 +1,6 @@
 //! The portable backend: blst, one item at a time.
 //!
-//! The verbs stand over [`arithmetic`](crate::arithmetic), which makes blst's functions safe.
+//! The verbs call [`arithmetic`](crate::arithmetic), which makes blst's functions safe.
 
 pub(crate) mod affine;
 pub(crate) mod encoding;

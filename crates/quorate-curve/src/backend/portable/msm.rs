@@ -1,4 +1,5 @@
-//! Σ nᵢ·Pᵢ for public scalars, by blst's Pippenger, whose additions are not complete for points of small order.
+//! Multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars, by blst's implementation of Pippenger's algorithm. Its
+//! additions are not complete for points of small order.
 
 use alloc::vec::Vec;
 
@@ -30,7 +31,7 @@ mod tests {
         bytes
     }
 
-    /// 0, 1, 2, r - 1, r, r + 1, the greatest, and some that look random.
+    /// 0, 1, 2, r - 1, r, r + 1, the largest scalar, and some that look random.
     fn scalars(n: usize) -> Vec<[u8; 32]> {
         let near_order = |by: u8| {
             let mut bytes = ORDER;
@@ -75,7 +76,7 @@ mod tests {
         (points[9], points[10], points[11], points[17]) = (G::IDENTITY, points[8], points[8].negate(), G::generator());
         let scalars = scalars(points.len());
         for n in [0, 1, 2, 3, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 40] {
-            // Every scalar in every place of the shortest sums, the edges of the methods in the longer ones.
+            // Short sums have every scalar in every place. Long ones are at the edges between the methods.
             for first in 0..if n <= 3 { 12 } else { 1 } {
                 let turned: Vec<_> = scalars.iter().cycle().skip(first).take(n).copied().collect();
                 let expected: Vec<_> = points.iter().zip(&turned).map(|(p, s)| times(*p, s)).collect();

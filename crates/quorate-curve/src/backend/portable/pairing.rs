@@ -1,5 +1,5 @@
-//! Miller loops of the ate pairing with shared squarings (16 pairs at a time, blst's own stride; all pairs of prepared
-//! points) and the final exponentiation.
+//! Miller loops of the ate pairing with shared squarings, and the final exponentiation. blst shares the squarings among
+//! 16 pairs at a time; the loop over prepared points shares them among all pairs.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::ptr;
@@ -19,13 +19,13 @@ use crate::{
     segments::Cut,
 };
 
-/// The steps of a loop: 63 doublings and 5 additions.
+/// The number of steps of a loop: 63 doublings and 5 additions.
 const STEPS: usize = 68;
 
-/// The lines of a point, one a step.
+/// The lines of a point, one for each step.
 pub(crate) type Lines = Box<[blst_fp6; STEPS]>;
 
-/// A value for each segment. `finite` gives the points of a pair, and none where one of them is the identity.
+/// A value for each segment. `finite` gives the points of a pair, or `None` if one of them is the identity.
 pub(crate) fn miller_products<T>(
     pairs: Cut<'_, T>,
     finite: impl Fn(&T) -> Option<(blst_p1_affine, blst_p2_affine)>,
@@ -54,7 +54,8 @@ pub(crate) fn prepare(points: &[blst_p2_affine]) -> impl Iterator<Item = Lines> 
     })
 }
 
-/// A value for each segment. `finite` gives a point and the lines of the other, and none where one of them is the identity.
+/// A value for each segment. `finite` gives a point of G1 and the lines of a point of G2, or `None` if either point is
+/// the identity.
 pub(crate) fn miller_products_prepared<'a, T: 'a>(
     pairs: Cut<'a, T>,
     finite: impl Fn(&'a T) -> Option<(blst_p1_affine, &'a Lines)>,

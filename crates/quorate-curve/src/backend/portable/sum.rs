@@ -21,16 +21,17 @@ fn sum<C: Curve>(points: &[C]) -> C::Jacobian {
         many if many.len() >= BATCHED && has_x_zero(C::ID) => {
             affine::sums(Segments::one(many.to_vec()))[0].to_jacobian()
         }
-        // Identities are left out: blst takes one beside a point with x = 0 for its double.
+        // Identities are left out, because blst adds one to a point with x = 0 as if it doubled the point.
         many => C::sum(&many.iter().filter(|point| **point != C::IDENTITY).collect::<Vec<_>>()),
     }
 }
 
-/// From so many points on blst adds in batches, where it takes a point with x = 0 beside the identity for a doubling, and
-/// either can be a sum of some of the points.
+/// The number of points from which blst adds in batches. There it doubles a point with x = 0 instead of adding the
+/// identity, and both can occur as sums of some of the points.
 const BATCHED: usize = 32;
 
-/// Whether the curve has points with x = 0: E(Fp) has (0, ±2), of order 3; on the twist 4(1 + i) is no square.
+/// Whether the curve has points with x = 0. E(Fp) has (0, ±2), of order 3. The twist has none, because 4(1 + i) is not
+/// a square.
 const fn has_x_zero(group: GroupId) -> bool {
     match group {
         GroupId::G1 => true,
@@ -42,7 +43,7 @@ const fn has_x_zero(group: GroupId) -> bool {
 mod tests {
     use crate::{Backend, G1, Group};
 
-    /// G1's curve has points with x = 0, outside the subgroup; identities beside one must not double it.
+    /// G1's curve has points with x = 0, outside the subgroup. An identity beside one must not double it.
     #[test]
     fn point_with_x_zero_beside_identities() {
         let mut bytes = [0; G1::COMPRESSED];

@@ -1,13 +1,14 @@
-//! Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]), by three methods for three sizes.
+//! Weighted sums Σ wᵢ·Pᵢ for weights in Z\[ω\] (see [`crate::weight`]), by three methods for three sizes.
 //!
-//! Few points: Straus. Each point gets a table of P, 2P and (1-ω)P; then two doublings and one addition of a turned,
-//! signed table entry for each digit and point, in Jacobian coordinates.
+//! Few points: Straus' method. Each point gets a table of P, 2P and (1-ω)P. Then each digit costs two doublings, and
+//! for each point the addition of a table entry times a unit, in Jacobian coordinates.
 //!
-//! Many short segments: the same, all segments in step, in affine coordinates with one inversion a step for all.
+//! Many short segments: the same method for all segments at once, in affine coordinates, with one inversion a step for
+//! all.
 //!
-//! Long segments: buckets. For each pair of digits a point is added, turned and signed, to one of 57 buckets; the buckets
-//! fold into three for each digit place (for 1, 2 and 1 - ω), and the places are joined by doublings. All but the last is
-//! affine: for d digits about `255/256·d/2` additions a point and `28·d` a segment.
+//! Long segments: buckets. For each pair of digits, each point times a unit is added to one of 57 buckets. The buckets
+//! are added up into three sums for each place (for 1, 2 and 1 - ω), and the places are joined by doublings. All but
+//! the last step is affine. For d digits it costs about `255/256·d/2` additions a point and `28·d` a segment.
 
 use alloc::{vec, vec::Vec};
 
@@ -38,9 +39,9 @@ pub(crate) fn weighted_sums<C: Curve>(points: WeightedCut<'_, C>) -> Vec<C> {
     sums
 }
 
-/// Segments from this length on are summed by buckets.
+/// The length from which segments are summed by buckets.
 const BUCKETS_FROM: usize = 48;
-/// From this many points on, short segments are summed in step.
+/// The number of points from which short segments are summed at once.
 const IN_STEP_FROM: usize = 16;
 
 /// The short segments of a call.
@@ -112,18 +113,18 @@ fn tables<C: Curve>(points: &[C]) -> Vec<[C; 3]> {
     points.iter().zip(multiples.chunks_exact(2)).map(|(p, m)| [*p, m[0], m[1]]).collect()
 }
 
-/// digit · P from the table of P; `None` for the digit zero.
+/// digit · P from the table of P, or `None` for the digit zero.
 fn entry<C: Curve>(table: &[C; 3], digit: Digit) -> Option<C> {
     digit.kind.index().map(|kind| table[kind].turned(digit.turn).signed(digit.negative))
 }
 
 fn buckets<C: Curve>(points: &[C], weights: &[Weight]) -> C {
-    // ωP and ω²P once a point: every place of the weight turns it again.
+    // ωP and ω²P are computed once for each point, because every place of its weight uses them.
     let turned: Vec<[C; 3]> = points.iter().map(|p| [*p, p.turned(1), p.turned(2)]).collect();
     let pairs = longest(weights).div_ceil(2);
     let contents = fill_buckets(&turned, weights, pairs);
 
-    // Fold the 57 buckets of each pair of places into the three kinds of each place.
+    // Adds the 57 buckets of each pair of places up into the three sums of each place.
     let mut summands = Segments::new();
     for bucket in contents.chunks_exact(BUCKETS) {
         for place in 0..2 {
@@ -198,7 +199,7 @@ impl Kind {
     }
 }
 
-/// Where a pair of digits goes: unit · point is added to the bucket of the pair divided by that unit.
+/// The bucket of a pair of digits, which are unit · (digits of the bucket): unit · point is added to it.
 #[derive(Clone, Copy)]
 pub(in crate::backend) struct Slot {
     pub(in crate::backend) bucket: u8,
@@ -206,13 +207,13 @@ pub(in crate::backend) struct Slot {
     pub(in crate::backend) negative: bool,
 }
 
-/// The slot of each of the 256 pairs of digits, and what each bucket stands for.
+/// The slot of each of the 256 pairs of digits, and the digits that each bucket stands for.
 pub(in crate::backend) struct Slots {
     pub(in crate::backend) of_byte: [Option<Slot>; 256],
     pub(in crate::backend) digits: [[Digit; 2]; BUCKETS],
 }
 
-/// Pairs of digits up to a unit.
+/// The number of pairs of digits up to a unit.
 pub(in crate::backend) const BUCKETS: usize = 57;
 
 pub(in crate::backend) const SLOTS: Slots = {
@@ -223,7 +224,7 @@ pub(in crate::backend) const SLOTS: Slots = {
     let mut byte = 1;
     while byte < 256 {
         let (low, high) = (DIGITS[byte & 15], DIGITS[byte >> 4]);
-        // Divide by the unit of the lower digit, or of the upper where the lower is zero.
+        // Divide by the unit of the lower digit, or of the upper one if the lower is zero.
         let unit = if matches!(low.kind, Kind::Zero) { high } else { low };
         let quotient = [divide(low, unit), divide(high, unit)];
         let mut bucket = 0;
@@ -263,7 +264,7 @@ mod tests {
         weight::tests::{Eisenstein, value},
     };
 
-    /// Double-and-add over a + b·ω, written from the definition.
+    /// Double and add over a + b·ω, from the definition.
     fn naive<G: Group>(point: G, weight: Weight) -> G {
         let (mut a, mut b): Eisenstein = (0, 0);
         for i in (0..32).rev() {
@@ -290,7 +291,7 @@ mod tests {
         Backend::Portable.hash_to_curve(b"weighted sums", &messages)
     }
 
-    /// Weights that look random and include the extremes: all digits the same, one digit, 64 and 128 bits.
+    /// Weights that look random, and extreme ones: all digits the same, one digit, 64 and 128 bits.
     fn weights(n: usize) -> Vec<Weight> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u128;
         (0..n)

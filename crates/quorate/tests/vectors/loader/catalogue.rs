@@ -1,4 +1,4 @@
-//! What each file of the data is, by set and shape of its name.
+//! What each file of the data is. Its set and the pattern of its name decide.
 
 use quorate::{AnySuite, MinPk, MinSig};
 
@@ -6,7 +6,7 @@ use quorate::{AnySuite, MinPk, MinSig};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry {
     Read(Kind),
-    /// Not known answers, or none that can be reached; and why.
+    /// The file is not read, for this reason: it has no known answers, or none that a function of ours computes.
     Ignore(&'static str),
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum Kind {
     WycheproofHash,
 }
 
-/// What is done with the file of this name; `None` where no row fits.
+/// What is done with the file of this name; `None` if no row fits.
 pub(crate) fn entry(name: &str) -> Option<Entry> {
     ROWS.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, entry)| *entry)
 }

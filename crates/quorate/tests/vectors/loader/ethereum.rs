@@ -20,7 +20,8 @@ const SYNC_AGGREGATE: AnySuite = AnySuite::MinPk(MinPk::Eth2SyncAggregate);
 /// Several single signatures, and whether all of them are true.
 pub(crate) struct Batch {
     pub(crate) id: String,
-    /// Their own `expected` is the batch's, which is their own only where the batch is true.
+    /// The `expected` of each is that of the batch. It says something about the single signature only if the batch is
+    /// true.
     pub(crate) members: Vec<Case>,
     pub(crate) expected: bool,
 }
@@ -44,13 +45,13 @@ pub(crate) fn batches(vectors: &Vectors) -> Vec<Batch> {
     })
 }
 
-/// A signature under the sum of some keys of a committee, with that sum.
+/// A signature that verifies under the sum of some keys of a committee, with that sum.
 pub(crate) struct Aggregate {
     pub(crate) case: Case,
     pub(crate) key: Vec<u8>,
 }
 
-/// Signatures of sync committees: the members are those whose bit is set, the lowest bit of the first byte first.
+/// Signatures of sync committees. A set bit names a member, counted from the lowest bit of the first byte.
 pub(crate) fn sync_aggregates(file: &File) -> Vec<Aggregate> {
     #[derive(Deserialize)]
     struct Item {
@@ -169,7 +170,7 @@ fn batch(file: &File) -> Option<Batch> {
     Some(Batch { id: file.name.clone(), members: members.collect(), expected: output })
 }
 
-/// Deposits of the launchpad's files, whose signed root is made here from their fields.
+/// Deposits of the launchpad's files. The signed root is computed here from their fields.
 fn deposits(file: &File) -> Vec<Case> {
     #[derive(Deserialize)]
     struct Item {
@@ -186,7 +187,7 @@ fn deposits(file: &File) -> Vec<Case> {
         let root = digest(&credentials, &digest(&chunk(&item.amount.to_le_bytes()), &[0; 32]));
         assert_eq!(root[..], item.deposit_message_root.0, "{}: hash_tree_root(DepositMessage)", file.id(index));
 
-        // compute_domain(DOMAIN_DEPOSIT): a deposit is signed for no particular genesis.
+        // compute_domain(DOMAIN_DEPOSIT): the signature of a deposit does not depend on the genesis.
         let fork_data = digest(&chunk(&item.fork_version.0), &[0; 32]);
         let mut domain = [0; 32];
         domain[0] = 3;
@@ -206,7 +207,7 @@ fn digest(left: &[u8; 32], right: &[u8; 32]) -> [u8; 32] {
     Sha256::new().chain_update(left).chain_update(right).finalize().into()
 }
 
-/// Bytes padded with zeros behind, as SSZ has it.
+/// Bytes with zeros appended, as SSZ pads them.
 fn chunk(bytes: &[u8]) -> [u8; 32] {
     let mut chunk = [0; 32];
     chunk[..bytes.len()].copy_from_slice(bytes);

@@ -1,11 +1,11 @@
-//! herumi's text form of the Ethereum suites: lines `name value`, of which `out` ends a record.
+//! herumi's text form of the Ethereum suites: lines `name value`. A line `out` ends a record.
 
 use super::{Case, File, Messages, Vectors, bytes::hex_bytes, catalogue::Kind, ethereum::POSSESSION};
 
-/// The set that the form belongs to.
+/// The set whose files have this form.
 pub(crate) const SET: &str = "01_herumi_eth_draft07";
 
-/// One record: what went in, in order, and what came out.
+/// One record: the inputs in order, and the output.
 #[derive(Default)]
 pub(crate) struct Record {
     pub(crate) id: String,
@@ -14,11 +14,11 @@ pub(crate) struct Record {
     pub(crate) messages: Vec<Vec<u8>>,
     pub(crate) signatures: Vec<Vec<u8>>,
     pub(crate) out: String,
-    /// A line that is not understood, for which the record is skipped.
+    /// A line that is not understood. The record is then skipped.
     flaw: Option<String>,
 }
 
-/// What a record is about, by what it holds.
+/// What a record is about. The names of its lines decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// A verdict on a signature: `out` is true or false. It may have no keys.
@@ -36,7 +36,7 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
     })
 }
 
-/// The records of a file that are about one thing; `None` where it has none.
+/// The records of a file that are about one thing; `None` if it has none.
 pub(crate) fn of(file: &File, about: About) -> Option<Vec<Record>> {
     if file.kind != Kind::Herumi {
         return None;
@@ -89,7 +89,8 @@ impl Record {
         }
     }
 
-    /// The verdict in it. One message is for all keys, be there none; else each key has its own.
+    /// The verdict in the record. A single message is shared by all keys, even if there are none. Otherwise each key
+    /// has its own message.
     fn case(self, file: &File) -> Option<Case> {
         let Self { id, keys, messages, signatures, .. } = self;
         let signature = file.fitting(&id, signatures.into_iter().next().ok_or("it has no signature"))?;

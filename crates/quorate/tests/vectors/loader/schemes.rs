@@ -1,4 +1,4 @@
-//! Signatures of other networks and libraries, in the shape that they have in common.
+//! Signatures of other networks and libraries, in the shape that their files share.
 
 use quorate::{AnySuite, MinPk, MinSig, Suite};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
     })
 }
 
-/// The suite of a tag, with the variant that the key's length tells.
+/// The suite of a tag. The length of the key says which variant it is.
 pub(crate) fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
     if key.len() == 48 {
         return MinPk::all().iter().find(|suite| suite.id() == tag).copied().map(AnySuite::MinPk);
@@ -28,7 +28,7 @@ pub(crate) fn suite_of(tag: &str, key: &[u8]) -> Option<AnySuite> {
     MinSig::all().iter().find(|suite| suite.id() == tag).copied().map(AnySuite::MinSig)
 }
 
-/// Two keys over one message in each scheme. Basic is false as a claim: its messages must differ.
+/// Two keys over one message in each scheme. In the basic scheme the claim is false, because its messages must differ.
 fn chia_aggregates(file: &File) -> Vec<Case> {
     let aggregate = |(index, suite, chia): (usize, AnySuite, Chia)| {
         let messages = match suite {
@@ -70,18 +70,18 @@ impl Chia {
     }
 }
 
-/// Signatures by one key, over one message or several; true where nothing else is said.
+/// Signatures by one key, over one message or several. A signature is true unless its record says otherwise.
 fn signed(file: &File, suite: Option<AnySuite>) -> Vec<Case> {
     let items = file.items::<Signed>("cases").into_iter();
     items.filter_map(|(index, item)| file.fitting(&file.id(index), item.case(file, index, suite))).collect()
 }
 
-/// One object, whose fields have other names in each source. A field that is null is a field that is not there.
+/// One object. Its fields have different names in different sources. A field that is null counts as absent.
 #[derive(Deserialize)]
 struct Signed(Map<String, Value>);
 
 impl Signed {
-    /// The signature as a case, or why it is none.
+    /// The signature as a case, or the reason why it makes no case.
     fn case(&self, file: &File, index: usize, suite: Option<AnySuite>) -> Result<Case, String> {
         let keys = self.bytes(&["pubkey", "public_key", "pk"], &["pubkeys", "public_keys", "pks"])?;
         let messages = self.bytes(&["message", "msg", "signing_root"], &["messages", "msgs"])?;
@@ -111,7 +111,7 @@ impl Signed {
         Ok(Case { set: file.set.clone(), id: file.id(index), suite, keys, messages, signature, expected })
     }
 
-    /// The value of the first field that is there, in hexadecimal: one, or all of a list; `None` where no field is there.
+    /// The hexadecimal value, or the list of values, of the first of these fields that is present. `None` if none is.
     fn bytes(&self, one: &[&str], many: &[&str]) -> Result<Option<Vec<Vec<u8>>>, String> {
         let decode = |name: &str, value: &Value| match value {
             Value::String(text) => hex_bytes(text),

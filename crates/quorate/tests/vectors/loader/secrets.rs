@@ -12,16 +12,16 @@ use super::{
     schemes::{chia, suite_of},
 };
 
-/// "This secret key signs this message so."
+/// A secret key, a message and the signature that the key makes over it.
 pub(crate) struct Signing {
     pub(crate) set: String,
     pub(crate) id: String,
     pub(crate) suite: AnySuite,
-    /// As the source has it: it may be zero, or not below the group order.
+    /// The scalar as the source has it. It may be zero, or not below the group order.
     pub(crate) secret: [u8; 32],
     pub(crate) public_key: Option<Vec<u8>>,
     pub(crate) message: Vec<u8>,
-    /// `None` where the source refuses to sign.
+    /// `None` if the source refuses to sign.
     pub(crate) signature: Option<Vec<u8>>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn signings(vectors: &Vectors) -> Vec<Signing> {
 }
 
 impl Signing {
-    /// The same signature to be verified. Its key is that of the secret modulo the group order.
+    /// The signature as a case to verify. The key is the public key of the secret modulo the group order.
     pub(crate) fn case(self) -> Option<Case> {
         let secret = reduced(self.secret);
         let key = match self.suite {
@@ -95,7 +95,7 @@ fn signed_by_herumi(file: &File) -> Option<Vec<Signing>> {
     Some(signings.collect())
 }
 
-/// A record of Filecoin and of drand: hashes to both groups, and a signature where it has a secret key.
+/// A record of Filecoin and of drand: hashes to both groups, and a signature if the record has a secret key.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Compatible {
@@ -114,7 +114,7 @@ pub(crate) struct Compatible {
     signature: Option<Base64>,
 }
 
-/// The records with their indices. drand's file is the bare list.
+/// The records with their indices. drand's file is the list itself.
 pub(crate) fn compatible(file: &File) -> Vec<(usize, Compatible)> {
     file.items("cases")
 }
@@ -149,7 +149,7 @@ fn noble(file: &File, suite: AnySuite) -> Vec<Signing> {
     file.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).filter_map(signing).collect()
 }
 
-/// Signatures under a tag each, those that come with their secret key.
+/// Signatures that come with their secret key, each under a tag of its own.
 fn with_key(file: &File) -> Option<Vec<Signing>> {
     #[derive(Deserialize)]
     struct Item {
@@ -159,7 +159,7 @@ fn with_key(file: &File) -> Option<Vec<Signing>> {
         msg: Option<Hex>,
         sig: Option<Hex>,
     }
-    // The others are read as signatures without their secret key, or counted as none there.
+    // Signatures without a secret key are read elsewhere, as cases to verify, or counted there as skipped.
     let signing = |(index, item): (usize, Item)| {
         let Item { dst: Some(dst), sk: Some(sk), pk: Some(pk), msg: Some(msg), sig: Some(sig) } = item else {
             return None;

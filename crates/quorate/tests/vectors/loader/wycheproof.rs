@@ -15,7 +15,7 @@ pub(crate) fn cases(vectors: &Vectors) -> Vec<Case> {
     })
 }
 
-/// A case with what its author says of it.
+/// A case with its author's comment.
 pub(crate) struct Commented {
     pub(crate) case: Case,
     pub(crate) comment: String,
@@ -100,7 +100,7 @@ fn case(
     result: &str,
 ) -> Option<Case> {
     let id = format!("{}#tcId {number}", file.name);
-    // The files are min-pk. A key of a wrong length is one of the cases, so that lengths tell nothing.
+    // The files are min-pk. Some cases have keys of a wrong length, so the length does not say which variant it is.
     let suite = file.fitting(&id, suite_of(tag, &[0; 48]).ok_or_else(|| format!("no suite has the tag {tag}")))?;
     let expected = match result {
         "valid" => true,

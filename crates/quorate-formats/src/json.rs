@@ -1,0 +1,133 @@
+//! Reads one JSON object, and says which of its fields cannot be read.
+
+use serde::Deserialize;
+use serde_json::error::Category;
+use thiserror::Error;
+
+/// Reads an object.
+///
+/// # Errors
+/// [`ObjectError`], whose message names the field, what was found and what was expected.
+pub fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ObjectError> {
+    // serde would also accept an array, and read its elements as the fields in order.
+    if !text.starts_with('{') {
+        return Err(ObjectError::Unfit(format!("found {}, expected a JSON object", kind_of(text))));
+    }
+    serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Eof => ObjectError::CutOff,
+        Category::Data => ObjectError::Unfit(field_and_reason::<T>(text).unwrap_or_else(|| shown(&error.to_string()))),
+        _ => ObjectError::Unfit(format!("expected a JSON object: {}", shown(&error.to_string()))),
+    })
+}
+
+/// Why a text is not the object that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// The text ends before the object does.
+    #[error("the object does not end")]
+    CutOff,
+    /// The text is not an object, or a field of it is missing or of another type.
+    #[error("{0}")]
+    Unfit(String),
+}
+
+/// Reads once more, and remembers the path to the field on the way. Objects that are right do not pay for this.
+fn field_and_reason<'a, T: Deserialize<'a>>(text: &'a str) -> Option<String> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let error = serde_path_to_error::deserialize::<_, T>(&mut reader).err()?;
+    let path = error.path().to_string();
+    let reason = error.inner().to_string();
+    // The place in the text says no more than the field does.
+    let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason);
+    if path == "." {
+        return None;
+    }
+    Some(format!("\"{path}\": {}", shown(reason)))
+}
+
+/// A message of serde's in our words. It repeats a value of the input, escaped; a long value is cut.
+fn shown(message: &str) -> String {
+    const LONGEST: usize = 200;
+    let message = message.replace(" at line 1 column ", " at column ");
+    let found = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    let mut message = found.map_or_else(|| message.clone(), |rest| format!("found {rest}"));
+    let words = [
+        ("found sequence", "found a list"),
+        ("found map", "found an object"),
+        ("expected a sequence", "expected a list"),
+    ];
+    for (serde, ours) in words {
+        message = message.replacen(serde, ours, 1);
+    }
+    if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
+}
+
+/// The kind of JSON value that a text begins like. The text itself is not repeated: it can be long, and it comes from outside.
+fn kind_of(text: &str) -> &'static str {
+    match text.as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "a list",
+        Some(b'"') => "a string",
+        Some(b'-' | b'0'..=b'9') => "a number",
+        _ => match text {
+            "true" | "false" => "a boolean",
+            "null" => "null",
+            _ => "text that is not JSON",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        raw: Option<&'a RawValue>,
+        inner: Vec<Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Inner {
+        slot: u64,
+    }
+
+    fn reason(text: &str) -> String {
+        object::<Outer<'_>>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_field_is_named_by_its_path() {
+        assert!(object::<Outer<'_>>(r#"{"raw": {"any": [1]}, "inner": [{"slot": 1}]}"#).is_ok());
+        let text = r#"{"raw": {"any": [1]}, "inner": [{"slot": 1}, {"slot": "x"}]}"#;
+        assert_eq!(reason(text), "\"inner[1].slot\": found string \"x\", expected u64");
+        assert_eq!(reason(r#"{"inner": [{}]}"#), "\"inner[0]\": missing field `slot`");
+        assert_eq!(reason(r#"{"inner": [], "inner": []}"#), "duplicate field `inner` at column 21");
+    }
+
+    #[test]
+    fn other_values_and_broken_text() {
+        assert_eq!(reason("[[]]"), "found a list, expected a JSON object");
+        assert_eq!(reason("hello"), "found text that is not JSON, expected a JSON object");
+        assert_eq!(object::<Outer<'_>>(r#"{"inner": ["#).unwrap_err(), ObjectError::CutOff);
+        assert_eq!(reason("{inner}"), "expected a JSON object: key must be a string at column 2");
+    }
+
+    #[test]
+    fn values_are_escaped_and_cut() {
+        let found = reason(r#"{"inner": [{"slot": "\u001b[2J"}]}"#);
+        assert!(found.contains(r#"found string "\u{1b}[2J""#), "{found}");
+        let long = reason(&format!(r#"{{"inner": [{{"slot": "{}"}}]}}"#, "é".repeat(1000)));
+        assert!(long.chars().count() < 250 && long.ends_with('…'), "{long}");
+    }
+}
