@@ -4,28 +4,19 @@
 
 #[path = "graphs/forge.rs"]
 mod forge;
+#[path = "graphs/options.rs"]
+mod options;
 
-use std::{collections::BTreeSet, num::NonZeroUsize};
+use std::collections::BTreeSet;
 
 use forge::{Forge, Lie, Recipe, Shape, claims};
+use options::{Turns, every_mode, every_options};
 use proptest::prelude::*;
-use quorate::{
-    Backend, Claim, MinPk, MinSig, Options, Plan, Soundness, Verdict, culprit, execute::Execution, naive, verify,
-};
+use quorate::{Backend, Claim, MinPk, MinSig, Options, Plan, Verdict, culprit, execute::Execution, naive, verify};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([61; 32])
-}
-
-/// Every backend, on one thread and on two, with both soundnesses.
-fn every_options() -> impl Iterator<Item = Options> {
-    let of = |(threads, soundness)| (NonZeroUsize::new(threads).unwrap(), soundness);
-    let kinds =
-        [(1, Soundness::Bits64), (2, Soundness::Bits128), (2, Soundness::Bits64), (1, Soundness::Bits128)].map(of);
-    Backend::available()
-        .iter()
-        .flat_map(move |backend| kinds.map(|(threads, soundness)| Options { threads, soundness, backend: *backend }))
 }
 
 /// The index of the POP suite in the lists of both variants: several keys can sign one message under it.
@@ -50,20 +41,20 @@ fn found<S: Forge>(claims: &[Claim<S>], options: &Options) -> (Vec<usize>, usize
     (outcome.invalid().collect(), outcome.work.search_nodes)
 }
 
-fn finds<S: Forge>(batch: &[Vec<Claim<S>>; 2], places: &[usize]) {
+fn finds<S: Forge>(batch: &[Vec<Claim<S>>; 2], places: &[usize], turns: &mut Turns) {
     let claims = with_false(batch, places);
-    for options in every_options() {
+    for options in turns.on_every_backend() {
         assert_eq!(found(&claims, &options).0, places, "of {} under {options:?}", claims.len());
     }
 }
 
-/// One false claim at every place, also in part 0 of a test. The search computes one value for each test and no other.
-/// Each place is tried with every `stride`th of the options.
-fn one_false<S: Forge>(n: usize, most_values: usize, stride: usize) {
+/// One false claim, alone at each of these places. The search computes one value for each test, and at most so many.
+fn one_false<S: Forge>(n: usize, places: impl IntoIterator<Item = usize>, most_values: usize) {
     let batch = distinct::<S>(n);
-    for place in 0..n {
+    let mut turns = Turns::default();
+    for place in places {
         let claims = with_false(&batch, &[place]);
-        for options in every_options().skip(place % stride).step_by(stride) {
+        for options in turns.on_every_backend() {
             let (found, values) = found(&claims, &options);
             assert_eq!(found, [place], "of {n} under {options:?}");
             assert!(values <= most_values, "{values} values for {place} of {n} under {options:?}");
@@ -73,20 +64,27 @@ fn one_false<S: Forge>(n: usize, most_values: usize, stride: usize) {
 
 #[test]
 fn one_false_in_every_place_of_a_block() {
-    one_false::<MinPk>(16, 2, 2);
-    one_false::<MinSig>(16, 2, 2);
+    one_false::<MinPk>(16, 0..16, 2);
+    one_false::<MinSig>(16, 0..16, 2);
 }
 
+/// Every place of every block. Both backends have eight blocks on one thread.
 #[test]
-fn one_false_in_every_place_of_128() {
-    one_false::<MinPk>(128, 2, 7);
+fn one_false_in_every_place_of_64() {
+    one_false::<MinPk>(64, 0..64, 2);
+}
+
+/// The blocks in lanes are twice as long. Each block has its turn twice, each time with another place in it.
+#[test]
+fn one_false_in_every_block_of_128() {
+    one_false::<MinPk>(128, (0..16).map(|i| i % 8 * 16 + i), 2);
 }
 
 #[test]
 fn one_false_in_every_place_of_few() {
     for n in 2..=9 {
-        one_false::<MinPk>(n, 3, 2);
-        one_false::<MinSig>(n, 3, 2);
+        one_false::<MinPk>(n, 0..n, 3);
+        one_false::<MinSig>(n, 0..n, 3);
     }
 }
 
@@ -94,31 +92,32 @@ fn one_false_in_every_place_of_few() {
 /// part.
 #[test]
 fn two_false_in_one_block() {
-    let batch = distinct::<MinPk>(128);
+    let (batch, mut turns) = (distinct::<MinPk>(128), Turns::default());
     for places in [[0, 1], [0, 15], [1, 2], [7, 8], [33, 46], [112, 127], [126, 127]] {
-        finds(&batch, &places);
+        finds(&batch, &places, &mut turns);
     }
     let batch = distinct::<MinSig>(16);
     for places in [[0, 1], [0, 15], [3, 4], [14, 15]] {
-        finds(&batch, &places);
+        finds(&batch, &places, &mut turns);
     }
 }
 
 #[test]
 fn two_false_in_two_blocks() {
-    let batch = distinct::<MinPk>(128);
+    let (batch, mut turns) = (distinct::<MinPk>(128), Turns::default());
     for places in [[0, 16], [15, 16], [5, 100], [0, 127]] {
-        finds(&batch, &places);
+        finds(&batch, &places, &mut turns);
     }
 }
 
 /// Copies of one false claim have equal values before they are weighted.
 fn equal<S: Forge>() {
+    let mut turns = Turns::default();
     for (n, copies) in [(16, &[2, 9][..]), (16, &[0, 1, 2, 3]), (128, &[5, 7]), (128, &[20, 90, 127])] {
         let mut claims = claims::<S>(&(0..n).map(|i| single(i, Lie::None)).collect::<Vec<_>>());
         let lie = with_false(&distinct::<S>(1), &[0]).remove(0);
         copies.iter().for_each(|copy| claims[*copy] = lie.clone());
-        for options in every_options() {
+        for options in turns.on_every_backend() {
             assert_eq!(found(&claims, &options).0, copies, "of {n} under {options:?}");
         }
     }
@@ -132,20 +131,25 @@ fn equal_false_claims() {
 
 #[test]
 fn all_false() {
-    for n in [2, 3, 16, 17, 128] {
-        finds(&distinct::<MinPk>(n), &(0..n).collect::<Vec<_>>());
-        finds(&distinct::<MinSig>(n), &(0..n).collect::<Vec<_>>());
+    fn of<S: Forge>() {
+        let mut turns = Turns::default();
+        for n in [2, 3, 16, 17, 128] {
+            finds(&distinct::<S>(n), &(0..n).collect::<Vec<_>>(), &mut turns);
+        }
     }
+    of::<MinPk>();
+    of::<MinSig>();
 }
 
 /// A claim whose signature is outside the subgroup is dropped and takes part in no sum, beside false claims as well.
 #[test]
 fn dropped_claims_beside_false_ones() {
+    let mut turns = Turns::default();
     for (dropped, wrong) in [(0, 1), (1, 0), (9, 40), (40, 41), (127, 126)] {
         let mut recipes: Vec<_> = (0..128).map(|i| single(i, Lie::None)).collect();
         (recipes[dropped].lie, recipes[wrong].lie) = (Lie::Torsion, Lie::WrongMessage);
         let claims = claims::<MinPk>(&recipes);
-        for options in every_options() {
+        for options in turns.on_every_backend() {
             let both: Vec<_> = BTreeSet::from([dropped, wrong]).into_iter().collect();
             assert_eq!(found(&claims, &options).0, both, "{options:?}");
         }
@@ -174,20 +178,21 @@ fn a_false_source_is_one_part() {
 /// by values alone would compute more values.
 #[test]
 fn one_false_in_every_graph() {
-    fn of<S: Forge>(graph: Graph, place: usize) {
+    fn of<S: Forge>(graph: Graph, place: usize, turns: &mut Turns) {
         let lie = |i| if i == place { Lie::CancellingPair } else { Lie::None };
         let recipes: Vec<_> = (0..24).map(|i| Recipe { shape: graph.shape(i), ..single(i, lie(i)) }).collect();
         let claims = claims::<S>(&recipes);
-        for options in every_options() {
+        for options in turns.on_every_backend() {
             let (found, values) = found(&claims, &options);
             assert_eq!(found, [place], "{graph:?} under {options:?}");
             assert!(values <= 3, "{values} values in {graph:?} under {options:?}");
         }
     }
     for graph in Graph::ALL {
-        for place in [0, 11, 23] {
-            of::<MinPk>(graph, place);
-            of::<MinSig>(graph, place);
+        let mut turns = [Turns::default(), Turns::default()];
+        for place in [0, 7, 16, 23] {
+            of::<MinPk>(graph, place, &mut turns[0]);
+            of::<MinSig>(graph, place, &mut turns[1]);
         }
     }
 }
@@ -248,10 +253,12 @@ fn batch() -> impl Strategy<Value = Vec<Recipe>> {
     })
 }
 
-fn agrees<S: Forge>(recipes: &[Recipe]) {
+/// On every backend, under one of its modes.
+fn agrees<S: Forge>(recipes: &[Recipe], mode: usize) {
     let claims = claims::<S>(recipes);
     let expected: Vec<_> = claims.iter().map(naive::verify).collect();
-    for options in every_options() {
+    for backend in Backend::available() {
+        let options = every_mode(*backend)[mode];
         let verdicts: Vec<Verdict> = verify(&claims, &options, &mut rng()).verdicts;
         assert_eq!(verdicts, expected, "{options:?}");
     }
@@ -261,12 +268,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn search_agrees_with_naive_min_pk(recipes in batch()) {
-        agrees::<MinPk>(&recipes);
+    fn search_agrees_with_naive_min_pk(recipes in batch(), mode in 0usize..4) {
+        agrees::<MinPk>(&recipes, mode);
     }
 
     #[test]
-    fn search_agrees_with_naive_min_sig(recipes in batch()) {
-        agrees::<MinSig>(&recipes);
+    fn search_agrees_with_naive_min_sig(recipes in batch(), mode in 0usize..4) {
+        agrees::<MinSig>(&recipes, mode);
     }
 }

@@ -5,13 +5,15 @@
 
 #[path = "graphs/forge.rs"]
 mod forge;
+#[path = "graphs/options.rs"]
+mod options;
 
-use std::num::NonZeroUsize;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forge::{Forge, Lie, Recipe, Shape, claims};
+use options::{Turns, every_mode};
 use quorate::{
-    Backend, Claim, Known, MinPk, MinSig, Options, ParseError, Reason, Soundness, Verdict, naive, verify,
-    verify_and_remember,
+    Backend, Claim, Known, MinPk, MinSig, Options, ParseError, Reason, Verdict, naive, verify, verify_and_remember,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -43,12 +45,6 @@ fn distinct(i: usize, lie: Lie) -> Recipe {
     recipe(Shape::Single(i as u8, i as u8), lie)
 }
 
-/// Both soundnesses on one thread and on two.
-fn every_options(backend: Backend) -> [Options; 4] {
-    let of = |threads, soundness| Options { threads: NonZeroUsize::new(threads).unwrap(), soundness, backend };
-    [of(1, Soundness::Bits64), of(2, Soundness::Bits128), of(2, Soundness::Bits64), of(1, Soundness::Bits128)]
-}
-
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([29; 32])
 }
@@ -59,11 +55,10 @@ fn agree<S: Forge>(cases: &[Case<S>], options: &Options, what: impl Fn() -> Stri
     assert_eq!(verify(&claims, options, &mut rng()).verdicts, expected, "{} under {options:?}", what());
 }
 
-/// Agrees on every backend. Each call uses the next one of the four options.
-fn agree_in_turn<S: Forge>(cases: &[Case<S>], turn: &mut usize, what: impl Fn() -> String) {
-    *turn += 1;
-    for backend in Backend::available() {
-        agree(cases, &every_options(*backend)[*turn % 4], &what);
+/// Agrees under the next of the options.
+fn agree_in_turn<S: Forge>(cases: &[Case<S>], turns: &mut Turns, what: impl Fn() -> String) {
+    for options in turns.in_lanes() {
+        agree(cases, &options, &what);
     }
 }
 
@@ -82,9 +77,10 @@ fn places(n: usize) -> Vec<usize> {
 fn all_true<S: Forge>() {
     let cases = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
     assert!(cases.iter().all(|case| case.verdict.is_valid()));
+    let mut turns = Turns::default();
     for n in SIZES {
-        for backend in Backend::available() {
-            for options in every_options(*backend) {
+        for options in turns.in_lanes() {
+            for options in every_mode(options.backend) {
                 agree(&cases[..n], &options, || format!("{n} true claims"));
             }
         }
@@ -93,14 +89,16 @@ fn all_true<S: Forge>() {
 
 /// One false claim at every place.
 fn one_false<S: Forge>(lie: Lie, reason: Reason, sizes: &[usize]) {
-    let of = |lie| cases::<S>(&(0..129).map(|i| distinct(i, lie)).collect::<Vec<_>>());
-    let (mut batch, lies) = (of(Lie::None), of(lie));
-    assert!(lies.iter().all(|case| case.verdict == Verdict::Invalid(reason)));
-    let mut turn = 0;
+    let of = |lie, places: &[usize]| cases::<S>(&places.iter().map(|i| distinct(*i, lie)).collect::<Vec<_>>());
+    let mut batch = of(Lie::None, &(0..129).collect::<Vec<_>>());
+    let false_at: Vec<_> = BTreeSet::from_iter(sizes.iter().flat_map(|n| places(*n))).into_iter().collect();
+    let lies: BTreeMap<_, _> = false_at.iter().copied().zip(of(lie, &false_at)).collect();
+    assert!(lies.values().all(|case| case.verdict == Verdict::Invalid(reason)));
+    let mut turns = Turns::default();
     for &n in sizes {
         for place in places(n) {
-            let truth = std::mem::replace(&mut batch[place], lies[place].clone());
-            agree_in_turn(&batch[..n], &mut turn, || format!("{lie:?} at {place} of {n}"));
+            let truth = std::mem::replace(&mut batch[place], lies[&place].clone());
+            agree_in_turn(&batch[..n], &mut turns, || format!("{lie:?} at {place} of {n}"));
             batch[place] = truth;
         }
     }
@@ -109,7 +107,7 @@ fn one_false<S: Forge>(lie: Lie, reason: Reason, sizes: &[usize]) {
 /// Two claims with each other's signatures. Without weights their errors cancel.
 fn swapped<S: Forge>() {
     let truth = cases::<S>(&(0..129).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
-    let mut turn = 0;
+    let mut turns = Turns::default();
     for n in SIZES.into_iter().filter(|n| *n > 1) {
         // Neighbours, the same lane of two vectors, and the ends.
         let lanes = places(n);
@@ -121,7 +119,7 @@ fn swapped<S: Forge>() {
                 assert!(!case.verdict.is_valid());
                 batch[place] = case;
             }
-            agree_in_turn(&batch, &mut turn, || format!("signatures of {i} and {j} swapped, of {n}"));
+            agree_in_turn(&batch, &mut turns, || format!("signatures of {i} and {j} swapped, of {n}"));
         }
     }
 }
@@ -138,17 +136,17 @@ fn repeated<S: Forge>() {
         ("three signers of a message", |i| Shape::Shared(vec![i as u8, i as u8 + 1, i as u8 + 2], i as u8 % 5)),
         ("several statements", |i| Shape::Each((0..=i as u8 % 4).map(|j| (i as u8 % 7, i as u8 + j)).collect())),
     ];
-    let mut turn = 0;
+    let mut turns = Turns::default();
     for (what, shape) in shapes {
         let of = |lie| cases::<S>(&(0..65).map(|i| recipe(shape(i), lie)).collect::<Vec<_>>());
         let (truth, lies) = (of(Lie::None), of(Lie::WrongMessage));
         for n in [8, 9, 17, 65] {
-            agree_in_turn(&truth[..n], &mut turn, || format!("{what}, {n} true"));
-            agree_in_turn(&lies[..n], &mut turn, || format!("{what}, {n} false"));
+            agree_in_turn(&truth[..n], &mut turns, || format!("{what}, {n} true"));
+            agree_in_turn(&lies[..n], &mut turns, || format!("{what}, {n} false"));
             for place in [0, n / 2, n - 1] {
                 let mut batch = truth[..n].to_vec();
                 batch[place] = lies[place].clone();
-                agree_in_turn(&batch, &mut turn, || format!("{what}, false at {place} of {n}"));
+                agree_in_turn(&batch, &mut turns, || format!("{what}, false at {place} of {n}"));
             }
         }
     }
@@ -157,17 +155,15 @@ fn repeated<S: Forge>() {
 /// Blocks of n statements, of which all but `left` are known. The verdict on the rest is the oracle's, and that of the
 /// whole.
 fn known<S: Forge>() {
-    let mut turn = 0;
+    let mut turns = Turns::default();
     for n in [8usize, 9, 17, 65] {
+        let gossip = claims::<S>(&(0..n).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
+        let block = |lie| recipe(Shape::Each((0..n as u8).map(|i| (i, i)).collect()), lie);
+        let blocks = cases::<S>(&[block(Lie::None), block(Lie::Torsion), block(Lie::Identity)]);
         for left in [0, 1, 7, 8] {
-            turn += 1;
-            let gossip = claims::<S>(&(left..n).map(|i| distinct(i, Lie::None)).collect::<Vec<_>>());
-            let block = |lie| recipe(Shape::Each((0..n as u8).map(|i| (i, i)).collect()), lie);
-            let blocks = cases::<S>(&[block(Lie::None), block(Lie::Torsion), block(Lie::Identity)]);
-            for backend in Backend::available() {
-                let options = &every_options(*backend)[turn % 4];
+            for options in &turns.in_lanes() {
                 let mut known = Known::new();
-                let outcome = verify_and_remember(&gossip, &mut known, options, &mut rng());
+                let outcome = verify_and_remember(&gossip[left..], &mut known, options, &mut rng());
                 assert!(outcome.verdicts.iter().all(|verdict| verdict.is_valid()));
                 let rest: Vec<_> = blocks.iter().map(|case| case.claim.without(&known, options.backend)).collect();
                 assert!(rest.iter().all(|rest| rest.len() == left));
