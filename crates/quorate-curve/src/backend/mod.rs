@@ -35,9 +35,10 @@ mod soak;
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub use ifma::Ifma;
+use blst::blst_p1_affine;
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub use self::ifma::Ifma;
 pub use self::prepared::PreparedG2;
 use self::{portable::hash_to_curve::HashForSums, prepared::PreparedLines};
 use crate::{
@@ -363,28 +364,19 @@ impl Backend {
     pub fn miller_products_prepared(self, pairs: &Segments<(G1, &PreparedG2)>) -> Vec<MillerValue> {
         pairs.assert_closed();
         let pairs = pairs.cut();
-        let are_finite = |(p, q): &(G1, &PreparedG2)| !p.is_identity() && !q.point().is_identity();
-        if pairs.items().iter().all(|(_, q)| self.prepares(q)) {
-            match self {
-                Self::Portable => {
-                    return portable::pairing::miller_products_prepared(pairs, |pair| match pair.1.lines() {
-                        PreparedLines::Portable(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
-                        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                        PreparedLines::Ifma(_) => None,
-                    });
-                }
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Self::Ifma(lanes) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
-                    return ifma::pairing::miller_products_prepared(lanes, pairs, |pair| match pair.1.lines() {
-                        PreparedLines::Ifma(lines) => are_finite(pair).then(|| (pair.0.inner(), lines)),
-                        PreparedLines::Portable(_) => None,
-                    });
-                }
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Self::Ifma(_) => {}
+        let products = match self {
+            Self::Portable => with_lines(pairs.items(), PreparedLines::portable)
+                .map(|items| portable::pairing::miller_products_prepared(Cut::new(&items, pairs.ends()), |item| *item)),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
+                with_lines(pairs.items(), PreparedLines::ifma).map(|items| {
+                    ifma::pairing::miller_products_prepared(lanes, Cut::new(&items, pairs.ends()), |item| *item)
+                })
             }
-        }
-        self.miller_products_of(Pairing::Ate, pairs, |(p, q)| (*p, q.point()))
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(_) => None,
+        };
+        products.unwrap_or_else(|| self.miller_products_of(Pairing::Ate, pairs, |(p, q)| (*p, q.point())))
     }
 
     /// Raises each value to a fixed multiple of (p¹² - 1)/r. The results can be compared.
@@ -393,17 +385,6 @@ impl Backend {
             Self::Portable => portable::pairing::final_exponentiations(values),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::pairing::final_exponentiations(lanes, values),
-        }
-    }
-
-    /// Whether this backend can use the lines of a prepared point.
-    fn prepares(self, prepared: &PreparedG2) -> bool {
-        match (self, prepared.lines()) {
-            (Self::Portable, PreparedLines::Portable(_)) => true,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            (Self::Ifma(_), PreparedLines::Ifma(_)) => true,
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            (Self::Portable, PreparedLines::Ifma(_)) | (Self::Ifma(_), PreparedLines::Portable(_)) => false,
         }
     }
 
@@ -416,6 +397,20 @@ impl Backend {
     pub fn final_exponentiation(self, value: MillerValue) -> Gt {
         self.final_exponentiations(&[value])[0]
     }
+}
+
+/// The points of G1 with the lines of those of G2, and `None` for a pair with an identity. The whole answer is `None` if
+/// another backend prepared a point, so that `lines` finds nothing.
+fn with_lines<'a, L>(
+    pairs: &[(G1, &'a PreparedG2)],
+    lines: fn(&'a PreparedLines) -> Option<&'a L>,
+) -> Option<Vec<Option<(blst_p1_affine, &'a L)>>> {
+    let with_lines = |(p, q): &(G1, &'a PreparedG2)| {
+        let lines = lines(q.lines())?;
+        let is_one = p.is_identity() || q.point().is_identity();
+        Some((!is_one).then(|| (p.inner(), lines)))
+    };
+    pairs.iter().map(with_lines).collect()
 }
 
 /// The points of a backend as points of a group.

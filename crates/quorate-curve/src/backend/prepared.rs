@@ -27,6 +27,26 @@ pub(super) enum PreparedLines {
     Ifma(ifma::lines::Lines),
 }
 
+impl PreparedLines {
+    /// The lines, if the portable backend made them.
+    pub(super) fn portable(&self) -> Option<&portable::pairing::Lines> {
+        match self {
+            Self::Portable(lines) => Some(lines),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(_) => None,
+        }
+    }
+
+    /// The lines, if the lanes made them.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub(super) fn ifma(&self) -> Option<&ifma::lines::Lines> {
+        match self {
+            Self::Portable(_) => None,
+            Self::Ifma(lines) => Some(lines),
+        }
+    }
+}
+
 impl PreparedG2 {
     pub(super) fn new(point: G2, lines: PreparedLines) -> Self {
         Self { point, lines }
