@@ -2,7 +2,7 @@
 #![no_main]
 #![allow(dead_code, reason = "the forge makes claims for other tests, too")]
 
-#[path = "../../crates/quorate/tests/graphs/forge.rs"]
+#[path = "../../crates/quorate/tests/all/forge.rs"]
 mod forge;
 
 use std::num::NonZeroUsize;

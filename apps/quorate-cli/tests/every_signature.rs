@@ -1,7 +1,7 @@
 //! Every signature with a known answer, through the command line: no case that the library verifies is out of its reach.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
-#[path = "../../../crates/quorate/tests/vectors/loader.rs"]
+#[path = "../../../crates/quorate/tests/all/vectors/loader.rs"]
 mod loader;
 
 use std::{collections::BTreeMap, io::Write, path::PathBuf, process::Command};

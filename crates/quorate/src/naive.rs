@@ -14,29 +14,34 @@ use crate::{
     verdict::{Reason, Verdict},
 };
 
-/// `Verify`, `AggregateVerify` or `FastAggregateVerify` of draft-irtf-cfrg-bls-signature-05, statement by statement:
-/// `∏ e(pkᵢ, H(mᵢ)) · e(-g, signature) = 1`.
+/// `Verify`, `AggregateVerify` or `FastAggregateVerify` of draft-irtf-cfrg-bls-signature-05:
+/// `∏ e(pkᵢ, H(mᵢ)) · e(-g, signature) = 1`. Keys that share a message are summed first, in NUL and POP suites.
 ///
-/// Cost: a hash and a Miller loop for each statement, and one more Miller loop and a final exponentiation for the
-/// claim, by blst.
+/// Cost: a hash and a Miller loop for each message, and one more Miller loop and a final exponentiation for the claim,
+/// by blst.
 pub fn verify<S: Suite>(claim: &Claim<S>) -> Verdict {
     let backend = Backend::Portable;
     if let Some(defect) = claim.defect() {
         return Verdict::Invalid(defect.into());
     }
-    let keys: Vec<_> = claim.statements().map(|(key, _)| key.point()).collect();
-    if claim.is_shared() && backend.sum(&keys).is_identity() {
-        return Verdict::Invalid(Reason::IdentityAggregateKey);
+    let mut statements: Vec<_> = claim.statements().map(|(key, message)| (key.point(), message)).collect();
+    if claim.is_shared() {
+        let keys: Vec<_> = statements.iter().map(|(key, _)| *key).collect();
+        statements.truncate(1);
+        statements[0].0 = backend.sum(&keys);
+        if statements[0].0.is_identity() {
+            return Verdict::Invalid(Reason::IdentityAggregateKey);
+        }
     }
     let signature = claim.signature().point();
     if matches!(claim.signature(), ClaimSignature::Unchecked(_)) && !backend.in_subgroup(&[signature])[0] {
         return Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup));
     }
     let mut pairs = vec![S::pair(S::Key::generator().negate(), signature)];
-    for (key, message) in claim.statements() {
-        let prefix = if claim.is_augmented() { key.to_bytes().as_ref().to_vec() } else { Vec::new() };
+    for (key, message) in statements {
+        let prefix = if claim.is_augmented() { key.compress().as_ref().to_vec() } else { Vec::new() };
         let hash = backend.hash_to_curve(claim.tag().as_bytes(), &[(&prefix, message)])[0];
-        pairs.push(S::pair(key.point(), hash));
+        pairs.push(S::pair(key, hash));
     }
     let holds = backend.final_exponentiation(backend.miller_product(&pairs)).is_one();
     if holds { Verdict::Valid } else { Verdict::Invalid(Reason::Mismatch) }

@@ -3,7 +3,7 @@
 use quorate::{MinPk, MinSig, SecretKey};
 use serde::Deserialize;
 
-use crate::loader::{
+use super::loader::{
     File, Vectors,
     bytes::{Base64Url, Hex, Scalar},
     catalogue::Kind,

@@ -1,12 +1,7 @@
 //! Random graphs of keys and messages, with false claims of every kind. The verdicts are the oracle's under every plan.
-#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
-
-#[path = "graphs/forge.rs"]
-mod forge;
 
 use std::num::NonZeroUsize;
 
-use forge::{Forge, Lie, Recipe, Shape, claims, recipe, secret};
 use proptest::prelude::*;
 use quorate::{
     Backend, Bitmap, Claim, KeySet, Known, MinPk, MinSig, Options, ParseError, Plan, PublicKey, Reason, Soundness,
@@ -18,6 +13,11 @@ use quorate::{
 use quorate_curve::Group;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
+use crate::{
+    forge::{Forge, Lie, Recipe, Shape, cases, claims, recipe, secret},
+    options::Turns,
+};
+
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([42; 32])
 }
@@ -28,8 +28,7 @@ fn options(threads: usize, soundness: Soundness, backend: Backend) -> Options {
 
 /// The batch agrees with the oracle on every backend.
 fn agrees<S: Forge>(recipes: &[Recipe], (threads, soundness): (usize, Soundness)) {
-    let claims = claims::<S>(recipes);
-    let expected: Vec<_> = claims.iter().map(naive::verify).collect();
+    let (claims, expected): (Vec<_>, Vec<_>) = cases::<S>(recipes).into_iter().map(|c| (c.claim, c.verdict)).unzip();
     for backend in Backend::available() {
         let outcome = verify(&claims, &options(threads, soundness, *backend), &mut rng());
         assert_eq!(outcome.verdicts, expected, "{backend}, {threads} threads, {soundness:?}");
@@ -50,14 +49,16 @@ fn mode() -> impl Strategy<Value = (usize, Soundness)> {
 /// If known statements are subtracted from a claim, the rest gets the verdict of the whole claim.
 fn agrees_with_known<S: Forge>(recipes: &[Recipe], gossip: &[Recipe]) {
     let mut known = Known::new();
-    let gossip = claims::<S>(gossip);
-    let first = verify_and_remember(&gossip, &mut known, &Options::default(), &mut rng());
-    assert_eq!(first.verdicts, gossip.iter().map(naive::verify).collect::<Vec<_>>());
-    let claims = claims::<S>(recipes);
-    let expected: Vec<_> = claims.iter().map(naive::verify).collect();
-    let second = verify_and_remember(&claims, &mut known, &Options::default(), &mut rng());
+    let mut remembered = |recipes: &[Recipe]| {
+        let (claims, expected): (Vec<_>, Vec<_>) =
+            cases::<S>(recipes).into_iter().map(|c| (c.claim, c.verdict)).unzip();
+        (verify_and_remember(&claims, &mut known, &Options::default(), &mut rng()).verdicts, expected)
+    };
+    let (first, expected) = remembered(gossip);
+    assert_eq!(first, expected);
+    let (second, expected) = remembered(recipes);
     let validity = |verdicts: &[Verdict]| verdicts.iter().map(|v| v.is_valid()).collect::<Vec<_>>();
-    assert_eq!(validity(&second.verdicts), validity(&expected));
+    assert_eq!(validity(&second), validity(&expected));
 }
 
 proptest! {
@@ -91,20 +92,6 @@ proptest! {
             let map = Bitmap::from_indices(members);
             let points: Vec<_> = map.indices().map(|i| keys[i].point()).collect();
             prop_assert_eq!(set.sum(&map).unwrap(), Backend::Portable.sum(&points));
-        }
-    }
-}
-
-/// The false claim stands at every place of batches around every width that the plan and the backends use.
-#[test]
-fn one_false_claim_at_every_place() {
-    for n in [1usize, 2, 7, 8, 9, 15, 16, 17] {
-        let all: Vec<_> = (0..n).map(|i| recipe_of(Shape::Single(i as u8, i as u8), Lie::None)).collect();
-        for bad in 0..n {
-            let mut recipes = all.clone();
-            recipes[bad].lie = Lie::WrongMessage;
-            let outcome = verify(&claims::<MinPk>(&recipes), &Options::default(), &mut rng());
-            assert_eq!(outcome.invalid().collect::<Vec<_>>(), [bad], "{n} claims");
         }
     }
 }
@@ -243,7 +230,7 @@ fn small_subgroup() {
 /// signatures outside the subgroup.
 #[test]
 fn large_batch() {
-    fn verdicts<S: Forge>(outside: &[usize]) {
+    fn verdicts<S: Forge>(outside: &[usize], turns: &mut Turns) {
         let wrong = [5, 6, 200, 399];
         let recipes = (0..400).map(|i| {
             let lie = match i {
@@ -254,26 +241,23 @@ fn large_batch() {
             recipe_of(Shape::Single((i % 240) as u8, (i % 150) as u8), lie)
         });
         let claims = claims::<S>(&recipes.collect::<Vec<_>>());
-        for backend in Backend::available() {
-            for (threads, soundness) in [(1, Soundness::Bits64), (3, Soundness::Bits128)] {
-                let outcome = verify(&claims, &options(threads, soundness, *backend), &mut rng());
-                for (i, verdict) in outcome.verdicts.into_iter().enumerate() {
-                    let expected = match i {
-                        _ if outside.contains(&i) => {
-                            Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup))
-                        }
-                        _ if wrong.contains(&i) => Verdict::Invalid(Reason::Mismatch),
-                        _ => Verdict::Valid,
-                    };
-                    assert_eq!(verdict, expected, "{backend}, {threads} threads, at {i}");
-                }
-                assert_eq!(outcome.work.subgroup_checks, 400);
+        for options in turns.on_every_backend() {
+            let outcome = verify(&claims, &options, &mut rng());
+            for (i, verdict) in outcome.verdicts.into_iter().enumerate() {
+                let expected = match i {
+                    _ if outside.contains(&i) => Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup)),
+                    _ if wrong.contains(&i) => Verdict::Invalid(Reason::Mismatch),
+                    _ => Verdict::Valid,
+                };
+                assert_eq!(verdict, expected, "at {i} under {options:?}");
             }
+            assert_eq!(outcome.work.subgroup_checks, 400);
         }
     }
+    let mut turns = Turns::default();
     for outside in [&[][..], &[37, 300]] {
-        verdicts::<MinPk>(outside);
-        verdicts::<MinSig>(outside);
+        verdicts::<MinPk>(outside, &mut turns);
+        verdicts::<MinSig>(outside, &mut turns);
     }
 }
 

@@ -1,11 +1,18 @@
 //! Makes true claims, and false claims of every kind, from small pools of keys and messages.
+//!
+//! What many tests need is made once: keys, signatures, and the oracle's verdicts.
 #![allow(clippy::unwrap_used, reason = "what a test cannot forge fails it")]
 
-use std::sync::OnceLock;
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Mutex, OnceLock},
+};
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Claim, MinPk, MinSig, SecretKey, Signature, SourceId, Suite, UncheckedSignature, aggregate::aggregate,
+    Backend, Claim, MinPk, MinSig, PublicKey, SecretKey, Signature, SourceId, Suite, UncheckedSignature, Verdict,
+    aggregate::aggregate, naive,
 };
 use quorate_curve::{G1, G2, Group};
 
@@ -18,14 +25,14 @@ pub(crate) struct Recipe {
     pub(crate) source: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     Single(u8, u8),
     Shared(Vec<u8>, u8),
     Each(Vec<(u8, u8)>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Lie {
     None,
     WrongKey,
@@ -70,6 +77,26 @@ pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"").unwrap()
 }
 
+/// A claim, and the oracle's verdict on it.
+#[derive(Clone)]
+pub(crate) struct Case<S: Suite> {
+    pub(crate) claim: Claim<S>,
+    pub(crate) verdict: Verdict,
+}
+
+/// Makes the claims of the recipes, in order, and asks the oracle.
+pub(crate) fn cases<S: Forge>(recipes: &[Recipe]) -> Vec<Case<S>> {
+    let judged = |(recipe, claim): (&Recipe, Claim<S>)| {
+        let verdict = match recipe.lie {
+            // Such a claim is made of two recipes.
+            Lie::CancellingPair | Lie::Swapped => naive::verify(&claim),
+            lie => S::made().verdicts.get((recipe.suite, recipe.shape.clone(), lie), || naive::verify(&claim)),
+        };
+        Case { claim, verdict }
+    };
+    recipes.iter().zip(claims(recipes)).map(judged).collect()
+}
+
 /// Makes the claims of the recipes, in order.
 pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
     let mut second_of_pair = false;
@@ -78,13 +105,12 @@ pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
         recipes.iter().map(|recipe| (recipe.clone(), true_signature::<S>(recipe))).collect();
     let backend = Backend::Portable;
     for i in 0..parts.len() {
-        let suite = S::all()[parts[i].0.suite % S::all().len()];
         match parts[i].0.lie {
             Lie::None | Lie::WrongKey | Lie::WrongMessage => {}
             Lie::Torsion => parts[i].1 = backend.sum(&[parts[i].1, S::small_order()]),
             Lie::Identity => parts[i].1 = S::Signature::IDENTITY,
             Lie::CancellingPair => {
-                let delta = secret(suite, 99).sign(S::all()[0], b"delta").point();
+                let delta = signature::<S>(0, 99, 200).point();
                 parts[i].1 = backend.sum(&[parts[i].1, if second_of_pair { delta.negate() } else { delta }]);
                 second_of_pair = !second_of_pair;
             }
@@ -105,7 +131,7 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
     let suite = S::all()[recipe.suite % S::all().len()];
     let shift = if recipe.lie == Lie::WrongKey { 10 } else { 0 };
     let suffix = if recipe.lie == Lie::WrongMessage { 100 } else { 0 };
-    let key = |k: u8| secret(suite, k + shift).public_key();
+    let key = |k: u8| S::made().keys.get((recipe.suite, k + shift), || secret(suite, k + shift).public_key());
     let signature = UncheckedSignature::from_point(signature);
     let claim = match &recipe.shape {
         Shape::Single(k, m) => Claim::single(suite, key(*k), [m + suffix], signature),
@@ -121,24 +147,72 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
     }
 }
 
-fn true_signature<S: Suite>(recipe: &Recipe) -> S::Signature {
-    let suite = S::all()[recipe.suite % S::all().len()];
+/// The signature by key `k` over message `m`.
+fn signature<S: Forge>(suite: usize, k: u8, m: u8) -> Signature<S> {
+    let signed = || {
+        let suite = S::all()[suite % S::all().len()];
+        secret(suite, k).sign(suite, &[m])
+    };
+    S::made().signatures.get((suite, k, m), signed)
+}
+
+fn true_signature<S: Forge>(recipe: &Recipe) -> S::Signature {
     let pairs: Vec<(u8, u8)> = match &recipe.shape {
         Shape::Single(k, m) => vec![(*k, *m)],
         Shape::Shared(keys, m) => keys.iter().map(|k| (*k, *m)).collect(),
         Shape::Each(list) => list.clone(),
     };
-    let signatures: Vec<Signature<S>> = pairs.iter().map(|(k, m)| secret(suite, *k).sign(suite, &[*m])).collect();
+    let signatures: Vec<Signature<S>> = pairs.iter().map(|(k, m)| signature(recipe.suite, *k, *m)).collect();
     aggregate(&signatures, Backend::auto()).map_or(S::Signature::IDENTITY, |s| s.point())
+}
+
+/// What was made before, by what it was made from.
+pub(crate) struct Made<S: Suite> {
+    keys: Memo<(usize, u8), PublicKey<S>>,
+    signatures: Memo<(usize, u8, u8), Signature<S>>,
+    verdicts: Memo<(usize, Shape, Lie), Verdict>,
+}
+
+impl<S: Suite> Default for Made<S> {
+    fn default() -> Self {
+        Self { keys: Memo::default(), signatures: Memo::default(), verdicts: Memo::default() }
+    }
+}
+
+struct Memo<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Memo<K, V> {
+    /// Other threads go on while a value is made, so two of them may make the same one.
+    fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
+        if let Some(value) = self.0.lock().unwrap().get(&key) {
+            return value.clone();
+        }
+        let value = make();
+        self.0.lock().unwrap().insert(key, value.clone());
+        value
+    }
 }
 
 /// A variant, and what a test must know about it to make false claims.
 pub(crate) trait Forge: Suite {
+    fn made() -> &'static Made<Self>;
+
     /// A point of the curve of signatures whose order is the smallest prime factor of its cofactor.
     fn small_order() -> Self::Signature;
 }
 
 impl Forge for MinPk {
+    fn made() -> &'static Made<Self> {
+        static MADE: OnceLock<Made<MinPk>> = OnceLock::new();
+        MADE.get_or_init(Made::default)
+    }
+
     /// Order 13.
     fn small_order() -> Self::Signature {
         static POINT: OnceLock<G2> = OnceLock::new();
@@ -158,6 +232,11 @@ impl Forge for MinPk {
 }
 
 impl Forge for MinSig {
+    fn made() -> &'static Made<Self> {
+        static MADE: OnceLock<Made<MinSig>> = OnceLock::new();
+        MADE.get_or_init(Made::default)
+    }
+
     /// Order 3: (0, 2).
     fn small_order() -> Self::Signature {
         static POINT: OnceLock<G1> = OnceLock::new();

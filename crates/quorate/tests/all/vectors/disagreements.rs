@@ -4,7 +4,7 @@
 use quorate::{AnySuite, Backend, MinPk, MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, naive};
 use quorate_curve::{G1, Group};
 
-use crate::{
+use super::{
     encodings::MISNAMED,
     hashing::DEFAULT_TAGS,
     loader::{

@@ -2,7 +2,7 @@
 
 use quorate::{AnySuite, SecretKey, Suite};
 
-use crate::loader::{
+use super::loader::{
     Vectors,
     secrets::{Signing, reduced, signings},
 };

@@ -16,24 +16,13 @@
 //! | [`derivation`] | seeds to secret keys, secret keys to public keys |
 //! | [`disagreements`] | where sources contradict each other or quorate, and why |
 
-#[path = "vectors/loader.rs"]
-mod loader;
-
-#[path = "vectors/aggregates.rs"]
 mod aggregates;
-#[path = "vectors/derivation.rs"]
 mod derivation;
-#[path = "vectors/disagreements.rs"]
 mod disagreements;
-#[path = "vectors/encodings.rs"]
 mod encodings;
-#[path = "vectors/hashing.rs"]
 mod hashing;
-#[path = "vectors/loading.rs"]
+mod loader;
 mod loading;
-#[path = "vectors/multiples.rs"]
 mod multiples;
-#[path = "vectors/signatures.rs"]
 mod signatures;
-#[path = "vectors/signing.rs"]
 mod signing;

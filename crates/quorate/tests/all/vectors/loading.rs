@@ -3,7 +3,7 @@
 
 use quorate::{AnySuite, MinPk};
 
-use crate::loader::{
+use super::loader::{
     Case, Messages, Vectors, drand, ethereum, herumi, schemes,
     secrets::{compatible, signings},
     wycheproof,

@@ -1,7 +1,5 @@
 //! The entry for claims as bytes: every suite, bytes that do not decode, known statements, the rules of BN254.
 
-#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
-
 use quorate::{
     AnySuite, Backend, ClaimBytes, DecodeError, Messages, MinPk, MinSig, Options, Outcome, ParseError, Reason,
     SecretKey, SourceId, Suite, TrustError, Verdict, Verifier, aggregate::aggregate, proof_of_possession,

@@ -1,40 +1,33 @@
-//! Every signature with a known answer: alone against the oracle, and all of them in batches on every backend.
-
-use std::num::NonZeroUsize;
+//! Every signature with a known answer: alone, by the oracle, and all of a variant in one batch on every backend.
 
 use quorate::{
-    AnySuite, Backend, Claim, MinPk, MinSig, Options, ParseError, PublicKey, Signature, Soundness, Suite,
-    UncheckedSignature, naive, verify,
+    AnySuite, Claim, MinPk, MinSig, Options, ParseError, PublicKey, Suite, UncheckedSignature, naive, verify,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
-use crate::loader::{Case, Messages, Vectors, ethereum, signature_cases};
+use super::loader::{Case, Messages, Vectors, ethereum, signature_cases};
+use crate::options::Turns;
 
 #[test]
-fn each_case_alone() {
-    for case in signature_cases() {
-        let valid = match case.suite {
-            AnySuite::MinPk(suite) => alone(suite, &case),
-            AnySuite::MinSig(suite) => alone(suite, &case),
-            other => panic!("the vectors have no case of {other}"),
-        };
-        assert_eq!(valid, case.expected, "{} under {}", case.id, case.suite);
-    }
+fn min_pk_cases_alone_and_together() {
+    alone_and_together::<MinPk>(|suite| match suite {
+        AnySuite::MinPk(suite) => Some(suite),
+        _ => None,
+    });
 }
 
-/// Good and bad ones of all suites together, on every backend, for each soundness and number of threads.
 #[test]
-fn all_cases_of_a_variant_in_one_batch() {
-    let cases = signature_cases();
-    let (min_pk, min_sig): (Vec<_>, Vec<_>) = cases.iter().partition(|case| matches!(case.suite, AnySuite::MinPk(_)));
-    together::<MinPk>(&min_pk, |case| match case.suite {
-        AnySuite::MinPk(suite) => suite,
-        other => unreachable!("{other}: partitioned above"),
+fn min_sig_cases_alone_and_together() {
+    alone_and_together::<MinSig>(|suite| match suite {
+        AnySuite::MinSig(suite) => Some(suite),
+        _ => None,
     });
-    together::<MinSig>(&min_sig, |case| match case.suite {
-        AnySuite::MinSig(suite) => suite,
-        other => panic!("the vectors have no case of {other}"),
-    });
+}
+
+/// The vectors have cases of BLS12-381 alone.
+#[test]
+fn every_case_is_of_one_of_the_variants() {
+    assert!(signature_cases().iter().all(|case| matches!(case.suite, AnySuite::MinPk(_) | AnySuite::MinSig(_))));
 }
 
 /// The source says only whether all claims of a batch are true. In its forged batch, two errors cancel without weights.
@@ -57,22 +50,19 @@ fn forged_batch_with_cancelling_signatures() {
     }
 }
 
-fn alone<S: Suite>(suite: S, case: &Case) -> bool {
-    let signature = Signature::from_bytes(&case.signature);
-    let claim = signature.and_then(|signature| claim(suite, case, signature));
-    claim.is_ok_and(|claim| naive::verify(&claim).is_valid())
-}
-
-fn together<S: Suite>(cases: &[&Case], suite: impl Fn(&Case) -> S) {
-    let mut claims = Vec::new();
-    let mut members = Vec::new();
-    for case in cases {
-        match unchecked(suite(case), case) {
+/// True and false ones of all suites of a variant: each by the oracle, and together on every backend, with each soundness
+/// and each number of threads.
+fn alone_and_together<S: Suite>(of_variant: impl Fn(AnySuite) -> Option<S>) {
+    let (mut claims, mut members) = (Vec::new(), Vec::new());
+    for case in signature_cases() {
+        let Some(suite) = of_variant(case.suite) else { continue };
+        match unchecked(suite, &case) {
             Ok(claim) => {
+                assert_eq!(naive::verify(&claim).is_valid(), case.expected, "{} under {suite}", case.id);
                 claims.push(claim);
                 members.push(case);
             }
-            Err(flaw) => assert!(!case.expected, "{}: {flaw}", case.id),
+            Err(flaw) => assert!(!case.expected, "{} under {suite}: {flaw}", case.id),
         }
     }
     for options in all_options() {
@@ -111,15 +101,8 @@ pub(crate) fn claim<S: Suite>(
 }
 
 fn all_options() -> Vec<Options> {
-    let mut all = Vec::new();
-    for &backend in Backend::available() {
-        for soundness in [Soundness::Bits64, Soundness::Bits128] {
-            for threads in [NonZeroUsize::MIN, NonZeroUsize::MIN.saturating_add(1)] {
-                all.push(Options { threads, soundness, backend });
-            }
-        }
-    }
-    all
+    let mut turns = Turns::default();
+    [turns.on_every_backend(), turns.on_every_backend()].concat()
 }
 
 fn rng() -> ChaCha20Rng {

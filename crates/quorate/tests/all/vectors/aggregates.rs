@@ -6,7 +6,7 @@ use quorate::{
 };
 use serde::Deserialize;
 
-use crate::loader::{
+use super::loader::{
     File, Vectors,
     bytes::{Hex, hex_bytes, plain},
     catalogue::Kind,

@@ -11,9 +11,9 @@ use quorate::{Backend, Options, Soundness};
 const MODES: [(usize, Soundness); 4] =
     [(1, Soundness::Bits64), (2, Soundness::Bits128), (2, Soundness::Bits64), (1, Soundness::Bits128)];
 
-/// The portable backend takes every third batch of [`Turns::in_lanes`]. Three and the number of modes have no common
+/// The portable backend takes every fifth batch of [`Turns::in_lanes`]. Five and the number of modes have no common
 /// divisor, so it takes its batches under all modes.
-const PORTABLE_TURN: usize = 3;
+const PORTABLE_TURN: usize = 5;
 
 /// Every mode of a backend.
 pub(crate) fn every_mode(backend: Backend) -> [Options; 4] {
@@ -44,7 +44,7 @@ impl Turns {
     }
 
     /// The options of the next batch of a test that tries lanes: one mode, on every backend that has lanes. The portable
-    /// backend has none, and its arithmetic takes most of the time, so it verifies every third batch. It verifies every
+    /// backend has none, and its arithmetic takes most of the time, so it verifies every fifth batch. It verifies every
     /// batch on a CPU where it is the only backend.
     pub(crate) fn in_lanes(&mut self) -> Vec<Options> {
         let with_portable = self.batches.is_multiple_of(PORTABLE_TURN) || Backend::available().len() == 1;

@@ -1,0 +1,23 @@
+//! The tests of the engine through its public interface, in one binary, so that the engine is compiled once for all.
+//!
+//! | module | what it checks |
+//! |---|---|
+//! | [`forge`] | makes true and false claims for the others, and asks the oracle about them |
+//! | [`options`] | the backends, threads and soundnesses under which batches are verified |
+//! | [`vectors`] | known answers |
+//! | [`graphs`] | random graphs of keys and messages: the batch against the oracle |
+//! | [`lanes`] | batches around every width of a vector |
+//! | [`culprits`] | the search for false claims |
+//! | [`weights`] | that each bit of the caller's generator is used |
+//! | [`verifier`] | the entry for claims as bytes |
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
+
+mod forge;
+mod options;
+
+mod culprits;
+mod graphs;
+mod lanes;
+mod vectors;
+mod verifier;
+mod weights;
