@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std features fuzz fuzz-smoke test-aarch64 soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std msrv features fuzz fuzz-smoke test-aarch64 soak soak-stream deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,10 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
 
-test: contracts/node_modules/.package-lock.json ## Every test of the project
+test: ## Every test: the crates, and the contracts where npm is
+	@if command -v npm > /dev/null; then $(MAKE) contracts; \
+	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
+	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
 	$(CARGO) test --workspace --locked
 
 # The file itself, because npm 10 does not link it into node_modules/.bin.
@@ -76,7 +79,13 @@ no-std: ## quorate-curve needs no std: a program without it, for a bare target w
 	BLST_TEST_NO_STD=1 $(CARGO) build --locked --manifest-path crates/quorate-curve/no_std/Cargo.toml \
 		--target-dir $${CARGO_TARGET_DIR:-target}/no-std $(addprefix --target ,$(NO_STD_TARGET))
 
-# A feature that compiles only beside another one is found here. The minimum Rust version is that of rust-toolchain.toml.
+msrv: MINIMUM := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+msrv: ## Everything compiles with the minimum Rust version that Cargo.toml states
+	@case "$$(rustc --version)" in \
+	"rustc $(MINIMUM)."*) echo "msrv: Rust $(MINIMUM) builds everything else here already" ;; \
+	*) $(CARGO) +$(MINIMUM) check --workspace --all-targets --locked ;; esac
+
+# A feature that compiles only beside another one is found here.
 features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate
 	$(CARGO) check --locked -p quorate --features bn254

@@ -3,6 +3,7 @@
 use std::{fmt, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
+use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 
 /// The time or the gas of one engine in one benchmark.
@@ -171,15 +172,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
 
 /// A whole number with separators of thousands: 1,234.
 pub(crate) fn whole(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number.round() as u64).to_string()
 }
 
 /// Three significant digits or whole microseconds.

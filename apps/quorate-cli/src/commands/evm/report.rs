@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use indicatif::HumanCount;
 use quorate_evm::{
     KeyGroup, KeySum, MemberSet, Network, QuorumSignature, SettlementPlan,
     alloy_primitives::B256,
@@ -366,13 +367,5 @@ fn plain(amount: &Value) -> String {
 
 /// 1234567 as 1,234,567.
 fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
