@@ -3,8 +3,7 @@
 use core::ptr;
 
 use blst::{
-    blst_fp, blst_fp2, blst_fp6, blst_fp12, blst_fp12_conjugate, blst_fp12_inverse, blst_fp12_mul,
-    blst_fp12_mul_by_xy00z0, blst_fp12_sqr,
+    blst_fp, blst_fp2, blst_fp6, blst_fp12, blst_fp12_conjugate, blst_fp12_mul, blst_fp12_mul_by_xy00z0, blst_fp12_sqr,
 };
 
 use super::curve::{ONE as ONE_FP, ZERO as ZERO_FP};
@@ -46,7 +45,7 @@ pub(crate) fn multiply_by_line(a: &mut blst_fp12, line: &blst_fp6) {
 pub(crate) fn inverse(a: &blst_fp12) -> blst_fp12 {
     let mut out = *a;
     // SAFETY: valid references.
-    unsafe { blst_fp12_inverse(&mut out, a) };
+    unsafe { blst::blst_fp12_inverse(&mut out, a) };
     out
 }
 

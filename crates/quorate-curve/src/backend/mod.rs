@@ -279,8 +279,9 @@ impl Backend {
         points.weighted().points().assert_closed();
         let weighted = weighted_cut(points.weighted());
         let sums = match self {
-            // The portable backend checks each point, which is exact and needs no random bits.
             Self::Portable => {
+                // It checks each point, which is exact and needs no random bits.
+                let _ = (points.further(), soundness);
                 let members = portable::subgroup::in_subgroup(weighted.points().items());
                 members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
             }
