@@ -106,13 +106,13 @@ test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
 		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
 
 fuzz-smoke: ## Each fuzz target builds and runs for a second (needs a nightly toolchain)
-	@if cargo +nightly --version > /dev/null 2>&1; then $(MAKE) fuzz FUZZ_SECONDS=1; \
+	@if cargo +nightly --version > /dev/null 2>&1; then $(MAKE) fuzz FUZZ_SECONDS=1 FUZZ_FLAGS=-verbosity=0; \
 	else echo "fuzz-smoke: skipped, there is no nightly toolchain (\`rustup toolchain install nightly\`)"; fi
 
 fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked
 	for target in $$(cargo +nightly fuzz list); do \
-		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
 soak: ## A million random operations a verb, each back end against the portable one (20 minutes)
