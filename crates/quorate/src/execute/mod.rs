@@ -198,11 +198,12 @@ impl<'a, S: Suite> Execution<'a, S> {
                 Prepared::Sums(plan.key_sums(shares.sums[job - m - c].clone()))
             }
         });
+        let mut not_members = Vec::new();
         for part in made {
             match part {
                 Prepared::Hashes(hashes) => self.hashes.extend(hashes),
                 Prepared::Sums(sums) => self.sums.extend(sums),
-                Prepared::NotMembers(positions) => self.drop_not_members(positions),
+                Prepared::NotMembers(positions) => not_members.extend(positions),
             }
         }
         for (sum, point) in plan.sums.iter().zip(&self.sums) {
@@ -210,14 +211,17 @@ impl<'a, S: Suite> Execution<'a, S> {
                 self.dropped[sum.position] = Some(Reason::IdentityAggregateKey);
             }
         }
+        self.drop_not_members(not_members);
         self.work.hashes += self.hashes.len();
         let unchecked = plan.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_)));
         self.work.subgroup_checks += unchecked.count();
     }
 
+    /// Drops claims whose signatures are outside the subgroup. A claim that was dropped before keeps its reason, because
+    /// `naive` looks at the sum of the keys first.
     fn drop_not_members(&mut self, positions: Vec<Position>) {
         for position in positions {
-            self.dropped[position] = Some(ParseError::SignatureNotInSubgroup.into());
+            self.dropped[position].get_or_insert(ParseError::SignatureNotInSubgroup.into());
         }
     }
 

@@ -15,7 +15,7 @@ use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use crate::{
     forge::{Forge, Lie, Recipe, Shape, cases, claims, recipe, secret},
-    options::Turns,
+    options::{Turns, every_options},
 };
 
 fn rng() -> ChaCha20Rng {
@@ -224,6 +224,37 @@ fn small_subgroup() {
         assert_eq!(verdicts[4], Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup)));
         assert_eq!(verdicts.iter().filter(|v| v.is_valid()).count(), 8);
     }
+}
+
+/// A claim can have two faults: its keys add up to the identity, and its signature is outside the subgroup. The reason is
+/// the oracle's on every backend, alone and in batches in which sums check membership, whose search finds a false claim.
+#[test]
+fn identity_aggregate_key_and_small_subgroup() {
+    fn of<S: Forge>() {
+        // The list of suites has a POP suite at this place for both variants.
+        let two_faults = Recipe { suite: 2, ..recipe_of(Shape::Shared(vec![1, 2], 3), Lie::TorsionAndCancellingKeys) };
+        let single = |i: u8| {
+            let lie = match i {
+                20 => Lie::WrongMessage,
+                40 => Lie::Torsion,
+                _ => Lie::None,
+            };
+            Recipe { suite: 2, ..recipe_of(Shape::Single(i, i), lie) }
+        };
+        for n in [1, 2, 9, 150] {
+            let mut recipes: Vec<_> = (1..n).map(single).collect();
+            let place = recipes.len() / 2;
+            recipes.insert(place, two_faults.clone());
+            let (claims, expected): (Vec<_>, Vec<_>) =
+                cases::<S>(&recipes).into_iter().map(|case| (case.claim, case.verdict)).unzip();
+            assert_eq!(expected[place], Verdict::Invalid(Reason::IdentityAggregateKey));
+            for options in every_options() {
+                assert_eq!(verify(&claims, &options, &mut rng()).verdicts, expected, "{n} claims under {options:?}");
+            }
+        }
+    }
+    of::<MinPk>();
+    of::<MinSig>();
 }
 
 /// A batch with many blocks on every backend, and with sums long enough to check membership: with and without
