@@ -87,7 +87,7 @@ proptest! {
     fn key_set_sums_by_difference(bitmaps in proptest::collection::vec(proptest::collection::vec(0usize..70, 0..70), 1..6)) {
         let keys: Vec<_> = (0..70).map(|i| secret(MinPk::Eth2, i).public_key()).collect();
         let mut set = KeySet::new(MinPk::Eth2, Backend::auto());
-        keys.iter().for_each(|key| set.push(*key, Possession::Assumed));
+        keys.iter().for_each(|key| set.push_assumed(*key));
         for members in bitmaps {
             let map = Bitmap::from_indices(members);
             let points: Vec<_> = map.indices().map(|i| keys[i].point()).collect();
@@ -184,8 +184,8 @@ fn rogue_key() {
     let (victim, attacker) = (secret(MinPk::ProofOfPossession, 1), secret(MinPk::ProofOfPossession, 2));
     let rogue = Backend::Portable.sum(&[attacker.public_key().point(), victim.public_key().point().negate()]);
     let mut set = KeySet::new(MinPk::ProofOfPossession, Backend::auto());
-    set.push(victim.public_key(), Possession::Unproven);
-    set.push(PublicKey::from_point(rogue).unwrap(), Possession::Unproven);
+    set.push(victim.public_key());
+    set.push(PublicKey::from_point(rogue).unwrap());
     let proof = quorate::proof_of_possession::prove(MinPk::ProofOfPossession, &victim).unwrap();
     assert_eq!(set.prove(0, proof), Ok(Verdict::Valid));
     let false_proof = quorate::proof_of_possession::prove(MinPk::ProofOfPossession, &attacker).unwrap();
@@ -193,6 +193,22 @@ fn rogue_key() {
     let both = Bitmap::from_indices([0, 1]);
     assert!(set.claim(&both, *b"m", proof).is_err());
     assert!(set.claim(&Bitmap::from_indices([0]), *b"m", proof).is_ok());
+}
+
+/// A member's possession is proven by a proof alone, and only a name of its own assumes it.
+#[test]
+fn possession_is_proven_by_a_proof_alone() {
+    let suite = MinPk::ProofOfPossession;
+    let (first, second) = (secret(suite, 1), secret(suite, 2));
+    let mut set = KeySet::new(suite, Backend::auto());
+    set.push(first.public_key());
+    set.push_assumed(second.public_key());
+    assert_eq!([0, 1].map(|i| set.possession(i).unwrap()), [Possession::Unproven, Possession::Assumed]);
+    let proof = |secret| quorate::proof_of_possession::prove(suite, secret).unwrap();
+    assert!(!set.prove(0, proof(&second)).unwrap().is_valid());
+    assert_eq!(set.possession(0), Ok(Possession::Unproven));
+    assert!(set.prove(0, proof(&first)).unwrap().is_valid());
+    assert_eq!(set.possession(0), Ok(Possession::Proven));
 }
 
 /// The signatures s1 + D and s2 - D pass a check of their sum without weights.
