@@ -115,8 +115,9 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-soak: ## A million random operations a verb, each back end against the portable one (20 minutes)
+soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup (25 minutes)
 	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
+	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli

@@ -54,9 +54,12 @@ impl<T> Segments<T> {
         Self { items, ends: (1..=n.div_ceil(size)).map(|i| n.min(i * size)).collect() }
     }
 
-    /// The items, of which each segment ends before one of `ends`. These must ascend to the number of items.
+    /// The items, of which each segment ends before one of `ends`.
+    ///
+    /// # Panics
+    /// If the ends do not ascend to the number of items.
     pub(crate) fn from_ends(items: Vec<T>, ends: Vec<usize>) -> Self {
-        debug_assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == items.len());
+        assert_ascend(&ends, items.len());
         Self { items, ends }
     }
 
@@ -131,6 +134,13 @@ impl<T, S: IntoIterator<Item = T>> FromIterator<S> for Segments<T> {
         }
         segments
     }
+}
+
+/// Panics unless the ends of segments ascend to the number of items. The lengths of segments are differences of ends, and
+/// the backends reserve memory by them.
+fn assert_ascend(ends: &[usize], items: usize) {
+    let ascend = ends.is_sorted() && ends.last().copied().unwrap_or(0) == items;
+    assert!(ascend, "the ends of segments must ascend to the number of items");
 }
 
 /// Points in consecutive segments, each point with its weight.
@@ -295,9 +305,12 @@ impl<T> Clone for Cut<'_, T> {
 impl<T> Copy for Cut<'_, T> {}
 
 impl<'a, T> Cut<'a, T> {
-    /// The items, of which each segment ends before one of `ends`. These must ascend to the number of items.
+    /// The items, of which each segment ends before one of `ends`.
+    ///
+    /// # Panics
+    /// If the ends do not ascend to the number of items.
     pub(crate) fn new(items: &'a [T], ends: &'a [usize]) -> Self {
-        debug_assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == items.len());
+        assert_ascend(ends, items.len());
         Self { items, ends }
     }
 
@@ -396,6 +409,36 @@ mod tests {
         assert_eq!(Segments::of_size(2, vec![1, 2]), Segments::one(vec![1, 2]));
         assert_eq!(Segments::<u8>::of_size(1, vec![]), Segments::new());
         assert_eq!(Segments::<u8>::one(vec![]).len(), 1);
+    }
+
+    /// The public functions can only make ends that ascend, whatever is pushed and closed.
+    #[test]
+    fn ends_ascend_by_construction() {
+        let mut segments = Segments::new();
+        for step in 0..100_usize {
+            match step * step % 7 {
+                0 | 1 => segments.close(),
+                2 => segments.extend([step, step]),
+                _ => segments.push(step),
+            }
+            assert!(segments.ends.is_sorted() && segments.ends.last().is_none_or(|end| *end <= segments.items.len()));
+        }
+        for size in 1..9 {
+            assert_ascend(&Segments::of_size(size, vec![0; 7]).ends, 7);
+        }
+    }
+
+    /// Inside the crate, ends are refused before a backend sees them and reserves memory by their differences.
+    #[test]
+    fn ends_that_do_not_ascend_are_refused() {
+        for ends in [vec![2, 1, 3], vec![4, 3], vec![usize::MAX, 3], vec![3, 2], vec![], vec![4]] {
+            let items = vec![G1::generator(); 3];
+            let borrowed = std::panic::catch_unwind(|| Cut::new(&items, &ends).len());
+            assert!(borrowed.is_err(), "{ends:?}");
+            let owned =
+                std::panic::catch_unwind(|| Backend::auto().sums(&Segments::from_ends(items.clone(), ends.clone())));
+            assert!(owned.is_err(), "{ends:?}");
+        }
     }
 
     #[test]

@@ -4,11 +4,11 @@
 //! the members who joined and subtracts the members who left, if that takes fewer additions than a new sum of all.
 //!
 //! ```
-//! use quorate::{Backend, Bitmap, KeySet, MinPk, SecretKey, aggregate::aggregate, keyset::Possession, naive};
+//! use quorate::{Backend, Bitmap, KeySet, MinPk, SecretKey, aggregate::aggregate, naive};
 //! let suite = MinPk::Eth2;
 //! let secrets = [1, 2, 3].map(|i| SecretKey::key_gen(suite, &[i; 32], b"").expect("32 bytes"));
 //! let mut set = KeySet::new(suite, Backend::auto());
-//! secrets.iter().for_each(|secret| set.push(secret.public_key(), Possession::Assumed));
+//! secrets.iter().for_each(|secret| set.push_assumed(secret.public_key()));
 //! let signed = aggregate(&[secrets[0].sign(suite, b"vote"), secrets[2].sign(suite, b"vote")], Backend::auto())?;
 //! let claim = set.claim(&Bitmap::from_indices([0, 2]), &b"vote"[..], signed)?;
 //! assert!(naive::verify(&claim).is_valid());
@@ -79,7 +79,7 @@ impl Bitmap {
 pub enum Possession {
     /// Nobody has shown it. The key takes part in no multi-signature.
     Unproven,
-    /// The caller says that it was shown elsewhere. An Ethereum validator's deposit is such a proof.
+    /// The caller says that it was shown elsewhere: [`KeySet::push_assumed`].
     Assumed,
     /// The set has verified a proof: [`KeySet::prove`].
     Proven,
@@ -102,8 +102,20 @@ impl<S: Suite> KeySet<S> {
         Self { suite, backend, keys: Vec::new(), possession: Vec::new(), last: (Bitmap::default(), S::Key::IDENTITY) }
     }
 
-    /// Adds a member, whose index is the number of members so far.
-    pub fn push(&mut self, key: PublicKey<S>, possession: Possession) {
+    /// Adds a member, whose index is the number of members so far. Its possession is unproven until
+    /// [`prove`](Self::prove) has verified a proof.
+    pub fn push(&mut self, key: PublicKey<S>) {
+        self.add(key, Possession::Unproven);
+    }
+
+    /// Adds a member, and takes the caller's word that its owner has shown elsewhere that it holds the secret. An
+    /// Ethereum validator's deposit is such a proof. With a wrong entry, the owner of a rogue key can forge for all
+    /// members.
+    pub fn push_assumed(&mut self, key: PublicKey<S>) {
+        self.add(key, Possession::Assumed);
+    }
+
+    fn add(&mut self, key: PublicKey<S>, possession: Possession) {
         self.keys.push(key);
         self.possession.push(possession);
     }

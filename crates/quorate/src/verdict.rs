@@ -194,8 +194,8 @@ pub struct Work {
     pub pairings: usize,
     /// Final exponentiations.
     pub final_exponentiations: usize,
-    /// Values that the search for false claims computed. Each is the value of a set of claims, or a product of powers
-    /// of the values of several sets.
+    /// Values that the search for false claims computed, each of a set of claims. Values that are quotients of others
+    /// are not counted.
     pub search_nodes: usize,
 }
 

@@ -22,11 +22,10 @@ pub use crate::plan::Options;
 /// [`culprit::search`] finds the false claims. A batch can mix the suites of one variant. A claim that occurs twice
 /// gets its verdict twice.
 ///
-/// The probability that any verdict on a batch of n claims is wrong is at most 18n/(2^64 - 1), or 18n/(2^128 - 1) with
-/// [`Soundness::Bits128`](crate::Soundness). Two errors are possible: a false claim passes, or, if at least two other
-/// claims are false, the search mistakes one set of claims for another and calls a true claim false. A claim that
-/// stands alone in its batch is decided exactly. If the plan checks membership of the subgroup through the weighted sum
-/// of the signatures, it misses a signature outside the subgroup with probability at most 2^-66 (2^-129).
+/// The probability that any verdict on a batch of n claims is wrong is at most 2n/(2^64 - 1), or 2n/(2^128 - 1) with
+/// [`Soundness::Bits128`](crate::Soundness). Only one error is possible: a false claim passes. A claim that stands alone
+/// in its batch is decided exactly. If the plan checks membership of the subgroup through the weighted sum of the
+/// signatures, it misses a signature outside the subgroup with probability at most 2^-66 (2^-129).
 /// `docs/soundness.md` proves these bounds.
 ///
 /// Cost if all claims are true: a hash for each distinct message, a subgroup check for each unchecked signature or for

@@ -14,12 +14,9 @@
 //! them together. If a signature is outside the subgroup, each is checked alone, and phase 2 runs again without the
 //! false claims.
 
-mod summands;
-
-use quorate_curve::{G1, G2, Group, Gt, MillerValue, Segments, Soundness, UncheckedSegments, Weight};
+use quorate_curve::{G1, G2, Group, Gt, MillerValue, Segments, Soundness, UncheckedSegments, Weight, WeightedSegments};
 use rand_core::CryptoRng;
 
-pub(crate) use self::summands::{Multiples, Summands};
 use crate::{
     claim::ClaimSignature,
     parse::ParseError,
@@ -52,13 +49,6 @@ pub struct Execution<'a, S: Suite> {
     /// The value of all claims that were not dropped; `None` if there are none.
     total: Option<Gt>,
     work: Work,
-}
-
-/// A span of claims, and how often a sum adds it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted {
-    pub(crate) times: usize,
-    pub(crate) span: Span,
 }
 
 impl<'a, S: Suite> Execution<'a, S> {
@@ -128,21 +118,19 @@ impl<'a, S: Suite> Execution<'a, S> {
         self.signatures
     }
 
-    /// The pairs of terms, each restricted to the claims of some spans, and how many points were weighed for them.
-    pub(crate) fn term_pairs(&self, terms: &[(&Term, &[Counted])]) -> (Vec<(G1, G2)>, usize) {
-        let (mut keys, mut hashes) = (Summands::new(), Summands::new());
-        for (term, spans) in terms {
-            for Counted { times, span } in *spans {
-                for Part { position, operand } in &term.parts {
-                    if !span.contains(*position) || self.dropped[*position].is_some() {
-                        continue;
-                    }
-                    let weight = self.weights[*position];
-                    match *operand {
-                        Operand::Key(key) => keys.push(*times, self.plan.keys[key].point(), weight),
-                        Operand::Sum(sum) => keys.push(*times, self.sums[sum], weight),
-                        Operand::Message(message) => hashes.push(*times, self.hashes[message], weight),
-                    }
+    /// The pairs of terms, each restricted to the claims of a span, and how many points were weighed for them.
+    pub(crate) fn term_pairs(&self, terms: &[(&Term, Span)]) -> (Vec<(G1, G2)>, usize) {
+        let (mut keys, mut hashes) = (WeightedSegments::new(), WeightedSegments::new());
+        for (term, span) in terms {
+            for Part { position, operand } in span.of(&term.parts, |part| part.position) {
+                if self.dropped[*position].is_some() {
+                    continue;
+                }
+                let weight = self.weights[*position];
+                match *operand {
+                    Operand::Key(key) => keys.push(self.plan.keys[key].point(), weight),
+                    Operand::Sum(sum) => keys.push(self.sums[sum], weight),
+                    Operand::Message(message) => hashes.push(self.hashes[message], weight),
                 }
             }
             match term.vertex {
@@ -150,13 +138,13 @@ impl<'a, S: Suite> Execution<'a, S> {
                 Vertex::Key(_) => hashes.close(),
             }
         }
-        let weighted = keys.points() + hashes.points();
+        let weighted = keys.point_count() + hashes.point_count();
         let backend = self.plan.options.backend;
-        let mut hash_sums = hashes.sums(backend);
+        let mut hash_sums = backend.weighted_sums(&hashes);
         if !self.plan.uncleared {
             hash_sums = backend.clear_sums(&hash_sums);
         }
-        let (mut keys, mut hashes) = (keys.sums(backend).into_iter(), hash_sums.into_iter());
+        let (mut keys, mut hashes) = (backend.weighted_sums(&keys).into_iter(), hash_sums.into_iter());
         let pairs = terms.iter().map(|(term, _)| match term.vertex {
             Vertex::Message(message) => S::pair(keys.next().expect("a sum for each term"), self.hashes[message]),
             Vertex::Key(key) => S::pair(self.plan.keys[key].point(), hashes.next().expect("a sum for each term")),
@@ -165,17 +153,15 @@ impl<'a, S: Suite> Execution<'a, S> {
     }
 
     /// Σ w·signature over the claims of each list of spans, and how many points were weighed.
-    pub(crate) fn signature_sums(&self, lists: &[Vec<Counted>]) -> (Vec<S::Signature>, usize) {
-        let mut sums = Summands::new();
+    pub(crate) fn signature_sums<'s>(&self, lists: impl Iterator<Item = &'s [Span]>) -> (Vec<S::Signature>, usize) {
+        let mut signatures = WeightedSegments::new();
         for spans in lists {
-            for Counted { times, span } in spans {
-                for position in self.live(*span) {
-                    sums.push(*times, self.plan.claims[position].signature.point(), self.weights[position]);
-                }
+            for position in spans.iter().flat_map(|span| self.live(*span)) {
+                signatures.push(self.plan.claims[position].signature.point(), self.weights[position]);
             }
-            sums.close();
+            signatures.close();
         }
-        (sums.sums(self.plan.options.backend), self.counted(sums.points()))
+        (self.plan.options.backend.weighted_sums(&signatures), self.counted(signatures.point_count()))
     }
 
     /// The pair of a weighted sum of signatures and the negated generator.
@@ -198,11 +184,12 @@ impl<'a, S: Suite> Execution<'a, S> {
                 Prepared::Sums(plan.key_sums(shares.sums[job - m - c].clone()))
             }
         });
+        let mut not_members = Vec::new();
         for part in made {
             match part {
                 Prepared::Hashes(hashes) => self.hashes.extend(hashes),
                 Prepared::Sums(sums) => self.sums.extend(sums),
-                Prepared::NotMembers(positions) => self.drop_not_members(positions),
+                Prepared::NotMembers(positions) => not_members.extend(positions),
             }
         }
         for (sum, point) in plan.sums.iter().zip(&self.sums) {
@@ -210,14 +197,17 @@ impl<'a, S: Suite> Execution<'a, S> {
                 self.dropped[sum.position] = Some(Reason::IdentityAggregateKey);
             }
         }
+        self.drop_not_members(not_members);
         self.work.hashes += self.hashes.len();
         let unchecked = plan.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_)));
         self.work.subgroup_checks += unchecked.count();
     }
 
+    /// Drops claims whose signatures are outside the subgroup. A claim that was dropped before keeps its reason, because
+    /// `naive` looks at the sum of the keys first.
     fn drop_not_members(&mut self, positions: Vec<Position>) {
         for position in positions {
-            self.dropped[position] = Some(ParseError::SignatureNotInSubgroup.into());
+            self.dropped[position].get_or_insert(ParseError::SignatureNotInSubgroup.into());
         }
     }
 
@@ -233,11 +223,8 @@ impl<'a, S: Suite> Execution<'a, S> {
             let not_members = self.parallel(shares.len(), |job| plan.not_members(shares[job]));
             self.drop_not_members(not_members.concat());
         }
-        self.weigh(|this, spans| {
-            let lists: Vec<_> = spans.iter().map(|span| vec![Counted { times: 1, span: *span }]).collect();
-            Some(this.signature_sums(&lists))
-        })
-        .expect("these sums do not check membership")
+        self.weigh(|this, spans| Some(this.signature_sums(spans.chunks(1))))
+            .expect("these sums do not check membership")
     }
 
     /// Phase 2. Returns the weighted sum of the signatures of each block, or of all. `None` if `signatures` returns
@@ -247,11 +234,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         signatures: impl Fn(&Self, &[Span]) -> Option<(Vec<S::Signature>, usize)> + Sync,
     ) -> Option<Vec<S::Signature>> {
         let (plan, shares) = (self.plan, self.plan.shares());
-        let (all, t) = ([Counted { times: 1, span: plan.claims.span() }], shares.terms.len());
+        let (all, t) = (plan.claims.span(), shares.terms.len());
         let this = &*self;
         let made = this.parallel(t + shares.signatures.len(), |job| -> Weighed<S> {
             if job < t {
-                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, &all[..])).collect();
+                let terms: Vec<_> = plan.terms[shares.terms[job].clone()].iter().map(|term| (term, all)).collect();
                 Weighed::Pairs(this.term_pairs(&terms))
             } else {
                 Weighed::Signatures(signatures(this, &shares.signatures[job - t]))
@@ -305,13 +292,13 @@ impl<'a, S: Suite> Execution<'a, S> {
     /// Σ w·signature over the claims of each span. `None` if an unchecked signature is not in the subgroup.
     fn sums_of_members(&self, share: &[Span]) -> Option<(Vec<S::Signature>, usize)> {
         let Options { soundness, backend, .. } = self.plan.options;
-        let (mut members, mut unknown, mut weighted) = (Summands::new(), UncheckedSegments::new(), 0);
+        let (mut members, mut unknown, mut weighted) = (WeightedSegments::new(), UncheckedSegments::new(), 0);
         for span in share {
             for position in self.live(*span) {
                 let weight = self.weights[position];
                 weighted += 1;
                 match self.plan.claims[position].signature {
-                    ClaimSignature::Checked(signature) => members.push(1, signature.point(), weight),
+                    ClaimSignature::Checked(signature) => members.push(signature.point(), weight),
                     ClaimSignature::Unchecked(signature) => {
                         unknown.push(signature.point(), weight, self.further[position]);
                     }
@@ -321,7 +308,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             unknown.close();
         }
         let sums = backend.weighted_sums_of_members(&unknown, soundness)?;
-        let sums = sums.into_iter().zip(members.sums(backend)).map(|(a, b)| backend.sum(&[a, b]));
+        let sums = sums.into_iter().zip(backend.weighted_sums(&members)).map(|(a, b)| backend.sum(&[a, b]));
         Some((sums.collect(), weighted))
     }
 

@@ -65,8 +65,8 @@ impl Costs {
         };
         if pairing == Pairing::TwistedAte {
             let LoopCosts { product, pairing } = table.twisted_ate.expect("the backend offers the pairing");
-            // A search reuses the values of the batch. What it computes anew fills about one vector with two pairs in
-            // each lane.
+            // A search reuses the values of the batch. What it computes anew fills about one vector with two or three
+            // pairs in each lane. Two are counted, since most batches need no search.
             let search = 8 * (product - costs.product + 2 * (pairing - costs.pairing));
             costs = Self { product, pairing, search, ..costs };
         }

@@ -38,6 +38,7 @@ mod position;
 mod term;
 mod graph;
 pub mod cost;
+mod flow;
 mod cover;
 mod blocks;
 mod shares;

@@ -51,8 +51,10 @@ impl Span {
         (self.start..self.end).map(Position)
     }
 
-    pub(crate) fn contains(self, position: Position) -> bool {
-        (self.start..self.end).contains(&position.0)
+    /// The items that stand in it. The items must be in the order of their positions.
+    pub(crate) fn of<T>(self, items: &[T], position: impl Fn(&T) -> Position) -> &[T] {
+        let before = |boundary| items.partition_point(|item| position(item).0 < boundary);
+        &items[before(self.start)..before(self.end)]
     }
 
     /// Whether all its positions are in the other span.
@@ -65,9 +67,11 @@ impl Span {
         self.start < other.end && other.start < self.end
     }
 
-    /// The parts before and behind a boundary that lies in it.
-    pub(crate) fn cut(self, boundary: usize) -> [Self; 2] {
-        [Self::new(self.start, boundary), Self::new(boundary, self.end)]
+    /// The parts between boundaries that lie in it and ascend.
+    pub(crate) fn cut(self, boundaries: &[usize]) -> Vec<Self> {
+        let starts = std::iter::once(self.start).chain(boundaries.iter().copied());
+        let ends = boundaries.iter().copied().chain([self.end]);
+        starts.zip(ends).map(|(start, end)| Self::new(start, end)).collect()
     }
 
     /// The parts before and behind a span that lies within it.
@@ -149,12 +153,14 @@ mod tests {
     #[test]
     fn spans_cut_and_compare() {
         let span = Span::new(2, 7);
-        assert_eq!(span.cut(4), [Span::new(2, 4), Span::new(4, 7)]);
+        assert_eq!(span.cut(&[4, 6]), [Span::new(2, 4), Span::new(4, 6), Span::new(6, 7)]);
         assert_eq!(span.without(Span::new(3, 5)), [Span::new(2, 3), Span::new(5, 7)]);
         assert!(Span::new(3, 7).is_within(span) && !Span::new(1, 3).is_within(span));
         assert!(Span::new(6, 9).overlaps(span) && !Span::new(7, 9).overlaps(span));
         assert!(Span::EMPTY.iter().next().is_none());
         assert_eq!(span.chunks(2).collect::<Vec<_>>(), [Span::new(2, 4), Span::new(4, 6), Span::new(6, 7)]);
-        assert_eq!(span.iter().map(|p| span.contains(p)).collect::<Vec<_>>(), [true; 5]);
+        let positions: Vec<_> = Span::new(0, 9).iter().step_by(2).collect();
+        assert_eq!(span.of(&positions, |position| *position), [Position(2), Position(4), Position(6)]);
+        assert!(Span::EMPTY.of(&positions, |position| *position).is_empty());
     }
 }

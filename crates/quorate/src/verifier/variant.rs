@@ -1,7 +1,8 @@
 //! The claims of one variant of BLS12-381: decoded, reduced by what is known, planned, decided.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{collections::HashMap, fmt};
 
+use quorate_curve::Group;
 use rand_core::CryptoRng;
 
 use super::trust::TrustError;
@@ -61,8 +62,7 @@ impl<S: Suite> Variant<S> {
         verdicts: &mut [Option<Verdict>],
         subtracted: &mut [usize],
     ) -> Option<Batch<S>> {
-        self.keys.decode(items.iter().flat_map(|item| &item.claim.public_keys), options);
-        let keys = &self.keys;
+        let keys = self.keys.decode(items.iter().flat_map(|item| &item.claim.public_keys), options);
         let decoded = parallel_chunks(options.threads, items, LEAST, |items| {
             let bytes: Vec<_> = items.iter().map(|item| &item.claim.signature[..]).collect();
             let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
@@ -71,6 +71,8 @@ impl<S: Suite> Variant<S> {
             });
             claims.collect()
         });
+        let new = keys.new;
+        self.keys.keep(new, MOST_KEYS);
         let (mut indices, mut rest, mut known) = (Vec::new(), Vec::new(), 0);
         for (item, claim) in items.iter().zip(decoded) {
             match claim {
@@ -91,7 +93,7 @@ impl<S: Suite> Variant<S> {
 
 impl<S: Suite> Default for Variant<S> {
     fn default() -> Self {
-        Self { known: Known::new(), keys: Keys(HashMap::new()) }
+        Self { known: Known::new(), keys: Keys { kept: HashMap::new() } }
     }
 }
 
@@ -161,31 +163,114 @@ fn decode<S: Suite>(
     })
 }
 
-/// Keys that were decoded before, since committees and gossip repeat them. If there are too many, all are forgotten.
+/// Keys that were decoded before, since committees and gossip repeat them.
+///
+/// It keeps at most [`MOST_KEYS`], and only those that are valid. So nothing that a sender chooses makes it hold more than
+/// 20 MiB of keys in G1, or 40 MiB of keys in G2. What a call decodes beyond that is dropped when the call ends.
 #[derive(Clone, Debug)]
-struct Keys<S: Suite>(HashMap<Arc<[u8]>, Result<PublicKey<S>, ParseError>>);
+struct Keys<S: Suite> {
+    kept: HashMap<Box<[u8]>, PublicKey<S>>,
+}
+
+/// A key's encoding, and what it decodes to.
+type Decoded<'a, S> = (&'a [u8], Result<PublicKey<S>, ParseError>);
+
+/// The keys of a call: those that were kept, and new ones.
+struct KeysOfCall<'k, 'a, S: Suite> {
+    kept: &'k Keys<S>,
+    /// Sorted by their encodings.
+    new: Vec<Decoded<'a, S>>,
+}
 
 impl<S: Suite> Keys<S> {
-    fn decode<'a>(&mut self, keys: impl Iterator<Item = &'a Vec<u8>>, options: &Options) {
-        if self.0.len() > MOST_KEYS {
-            self.0.clear();
-        }
-        let mut new: Vec<&[u8]> = keys.map(|bytes| &bytes[..]).filter(|bytes| !self.0.contains_key(*bytes)).collect();
+    /// Decodes each key that was not kept. Bytes of another length than a key's are left out, because
+    /// [`KeysOfCall::get`] refuses them without looking at them.
+    fn decode<'a>(&self, keys: impl Iterator<Item = &'a Vec<u8>>, options: &Options) -> KeysOfCall<'_, 'a, S> {
+        let keys = keys.map(|bytes| &bytes[..]).filter(|bytes| bytes.len() == S::Key::COMPRESSED);
+        let mut new: Vec<&[u8]> = keys.filter(|bytes| !self.kept.contains_key(*bytes)).collect();
         new.sort_unstable();
         new.dedup();
         let decoded =
             parallel_chunks(options.threads, &new, LEAST, |new| PublicKey::from_bytes_each(new, options.backend));
-        self.0.extend(new.into_iter().map(Arc::from).zip(decoded));
+        KeysOfCall { kept: self, new: new.into_iter().zip(decoded).collect() }
     }
 
-    /// The key, which [`decode`](Self::decode) has usually decoded before.
+    /// Keeps the valid ones of new keys, but never more than `most` keys. If they do not fit beside those that were kept
+    /// before, these are forgotten.
+    fn keep(&mut self, new: Vec<Decoded<'_, S>>, most: usize) {
+        let valid = new.into_iter().filter_map(|(bytes, key)| Some((bytes, key.ok()?)));
+        let valid: Vec<_> = valid.take(most).collect();
+        if self.kept.len() + valid.len() > most {
+            self.kept.clear();
+        }
+        self.kept.extend(valid.into_iter().map(|(bytes, key)| (bytes.into(), key)));
+    }
+}
+
+impl<S: Suite> KeysOfCall<'_, '_, S> {
     fn get(&self, bytes: &[u8]) -> Result<PublicKey<S>, ParseError> {
-        self.0.get(bytes).copied().unwrap_or_else(|| PublicKey::from_bytes(bytes))
+        if bytes.len() != S::Key::COMPRESSED {
+            return PublicKey::from_bytes(bytes);
+        }
+        match self.new.binary_search_by_key(&bytes, |(new, _)| new) {
+            Ok(place) => self.new[place].1,
+            Err(_) => self.kept.kept.get(bytes).copied().map_or_else(|| PublicKey::from_bytes(bytes), Ok),
+        }
     }
 }
 
 /// The fewest encodings for which another thread pays off.
 const LEAST: usize = 16;
 
-/// The most keys that stay from one batch to the next, about 16 MiB.
+/// The most keys that stay from one call to the next.
 const MOST_KEYS: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::MinPk;
+    use quorate_curve::{Backend, G1};
+
+    /// Whatever is decoded, no more keys stay than the bound says, and neither bytes of another length nor bytes that are
+    /// not a key stay at all.
+    #[test]
+    fn kept_keys_are_bounded() {
+        const MOST: usize = 40;
+        let names: Vec<_> = (0..100u8).map(|i| [i]).collect();
+        let messages: Vec<_> = names.iter().map(|name| (&name[..], &b""[..])).collect();
+        let points: Vec<G1> = Backend::auto().hash_to_curve(b"keys", &messages);
+        let valid: Vec<_> = points.iter().map(|point| point.compress().to_vec()).collect();
+        let mut not_a_member = vec![0; 48];
+        not_a_member[0] = 0x80;
+        let invalid = [vec![], vec![0x80; 47], vec![0; 1 << 20], vec![0xff; 48], vec![0; 48], not_a_member];
+
+        let mut keys = Keys::<MinPk> { kept: HashMap::new() };
+        let sizes = [1, 30, MOST, MOST + 1, 100, 5].into_iter().enumerate();
+        for (call, n) in sizes {
+            let wanted: Vec<_> = invalid.iter().chain(valid.iter().cycle().skip(7 * call).take(n)).cloned().collect();
+            let decoded = keys.decode(wanted.iter(), &Options::default());
+            assert!(decoded.new.iter().all(|(bytes, _)| bytes.len() == 48));
+            for bytes in &wanted {
+                assert_eq!(decoded.get(bytes), PublicKey::from_bytes(bytes));
+            }
+            let new = decoded.new;
+            keys.keep(new, MOST);
+            assert!(keys.kept.len() <= MOST, "{} keys after call {call}", keys.kept.len());
+            assert!(!keys.kept.is_empty() && keys.kept.keys().all(|kept| valid.iter().any(|v| **v == **kept)));
+        }
+        // A kept key is not decoded again.
+        let again: Vec<_> = keys.kept.keys().map(|kept| kept.to_vec()).collect();
+        assert!(keys.decode(again.iter(), &Options::default()).new.is_empty());
+    }
+
+    /// The bound that the documentation states, with the slots that a hash table of this many entries has.
+    #[test]
+    fn kept_keys_take_the_memory_that_is_stated() {
+        fn most_bytes<S: Suite>() -> usize {
+            let slot = size_of::<(Box<[u8]>, PublicKey<S>)>() + 1;
+            (MOST_KEYS * 8 / 7).next_power_of_two() * slot + MOST_KEYS * S::Key::COMPRESSED
+        }
+        assert!(most_bytes::<MinPk>() <= 20 << 20, "{}", most_bytes::<MinPk>());
+        assert!(most_bytes::<crate::suite::MinSig>() <= 40 << 20, "{}", most_bytes::<crate::suite::MinSig>());
+    }
+}

@@ -39,6 +39,9 @@ pub(crate) enum Lie {
     WrongMessage,
     /// A point of small order added to a true signature.
     Torsion,
+    /// The same, and to the keys of a shared claim their opposites are added, so that they add up to the identity.
+    /// Such a claim has two faults.
+    TorsionAndCancellingKeys,
     /// The identity in place of the signature.
     Identity,
     /// A true signature plus a point D. The next claim with this lie gets D subtracted, so the two errors cancel.
@@ -60,6 +63,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = Recipe> {
         1 => Just(Lie::WrongKey),
         1 => Just(Lie::WrongMessage),
         1 => Just(Lie::Torsion),
+        1 => Just(Lie::TorsionAndCancellingKeys),
         1 => Just(Lie::Identity),
         2 => Just(Lie::CancellingPair),
         2 => Just(Lie::Swapped),
@@ -107,7 +111,7 @@ pub(crate) fn claims<S: Forge>(recipes: &[Recipe]) -> Vec<Claim<S>> {
     for i in 0..parts.len() {
         match parts[i].0.lie {
             Lie::None | Lie::WrongKey | Lie::WrongMessage => {}
-            Lie::Torsion => parts[i].1 = backend.sum(&[parts[i].1, S::small_order()]),
+            Lie::Torsion | Lie::TorsionAndCancellingKeys => parts[i].1 = backend.sum(&[parts[i].1, S::small_order()]),
             Lie::Identity => parts[i].1 = S::Signature::IDENTITY,
             Lie::CancellingPair => {
                 let delta = signature::<S>(0, 99, 200).point();
@@ -135,7 +139,14 @@ fn claim<S: Forge>(recipe: &Recipe, signature: S::Signature) -> Claim<S> {
     let signature = UncheckedSignature::from_point(signature);
     let claim = match &recipe.shape {
         Shape::Single(k, m) => Claim::single(suite, key(*k), [m + suffix], signature),
-        Shape::Shared(keys, m) => Claim::shared(suite, keys.iter().map(|k| key(*k)).collect(), [m + suffix], signature),
+        Shape::Shared(keys, m) => {
+            let mut keys: Vec<_> = keys.iter().map(|k| key(*k)).collect();
+            if recipe.lie == Lie::TorsionAndCancellingKeys {
+                let opposites = keys.iter().map(|key| PublicKey::from_point(key.point().negate()).unwrap());
+                keys.extend(opposites.collect::<Vec<_>>());
+            }
+            Claim::shared(suite, keys, [m + suffix], signature)
+        }
         Shape::Each(list) => {
             let statements = list.iter().map(|(k, m)| (key(*k), [m + suffix][..].into())).collect();
             Claim::each(suite, statements, signature)

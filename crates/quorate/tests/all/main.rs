@@ -8,7 +8,8 @@
 //! | [`graphs`] | random graphs of keys and messages: the batch against the oracle |
 //! | [`lanes`] | batches around every width of a vector |
 //! | [`culprits`] | the search for false claims |
-//! | [`weights`] | that each bit of the caller's generator is used |
+//! | [`torsion`] | signatures outside the subgroup, of every order |
+//! | [`weights`] | that each bit of the caller's generator is used, and how often few weights err |
 //! | [`verifier`] | the entry for claims as bytes |
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
@@ -18,6 +19,7 @@ mod options;
 mod culprits;
 mod graphs;
 mod lanes;
+mod torsion;
 mod vectors;
 mod verifier;
 mod weights;
