@@ -6,7 +6,7 @@
 //! it reaches.
 //!
 //! Each connected component is cut alone. The cut is exact in a component of up to [`EXACT`] edges. In a larger one the
-//! cover may cost up to an eighth more than the cheapest, so that an attacker cannot make a plan take longer than the
+//! cover may cost up to a fifth more than the cheapest, so that an attacker cannot make a plan take longer than the
 //! arithmetic that it plans: see [`flow`](super::flow).
 
 use super::{cost::Costs, flow::Network, graph::Edge};
@@ -40,7 +40,7 @@ pub(super) fn cheapest(pairs: &[Edge], keys: usize, messages: usize, costs: Cost
 const EXACT: usize = 4096;
 
 /// How many phases the flow of a larger component has.
-const PHASES: usize = 8;
+const PHASES: usize = 5;
 
 #[cfg(test)]
 mod tests {
