@@ -25,6 +25,9 @@ mod unlock;
 // The exit code of each error with inputs and keys.
 mod failures;
 
+// Errors that repeat.
+mod complaints;
+
 // Inputs with one item on each line.
 mod lines;
 

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use quorate_formats::plain;
 use zeroize::Zeroizing;
 
 use crate::secrets::secret_file::{ModeWarning, mode_warning};
@@ -202,6 +203,7 @@ fn ask(
     what: &str,
     mut prompt: impl FnMut(&str) -> io::Result<String>,
 ) -> Result<Passphrase, PassphraseError> {
+    let what = plain(what);
     let mut answer = |question: &str| match prompt(question) {
         Ok(text) => Ok(Passphrase::new(Zeroizing::new(text))),
         Err(error) if error.kind() == ErrorKind::Interrupted => Err(PassphraseError::Interrupted),
