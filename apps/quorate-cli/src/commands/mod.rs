@@ -39,3 +39,6 @@ mod random;
 
 // How many threads a command uses.
 mod threads;
+
+// Values of flags, and the messages about those that cannot be read.
+mod value;
