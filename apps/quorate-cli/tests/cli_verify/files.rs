@@ -201,6 +201,20 @@ fn parquet_of(columns: Vec<(&'static str, ArrayRef)>) -> Vec<u8> {
     bytes
 }
 
+/// The codec of a column stands behind its name in the file's metadata.
+#[test]
+fn parquet_with_brotli_is_named() {
+    let folder = Folder::new();
+    let mut bytes = parquet(&[claim(1)]);
+    for name in ["id", "suite", "public_key", "message", "signature"] {
+        let (uncompressed, brotli) = ([name.as_bytes(), b"\x15\x00"].concat(), [name.as_bytes(), b"\x15\x08"].concat());
+        let at = bytes.windows(uncompressed.len()).rposition(|window| window == uncompressed).expect("a column");
+        bytes[at..at + brotli.len()].copy_from_slice(&brotli);
+    }
+    let path = folder.file("claims.parquet", bytes);
+    verify(&[&path]).exits(2).says("compressed with brotli, which is not read; write it again with zstd");
+}
+
 #[test]
 fn standard_input_may_be_a_file() {
     let folder = Folder::new();
