@@ -9,6 +9,7 @@ use std::{
 
 use clap::Parser;
 use quorate_cli::{cli::Cli, exit::Exit};
+use quorate_formats::plain;
 
 fn main() -> ExitCode {
     match Cli::parse().run() {
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
             let left = failure.error.root_cause().downcast_ref::<io::Error>();
             if left.is_none_or(|e| e.kind() != io::ErrorKind::BrokenPipe) && failure.exit != Exit::Interrupted {
                 // If standard error is closed too, there is no place left for the message.
-                let _ = writeln!(io::stderr(), "error: {:#}", failure.error);
+                let _ = writeln!(io::stderr(), "error: {}", plain(&format!("{:#}", failure.error)));
             }
             failure.exit.into()
         }

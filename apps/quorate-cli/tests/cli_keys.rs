@@ -423,6 +423,175 @@ fn files_are_for_their_owner_alone() {
     fs::set_permissions(room.path("key"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = room.run(["key", "show", "--suite", "eth2", "key"]);
     assert!(output.status.success() && stderr(&output).contains("mode 0644"), "{}", stderr(&output));
+    // A keystore is encrypted: reading the file gives nobody the secret.
+    fs::set_permissions(room.path("key.json"), fs::Permissions::from_mode(0o644)).unwrap();
+    let output = room.run(["key", "show", "--suite", "eth2", "key.json"]);
+    assert!(output.status.success() && stderr(&output).is_empty(), "{}", stderr(&output));
+}
+
+/// rpassword raises the signal of Ctrl-C before it restores the terminal, so a run that died of it left the terminal silent.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_at_a_question_restores_the_echo() {
+    use std::{
+        fs::File,
+        io::Read as _,
+        time::{Duration, Instant},
+    };
+
+    use rustix::{
+        pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+        termios::{LocalModes, tcgetattr},
+    };
+
+    let room = Room::new();
+    for (args, how) in [
+        (&["key", "new", "--suite", "eth2", "--keystore", "--out", "key.json"][..], "typed"),
+        (&["key", "derive", "--suite", "eth2", "--mnemonic", "--path", "m/0", "--out", "key"], "typed"),
+        (&["key", "new", "--suite", "eth2", "--keystore", "--out", "key.json"], "TERM"),
+    ] {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let inside = || File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let (kept, mut terminal) = (inside(), File::from(terminal));
+        let echo = || tcgetattr(&kept).unwrap().local_modes.contains(LocalModes::ECHO);
+        assert!(echo());
+        // A session of its own, whose terminal this is.
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_quorate")]).args(args).current_dir(room.path(""));
+        let mut child = command.stdin(inside()).stdout(inside()).stderr(inside()).spawn().unwrap();
+        let begun = Instant::now();
+        while echo() {
+            assert!(begun.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none(), "no question");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // The question is written before the echo is off, or after it.
+        let mut question = [0; 512];
+        let read = terminal.read(&mut question).unwrap();
+        let question = String::from_utf8_lossy(&question[..read]).into_owned();
+        assert!(question.contains("assphrase for") || question.contains("Mnemonic"), "{question:?}");
+        if how == "typed" {
+            terminal.write_all(b"secret\x03").unwrap();
+        } else {
+            let pid = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
+            let pid = if pid.trim().is_empty() { child.id().to_string() } else { pid.trim().to_owned() };
+            assert!(Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().unwrap().success());
+        }
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{args:?}");
+        assert!(echo(), "{args:?}: the terminal is left without echo");
+        assert!(!room.path("key.json").exists() && !room.path("key").exists());
+    }
+}
+
+/// blst, whose code handles secrets in constant time, does not have BN254. Every command with keys says so.
+#[test]
+fn keys_on_bn254_are_refused_with_the_reason() {
+    let room = Room::new();
+    room.file("key", &"01".repeat(32));
+    room.file("lines", &"00".repeat(64));
+    for suite in ["drand-evmnet", "eigenlayer"] {
+        for args in [
+            &["key", "new", "--out", "new"][..],
+            &["key", "derive", "--seed-file", "key", "--path", "m", "--out", "new"],
+            &["key", "import", "key", "--plain", "--out", "new"],
+            &["key", "show", "key"],
+            &["sign", "--key", "key", "--message", "00"],
+            &["aggregate", "lines"],
+            &["subtract", "--from", "00", "lines"],
+            &["pop", "prove", "--key", "key"],
+            &["pop", "verify", "lines"],
+        ] {
+            let output = room.run([args, &["--suite", suite]].concat());
+            assert_failure(&output, 2, "no constant-time code");
+            let said = stderr(&output);
+            assert!(
+                said.contains(&format!("{suite} is on the curve BN254")) && said.contains("`quorate verify`"),
+                "{said}"
+            );
+        }
+    }
+    assert!(!room.path("new").exists());
+}
+
+/// EIP-2333's test case 0 from its mnemonic, and keys of staking deposits from theirs.
+#[test]
+fn keys_from_a_mnemonic() {
+    let room = Room::new();
+    let abandon = "abandon ".repeat(11) + "about\n";
+    room.file("words", &abandon);
+    room.file("passphrase", "TREZOR\n");
+    let derive = ["key", "derive", "--suite", "eth2", "--out", "-"];
+    let master = "0d7359d57963ab8fbbde1852dcf553fedbc31f464d80ee7d40ae683122b45070\n";
+    let child = "2d18bd6c14e6d15bf8b5085c9b74f3daae3b03cc2014770a599d8c1539e50f8e\n";
+    let from_file = [&derive[..], &["--mnemonic-file", "words", "--mnemonic-passphrase-file", "passphrase"]].concat();
+    assert_eq!(stdout(&room.run([&from_file[..], &["--path", "m"]].concat())), master);
+    assert_eq!(stdout(&room.run([&from_file[..], &["--path", "m/0"]].concat())), child);
+    let from_stdin =
+        [&derive[..], &["--mnemonic-file", "-", "--mnemonic-passphrase-file", "passphrase", "--path", "m"]];
+    assert_eq!(stdout(&room.run_with(from_stdin.concat(), &abandon)), master);
+    // Without the passphrase it is another tree.
+    let plain = stdout(&room.run([&derive[..], &["--mnemonic-file", "words", "--path", "m"]].concat()));
+    assert!(plain.len() == master.len() && plain != master);
+
+    room.file("wrong", &abandon.replace("about", "abuot"));
+    let wrong = room.run([&derive[..], &["--mnemonic-file", "wrong", "--path", "m"]].concat());
+    assert_failure(&wrong, 2, "wrong: word 12 of the mnemonic is not in the word list");
+    assert!(!stderr(&wrong).contains("abandon") && !stderr(&wrong).contains("abuot"));
+    for (args, reason) in [
+        (&["--mnemonic", "abandon", "--path", "m"][..], "unexpected argument"),
+        (&["--mnemonic-file", "-", "--mnemonic-passphrase-fd", "0", "--path", "m"], "standard input cannot be both"),
+        (&["--seed-file", "words", "--mnemonic-passphrase-file", "passphrase", "--path", "m"], "are for a mnemonic"),
+        (&["--seed-file", "words", "--path", "m"], "use `quorate key derive --mnemonic-file`"),
+        (&["--seed-file", "words", "--mnemonic-file", "words", "--path", "m"], "cannot be used with"),
+        (&["--mnemonic-file", "missing", "--path", "m"], "missing"),
+    ] {
+        let output = room.run([&derive[..], args].concat());
+        assert_ne!(output.status.code(), Some(0));
+        assert!(stderr(&output).contains(reason), "{args:?}: {}", stderr(&output));
+    }
+}
+
+/// Lighthouse's deposits, made by the staking deposit client from a published mnemonic.
+#[test]
+fn deposits_of_a_published_mnemonic() {
+    let Some(folder) = vectors("05_keys") else { return };
+    let folder = folder.join("lighthouse-validator-manager/mainnet_first_0_count_2_eth1_false/validator_keys");
+    let file = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
+    let deposits = json(&fs::read(file).unwrap());
+    let room = Room::new();
+    room.file("words", LIGHTHOUSE_MNEMONIC);
+    for (i, deposit) in deposits.as_array().unwrap().iter().enumerate() {
+        let (path, out) = (format!("m/12381/3600/{i}/0/0"), format!("key{i}"));
+        let args = ["key", "derive", "--suite", "eth2", "--mnemonic-file", "words", "--path", &path, "--out", &out];
+        assert_eq!(stdout(&room.run(args)).trim_end(), format!("0x{}", text(&deposit["pubkey"])));
+    }
+}
+
+/// The mnemonic of Lighthouse's test vectors of its validator manager.
+const LIGHTHOUSE_MNEMONIC: &str = "test test test test test test test test test test test waste";
+
+/// What was wrong, where it came from, and what is allowed.
+#[test]
+fn a_value_that_cannot_be_read_names_where_it_came_from() {
+    let room = Room::new();
+    let output = room.run(["verify", "--threads", "0"]);
+    assert_failure(&output, 2, "invalid value \"0\" for --threads <N>: expected a number of threads, at least 1");
+    for (variable, value, flag, allowed) in [
+        ("QUORATE_BACKEND", "bogus", "--backend <NAME>", "portable"),
+        ("QUORATE_THREADS", "many", "--threads <N>", "at least 1"),
+        ("QUORATE_SUITE", "eth3", "--suite <NAME>", "eth2-sync-aggregate"),
+    ] {
+        let output = room.command(["verify", "-"]).env(variable, value).output().unwrap();
+        assert_failure(
+            &output,
+            2,
+            &format!("invalid value {value:?} for the environment variable {variable} ({flag}): "),
+        );
+        assert!(stderr(&output).contains(allowed), "{}", stderr(&output));
+    }
 }
 
 #[test]
@@ -485,7 +654,7 @@ fn derivation_is_not_guessed() {
         "short: secret key: the key material has 31 bytes",
     );
     let output = derive(&["--seed-file", "words", "--path", "m/0"]);
-    assert_failure(&output, 2, "BIP-39 seed");
+    assert_failure(&output, 2, "key derive --mnemonic-file");
     assert!(!stderr(&output).contains("sausage"));
     assert_failure(&derive(&["--path", "m/0"]), 2, "--seed-file");
     let with_passphrase = ["--seed-file", "short", "--path", "m/0", "--from-passphrase-file", "key"];
@@ -606,6 +775,13 @@ fn completions_and_man_pages() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = stdout(&room.run(["completions", shell]));
         assert!(script.contains("drand-quicknet") && script.contains("reveal-secret"), "{shell}");
+    }
+    // The values of `quorate verify`.
+    let script = stdout(&room.run(["completions", "bash"]));
+    for values in
+        ["jsonl parquet drand light-client", "default quicknet evmnet fastnet", "eth2 eth2-sync-aggregate chia"]
+    {
+        assert!(script.contains(&format!("compgen -W \"{values}")), "{values}");
     }
     for command in COMMANDS {
         let page = stdout(&room.run([&["man"][..], &command.split_whitespace().collect::<Vec<_>>()].concat()));

@@ -37,7 +37,8 @@ use row::{Machine, Row};
   quorate-bench batch --quick           a table in a few seconds
   quorate-bench culprits --json c.json  the rows as well
   quorate-bench all --record            every benchmark, recorded under benchmarks/
-  quorate-bench report                  README and BENCHMARKING tables from the newest record")]
+  quorate-bench report                  README and BENCHMARKING tables from the newest record
+  quorate-bench report --dir ~/quorate  the same in a repository elsewhere")]
 struct Arguments {
     /// What to run
     name: Name,
@@ -50,9 +51,12 @@ struct Arguments {
     /// Measure one back end beside the other libraries; every one that this machine has where left out
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
-    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU
-    #[arg(long)]
+    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run
+    #[arg(long, conflicts_with = "quick")]
     record: bool,
+    /// The repository whose benchmarks/ and documents are written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -93,7 +97,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     if arguments.name == Name::Report {
-        return report::write();
+        report::write(&arguments.dir)?.iter().for_each(|path| say_written(path));
+        return Ok(());
     }
     let measured = Run {
         effort: if arguments.quick { Effort::Quick } else { Effort::Full },
@@ -121,21 +126,40 @@ fn run(arguments: &Arguments) -> Result<()> {
         let made = bench(&measured);
         println!("{}", row::table(&made));
         if arguments.record {
-            let folder = machine.folder();
+            let folder = machine.folder(&arguments.dir);
             fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             write_json(&folder.join(format!("{file}.json")), &made)?;
             write_json(&folder.join("machine.json"), &machine)?;
+            say_written(&folder);
         }
         rows.extend(made);
     }
     if let Some(path) = &arguments.json {
         write_json(path, &rows)?;
+        say_written(path);
     }
     Ok(())
+}
+
+fn say_written(path: &std::path::Path) {
+    eprintln!("wrote {}", path.display());
 }
 
 fn write_json(path: &std::path::Path, value: &impl serde::Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quick run has few rounds, so it never takes the place of a record.
+    #[test]
+    fn a_quick_run_is_not_recorded() {
+        assert!(Arguments::try_parse_from(["quorate-bench", "all", "--record"]).is_ok());
+        let error = Arguments::try_parse_from(["quorate-bench", "all", "--record", "--quick"]).err().unwrap();
+        assert!(error.to_string().contains("cannot be used with"), "{error}");
+    }
 }

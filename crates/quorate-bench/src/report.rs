@@ -17,9 +17,10 @@ use crate::{
 /// The documents that can hold generated tables.
 const DOCUMENTS: [&str; 3] = ["README.md", "docs/onchain.md", "BENCHMARKING.md"];
 
-/// Rewrites the generated tables of the documents, and the plots of gas and of times.
-pub(crate) fn write() -> Result<()> {
-    let record = newest()?;
+/// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
+/// wrote.
+pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
+    let record = newest(root)?;
     let machine: Machine = read(&record.join("machine.json"))?;
     let mut rows: Vec<Row> = Vec::new();
     for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas"] {
@@ -28,7 +29,6 @@ pub(crate) fn write() -> Result<()> {
             rows.extend(read::<Vec<Row>>(&file)?);
         }
     }
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let from = format!(
         "Measured {} on one core of {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
         machine.date,
@@ -38,13 +38,21 @@ pub(crate) fn write() -> Result<()> {
         machine.commit,
         record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
     );
-    plot::gas(&rows, &root.join("docs/gas.svg"))?;
-    speed::plot(&rows, &root.join("docs/speed.svg"))?;
     let documents = DOCUMENTS.map(|name| root.join(name));
+    let missing = documents.iter().find(|path| !path.is_file());
+    ensure!(
+        missing.is_none(),
+        "there is no {}; run this in the repository, or name the repository with --dir",
+        missing.map(|path| path.display().to_string()).unwrap_or_default()
+    );
+    let plots = ["docs/gas.svg", "docs/speed.svg"].map(|name| root.join(name));
+    plot::gas(&rows, &plots[0])?;
+    speed::plot(&rows, &plots[1])?;
     replace(&documents[..1], "report", &format!("{from}\n{}", headline(&rows)))?;
     replace(&documents[2..], "report", &format!("{from}\n{}", full(&rows)))?;
     replace(&documents, "gas", &gas(&rows))?;
-    replace(&documents, "gas-short", &gas_short(&rows))
+    replace(&documents, "gas-short", &gas_short(&rows))?;
+    Ok([&plots[..], &documents].concat())
 }
 
 /// The engines of the gas tables, and what they are called there.
@@ -179,9 +187,11 @@ fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
     Ok(())
 }
 
-fn newest() -> Result<PathBuf> {
-    let folder = folder_of_records();
-    let entries = fs::read_dir(&folder).with_context(|| format!("no records in {}", folder.display()))?;
+fn newest(root: &Path) -> Result<PathBuf> {
+    let folder = folder_of_records(root);
+    let entries = fs::read_dir(&folder).with_context(|| {
+        format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
+    })?;
     let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.is_dir());
     let date = |path: &PathBuf| read::<Machine>(&path.join("machine.json")).map(|machine| machine.date).ok();
     folders
@@ -192,4 +202,38 @@ fn newest() -> Result<PathBuf> {
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not a record of benchmarks", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The report of a repository elsewhere changes nothing but that repository.
+    #[test]
+    fn the_report_is_written_where_it_is_asked_for() {
+        let source = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let before = fs::read(source.join("README.md")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let root = elsewhere.path();
+        assert!(write(root).unwrap_err().to_string().contains("--dir"));
+        let record = newest(&source).unwrap();
+        let copy = folder_of_records(root).join(record.file_name().unwrap());
+        fs::create_dir_all(&copy).unwrap();
+        fs::create_dir_all(root.join("docs")).unwrap();
+        for file in fs::read_dir(&record).unwrap() {
+            let file = file.unwrap().path();
+            fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+        }
+        assert!(write(root).unwrap_err().to_string().contains("README.md"));
+        let table =
+            |name: &str| format!("<!-- begin: quorate-bench {name} -->\nold\n<!-- end: quorate-bench {name} -->\n");
+        for document in DOCUMENTS {
+            fs::write(root.join(document), ["report", "gas", "gas-short"].map(table).concat()).unwrap();
+        }
+        let written = write(root).unwrap();
+        assert_eq!(written.len(), 5);
+        assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
+        assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("old"));
+        assert_eq!(fs::read(source.join("README.md")).unwrap(), before);
+    }
 }

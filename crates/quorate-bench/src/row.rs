@@ -1,6 +1,10 @@
 //! Rows, which are the results of a benchmark, and the machine on which they were measured.
 
-use std::{fmt, path::PathBuf, process::Command};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 use indicatif::HumanCount;
@@ -83,6 +87,13 @@ pub(crate) struct Machine {
     /// Day and minute, in UTC. The documents show the newest record.
     pub(crate) date: String,
     pub(crate) cpu: String,
+    /// Who made the CPU: "intel", "amd". It and the two numbers below say which CPU it is where the name does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_vendor: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_family: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_model: Option<u32>,
     /// The CPU features by which engines choose their code.
     pub(crate) features: Vec<String>,
     pub(crate) compiler: String,
@@ -95,8 +106,8 @@ impl Machine {
     pub(crate) fn here() -> Result<Self> {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
-            let line = info.lines().find(|line| line.starts_with(name));
-            line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
+            let mut fields = info.lines().filter_map(|line| line.split_once(':'));
+            fields.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
         };
         let present = field("flags");
         let wanted = ["adx", "bmi2", "avx2", "avx512f", "avx512ifma"];
@@ -105,6 +116,14 @@ impl Machine {
         Ok(Self {
             date: output("date", &["-u", "+%Y-%m-%d %H:%M"])?,
             cpu: Some(field("model name")).filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown CPU".into()),
+            cpu_vendor: match &field("vendor_id")[..] {
+                "" => None,
+                "GenuineIntel" => Some("intel".to_owned()),
+                "AuthenticAMD" => Some("amd".to_owned()),
+                other => Some(slug(other)),
+            },
+            cpu_family: field("cpu family").parse().ok(),
+            cpu_model: field("model").parse().ok(),
             features: wanted.iter().filter(has).map(|f| (*f).to_owned()).collect(),
             compiler: output("rustc", &["--version"])?,
             flags: format!("release, thin LTO; RUSTFLAGS={rustflags:?}"),
@@ -112,13 +131,25 @@ impl Machine {
         })
     }
 
-    /// `benchmarks/<date>-<cpu>`.
-    pub(crate) fn folder(&self) -> PathBuf {
-        let cpu: String =
-            self.cpu.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    /// The folder of this machine's record in a repository: `benchmarks/2026-11-21-intel-6-143-xeon`, by the day, who made the
+    /// CPU, its family, its model and its name.
+    pub(crate) fn folder(&self, repository: &Path) -> PathBuf {
         let day = self.date.split(' ').next().unwrap_or_default();
-        folder_of_records().join(format!("{day}-{}", cpu.trim_matches('-')))
+        let numbers = [self.cpu_family, self.cpu_model].into_iter().flatten().map(|number| number.to_string());
+        let name = slug(&self.cpu);
+        let says_nothing = ["r", "tm", "cpu", "processor"];
+        let words =
+            name.split('-').filter(|word| !says_nothing.contains(word) && Some(*word) != self.cpu_vendor.as_deref());
+        let parts = self.cpu_vendor.iter().cloned().chain(numbers).chain(words.map(str::to_owned));
+        let parts: Vec<_> = std::iter::once(day.to_owned()).chain(parts).collect();
+        folder_of_records(repository).join(parts.join("-"))
     }
+}
+
+/// Lower-case letters and digits, with `-` in place of everything else.
+fn slug(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
 impl fmt::Display for Machine {
@@ -127,16 +158,18 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The commit that was measured, marked if the working tree differs from it in more than records.
+/// The commit of the sources that were built, marked if the working tree differs from it in more than records.
 fn commit() -> Result<String> {
-    let commit = output("git", &["describe", "--always"])?;
-    let changed = output("git", &["status", "--porcelain", "--", ":/", ":(top,exclude)benchmarks"])?;
+    // The program may run in the folder of another repository.
+    let sources = env!("CARGO_MANIFEST_DIR");
+    let commit = output("git", &["-C", sources, "describe", "--always"])?;
+    let changed = output("git", &["-C", sources, "status", "--porcelain", "--", ":/", ":(top,exclude)benchmarks"])?;
     Ok(if changed.is_empty() { commit } else { commit + "-dirty" })
 }
 
-/// The folder of the records in the repository.
-pub(crate) fn folder_of_records() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks"))
+/// The folder of the records in a repository.
+pub(crate) fn folder_of_records(repository: &Path) -> PathBuf {
+    repository.join("benchmarks")
 }
 
 /// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's.
@@ -209,6 +242,45 @@ mod tests {
         ] {
             assert_eq!(short(us), text);
         }
+    }
+
+    fn machine(cpu: &str, vendor: Option<&str>, numbers: Option<(u32, u32)>) -> Machine {
+        Machine {
+            date: "2026-11-21 18:52".into(),
+            cpu: cpu.into(),
+            cpu_vendor: vendor.map(str::to_owned),
+            cpu_family: numbers.map(|(family, _)| family),
+            cpu_model: numbers.map(|(_, model)| model),
+            features: vec![],
+            compiler: String::new(),
+            flags: String::new(),
+            commit: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_records_folder_names_family_and_model() {
+        for (machine, name) in [
+            (machine("Intel(R) Xeon(R) Processor", Some("intel"), Some((6, 143))), "2026-11-21-intel-6-143-xeon"),
+            (machine("AMD EPYC 9B14", Some("amd"), Some((25, 17))), "2026-11-21-amd-25-17-epyc-9b14"),
+            (machine("unknown CPU", None, None), "2026-11-21-unknown"),
+        ] {
+            assert_eq!(machine.folder(Path::new("here")), Path::new("here/benchmarks").join(name));
+        }
+    }
+
+    /// Records that were made before have neither family nor model.
+    #[test]
+    fn old_records_are_read() {
+        let records = folder_of_records(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let mut seen = 0;
+        for entry in std::fs::read_dir(records).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path().join("machine.json")).unwrap();
+            let machine: Machine = serde_json::from_str(&text).unwrap();
+            assert!(machine.date.starts_with("20"), "{machine:?}");
+            seen += 1;
+        }
+        assert!(seen >= 2, "{seen}");
     }
 
     #[test]

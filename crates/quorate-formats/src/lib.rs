@@ -65,4 +65,4 @@ pub use error::InputError;
 pub use error::ParquetFileError;
 pub use format::{Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
-pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError};
+pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError, plain};

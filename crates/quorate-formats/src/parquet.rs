@@ -315,8 +315,20 @@ fn scalar(array: &dyn Array, row: usize) -> Option<String> {
 /// `the_reader_below_panics_on_some_damaged_files` says when this can go.
 fn contained<T, E: Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
+        Ok(result) => result.map_err(|error| codec_named(&error.to_string())),
         Err(_) => Err("the file is damaged; write or fetch it again".to_owned()),
+    }
+}
+
+/// The Parquet library's message, in plain words if the columns are compressed with a codec that is not built in.
+fn codec_named(reason: &str) -> String {
+    match reason.split_once("Disabled feature at compile time: ") {
+        Some((_, codec)) => {
+            format!(
+                "its columns are compressed with {codec}, which is not read; write it again with zstd, snappy, gzip or lz4"
+            )
+        }
+        None => reason.to_owned(),
     }
 }
 

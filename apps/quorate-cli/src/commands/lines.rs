@@ -11,6 +11,7 @@ use quorate_formats::{from_hex, json};
 use serde::Deserialize;
 
 use super::{
+    complaints::Complaints,
     print,
     suite::KeySuite,
     unlock::{is_dash, name_of},
@@ -22,6 +23,7 @@ pub(super) struct Lines {
     name: String,
     reader: Box<dyn BufRead>,
     number: usize,
+    complaints: Complaints,
 }
 
 /// A line, or the reason why its bytes are not text.
@@ -41,7 +43,7 @@ impl Lines {
             let file = File::open(path).with_context(|| format!("cannot open {name}")).map_err(Failure::io)?;
             Box::new(BufReader::new(file))
         };
-        Ok(Self { name, reader, number: 0 })
+        Ok(Self { name, reader, number: 0, complaints: Complaints::default() })
     }
 
     /// The input's name in messages.
@@ -66,9 +68,16 @@ impl Lines {
         }
     }
 
-    /// Prints what is wrong with a line.
-    pub(super) fn complain(&self, number: usize, reason: &str) {
-        print::note(format_args!("{}, line {number}: {reason}", self.name));
+    /// Prints what is wrong with a line, if not many lines before it had the same fault.
+    pub(super) fn complain(&mut self, number: usize, reason: &str) {
+        if self.complaints.admit(reason) {
+            print::note(format_args!("{}, line {number}: {reason}", self.name));
+        }
+    }
+
+    /// Prints how many faults [`complain`](Self::complain) did not print.
+    pub(super) fn complain_of_the_rest(&self) {
+        self.complaints.rest().for_each(print::note);
     }
 
     /// Reads every line as one item.
@@ -89,6 +98,7 @@ impl Lines {
         if bad == 0 {
             return Ok(items);
         }
+        self.complain_of_the_rest();
         let total = items.len() + bad;
         Err(Failure::usage(anyhow!(
             "{bad} of {total} lines cannot be used, so nothing was printed; correct or remove them"

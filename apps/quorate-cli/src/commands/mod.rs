@@ -25,6 +25,9 @@ mod unlock;
 // The exit code of each error with inputs and keys.
 mod failures;
 
+// Errors that repeat.
+mod complaints;
+
 // Inputs with one item on each line.
 mod lines;
 
@@ -36,3 +39,6 @@ mod random;
 
 // How many threads a command uses.
 mod threads;
+
+// Values of flags, and the messages about those that cannot be read.
+mod value;

@@ -180,6 +180,7 @@ impl Verify {
                 if verdict.is_valid() { count.valid += 1 } else { count.invalid += 1 }
             }
         }
+        lines.complain_of_the_rest();
         count.settle(lines.name())
     }
 }

@@ -3,20 +3,18 @@
 
 use std::fmt;
 
-use clap::{
-    Args,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
-};
-use quorate::{AnySuite, MinPk, MinSig, Scheme, Suite};
+use clap::{Args, builder::PossibleValue};
+use quorate::{AnySuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
 use quorate_curve::Group;
 
+use super::value::Value;
 use crate::exit::Result;
 
 /// The suite of keys and signatures.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SuiteArgument {
     /// Ciphersuite or profile; there is no default, because the wrong one is the most common mistake
-    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = names())]
+    #[arg(long = "suite", value_name = "NAME", env = "QUORATE_SUITE", value_parser = Value::new(read).with_names(names))]
     pub(super) suite: KeySuite,
 }
 
@@ -95,19 +93,32 @@ impl fmt::Display for KeySuite {
     }
 }
 
-fn names() -> impl TypedValueParser<Value = KeySuite> {
+/// Finds a suite by its name, and says why a suite on BN254 is refused.
+fn read(name: &str) -> std::result::Result<KeySuite, String> {
+    match name.parse().map_err(|error: UnknownSuite| error.to_string())? {
+        AnySuite::MinPk(suite) => Ok(KeySuite::MinPk(suite)),
+        AnySuite::MinSig(suite) => Ok(KeySuite::MinSig(suite)),
+        suite @ AnySuite::Bn254(_) => Err(format!(
+            "{suite} is on the curve BN254, for which this program has no constant-time code. blst, which computes with all \
+             secret keys here, does not have that curve, and the time of other code would tell something of the secret. So this \
+             command handles keys and signatures on BLS12-381 alone. Make keys and sign with the software of your network; \
+             `quorate verify` verifies claims of {suite}, and the Rust crate quorate-bn254 adds keys and signatures"
+        )),
+        suite => Err(format!("this program makes no keys of the suite {suite}")),
+    }
+}
+
+fn names() -> Vec<PossibleValue> {
     // Profiles first: most people look for one.
     let (profiles, ids): (Vec<_>, Vec<_>) = KeySuite::all().partition(|suite| AnySuite::from(*suite).is_profile());
-    let suites: Vec<_> = profiles.into_iter().chain(ids).collect();
-    let values = suites.iter().map(|suite| {
+    let named = |suite: KeySuite| {
         let help = match suite {
-            KeySuite::MinPk(suite) => summary(*suite),
-            KeySuite::MinSig(suite) => summary(*suite),
+            KeySuite::MinPk(suite) => summary(suite),
+            KeySuite::MinSig(suite) => summary(suite),
         };
         PossibleValue::new(suite.name()).help(help)
-    });
-    let suite = |name: String| KeySuite::all().find(|suite| suite.name() == name).expect("one of the possible values");
-    PossibleValuesParser::new(values).map(suite)
+    };
+    profiles.into_iter().chain(ids).map(named).collect()
 }
 
 fn summary<S: Suite>(suite: S) -> String {

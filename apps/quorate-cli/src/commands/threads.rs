@@ -2,12 +2,14 @@
 
 use std::{num::NonZeroUsize, thread};
 
+use super::value::Value;
+
 /// As many threads as this process may run at once, or one if the operating system does not say.
 pub(super) fn all() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Reads the number of threads that a user asks for.
-pub(super) fn parse(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a number of at least 1".to_owned())
+/// The number of threads that a user asks for.
+pub(super) fn value() -> Value<NonZeroUsize> {
+    Value::new(|text| text.parse().map_err(|_| "expected a number of threads, at least 1".to_owned()))
 }

@@ -18,7 +18,7 @@ use crate::{
         jwk::JwkCurve,
         passphrase::{Passphrase, PassphraseError, PassphraseSource, Purpose},
         secret::Secret,
-        secret_file,
+        secret_file::{self, ModeWarning, SecretFile},
         secret_source::{SecretSource, read_secret},
     },
 };
@@ -92,8 +92,12 @@ impl KeyFile {
     /// Reads a file of any format. `-` means standard input.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = name_of(path);
-        let bytes = read_secret_bytes(path)?;
-        let source = read_secret(&bytes).map_err(|error| Failure::from(error).context(name.clone()))?;
+        let SecretFile { contents, warning } = read_file(path)?;
+        let source = read_secret(&contents).map_err(|error| Failure::from(error).context(name.clone()))?;
+        // A keystore is encrypted, so whoever can read the file has not got the secret.
+        if !matches!(source, SecretSource::Keystore(_)) {
+            warn(warning);
+        }
         Ok(Self { name, source })
     }
 
@@ -142,28 +146,33 @@ impl KeyFile {
     }
 }
 
-/// The bytes of a file with a secret. `-` means standard input. Warns if others can use the file.
+/// The bytes of a file with a secret that is not encrypted. `-` means standard input. Warns if others can use the file.
 pub(super) fn read_secret_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    if is_dash(path) {
-        let bytes = secret_file::read_bounded(io::stdin().lock())?;
-        return bytes.ok_or_else(|| {
-            Failure::usage(anyhow!("{STANDARD_INPUT} has more than 64 KiB, which is too much for a key"))
-        });
+    let SecretFile { contents, warning } = read_file(path)?;
+    warn(warning);
+    Ok(contents)
+}
+
+fn read_file(path: &Path) -> Result<SecretFile, Failure> {
+    if !is_dash(path) {
+        return Ok(secret_file::read(path)?);
     }
-    let file = secret_file::read(path)?;
-    if let Some(warning) = file.warning {
-        print::note(format_args!("warning: {warning}"));
-    }
-    Ok(file.contents)
+    let contents = secret_file::read_bounded(io::stdin().lock())?
+        .ok_or_else(|| Failure::usage(anyhow!("{STANDARD_INPUT} has more than 64 KiB, which is too much for a key")))?;
+    Ok(SecretFile { contents, warning: None })
 }
 
 /// Gets a passphrase, and prints a warning if others can read it.
 pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Result<Passphrase, PassphraseError> {
     let answer = source.read(purpose, what)?;
-    if let Some(warning) = answer.warning {
+    warn(answer.warning);
+    Ok(answer.passphrase)
+}
+
+fn warn(warning: Option<ModeWarning>) {
+    if let Some(warning) = warning {
         print::note(format_args!("warning: {warning}"));
     }
-    Ok(answer.passphrase)
 }
 
 pub(super) fn is_dash(path: &Path) -> bool {

@@ -14,6 +14,9 @@ pub mod key_path;
 // A passphrase, and the places it may come from.
 pub mod passphrase;
 
+// Words that stand for the seed of a key tree (BIP-39).
+pub mod mnemonic;
+
 // Passphrase-encrypted keys (EIP-2335, version 4).
 pub mod keystore;
 

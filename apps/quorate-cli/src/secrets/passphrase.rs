@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use quorate_formats::plain;
 use zeroize::Zeroizing;
 
 use crate::secrets::secret_file::{ModeWarning, mode_warning};
@@ -94,7 +95,7 @@ impl PassphraseSource {
                 (first_line(file, origin)?, warning)
             }
             Self::Descriptor(fd) => (descriptor_line(*fd)?, None),
-            Self::Terminal => (ask(purpose, what, |prompt| rpassword::prompt_password(prompt))?, None),
+            Self::Terminal => (ask(purpose, what, without_echo)?, None),
         };
         if purpose == Purpose::Create && passphrase.is_blank() {
             return Err(PassphraseError::Empty);
@@ -153,6 +154,11 @@ pub enum PassphraseError {
     /// There is no terminal.
     #[error("there is no terminal to ask for a passphrase; use --passphrase-file PATH or --passphrase-fd N")]
     NoTerminal(#[source] io::Error),
+    /// There is no terminal to type a mnemonic on.
+    #[error(
+        "there is no terminal to ask for a mnemonic; use --mnemonic-file PATH, or --mnemonic-file - for standard input"
+    )]
+    NoMnemonic(#[source] io::Error),
     /// Ctrl-C was pressed at the question.
     #[error("interrupted while asking for the passphrase")]
     Interrupted,
@@ -202,6 +208,7 @@ fn ask(
     what: &str,
     mut prompt: impl FnMut(&str) -> io::Result<String>,
 ) -> Result<Passphrase, PassphraseError> {
+    let what = plain(what);
     let mut answer = |question: &str| match prompt(question) {
         Ok(text) => Ok(Passphrase::new(Zeroizing::new(text))),
         Err(error) if error.kind() == ErrorKind::Interrupted => Err(PassphraseError::Interrupted),
@@ -221,6 +228,53 @@ fn ask(
             }
             Ok(first)
         }
+    }
+}
+
+/// Asks for a mnemonic on the terminal. Its words are a secret, like a passphrase.
+///
+/// # Errors
+/// [`PassphraseError`]: there is no terminal, or Ctrl-C was pressed.
+pub fn ask_for_mnemonic() -> Result<Passphrase, PassphraseError> {
+    match without_echo("Mnemonic, all words on one line: ") {
+        Ok(text) => Ok(Passphrase::new(Zeroizing::new(text))),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Err(PassphraseError::Interrupted),
+        Err(error) => Err(PassphraseError::NoMnemonic(error)),
+    }
+}
+
+/// Asks on the terminal. Ctrl-C, or a signal that ends the program, leaves the terminal as it was.
+fn without_echo(question: &str) -> io::Result<String> {
+    #[cfg(unix)]
+    echo::restored_by_signals();
+    rpassword::prompt_password(question)
+}
+
+/// While a passphrase is typed, the terminal does not echo. A program that ends then must turn the echo on again.
+#[cfg(unix)]
+mod echo {
+    use std::{fs::File, process, sync::OnceLock};
+
+    use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+
+    use crate::exit::Exit;
+
+    /// From here on, Ctrl-C and signals that end the program restore the terminal's settings first. rpassword would restore them when
+    /// its question returns, but it raises the signal of Ctrl-C before that.
+    pub(super) fn restored_by_signals() {
+        static SETTINGS: OnceLock<Option<(File, Termios)>> = OnceLock::new();
+        let saved = SETTINGS.get_or_init(|| {
+            let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
+            let settings = tcgetattr(&terminal).ok()?;
+            Some((terminal, settings))
+        });
+        let Some((terminal, settings)) = saved else { return };
+        // The second question of a run finds the handler of the first.
+        let _ = ctrlc::set_handler(move || {
+            let _ = tcsetattr(terminal, OptionalActions::Flush, settings);
+            eprintln!();
+            process::exit(i32::from(Exit::Interrupted.code()));
+        });
     }
 }
 

@@ -15,7 +15,9 @@ use parquet::arrow::ArrowWriter;
 use quorate::MinPk;
 use serde_json::{Value, json};
 
-use crate::run::{Folder, claim, example, false_claim, lines, quorate, ran, shared, verify, verify_input, with};
+use crate::run::{
+    Folder, claim, example, false_claim, lines, quorate, ran, shared, verify, verify_input, with, without,
+};
 
 #[test]
 fn several_files_are_one_run_in_their_order() {
@@ -25,9 +27,28 @@ fn several_files_are_one_run_in_their_order() {
     let ran = verify_input(&["--verdicts", &first, "-", &second], lines(&[claim(4)])).exits(2);
     let seen: Vec<_> =
         ran.objects().iter().map(|o| (o["index"].clone(), o["id"].clone(), o["valid"].clone())).collect();
-    let expected = [(0, "c1", true), (1, "c2", false), (2, "c4", true), (4, "c3", true)]
-        .map(|(i, id, v)| (json!(i), json!(id), json!(v)));
-    assert_eq!(seen, expected);
+    let expected = [
+        (0, json!("c1"), true),
+        (1, json!("c2"), false),
+        (2, json!("c4"), true),
+        (3, json!(null), false),
+        (4, json!("c3"), true),
+    ];
+    assert_eq!(seen, expected.map(|(i, id, v)| (json!(i), id, json!(v))));
+    let places: Vec<_> = ran.objects().iter().map(|o| (o["file"].clone(), o["line"].clone())).collect();
+    let expected = [(&first[..], 1), (&first, 2), ("standard input", 1), (&second, 1), (&second, 2)];
+    assert_eq!(places, expected.map(|(file, line)| (json!(file), json!(line))));
+
+    let person = verify_input(&[&first, "-", &second], lines(&[without(claim(4), "id")])).exits(2);
+    for line in
+        [format!("     1  INVALID  c2  ({first}, line 2)"), "     2  valid    standard input, line 1".to_owned()]
+    {
+        assert!(person.out.contains(&line), "{line} in {}", person.out);
+    }
+    let summary = verify_input(&["--json", &first, "-", &second], lines(&[claim(4)])).exits(2).object();
+    let place = |of: &serde_json::Value| (of["file"].clone(), of["line"].clone());
+    assert_eq!(place(&summary["failures"][0]), (json!(first), json!(2)));
+    assert_eq!(place(&summary["errors"][0]), (json!(second), json!(1)));
     assert!(ran.err.contains(&format!("{second}, line 1: found text that is not JSON")), "{}", ran.err);
 }
 
@@ -178,6 +199,20 @@ fn parquet_of(columns: Vec<(&'static str, ArrayRef)>) -> Vec<u8> {
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     bytes
+}
+
+/// The codec of a column stands behind its name in the file's metadata.
+#[test]
+fn parquet_with_brotli_is_named() {
+    let folder = Folder::new();
+    let mut bytes = parquet(&[claim(1)]);
+    for name in ["id", "suite", "public_key", "message", "signature"] {
+        let (uncompressed, brotli) = ([name.as_bytes(), b"\x15\x00"].concat(), [name.as_bytes(), b"\x15\x08"].concat());
+        let at = bytes.windows(uncompressed.len()).rposition(|window| window == uncompressed).expect("a column");
+        bytes[at..at + brotli.len()].copy_from_slice(&brotli);
+    }
+    let path = folder.file("claims.parquet", bytes);
+    verify(&[&path]).exits(2).says("compressed with brotli, which is not read; write it again with zstd");
 }
 
 #[test]

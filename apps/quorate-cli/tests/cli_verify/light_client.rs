@@ -144,6 +144,16 @@ fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
 
+/// A bootstrap makes no claim, but its committee is checked against its block root.
+#[test]
+fn a_bootstrap_alone_is_not_an_empty_input() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let bootstrap = folder.join("bootstrap.json");
+    let ran = verify(&[bootstrap.to_str().unwrap()]).exits(0).says("no claims judged; 1 committee read");
+    assert!(!ran.err.contains("found no claim"), "{}", ran.err);
+    verify(&["-q", bootstrap.to_str().unwrap()]).exits(0);
+}
+
 /// An update that the bootstrap's own committee signed.
 fn first_update(folder: &Path) -> Value {
     read(folder, "updates.json")[0].clone()

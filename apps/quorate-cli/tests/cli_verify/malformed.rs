@@ -15,10 +15,12 @@ fn reported(line: impl AsRef<[u8]>, reason: &str) {
     let path = folder.file("claims.jsonl", content);
     let ran = verify(&["--verdicts", &path]).exits(2).says(&format!("{path}, line 3: ")).says(reason);
     // The bad line keeps its number among the entries, so that the verdicts after it can be told apart.
-    assert_eq!(
-        ran.out, "{\"index\":0,\"id\":\"c1\",\"valid\":true}\n{\"index\":2,\"id\":\"c2\",\"valid\":true}\n",
-        "{ran:?}"
-    );
+    let verdict = |index: u64, id: &str| json!({"index": index, "id": id, "valid": true});
+    let objects = ran.objects();
+    assert_eq!([&objects[0], &objects[2]], [&verdict(0, "c1"), &verdict(2, "c2")], "{ran:?}");
+    let said = objects[1]["reason"].clone();
+    assert!(said.as_str().unwrap().contains(reason), "{said}");
+    assert_eq!(objects[1], json!({"index": 1, "line": 3, "valid": false, "malformed": true, "reason": said}));
     assert!(ran.err.contains("2 claims: 2 valid, 0 invalid, 1 malformed"), "{}", ran.err);
 }
 
@@ -98,14 +100,29 @@ fn a_cut_off_last_line_is_named() {
     assert_eq!(ran.valid(), [true]);
 }
 
+/// A person reads the first ten of a kind, a program gets all.
 #[test]
-fn every_bad_line_of_many_is_named() {
-    let input: String = (0..50).map(|i| if i % 2 == 0 { format!("bad {i}\n") } else { lines(&[claim(1)]) }).collect();
-    let ran = verify_input(&["--json"], input).exits(2);
-    assert_eq!((&ran.object()["valid"], &ran.object()["malformed"]), (&json!(25), &json!(25)));
+fn ten_errors_of_a_kind_are_named_and_the_others_counted() {
+    let mut input: String =
+        (0..50).map(|i| if i % 2 == 0 { format!("bad {i}\n") } else { lines(&[claim(1)]) }).collect();
+    input += &format!("{}\n", without(claim(1), "signature"));
+    let ran = verify_input(&["--json", "--verdicts"], input).exits(2);
+    let objects = ran.objects();
+    let summary = objects.last().unwrap();
+    assert_eq!((&summary["valid"], &summary["malformed"]), (&json!(25), &json!(26)));
+    assert_eq!(summary["errors"].as_array().unwrap().len(), 26);
     for line in (0..50).step_by(2) {
-        assert!(ran.err.contains(&format!("line {}: ", line + 1)), "{}", ran.err);
+        assert_eq!(ran.err.contains(&format!("line {}: ", line + 1)), line < 20, "{}", ran.err);
+        assert_eq!(
+            objects[line],
+            json!({
+                "index": line, "line": line + 1, "valid": false, "malformed": true,
+                "reason": "found text that is not JSON, expected a JSON object",
+            })
+        );
     }
+    assert!(ran.err.contains("line 51: \"signature\" is missing"), "{}", ran.err);
+    assert!(ran.err.contains("… and 15 more errors of this kind: found text that is not JSON"), "{}", ran.err);
 }
 
 /// The claim stands between good ones: it is invalid for this reason, they are valid.

@@ -35,7 +35,7 @@ fn a_second_run_knows_everything() {
     assert_eq!(counts(&second), [3, 1, 3, 3, 0]);
     assert_eq!(fs::read_to_string(&known).unwrap(), written, "nothing is appended twice");
     assert!(second["hashes"].as_u64() < first["hashes"].as_u64());
-    verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 statements known");
+    verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 statement known");
 }
 
 #[test]
@@ -128,6 +128,131 @@ fn a_known_file_that_is_not_there_is_an_error_unless_this_run_makes_it() {
     verify_input(&["--known", &known, "--remember", &folder.path("other")], lines(&[claim(1)])).exits(3);
     verify_input(&["--known", &known, "--remember", &known], lines(&[claim(1)])).exits(0).says("1 remembered");
     verify_input(&["--known", &folder.path("")], "").exits(3).says("directory");
+}
+
+#[test]
+fn no_statement_is_remembered_twice() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    // Twice in a window, in two runs, and in a run that reads another file as known.
+    let twice = [claim(1), with(claim(1), "id", "again"), claim(2)];
+    verify_input(&["--remember", &known], lines(&twice)).exits(0).says("2 remembered");
+    verify_input(&["--remember", &known], lines(&[claim(1), claim(2), claim(3)])).exits(0).says("1 remembered");
+    let other = folder.file("other", lines(&[claim(9)]));
+    let ran = verify_input(&["--known", &other, "--remember", &known], lines(&[claim(3)])).exits(0);
+    assert!(!ran.err.contains("remembered"), "{}", ran.err);
+    let written = fs::read_to_string(&known).unwrap();
+    assert_eq!(written.lines().collect::<std::collections::BTreeSet<_>>().len(), 3);
+    assert_eq!(written.lines().count(), 3);
+}
+
+/// A line without a line end gets one before the next record is appended.
+#[test]
+fn a_last_line_without_line_end_is_completed() {
+    let folder = Folder::new();
+    let known = folder.file("known", lines(&[claim(1), claim(2)]).trim_end());
+    for arguments in [&["--remember", &known][..], &["--known", &known, "--remember", &known]] {
+        verify_input(arguments, lines(&[claim(2), claim(3)])).exits(0);
+    }
+    verify(&[&known]).exits(0).says("3 claims: 3 valid");
+}
+
+/// A run was stopped while it wrote: the line that it left makes no claim, and what stands before it is kept.
+#[test]
+fn a_torn_last_line_makes_no_file_unusable() {
+    let whole = lines(&[claim(1), claim(2)]);
+    let third = lines(&[claim(3)]);
+    for torn in ["{", "{\"suite", &third[..third.len() - 2], "\0\0\0", "{\"suite\":\"et\0\0", "{\"id\": \"é"] {
+        let folder = Folder::new();
+        let content = [whole.as_bytes(), torn.strip_suffix('é').map_or(torn.as_bytes(), |cut| cut.as_bytes())].concat();
+        let content = if torn.ends_with('é') { [&content[..], &[0xc3]].concat() } else { content };
+        let known = folder.file("known", &content);
+        let ran = verify_input(&["--json", "--known", &known], lines(&[claim(1)])).exits(0);
+        assert_eq!(counts(&ran.object()), [1, 0, 2, 1, 0], "{torn:?}");
+        ran.says("line 3: the line is cut off, so it is not used");
+        assert_eq!(fs::read(&known).unwrap(), content, "--known does not write");
+
+        let ran = verify_input(&["--remember", &known], lines(&[claim(2), claim(4)])).exits(0).says("1 remembered");
+        ran.says("line 3: the line was cut off while it was written, so it was removed");
+        verify(&[&known]).exits(0).says("3 claims: 3 valid");
+    }
+    // The same file for both options: one message.
+    let folder = Folder::new();
+    let known = folder.file("known", format!("{whole}{{\"suite"));
+    let ran = verify_input(&["--known", &known, "--remember", &known], lines(&[claim(3)])).exits(0);
+    assert_eq!(ran.err.matches("cut off").count(), 1, "{}", ran.err);
+}
+
+/// Only a line that is cut off is removed. Anything else is somebody's data.
+#[test]
+fn a_file_that_is_not_ours_is_not_written() {
+    let folder = Folder::new();
+    for (content, reason) in [
+        ("hello".to_owned(), "line 1: found text that is not JSON"),
+        (format!("{{\"pub\n{}", lines(&[claim(1)])), "line 1: "),
+        (format!("{}{{\"a\": 1}}", lines(&[claim(1)])), "line 2: "),
+        (format!("{}bad\n   ", lines(&[claim(1)])), "line 2: "),
+        (format!("{}{}{}", lines(&[claim(1)]).trim_end(), claim(2), "\n"), "line 1: "),
+        (format!("[{}]", claim(1)), "the file is one JSON list"),
+        ("[]".to_owned(), "the file is one JSON list"),
+    ] {
+        let path = folder.file("notes", &content);
+        verify_input(&["--remember", &path], lines(&[claim(3)])).exits(2).says(&path).says(reason);
+        assert_eq!(fs::read_to_string(&path).unwrap(), content);
+    }
+}
+
+#[test]
+fn aggregates_that_were_not_remembered_are_counted() {
+    let folder = Folder::new();
+    let known = folder.path("known");
+    let aggregate = shared(MinPk::Eth2, &[1, 2], b"m");
+    let claims =
+        [aggregate.clone(), claim(1), each(MinPk::Eth2, &[(1, b"a"), (2, b"b")]), with(aggregate, "signature", "00")];
+    let ran = verify_input(&["--json", "--remember", &known], lines(&claims)).exits(1);
+    let ran = ran.says("2 valid aggregates were not remembered, only claims of one statement are");
+    assert_eq!((&ran.object()["remembered"], &ran.object()["not_remembered"]), (&json!(1), &json!(2)));
+    // Without --remember there is nothing to say.
+    let ran = verify_input(&["--json"], lines(&claims)).exits(1);
+    assert!(!ran.err.contains("remembered") && ran.object()["not_remembered"] == 0, "{ran:?}");
+}
+
+/// A record that does not fit is taken back, so that the file ends with whole lines.
+#[test]
+#[cfg(unix)]
+fn a_window_is_remembered_whole_or_not_at_all() {
+    let folder = Folder::new();
+    let known = folder.file("known", lines(&[claim(1)]));
+    let before = fs::read_to_string(&known).unwrap();
+    let claims = folder.file("claims", lines(&(2..9).map(claim).collect::<Vec<_>>()));
+    // A limit on the size of files, in blocks of 1,024 or 512 bytes; the signal of the limit is ignored, as on a full disk.
+    let script = "trap '' XFSZ; ulimit -f 2; exec \"$0\" verify --remember \"$1\" \"$2\"";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_quorate"), &known, &claims])
+        .output()
+        .unwrap();
+    crate::run::Ran::from(output).exits(3).says("cannot append to --remember");
+    assert_eq!(fs::read_to_string(&known).unwrap(), before);
+}
+
+#[test]
+#[cfg(unix)]
+fn the_file_is_for_its_owner_and_others_who_can_write_it_are_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let known = folder.path("known");
+    verify_input(&["--remember", &known], lines(&[claim(1)])).exits(0);
+    assert_eq!(fs::metadata(&known).unwrap().permissions().mode() & 0o777, 0o600);
+    let ran = verify_input(&["--known", &known], lines(&[claim(1)])).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    for mode in [0o620, 0o602, 0o666] {
+        fs::set_permissions(&known, fs::Permissions::from_mode(mode)).unwrap();
+        let ran = verify_input(&["--known", &known], lines(&[claim(1)])).exits(0);
+        ran.says(&format!("has mode 0{mode:o}: others than its owner can write what is believed here"));
+    }
+    fs::set_permissions(&known, fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = verify_input(&["--known", &known], lines(&[claim(1)])).exits(0);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
 }
 
 #[test]

@@ -78,9 +78,11 @@ impl Ran {
         objects.remove(0)
     }
 
-    /// Which of the verdict lines say valid.
+    /// Which of the claims are valid, as the verdict lines say. Entries that make no claim are left out.
     pub(crate) fn valid(&self) -> Vec<bool> {
-        self.objects().iter().map(|line| line["valid"].as_bool().unwrap()).collect()
+        let objects = self.objects();
+        let claims = objects.iter().filter(|line| line["malformed"].is_null());
+        claims.map(|line| line["valid"].as_bool().unwrap()).collect()
     }
 
     /// Checks the exit code and shows the whole run where it is another.

@@ -89,8 +89,11 @@ fn the_summary_object_counts_everything() {
         "known",
         "subtracted",
         "remembered",
+        "not_remembered",
         "failures",
         "failures_omitted",
+        "errors",
+        "errors_omitted",
         "false_by_source",
         "suites",
         "backend",
@@ -111,7 +114,10 @@ fn the_summary_object_counts_everything() {
         ("known", json!(0)),
         ("subtracted", json!(0)),
         ("remembered", json!(0)),
+        ("not_remembered", json!(0)),
         ("failures_omitted", json!(0)),
+        ("errors", json!([{"index": 5, "line": 6, "message": "found text that is not JSON, expected a JSON object"}])),
+        ("errors_omitted", json!(0)),
         ("false_by_source", json!({"b": 2})),
         ("suites", json!(["eth2"])),
         ("threads", json!(2)),
@@ -142,7 +148,7 @@ fn verdicts_and_the_summary_can_be_had_together() {
 
 #[test]
 fn quiet_prints_nothing() {
-    for (claims, code) in [(&[claim(1)][..], 0), (&[claim(1), false_claim(2)], 1), (&[], 0)] {
+    for (claims, code) in [(&[claim(1)][..], 0), (&[claim(1), false_claim(2)], 1)] {
         let ran = verify_input(&["-q"], lines(claims)).exits(code);
         assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
     }
@@ -150,16 +156,74 @@ fn quiet_prints_nothing() {
     assert_eq!(ran.out, "");
 }
 
+/// `false | quorate verify -q -` must not read as all valid.
 #[test]
-fn an_empty_input_says_so() {
+fn an_empty_input_is_exit_2_with_a_message() {
+    let message = "standard input: found no claim, expected at least one";
     for input in ["", "\n\n", "\u{feff}", "[]"] {
-        let ran = verify_input(&[], input).exits(0).says("no claims: the input is empty");
+        let ran = verify_input(&[], input).exits(2).says(message).says("no claims judged");
         assert_eq!(ran.out, "");
+        verify_input(&["-q", "-"], input).exits(2).says(message);
+        verify_input(&["-q", "--verdicts"], input).exits(2).says(message);
     }
-    let summary = verify_input(&["--json"], "").exits(0).object();
+    let summary = verify_input(&["--json"], "").exits(2).object();
     assert_eq!((&summary["claims"], &summary["malformed"]), (&json!(0), &json!(0)));
+    assert_eq!(summary["errors"].as_array().unwrap().len(), 1);
+    // One empty file among others is named too: what should have written it may have failed.
     let folder = Folder::new();
-    verify(&[&folder.file("empty", "")]).exits(0).says("no claims: the input is empty");
+    let (empty, full) = (folder.file("empty", ""), folder.file("full", lines(&[claim(1)])));
+    let ran = verify(&["-q", &full, &empty]).exits(2).says(&format!("{empty}: found no claim"));
+    assert!(!ran.err.contains(&full), "{}", ran.err);
+    verify(&["-q", &full, &full]).exits(0);
+}
+
+/// `\r` goes back to the beginning of the line, so what follows it in a source could write a verdict of its own.
+#[test]
+fn control_characters_cannot_forge_output() {
+    let forged = "x\r     0  valid\u{1b}[2K\n     1  valid\u{9b}2J\u{202e}";
+    let shown = "x\\u{d}     0  valid\\u{1b}[2K\\u{a}     1  valid\\u{9b}2J\\u{202e}";
+    let folder = Folder::new();
+    let path = folder.file(
+        forged,
+        format!(
+            "{}{}",
+            lines(&[with(with(false_claim(1), "source", forged), "id", forged), with(claim(2), "suite", forged)]),
+            lines(&[with(claim(3), "source", json!({forged: 1})), with(claim(3), "message", forged)]),
+        ),
+    );
+    let missing = folder.path(&format!("{forged}2"));
+    let first = folder.file("first", lines(&[claim(1)]));
+    for arguments in
+        [&[&path[..]][..], &["--explain", &path], &[&path, &first], &["--known", &path, &first], &[&missing]]
+    {
+        let ran = verify(arguments);
+        for text in [&ran.out, &ran.err] {
+            let obeyed = text.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
+            assert_eq!(obeyed, None, "{arguments:?}: {text:?}");
+            assert!(text.lines().all(|line| !line.starts_with("     1  valid\\u")), "{text}");
+        }
+        assert!(ran.err.contains(shown), "{arguments:?}: {}", ran.err);
+    }
+    verify(&[&path]).exits(2).says(&format!("source {shown}: 1 false"));
+    // A program gets what stood in the input, escaped as JSON does it.
+    let verdicts = verify(&["--verdicts", "-q", &path]);
+    assert_eq!(verdicts.objects()[0]["id"], json!(forged));
+    assert!(!verdicts.out.contains(['\r', '\u{1b}']), "{}", verdicts.out);
+}
+
+#[test]
+fn a_number_and_its_digits_are_counted_together_in_the_object() {
+    let claims = [with(false_claim(1), "source", 7), with(false_claim(2), "source", "7"), with(claim(3), "source", 8)];
+    let ran = verify_input(&["--json"], lines(&claims)).exits(1).says("source 7: 1 false");
+    assert_eq!(ran.object()["false_by_source"], json!({"7": 2}));
+}
+
+#[test]
+fn one_claim_and_one_statement_are_no_plural() {
+    let folder = Folder::new();
+    let known = folder.file("known", lines(&[claim(1)]));
+    let ran = verify_input(&["--known", &known], lines(&[claim(1)])).exits(0).says("1 claim: valid, 1 statement known");
+    assert!(!ran.err.contains("1 claims") && !ran.err.contains("1 statements"), "{}", ran.err);
 }
 
 #[test]

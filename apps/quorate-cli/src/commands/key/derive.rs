@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
 use quorate::{MinPk, SecretKey, Suite};
+use zeroize::Zeroizing;
 
 use super::{
     material,
@@ -13,21 +14,42 @@ use super::{
 use crate::{
     commands::{
         suite::{InSuite, KeySuite, SuiteArgument},
-        unlock::{FromPassphraseArguments, KeyFile, name_of},
+        unlock::{self, FromPassphraseArguments, KeyFile, name_of},
     },
     exit::{Failure, Result},
-    secrets::{key_path::KeyPath, secret_source::SecretSource},
+    secrets::{
+        key_path::KeyPath,
+        mnemonic,
+        passphrase::{self, PassphraseSource, Purpose},
+        secret_source::SecretSource,
+    },
 };
 
-/// Derive a key from a seed or from a parent key (EIP-2333) and print its public key
+/// Derive a key from a mnemonic, a seed or a parent key (EIP-2333) and print its public key
 ///
-/// This command does not read mnemonics. It reads the seed that BIP-39 makes of a mnemonic, 64 bytes in hexadecimal digits. Chia
-/// derives its keys in another way, so the suite chia is refused.
+/// A mnemonic (BIP-39) is typed without echo, or read from a file; it is never an argument, which other processes can see. Its
+/// language is found out. Chia derives its keys in another way, so the suite chia is refused.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("root").required(true))]
 pub(super) struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
+
+    /// Ask for the mnemonic on the terminal, without echo
+    #[arg(long, group = "root")]
+    mnemonic: bool,
+
+    /// File with the mnemonic, 12 to 24 words; `-` means standard input
+    #[arg(long, value_name = "FILE", group = "root")]
+    mnemonic_file: Option<PathBuf>,
+
+    /// Passphrase of the mnemonic: the first line of FILE. Without this flag and --mnemonic-passphrase-fd, it is empty
+    #[arg(long, value_name = "FILE", conflicts_with = "mnemonic_passphrase_fd")]
+    mnemonic_passphrase_file: Option<PathBuf>,
+
+    /// Passphrase of the mnemonic: a line from file descriptor N (0 is standard input)
+    #[arg(long, value_name = "N")]
+    mnemonic_passphrase_fd: Option<u32>,
 
     /// File with the seed of the key tree in hexadecimal digits, at least 32 bytes; `-` means standard input
     #[arg(long, value_name = "FILE", group = "root")]
@@ -40,7 +62,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     opens: FromPassphraseArguments,
 
-    /// Path of the key. From a seed it is the whole path, m/12381/3600/0/0/0; from a parent it is the path below the parent, 0/0
+    /// Path of the key. From a mnemonic or a seed it is the whole path, m/12381/3600/0/0/0; from a parent it is the path below the parent, 0/0
     #[arg(long, value_name = "PATH")]
     path: String,
 
@@ -63,20 +85,21 @@ impl Arguments {
 impl InSuite for Arguments {
     fn run_in<S: Suite>(self, suite: S) -> Result {
         let passphrase = self.destination.check()?;
-        let (key, path) = match (&self.seed_file, &self.from) {
-            (Some(_), _) if self.opens.is_given() => {
-                return Err(Failure::usage(anyhow!(
-                    "--from-passphrase-file and --from-passphrase-fd are for the key of --from, and a seed file has no \
-                     passphrase; leave them out"
-                )));
-            }
-            (Some(file), _) => {
+        if self.from.is_none() && self.opens.is_given() {
+            return Err(Failure::usage(anyhow!(
+                "--from-passphrase-file and --from-passphrase-fd are for the key of --from, and a seed file has no \
+                 passphrase; leave them out"
+            )));
+        }
+        let (key, path) = match &self.from {
+            None => {
                 let path: KeyPath = self.path.parse().map_err(Failure::usage)?;
-                let master = SecretKey::<S>::derive_master(&material::read(file)?);
-                let master = master.with_context(|| name_of(file)).map_err(Failure::usage)?;
+                let (seed, name) = self.seed()?;
+                let master = SecretKey::<S>::derive_master(&seed);
+                let master = master.context(name).map_err(Failure::usage)?;
                 (master.derive(path.indices()), Some(path))
             }
-            (None, Some(file)) => {
+            Some(file) => {
                 let below = below(&self.path)?;
                 let parent = KeyFile::read(file)?;
                 let above = stated_path(&parent.source)?;
@@ -84,9 +107,43 @@ impl InSuite for Arguments {
                     above.map(|above| above.indices().iter().chain(below.indices()).copied().collect::<KeyPath>());
                 (self.opens.unlock(suite, parent)?.derive(below.indices()), path)
             }
-            (None, None) => unreachable!("clap requires one of the two"),
         };
         self.destination.store(self.suite, &key, Provenance { path, description: None }, &passphrase)
+    }
+}
+
+impl Arguments {
+    /// The seed of the key tree, and the name of what it came from.
+    fn seed(&self) -> std::result::Result<(Zeroizing<Vec<u8>>, String), Failure> {
+        if let Some(file) = &self.seed_file {
+            if self.mnemonic_passphrase_file.is_some() || self.mnemonic_passphrase_fd.is_some() {
+                return Err(Failure::usage(anyhow!(
+                    "--mnemonic-passphrase-file and --mnemonic-passphrase-fd are for a mnemonic, whose passphrase changes the \
+                     seed; leave them out, or give the mnemonic in place of the seed"
+                )));
+            }
+            return Ok((material::read(file)?, name_of(file)));
+        }
+        let passphrase = match (&self.mnemonic_passphrase_file, self.mnemonic_passphrase_fd) {
+            (None, None) => None,
+            (file, fd) => {
+                let source = PassphraseSource::from_flags(file.clone(), fd)?;
+                Some(unlock::ask(&source, Purpose::Unlock, "the mnemonic")?)
+            }
+        };
+        let (text, name) = match &self.mnemonic_file {
+            None => (passphrase::ask_for_mnemonic()?, "the mnemonic".to_owned()),
+            Some(file) if unlock::is_dash(file) && self.mnemonic_passphrase_fd == Some(0) => {
+                return Err(Failure::usage(anyhow!(
+                    "standard input cannot be both the mnemonic and its passphrase; use --mnemonic-passphrase-file or another \
+                     descriptor"
+                )));
+            }
+            Some(file) => (material::read_text(file)?, name_of(file)),
+        };
+        let seed = mnemonic::seed(text.expose(), passphrase.as_ref());
+        let seed = seed.map_err(|error| Failure::usage(error).context(name.clone()))?;
+        Ok((Zeroizing::new(seed.to_vec()), name))
     }
 }
 
@@ -111,10 +168,13 @@ fn stated_path(source: &SecretSource) -> std::result::Result<Option<KeyPath>, Fa
 /// Clap's own usage line has 115 columns.
 const USAGE: &str = "\
 quorate key derive [OPTIONS] --suite <NAME>
-           <--seed-file <FILE>|--from <KEYFILE>> --path <PATH> --out <FILE>";
+           <--mnemonic|--mnemonic-file <FILE>|--seed-file <FILE>|
+           --from <KEYFILE>> --path <PATH> --out <FILE>";
 
 const EXAMPLES: &str = "\
 Examples:
+  quorate key derive --suite eth2 --mnemonic \\
+      --path m/12381/3600/0/0/0 --keystore --out signing.json
   quorate key derive --suite eth2 --seed-file seed.hex \\
       --path m/12381/3600/0/0/0 --keystore --out signing.json
   quorate key derive --suite eth2 --from withdrawal.json --path 0 \\

@@ -8,8 +8,20 @@ use zeroize::Zeroizing;
 use crate::{
     commands::unlock::{name_of, read_secret_bytes},
     exit::Failure,
-    secrets::hex,
+    secrets::{hex, passphrase::Passphrase},
 };
+
+/// Reads the text of a secret from a file. `-` means standard input.
+pub(super) fn read_text(path: &Path) -> Result<Passphrase, Failure> {
+    let bytes = read_secret_bytes(path)?;
+    let text = str::from_utf8(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes));
+    let text =
+        text.map_err(|_| Failure::usage(anyhow!("{} is not UTF-8, expected the words of a mnemonic", name_of(path))))?;
+    Ok(Passphrase::new(Zeroizing::new(text.to_owned())))
+}
+
+/// Editors on Windows write it at the start of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads hexadecimal digits from a file, with or without white space around them. `-` means standard input.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
@@ -23,8 +35,7 @@ pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     decoded.map_err(|error| {
         // A mnemonic is the most likely mistake. Its words are a secret, so the message does not repeat them.
         let words = text.split_ascii_whitespace().count() > 1;
-        let hint =
-            if words { "; this may be a mnemonic, so give its BIP-39 seed in hexadecimal digits instead" } else { "" };
+        let hint = if words { "; if this is a mnemonic, use `quorate key derive --mnemonic-file`" } else { "" };
         Failure::usage(anyhow!("{name}: {error}{hint}"))
     })
 }

@@ -131,7 +131,7 @@ impl Shown {
         let rest = [("path", &self.path), ("uuid", &self.uuid), ("description", &self.description)];
         for (name, value) in rest {
             if let Some(value) = value {
-                print::line(format_args!("{name:<13}{}", value.escape_debug()))?;
+                print::line(format_args!("{name:<13}{value}"))?;
             }
         }
         if let Some(secret) = &self.secret {

@@ -9,7 +9,11 @@ use quorate_formats::{
     light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
 };
 
-use crate::commands::{backend::BackendArgument, threads};
+use crate::commands::{
+    backend::BackendArgument,
+    threads,
+    value::{Value, named, parsed},
+};
 
 /// Verify claims in bulk and say which are false
 ///
@@ -24,24 +28,25 @@ pub struct Arguments {
 
     /// Suite of the claims that name none: a profile (eth2, chia, drand-chained, drand-unchained, drand-quicknet,
     /// drand-g1-legacy; on BN254 drand-evmnet, eigenlayer) or an IETF id in full
-    #[arg(long, value_name = "NAME", env = "QUORATE_SUITE")]
+    #[arg(long, value_name = "NAME", env = "QUORATE_SUITE", value_parser = suites(), hide_possible_values = true)]
     pub suite: Option<AnySuite>,
 
     /// Format of the files; guessed from the content by default
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
     pub format: Option<Format>,
 
     /// File with claims that were verified earlier, as --remember writes them: their statements are subtracted. The file is trusted,
-    /// so keep it as safe as the verdicts that depend on it. Not for BN254
+    /// so keep it as safe as the verdicts that depend on it. A last line that is cut off is skipped. Not for BN254
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
 
-    /// File to which new claims of one statement are appended if they are valid; it can be the same file as --known. Not for BN254
+    /// File to which new claims of one statement are appended if they are valid; it can be the same file as --known. It is created
+    /// with mode 0600, no statement is appended twice, and a last line that is cut off is removed. Not for BN254
     #[arg(long, value_name = "FILE")]
     pub remember: Option<PathBuf>,
 
     /// Number of threads, at least 1; all that the machine has by default
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::parse)]
+    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
     pub threads: Option<NonZeroUsize>,
 
     /// Who does the arithmetic.
@@ -52,7 +57,8 @@ pub struct Arguments {
     #[arg(long, value_name = "BITS", default_value = "64")]
     pub soundness: SoundnessBits,
 
-    /// Print one JSON object for each claim on standard output, {"index":0,"id":"…","valid":true}
+    /// Print one JSON object for each claim on standard output, {"index":0,"id":"…","valid":true}; with "file" and "line" if there
+    /// are several inputs. An entry that makes no claim has "malformed":true
     #[arg(long)]
     pub verdicts: bool,
 
@@ -70,6 +76,7 @@ pub struct Arguments {
 
     /// drand: the chain of rounds that do not name their chain: default, quicknet, evmnet, fastnet, or one of their chain hashes
     #[arg(long, value_name = "NAME", conflicts_with = "chain_info", help_heading = "drand")]
+    #[arg(value_parser = chains(), hide_possible_values = true)]
     pub chain: Option<String>,
 
     /// drand: file with the chain's /info document
@@ -129,6 +136,22 @@ pub enum SoundnessBits {
     Bits128,
 }
 
+fn suites() -> Value<AnySuite> {
+    Value::new(parsed).with_names(|| named(AnySuite::all().map(AnySuite::name)))
+}
+
+fn formats() -> Value<Format> {
+    Value::new(parsed).with_names(|| named(Format::ALL.map(Format::name)))
+}
+
+/// Which chain it is, is found out when the inputs are opened.
+fn chains() -> Value<String> {
+    Value::new(|text| Ok(text.to_owned())).with_names(|| named(CHAINS))
+}
+
+/// The names of drand's chains. A chain hash is allowed too.
+const CHAINS: [&str; 4] = ["default", "quicknet", "evmnet", "fastnet"];
+
 fn hex_array<const N: usize>(text: &str) -> Result<[u8; N], String> {
     let bytes = from_hex(text).map_err(|error| error.to_string())?;
     let found = bytes.len();
@@ -157,3 +180,17 @@ drand-evmnet has keys of 128 bytes (G2, imaginary parts first), eigenlayer of
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
 bundles with their chain info. Light client: the Beacon API's bootstraps and
 updates; a bootstrap's committee is trusted, so compare its block root.";
+
+#[cfg(test)]
+mod tests {
+    use quorate_formats::drand::ChainInfo;
+
+    use super::*;
+
+    #[test]
+    fn completions_name_chains_that_exist() {
+        for name in CHAINS {
+            assert!(ChainInfo::well_known(name).is_ok(), "{name}");
+        }
+    }
+}

@@ -2,9 +2,12 @@
 //!
 //! Before the first window, the first Ctrl-C ends the program, because a read that blocks would not see the flag.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use crate::exit::{Exit, Failure};
@@ -30,6 +33,7 @@ impl Interrupt {
         let Self { watched, pressed } = interrupt.clone();
         ctrlc::set_handler(move || {
             if pressed.swap(true, Ordering::SeqCst) || !watched.load(Ordering::SeqCst) {
+                take_progress_line_away();
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }
         })
@@ -44,5 +48,13 @@ impl Interrupt {
 
     pub(super) fn is_set(&self) -> bool {
         self.pressed.load(Ordering::SeqCst)
+    }
+}
+
+/// Clears the line in which the cursor stands. The bar itself may be in use by the thread that judges.
+fn take_progress_line_away() {
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let _ = stderr.write_all(b"\r\x1b[K");
     }
 }

@@ -1,25 +1,44 @@
 //! `--known` and `--remember`: statements verified earlier, on disk as claims of one statement in JSON Lines.
+//!
+//! A run that is stopped while it writes leaves a last line that is cut off. Such a line makes no claim, so nothing is lost if it
+//! is dropped: `--known` skips it, and `--remember` removes it, so that the next record begins a line of its own.
 
 use std::{
+    collections::HashSet,
     fs::{File, OpenOptions},
-    io::{BufReader, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::Path,
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use quorate::{AnySuite, ClaimBytes, Messages, Outcome, TrustError, Verifier};
-use quorate_formats::jsonl::JsonLines;
+use quorate_formats::{
+    Malformed, Place,
+    json::{self, ObjectError},
+    jsonl::{JsonLines, LINE_LIMIT},
+};
+use serde::de::IgnoredAny;
+use sha2::{Digest, Sha256};
 
 use super::arguments::Arguments;
-use crate::exit::Failure;
+use crate::{commands::print, exit::Failure, secrets::secret_file::mode_for_others_to_write};
 
 /// Where newly verified statements go.
 pub(super) struct Memory {
-    file: Option<(File, String)>,
+    store: Option<Store>,
     /// Statements appended by this run.
     pub(super) remembered: usize,
-    /// Whether a valid claim was not remembered because its suite is on BN254.
-    pub(super) forgot_bn254: bool,
+    /// Valid claims that this run was to remember but could not.
+    pub(super) forgotten: Forgotten,
+}
+
+/// Valid claims that cannot be remembered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Forgotten {
+    /// Claims of several statements, whose signatures are known only as their sum.
+    pub(super) aggregates: usize,
+    /// Claims on BN254, from which nothing is subtracted.
+    pub(super) bn254: usize,
 }
 
 impl Memory {
@@ -31,71 +50,310 @@ impl Memory {
                 return Err(Failure::usage(TrustError::NotSubtracted(suite)).context(option));
             }
         }
-        if let Some(path) = &arguments.known {
+        let both = arguments.known == arguments.remember;
+        if let Some(path) = arguments.known.as_deref() {
             // The first run of a pair that reads and writes one file finds none.
-            let first_run = arguments.remember.as_ref() == Some(path) && !path.exists();
+            let first_run = both && !path.exists();
             if !first_run {
-                read(path, arguments.suite, verifier).map_err(|e| e.context(format!("--known {}", path.display())))?;
+                let name = format!("--known {}", path.display());
+                let tail = known(path, arguments, verifier).map_err(|e| e.context(name.clone()))?;
+                // `--remember` says what becomes of the line if it is the same file.
+                if let (Tail::Torn { line, .. }, false) = (tail, both) {
+                    print::note(format_args!("{name}, line {line}: the line is cut off, so it is not used"));
+                }
             }
         }
-        let mut memory = Self { file: None, remembered: 0, forgot_bn254: false };
-        if let Some(path) = &arguments.remember {
-            let file = OpenOptions::new().append(true).create(true).open(path);
-            let file =
-                file.with_context(|| format!("cannot open --remember {}", path.display())).map_err(Failure::io)?;
-            memory.file = Some((file, path.display().to_string()));
-        }
-        Ok(memory)
+        let store = arguments.remember.as_deref().map(|path| {
+            Store::open(path, arguments.suite).map_err(|e| e.context(format!("--remember {}", path.display())))
+        });
+        Ok(Self { store: store.transpose()?, remembered: 0, forgotten: Forgotten::default() })
     }
 
-    /// Appends the claims of one statement that are valid and were not known.
+    /// Appends the claims of one statement that are valid and were not known. Either all of them are appended or none.
     pub(super) fn remember(&mut self, claims: &[ClaimBytes], outcome: &Outcome) -> Result<(), Failure> {
-        let Some((file, name)) = &mut self.file else { return Ok(()) };
+        let Some(store) = &mut self.store else { return Ok(()) };
         let (mut text, mut appended) = (String::new(), 0);
         for ((claim, verdict), subtracted) in claims.iter().zip(&outcome.verdicts).zip(&outcome.subtracted) {
-            if !verdict.is_valid() || *subtracted > 0 {
+            if !verdict.is_valid() {
                 continue;
             }
             if matches!(claim.suite, AnySuite::Bn254(_)) {
-                self.forgot_bn254 = true;
-            } else if let Some(line) = line(claim) {
-                text += &line;
-                appended += 1;
+                self.forgotten.bn254 += 1;
+            } else if let Some(statement) = Statement::of(claim) {
+                if *subtracted == 0 && store.statements.insert(statement.digest()) {
+                    text += &statement.line(claim);
+                    appended += 1;
+                }
+            } else {
+                self.forgotten.aggregates += 1;
             }
         }
         if appended > 0 {
-            let written =
-                file.write_all(text.as_bytes()).with_context(|| format!("cannot append to --remember {name}"));
-            written.map_err(Failure::io)?;
+            store.append(text.as_bytes())?;
             self.remembered += appended;
         }
         Ok(())
     }
 }
 
-/// A claim of one statement as a line of JSON.
-fn line(claim: &ClaimBytes) -> Option<String> {
-    let [public_key] = &claim.public_keys[..] else { return None };
-    let message = match &claim.messages {
-        Messages::Shared(message) => message,
-        Messages::Each(messages) => messages.first()?,
-        _ => return None,
-    };
-    let object = serde_json::json!({
-        "suite": claim.suite.name(),
-        "public_key": const_hex::encode(public_key),
-        "message": const_hex::encode(message),
-        "signature": const_hex::encode(&claim.signature),
-    });
-    Some(format!("{object}\n"))
+/// The file of `--remember`.
+struct Store {
+    file: File,
+    name: String,
+    /// Whether it is a regular file, and not a pipe or a device.
+    is_regular: bool,
+    /// The statements that stand in it.
+    statements: HashSet<StatementDigest>,
 }
 
-fn read(path: &Path, default: Option<AnySuite>, verifier: &mut Verifier) -> Result<(), Failure> {
-    for entry in JsonLines::new(BufReader::new(File::open(path)?)) {
-        let record = entry.map_err(Failure::from)?.map_err(Failure::usage)?;
-        let place = record.place;
-        let claim = record.into_claim(default).map_err(|error| Failure::usage(error).context(place))?;
-        verifier.trust(&claim).map_err(|error| Failure::usage(error).context(place))?;
+impl Store {
+    /// Opens the file, or creates it for its owner alone, and makes its last line whole.
+    fn open(path: &Path, default: Option<AnySuite>) -> Result<Self, Failure> {
+        let is_regular = path.metadata().map_or(true, |metadata| metadata.is_file());
+        let mut options = OpenOptions::new();
+        // What is not a regular file may be open for writing alone.
+        options.append(true).create(true).read(is_regular);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path).context("cannot open the file").map_err(Failure::io)?;
+        let mut store = Self { file, name: path.display().to_string(), is_regular, statements: HashSet::new() };
+        if is_regular {
+            store.locked(|store| store.repair(default))?;
+        }
+        Ok(store)
     }
-    Ok(())
+
+    /// Reads what stands in the file, and makes its last line whole.
+    fn repair(&mut self, default: Option<AnySuite>) -> Result<(), Failure> {
+        let Self { file, name, statements, .. } = self;
+        let mut read_from = &*file;
+        let (tail, is_list) = read(&mut read_from, default, |claim, _| {
+            statements.extend(Statement::of(&claim).map(|statement| statement.digest()));
+            Ok(())
+        })?;
+        if is_list {
+            return Err(Failure::usage(anyhow!(
+                "the file is one JSON list, to which no line can be appended; write each claim on a line, as `jq -c '.[]'` does"
+            )));
+        }
+        match tail {
+            Tail::Whole => {}
+            Tail::NoLineEnd => file.write_all(b"\n").context("cannot append to the file").map_err(Failure::io)?,
+            Tail::Torn { line, begins } => {
+                file.set_len(begins).context("cannot remove the line that is cut off").map_err(Failure::io)?;
+                print::note(format_args!(
+                    "--remember {name}, line {line}: the line was cut off while it was written, so it was removed; the \
+                     claims before it are kept"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends whole lines, or nothing.
+    fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
+        let Self { name, is_regular, .. } = self;
+        let what = format!("cannot append to --remember {name}");
+        let append = |file: &mut File| {
+            let before = file.metadata()?.len();
+            file.write_all(lines).inspect_err(|_| {
+                // If this fails too, the next run removes the line that is cut off.
+                let _ = file.set_len(before);
+            })
+        };
+        if *is_regular {
+            self.locked(|store| append(&mut store.file).context(what).map_err(Failure::io))
+        } else {
+            self.file.write_all(lines).context(what).map_err(Failure::io)
+        }
+    }
+
+    /// Keeps other runs that append to the same file away meanwhile. Some file systems have no locks.
+    fn locked(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
+        match self.file.lock() {
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => {
+                return Err(Failure::io(anyhow!(error).context("cannot lock the file")));
+            }
+            _ => {}
+        }
+        let done = work(self);
+        let _ = self.file.unlock();
+        done
+    }
 }
+
+/// A claim of one statement.
+struct Statement<'a> {
+    suite: &'static str,
+    public_key: &'a [u8],
+    message: &'a [u8],
+}
+
+/// The beginning of a statement's SHA-256 hash: the statements of a file take little memory beside the file.
+type StatementDigest = [u8; 16];
+
+impl<'a> Statement<'a> {
+    fn of(claim: &'a ClaimBytes) -> Option<Self> {
+        let [public_key] = &claim.public_keys[..] else { return None };
+        let message = match &claim.messages {
+            Messages::Shared(message) => message,
+            Messages::Each(messages) => messages.first()?,
+            _ => return None,
+        };
+        Some(Self { suite: claim.suite.name(), public_key, message })
+    }
+
+    /// Equal for equal statements alone: a key has the same length everywhere in its suite.
+    fn digest(&self) -> StatementDigest {
+        let Self { suite, public_key, message } = self;
+        let hash = Sha256::new().chain_update(suite).chain_update([0]).chain_update(public_key).chain_update(message);
+        let mut digest = StatementDigest::default();
+        digest.copy_from_slice(&hash.finalize()[..16]);
+        digest
+    }
+
+    /// The claim as a line of JSON.
+    fn line(&self, claim: &ClaimBytes) -> String {
+        let object = serde_json::json!({
+            "suite": self.suite,
+            "public_key": const_hex::encode(self.public_key),
+            "message": const_hex::encode(self.message),
+            "signature": const_hex::encode(&claim.signature),
+        });
+        format!("{object}\n")
+    }
+}
+
+/// Reads the file of `--known` into the verifier.
+fn known(path: &Path, arguments: &Arguments, verifier: &mut Verifier) -> Result<Tail, Failure> {
+    let mut file = File::open(path)?;
+    if let Some(mode) = mode_for_others_to_write(&file).filter(|_| !arguments.quiet) {
+        let path = path.display();
+        print::note(format_args!(
+            "warning: --known {path} has mode {mode:04o}: others than its owner can write what is believed here; chmod go-w \
+             {path}"
+        ));
+    }
+    let trust = |claim: ClaimBytes, place: Place| {
+        verifier.trust(&claim).map_err(|error| Failure::usage(error).context(place))?;
+        Ok(())
+    };
+    read(&mut file, arguments.suite, trust).map(|(tail, _)| tail)
+}
+
+/// How a file ends.
+enum Tail {
+    /// With a line end, or the file is empty.
+    Whole,
+    /// The last line makes a claim, and only its line end is missing.
+    NoLineEnd,
+    /// The last line is cut off.
+    Torn {
+        /// Its number, from 1.
+        line: u64,
+        /// Where it begins, in bytes from the beginning of the file.
+        begins: u64,
+    },
+}
+
+/// Reads the claims of a file. Answers with how the file ends, and whether it is one JSON list instead of lines.
+fn read(
+    file: &mut impl Read,
+    default: Option<AnySuite>,
+    mut take: impl FnMut(ClaimBytes, Place) -> Result<(), Failure>,
+) -> Result<(Tail, bool), Failure> {
+    let mut lines = LastLine::new(BufReader::new(file));
+    let mut refused: Option<Malformed> = None;
+    for entry in JsonLines::new(&mut lines) {
+        let entry = entry?;
+        // Only the last line may be cut off.
+        if let Some(earlier) = refused.take() {
+            return Err(Failure::usage(earlier));
+        }
+        match entry {
+            Ok(record) => {
+                let place = record.place;
+                let claim = record.into_claim(default).map_err(|error| Failure::usage(error).context(place))?;
+                take(claim, place)?;
+            }
+            Err(malformed) => refused = Some(malformed),
+        }
+    }
+    let line = lines.line_ends + 1;
+    let tail = match refused {
+        Some(malformed) if malformed.place == Place::Line(line) && is_torn(&lines.last) => {
+            Tail::Torn { line, begins: lines.begins }
+        }
+        Some(malformed) => return Err(Failure::usage(malformed)),
+        None if lines.last.is_empty() => Tail::Whole,
+        None => Tail::NoLineEnd,
+    };
+    Ok((tail, lines.first == Some(b'[')))
+}
+
+/// Whether the bytes are the beginning of an object, or what a power failure leaves of one: zeros.
+fn is_torn(line: &[u8]) -> bool {
+    let written = line.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let text = match str::from_utf8(&line[..written]) {
+        Ok(text) => text,
+        // The cut goes through a character.
+        Err(error) if error.error_len().is_none() => str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default(),
+        Err(_) => return false,
+    };
+    text.trim().is_empty() || json::object::<IgnoredAny>(text.trim()) == Err(ObjectError::CutOff)
+}
+
+/// A reader that keeps what stands behind the last line end.
+struct LastLine<R> {
+    inner: R,
+    /// Bytes that were read.
+    position: u64,
+    /// The bytes behind the last line end, as far as a line is read.
+    last: Vec<u8>,
+    /// Where they begin.
+    begins: u64,
+    line_ends: u64,
+    /// The first byte that is neither white space nor of a byte order mark.
+    first: Option<u8>,
+}
+
+impl<R: BufRead> LastLine<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, position: 0, last: Vec::new(), begins: 0, line_ends: 0, first: None }
+    }
+}
+
+impl<R: BufRead> BufRead for LastLine<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What is consumed stands in the buffer, so nothing is read here.
+        let Ok(buffer) = self.inner.fill_buf() else { return };
+        let seen = &buffer[..amount];
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || BYTE_ORDER_MARK.contains(byte);
+        self.first = self.first.or_else(|| seen.iter().copied().find(|byte| !blank(byte)));
+        let mut rest = seen;
+        if let Some(end) = seen.iter().rposition(|byte| *byte == b'\n') {
+            rest = &seen[end + 1..];
+            self.line_ends += seen.iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.begins = self.position + end as u64 + 1;
+            self.last.clear();
+        }
+        self.last.extend_from_slice(&rest[..rest.len().min(LINE_LIMIT.saturating_sub(self.last.len()))]);
+        self.position += amount as u64;
+        self.inner.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for LastLine<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// Editors on Windows write it at the start of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

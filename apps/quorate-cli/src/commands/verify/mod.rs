@@ -157,7 +157,7 @@ impl Window {
                 Slot::Claim => report.claim(&judged.next().expect("a judgement for each claim"))?,
                 Slot::Done(arrival) => match *arrival {
                     Arrival::Judged(judged) => report.claim(&judged)?,
-                    Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed),
+                    Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed)?,
                     Arrival::Failed { file, error } => report.unreadable(&file, &error),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },

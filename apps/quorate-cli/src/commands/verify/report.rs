@@ -2,16 +2,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+    fmt::Write as _,
+    io::{self, IsTerminal, Write},
     time::{Duration, Instant},
 };
 
 use anyhow::Context as _;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use quorate::{Reason, SourceId, Work};
 use quorate_formats::{
-    Check, Id, InputError, Malformed,
+    Check, Id, InputError, Malformed, Origin, Place,
     light_client::{Lesson, Teaching},
+    plain,
 };
 use serde::Serialize;
 
@@ -20,22 +22,32 @@ use super::{
     arrival::{Fault, Judged},
     interrupt::Ended,
     judge::{Judge, Judgements},
+    memory::Forgotten,
 };
 use crate::{
-    commands::print::VerdictLine,
+    commands::{
+        complaints::Complaints,
+        print::{At, VerdictLine, note, plural},
+        unlock::name_of,
+    },
     exit::{Exit, Failure},
 };
 
 /// Counts what happened, and writes both streams.
 pub(super) struct Report {
     style: Style,
-    out: BufWriter<StdoutLock<'static>>,
+    /// Lines for standard output, which are written together. Before that the progress line is taken away, because both streams may
+    /// be one terminal.
+    out: Vec<u8>,
     progress: Option<ProgressBar>,
     begun: Instant,
     exit: Exit,
     tally: Tally,
+    complaints: Complaints,
     /// Claims listed for a person.
     listed: usize,
+    /// Inputs of which nothing was heard yet.
+    silent: BTreeSet<String>,
 }
 
 /// What the user asked for.
@@ -44,8 +56,22 @@ struct Style {
     json: bool,
     explain: bool,
     quiet: bool,
+    /// Whether there are several inputs, so that a line number alone names no place.
+    several: bool,
     backend: String,
     threads: usize,
+}
+
+impl Style {
+    /// The place of a claim for a program, which needs it if there are several inputs.
+    fn at(&self, origin: &Origin) -> Option<At> {
+        self.several.then(|| At::new(Some(origin.document.clone()), Some(origin.place)))
+    }
+
+    /// The place of an error for a program.
+    fn error_at(&self, file: &str, place: Option<Place>) -> At {
+        At::new(self.several.then(|| file.to_owned()), place)
+    }
 }
 
 /// The counts of a run.
@@ -58,6 +84,10 @@ struct Tally {
     work: Work,
     suites: BTreeSet<&'static str>,
     failures: Vec<FailedClaim>,
+    errors: Vec<InputFault>,
+    errors_omitted: usize,
+    /// Committees that light-client documents state.
+    committees: usize,
     false_by_source: BTreeMap<SourceId, usize>,
 }
 
@@ -73,7 +103,7 @@ impl Tally {
     }
 
     /// Counts a claim, which is the entry at `index`.
-    fn count(&mut self, index: usize, judged: &Judged) {
+    fn count(&mut self, index: usize, at: Option<At>, judged: &Judged) {
         self.suites.insert(judged.suite.name());
         let Some(fault) = judged.fault() else {
             self.valid += 1;
@@ -84,7 +114,16 @@ impl Tally {
             *self.false_by_source.entry(source.clone()).or_default() += 1;
         }
         if self.failures.len() < FAILURES_KEPT {
-            self.failures.push(FailedClaim { index, id: judged.about.id.clone(), message: fault.to_string() });
+            self.failures.push(FailedClaim { index, id: judged.about.id.clone(), at, message: fault.to_string() });
+        }
+    }
+
+    /// Keeps an error of an input for the summary object.
+    fn error(&mut self, index: Option<usize>, at: At, message: String) {
+        if self.errors.len() < FAILURES_KEPT {
+            self.errors.push(InputFault { index, at, message });
+        } else {
+            self.errors_omitted += 1;
         }
     }
 }
@@ -96,17 +135,24 @@ impl Report {
             json: arguments.json,
             explain: arguments.explain,
             quiet: arguments.quiet,
+            several: arguments.files.len() > 1,
             backend: arguments.backend.backend.to_string(),
             threads: arguments.threads().get(),
+        };
+        let silent = match &arguments.files[..] {
+            [] => BTreeSet::from([name_of("-".as_ref())]),
+            files => files.iter().map(|path| name_of(path)).collect(),
         };
         Self {
             progress: (!style.quiet && io::stderr().is_terminal()).then(progress),
             style,
-            out: BufWriter::new(io::stdout().lock()),
+            out: Vec::new(),
             begun: Instant::now(),
             exit: Exit::Success,
             tally: Tally::default(),
+            complaints: Complaints::default(),
             listed: 0,
+            silent,
         }
     }
 
@@ -114,15 +160,17 @@ impl Report {
     pub(super) fn window(&mut self, judgements: &Judgements) {
         self.tally.work += judgements.work;
         self.tally.subtracted += judgements.subtracted;
-        if self.style.explain && !judgements.plans.is_empty() {
-            self.say(&judgements.plans);
+        if self.style.explain {
+            judgements.plans.lines().for_each(|line| self.say(line));
         }
     }
 
     /// A claim and its judgement.
     pub(super) fn claim(&mut self, judged: &Judged) -> Result<(), Failure> {
         let index = self.tally.entries();
-        self.tally.count(index, judged);
+        self.heard(&judged.about.origin.document);
+        let at = self.style.at(&judged.about.origin);
+        self.tally.count(index, at.clone(), judged);
         self.exit = self.exit.max(match judged.fault() {
             None => Exit::Success,
             Some(Fault::Reason(Reason::Undecided)) => Exit::Internal,
@@ -134,31 +182,57 @@ impl Report {
         }
         self.progress();
         if self.style.verdicts {
-            let line = VerdictLine::new(index, judged.about.id.as_ref(), judged.fault().map(Fault::to_string));
-            written(serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from))?;
-            written(self.out.write_all(b"\n"))?;
+            let line = VerdictLine::new(index, judged.about.id.as_ref(), judged.fault().map(Fault::to_string)).at(at);
+            self.object(&line)
         } else if !self.style.json && !self.style.quiet {
-            written(self.list(index, judged))?;
+            self.list(index, judged)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// An entry that makes no claim.
+    pub(super) fn malformed(&mut self, file: &str, malformed: &Malformed) -> Result<(), Failure> {
+        let index = self.tally.entries();
+        self.heard(file);
+        self.tally.malformed += 1;
+        self.exit = self.exit.max(Exit::Usage);
+        if self.complaints.admit(&malformed.reason) {
+            self.say(&format!("{file}, {malformed}"));
+        }
+        let at = self.style.error_at(file, Some(malformed.place));
+        self.tally.error(Some(index), at.clone(), malformed.reason.clone());
+        if self.style.verdicts {
+            self.object(&VerdictLine::malformed(index, at, malformed.reason.clone()))?;
         }
         Ok(())
     }
 
-    /// An entry that makes no claim.
-    pub(super) fn malformed(&mut self, file: &str, malformed: &Malformed) {
-        self.tally.malformed += 1;
-        self.exit = self.exit.max(Exit::Usage);
-        self.say(&format!("{file}, {malformed}"));
-    }
-
     /// A file that cannot be read on.
     pub(super) fn unreadable(&mut self, file: &str, error: &InputError) {
+        self.heard(file);
         self.exit = self.exit.max(error.into());
-        self.say(&format!("{file}: {error}"));
+        self.refuse(file, &error.to_string());
+    }
+
+    /// Says what is wrong with a file as a whole.
+    fn refuse(&mut self, file: &str, reason: &str) {
+        if self.complaints.admit(reason) {
+            self.say(&format!("{file}: {reason}"));
+        }
+        self.tally.error(None, self.style.error_at(file, None), reason.to_owned());
+    }
+
+    /// Notes that an input is not empty.
+    fn heard(&mut self, file: &str) {
+        self.silent.remove(file);
     }
 
     /// What a light-client document taught about a committee.
     pub(super) fn lesson(&mut self, lesson: &Lesson) {
         let Lesson { origin, period, .. } = lesson;
+        self.heard(&origin.document);
+        self.tally.committees += 1;
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
             self.exit = self.exit.max(Exit::Invalid);
@@ -177,8 +251,31 @@ impl Report {
         }
     }
 
+    /// Writes the lines for standard output.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        written(self.out.flush())
+        let Self { out, progress, .. } = self;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let write = || {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(out).and_then(|()| stdout.flush())
+        };
+        let result = progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
+        out.clear();
+        result.context("cannot write to standard output").map_err(Failure::io)
+    }
+
+    /// A JSON object as one line on standard output.
+    fn object(&mut self, object: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.out, object).map_err(Failure::internal)?;
+        self.out.push(b'\n');
+        self.flush_if_long()
+    }
+
+    /// Writes the lines for standard output if they are many.
+    fn flush_if_long(&mut self) -> Result<(), Failure> {
+        if self.out.len() >= OUTPUT_HELD { self.flush() } else { Ok(()) }
     }
 
     /// The summary; the code to end with.
@@ -188,9 +285,16 @@ impl Report {
         }
         if ended == Ended::Interrupted {
             self.exit = self.exit.max(Exit::Interrupted);
+        } else {
+            // Nothing to verify is no success: an empty input may be the output of a command that failed.
+            for file in std::mem::take(&mut self.silent) {
+                self.exit = self.exit.max(Exit::Usage);
+                self.refuse(&file, "found no claim, expected at least one; check what wrote this input");
+            }
         }
+        self.complaints.rest().for_each(note);
         let elapsed = self.begun.elapsed();
-        let remembered = judge.memory().remembered;
+        let (remembered, forgotten) = (judge.memory().remembered, judge.memory().forgotten);
         if self.style.json {
             let Self { tally, style, out, .. } = &mut self;
             let summary = Summary {
@@ -202,9 +306,12 @@ impl Report {
                 known: judge.known(),
                 subtracted: tally.subtracted,
                 remembered,
+                not_remembered: forgotten.aggregates + forgotten.bn254,
                 failures: &tally.failures,
                 failures_omitted: tally.invalid - tally.failures.len(),
-                false_by_source: tally.false_by_source.iter().map(|(source, n)| (source.to_string(), *n)).collect(),
+                errors: &tally.errors,
+                errors_omitted: tally.errors_omitted,
+                false_by_source: by_name(&tally.false_by_source),
                 suites: &tally.suites,
                 backend: &style.backend,
                 threads: style.threads,
@@ -214,39 +321,37 @@ impl Report {
                 final_exponentiations: tally.work.final_exponentiations,
                 search_nodes: tally.work.search_nodes,
             };
-            written(serde_json::to_writer(&mut *out, &summary).map_err(io::Error::from))?;
-            written(out.write_all(b"\n"))?;
+            serde_json::to_writer(&mut *out, &summary).map_err(Failure::internal)?;
+            out.push(b'\n');
         } else if !self.style.verdicts && !self.style.quiet && self.listed >= LISTED && self.tally.valid > LISTED {
-            let more = format_args!("  … valid claims beyond the first {LISTED} are not listed");
-            written(writeln!(self.out, "{more}; --verdicts lists all"))?;
+            let more = format!("  … valid claims beyond the first {LISTED} are not listed; --verdicts lists all\n");
+            self.out.extend_from_slice(more.as_bytes());
         }
         self.flush()?;
         if !self.style.quiet {
             for (source, n) in &self.tally.false_by_source {
                 self.say(&format!("source {source}: {n} false"));
             }
-            if judge.memory().forgot_bn254 {
-                self.say("claims on BN254 are not remembered");
-            }
+            self.forgotten(forgotten);
             self.say(&self.summary(ended, elapsed, remembered));
         }
         Ok(self.exit)
     }
 
     fn summary(&self, ended: Ended, elapsed: Duration, remembered: usize) -> String {
-        let Tally { valid, invalid, malformed, subtracted, .. } = self.tally;
+        let Tally { valid, invalid, malformed, subtracted, committees, .. } = self.tally;
         let claims = self.tally.claims();
-        let mut text = match (claims, malformed, ended) {
-            (0, 0, Ended::AllRead) if self.exit == Exit::Success => return "no claims: the input is empty".to_owned(),
-            (0, ..) => "no claims judged".to_owned(),
-            (1, ..) => format!("1 claim: {}", if valid == 1 { "valid" } else { "invalid" }),
+        let mut text = match claims {
+            0 if committees > 0 => format!("no claims judged; {} read", plural(committees, "committee")),
+            0 => "no claims judged".to_owned(),
+            1 => format!("1 claim: {}", if valid == 1 { "valid" } else { "invalid" }),
             _ => format!("{claims} claims: {valid} valid, {invalid} invalid"),
         };
         if malformed > 0 {
             text += &format!(", {malformed} malformed");
         }
         if subtracted > 0 {
-            text += &format!(", {subtracted} statements known");
+            text += &format!(", {} known", plural(subtracted, "statement"));
         }
         if remembered > 0 {
             text += &format!(", {remembered} remembered");
@@ -257,20 +362,42 @@ impl Report {
         let seconds = elapsed.as_secs_f64();
         let time = if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") };
         let Style { backend, threads, .. } = &self.style;
-        let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-        format!("{text} ({time}, {backend}, {threads})")
+        format!("{text} ({time}, {backend}, {})", plural(*threads, "thread"))
+    }
+
+    /// Says what was valid but is not in the file of `--remember`.
+    fn forgotten(&self, Forgotten { aggregates, bn254 }: Forgotten) {
+        let were = |n: usize| if n == 1 { "was" } else { "were" };
+        if aggregates > 0 {
+            let what = plural(aggregates, "valid aggregate");
+            self.say(&format!("{what} {} not remembered, only claims of one statement are", were(aggregates)));
+        }
+        if bn254 > 0 {
+            let what = plural(bn254, "valid claim");
+            self.say(&format!("{what} on BN254 {} not remembered, because each is verified by itself", were(bn254)));
+        }
     }
 
     /// A line for a person: every claim while they are few, then the invalid ones.
-    fn list(&mut self, index: usize, judged: &Judged) -> io::Result<()> {
+    fn list(&mut self, index: usize, judged: &Judged) -> Result<(), Failure> {
         if judged.is_valid() && self.listed >= LISTED {
             return Ok(());
         }
         self.listed += 1;
         let verdict = if judged.is_valid() { "valid" } else { "INVALID" };
-        let name = judged.about.id.as_ref().map_or_else(|| judged.about.origin.place.to_string(), Id::plain);
-        writeln!(self.out, "{index:>6}  {verdict:<7}  {name}")?;
-        judged.fault().iter().try_for_each(|fault| writeln!(self.out, "{:17}{fault}", ""))
+        let Origin { document, place } = &judged.about.origin;
+        let place = if self.style.several { plain(&format!("{document}, {place}")) } else { place.to_string() };
+        let name = match &judged.about.id {
+            None => place,
+            Some(id) if self.style.several => format!("{}  ({place})", id.plain()),
+            Some(id) => id.plain(),
+        };
+        let mut text = format!("{index:>6}  {verdict:<7}  {name}\n");
+        if let Some(fault) = judged.fault() {
+            let _ = writeln!(text, "{:17}{}", "", plain(&fault.to_string()));
+        }
+        self.out.extend_from_slice(text.as_bytes());
+        self.flush_if_long()
     }
 
     fn progress(&self) {
@@ -290,28 +417,56 @@ impl Report {
 
     /// A line on standard error. If nobody reads it any more, the verdicts on standard output still count.
     fn say(&self, line: &str) {
-        let write = || writeln!(io::stderr(), "{line}");
-        let _ = self.progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
+        let write = || note(line);
+        self.progress.as_ref().map_or_else(write, |bar| bar.suspend(write));
     }
 }
 
-/// What became of a line on standard output.
-fn written(result: io::Result<()>) -> Result<(), Failure> {
-    result.context("cannot write to standard output").map_err(Failure::io)
+/// The counts by the text of a source. The number 7 and the name "7" are two sources, but one field of an object.
+fn by_name(counts: &BTreeMap<SourceId, usize>) -> BTreeMap<String, usize> {
+    let mut by_name = BTreeMap::new();
+    for (source, n) in counts {
+        *by_name.entry(source.to_string()).or_default() += n;
+    }
+    by_name
 }
 
 /// Claims listed one by one for a person.
 const LISTED: usize = 20;
 /// False claims kept for the summary object; beyond it they are counted.
 const FAILURES_KEPT: usize = 1000;
+/// Bytes for standard output that are written together.
+const OUTPUT_HELD: usize = 64 << 10;
 
+/// The progress line. It is taken away when the bar is dropped, however the run ends.
 fn progress() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {pos} claims, {per_sec}, {elapsed} {msg}");
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) = style {
-        bar.set_style(style);
+    let template = ProgressStyle::with_template("{spinner} {claims}, {rate}/s, {elapsed} {msg}");
+    let bar = ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear);
+    if let Ok(style) = template {
+        let claims = |state: &ProgressState, f: &mut dyn std::fmt::Write| {
+            let _ = f.write_str(&plural(usize::try_from(state.pos()).unwrap_or(usize::MAX), "claim"));
+        };
+        let rate = |state: &ProgressState, f: &mut dyn std::fmt::Write| {
+            let _ = f.write_str(&three_digits(state.per_sec()));
+        };
+        bar.set_style(style.with_key("claims", claims).with_key("rate", rate));
     }
     bar
+}
+
+/// A number with three significant digits: 0.123, 12.3, 12,300.
+fn three_digits(number: f64) -> String {
+    let rounded = format!("{number:.2e}").parse().unwrap_or(number);
+    if rounded >= 1000.0 {
+        return HumanCount(rounded as u64).to_string();
+    }
+    let decimals = match rounded {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{rounded:.decimals$}")
 }
 
 #[derive(Serialize)]
@@ -319,6 +474,18 @@ struct FailedClaim {
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Id>,
+    #[serde(flatten)]
+    at: Option<At>,
+    message: String,
+}
+
+/// What is wrong with an input: an entry that makes no claim, or a file that cannot be read.
+#[derive(Serialize)]
+struct InputFault {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    #[serde(flatten)]
+    at: At,
     message: String,
 }
 
@@ -332,8 +499,11 @@ struct Summary<'a> {
     known: usize,
     subtracted: usize,
     remembered: usize,
+    not_remembered: usize,
     failures: &'a [FailedClaim],
     failures_omitted: usize,
+    errors: &'a [InputFault],
+    errors_omitted: usize,
     false_by_source: BTreeMap<String, usize>,
     suites: &'a BTreeSet<&'static str>,
     backend: &'a str,
@@ -343,4 +513,16 @@ struct Summary<'a> {
     pairings: usize,
     final_exponentiations: usize,
     search_nodes: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_three_significant_digits() {
+        let rates = [0.1234, 1.0, 9.876, 12.345, 99.96, 123.4, 1234.5, 98_765.4, 1_234_567.0];
+        let written = ["0.123", "1.00", "9.88", "12.3", "100", "123", "1,230", "98,800", "1,230,000"];
+        assert_eq!(rates.map(three_digits), written);
+    }
 }
