@@ -54,6 +54,8 @@ struct Tally {
     valid: usize,
     invalid: usize,
     malformed: usize,
+    /// Light-client bootstraps, committees and next committees that were not believed.
+    committees_refused: usize,
     subtracted: usize,
     work: Work,
     suites: BTreeSet<&'static str>,
@@ -131,6 +133,7 @@ impl Report {
         if self.style.explain && !judged.about.checks.is_empty() {
             self.say(&format!("{}", judged.about.origin));
             self.checks(&judged.about.checks);
+            self.checks(&[judged.signature_check()]);
         }
         self.progress();
         if self.style.verdicts {
@@ -162,10 +165,11 @@ impl Report {
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
             self.exit = self.exit.max(Exit::Invalid);
-            let why = lesson.checks.iter().find(|check| check.failed());
-            let why = why
-                .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
-            self.say(&format!("{origin}: its committee of period {period} is not believed: {why}"));
+            self.tally.committees_refused += 1;
+            let failed = lesson.checks.iter().find(|check| check.failed());
+            let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
+            self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
+            self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
         }
         if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
             let root = const_hex::encode_prefixed(root);
@@ -198,6 +202,7 @@ impl Report {
                 valid: tally.valid,
                 invalid: tally.invalid,
                 malformed: tally.malformed,
+                committees_refused: tally.committees_refused,
                 interrupted: ended == Ended::Interrupted,
                 known: judge.known(),
                 subtracted: tally.subtracted,
@@ -283,9 +288,7 @@ impl Report {
     }
 
     fn checks(&self, checks: &[Check]) {
-        for check in checks {
-            self.say(&format!("  {:<12} {}: {}", check.result.to_string(), check.name, check.detail));
-        }
+        checks.iter().flat_map(Check::lines).for_each(|line| self.say(&line));
     }
 
     /// A line on standard error. If nobody reads it any more, the verdicts on standard output still count.
@@ -328,6 +331,7 @@ struct Summary<'a> {
     valid: usize,
     invalid: usize,
     malformed: usize,
+    committees_refused: usize,
     interrupted: bool,
     known: usize,
     subtracted: usize,
