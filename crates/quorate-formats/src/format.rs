@@ -426,7 +426,7 @@ mod tests {
             (b"PK\x03\x04", Foreign::Packed("zip")),
             (&utf16("\u{feff}{\"id\": 1}"), Foreign::Utf16),
             (&utf16("{\"id\": 1}"), Foreign::Utf16),
-            (b"\0{\0\"\0i\0d\0\"\0:\0 \01\0}", Foreign::Utf16),
+            (b"\0{\0\"\0i\0d\0\"\0:\0 \x001\0}", Foreign::Utf16),
             (b"---\npublic_key: 00\n", Foreign::Yaml),
             (b"# claims\n- public_key: 00\n  message: 01\n", Foreign::Yaml),
             (b"round: 5\nsignature: 00\n", Foreign::Yaml),

@@ -104,7 +104,8 @@ fn deposits_are_claims() {
     // The roots alone do not make it valid: without them the signature is what fails.
     let mut bare: Value = serde_json::from_str(&text).unwrap();
     let first = bare[0].as_object_mut().unwrap();
-    (first.remove("deposit_message_root"), first.remove("deposit_data_root"));
+    first.remove("deposit_message_root").unwrap();
+    first.remove("deposit_data_root").unwrap();
     first["amount"] = json!(31_000_000_000_u64);
     let ran = verify(&["--verdicts", "--format", "deposit", &files.file("bare", bare.to_string())]).exits(1);
     assert_eq!(ran.objects()[0]["reason"], "the signature does not match the keys and messages");

@@ -91,7 +91,8 @@ impl Column {
     pub(super) fn next(&mut self) -> Result<Cell> {
         self.elements.restart();
         let levels = &mut self.levels;
-        (levels.definition.clear(), levels.repetition.clear());
+        levels.definition.clear();
+        levels.repetition.clear();
         let reader =
             self.reader.as_mut().ok_or_else(|| ParquetError::General("no row group was started".to_owned()))?;
         let values = match reader {

@@ -141,9 +141,10 @@ impl Pages {
                     DICTIONARY_LIMIT >> 20
                 )));
             }
-            // Memory for the entries is allocated by their number: up to 32 bytes each. In the file an entry takes four bytes at
-            // least, of its length or of its value.
-            if values.saturating_mul(4) > length {
+            // Memory for the entries is allocated by their number, so that is counted beside the bytes. In the file an entry begins
+            // with four bytes of length, or has a fixed width.
+            let narrowest = if self.physical == Type::BYTE_ARRAY { 4 } else { 1 };
+            if values.saturating_mul(narrowest) > length {
                 return Err(refused(format!("a dictionary of {length} bytes states {values} entries")));
             }
             return Ok(());

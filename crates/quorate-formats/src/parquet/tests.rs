@@ -221,18 +221,14 @@ fn a_file_without_rows_has_no_records() {
 #[test]
 fn lists_that_are_null_empty_and_required() {
     let mut nullable = ListBuilder::new(StringBuilder::new());
-    (
-        nullable.append_null(),
-        nullable.append_value([] as [Option<&str>; 0]),
-        nullable.append_value([Some("01"), Some("02")]),
-    );
+    nullable.append_null();
+    nullable.append_value([] as [Option<&str>; 0]);
+    nullable.append_value([Some("01"), Some("02")]);
     let element = Arc::new(Field::new("item", DataType::Utf8, false));
     let mut required = ListBuilder::new(StringBuilder::new()).with_field(element);
-    (
-        required.append_value([] as [Option<&str>; 0]),
-        required.append_value([Some("03")]),
-        required.append_value([Some("04")]),
-    );
+    required.append_value([] as [Option<&str>; 0]);
+    required.append_value([Some("03")]);
+    required.append_value([Some("04")]);
     let texts = || strings(&["00", "00", "00"]);
     let columns = |list: ArrayRef| {
         vec![
@@ -264,7 +260,8 @@ fn pages_of_both_versions() {
                 .set_compression(codec)
                 .set_encoding(Encoding::PLAIN);
             let mut list = ListBuilder::new(BinaryBuilder::new());
-            (list.append_value([Some([1]), Some([2])]), list.append_null());
+            list.append_value([Some([1]), Some([2])]);
+            list.append_null();
             let single = Arc::new(StringArray::from(vec![None, Some("03")])) as ArrayRef;
             let columns = vec![
                 ("public_keys", Arc::new(list.finish()) as ArrayRef),
