@@ -18,6 +18,7 @@ seed jsonl ../examples/*.jsonl
 seed parquet seeds/*.parquet
 seed drand ../examples/drand-*.json "$vectors"/06_drand/*.json
 seed light_client "$vectors"/07_eth_helios/*.json "$vectors"/07_eth_trin/*.json
+seed deposit "$vectors"/05_keys/*/*/*/deposit_data-*.json
 seed keystore "$vectors"/05_keys/*keystore*.json
 seed key_file "$vectors"/05_keys/*keystore*.json
 mkdir -p corpus/batch_vs_naive corpus/key_file

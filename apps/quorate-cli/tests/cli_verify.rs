@@ -9,6 +9,7 @@
 //! | [`bn254`] | the profiles on BN254 |
 //! | [`drand`] | rounds, arrays, bundles, chains |
 //! | [`light_client`] | bootstraps and updates of mainnet, true and with a bit flipped |
+//! | [`limits`] | inputs that ask for much memory, under `ulimit -v` |
 //! | [`memory`] | `--known` and `--remember` |
 //! | [`streams`] | Ctrl-C, slow pipes, closed pipes, full disks, bounded memory |
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
@@ -24,6 +25,8 @@ mod drand;
 mod files;
 #[path = "cli_verify/light_client.rs"]
 mod light_client;
+#[path = "cli_verify/limits.rs"]
+mod limits;
 #[path = "cli_verify/malformed.rs"]
 mod malformed;
 #[path = "cli_verify/memory.rs"]

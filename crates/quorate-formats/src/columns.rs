@@ -2,7 +2,85 @@
 
 use quorate::{Messages, SourceId};
 
-use crate::record::{Id, Place, Record};
+use crate::hex::from_hex;
+use crate::record::{Id, Place, Record, held_bytes};
+
+/// What the keys, or the messages, of one claim take in memory, at most: 64 MiB. Keys of 48 bytes take less memory than their
+/// text in JSON, so no line that is short enough to be read comes to it, unless its keys are too short to be keys.
+pub(crate) const HELD_LIMIT: usize = 64 << 20;
+
+/// The longest key or signature that is kept: 192 bytes. That is a key of the suite `eigenlayer`, and a point of BLS12-381's G2
+/// that is not compressed, which the engine refuses by its name. Anything longer belongs to no suite.
+pub(crate) const POINT_LIMIT: usize = 192;
+
+/// The longest id, name of a suite and name of a source: 32 KiB. Reports keep up to a thousand of them.
+const NAME_LIMIT: usize = 32 << 10;
+
+/// A field of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    PublicKeys,
+    Messages,
+    Signature,
+}
+
+impl Field {
+    /// The name of the list of such values.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn list_name(self) -> &'static str {
+        match self {
+            Self::PublicKeys => "public_keys",
+            Self::Messages => "messages",
+            Self::Signature => "signature",
+        }
+    }
+
+    /// The bytes of one value, if it is short enough for its field: hexadecimal digits, or the bytes themselves.
+    pub(crate) fn one(self, value: &[u8], is_hex: bool) -> Result<Vec<u8>, String> {
+        let (limit, reason) = match self {
+            Self::PublicKeys => (POINT_LIMIT, "the longest keys of a suite"),
+            Self::Signature => (POINT_LIMIT, "the longest encoding of a point"),
+            Self::Messages => (HELD_LIMIT, "the limit"),
+        };
+        // Two digits a byte, after a prefix.
+        let prefix = if value.starts_with(b"0x") || value.starts_with(b"0X") { 2 } else { 0 };
+        let length = if is_hex { (value.len() - prefix).div_ceil(2) } else { value.len() };
+        if length > limit {
+            return Err(format!("found {length} bytes, more than the {limit} of {reason}"));
+        }
+        if !is_hex {
+            return Ok(value.to_vec());
+        }
+        let digits = std::str::from_utf8(value).map_err(|_| "the text is not UTF-8".to_owned())?;
+        from_hex(digits).map_err(|error| error.to_string())
+    }
+}
+
+/// Counts what a list takes in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Held(usize);
+
+impl Held {
+    /// Adds an element, or says that the list is over the limit.
+    pub(crate) fn add(&mut self, element: &Vec<u8>) -> Result<(), String> {
+        self.0 += held_bytes(element);
+        if self.0 > HELD_LIMIT {
+            return Err(format!(
+                "its elements take more than {} MiB in memory, the limit; split the claim, or leave out what is no key",
+                HELD_LIMIT >> 20
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a name that is too long to be kept in a report.
+pub(crate) fn check_name(field: &str, length: usize) -> Result<(), String> {
+    if length <= NAME_LIMIT {
+        return Ok(());
+    }
+    Err(format!("{field:?}: found {length} bytes of text, expected at most {} KiB", NAME_LIMIT >> 10))
+}
 
 /// The fields of one claim. Keys and messages each have a field for one and a field for several, of which one is given.
 #[derive(Debug, Default)]

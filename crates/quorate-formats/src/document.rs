@@ -1,6 +1,9 @@
 //! Reads whole JSON documents: one value, several values one after the other, or an array of values.
+//!
+//! The text is in memory, its elements are not: a document of 64 MiB has up to 32 million of them.
 
 use std::io::{BufRead, Read};
+use std::ops::Range;
 
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -11,77 +14,210 @@ use crate::format::{BYTE_ORDER_MARK, Format};
 /// The longest document that is read into memory: 256 MiB, about 3,000 light-client updates or 500,000 drand rounds.
 pub const DOCUMENT_LIMIT: u64 = 256 << 20;
 
-/// The elements of a document. Each stays text, so that one bad element does not affect the others.
+/// A document in memory, whose elements are read one by one. Each stays text, so that one bad element does not affect the
+/// others.
 ///
 /// An array at the top counts as its elements, one level deep. Values may also follow each other, as in JSON Lines.
-pub(crate) fn elements(reader: impl BufRead, format: Format) -> Result<Vec<Box<RawValue>>, InputError> {
-    let text = read_text(reader, format, DOCUMENT_LIMIT)?;
-    let values = serde_json::Deserializer::from_str(text.trim_start_matches(BYTE_ORDER_MARK)).into_iter::<&RawValue>();
-    let mut elements = Vec::new();
-    for value in values {
-        let value = value.map_err(|error| not_json(&error, format))?;
-        if value.get().starts_with('[') {
-            let inner: Vec<Box<RawValue>> =
-                serde_json::from_str(value.get()).map_err(|error| not_json(&error, format))?;
-            elements.extend(inner);
-        } else {
-            elements.push(value.to_owned());
-        }
-    }
-    Ok(elements)
+#[derive(Debug)]
+pub(crate) struct Elements {
+    text: String,
+    cursor: Cursor,
 }
 
-fn read_text(reader: impl BufRead, format: Format, limit: u64) -> Result<String, InputError> {
+impl Elements {
+    /// Reads a document into memory.
+    pub(crate) fn read(reader: impl BufRead, format: Format) -> Result<Self, InputError> {
+        Self::of(read_bytes(reader, format, DOCUMENT_LIMIT)?, format)
+    }
+
+    /// A document that is in memory.
+    pub(crate) fn of(bytes: Vec<u8>, format: Format) -> Result<Self, InputError> {
+        let text = String::from_utf8(bytes).map_err(|error| InputError::NotJson {
+            format,
+            reason: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1),
+        })?;
+        let start = text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len();
+        Ok(Self { cursor: Cursor { at: start, end: text.len(), within: Within::Top, format }, text })
+    }
+
+    /// The next element.
+    pub(crate) fn element(&mut self) -> Result<Option<Element>, InputError> {
+        self.cursor.element(&self.text)
+    }
+
+    /// The text of an element.
+    pub(crate) fn text(&self, element: &Element) -> &str {
+        &self.text[element.0.clone()]
+    }
+
+    /// The elements of a part of this document, which is a list or one value.
+    pub(crate) fn part(&self, part: &str) -> Cursor {
+        let at = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        Cursor { at, end: at + part.len(), within: Within::Top, format: self.cursor.format }
+    }
+
+    /// The next element of a part.
+    pub(crate) fn element_of(&self, part: &mut Cursor) -> Result<Option<Element>, InputError> {
+        part.element(&self.text)
+    }
+}
+
+/// Where an element stands in the text of its document.
+#[derive(Clone, Debug)]
+pub(crate) struct Element(Range<usize>);
+
+/// A walk through the elements of a document or of a part of it.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    at: usize,
+    end: usize,
+    within: Within,
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    /// Values that follow each other.
+    Top,
+    /// An array of which nothing was read.
+    NewArray,
+    /// An array, after an element.
+    Array,
+}
+
+impl Cursor {
+    fn element(&mut self, text: &str) -> Result<Option<Element>, InputError> {
+        loop {
+            self.at += white_space(&text[self.at..self.end]);
+            let next = text[self.at..self.end].bytes().next();
+            match (self.within, next) {
+                (Within::Top, None) => return Ok(None),
+                (Within::Top, Some(b'[')) => (self.within, self.at) = (Within::NewArray, self.at + 1),
+                (Within::NewArray | Within::Array, Some(b']')) => (self.within, self.at) = (Within::Top, self.at + 1),
+                (Within::Array, Some(b',')) => {
+                    self.at += 1;
+                    return self.value(text).map(Some);
+                }
+                (Within::Array, Some(_)) => return Err(self.not_json(text, 1, 1, "expected `,` or `]`")),
+                (Within::Top | Within::NewArray, Some(_)) => return self.value(text).map(Some),
+                (Within::NewArray | Within::Array, None) => return Err(self.truncated(text, 1, 1)),
+            }
+        }
+    }
+
+    fn value(&mut self, text: &str) -> Result<Element, InputError> {
+        self.at += white_space(&text[self.at..self.end]);
+        let rest = &text[self.at..self.end];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        match values.next() {
+            None => Err(self.truncated(text, 1, 1)),
+            Some(Ok(_)) => {
+                let start = self.at;
+                self.at += values.byte_offset();
+                if self.within == Within::NewArray {
+                    self.within = Within::Array;
+                }
+                Ok(Element(start..self.at))
+            }
+            Some(Err(error)) => Err(match error.classify() {
+                Category::Eof => self.truncated(text, error.line(), error.column()),
+                _ => self.not_json(text, error.line(), error.column(), &error.to_string()),
+            }),
+        }
+    }
+
+    /// The line and the column in the document of a line and a column in what follows.
+    fn place(&self, text: &str, line: usize, column: usize) -> (usize, usize) {
+        let before = &text[..self.at];
+        let last = before.rfind('\n').map_or(0, |end| end + 1);
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        (lines + line, if line == 1 { self.at - last + column } else { column })
+    }
+
+    fn truncated(&self, text: &str, line: usize, column: usize) -> InputError {
+        let (line, column) = self.place(text, line, column);
+        InputError::Truncated { format: self.format, line, column }
+    }
+
+    fn not_json(&self, text: &str, line: usize, column: usize, reason: &str) -> InputError {
+        let (line, column) = self.place(text, line, column);
+        let reason = reason.rsplit_once(" at line ").map_or(reason, |(reason, _)| reason);
+        InputError::NotJson { format: self.format, reason: format!("found {reason} at line {line} column {column}") }
+    }
+}
+
+/// How many bytes of white space a text begins with, as JSON defines it.
+fn white_space(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len()
+}
+
+/// The bytes of a document, of which there may be so many.
+pub(crate) fn read_bytes(reader: impl BufRead, format: Format, limit: u64) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     reader.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(InputError::TooLong { format, limit });
     }
-    String::from_utf8(bytes).map_err(|error| InputError::NotJson {
-        format,
-        reason: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1),
-    })
-}
-
-fn not_json(error: &serde_json::Error, format: Format) -> InputError {
-    match error.classify() {
-        Category::Eof => InputError::Truncated { format, line: error.line(), column: error.column() },
-        _ => InputError::NotJson { format, reason: format!("found {error}") },
-    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texts(input: &str) -> Vec<String> {
-        elements(input.as_bytes(), Format::Drand).unwrap().iter().map(|raw| raw.get().to_owned()).collect()
+    fn texts(input: &str) -> Result<Vec<String>, InputError> {
+        let mut document = Elements::read(input.as_bytes(), Format::Drand)?;
+        let mut texts = Vec::new();
+        while let Some(element) = document.element()? {
+            texts.push(document.text(&element).to_owned());
+        }
+        Ok(texts)
     }
 
     #[test]
     fn one_value_several_values_or_an_array() {
-        assert_eq!(texts("{\"a\": 1}"), ["{\"a\": 1}"]);
-        assert_eq!(texts("{}\n{}\r\n"), ["{}", "{}"]);
-        assert_eq!(texts("\u{feff}[1, [2]]"), ["1", "[2]"]);
-        assert!(texts(" \n").is_empty());
+        assert_eq!(texts("{\"a\": 1}").unwrap(), ["{\"a\": 1}"]);
+        assert_eq!(texts("{}\n{}\r\n").unwrap(), ["{}", "{}"]);
+        assert_eq!(texts("\u{feff}[1, [2]]").unwrap(), ["1", "[2]"]);
+        assert_eq!(texts("[] [1\n,\"],\" ] {} [ ]").unwrap(), ["1", "\"],\"", "{}"]);
+        assert!(texts(" \n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_part_has_elements_of_its_own() {
+        let mut document = Elements::read(&b"[{}, [1, 2], 3]"[..], Format::Drand).unwrap();
+        document.element().unwrap();
+        let list = document.element().unwrap().unwrap();
+        let mut part = document.part(document.text(&list));
+        let mut found = Vec::new();
+        while let Some(element) = document.element_of(&mut part).unwrap() {
+            found.push(document.text(&element).to_owned());
+        }
+        assert_eq!(found, ["1", "2"]);
     }
 
     #[test]
     fn truncation_names_line_and_column() {
-        let error = elements("[{\n\"a\": ".as_bytes(), Format::Drand).unwrap_err();
-        assert!(matches!(error, InputError::Truncated { line: 2, .. }), "{error}");
+        for text in ["[{\n\"a\": ", "[\n", "[1,\n", "[1\n"] {
+            let error = texts(text).unwrap_err();
+            assert!(matches!(error, InputError::Truncated { line: 2, .. }), "{error}");
+        }
     }
 
     #[test]
     fn rubbish_and_invalid_utf8() {
-        assert!(matches!(elements(&b"{} ]"[..], Format::Drand), Err(InputError::NotJson { .. })));
-        assert!(matches!(elements(&b"{\xff}"[..], Format::Drand), Err(InputError::NotJson { .. })));
+        for text in ["{} ]", "[1,]", "[,1]", "[1 2]", "[1]]", "{}\n  x", "[1}"] {
+            assert!(matches!(texts(text), Err(InputError::NotJson { .. })), "{text}");
+        }
+        let named = texts("[1,\n  x]").unwrap_err().to_string();
+        assert!(named.contains("found expected value at line 2 column 3"), "{named}");
+        assert!(matches!(Elements::read(&b"{\xff}"[..], Format::Drand), Err(InputError::NotJson { .. })));
     }
 
     #[test]
     fn an_endless_document_is_refused() {
         let endless = std::io::BufReader::new(std::io::repeat(b' '));
-        assert!(matches!(read_text(endless, Format::LightClient, 1 << 16), Err(InputError::TooLong { .. })));
-        assert_eq!(read_text(&b"[1]"[..], Format::Drand, 3).unwrap(), "[1]");
+        assert!(matches!(read_bytes(endless, Format::LightClient, 1 << 16), Err(InputError::TooLong { .. })));
+        assert_eq!(read_bytes(&b"[1]"[..], Format::Drand, 3).unwrap(), b"[1]");
     }
 }

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
 pub use self::chain::{ChainInfo, DrandScheme};
-use crate::document::elements;
+use crate::document::{Cursor, Element, Elements};
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::Format;
@@ -34,6 +34,9 @@ use crate::record::{Check, CheckResult, Id, Place, Record};
 pub struct DrandOptions {
     /// The chain that the rounds belong to. Without it, the document must name the chain.
     pub chain: Option<ChainInfo>,
+    /// The chain of rounds that name none, if there is no other: that of a chain info which the caller read before, from
+    /// another document ([`Rounds::chain_info`]).
+    pub earlier: Option<ChainInfo>,
     /// A suite that replaces the one of the chain's scheme.
     pub suite: Option<String>,
 }
@@ -41,50 +44,91 @@ pub struct DrandOptions {
 /// Reads rounds. Each becomes a record, whose id is the number of the round.
 ///
 /// # Errors
-/// The document is not JSON, is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), names no chain that can be used, or names
-/// another chain than the caller.
-pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Vec<Entry>, InputError> {
-    let mut rounds = Rounds { options, current: options.chain.clone(), next: 0, entries: Vec::new() };
-    for element in elements(reader, Format::Drand)? {
-        rounds.element(&element)?;
-    }
-    Ok(rounds.entries)
+/// The document is not UTF-8, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). The iterator ends with an error if
+/// the document is not JSON, names no chain that can be used, or names another chain than the caller.
+pub fn read(reader: impl BufRead, options: &DrandOptions) -> Result<Rounds, InputError> {
+    let elements = Elements::read(reader, Format::Drand)?;
+    let current = options.chain.clone().or_else(|| options.earlier.clone());
+    Ok(Rounds { options: options.clone(), elements, current, bundle: None, chain_info: None, next: 0, ended: false })
 }
 
-/// The walk through a document.
-struct Rounds<'a> {
-    options: &'a DrandOptions,
+/// The rounds of a document, one after the other.
+///
+/// After an `Err` from the outer result the iterator ends.
+#[derive(Debug)]
+pub struct Rounds {
+    options: DrandOptions,
+    elements: Elements,
     /// The chain that the next round belongs to.
     current: Option<ChainInfo>,
+    bundle: Option<Bundle>,
+    chain_info: Option<ChainInfo>,
     next: u64,
-    entries: Vec<Entry>,
+    ended: bool,
 }
 
-impl Rounds<'_> {
-    fn element(&mut self, raw: &RawValue) -> Result<(), InputError> {
-        match shape(raw) {
-            Ok(Shape::Bundle { chain, beacons }) => {
-                let outer = self.current.clone();
-                match chain {
-                    Ok(Some(chain)) => self.enter(chain)?,
-                    Ok(None) => {}
-                    // The document has a name of its own for the chain that the caller chose.
-                    Err(InputError::ChainName { .. }) if self.options.chain.is_some() => {}
-                    Err(error) => return Err(error),
+/// The bundle whose rounds are read.
+#[derive(Debug)]
+struct Bundle {
+    beacons: Cursor,
+    /// The chain that is current again after the bundle.
+    outer: Option<ChainInfo>,
+}
+
+impl Iterator for Rounds {
+    type Item = Result<Entry, InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let entry = self.advance().transpose();
+        self.ended = !matches!(entry, Some(Ok(_)));
+        entry
+    }
+}
+
+impl Rounds {
+    /// The last chain info that stood on its own, as far as the document was read. It speaks for the rounds after it, also in
+    /// documents that the caller reads next ([`DrandOptions::earlier`]).
+    #[must_use]
+    pub fn chain_info(&self) -> Option<&ChainInfo> {
+        self.chain_info.as_ref()
+    }
+
+    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+        loop {
+            if let Some(bundle) = &mut self.bundle {
+                match self.elements.element_of(&mut bundle.beacons)? {
+                    Some(beacon) => return self.round(&beacon).map(Some),
+                    None => self.current = bundle.outer.take(),
                 }
-                for beacon in beacons {
-                    self.round(beacon)?;
-                }
-                self.current = outer;
+                self.bundle = None;
             }
-            Ok(Shape::Chain) => self.enter(ChainInfo::from_json(raw.get())?)?,
-            Ok(Shape::Round) => self.round(raw)?,
-            Err(reason) => {
-                let place = self.place();
-                self.entries.push(Err(Malformed::new(place, reason)));
+            let Some(element) = self.elements.element()? else { return Ok(None) };
+            let text = self.elements.text(&element);
+            match shape(text) {
+                Ok(Shape::Bundle { chain, beacons }) => {
+                    let beacons = self.elements.part(beacons);
+                    let outer = self.current.clone();
+                    match chain {
+                        Ok(Some(chain)) => self.enter(chain)?,
+                        Ok(None) => {}
+                        // The document has a name of its own for the chain that the caller chose.
+                        Err(InputError::ChainName { .. }) if self.options.chain.is_some() => {}
+                        Err(error) => return Err(error),
+                    }
+                    self.bundle = Some(Bundle { beacons, outer });
+                }
+                Ok(Shape::Chain) => {
+                    let info = ChainInfo::from_json(text)?;
+                    self.chain_info = Some(info.clone());
+                    self.enter(info)?;
+                }
+                Ok(Shape::Round) => return self.round(&element).map(Some),
+                Err(reason) => return Ok(Some(Err(Malformed::new(self.place(), reason)))),
             }
         }
-        Ok(())
     }
 
     /// Makes the chain that the document states the current one, unless the caller chose another.
@@ -103,18 +147,16 @@ impl Rounds<'_> {
         }
     }
 
-    fn round(&mut self, raw: &RawValue) -> Result<(), InputError> {
+    fn round(&mut self, element: &Element) -> Result<Entry, InputError> {
         let place = self.place();
-        let entry = match json::object::<Round>(raw.get()) {
-            Err(error) => Err(Malformed::new(place, error.to_string())),
+        match json::object::<Round>(self.elements.text(element)) {
+            Err(error) => Ok(Err(Malformed::new(place, error.to_string()))),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
                 let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
-                round.into_record(chain, rule, place).map_err(|reason| Malformed::new(place, reason))
+                Ok(round.into_record(chain, rule, place).map_err(|reason| Malformed::new(place, reason)))
             }
-        };
-        self.entries.push(entry);
-        Ok(())
+        }
     }
 
     fn place(&mut self) -> Place {
@@ -128,7 +170,8 @@ enum Shape<'a> {
     /// The chain has a result of its own: no round of the bundle can be read without it, so an error ends the reading.
     Bundle {
         chain: Result<Option<ChainInfo>, InputError>,
-        beacons: Vec<&'a RawValue>,
+        /// A list of rounds, or one round.
+        beacons: &'a str,
     },
     Chain,
     Round,
@@ -143,23 +186,22 @@ struct AnyElement<'a> {
     #[serde(borrow, alias = "chainInfo", alias = "info")]
     chain_info: Option<&'a RawValue>,
     #[serde(borrow, alias = "rounds")]
-    beacons: Option<Vec<&'a RawValue>>,
+    beacons: Option<&'a RawValue>,
 }
 
-fn shape(raw: &RawValue) -> Result<Shape<'_>, String> {
-    let element: AnyElement<'_> = json::object(raw.get()).map_err(|error| error.to_string())?;
+fn shape(text: &str) -> Result<Shape<'_>, String> {
+    let element: AnyElement<'_> = json::object(text).map_err(|error| error.to_string())?;
     let chain = match (element.chain_info, element.chain) {
         (Some(info), _) => ChainInfo::from_json(info.get()).map(Some),
         (None, Some(name)) => ChainInfo::well_known(&name).map(Some),
-        (None, None) if element.round.is_some() && element.public_key.is_some() => {
-            ChainInfo::from_json(raw.get()).map(Some)
-        }
+        (None, None) if element.round.is_some() && element.public_key.is_some() => ChainInfo::from_json(text).map(Some),
         (None, None) => Ok(None),
     };
-    match (element.beacons, element.round) {
-        (Some(beacons), _) => Ok(Shape::Bundle { chain, beacons }),
+    match (element.beacons.map(RawValue::get), element.round) {
+        (Some(beacons), _) if beacons.starts_with('[') => Ok(Shape::Bundle { chain, beacons }),
+        (Some(_), _) => Err("\"beacons\": expected a list of rounds".to_owned()),
         (None, Some(_)) if matches!(chain, Ok(None)) => Ok(Shape::Round),
-        (None, Some(_)) => Ok(Shape::Bundle { chain, beacons: vec![raw] }),
+        (None, Some(_)) => Ok(Shape::Bundle { chain, beacons: text }),
         (None, None) if element.public_key.is_some() => Ok(Shape::Chain),
         (None, None) => Err("expected a round (\"round\", \"signature\"), a bundle of rounds (\"beacons\") or a chain info (\"public_key\")".to_owned()),
     }
@@ -215,11 +257,13 @@ impl Round {
     fn randomness_check(&self) -> Option<Check> {
         let stated = &self.randomness.as_ref()?.0;
         let computed = Sha256::digest(&self.signature.0);
-        Some(Check::decided(
-            "randomness",
-            CheckResult::of(stated.as_slice() == computed.as_slice()),
-            format!("the signature hashes to {}", const_hex::encode(computed)),
-        ))
+        let hash = const_hex::encode(computed);
+        let passed = stated.as_slice() == computed.as_slice();
+        let detail = match passed {
+            true => format!("the signature hashes to {hash}"),
+            false => format!("expected the hash of the signature, {hash}, found {}", shortened(stated)),
+        };
+        Some(Check::decided("randomness", CheckResult::of(passed), detail))
     }
 
     /// Round 1 signs the genesis seed in place of a previous signature.
@@ -232,11 +276,20 @@ impl Round {
                 "the chain info does not state the genesis seed",
             ));
         };
-        Some(Check::decided(
-            "genesis_seed",
-            CheckResult::of(stated == seed),
-            format!("the chain starts from {}", const_hex::encode(seed)),
-        ))
+        let expected = const_hex::encode(seed);
+        let detail = match stated == seed {
+            true => format!("the chain starts from {expected}"),
+            false => format!("expected the seed {expected} that the chain starts from, found {}", shortened(stated)),
+        };
+        Some(Check::decided("genesis_seed", CheckResult::of(stated == seed), detail))
+    }
+}
+
+/// Hexadecimal digits of 32 bytes at most: what a document states in place of a hash can be of any length.
+fn shortened(bytes: &[u8]) -> String {
+    match bytes.get(..32) {
+        Some(start) if bytes.len() > 32 => format!("{}… ({} bytes)", const_hex::encode(start), bytes.len()),
+        _ => const_hex::encode(bytes),
     }
 }
 
@@ -289,11 +342,16 @@ mod tests {
     use super::*;
 
     fn quicknet() -> DrandOptions {
-        DrandOptions { chain: Some(ChainInfo::well_known("quicknet").unwrap()), suite: None }
+        DrandOptions { chain: Some(ChainInfo::well_known("quicknet").unwrap()), ..DrandOptions::default() }
     }
 
     fn chained() -> DrandOptions {
-        DrandOptions { chain: Some(ChainInfo::well_known("default").unwrap()), suite: None }
+        DrandOptions { chain: Some(ChainInfo::well_known("default").unwrap()), ..DrandOptions::default() }
+    }
+
+    /// All entries of a document, or the error that ends it.
+    fn read(input: &[u8], options: &DrandOptions) -> Result<Vec<Entry>, InputError> {
+        super::read(input, options)?.collect()
     }
 
     fn entries(input: &str, options: &DrandOptions) -> Vec<Entry> {
@@ -425,6 +483,22 @@ mod tests {
     }
 
     #[test]
+    fn a_chain_info_speaks_for_the_documents_after_it() {
+        let key = "ab".repeat(48);
+        let info = format!(r#"{{"public_key": "{key}", "period": 3, "scheme": "pedersen-bls-unchained"}}"#);
+        let mut rounds = super::read(info.as_bytes(), &DrandOptions::default()).unwrap();
+        assert!(rounds.next().is_none());
+        let options = DrandOptions { earlier: rounds.chain_info().cloned(), ..DrandOptions::default() };
+        let round = r#"{"round": 5, "signature": "ab"}"#;
+        assert_eq!(record(round, &options).public_keys, [[0xab; 48]]);
+        // A chain of the document's own, and the caller's, come before it.
+        let own = record(r#"{"chain": "quicknet", "round": 5, "signature": "ab"}"#, &options);
+        assert_eq!(own.suite.as_deref(), Some("drand-quicknet"));
+        let chosen = DrandOptions { chain: quicknet().chain, ..options };
+        assert_eq!(record(round, &chosen).suite.as_deref(), Some("drand-quicknet"));
+    }
+
+    #[test]
     fn a_bundles_chain_ends_with_the_bundle() {
         let input =
             r#"[{"chain": "quicknet", "beacons": [{"round": 1, "signature": ""}]}, {"round": 2, "signature": ""}]"#;
@@ -451,7 +525,7 @@ mod tests {
 
     #[test]
     fn a_round_on_bn254_signs_its_number_hashed_with_keccak() {
-        let evmnet = DrandOptions { chain: Some(ChainInfo::well_known("evmnet").unwrap()), suite: None };
+        let evmnet = DrandOptions { chain: Some(ChainInfo::well_known("evmnet").unwrap()), ..DrandOptions::default() };
         let record = record(r#"{"round": 1, "signature": "ab"}"#, &evmnet);
         let message = "6c31fc15422ebad28aaf9089c306702f67540b53c7eea8b7d2941044b027100f";
         assert_eq!(record.messages, Messages::Shared(const_hex::decode(message).unwrap().into()));

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::format::Format;
+use crate::format::{Foreign, Format};
 use crate::record::Place;
 
 /// The input cannot be read, or not any further. Nothing follows it.
@@ -16,6 +16,27 @@ pub enum InputError {
     /// The operating system returned an error.
     #[error("cannot read the input: {0}")]
     Read(io::Error),
+
+    /// The input is no claims, but something else that is often met.
+    #[error(transparent)]
+    Foreign(#[from] Foreign),
+
+    /// A packed input is damaged or cut off.
+    #[error("the input cannot be read further: {reason}")]
+    Packed {
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// Claims in JSON stand on several lines each.
+    #[error(
+        "line {line}: the JSON object goes on over several lines (pretty-printed), expected one object a line; write each on one \
+         line, as `jq -c .` does"
+    )]
+    PrettyPrinted {
+        /// The line on which the first object begins.
+        line: u64,
+    },
 
     /// A document of a format that is read as a whole is longer than the limit.
     #[error("the {format} document is longer than {} MiB, the limit; split it into several files", .limit >> 20)]
@@ -46,6 +67,15 @@ pub enum InputError {
         reason: String,
     },
 
+    /// Too many elements of a document are not what its format has.
+    #[error("more than {limit} elements of the {format} document are no {format} objects, so it was not read further")]
+    Unfit {
+        /// The format that was read.
+        format: Format,
+        /// The limit.
+        limit: usize,
+    },
+
     /// A Parquet file cannot be read.
     #[cfg(feature = "parquet")]
     #[error(transparent)]
@@ -53,8 +83,8 @@ pub enum InputError {
 
     /// Nothing says which key verifies a drand round.
     #[error(
-        "{place}: nothing says which chain this round belongs to; put the chain info into the document, or name the chain \
-         (on the command line --chain NAME with default, quicknet, evmnet or fastnet, or --chain-info FILE)"
+        "{place}: nothing says which chain this round belongs to; put the chain info into the document or an input before it, or \
+         name the chain (on the command line --chain NAME with default, quicknet, evmnet or fastnet, or --chain-info FILE)"
     )]
     ChainUnknown {
         /// The first such round.
@@ -121,6 +151,10 @@ pub enum InputError {
 
 impl From<io::Error> for InputError {
     fn from(error: io::Error) -> Self {
+        // The operating system does not use this kind: it is that of content that cannot be unpacked.
+        if error.kind() == io::ErrorKind::InvalidData && error.raw_os_error().is_none() {
+            return Self::Packed { reason: error.to_string() };
+        }
         Self::Read(error)
     }
 }
@@ -130,10 +164,10 @@ impl From<io::Error> for InputError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParquetFileError {
-    /// The input is a pipe. The reader takes files alone, and a caller that has a pipe returns this error.
+    /// The input is a pipe or a packed file. The reader takes files alone, and a caller that has a pipe returns this error.
     #[error(
-        "Parquet keeps its index at the end of the file, so it cannot be read from a pipe; save the input to a file and name \
-         that file"
+        "Parquet keeps its index at the end of the file, so it cannot be read from a pipe or from a packed file; save or unpack \
+         the input to a file and name that file"
     )]
     NeedsFile,
 

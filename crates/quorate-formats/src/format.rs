@@ -24,11 +24,13 @@ pub enum Format {
     Drand,
     /// Beacon API light-client objects.
     LightClient,
+    /// Deposits to Ethereum's deposit contract.
+    Deposit,
 }
 
 impl Format {
     /// All of them, in the order in which they are documented.
-    pub const ALL: [Self; 4] = [Self::Jsonl, Self::Parquet, Self::Drand, Self::LightClient];
+    pub const ALL: [Self; 5] = [Self::Jsonl, Self::Parquet, Self::Drand, Self::LightClient, Self::Deposit];
 
     /// The name on the command line.
     #[must_use]
@@ -38,6 +40,7 @@ impl Format {
             Self::Parquet => "parquet",
             Self::Drand => "drand",
             Self::LightClient => "light-client",
+            Self::Deposit => "deposit",
         }
     }
 }
@@ -58,20 +61,21 @@ impl FromStr for Format {
 
 /// No format has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("found the format {0:?}, expected jsonl, parquet, drand or light-client")]
+#[error("found the format {0:?}, expected jsonl, parquet, drand, light-client or deposit")]
 pub struct UnknownFormat(String);
 
 /// An input whose first bytes have been looked at.
 pub type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Guesses the format from the first bytes of an input. Returns the format and the whole input, those bytes included.
+/// Guesses the format from the first bytes of an input, as [`guess`] does. Returns the guess and the whole input, those bytes
+/// included.
 ///
 /// Reads no further than the first complete line or object, and at most [`PEEK_LIMIT`] bytes, so that a slow pipe of JSON
 /// Lines does not have to wait.
 ///
 /// # Errors
 /// Reading fails.
-pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Format, Peeked<R>)> {
+pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Result<Format, Foreign>, Peeked<R>)> {
     let mut prefix = Vec::new();
     let mut scanned = 0;
     while prefix.len() < PEEK_LIMIT {
@@ -98,10 +102,155 @@ pub fn peek<R: BufRead>(mut reader: R) -> io::Result<(Format, Peeked<R>)> {
 ///
 /// The evidence is the field names of the first object, and of the object in its field `data`. Values are not looked at: they
 /// can hold any text.
-#[must_use]
-pub fn guess(prefix: &[u8]) -> Format {
-    evidence(prefix).unwrap_or(Format::Jsonl)
+///
+/// # Errors
+/// The input is something else that is often met: text in another encoding or another notation, or a compressed file.
+pub fn guess(prefix: &[u8]) -> Result<Format, Foreign> {
+    evidence(prefix).unwrap_or_else(|| Foreign::of(prefix).map_or(Ok(Format::Jsonl), Err))
 }
+
+/// Something that is often met in place of claims, and that no reader reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// A compressed file.
+    #[error("found a file packed with {0}, which is not read; unpack it, or pack it with gzip or zstd")]
+    Packed(&'static str),
+    /// Text in UTF-16.
+    #[error("found text in UTF-16, expected UTF-8; convert it, for example with `iconv -f UTF-16 -t UTF-8`")]
+    Utf16,
+    /// YAML.
+    #[error("found YAML, expected JSON; convert it, for example with `yq -o=json`")]
+    Yaml,
+    /// Comma-separated values.
+    #[error(
+        "found CSV, expected JSON Lines; write one JSON object a line, or a Parquet file, with \"public_key\", \"message\" and \
+         \"signature\""
+    )]
+    Csv,
+    /// SSZ of another kind, or another binary format.
+    #[error(
+        "found a binary file that is neither Parquet nor a light-client bootstrap or update in SSZ; expected one of these, or \
+         text in JSON"
+    )]
+    Binary,
+}
+
+impl Foreign {
+    fn of(prefix: &[u8]) -> Option<Self> {
+        if let Some((_, name)) = PACKED.iter().find(|(magic, _)| prefix.starts_with(magic)) {
+            return Some(Self::Packed(name));
+        }
+        let zeros = |first: usize| prefix.iter().take(16).skip(first).step_by(2).filter(|byte| **byte == 0).count();
+        let is_utf16 = matches!((zeros(0), zeros(1)), (0, 4..) | (4.., 0));
+        if prefix.starts_with(&[0xff, 0xfe]) || prefix.starts_with(&[0xfe, 0xff]) || is_utf16 {
+            return Some(Self::Utf16);
+        }
+        if prefix.contains(&0) {
+            return Some(Self::Binary);
+        }
+        let text = String::from_utf8_lossy(prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix));
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let first = lines.next()?;
+        if first.starts_with(['{', '[']) {
+            return None;
+        }
+        let is_column = |name: &str| CSV_COLUMNS.contains(&name.trim().trim_matches('"'));
+        if [',', ';', '\t'].iter().any(|separator| first.split(*separator).filter(|name| is_column(name)).count() > 1) {
+            return Some(Self::Csv);
+        }
+        let key =
+            first.strip_prefix("- ").unwrap_or(first).split_once(':').map(|(key, _)| key.trim_matches(['"', '\'']));
+        let is_field = |key: &str| {
+            [&CSV_COLUMNS[..], &LIGHT_CLIENT_FIELDS, &DRAND_FIELDS].iter().any(|fields| fields.contains(&key))
+        };
+        (key.is_some_and(is_field) || first == "---" || first.starts_with("%YAML")).then_some(Self::Yaml)
+    }
+}
+
+/// How an object of a light client in SSZ is laid out, see `light_client::binary`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SszShape {
+    Bootstrap {
+        altair: bool,
+        /// Since Electra, branches are one node longer.
+        deep: bool,
+    },
+    Update {
+        altair: bool,
+        deep: bool,
+        committee: bool,
+        finality: bool,
+    },
+}
+
+impl SszShape {
+    /// The shape of an object: by the offset that it begins with, in Altair by its length.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        let start: [u8; 8] = *bytes.first_chunk()?;
+        // An object of Altair begins with its slot, which is below 2^32.
+        if start[4..] == [0; 4]
+            && let Some((_, shape)) = ALTAIR.iter().find(|(length, _)| *length == bytes.len())
+        {
+            return Some(*shape);
+        }
+        Self::of_offset(*start.first_chunk()?)
+    }
+
+    /// Whether the bytes are several objects, each behind its length (8 bytes) and the digest of its fork (4 bytes).
+    pub(crate) fn is_list(bytes: &[u8]) -> bool {
+        let Some((length, rest)) = bytes.split_first_chunk() else { return false };
+        let length = u64::from_le_bytes(*length);
+        let altair = ALTAIR.iter().any(|(fixed, _)| *fixed as u64 + 4 == length);
+        let offset = rest.get(4..).and_then(|object| object.first_chunk());
+        length < 1 << 20 && (altair || offset.is_some_and(|offset| Self::of_offset(*offset).is_some()))
+    }
+
+    fn of_offset(offset: [u8; 4]) -> Option<Self> {
+        let offset = u32::from_le_bytes(offset);
+        SINCE_CAPELLA.iter().find(|(first, _)| *first == offset).map(|(_, shape)| *shape)
+    }
+}
+
+const fn update(altair: bool, deep: bool, committee: bool, finality: bool) -> SszShape {
+    SszShape::Update { altair, deep, committee, finality }
+}
+
+/// The lengths of Altair's objects.
+const ALTAIR: [(usize, SszShape); 4] = [
+    (24_896, SszShape::Bootstrap { altair: true, deep: false }),
+    (25_368, update(true, false, true, true)),
+    (584, update(true, false, false, true)),
+    (280, update(true, false, false, false)),
+];
+
+/// The longest of them.
+const ALTAIR_LONGEST: usize = 25_368;
+
+/// The sizes of the fixed parts since Capella, which are the offsets of the first header.
+const SINCE_CAPELLA: [(u32, SszShape); 7] = [
+    (24_788, SszShape::Bootstrap { altair: false, deep: false }),
+    (24_820, SszShape::Bootstrap { altair: false, deep: true }),
+    (25_152, update(false, false, true, true)),
+    (25_216, update(false, true, true, true)),
+    (368, update(false, false, false, true)),
+    (400, update(false, true, false, true)),
+    (172, update(false, false, false, false)),
+];
+
+pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(crate) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// What packed files begin with. gzip and zstd are here for a caller that does not unpack them, and for what is packed twice.
+const PACKED: [(&[u8], &str); 7] = [
+    (&GZIP_MAGIC, "gzip"),
+    (&ZSTD_MAGIC, "zstd"),
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\x03\x04", "zip"),
+    (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
+    (b"\xff\x06\0\0sNaPpY", "snappy"),
+];
+const CSV_COLUMNS: [&str; 8] = ["id", "suite", "public_key", "pubkey", "public_keys", "message", "signature", "source"];
 
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 const LIGHT_CLIENT_FIELDS: [&str; 5] =
@@ -109,30 +258,43 @@ const LIGHT_CLIENT_FIELDS: [&str; 5] =
 const DRAND_FIELDS: [&str; 6] = ["round", "beacons", "rounds", "chain_info", "previous_signature", "schemeID"];
 /// A claim may have a field named `round` too, so these names decide first.
 const CLAIM_FIELDS: [&str; 3] = ["message", "messages", "public_keys"];
+const DEPOSIT_FIELDS: [&str; 3] = ["deposit_message_root", "deposit_data_root", "deposit_cli_version"];
 
-/// The format, if the bytes decide it.
-fn evidence(prefix: &[u8]) -> Option<Format> {
+/// The format, or what is no format, if the bytes decide it.
+fn evidence(prefix: &[u8]) -> Option<Result<Format, Foreign>> {
     if prefix.starts_with(PARQUET_MAGIC) {
-        return Some(Format::Parquet);
+        return Some(Ok(Format::Parquet));
+    }
+    if SszShape::of(prefix).is_some() || SszShape::is_list(prefix) {
+        return Some(Ok(Format::LightClient));
     }
     let json = prefix.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(prefix);
     let first = *json.iter().find(|byte| !byte.is_ascii_whitespace())?;
-    if first != b'{' && first != b'[' {
-        return Some(Format::Jsonl);
+    if first != b'{' && first != b'[' || prefix.contains(&0) {
+        // Text is decided by its first line, and an object of Altair in SSZ by its end.
+        let line_ended = first != b'#' && json.trim_ascii_start().contains(&b'\n');
+        return match Foreign::of(prefix) {
+            Some(Foreign::Binary) if prefix.len() <= ALTAIR_LONGEST => None,
+            Some(foreign) => Some(Err(foreign)),
+            None => line_ended.then_some(Ok(Format::Jsonl)),
+        };
     }
     let names = FirstObject::scan(json);
     let has = |fields: &[&str]| fields.iter().any(|field| names.fields.contains(&field.as_bytes()));
-    if has(&CLAIM_FIELDS) {
-        Some(Format::Jsonl)
+    let format = if has(&CLAIM_FIELDS) {
+        Format::Jsonl
     } else if has(&LIGHT_CLIENT_FIELDS) {
-        Some(Format::LightClient)
+        Format::LightClient
+    } else if has(&DEPOSIT_FIELDS) {
+        Format::Deposit
     } else if !names.closed {
-        None
+        return None;
     } else if has(&DRAND_FIELDS) {
-        Some(Format::Drand)
+        Format::Drand
     } else {
-        Some(Format::Jsonl)
-    }
+        Format::Jsonl
+    };
+    Some(Ok(format))
 }
 
 /// The field names of the first object, as far as the bytes go.
@@ -225,7 +387,7 @@ mod tests {
 
     #[test]
     fn each_format_is_recognised() {
-        let cases: [(&str, Format); 18] = [
+        let cases: [(&str, Format); 21] = [
             ("PAR1\u{15}", Format::Parquet),
             ("", Format::Jsonl),
             (" \n", Format::Jsonl),
@@ -244,9 +406,43 @@ mod tests {
             (r#"{"data": [{"attested_header": {"#, Format::LightClient),
             (r#"{"data": {"x": {"attested_header": {"}}}"#, Format::Jsonl),
             (r#"{"network":"mainnet","period":1,"pubkeys":["#, Format::LightClient),
+            (r#"[{"pubkey": "00", "amount": 1, "deposit_message_root": "#, Format::Deposit),
+            ("\u{fffd}hello\n{\"round\": 1}", Format::Jsonl),
+            ("curl: (6) Could not resolve host\n", Format::Jsonl),
         ];
         for (input, format) in cases {
-            assert_eq!(guess(input.as_bytes()), format, "{input}");
+            assert_eq!(guess(input.as_bytes()), Ok(format), "{input}");
+        }
+    }
+
+    #[test]
+    fn what_is_often_met_in_place_of_claims_is_named() {
+        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+        let cases: [(&[u8], Foreign); 16] = [
+            (&[0x1f, 0x8b, 8, 0], Foreign::Packed("gzip")),
+            (&[0x28, 0xb5, 0x2f, 0xfd, 0], Foreign::Packed("zstd")),
+            (b"\xfd7zXZ\0\0", Foreign::Packed("xz")),
+            (b"BZh91AY", Foreign::Packed("bzip2")),
+            (b"PK\x03\x04", Foreign::Packed("zip")),
+            (&utf16("\u{feff}{\"id\": 1}"), Foreign::Utf16),
+            (&utf16("{\"id\": 1}"), Foreign::Utf16),
+            (b"\0{\0\"\0i\0d\0\"\0:\0 \x001\0}", Foreign::Utf16),
+            (b"---\npublic_key: 00\n", Foreign::Yaml),
+            (b"# claims\n- public_key: 00\n  message: 01\n", Foreign::Yaml),
+            (b"round: 5\nsignature: 00\n", Foreign::Yaml),
+            (b"public_key,message,signature\n00,01,02\n", Foreign::Csv),
+            (b"\"id\";\"public_key\";\"message\"\n", Foreign::Csv),
+            (b"\xef\xbb\xbfpublic_key\tmessage\tsignature\r\n", Foreign::Csv),
+            (b"\x7fELF\x02\x01\x01\0\0\0", Foreign::Binary),
+            (&[7, 0, 0, 0, 9], Foreign::Binary),
+        ];
+        for (input, foreign) in cases {
+            assert_eq!(guess(input), Err(foreign), "{}", String::from_utf8_lossy(input));
+            assert!(foreign.to_string().contains(';'), "what to do: {foreign}");
+            let (peeked, mut whole) = peek(BufReader::with_capacity(3, input)).unwrap();
+            let mut bytes = Vec::new();
+            whole.read_to_end(&mut bytes).unwrap();
+            assert_eq!((peeked, bytes.as_slice()), (Err(foreign), input));
         }
     }
 
@@ -254,7 +450,7 @@ mod tests {
     fn peeking_consumes_nothing() {
         let input = format!("{}{{\"round\": 1}}{}", "\n".repeat(5000), " ".repeat(100_000));
         let (format, mut whole) = peek(BufReader::with_capacity(11, input.as_bytes())).unwrap();
-        assert_eq!(format, Format::Drand);
+        assert_eq!(format, Ok(Format::Drand));
         let mut text = String::new();
         whole.read_to_string(&mut text).unwrap();
         assert_eq!(text, input);
@@ -270,7 +466,7 @@ mod tests {
         }
         let line = "{\"id\": 1, \"public_key\": \"00\"}\n";
         let (format, _) = peek(BufReader::new(line.as_bytes().chain(Stalls))).unwrap();
-        assert_eq!(format, Format::Jsonl);
+        assert_eq!(format, Ok(Format::Jsonl));
     }
 
     proptest! {

@@ -8,19 +8,20 @@
 //! that occurs twice is an error. An input whose first character is `[` is read as one JSON array of such objects.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{BufRead, Read};
-use std::vec;
+use std::marker::PhantomData;
 
 use quorate::SourceId;
-use serde::Deserialize;
+use serde::de::{self, SeqAccess};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::columns::Columns;
-use crate::document::elements;
+use crate::columns::{Columns, Field, Held, check_name};
+use crate::document::Elements;
 use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
-use crate::hex::from_hex;
 use crate::json::{self, ObjectError};
 use crate::record::{Id, Place, Record};
 
@@ -36,6 +37,8 @@ pub struct JsonLines<R> {
     state: State,
     buffer: Vec<u8>,
     lines: u64,
+    /// Lines that were not blank.
+    entries: u64,
     limit: usize,
 }
 
@@ -46,7 +49,7 @@ impl<R: BufRead> JsonLines<R> {
     }
 
     fn with_limit(reader: R, limit: usize) -> Self {
-        Self { reader, state: State::Start, buffer: Vec::new(), lines: 0, limit }
+        Self { reader, state: State::Start, buffer: Vec::new(), lines: 0, entries: 0, limit }
     }
 
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
@@ -57,7 +60,8 @@ impl<R: BufRead> JsonLines<R> {
                 State::Array { elements, next } => {
                     let place = Place::Element(*next);
                     *next += 1;
-                    return Ok(elements.next().map(|raw| parse(raw.get(), place, Ending::Complete)));
+                    let Some(element) = elements.element()? else { return Ok(None) };
+                    return Ok(Some(parse(elements.text(&element), place, Ending::Complete)));
                 }
                 State::Done => return Ok(None),
             }
@@ -75,7 +79,7 @@ impl<R: BufRead> JsonLines<R> {
                 self.reader.consume(1);
                 self.lines += u64::from(first == b'\n');
             } else if first == b'[' {
-                let elements = elements(self.reader.by_ref(), Format::Jsonl)?.into_iter();
+                let elements = Elements::read(self.reader.by_ref(), Format::Jsonl)?;
                 return Ok(State::Array { elements, next: 0 });
             } else {
                 return Ok(State::Lines);
@@ -96,7 +100,13 @@ impl<R: BufRead> JsonLines<R> {
             };
             match text {
                 Ok(("", _)) => {}
-                Ok((text, ending)) => return Ok(Some(parse(text, place, ending))),
+                Ok(("{", Ending::Complete)) if self.entries == 0 && goes_on(&mut self.reader)? => {
+                    return Err(InputError::PrettyPrinted { line: self.lines });
+                }
+                Ok((text, ending)) => {
+                    self.entries += 1;
+                    return Ok(Some(parse(text, place, ending)));
+                }
                 Err(error) => {
                     let reason = format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1);
                     return Ok(Some(Err(Malformed::new(place, reason))));
@@ -142,8 +152,14 @@ impl<R: BufRead> Iterator for JsonLines<R> {
 enum State {
     Start,
     Lines,
-    Array { elements: vec::IntoIter<Box<RawValue>>, next: u64 },
+    Array { elements: Elements, next: u64 },
     Done,
+}
+
+/// Whether a field of an object comes next, as after the opening brace of an object on several lines.
+fn goes_on(reader: &mut impl BufRead) -> Result<bool, InputError> {
+    let next = reader.fill_buf()?;
+    Ok(next.trim_ascii_start().first() == Some(&b'"'))
 }
 
 enum Line {
@@ -166,29 +182,33 @@ struct Fields<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     suite: Option<Text<'a>>,
-    #[serde(borrow)]
-    public_key: Option<Text<'a>>,
-    #[serde(borrow)]
-    public_keys: Option<Vec<Text<'a>>>,
-    #[serde(borrow)]
-    message: Option<Text<'a>>,
-    #[serde(borrow)]
-    messages: Option<Vec<Text<'a>>>,
-    #[serde(borrow)]
-    signature: Option<Text<'a>>,
+    public_key: Option<One<OfKeys>>,
+    public_keys: Option<Many<OfKeys>>,
+    message: Option<One<OfMessages>>,
+    messages: Option<Many<OfMessages>>,
+    signature: Option<One<OfSignature>>,
     source: Option<SourceId>,
 }
 
 impl Fields<'_> {
     fn decode(self) -> Result<Columns, String> {
+        if let Some(id) = self.id {
+            check_name("id", id.get().len())?;
+        }
+        if let Some(suite) = &self.suite {
+            check_name("suite", suite.0.len())?;
+        }
+        if let Some(SourceId::Name(name)) = &self.source {
+            check_name("source", name.len())?;
+        }
         Ok(Columns {
             id: self.id.map_or(Ok(None), Id::from_json)?,
             suite: self.suite.map(|text| text.0.into_owned()),
-            public_key: decode_one("public_key", self.public_key)?,
-            public_keys: decode_all("public_keys", self.public_keys)?,
-            message: decode_one("message", self.message)?,
-            messages: decode_all("messages", self.messages)?,
-            signature: decode_one("signature", self.signature)?,
+            public_key: self.public_key.map(|one| one.0),
+            public_keys: self.public_keys.map(|many| many.0),
+            message: self.message.map(|one| one.0),
+            messages: self.messages.map(|many| many.0),
+            signature: self.signature.map(|one| one.0),
             source: self.source,
         })
     }
@@ -197,6 +217,78 @@ impl Fields<'_> {
 /// A string that borrows from the line unless it has escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Which field a value is read for, which says how long it may be.
+trait Of {
+    const FIELD: Field;
+}
+
+struct OfKeys;
+struct OfMessages;
+struct OfSignature;
+
+impl Of for OfKeys {
+    const FIELD: Field = Field::PublicKeys;
+}
+
+impl Of for OfMessages {
+    const FIELD: Field = Field::Messages;
+}
+
+impl Of for OfSignature {
+    const FIELD: Field = Field::Signature;
+}
+
+/// Bytes in hexadecimal. They are decoded while the line is read, so that no list of texts is held beside them.
+struct One<F>(Vec<u8>, PhantomData<F>);
+
+impl<'de, F: Of> Deserialize<'de> for One<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<F>(PhantomData<F>);
+
+        impl<F: Of> de::Visitor<'_> for Visitor<F> {
+            type Value = One<F>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<One<F>, E> {
+                F::FIELD.one(text.as_bytes(), true).map(|bytes| One(bytes, PhantomData)).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Visitor(PhantomData))
+    }
+}
+
+/// A list of such bytes, as long as memory allows.
+struct Many<F>(Vec<Vec<u8>>, PhantomData<F>);
+
+impl<'de, F: Of> Deserialize<'de> for Many<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<F>(PhantomData<F>);
+
+        impl<'de, F: Of> de::Visitor<'de> for Visitor<F> {
+            type Value = Many<F>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Many<F>, A::Error> {
+                let (mut held, mut found) = (Held::default(), Vec::new());
+                while let Some(One(bytes, _)) = list.next_element::<One<F>>()? {
+                    held.add(&bytes).map_err(de::Error::custom)?;
+                    found.push(bytes);
+                }
+                Ok(Many(found, PhantomData))
+            }
+        }
+
+        deserializer.deserialize_seq(Visitor(PhantomData))
+    }
+}
 
 fn parse(text: &str, place: Place, ending: Ending) -> Result<Record, Malformed> {
     fields(text, ending)
@@ -215,17 +307,6 @@ fn fields(text: &str, ending: Ending) -> Result<Fields<'_>, String> {
         }
         (error, _) => error.to_string(),
     })
-}
-
-fn decode_one(name: &str, text: Option<Text<'_>>) -> Result<Option<Vec<u8>>, String> {
-    text.map(|text| from_hex(&text.0).map_err(|reason| format!("\"{name}\": {reason}"))).transpose()
-}
-
-fn decode_all(name: &str, texts: Option<Vec<Text<'_>>>) -> Result<Option<Vec<Vec<u8>>>, String> {
-    let Some(texts) = texts else { return Ok(None) };
-    let decode =
-        |(index, text): (usize, Text<'_>)| from_hex(&text.0).map_err(|reason| format!("\"{name}[{index}]\": {reason}"));
-    texts.into_iter().enumerate().map(decode).collect::<Result<_, _>>().map(Some)
 }
 
 #[cfg(test)]
@@ -294,6 +375,7 @@ mod tests {
     #[test]
     fn a_truncated_array_is_an_error_and_ends() {
         let mut lines = JsonLines::new(&b"[{\"id\": 1},"[..]);
+        assert!(lines.next().unwrap().unwrap().is_err());
         assert!(matches!(lines.next(), Some(Err(InputError::Truncated { .. }))));
         assert!(lines.next().is_none());
     }
@@ -370,6 +452,14 @@ mod tests {
         let malformed = entries[1].as_ref().unwrap_err();
         assert!(malformed.to_string().starts_with("line 2: the input ends in the middle of this line;"));
         assert!(reason("{").contains("jq -c"));
+    }
+
+    #[test]
+    fn pretty_printed_claims_are_named_once() {
+        let mut lines = JsonLines::new(&b"\n{\n  \"public_key\": \"01\",\n  \"message\": \"02\"\n}\n"[..]);
+        let error = lines.next().unwrap().unwrap_err().to_string();
+        assert!(error.starts_with("line 2: the JSON object goes on") && error.contains("jq -c"), "{error}");
+        assert!(lines.next().is_none());
     }
 
     #[test]

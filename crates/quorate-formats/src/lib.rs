@@ -16,15 +16,23 @@
 //! |---|---|---|
 //! | [`jsonl`] | one claim a line | line by line |
 //! | `parquet` | one claim a row | batch by batch, from a file; needs the feature `parquet` |
-//! | [`drand`] | rounds of a drand chain | whole document |
-//! | [`light_client`] | Ethereum light-client updates | whole documents, all of them before the first claim |
+//! | [`drand`] | rounds of a drand chain | element by element, from a document in memory |
+//! | [`light_client`] | Ethereum light-client updates, JSON or SSZ | whole documents, all of them before the first claim |
+//! | [`deposit`] | deposits of Ethereum validators | element by element, from a document in memory |
+//!
+//! [`peek`] guesses the format of an input, and names what is often met in place of one ([`Foreign`]). `compression` unpacks gzip
+//! and zstd; it needs the feature `compression`.
+//!
+//! Memory is bounded: by the longest line ([`jsonl::LINE_LIMIT`]), by the pages and rows of a Parquet file (`parquet`), and by twice
+//! the longest document ([`DOCUMENT_LIMIT`]). Keys and signatures longer than any suite's, and lists that take more memory than
+//! such a line, are malformed. [`Record::bytes`] counts what a record holds, so that a caller can bound what it collects.
 //!
 //! This crate does no curve arithmetic and holds no secret: keys and signatures stay bytes, and the only arithmetic is that of
 //! hash functions. It reports two kinds of errors. An entry of which no claim can be made is [`Malformed`]: the caller
 //! reports it, and reading goes on. An input that cannot be read any further is an [`InputError`], and nothing follows it.
 //!
-//! The feature `parquet` is off by default: Arrow and Parquet are about forty more crates to compile, and a service reads JSON
-//! alone. The command line turns it on.
+//! The features `parquet` and `compression` are off by default: Arrow and Parquet are about forty more crates to compile, zstd is
+//! C, and a service reads JSON alone. The command line turns both on.
 
 #![forbid(unsafe_code)]
 
@@ -40,6 +48,7 @@ mod error;
 // One module for each format, and the guess which format an input has.
 
 mod format;
+pub mod deposit;
 pub mod drand;
 pub mod jsonl;
 pub mod light_client;
@@ -48,12 +57,18 @@ pub mod parquet;
 
 // What several formats share.
 
+// Inputs that are packed with gzip or zstd.
+#[cfg(feature = "compression")]
+pub mod compression;
+
 // The fields of a claim, in JSON Lines and in Parquet.
 mod columns;
 // JSON documents that are read whole, for drand and light clients.
 mod document;
 // One JSON object, with errors that name the field.
 pub mod json;
+// The tree hashes of Ethereum's objects.
+mod ssz;
 // Hexadecimal, and numbers that may stand in quotes.
 mod hex;
 mod number;
@@ -63,6 +78,6 @@ pub use entry::{Entry, Malformed};
 pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
-pub use format::{Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
+pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
 pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError, plain};

@@ -1,7 +1,8 @@
 //! Ethereum light-client objects, in which the 512 members of a sync committee sign the previous block.
 //!
 //! The reader accepts the JSON of the Beacon API, one object or several in a document: bootstraps, updates, finality updates
-//! and optimistic updates, with or without their `{"version", "data"}` envelopes. It also accepts committee files. An update
+//! and optimistic updates, with or without their `{"version", "data"}` envelopes. It also accepts the same objects in SSZ, from
+//! Altair to Fulu: one object alone, or several as `/eth/v1/beacon/light_client/updates` sends them. And it accepts committee files. An update
 //! does not contain the keys that signed it. They come from a bootstrap, from the next committee of another update, or from a
 //! committee file. So the caller reads all documents of a run first, then calls [`Committees::learn`] with them, and then
 //! [`Document::records`], which makes one claim of each update.
@@ -9,15 +10,15 @@
 //! This module does not follow a chain of updates from a checkpoint. It makes each update a claim that its committee signed
 //! it, and says which update proves the committee's keys ([`Record::rests_on`](crate::Record::rests_on)).
 
+mod binary;
 mod check;
 mod claims;
 mod committees;
 mod document;
 mod network;
 mod object;
-mod ssz;
 
-pub use self::check::MIN_PARTICIPANTS;
+pub use self::check::{MIN_PARTICIPANTS, TWO_THIRDS};
 pub use self::committees::{Committees, Lesson, Teaching};
 pub use self::document::Document;
 pub use self::network::{BeaconNetwork, Overrides, UnknownNetwork};

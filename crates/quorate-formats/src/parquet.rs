@@ -3,45 +3,62 @@
 //! A text column holds hexadecimal digits. A binary column, plain or of fixed size, holds the bytes themselves. The plural
 //! columns are lists of either. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
 //!
-//! The reader takes the types from the Parquet schema. It ignores an Arrow schema that is stored beside it, which could only
-//! ask for other in-memory forms (large, dictionary, view) of the same bytes.
+//! Memory is bounded, whatever the file states: see [`PAGE_LIMIT`], [`PAGES_LIMIT`], [`DICTIONARY_LIMIT`], [`ELEMENTS_LIMIT`]
+//! and [`ROW_LIMIT`]. Sizes that the file declares are checked before memory is allocated for them, and a value that many rows
+//! repeat is held once.
 
+// Columns and rows of one file.
+mod column;
+// What a file declares, and its pages within their limits.
+mod declared;
+mod pages;
 mod whole_file;
 
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use ::parquet::arrow::parquet_to_arrow_schema;
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use arrow_schema::{DataType, Schema};
 use quorate::SourceId;
 use serde_json::value::RawValue;
 
+use self::column::{Cell, Column, Value};
+use self::declared::check_footer;
+use self::pages::Budget;
+pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGE_LIMIT, PAGES_LIMIT};
 use self::whole_file::WholeFile;
-use crate::columns::Columns;
+use crate::columns::{Columns, Field, Held, check_name};
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
-use crate::hex::from_hex;
 use crate::record::{Id, Place, Record};
 
-/// How many rows are decoded at a time. This number and the size of a page bound the memory.
-pub const BATCH_ROWS: usize = 1024;
+/// What the keys, or the messages, of one row take in memory, at most: 64 MiB, as for a line of JSON.
+pub const ROW_LIMIT: usize = crate::columns::HELD_LIMIT;
 
 /// Reads claims row by row.
 ///
 /// After an `Err` from the outer result the iterator ends. Damage inside a page is found only when its rows are reached.
 pub struct ParquetRows {
-    batches: ParquetRecordBatchReader,
-    current: Option<Batch>,
+    file: Arc<WholeFile>,
+    metadata: ParquetMetaData,
+    columns: Vec<Named>,
+    budget: Budget,
+    /// The row group that is read next, and the rows that are left of the one before it.
+    group: usize,
+    left: u64,
     rows: u64,
     ended: bool,
+}
+
+/// A column with its name and its type.
+struct Named {
+    name: &'static str,
+    kind: DataType,
+    column: Column,
 }
 
 impl ParquetRows {
@@ -52,36 +69,44 @@ impl ParquetRows {
     /// it.
     pub fn open(mut file: File) -> Result<Self, InputError> {
         check_marks(&mut file)?;
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = contained(|| ParquetRecordBatchReaderBuilder::try_new_with_options(WholeFile(file), options))
-            .map_err(|reason| ParquetFileError::NotParquet { reason })?;
-        check_columns(builder.schema())?;
-        let columns = builder.parquet_schema();
-        let roots = columns.root_schema().get_fields().iter().enumerate();
-        let wanted = roots.filter(|(_, field)| COLUMNS.contains(&field.name())).map(|(index, _)| index);
-        let mask = ProjectionMask::roots(columns, wanted);
-        let batches = contained(|| builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())
-            .map_err(|reason| ParquetFileError::Damaged { row: 0, reason })?;
-        Ok(Self { batches, current: None, rows: 0, ended: false })
+        let unfit = |reason: String| ParquetFileError::NotParquet { reason };
+        check_footer(&footer(&mut file)?).map_err(|error| unfit(error.to_string()))?;
+        let file = Arc::new(WholeFile(file));
+        let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(file.as_ref())).map_err(unfit)?;
+        let parts = metadata.file_metadata().schema_descr();
+        // Without the file's own Arrow schema, which could only ask for other forms in memory of the same values.
+        let schema = contained(|| parquet_to_arrow_schema(parts, None)).map_err(unfit)?;
+        check_columns(&schema)?;
+        let columns = COLUMNS.into_iter().filter_map(|name| {
+            let kind = schema.field_with_name(name).ok()?.data_type().clone();
+            Some(Named { name, kind, column: Column::find(parts, name)? })
+        });
+        let columns = columns.collect();
+        Ok(Self { file, metadata, columns, budget: Budget::default(), group: 0, left: 0, rows: 0, ended: false })
     }
 
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
-        loop {
-            if let Some(batch) = &mut self.current {
-                if batch.next < batch.rows {
-                    let row = batch.next;
-                    batch.next += 1;
-                    self.rows += 1;
-                    let place = Place::Row(self.rows);
-                    return Ok(Some(batch.record(row, place).map_err(|reason| Malformed { place, reason })));
-                }
-                self.current = None;
+        let damaged = |row| move |reason| ParquetFileError::Damaged { row, reason };
+        while self.left == 0 {
+            if self.group == self.metadata.num_row_groups() {
+                return Ok(None);
             }
-            let batch = contained(|| self.batches.next().transpose())
-                .map_err(|reason| ParquetFileError::Damaged { row: self.rows, reason })?;
-            let Some(batch) = batch else { return Ok(None) };
-            self.current = Some(Batch::new(&batch));
+            let group = self.metadata.row_group(self.group);
+            let rows = u64::try_from(group.num_rows())
+                .map_err(|_| damaged(self.rows)("a row group states a negative number of rows".to_owned()))?;
+            for named in &mut self.columns {
+                let start = || named.column.start(&self.file, group, rows as usize, &self.budget);
+                contained(start).map_err(damaged(self.rows))?;
+            }
+            (self.group, self.left) = (self.group + 1, rows);
         }
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for named in &mut self.columns {
+            cells.push(contained(|| named.column.next()).map_err(damaged(self.rows))?);
+        }
+        (self.rows, self.left) = (self.rows + 1, self.left - 1);
+        let place = Place::Row(self.rows);
+        Ok(Some(record(&self.columns, cells, place).map_err(|reason| Malformed { place, reason })))
     }
 }
 
@@ -122,6 +147,22 @@ fn check_marks(file: &mut File) -> Result<(), InputError> {
     }
     file.seek(SeekFrom::Start(0))?;
     Ok(())
+}
+
+/// The bytes of the footer.
+fn footer(file: &mut File) -> Result<Vec<u8>, InputError> {
+    let mut length = [0; 4];
+    let end = file.seek(SeekFrom::End(-8))?;
+    file.read_exact(&mut length)?;
+    let length = u64::from(u32::from_le_bytes(length));
+    let start = end.checked_sub(length).ok_or_else(|| ParquetFileError::NotParquet {
+        reason: format!("its footer states {length} bytes, more than the file has"),
+    })?;
+    let mut footer = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    // Read no more than what a footer may have, and one byte.
+    file.take(length.min(declared::FOOTER_LIMIT as u64 + 1)).read_to_end(&mut footer)?;
+    Ok(footer)
 }
 
 fn check_columns(schema: &Schema) -> Result<(), ParquetFileError> {
@@ -172,136 +213,101 @@ fn holds_id(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Boolean | DataType::Float32 | DataType::Float64) || kind.is_integer()
 }
 
-/// A batch of rows. Its columns are looked up once.
-struct Batch {
-    rows: usize,
-    next: usize,
-    id: Option<ArrayRef>,
-    suite: Option<ArrayRef>,
-    public_key: Option<ArrayRef>,
-    public_keys: Option<ArrayRef>,
-    message: Option<ArrayRef>,
-    messages: Option<ArrayRef>,
-    signature: Option<ArrayRef>,
-    source: Option<ArrayRef>,
-}
-
-impl Batch {
-    fn new(batch: &RecordBatch) -> Self {
-        let column = |name| batch.column_by_name(name).cloned();
-        Self {
-            rows: batch.num_rows(),
-            next: 0,
-            id: column("id"),
-            suite: column("suite"),
-            public_key: column("public_key"),
-            public_keys: column("public_keys"),
-            message: column("message"),
-            messages: column("messages"),
-            signature: column("signature"),
-            source: column("source"),
+fn record(columns: &[Named], cells: Vec<Cell>, place: Place) -> Result<Record, String> {
+    let mut fields = Columns::default();
+    for (Named { name, kind, .. }, cell) in columns.iter().zip(cells) {
+        let value = match cell {
+            Cell::Null => continue,
+            Cell::List(items) => {
+                let DataType::List(item) = kind else { return Err(format!("{name:?}: found a list")) };
+                match *name {
+                    "public_keys" => fields.public_keys = Some(list(Field::PublicKeys, item.data_type(), items)?),
+                    _ => fields.messages = Some(list(Field::Messages, item.data_type(), items)?),
+                }
+                continue;
+            }
+            Cell::One(value) => value,
+        };
+        let bytes = |field: Field| {
+            let named = |reason| format!("{name:?}: {reason}");
+            field.one(bytes(&value)?, *kind == DataType::Utf8).map_err(named)
+        };
+        match *name {
+            "id" => fields.id = id(&value, kind)?,
+            "suite" => fields.suite = Some(text(name, &value)?),
+            "source" => fields.source = Some(source(&value, kind)?),
+            "public_key" => fields.public_key = Some(bytes(Field::PublicKeys)?),
+            "message" => fields.message = Some(bytes(Field::Messages)?),
+            "signature" => fields.signature = Some(bytes(Field::Signature)?),
+            _ => return Err(format!("{name:?}: found one value, expected a list")),
         }
     }
+    fields.into_record(place)
+}
 
-    fn record(&self, row: usize, place: Place) -> Result<Record, String> {
-        let columns = Columns {
-            id: cell(self.id.as_ref(), row).map(|array| id(array, row)).transpose()?.flatten(),
-            suite: cell(self.suite.as_ref(), row).and_then(|array| text(array, row)),
-            public_key: bytes("public_key", self.public_key.as_ref(), row)?,
-            public_keys: list("public_keys", self.public_keys.as_ref(), row)?,
-            message: bytes("message", self.message.as_ref(), row)?,
-            messages: list("messages", self.messages.as_ref(), row)?,
-            signature: bytes("signature", self.signature.as_ref(), row)?,
-            source: cell(self.source.as_ref(), row).map(|array| source(array, row)).transpose()?,
-        };
-        columns.into_record(place)
+fn list(field: Field, kind: &DataType, items: Vec<Option<Value>>) -> Result<Vec<Vec<u8>>, String> {
+    let name = field.list_name();
+    let (mut held, mut list) = (Held::default(), Vec::with_capacity(items.len()));
+    for (index, item) in items.into_iter().enumerate() {
+        let item = item.ok_or_else(|| "found null, expected bytes".to_owned());
+        let decoded = item.and_then(|value| field.one(bytes(&value)?, *kind == DataType::Utf8));
+        let decoded = decoded.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))?;
+        held.add(&decoded).map_err(|reason| format!("\"{name}\": {reason}"))?;
+        list.push(decoded);
+    }
+    Ok(list)
+}
+
+fn bytes(value: &Value) -> Result<&[u8], String> {
+    match value {
+        Value::Bytes(bytes) => Ok(bytes.data()),
+        _ => Err("found a number, expected text or binary".to_owned()),
     }
 }
 
-/// The column, if its cell in this row is not null.
-fn cell(column: Option<&ArrayRef>, row: usize) -> Option<&dyn Array> {
-    column.filter(|array| array.is_valid(row)).map(AsRef::as_ref)
+fn text(name: &str, value: &Value) -> Result<String, String> {
+    let found = bytes(value).map_err(|reason| format!("{name:?}: {reason}"))?;
+    let text = std::str::from_utf8(found).map_err(|_| format!("{name:?}: the text is not UTF-8"))?;
+    check_name(name, text.len())?;
+    Ok(text.to_owned())
 }
 
-fn bytes(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<u8>>, String> {
-    let Some(array) = cell(column, row) else { return Ok(None) };
-    cell_bytes(array, row).map(Some).map_err(|reason| format!("\"{name}\": {reason}"))
-}
-
-fn list(name: &str, column: Option<&ArrayRef>, row: usize) -> Result<Option<Vec<Vec<u8>>>, String> {
-    let Some(array) = cell(column, row) else { return Ok(None) };
-    let Some(lists) = array.as_list_opt::<i32>() else {
-        return Err(format!("\"{name}\": found {}, expected a list", array.data_type()));
-    };
-    let items = lists.value(row);
-    let item = |index| {
-        let found = if items.is_valid(index) {
-            cell_bytes(&items, index)
-        } else {
-            Err("found null, expected bytes".to_owned())
-        };
-        found.map_err(|reason| format!("\"{name}[{index}]\": {reason}"))
-    };
-    (0..items.len()).map(item).collect::<Result<_, _>>().map(Some)
-}
-
-/// Text is hexadecimal digits; binary is the bytes themselves.
-fn cell_bytes(array: &dyn Array, row: usize) -> Result<Vec<u8>, String> {
-    match array.data_type() {
-        DataType::Utf8 => from_hex(array.as_string::<i32>().value(row)).map_err(|error| error.to_string()),
-        DataType::Binary => Ok(array.as_binary::<i32>().value(row).to_vec()),
-        DataType::FixedSizeBinary(_) => Ok(array.as_fixed_size_binary().value(row).to_vec()),
-        other => Err(format!("found the type {other}, expected text or binary")),
+fn id(value: &Value, kind: &DataType) -> Result<Option<Id>, String> {
+    if *kind == DataType::Utf8 {
+        return Ok(Some(Id::text(&text("id", value)?)));
     }
-}
-
-fn text(array: &dyn Array, row: usize) -> Option<String> {
-    array.as_string_opt::<i32>().map(|texts| texts.value(row).to_owned())
-}
-
-fn id(array: &dyn Array, row: usize) -> Result<Option<Id>, String> {
-    if let Some(text) = text(array, row) {
-        return Ok(Some(Id::text(&text)));
-    }
-    let json = scalar(array, row)
-        .ok_or_else(|| format!("\"id\": found the type {}, expected text, a number or a boolean", array.data_type()))?;
+    let json = scalar(value, kind)
+        .ok_or_else(|| format!("\"id\": found the type {kind}, expected text, a number or a boolean"))?;
     // JSON cannot write infinity and NaN.
     let raw: &RawValue = serde_json::from_str(&json)
         .map_err(|_| format!("\"id\": found {json}, which JSON cannot write; expected a finite number"))?;
     Id::from_json(raw)
 }
 
-fn source(array: &dyn Array, row: usize) -> Result<SourceId, String> {
-    if let Some(text) = text(array, row) {
-        return Ok(SourceId::Name(text.into()));
+fn source(value: &Value, kind: &DataType) -> Result<SourceId, String> {
+    if *kind == DataType::Utf8 {
+        return Ok(SourceId::Name(text("source", value)?.into()));
     }
-    let json = scalar(array, row)
-        .ok_or_else(|| format!("\"source\": found the type {}, expected text or an integer", array.data_type()))?;
+    let json =
+        scalar(value, kind).ok_or_else(|| format!("\"source\": found the type {kind}, expected text or an integer"))?;
     json.parse()
         .map(SourceId::Number)
         .map_err(|_| format!("\"source\": found {json}, expected an integer from 0 to 2^64 - 1"))
 }
 
-/// A number or a boolean as JSON writes it, if the column holds numbers or booleans.
-fn scalar(array: &dyn Array, row: usize) -> Option<String> {
-    macro_rules! number {
-        ($kind:ty) => {
-            array.as_primitive::<$kind>().value(row).to_string()
-        };
-    }
-    Some(match array.data_type() {
-        DataType::Boolean => array.as_boolean().value(row).to_string(),
-        DataType::Int8 => number!(Int8Type),
-        DataType::Int16 => number!(Int16Type),
-        DataType::Int32 => number!(Int32Type),
-        DataType::Int64 => number!(Int64Type),
-        DataType::UInt8 => number!(UInt8Type),
-        DataType::UInt16 => number!(UInt16Type),
-        DataType::UInt32 => number!(UInt32Type),
-        DataType::UInt64 => number!(UInt64Type),
-        DataType::Float32 => number!(Float32Type),
-        DataType::Float64 => number!(Float64Type),
-        _ => return None,
+/// A number or a boolean as JSON writes it. Parquet stores unsigned numbers in the bits of signed ones.
+fn scalar(value: &Value, kind: &DataType) -> Option<String> {
+    Some(match (value, kind) {
+        (Value::Bool(value), _) => value.to_string(),
+        (Value::Int32(value), DataType::UInt8 | DataType::UInt16 | DataType::UInt32) => {
+            value.cast_unsigned().to_string()
+        }
+        (Value::Int64(value), DataType::UInt64) => value.cast_unsigned().to_string(),
+        (Value::Int32(value), _) => value.to_string(),
+        (Value::Int64(value), _) => value.to_string(),
+        (Value::Float(value), _) => value.to_string(),
+        (Value::Double(value), _) => value.to_string(),
+        (Value::Bytes(_), _) => return None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What a line, a row or an element of the input says, before its bytes are decoded to points.
 
 use std::fmt;
+use std::sync::Arc;
 
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId, UnknownSuite};
 use serde::{Serialize, Serializer};
@@ -50,19 +51,41 @@ impl Record {
         Ok(ClaimBytes { suite, public_keys, messages, signature, source })
     }
 
-    /// About how many bytes of memory the claim takes.
+    /// How many bytes of memory the record takes, with what its lists take beside their content.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let Self { source, public_keys, messages, signature, .. } = self;
-        let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
+        let Self { id, suite, public_keys, messages, signature, source, checks, .. } = self;
+        let headers = |lists: usize| lists * size_of::<Vec<u8>>();
         let messages = match messages {
-            Messages::Shared(message) => message.len(),
-            Messages::Each(messages) => messages.iter().map(|message| message.len()).sum(),
+            Messages::Shared(message) => SHARED + message.len(),
+            Messages::Each(messages) => {
+                messages.capacity() * size_of::<Arc<[u8]>>()
+                    + messages.iter().map(|message| SHARED + message.len()).sum::<usize>()
+            }
             _ => 0,
         };
-        source + public_keys.iter().map(Vec::len).sum::<usize>() + messages + signature.len()
+        let source = if let Some(SourceId::Name(name)) = source { name.len() } else { 0 };
+        let unused = public_keys.capacity() - public_keys.len();
+        size_of::<Self>()
+            + headers(unused)
+            + public_keys.iter().map(held_bytes).sum::<usize>()
+            + messages
+            + signature.capacity()
+            + id.as_ref().map_or(0, |id| id.json.capacity())
+            + suite.as_ref().map_or(0, String::capacity)
+            + source
+            + checks.iter().map(|check| size_of::<Check>() + check.detail.capacity()).sum::<usize>()
     }
 }
+
+/// What an element of a list of byte strings takes: its place in the list, its bytes, and the allocator's own word for them.
+pub(crate) fn held_bytes(element: &Vec<u8>) -> usize {
+    const ALLOCATION: usize = 16;
+    size_of::<Vec<u8>>() + if element.capacity() == 0 { 0 } else { ALLOCATION + element.capacity() }
+}
+
+/// What a shared byte string takes beside its bytes: two counters, and the allocator's own word.
+const SHARED: usize = 32;
 
 /// A record names no suite, or a suite that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -214,12 +237,42 @@ impl Check {
         self.result == CheckResult::Failed
     }
 
+    /// The check that a root is the expected one.
+    pub(crate) fn compared(name: &'static str, expected: &[u8; 32], found: &[u8; 32]) -> Self {
+        let (result, expected) = (CheckResult::of(expected == found), const_hex::encode_prefixed(expected));
+        let detail = match result {
+            CheckResult::Failed => format!("expected {expected}, found {}", const_hex::encode_prefixed(found)),
+            _ => format!("found {expected} as expected"),
+        };
+        Self { name, result, detail }
+    }
+
+    /// The check for a person: its result, its name and its detail, in lines of at most 80 columns.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("  {:<12} {}:", self.result.to_string(), self.name)];
+        for word in self.detail.split(' ') {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= COLUMNS => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                // A root of 66 characters fits behind this.
+                _ => lines.push(format!("      {word}")),
+            }
+        }
+        lines
+    }
+
     /// A check with its result.
     #[must_use]
     pub fn decided(name: &'static str, result: CheckResult, detail: impl Into<String>) -> Self {
         Self { name, result, detail: detail.into() }
     }
 }
+
+/// The width of a terminal that everyone has.
+const COLUMNS: usize = 80;
 
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,6 +326,16 @@ mod tests {
         assert_eq!(Id::text("\u{1b}[2J\n\u{202e}ab\u{85}").plain(), "\\u{1b}[2J\\u{a}\\u{202e}ab\\u{85}");
         assert_eq!(Id::number(7).plain(), "7");
         assert_eq!(plain("x\r     0  valid\u{2028}"), "x\\u{d}     0  valid\\u{2028}");
+    }
+
+    #[test]
+    fn a_check_is_printed_within_80_columns() {
+        let check = Check::compared("current_sync_committee_branch", &[1; 32], &[2; 32]);
+        let lines = check.lines();
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
+        assert_eq!(lines[0], "  failed       current_sync_committee_branch: expected");
+        assert!(lines[1].trim_start().starts_with("0x0101") && lines[2].contains("0x0202"), "{lines:#?}");
+        assert_eq!(Check::decided("a", CheckResult::Passed, "b c").lines(), ["  passed       a: b c"]);
     }
 
     #[test]

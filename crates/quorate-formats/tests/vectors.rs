@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use quorate::Messages;
 use quorate_formats::drand::{self, ChainInfo, DrandOptions};
 use quorate_formats::light_client::{BeaconNetwork, Committees, Document, MIN_PARTICIPANTS, Teaching};
-use quorate_formats::{CheckResult, Format, InputError, Place, Record, peek};
+use quorate_formats::{CheckResult, Entry, Format, InputError, Place, Record, deposit, guess, peek};
 use serde_json::Value;
 
 /// A folder of the vectors, or none with a line that says so.
@@ -43,7 +43,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn guessed(path: &Path) -> Format {
-    peek(BufReader::new(fs::File::open(path).unwrap())).unwrap().0
+    peek(BufReader::new(fs::File::open(path).unwrap())).unwrap().0.unwrap()
 }
 
 fn shared(record: &Record) -> String {
@@ -55,6 +55,11 @@ fn shared(record: &Record) -> String {
 
 fn open(path: &Path) -> BufReader<fs::File> {
     BufReader::new(fs::File::open(path).unwrap())
+}
+
+/// All rounds of a document, or the error that ends it.
+fn rounds(document: &Value) -> Result<Vec<Entry>, InputError> {
+    drand::read(document.to_string().as_bytes(), &DrandOptions::default())?.collect()
 }
 
 /// What the bundles of a folder come to.
@@ -80,11 +85,11 @@ impl Rounds {
         };
         // One hash lacks a digit at its source.
         if file["chain_info"]["hash"].as_str().is_some_and(|hash| hash.len() % 2 == 1) {
-            let refused = drand::read(file.to_string().as_bytes(), &DrandOptions::default());
+            let refused = rounds(&file);
             assert!(matches!(refused, Err(InputError::ChainInfo { .. })), "{name}");
             file["chain_info"].as_object_mut().unwrap().remove("hash").unwrap();
         }
-        let entries = match drand::read(file.to_string().as_bytes(), &DrandOptions::default()) {
+        let entries = match rounds(&file) {
             Ok(entries) => entries,
             Err(error) => return self.skip(name, &error),
         };
@@ -228,6 +233,76 @@ fn light_client_claims_are_the_derived_ones() {
     }
     println!("{} signing roots", seen.len());
     assert!(seen.len() >= 10);
+}
+
+/// The bytes of a content value in a file of the portal network: its fork digest, or offsets, and then SSZ.
+fn portal(path: &Path) -> Vec<u8> {
+    let text = fs::read_to_string(path).unwrap();
+    let value = text.split("content_value:").nth(1).unwrap().split("content_key").next().unwrap();
+    let digits: String = value.chars().filter(|c| !c.is_whitespace() && !"\"\\-".contains(*c)).collect();
+    const_hex::decode(digits).unwrap()
+}
+
+/// A bootstrap and an update of mainnet as SSZ: alone, and as the Beacon API sends several.
+#[test]
+fn light_client_objects_in_ssz() {
+    let Some(folder) = folder("07_eth_portal/light_client/deneb") else { return };
+    let bootstrap = portal(&folder.join("bootstrap.yaml")).split_off(4);
+    let updates = portal(&folder.join("updates.yaml"));
+    let second = u32::from_le_bytes(updates[4..8].try_into().unwrap()) as usize;
+    let (first, second) = (&updates[12..second], &updates[second + 4..]);
+    let chunk = |object: &[u8]| [&(object.len() as u64 + 4).to_le_bytes(), &[9; 4][..], object].concat();
+    for file in [bootstrap.clone(), first.to_vec(), [chunk(first), chunk(second)].concat()] {
+        assert_eq!(guess(&file), Ok(Format::LightClient));
+        assert_eq!(peek(BufReader::with_capacity(9, &file[..])).unwrap().0, Ok(Format::LightClient));
+    }
+    let read = |bytes: &[u8]| Document::read(bytes, "test.ssz").unwrap();
+    let mut committees = Committees::default();
+    let lesson = committees.learn(&[read(&bootstrap)], &mainnet()).remove(0);
+    assert_eq!(lesson.teaching, Teaching::Learned, "{:?}", lesson.checks);
+    assert!(lesson.checks.iter().all(|check| check.result == CheckResult::Passed), "{:?}", lesson.checks);
+    let documents = [read(first), read(&[chunk(first), chunk(second)].concat())];
+    let lessons = committees.learn(&documents, &mainnet());
+    println!("{:?}", lessons.iter().map(|lesson| (lesson.period, lesson.teaching)).collect::<Vec<_>>());
+    assert!(lessons.len() >= 2 && lessons.iter().all(|lesson| lesson.teaching != Teaching::Refused));
+    for lesson in &lessons {
+        assert!(lesson.checks.iter().all(|check| check.result == CheckResult::Passed), "{:?}", lesson.checks);
+    }
+    // Cut off anywhere, it is an error and no panic.
+    for object in [&bootstrap[..], first, &chunk(first)] {
+        for end in (0..object.len()).step_by(97) {
+            let document = Document::read(&object[..end], "cut.ssz");
+            let entries = document.map(|d| d.records(&committees, &mainnet(), MIN_PARTICIPANTS).collect::<Vec<_>>());
+            assert!(entries.is_err() || entries.unwrap().iter().all(Result::is_err), "{end}");
+        }
+    }
+}
+
+#[test]
+fn deposits_of_the_staking_tools() {
+    let (Some(derived), Some(keys)) = (folder("07_eth_derived/deposits"), folder("05_keys")) else { return };
+    let cases = json(&derived.join("deposit_signatures_a.json"));
+    let cases = cases["cases"].as_array().unwrap();
+    let mut read = 0;
+    for case in cases {
+        let source = text(case, "source");
+        let Some((_, file)) = source.split_once("test_vectors/vectors/") else { continue };
+        let path = keys.join("lighthouse-validator-manager").join(file);
+        if !path.is_file() {
+            println!("skipped: 1 file, no {}", path.display());
+            continue;
+        }
+        assert_eq!(guessed(&path), Format::Deposit);
+        let records: Vec<Record> = deposit::read(open(&path)).unwrap().map(|entry| entry.unwrap().unwrap()).collect();
+        let key = const_hex::decode(text(case, "pubkey")).unwrap();
+        let record = records.iter().find(|record| record.public_keys[0] == key).unwrap();
+        assert_eq!(shared(record)[2..], *text(case, "signing_root"), "{source}");
+        assert_eq!(record.suite.as_deref(), Some("eth2"));
+        assert!(record.checks.len() >= 2 && record.failed_check().is_none(), "{:?}", record.checks);
+        read += 1;
+    }
+    println!("{read} deposits");
+    assert!(read > 5);
 }
 
 fn participants(committee: &Value, bits: &str) -> Vec<Vec<u8>> {

@@ -74,6 +74,28 @@ fn a_chain_info_document_stands_in() {
 }
 
 #[test]
+fn a_chain_info_among_the_inputs_speaks_for_what_follows() {
+    let folder = Folder::new();
+    let info = folder.file("info.json", bundle("drand-quicknet.json")["chain_info"].to_string());
+    let round = folder.file("round.json", round().to_string());
+    assert_eq!(verify(&["--verdicts", &info, &round]).exits(0).valid(), [true]);
+    // Nothing is verified by a chain info alone.
+    verify(&["-q", &info]).exits(2).says(&info).says("found no claim");
+    // Rounds before it, and with it a chain that the caller chose, are not affected.
+    verify(&[&round, &info]).exits(2).says("nothing says which chain").says("chain info");
+    verify(&["--chain", "default", &info, &round]).exits(2).says("but the chosen chain has");
+}
+
+#[test]
+fn the_hash_of_a_known_chain_with_another_key_is_an_error() {
+    let mut forged = bundle("drand-quicknet.json");
+    let key = bundle("drand-default.json")["chain_info"]["public_key"].clone();
+    let hash = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971";
+    forged["chain_info"] = serde_json::json!({"hash": hash, "public_key": key, "schemeID": "pedersen-bls-unchained"});
+    verify_input(&[], forged.to_string()).exits(2).says("the chain hash of quicknet").says("that chain's key is 83cf");
+}
+
+#[test]
 fn a_chained_round_needs_the_one_before() {
     let chained = bundle("drand-default.json")["beacons"][1].clone();
     verify_input(&["--chain", "default"], chained.to_string()).exits(0);

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io::{Read, Write},
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -16,7 +17,7 @@ use quorate::MinPk;
 use serde_json::{Value, json};
 
 use crate::run::{
-    Folder, claim, example, false_claim, lines, quorate, ran, shared, verify, verify_input, with, without,
+    Folder, claim, example, false_claim, lines, quorate, ran, shared, vectors, verify, verify_input, with, without,
 };
 
 #[test]
@@ -50,6 +51,83 @@ fn several_files_are_one_run_in_their_order() {
     assert_eq!(place(&summary["failures"][0]), (json!(first), json!(2)));
     assert_eq!(place(&summary["errors"][0]), (json!(second), json!(1)));
     assert!(ran.err.contains(&format!("{second}, line 1: found text that is not JSON")), "{}", ran.err);
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn packed_inputs_are_unpacked() {
+    let folder = Folder::new();
+    let claims = lines(&[claim(1), false_claim(2)]);
+    let round = std::fs::read(example("drand-quicknet.json")).unwrap();
+    for (claims, round) in [
+        (gzip(claims.as_bytes()), gzip(&round)),
+        (zstd::encode_all(claims.as_bytes(), 3).unwrap(), zstd::encode_all(&round[..], 3).unwrap()),
+    ] {
+        let path = folder.file("claims", &claims);
+        assert_eq!(verify(&["--verdicts", &path]).exits(1).valid(), [true, false]);
+        assert_eq!(verify_input(&["--verdicts"], &claims).exits(1).valid(), [true, false]);
+        verify(&[&folder.file("round", round)]).exits(0);
+        let cut = folder.file("cut", &claims[..claims.len() - 9]);
+        verify(&[&cut]).exits(2).says(&cut).says("damaged or cut off");
+    }
+    let twice = folder.file("twice", gzip(&gzip(b"{}")));
+    verify(&[&twice]).exits(2).says("found a file packed with gzip, which is not read; unpack it");
+}
+
+/// What unpacks to a line without an end is as bounded as the line itself.
+#[test]
+fn a_line_that_unpacks_to_more_than_the_limit_is_skipped() {
+    let folder = Folder::new();
+    let bomb = zstd::encode_all(std::io::repeat(b'0').take(300 << 20), 3).unwrap();
+    println!("{} bytes", bomb.len());
+    verify(&[&folder.file("bomb", bomb)]).exits(2).says("line 1: the line is longer than 64 MiB");
+}
+
+#[test]
+fn what_is_no_claims_is_named_in_one_line() {
+    let folder = Folder::new();
+    let utf16: Vec<u8> = lines(&[claim(1)]).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let pretty = serde_json::to_string_pretty(&claim(1)).unwrap();
+    for (content, says) in [
+        (&b"public_key,message,signature\n00,01,02\n"[..], "found CSV, expected JSON Lines"),
+        (b"- public_key: 00\n  message: 01\n", "found YAML, expected JSON"),
+        (&utf16, "found text in UTF-16, expected UTF-8"),
+        (b"\xfd7zXZ\0\0\0\0", "packed with xz"),
+        (b"\x7fELF\0\0\0", "found a binary file"),
+        (pretty.as_bytes(), "line 1: the JSON object goes on over several lines"),
+    ] {
+        let path = folder.file("content", content);
+        let good = folder.file("good", lines(&[claim(1)]));
+        let ran = verify(&["--verdicts", &path, &good]).exits(2).says(&format!("{path}: ")).says(says);
+        assert_eq!((ran.err.lines().count(), ran.valid()), (2, vec![true]), "{}", ran.err);
+    }
+}
+
+#[test]
+fn deposits_are_claims() {
+    let Some(folder) = vectors("05_keys") else { return };
+    let file =
+        "lighthouse-validator-manager/mainnet_first_0_count_2_eth1_true/validator_keys/deposit_data-1715584107.json";
+    let path = folder.join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    verify(&[path.to_str().unwrap()]).exits(0).says("2 claims: 2 valid");
+    let files = Folder::new();
+    let other = files.file("other", text.replacen("32000000000", "31000000000", 1));
+    let ran = verify(&["--verdicts", "--explain", &other]).exits(1).says("deposit_message_root: expected");
+    assert_eq!(ran.valid(), [false, true]);
+    // The roots alone do not make it valid: without them the signature is what fails.
+    let mut bare: Value = serde_json::from_str(&text).unwrap();
+    let first = bare[0].as_object_mut().unwrap();
+    first.remove("deposit_message_root").unwrap();
+    first.remove("deposit_data_root").unwrap();
+    first["amount"] = json!(31_000_000_000_u64);
+    let ran = verify(&["--verdicts", "--format", "deposit", &files.file("bare", bare.to_string())]).exits(1);
+    assert_eq!(ran.objects()[0]["reason"], "the signature does not match the keys and messages");
 }
 
 #[test]
@@ -177,7 +255,7 @@ fn a_format_that_the_file_is_not_is_reported() {
     let text = folder.file("text", "some prose\n");
     verify(&["--format", "drand", &text]).exits(2).says(&format!("{text}: expected a drand document"));
     verify(&["--format", "light-client", &text]).exits(2).says(&format!("{text}: expected a light-client document"));
-    verify(&["--format", "csv", &good]).exits(2).says("expected jsonl, parquet, drand or light-client");
+    verify(&["--format", "csv", &good]).exits(2).says("expected jsonl, parquet, drand, light-client or deposit");
     assert_eq!(verify(&["--format", "jsonl", "--verdicts", &good]).exits(0).valid(), [true]);
 }
 

@@ -133,6 +133,62 @@ fn what_rests_on_a_false_update_is_false() {
 }
 
 #[test]
+fn only_a_bootstrap_of_the_trusted_root_is_believed() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let paths = paths(&folder);
+    let files: Vec<_> = paths.iter().map(String::as_str).collect();
+    let printed = verify(&files).exits(0).err;
+    let root = printed.split_whitespace().find(|word| word.starts_with("0x")).expect("the block root").to_owned();
+    verify(&[&["--trusted-root", &root][..], &files].concat()).exits(0);
+    let other = root.replace(&root[60..], "000000");
+    let ran = verify(&[&["--json", "--trusted-root", &other][..], &files].concat()).exits(2);
+    let ran = ran.says("is not believed").says("trusted_root: expected").says(&other).says(&root);
+    assert_eq!((&ran.object()["committees_refused"], &ran.object()["valid"]), (&Value::from(1), &Value::from(0)));
+    verify(&["--trusted-root", "0x00", files[0]]).exits(2).says("found 1 bytes");
+}
+
+#[test]
+fn a_false_bootstrap_is_counted() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let files = Folder::new();
+    let bootstrap = read(&folder, "bootstrap.json");
+    let forged = files.file("forged.json", flipped(&bootstrap, "/data/current_sync_committee/pubkeys/3").to_string());
+    assert_eq!(verify(&["--json", &forged]).exits(1).object()["committees_refused"], 1);
+    let good = files.file("good.json", bootstrap.to_string());
+    assert_eq!(verify(&["--json", &good]).object()["committees_refused"], 0);
+}
+
+/// Every check, the signature among them, says what it expected and what it found, within 80 columns.
+#[test]
+fn checks_are_explained_within_80_columns() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let update = first_update(&folder);
+    let good = with_update(&folder, &update, &[]).exits(0).says("  passed       signature: it matches");
+    let ran = with_update(&folder, &flipped(&update, "/data/finality_branch/3"), &[]).exits(1);
+    let ran = ran.says("  not possible signature: not verified, because finality_branch failed");
+    let failed = ran.err.split("  failed ").nth(1).unwrap_or_else(|| panic!("{}", ran.err));
+    assert!(failed.contains("expected") && failed.contains("found"), "{failed}");
+    let bits = with_update(&folder, &flipped(&update, "/data/sync_aggregate/sync_committee_bits"), &[]).exits(1);
+    let bits = bits.says("  failed       signature: the signature does not match");
+    for line in [&good, &ran, &bits].iter().flat_map(|ran| ran.err.lines()) {
+        let of_a_file = line.contains("/") || line.contains("committee: period");
+        assert!(line.chars().count() <= 80 || of_a_file, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn two_thirds_must_have_signed() {
+    let Some(folder) = vectors("07_eth_helios") else { return };
+    let mut update = first_update(&folder);
+    update["data"]["sync_aggregate"]["sync_committee_bits"] =
+        format!("0x{}{}", "ff".repeat(42), "00".repeat(22)).into();
+    let reason = with_update(&folder, &update, &[]).exits(1).object()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.starts_with("participants: expected at least 342, found that 336 of 512"), "{reason}");
+    let ran = with_update(&folder, &update, &["--min-participants", "1"]).exits(1);
+    assert_eq!(ran.object()["reason"], "the signature does not match the keys and messages");
+}
+
+#[test]
 fn an_update_from_standard_input() {
     let Some(folder) = vectors("07_eth_helios") else { return };
     let bootstrap = folder.join("bootstrap.json");

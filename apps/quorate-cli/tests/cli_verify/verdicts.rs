@@ -82,6 +82,7 @@ fn the_summary_object_counts_everything() {
     let fields: BTreeSet<_> = summary.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
         "claims",
+        "committees_refused",
         "valid",
         "invalid",
         "malformed",

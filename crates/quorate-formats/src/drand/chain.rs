@@ -24,10 +24,12 @@ pub struct ChainInfo {
 impl ChainInfo {
     /// Reads an `/info` document.
     ///
-    /// If the document states the chain hash and everything that it covers, the hash is checked.
+    /// If the document states the chain hash and everything that it covers, the hash is checked. If it states the chain hash of
+    /// a built-in chain, its key must be that chain's.
     ///
     /// # Errors
-    /// The text is not a JSON object with a public key, or it does not hash to the chain hash that it states.
+    /// The text is not a JSON object with a public key, it does not hash to the chain hash that it states, or it states the hash
+    /// of a built-in chain and another key.
     pub fn from_json(text: &str) -> Result<Self, InputError> {
         let unusable = |reason: String| InputError::ChainInfo { reason };
         let document: Document = json::object(text.trim()).map_err(|error| unusable(error.to_string()))?;
@@ -38,6 +40,18 @@ impl ChainInfo {
                 "it states the chain hash {}, but its fields hash to {}; fetch it again",
                 const_hex::encode(&stated.0),
                 const_hex::encode(computed)
+            )));
+        }
+        if let Some(known) = document.hash.as_ref().and_then(|hash| WellKnown::of_hash(&hash.0))
+            && const_hex::encode(&document.public_key.0) != known.public_key
+        {
+            return Err(unusable(format!(
+                "it states the chain hash of {}, {}, but the public key {}; that chain's key is {}; fetch it again from a source \
+                 that you trust",
+                known.name,
+                known.hash,
+                const_hex::encode(&document.public_key.0),
+                known.public_key
             )));
         }
         Ok(Self {
@@ -193,6 +207,12 @@ struct WellKnown {
     genesis_seed: Option<&'static str>,
 }
 
+impl WellKnown {
+    fn of_hash(hash: &[u8]) -> Option<&'static Self> {
+        WELL_KNOWN.iter().find(|chain| chain.hash == const_hex::encode(hash))
+    }
+}
+
 /// The mainnet chains, from the League of Entropy's `https://api.drand.sh/<chain hash>/info`.
 const WELL_KNOWN: [WellKnown; 4] = [
     WellKnown {
@@ -282,6 +302,22 @@ mod tests {
         let with_key = |bytes: usize| format!(r#"{{"public_key": "{}"}}"#, "00".repeat(bytes));
         assert_eq!(ChainInfo::from_json(&with_key(48)).unwrap().scheme().unwrap(), DrandScheme::Chained);
         assert!(ChainInfo::from_json(&with_key(96)).unwrap().scheme().is_err());
+    }
+
+    /// Without the other fields the hash cannot be computed, but the key of a known chain is known.
+    #[test]
+    fn the_hash_of_a_known_chain_with_another_key() {
+        for chain in &WELL_KNOWN {
+            let stated =
+                |key: &str| format!(r#"{{"public_key": "{key}", "chain_hash": "{}"}}"#, chain.hash.to_uppercase());
+            assert!(ChainInfo::from_json(&stated(chain.public_key)).is_ok(), "{}", chain.name);
+            let other = format!("00{}", &chain.public_key[2..]);
+            let error = ChainInfo::from_json(&stated(&other)).unwrap_err().to_string();
+            assert!(
+                error.contains(chain.name) && error.contains(&other) && error.contains(chain.public_key),
+                "{error}"
+            );
+        }
     }
 
     #[test]

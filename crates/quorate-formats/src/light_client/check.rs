@@ -5,11 +5,14 @@
 
 use super::network::{BeaconNetwork, Fork};
 use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Header, Update};
-use super::ssz::{self, Root};
 use crate::record::{Check, CheckResult};
+use crate::ssz::{self, Root};
 
 /// `MIN_SYNC_COMMITTEE_PARTICIPANTS`: an update with fewer participants is not valid.
 pub const MIN_PARTICIPANTS: usize = 1;
+
+/// Two thirds of the committee, rounded up: 342 of 512. A light client acts at once only on updates that so many signed.
+pub const TWO_THIRDS: usize = (COMMITTEE_SIZE * 2).div_ceil(3);
 
 /// Checks that the committee of a bootstrap is in the state of its block.
 pub(super) fn current_sync_committee_branch(bootstrap: &Bootstrap, network: &BeaconNetwork) -> Check {
@@ -95,12 +98,7 @@ pub(super) fn execution_branch(
             "the execution payload header lacks a field that its fork has, or its extra data is too long",
         );
     };
-    let proven = ssz::branch_proves(&root, branch, EXECUTION_PAYLOAD_INDEX, &header.beacon.body_root);
-    Check::decided(
-        name,
-        CheckResult::of(proven),
-        format!("block body root {}", const_hex::encode(header.beacon.body_root)),
-    )
+    led(name, &root, branch, EXECUTION_PAYLOAD_INDEX, "block body root", &header.beacon.body_root)
 }
 
 /// Checks that the slots are in order: finalized block, attested block, signature.
@@ -108,16 +106,30 @@ pub(super) fn slot_order(update: &Update) -> Check {
     let attested = update.attested.beacon.slot;
     let finalized = update.finalized.as_ref().map_or(0, |(header, _)| header.beacon.slot);
     let ordered = update.signature_slot > attested && attested >= finalized;
-    let detail = format!("signature {} > attested {attested} >= finalized {finalized}", update.signature_slot);
+    let found = format!("signature {}, attested {attested}, finalized {finalized}", update.signature_slot);
+    let detail = match ordered {
+        true => found,
+        false => format!("expected signature slot > attested slot >= finalized slot, found {found}"),
+    };
     Check::decided("slot_order", CheckResult::of(ordered), detail)
 }
 
 /// Checks that enough members of the committee took part. A light client acts on an update at once only if two thirds did;
 /// for the update to be valid, fewer are enough.
 pub(super) fn participants(count: usize, at_least: usize) -> Check {
-    let share = if count * 3 >= COMMITTEE_SIZE * 2 { "two thirds or more" } else { "less than two thirds" };
-    let detail = format!("{count} of {COMMITTEE_SIZE} keys took part ({share}), {at_least} needed");
-    Check::decided("participants", CheckResult::of(count >= at_least), detail)
+    let enough = count >= at_least;
+    let share = if count >= TWO_THIRDS { "two thirds or more" } else { "less than two thirds" };
+    let found = format!("{count} of {COMMITTEE_SIZE} keys took part ({share})");
+    let detail = match enough {
+        true => format!("{found}, at least {at_least} needed"),
+        false => format!("expected at least {at_least}, found that {found}"),
+    };
+    Check::decided("participants", CheckResult::of(enough), detail)
+}
+
+/// Checks that a bootstrap is of the block that the caller trusts.
+pub(super) fn trusted_root(found: &Root, trusted: &Root) -> Check {
+    Check::compared("trusted_root", trusted, found)
 }
 
 /// A field of `BeaconState`, by its generalized indices. In Electra the tree became one level deeper.
@@ -166,10 +178,27 @@ impl Proof<'_> {
         let Some(index) = self.field.index(self.fork, self.branch) else {
             return not_possible(self.name, "the specification has no light-client layout for Gloas yet");
         };
-        let proven = ssz::branch_proves(leaf, self.branch, index, &self.header.state_root);
-        let detail = format!("generalized index {index}, state root {}", const_hex::encode(self.header.state_root));
-        Check::decided(self.name, CheckResult::of(proven), detail)
+        led(self.name, leaf, self.branch, index, "state root", &self.header.state_root)
     }
+}
+
+/// Checks that a branch leads from a leaf to a root.
+fn led(name: &'static str, leaf: &Root, branch: &[Root], index: u64, what: &str, root: &Root) -> Check {
+    let expected = const_hex::encode_prefixed(root);
+    let found = ssz::climb(leaf, branch, index);
+    let detail = match &found {
+        Some(found) if found == root => format!("it leads to the {what} {expected} (generalized index {index})"),
+        Some(found) => format!(
+            "expected the {what} {expected}, found that the branch leads to {} (generalized index {index})",
+            const_hex::encode_prefixed(found)
+        ),
+        None => format!(
+            "expected a branch of {} nodes, after zeros if it is longer, found {} nodes",
+            index.ilog2(),
+            branch.len()
+        ),
+    };
+    Check::decided(name, CheckResult::of(found.as_ref() == Some(root)), detail)
 }
 
 /// The fork of a header: by the network's schedule, or by the document's own `version` if the network has none.

@@ -95,7 +95,12 @@ fn next_committee_agrees(update: &Update, committees: &Committees) -> Option<Che
     Some(Check::decided(
         "next_sync_committee_agrees",
         CheckResult::of(agrees),
-        format!("period {period}, from {}", known.from),
+        match agrees {
+            true => format!("period {period}, as in {}", known.from),
+            false => {
+                format!("expected the committee of period {period} that is known from {}, found another", known.from)
+            }
+        },
     ))
 }
 

@@ -8,9 +8,9 @@ use super::check;
 use super::document::Document;
 use super::network::BeaconNetwork;
 use super::object::{Bootstrap, Committee, CommitteeFile, Object, Update};
-use super::ssz::Root;
 use crate::error::InputError;
 use crate::record::{Check, CheckResult, Origin};
+use crate::ssz::Root;
 
 /// Sync committees by period.
 ///
@@ -21,9 +21,17 @@ use crate::record::{Check, CheckResult, Origin};
 #[derive(Clone, Debug, Default)]
 pub struct Committees {
     by_period: BTreeMap<u64, Known>,
+    trusted_root: Option<Root>,
 }
 
 impl Committees {
+    /// No committees, and the only block that they may start from: a bootstrap of another block is refused, and so is a committee
+    /// among the documents. Committees that the caller adds by [`add_file`](Self::add_file) are still trusted.
+    #[must_use]
+    pub fn trusting(block_root: Root) -> Self {
+        Self { trusted_root: Some(block_root), ..Self::default() }
+    }
+
     /// Adds a committee file: `{"period": …, "pubkeys": [512 keys], "network"?: …, "aggregate_pubkey"?: …}`.
     ///
     /// `period` is for a file that does not state its period. Call this before [`learn`](Self::learn): the first committee
@@ -100,39 +108,47 @@ impl Committees {
 
     fn learn_bootstrap(&mut self, bootstrap: &Bootstrap, origin: Origin, network: &BeaconNetwork) -> Lesson {
         let header = &bootstrap.header;
-        let checks = vec![
+        let block_root = header.beacon.root();
+        let mut checks = vec![
             check::current_sync_committee_branch(bootstrap, network),
             check::execution_branch("execution_branch", header, bootstrap.fork, network),
         ];
+        checks.extend(self.trusted_root.map(|trusted| check::trusted_root(&block_root, &trusted)));
         let period = BeaconNetwork::period(header.beacon.slot);
         // A bootstrap whose header has a false execution payload is refused too, although its committee is proven.
-        let refused = checks[0].result != CheckResult::Passed || checks[1].result == CheckResult::Failed;
+        let refused = checks[0].result != CheckResult::Passed || checks.iter().any(Check::failed);
         let teaching = if refused {
             Teaching::Refused
         } else {
             self.insert(period, Known::given(bootstrap.committee.clone(), origin.to_string()))
         };
-        Lesson { origin, period, block_root: Some(header.beacon.root()), checks, teaching }
+        Lesson { origin, period, block_root: Some(block_root), checks, teaching }
     }
 
     /// Learns from a committee file among the inputs. Returns none for a file without a period, which `records` reports.
     fn learn_file(&mut self, file: &CommitteeFile, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {
         let period = file.period?;
         let stated = file.network.as_ref();
-        let check = stated.map(|name| {
+        let of_network = stated.map(|name| {
             Check::decided(
                 "network",
                 CheckResult::of(*name == network.name),
-                format!("found the network {name}, expected {}", network.name),
+                format!("expected the network {}, found {name:?}", network.name),
             )
         });
-        let refused = check.as_ref().is_some_and(|check| check.result == CheckResult::Failed);
+        // Whoever wrote the inputs wrote this committee, too.
+        let of_caller = self.trusted_root.map(|_| {
+            let reason = "expected a bootstrap of the trusted block, found a committee that no block proves";
+            Check::decided("trusted_root", CheckResult::Failed, reason)
+        });
+        let checks: Vec<Check> = of_network.into_iter().chain(of_caller).collect();
+        let refused = checks.iter().any(Check::failed);
         let teaching = if refused {
             Teaching::Refused
         } else {
             self.insert(period, Known::given(file.committee.clone(), origin.to_string()))
         };
-        Some(Lesson { origin, period, block_root: None, checks: check.into_iter().collect(), teaching })
+        Some(Lesson { origin, period, block_root: None, checks, teaching })
     }
 
     fn learn_update(&mut self, update: &Update, origin: Origin, network: &BeaconNetwork) -> Option<Lesson> {

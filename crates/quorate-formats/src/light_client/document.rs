@@ -2,10 +2,9 @@
 
 use std::io::BufRead;
 
-use serde_json::value::RawValue;
-
+use super::binary;
 use super::object::{Envelope, Object};
-use crate::document::elements;
+use crate::document::{DOCUMENT_LIMIT, Element, Elements, read_bytes};
 use crate::error::InputError;
 use crate::format::Format;
 use crate::record::Place;
@@ -15,40 +14,58 @@ use crate::record::Place;
 pub struct Document {
     pub(super) name: String,
     pub(super) objects: Vec<(Place, Result<Object, String>)>,
+    /// How many of them could not be read.
+    unfit: usize,
 }
 
 impl Document {
     /// Reads a document. Messages about it use `name`.
     ///
     /// # Errors
-    /// The document is not JSON, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT). An object of another kind is not
-    /// an error here: [`records`](Self::records) reports it.
+    /// The document is neither JSON nor SSZ, or is longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT), or more than
+    /// 1,000 of its elements are no light-client objects. One such
+    /// element is not an error here: [`records`](Self::records) reports it.
     pub fn read(reader: impl BufRead, name: &str) -> Result<Self, InputError> {
-        let mut document = Self { name: name.to_owned(), objects: Vec::new() };
-        for element in elements(reader, Format::LightClient)? {
-            document.open(&element);
+        let mut document = Self { name: name.to_owned(), objects: Vec::new(), unfit: 0 };
+        let bytes = read_bytes(reader, Format::LightClient, DOCUMENT_LIMIT)?;
+        // No JSON has a zero byte; every object in SSZ begins with a number of several bytes, the first of which are not all used.
+        if bytes.iter().take(8).any(|byte| *byte == 0) {
+            binary::objects(&bytes).into_iter().try_for_each(|object| document.push(object))?;
+            return Ok(document);
+        }
+        let mut elements = Elements::of(bytes, Format::LightClient)?;
+        while let Some(element) = elements.element()? {
+            document.open(&elements, &element)?;
         }
         Ok(document)
     }
 
     /// Takes an element out of its envelope, which may hold one object or an array of them.
-    fn open(&mut self, element: &RawValue) {
-        let envelope = match Envelope::from_json(element.get()) {
+    fn open(&mut self, elements: &Elements, element: &Element) -> Result<(), InputError> {
+        let text = elements.text(element);
+        let envelope = match Envelope::from_json(text) {
             Ok(envelope) => envelope,
             Err(reason) => return self.push(Err(reason)),
         };
         let fork = envelope.fork();
-        match envelope.data {
-            None => self.push(Object::from_json(element.get(), fork)),
-            Some(data) if data.get().starts_with('[') => match serde_json::from_str::<Vec<&RawValue>>(data.get()) {
-                Ok(list) => list.into_iter().for_each(|item| self.push(Object::from_json(item.get(), fork))),
-                Err(error) => self.push(Err(error.to_string())),
-            },
-            Some(data) => self.push(Object::from_json(data.get(), fork)),
+        let Some(data) = envelope.data else { return self.push(Object::from_json(text, fork)) };
+        let mut part = elements.part(data.get());
+        while let Some(object) = elements.element_of(&mut part)? {
+            self.push(Object::from_json(elements.text(&object), fork))?;
         }
+        Ok(())
     }
 
-    fn push(&mut self, object: Result<Object, String>) {
+    /// Keeps an object. Unlike objects, what is none takes more memory than its text, so there is a limit to it.
+    fn push(&mut self, object: Result<Object, String>) -> Result<(), InputError> {
+        self.unfit += usize::from(object.is_err());
+        if self.unfit > UNFIT_LIMIT {
+            return Err(InputError::Unfit { format: Format::LightClient, limit: UNFIT_LIMIT });
+        }
         self.objects.push((Place::Element(self.objects.len() as u64), object));
+        Ok(())
     }
 }
+
+/// How many elements of a document may be no light-client objects.
+const UNFIT_LIMIT: usize = 1000;

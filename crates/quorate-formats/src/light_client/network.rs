@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::ssz::{self, Root};
+use crate::ssz::{self, Root};
 
 /// Slots in an epoch of the mainnet preset.
 const SLOTS_PER_EPOCH: u64 = 32;
@@ -62,10 +62,7 @@ impl BeaconNetwork {
     /// (altair/light-client/sync-protocol.md, `validate_light_client_update`).
     pub(super) fn signing_root(&self, block: &Root, signature_slot: u64) -> Root {
         let version = self.fork_version(signature_slot.max(1) - 1);
-        let fork_data = ssz::parent(&ssz::leaf(&version), &self.genesis_validators_root);
-        let mut domain = Root::default();
-        domain[..4].copy_from_slice(&DOMAIN_SYNC_COMMITTEE);
-        domain[4..].copy_from_slice(&fork_data[..28]);
+        let domain = ssz::domain(DOMAIN_SYNC_COMMITTEE, &version, &self.genesis_validators_root);
         ssz::parent(block, &domain)
     }
 

@@ -13,10 +13,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::network::Fork;
-use super::ssz::{self, Root};
 use crate::hex::{Hex, HexBytes};
 use crate::json;
 use crate::number::{Uint, Uint256};
+use crate::ssz::{self, Root};
 
 /// Keys of a sync committee in the mainnet preset.
 pub const COMMITTEE_SIZE: usize = 512;
@@ -148,23 +148,23 @@ impl BeaconHeader {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(expecting = "an object")]
 pub(super) struct Execution {
-    parent_hash: Hex<32>,
-    fee_recipient: Hex<20>,
-    state_root: Hex<32>,
-    receipts_root: Hex<32>,
-    logs_bloom: Hex<256>,
-    prev_randao: Hex<32>,
-    block_number: Uint,
-    gas_limit: Uint,
-    gas_used: Uint,
-    timestamp: Uint,
-    extra_data: HexBytes,
-    base_fee_per_gas: Uint256,
-    block_hash: Hex<32>,
-    transactions_root: Hex<32>,
-    withdrawals_root: Hex<32>,
-    blob_gas_used: Option<Uint>,
-    excess_blob_gas: Option<Uint>,
+    pub(super) parent_hash: Hex<32>,
+    pub(super) fee_recipient: Hex<20>,
+    pub(super) state_root: Hex<32>,
+    pub(super) receipts_root: Hex<32>,
+    pub(super) logs_bloom: Hex<256>,
+    pub(super) prev_randao: Hex<32>,
+    pub(super) block_number: Uint,
+    pub(super) gas_limit: Uint,
+    pub(super) gas_used: Uint,
+    pub(super) timestamp: Uint,
+    pub(super) extra_data: HexBytes,
+    pub(super) base_fee_per_gas: Uint256,
+    pub(super) block_hash: Hex<32>,
+    pub(super) transactions_root: Hex<32>,
+    pub(super) withdrawals_root: Hex<32>,
+    pub(super) blob_gas_used: Option<Uint>,
+    pub(super) excess_blob_gas: Option<Uint>,
 }
 
 impl Execution {

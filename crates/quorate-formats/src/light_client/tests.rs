@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::network::Fork;
 use super::object::Object;
-use super::ssz::{self, Root};
 use super::*;
 use crate::entry::Entry;
 use crate::record::{CheckResult, Id, Place, Record};
+use crate::ssz::{self, Root};
 
 /// Any slot of Capella and of Electra on mainnet.
 const CAPELLA: u64 = 194_048 * 32 + 8192 - 7;
@@ -382,6 +382,15 @@ fn bad_objects_do_not_stop_the_others() {
     let (_, entries) = run(&text, &mainnet());
     assert_eq!(entries.iter().filter(|entry| entry.is_err()).count(), 4);
     assert!(entries.last().unwrap().is_ok());
+}
+
+#[test]
+fn a_document_of_anything_else_is_not_read_to_its_end() {
+    let zeros = format!("[{}0]", "0,".repeat(2000));
+    for text in [zeros.clone(), format!(r#"{{"data": {zeros}}}"#)] {
+        let error = Document::read(text.as_bytes(), "test.json").unwrap_err().to_string();
+        assert!(error.contains("more than 1000 elements"), "{error}");
+    }
 }
 
 #[test]

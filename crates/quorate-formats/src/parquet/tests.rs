@@ -5,13 +5,14 @@ use std::io::Write;
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
-use ::parquet::basic::Compression;
-use ::parquet::file::properties::WriterProperties;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use arrow_array::builder::{BinaryBuilder, ListBuilder, StringBuilder};
 use arrow_array::types::Int8Type as KeyType;
 use arrow_array::{
-    BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array, Int32Array,
-    LargeBinaryArray, LargeStringArray, StringArray, StringViewArray, UInt64Array,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array,
+    Int32Array, LargeBinaryArray, LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
 };
 use arrow_schema::Field;
 use proptest::prelude::*;
@@ -22,11 +23,14 @@ use quorate::{Messages, SourceId};
 type Named = (&'static str, ArrayRef);
 
 fn write_with(columns: Vec<Named>, compression: Compression) -> Vec<u8> {
+    write_as(columns, WriterProperties::builder().set_compression(compression).build())
+}
+
+fn write_as(columns: Vec<Named>, properties: WriterProperties) -> Vec<u8> {
     let fields: Vec<Field> =
         columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
     let schema = Arc::new(Schema::new(fields));
     let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
-    let properties = WriterProperties::builder().set_compression(compression).build();
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, schema, Some(properties)).unwrap();
     writer.write(&batch).unwrap();
@@ -179,10 +183,16 @@ fn a_row_chooses_between_one_key_and_several() {
 }
 
 #[test]
-fn rows_are_counted_across_batches() {
-    let many = BATCH_ROWS * 2 + 3;
+fn rows_are_counted_across_pages_and_row_groups() {
+    let many = 2051;
     let column = || Arc::new(StringArray::from(vec!["01"; many])) as ArrayRef;
-    let entries = read(vec![("public_key", column()), ("message", column()), ("signature", column())]);
+    let columns = vec![("public_key", column()), ("message", column()), ("signature", column())];
+    let properties = WriterProperties::builder()
+        .set_data_page_row_count_limit(100)
+        .set_write_batch_size(100)
+        .set_max_row_group_row_count(Some(1000));
+    let bytes = write_as(columns, properties.build());
+    let entries: Vec<Entry> = open(&bytes).unwrap().map(Result::unwrap).collect();
     assert_eq!(entries.len(), many);
     assert_eq!(entries[many - 1].as_ref().unwrap().place, Place::Row(many as u64));
 }
@@ -206,6 +216,171 @@ fn the_usual_codecs() {
 fn a_file_without_rows_has_no_records() {
     let columns = minimal().into_iter().map(|(name, _)| (name, strings(&[]))).collect();
     assert!(read(columns).is_empty());
+}
+
+#[test]
+fn lists_that_are_null_empty_and_required() {
+    let mut nullable = ListBuilder::new(StringBuilder::new());
+    nullable.append_null();
+    nullable.append_value([] as [Option<&str>; 0]);
+    nullable.append_value([Some("01"), Some("02")]);
+    let element = Arc::new(Field::new("item", DataType::Utf8, false));
+    let mut required = ListBuilder::new(StringBuilder::new()).with_field(element);
+    required.append_value([] as [Option<&str>; 0]);
+    required.append_value([Some("03")]);
+    required.append_value([Some("04")]);
+    let texts = || strings(&["00", "00", "00"]);
+    let columns = |list: ArrayRef| {
+        vec![
+            ("public_keys", list),
+            ("public_key", Arc::new(StringArray::from(vec![Some("09"), None, None])) as ArrayRef),
+            ("message", texts()),
+            ("signature", texts()),
+        ]
+    };
+    let entries = read(columns(Arc::new(nullable.finish())));
+    let keys = |entries: &[Entry], row: usize| entries[row].as_ref().unwrap().public_keys.clone();
+    assert_eq!(
+        (keys(&entries, 0), keys(&entries, 1), keys(&entries, 2)),
+        (vec![vec![9]], vec![], vec![vec![1], vec![2]])
+    );
+    let entries = read(columns(Arc::new(required.finish())));
+    assert!(entries[0].as_ref().unwrap_err().reason.contains("both"), "an empty list is not null");
+    assert_eq!((keys(&entries, 1), keys(&entries, 2)), (vec![vec![3]], vec![vec![4]]));
+}
+
+#[test]
+fn pages_of_both_versions() {
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for codec in
+            [Compression::UNCOMPRESSED, Compression::GZIP(Default::default()), Compression::ZSTD(Default::default())]
+        {
+            let properties = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_compression(codec)
+                .set_encoding(Encoding::PLAIN);
+            let mut list = ListBuilder::new(BinaryBuilder::new());
+            list.append_value([Some([1]), Some([2])]);
+            list.append_null();
+            let single = Arc::new(StringArray::from(vec![None, Some("03")])) as ArrayRef;
+            let columns = vec![
+                ("public_keys", Arc::new(list.finish()) as ArrayRef),
+                ("public_key", single),
+                ("message", strings(&["", ""])),
+                ("signature", strings(&["", ""])),
+            ];
+            let entries: Vec<_> = open(&write_as(columns, properties.build())).unwrap().map(Result::unwrap).collect();
+            assert_eq!(entries[0].as_ref().unwrap().public_keys, [[1], [2]], "{version:?} {codec}");
+            assert_eq!(entries[1].as_ref().unwrap().public_keys, [[3]]);
+        }
+    }
+}
+
+/// The reason with which a file cannot be read on, after the rows before it.
+fn refusal(bytes: &[u8]) -> String {
+    match open(bytes).map(|rows| rows.last()) {
+        Ok(Some(Err(error))) | Err(error) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// 1 MiB in a dictionary, and rows that repeat it: the rows are read, and hold it one at a time.
+#[test]
+fn a_dictionary_is_not_unpacked() {
+    let text = "00".repeat(1 << 19);
+    let rows = 5000;
+    let large: DictionaryArray<KeyType> = std::iter::repeat_n(text.as_str(), rows).collect();
+    let small = || Arc::new(StringArray::from(vec!["01"; rows])) as ArrayRef;
+    let columns = vec![("public_key", small()), ("message", Arc::new(large) as ArrayRef), ("signature", small())];
+    let bytes = write_with(columns, Compression::ZSTD(Default::default()));
+    println!("{} bytes for {rows} rows of 1 MiB", bytes.len());
+    assert_eq!(open(&bytes).unwrap().filter(|entry| entry.as_ref().is_ok_and(Result::is_ok)).count(), rows);
+}
+
+#[test]
+fn a_list_of_a_million_large_elements_is_malformed() {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value(std::iter::repeat_n(Some("00".repeat(96).as_str()), 1 << 20));
+    let columns = vec![
+        ("public_keys", Arc::new(list.finish()) as ArrayRef),
+        ("message", strings(&["02"])),
+        ("signature", strings(&["03"])),
+    ];
+    let bytes = write_with(columns, Compression::ZSTD(Default::default()));
+    let reason = open(&bytes).unwrap().next().unwrap().unwrap().unwrap_err().reason;
+    assert!(bytes.len() < 10_000 && reason.contains("more than 64 MiB in memory"), "{reason}");
+}
+
+#[test]
+fn a_list_of_more_elements_than_the_limit_is_refused() {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value(std::iter::repeat_n(Some(""), ELEMENTS_LIMIT as usize + 1));
+    let columns = vec![
+        ("public_keys", Arc::new(list.finish()) as ArrayRef),
+        ("message", strings(&["02"])),
+        ("signature", strings(&["03"])),
+    ];
+    let reason = refusal(&write_with(columns, Compression::ZSTD(Default::default())));
+    assert!(reason.contains("more than 2097152 elements"), "{reason}");
+}
+
+#[test]
+fn a_key_longer_than_any_suites_is_malformed() {
+    let entry = read(with("public_key", strings(&["00".repeat(193).as_str()]))).remove(0);
+    assert!(entry.unwrap_err().reason.contains("\"public_key\": found 193 bytes, more than the 192"));
+    let long: [&[u8]; 1] = [&[0; 193]];
+    let entry = read(with("signature", Arc::new(BinaryArray::from(long.to_vec())))).remove(0);
+    assert!(entry.unwrap_err().reason.contains("\"signature\": found 193 bytes"));
+    let entry = read(with("id", strings(&["x".repeat(40_000).as_str()]))).remove(0);
+    assert!(entry.unwrap_err().reason.contains("\"id\": found 40000 bytes of text"));
+}
+
+/// The first page's header, which follows the mark, with another size in memory.
+#[test]
+fn a_page_that_states_two_gigabytes_is_refused() {
+    for codec in [Compression::SNAPPY, Compression::ZSTD(Default::default()), Compression::LZ4_RAW] {
+        let bytes = write_with(minimal(), codec);
+        let mut at = 8;
+        while bytes[at - 1] & 0x80 != 0 {
+            at += 1;
+        }
+        // 2^31 - 1 in five bytes, in place of what stood there.
+        let bomb = [&bytes[..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &bytes[at..]].concat();
+        let reason = refusal(&bomb);
+        assert!(reason.contains("states a size of 2147483647 bytes, more than 128 MiB"), "{codec}: {reason}");
+    }
+}
+
+/// gzip is unpacked to its end by the library, whatever the header states. Here it states 1,000 bytes for 64 MiB.
+#[test]
+fn a_page_that_unpacks_to_more_than_it_states_is_refused() {
+    let text = "00".repeat(32 << 20);
+    let properties = WriterProperties::builder().set_compression(Compression::GZIP(Default::default()));
+    let bytes = write_as(with("message", strings(&[&text])), properties.set_dictionary_enabled(false).build());
+    let size = (text.len() as u64 + 4 + 6) * 2;
+    let varint = |mut n: u64| {
+        let mut bytes = Vec::new();
+        while n > 127 {
+            bytes.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        bytes.push(n as u8);
+        bytes
+    };
+    let stated = varint(size);
+    let at = bytes.windows(stated.len()).position(|found| found == stated).expect("the page's size");
+    // As long as before, so that all offsets stay.
+    let false_size = [&[0xd0, 0x8f][..], &vec![0x80; stated.len() - 3], &[0]].concat();
+    let bomb = [&bytes[..at], &false_size, &bytes[at + stated.len()..]].concat();
+    let reason = refusal(&bomb);
+    assert!(reason.contains("unpacks to more bytes than its header states"), "{reason}");
+}
+
+#[test]
+fn encodings_that_repeat_for_nothing_are_named() {
+    let properties = WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BYTE_ARRAY);
+    let reason = refusal(&write_as(minimal(), properties.build()));
+    assert!(reason.contains("DELTA_BYTE_ARRAY, which is not read; write it as PLAIN"), "{reason}");
 }
 
 #[test]

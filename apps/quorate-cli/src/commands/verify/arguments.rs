@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use quorate::{AnySuite, Soundness};
 use quorate_formats::{
     Format, from_hex,
-    light_client::{BeaconNetwork, MIN_PARTICIPANTS, Overrides},
+    light_client::{BeaconNetwork, Overrides, TWO_THIRDS},
 };
 
 use crate::commands::{
@@ -17,7 +17,8 @@ use crate::commands::{
 
 /// Verify claims in bulk and say which are false
 ///
-/// Reads JSON Lines, Parquet, drand rounds and Ethereum light-client updates. Exit code: 0 all valid, 1 at least one
+/// Reads JSON Lines, Parquet, drand rounds, Ethereum light-client updates and validators' deposits, also packed with gzip or
+/// zstd. Exit code: 0 all valid, 1 at least one
 /// invalid, 2 usage or unreadable input, 3 I/O, 4 internal, 130 interrupted.
 #[derive(Clone, Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = FORMATS)]
@@ -99,8 +100,14 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Light client")]
     pub committee: Vec<PathBuf>,
 
-    /// Light client: how many of the 512 keys must have signed; a light client acts on 342 (two thirds) or more
-    #[arg(long, value_name = "N", default_value_t = MIN_PARTICIPANTS, help_heading = "Light client")]
+    /// Light client: root of the block that you trust, for example from a checkpoint service. A bootstrap of another block is
+    /// refused, and so is a committee among the inputs
+    #[arg(long, value_name = "HEX", value_parser = hex_array::<32>, help_heading = "Light client")]
+    pub trusted_root: Option<[u8; 32]>,
+
+    /// Light client: how many of the 512 keys must have signed; two thirds by default. For the specification, 1 is enough for an
+    /// update to be valid
+    #[arg(long, value_name = "N", default_value_t = TWO_THIRDS, help_heading = "Light client")]
     pub min_participants: usize,
 }
 
@@ -178,8 +185,11 @@ Keys and signatures are compressed points. On BN254 they are the EVM's words:
 drand-evmnet has keys of 128 bytes (G2, imaginary parts first), eigenlayer of
 192 (G1, then G2) and messages of 32; signatures there are 64 bytes, x and y.
 Parquet: the same columns, binary or hex. drand: rounds, arrays of them,
-bundles with their chain info. Light client: the Beacon API's bootstraps and
-updates; a bootstrap's committee is trusted, so compare its block root.";
+bundles with their chain info; a chain info alone speaks for what follows it,
+also in the next files. Light client: the Beacon API's bootstraps and updates,
+in JSON or SSZ; a bootstrap's committee is trusted, so give --trusted-root, or
+compare its block root. Deposit: deposit_data-*.json of the staking tools.
+What is packed with gzip or zstd is unpacked, except Parquet.";
 
 #[cfg(test)]
 mod tests {

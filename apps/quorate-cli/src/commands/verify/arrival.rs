@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
-use quorate_formats::{Check, Entry, Id, InputError, Malformed, Origin, Place, Record};
+use quorate_formats::{Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record};
 
 /// Something that the inputs hold.
 pub(super) enum Arrival {
@@ -13,6 +13,8 @@ pub(super) enum Arrival {
     Judged(Judged),
     /// An entry that makes no claim.
     Malformed { file: Arc<str>, malformed: Malformed },
+    /// A file that makes no claim, but says which key verifies the drand rounds of the files after it.
+    ChainInfo { file: Arc<str> },
     /// A file that cannot be read on.
     Failed { file: Arc<str>, error: InputError },
 }
@@ -20,11 +22,13 @@ pub(super) enum Arrival {
 impl Arrival {
     /// About how much memory it holds.
     pub(super) fn bytes(&self) -> usize {
-        match self {
-            Self::Claim(pending) => pending.bytes,
-            Self::Malformed { malformed, .. } => malformed.reason.len(),
-            Self::Judged(_) | Self::Failed { .. } => 0,
-        }
+        size_of::<Self>()
+            + match self {
+                Self::Claim(pending) => pending.bytes,
+                Self::Judged(judged) => judged.about.bytes(),
+                Self::Malformed { malformed, .. } => malformed.reason.capacity(),
+                Self::ChainInfo { .. } | Self::Failed { .. } => 0,
+            }
     }
 }
 
@@ -45,6 +49,15 @@ pub(super) struct About {
     pub(super) checks: Vec<Check>,
     /// The claim that vouches for its keys.
     pub(super) rests_on: Option<Origin>,
+}
+
+impl About {
+    /// About how much memory it holds, beside its own size.
+    fn bytes(&self) -> usize {
+        let id = self.id.as_ref().map_or(0, |id| id.as_json().len());
+        let checks = self.checks.iter().map(|check| size_of::<Check>() + check.detail.capacity()).sum::<usize>();
+        id + checks + self.origin.document.capacity()
+    }
 }
 
 /// A claim with its judgement.
@@ -75,6 +88,18 @@ impl Judged {
     /// Whether the claim is valid.
     pub(super) fn is_valid(&self) -> bool {
         matches!(self.judgement, Judgement::Valid)
+    }
+
+    /// The signature as one of the checks, for claims of a format that has checks.
+    pub(super) fn signature_check(&self) -> Check {
+        let (result, detail) = match self.fault() {
+            None | Some(Fault::RestsOn(_)) => (CheckResult::Passed, "it matches the keys and the message".to_owned()),
+            Some(Fault::Reason(reason)) => (CheckResult::Failed, reason.to_string()),
+            Some(Fault::Check(check)) => {
+                (CheckResult::NotPossible, format!("not verified, because {} failed", check.name))
+            }
+        };
+        Check::decided("signature", result, detail)
     }
 
     /// Why the claim is not valid.
@@ -115,13 +140,14 @@ pub(super) fn arrive(file: &Arc<str>, entry: Entry, default: Option<AnySuite>) -
 
 fn pend(file: &Arc<str>, mut record: Record, default: Option<AnySuite>) -> Result<Pending, Malformed> {
     let place: Place = record.place;
+    // The record's bytes are those of its id and its checks too.
+    let bytes = size_of::<Pending>() + file.len() + record.bytes();
     let about = About {
         id: record.id.take(),
         origin: Origin { document: file.to_string(), place },
         checks: std::mem::take(&mut record.checks),
         rests_on: record.rests_on.take(),
     };
-    let bytes = record.bytes() + about.id.as_ref().map_or(0, |id| id.as_json().len());
     let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()))?;
     Ok(Pending { claim, about, bytes })
 }

@@ -14,7 +14,9 @@ use anyhow::Context as _;
 use quorate::AnySuite;
 use quorate_formats::{
     Entry, Format, InputError, ParquetFileError,
-    drand::{self, ChainInfo, DrandOptions},
+    compression::{Unpacked, unpack},
+    deposit,
+    drand::{self, ChainInfo, DrandOptions, Rounds},
     jsonl::JsonLines,
     light_client::{Committees, Document, Lesson},
     parquet::ParquetRows,
@@ -64,13 +66,17 @@ impl Inputs {
         let mut inputs = Self {
             files: Vec::new(),
             suite: arguments.suite,
-            drand: DrandOptions { chain: chain(arguments)?, suite: arguments.suite.map(|s| s.name().to_owned()) },
+            drand: DrandOptions {
+                chain: chain(arguments)?,
+                earlier: None,
+                suite: arguments.suite.map(|s| s.name().to_owned()),
+            },
             lessons: Vec::new(),
             updates: Vec::new(),
             judged: Vec::new(),
         };
         let network = arguments.network();
-        let mut committees = Committees::default();
+        let mut committees = arguments.trusted_root.map_or_else(Committees::default, Committees::trusting);
         for path in &arguments.committee {
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
             let text = text.map_err(Failure::io)?;
@@ -82,7 +88,15 @@ impl Inputs {
         let standard = [PathBuf::from("-")];
         for path in if arguments.files.is_empty() { &standard } else { &arguments.files[..] } {
             let name: Arc<str> = name(path).into();
-            let (format, reader) = look(path, arguments.format).map_err(|e| e.context(name.clone()))?;
+            let Looked { format, reader, was_packed } =
+                look(path, arguments.format).map_err(|e| Failure::from(e).context(name.clone()))?;
+            let format = match format {
+                Ok(format) => format,
+                Err(error) => {
+                    unreadable.push(Unreadable { name, error });
+                    continue;
+                }
+            };
             if format == Format::LightClient {
                 match Document::read(reader, &name) {
                     Ok(document) => {
@@ -91,7 +105,7 @@ impl Inputs {
                     }
                     Err(error) => unreadable.push(Unreadable { name, error }),
                 }
-            } else if path.is_file() {
+            } else if path.is_file() && !(was_packed && format == Format::Parquet) {
                 inputs.files.push(Source::File(name, path.clone(), format));
             } else {
                 inputs.files.push(Source::Stream(name, format, reader));
@@ -120,13 +134,33 @@ impl Inputs {
     }
 
     /// Reads everything and sends it on, in the order of the inputs, until the other end is dropped.
-    pub(super) fn send(self, to: &Pusher) {
+    pub(super) fn send(mut self, to: &Pusher) {
         let mut judged: Vec<_> = self.judged.into_iter().map(Some).collect();
         for source in self.files {
-            let heard = match source {
-                Source::Document(i) => judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| to.push(a)),
-                Source::File(name, path, format) => send(to, &name, self.suite, read_file(&path, format, &self.drand)),
-                Source::Stream(name, format, reader) => send(to, &name, self.suite, read(reader, format, &self.drand)),
+            let (name, entries) = match source {
+                Source::Document(i) => {
+                    if judged[i].take().unwrap_or_default().into_iter().try_for_each(|a| to.push(a)).is_none() {
+                        return;
+                    }
+                    continue;
+                }
+                Source::File(name, path, format) => (name, read_file(&path, format, &self.drand)),
+                Source::Stream(name, format, reader) => (name, read(reader, format, &self.drand)),
+            };
+            let heard = match entries {
+                Ok(Entries::Drand(mut rounds)) => {
+                    let heard = send(to, &name, self.suite, &mut *rounds);
+                    // A chain info among the inputs speaks for the rounds of the inputs after it.
+                    match rounds.chain_info().cloned() {
+                        Some(info) => {
+                            self.drand.earlier = Some(info);
+                            heard.and_then(|()| to.push(Arrival::ChainInfo { file: name }))
+                        }
+                        None => heard,
+                    }
+                }
+                Ok(Entries::Other(mut entries)) => send(to, &name, self.suite, &mut *entries),
+                Err(error) => to.push(Arrival::Failed { file: name.clone(), error }),
             };
             if heard.is_none() {
                 return;
@@ -136,7 +170,12 @@ impl Inputs {
 }
 
 /// Sends a file's entries on. Returns `None` if the other end was dropped.
-fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entries) -> Option<()> {
+fn send(
+    to: &Pusher,
+    file: &Arc<str>,
+    suite: Option<AnySuite>,
+    mut entries: impl Iterator<Item = Result<Entry, InputError>>,
+) -> Option<()> {
     entries.try_for_each(|entry| {
         to.push(match entry {
             Ok(entry) => arrive(file, entry, suite),
@@ -146,49 +185,56 @@ fn send(to: &Pusher, file: &Arc<str>, suite: Option<AnySuite>, mut entries: Entr
 }
 
 /// The entries of one input, and the error that ends it.
-type Entries = Box<dyn Iterator<Item = Result<Entry, InputError>>>;
+enum Entries {
+    Drand(Box<Rounds>),
+    Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
+}
 
-fn read_file(path: &Path, format: Format, drand: &DrandOptions) -> Entries {
-    match File::open(path) {
-        Err(error) => Box::new(std::iter::once(Err(error.into()))),
-        Ok(file) if format == Format::Parquet => match ParquetRows::open(file) {
-            Ok(rows) => Box::new(rows),
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        },
-        Ok(file) => read(Box::new(BufReader::with_capacity(READ_AHEAD, file)), format, drand),
+fn read_file(path: &Path, format: Format, drand: &DrandOptions) -> Result<Entries, InputError> {
+    let file = File::open(path)?;
+    match format {
+        Format::Parquet => Ok(Entries::Other(Box::new(ParquetRows::open(file)?))),
+        _ => read(unpack(BufReader::with_capacity(READ_AHEAD, file))?.reader, format, drand),
     }
 }
 
-fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &DrandOptions) -> Entries {
+fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &DrandOptions) -> Result<Entries, InputError> {
     match format {
-        Format::Parquet => Box::new(std::iter::once(Err(ParquetFileError::NeedsFile.into()))),
-        Format::Drand => match drand::read(reader, drand) {
-            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        },
-        Format::Jsonl | Format::LightClient => Box::new(JsonLines::new(reader)),
+        Format::Parquet => Err(ParquetFileError::NeedsFile.into()),
+        Format::Drand => Ok(Entries::Drand(Box::new(drand::read(reader, drand)?))),
+        Format::Deposit => Ok(Entries::Other(Box::new(deposit::read(reader)?))),
+        Format::Jsonl | Format::LightClient => Ok(Entries::Other(Box::new(JsonLines::new(reader)))),
     }
 }
 
 const READ_AHEAD: usize = 1 << 16;
 
-/// Opens an input and finds out its format.
-fn look(path: &Path, format: Option<Format>) -> Result<(Format, Box<dyn BufRead + Send>), Failure> {
-    let reader = open(path)?;
-    match format {
-        Some(format) => Ok((format, reader)),
-        None => {
-            let (format, reader) = peek(reader)?;
-            Ok((format, Box::new(reader)))
-        }
+/// An input that was opened, with the first bytes looked at.
+struct Looked {
+    format: Result<Format, InputError>,
+    reader: Box<dyn BufRead + Send>,
+    was_packed: bool,
+}
+
+/// Opens an input, unpacks it and finds out its format.
+fn look(path: &Path, format: Option<Format>) -> io::Result<Looked> {
+    let Unpacked { reader, was_packed } = open(path)?;
+    if let Some(format) = format {
+        return Ok(Looked { format: Ok(format), reader, was_packed });
+    }
+    match peek(reader) {
+        Ok((format, reader)) => Ok(Looked { format: format.map_err(Into::into), reader: Box::new(reader), was_packed }),
+        // A packed input that is damaged from its first bytes on.
+        Err(error) if was_packed => Ok(Looked { format: Err(error.into()), reader: Box::new(io::empty()), was_packed }),
+        Err(error) => Err(error),
     }
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+fn open(path: &Path) -> io::Result<Unpacked> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+        return unpack(BufReader::new(io::stdin()));
     }
-    Ok(Box::new(BufReader::with_capacity(READ_AHEAD, File::open(path)?)))
+    unpack(BufReader::with_capacity(READ_AHEAD, File::open(path)?))
 }
 
 fn name(path: &Path) -> String {

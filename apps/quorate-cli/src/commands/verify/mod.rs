@@ -4,9 +4,9 @@
 //! inputs (a thread of its own) -> windows of claims -> judge (decode, subtract, verify) -> report
 //! ```
 //!
-//! Memory is bounded by the window: 1,024 entries a thread or 16 MiB of their bytes, whichever is reached first; twice as
-//! much again waits while a window is judged. Whole documents (drand, light-client) are held while they are read, up to
-//! [`DOCUMENT_LIMIT`](quorate_formats::DOCUMENT_LIMIT).
+//! Memory is bounded by the window: 1,024 entries a thread or 16 MiB of what they hold, whichever is reached first. As much
+//! again waits while a window is judged. Light-client documents are held while they are read, up to
+//! [`DOCUMENT_LIMIT`](quorate_formats::DOCUMENT_LIMIT) of each.
 
 mod arguments;
 mod arrival;
@@ -158,6 +158,7 @@ impl Window {
                 Slot::Done(arrival) => match *arrival {
                     Arrival::Judged(judged) => report.claim(&judged)?,
                     Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed)?,
+                    Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Failed { file, error } => report.unreadable(&file, &error),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },

@@ -48,6 +48,8 @@ pub(super) struct Report {
     listed: usize,
     /// Inputs of which nothing was heard yet.
     silent: BTreeSet<String>,
+    /// Inputs that state a drand chain.
+    chain_infos: BTreeSet<String>,
 }
 
 /// What the user asked for.
@@ -80,6 +82,8 @@ struct Tally {
     valid: usize,
     invalid: usize,
     malformed: usize,
+    /// Light-client bootstraps, committees and next committees that were not believed.
+    committees_refused: usize,
     subtracted: usize,
     work: Work,
     suites: BTreeSet<&'static str>,
@@ -153,6 +157,7 @@ impl Report {
             complaints: Complaints::default(),
             listed: 0,
             silent,
+            chain_infos: BTreeSet::new(),
         }
     }
 
@@ -179,6 +184,7 @@ impl Report {
         if self.style.explain && !judged.about.checks.is_empty() {
             self.say(&format!("{}", judged.about.origin));
             self.checks(&judged.about.checks);
+            self.checks(&[judged.signature_check()]);
         }
         self.progress();
         if self.style.verdicts {
@@ -228,6 +234,11 @@ impl Report {
         self.silent.remove(file);
     }
 
+    /// An input that states a drand chain. It needs no claim of its own if another input has one.
+    pub(super) fn chain_info(&mut self, file: &str) {
+        self.chain_infos.insert(file.to_owned());
+    }
+
     /// What a light-client document taught about a committee.
     pub(super) fn lesson(&mut self, lesson: &Lesson) {
         let Lesson { origin, period, .. } = lesson;
@@ -236,10 +247,11 @@ impl Report {
         let refused = matches!(lesson.teaching, Teaching::Refused | Teaching::Conflict);
         if refused {
             self.exit = self.exit.max(Exit::Invalid);
-            let why = lesson.checks.iter().find(|check| check.failed());
-            let why = why
-                .map_or("it contradicts what is known".to_owned(), |check| format!("{}: {}", check.name, check.detail));
-            self.say(&format!("{origin}: its committee of period {period} is not believed: {why}"));
+            self.tally.committees_refused += 1;
+            let failed = lesson.checks.iter().find(|check| check.failed());
+            let why = if failed.is_some() { "" } else { ": it contradicts what is known" };
+            self.say(&format!("{origin}: its committee of period {period} is not believed{why}"));
+            self.checks(failed.filter(|_| !self.style.explain).map(std::slice::from_ref).unwrap_or_default());
         }
         if let Some(root) = lesson.block_root.filter(|_| !refused && !self.style.quiet) {
             let root = const_hex::encode_prefixed(root);
@@ -287,7 +299,10 @@ impl Report {
             self.exit = self.exit.max(Exit::Interrupted);
         } else {
             // Nothing to verify is no success: an empty input may be the output of a command that failed.
-            for file in std::mem::take(&mut self.silent) {
+            let claims_elsewhere = self.tally.entries() > 0;
+            let mut silent = std::mem::take(&mut self.silent);
+            silent.retain(|file| !(claims_elsewhere && self.chain_infos.contains(file)));
+            for file in silent {
                 self.exit = self.exit.max(Exit::Usage);
                 self.refuse(&file, "found no claim, expected at least one; check what wrote this input");
             }
@@ -302,6 +317,7 @@ impl Report {
                 valid: tally.valid,
                 invalid: tally.invalid,
                 malformed: tally.malformed,
+                committees_refused: tally.committees_refused,
                 interrupted: ended == Ended::Interrupted,
                 known: judge.known(),
                 subtracted: tally.subtracted,
@@ -410,9 +426,7 @@ impl Report {
     }
 
     fn checks(&self, checks: &[Check]) {
-        for check in checks {
-            self.say(&format!("  {:<12} {}: {}", check.result.to_string(), check.name, check.detail));
-        }
+        checks.iter().flat_map(Check::lines).for_each(|line| self.say(&line));
     }
 
     /// A line on standard error. If nobody reads it any more, the verdicts on standard output still count.
@@ -495,6 +509,7 @@ struct Summary<'a> {
     valid: usize,
     invalid: usize,
     malformed: usize,
+    committees_refused: usize,
     interrupted: bool,
     known: usize,
     subtracted: usize,

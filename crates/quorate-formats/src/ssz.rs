@@ -1,6 +1,6 @@
-//! SSZ tree hashing, as far as light-client objects need it.
+//! SSZ tree hashing, as far as light-client objects and deposits need it.
 //!
-//! There are six fixed containers and a Merkle branch, which take about sixty lines over SHA-256. An SSZ crate would add derive
+//! There are eight fixed containers and a Merkle branch, which take about sixty lines over SHA-256. An SSZ crate would add derive
 //! macros, typenum lists and a dozen dependencies. Such crates also have one type for each fork, while here the fork decides at
 //! run time which fields a container has.
 //!
@@ -9,15 +9,15 @@
 use sha2::{Digest, Sha256};
 
 /// A hash tree root, or one leaf of a tree: 32 bytes.
-pub(super) type Root = [u8; 32];
+pub(crate) type Root = [u8; 32];
 
 /// The parent of two nodes.
-pub(super) fn parent(left: &Root, right: &Root) -> Root {
+pub(crate) fn parent(left: &Root, right: &Root) -> Root {
     Sha256::new().chain_update(left).chain_update(right).finalize().into()
 }
 
 /// The root of a tree of the given depth over these leaves, followed by zero leaves. Cost: about one hash for each leaf.
-pub(super) fn merkleize(leaves: &[Root], depth: u32) -> Root {
+pub(crate) fn merkleize(leaves: &[Root], depth: u32) -> Root {
     debug_assert!(leaves.len() <= 1 << depth, "more leaves than the tree has room for");
     let mut layer = leaves.to_vec();
     let mut padding = Root::default();
@@ -29,7 +29,7 @@ pub(super) fn merkleize(leaves: &[Root], depth: u32) -> Root {
 }
 
 /// The root of up to 32 bytes: the bytes themselves, followed by zeros.
-pub(super) fn leaf<const N: usize>(bytes: &[u8; N]) -> Root {
+pub(crate) fn leaf<const N: usize>(bytes: &[u8; N]) -> Root {
     const { assert!(N <= 32, "one leaf holds 32 bytes") };
     let mut root = Root::default();
     root[..N].copy_from_slice(bytes);
@@ -37,12 +37,12 @@ pub(super) fn leaf<const N: usize>(bytes: &[u8; N]) -> Root {
 }
 
 /// The root of a `uint64`.
-pub(super) fn number(value: u64) -> Root {
+pub(crate) fn number(value: u64) -> Root {
     leaf(&value.to_le_bytes())
 }
 
 /// Bytes of any length as leaves; the last leaf is filled up with zeros.
-pub(super) fn leaves(bytes: &[u8]) -> Vec<Root> {
+pub(crate) fn leaves(bytes: &[u8]) -> Vec<Root> {
     let fill = |chunk: &[u8]| {
         let mut root = Root::default();
         root[..chunk.len()].copy_from_slice(chunk);
@@ -52,25 +52,33 @@ pub(super) fn leaves(bytes: &[u8]) -> Vec<Root> {
 }
 
 /// The root of a list: the hash of its content's root and its length.
-pub(super) fn with_length(content: &Root, length: usize) -> Root {
+pub(crate) fn with_length(content: &Root, length: usize) -> Root {
     parent(content, &number(length as u64))
 }
 
-/// Whether the branch leads from the leaf at this generalized index to the root.
+/// The domain of signatures of a type, under a fork version, on the network with this genesis validators root
+/// (`compute_domain`).
+pub(crate) fn domain(kind: [u8; 4], fork_version: &[u8; 4], genesis_validators_root: &Root) -> Root {
+    let fork_data = parent(&leaf(fork_version), genesis_validators_root);
+    let mut domain = Root::default();
+    domain[..4].copy_from_slice(&kind);
+    domain[4..].copy_from_slice(&fork_data[..28]);
+    domain
+}
+
+/// The root that a branch leads to from the leaf at this generalized index; none if the branch is too short, or too long.
 ///
 /// A branch that is longer than the index is deep must start with zeros: the specification fills up the branches of older forks
 /// in this way (`is_valid_normalized_merkle_branch`).
-pub(super) fn branch_proves(leaf: &Root, branch: &[Root], index: u64, root: &Root) -> bool {
+pub(crate) fn climb(leaf: &Root, branch: &[Root], index: u64) -> Option<Root> {
     let depth = index.ilog2() as usize;
-    let Some(extra) = branch.len().checked_sub(depth) else { return false };
-    let (padding, branch) = branch.split_at(extra);
+    let (padding, branch) = branch.split_at(branch.len().checked_sub(depth)?);
     if padding.iter().any(|node| *node != Root::default()) {
-        return false;
+        return None;
     }
-    let climbed = branch.iter().enumerate().fold(*leaf, |node, (level, sibling)| {
+    Some(branch.iter().enumerate().fold(*leaf, |node, (level, sibling)| {
         if index >> level & 1 == 1 { parent(sibling, &node) } else { parent(&node, sibling) }
-    });
-    climbed == *root
+    }))
 }
 
 #[cfg(test)]
@@ -100,19 +108,19 @@ mod tests {
         let root = merkleize(&tree, 2);
         // Generalized index 6 is the third leaf of depth 2.
         let branch = [tree[3], parent(&tree[0], &tree[1])];
-        assert!(branch_proves(&tree[2], &branch, 6, &root));
-        assert!(!branch_proves(&tree[2], &branch, 7, &root));
-        assert!(!branch_proves(&tree[3], &branch, 6, &root));
-        assert!(!branch_proves(&tree[2], &branch[..1], 6, &root));
+        assert_eq!(climb(&tree[2], &branch, 6), Some(root));
+        assert_ne!(climb(&tree[2], &branch, 7), Some(root));
+        assert_ne!(climb(&tree[3], &branch, 6), Some(root));
+        assert_ne!(climb(&tree[2], &branch[..1], 6), Some(root));
     }
 
     #[test]
     fn a_longer_branch_is_padded_with_zeros_in_front() {
         let tree = [[1; 32], [2; 32]];
         let root = merkleize(&tree, 1);
-        assert!(branch_proves(&tree[0], &[Root::default(), tree[1]], 2, &root));
-        assert!(!branch_proves(&tree[0], &[[9; 32], tree[1]], 2, &root));
-        assert!(!branch_proves(&tree[0], &[tree[1], Root::default()], 2, &root));
+        assert_eq!(climb(&tree[0], &[Root::default(), tree[1]], 2), Some(root));
+        assert_ne!(climb(&tree[0], &[[9; 32], tree[1]], 2), Some(root));
+        assert_ne!(climb(&tree[0], &[tree[1], Root::default()], 2), Some(root));
     }
 
     #[test]

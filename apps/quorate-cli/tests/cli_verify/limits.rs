@@ -1,0 +1,138 @@
+//! Inputs that ask for much memory, read by a process that may have only so much.
+
+use std::{process::Command, sync::Arc};
+
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, RecordBatch, StringArray,
+    builder::{ListBuilder, StringBuilder},
+    types::Int8Type,
+};
+use arrow_schema::{Field, Schema};
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, ZstdLevel},
+    file::properties::WriterProperties,
+};
+use serde_json::json;
+
+use crate::run::{Folder, Ran, claim, lines, ran};
+
+/// `quorate verify` with one thread, in a process that may map so many MiB. An allocation beyond ends it by a signal.
+fn verify_within(mebibytes: usize, arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -v {} && exec \"$0\" verify --threads 1 \"$@\"", mebibytes << 10);
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_quorate")]).args(arguments);
+    ran(command, input)
+}
+
+/// Each empty key takes three bytes of a line and 24 bytes of memory.
+#[test]
+fn lines_of_empty_keys_are_counted() {
+    let keys = vec!["\"\""; (1 << 20) / 3].join(",");
+    let line = format!(r#"{{"suite":"eth2","public_keys":[{keys}],"message":"00","signature":"00"}}"#) + "\n";
+    let input = line.repeat(64);
+    let ran = verify_within(400, &["--json", "-q"], &input).exits(1);
+    assert_eq!(ran.object()["invalid"], 64);
+}
+
+/// The same in lines of 16 MiB, each of which would take 134 MB.
+#[test]
+fn long_lines_of_empty_keys_are_malformed() {
+    let keys = vec!["\"\""; (16 << 20) / 3].join(",");
+    let line = format!(r#"{{"suite":"eth2","public_keys":[{keys}],"message":"00","signature":"00"}}"#) + "\n";
+    let folder = Folder::new();
+    let path = folder.file("claims.jsonl", line.repeat(24) + &lines(&[claim(1)]));
+    let ran = verify_within(400, &["--json", &path], "").exits(2).says("take more than 64 MiB in memory");
+    assert_eq!((&ran.object()["malformed"], &ran.object()["valid"]), (&json!(24), &json!(1)));
+}
+
+#[test]
+fn keys_and_signatures_longer_than_any_suites_are_malformed() {
+    let mut long = claim(1);
+    long["public_key"] = "00".repeat(193).into();
+    let mut signature = claim(2);
+    signature["signature"] = "00".repeat(1 << 20).into();
+    let ran = verify_within(300, &["--json"], lines(&[long, signature, claim(3)]))
+        .exits(2)
+        .says("\"public_key\": found 193 bytes, more than the 192 of the longest keys of a suite")
+        .says("\"signature\": found 1048576 bytes");
+    assert_eq!((&ran.object()["malformed"], &ran.object()["valid"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn a_document_of_zeros_is_read_one_by_one() {
+    let zeros = format!("[{}0]", "0,".repeat(1 << 20));
+    let bundle = format!(r#"{{"chain": "quicknet", "beacons": {zeros}}}"#);
+    for (format, input) in [("jsonl", &zeros), ("drand", &zeros), ("drand", &bundle)] {
+        let ran = verify_within(300, &["--json", "-q", "--format", format], input).exits(2);
+        assert_eq!(ran.object()["malformed"], (1 << 20) + 1, "{format}");
+    }
+    verify_within(300, &["--json", "--format", "light-client"], &zeros).exits(2).says("more than 1000 elements");
+}
+
+fn strings(text: &str, rows: usize) -> ArrayRef {
+    Arc::new(StringArray::from(vec![text; rows]))
+}
+
+fn parquet(folder: &Folder, columns: Vec<(&str, ArrayRef)>, properties: WriterProperties) -> String {
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    println!("{} bytes", bytes.len());
+    folder.file("claims.parquet", bytes)
+}
+
+fn zstd() -> WriterProperties {
+    let level = ZstdLevel::try_new(3).unwrap();
+    WriterProperties::builder().set_compression(Compression::ZSTD(level)).build()
+}
+
+/// A dictionary of one message of 1 MiB, and 1,000 rows that repeat it: 1 GiB as plain rows.
+#[test]
+fn a_dictionary_of_large_values() {
+    let folder = Folder::new();
+    let (text, rows) = ("00".repeat(1 << 20), 1000);
+    let large: DictionaryArray<Int8Type> = std::iter::repeat_n(text.as_str(), rows).collect();
+    let columns = vec![
+        ("suite", strings("eth2", rows)),
+        ("public_key", strings("00", rows)),
+        ("message", Arc::new(large) as ArrayRef),
+        ("signature", strings("00", rows)),
+    ];
+    let path = parquet(&folder, columns, zstd());
+    let ran = verify_within(400, &["--json", "-q", &path], "").exits(1);
+    assert_eq!(ran.object()["invalid"], rows);
+}
+
+/// One cell of half a gigabyte, which takes 17 KB in the file.
+#[test]
+fn a_cell_of_half_a_gigabyte() {
+    let folder = Folder::new();
+    let columns = vec![
+        ("public_key", strings("00", 1)),
+        ("message", strings(&"0".repeat(512 << 20), 1)),
+        ("signature", strings("00", 1)),
+    ];
+    let path = parquet(&folder, columns, zstd());
+    verify_within(300, &["--suite", "eth2", &path], "").exits(2).says("more than 128 MiB, the limit");
+}
+
+/// A list of a million keys of 48 bytes, all the same one.
+#[test]
+fn a_list_of_a_million_keys() {
+    let folder = Folder::new();
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value(std::iter::repeat_n(Some("00".repeat(48).as_str()), 1 << 20));
+    let columns = vec![
+        ("public_keys", Arc::new(list.finish()) as ArrayRef),
+        ("message", strings("00", 1)),
+        ("signature", strings("00", 1)),
+    ];
+    let path = parquet(&folder, columns, zstd());
+    verify_within(400, &["--suite", "eth2", &path], "").exits(2).says("more than 64 MiB in memory");
+}

@@ -1,0 +1,12 @@
+//! No document makes the reader of deposits panic, and what it reads has a key, a message and a signature of the right lengths.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quorate_formats::deposit;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(deposits) = deposit::read(bytes) else { return };
+    for record in deposits.flatten().flatten() {
+        assert_eq!((record.public_keys[0].len(), record.signature.len()), (48, 96));
+    }
+});
