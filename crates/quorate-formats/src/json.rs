@@ -9,11 +9,29 @@ use thiserror::Error;
 /// # Errors
 /// [`ObjectError`], whose message names the field, what was found and what was expected.
 pub fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ObjectError> {
+    object_and_unknown(text, |_| ())
+}
+
+/// Reads an object, and calls `unknown` with the name of each field that it skips.
+///
+/// # Errors
+/// As [`object`].
+pub fn object_and_unknown<'a, T: Deserialize<'a>>(
+    text: &'a str,
+    mut unknown: impl FnMut(&str),
+) -> Result<T, ObjectError> {
     // serde would also accept an array, and read its elements as the fields in order.
     if !text.starts_with('{') {
         return Err(ObjectError::Unfit(format!("found {}, expected a JSON object", kind_of(text))));
     }
-    serde_json::from_str(text).map_err(|error| match error.classify() {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let skipped = |path: serde_ignored::Path<'_>| {
+        if let serde_ignored::Path::Map { parent: serde_ignored::Path::Root, key } = path {
+            unknown(&key);
+        }
+    };
+    let read = serde_ignored::deserialize(&mut reader, skipped).and_then(|value| reader.end().map(|()| value));
+    read.map_err(|error| match error.classify() {
         Category::Eof => ObjectError::CutOff,
         Category::Data => ObjectError::Unfit(field_and_reason::<T>(text).unwrap_or_else(|| shown(&error.to_string()))),
         _ => ObjectError::Unfit(format!("expected a JSON object: {}", shown(&error.to_string()))),

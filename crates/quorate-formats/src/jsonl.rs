@@ -4,8 +4,8 @@
 //! {"id": 7, "suite": "eth2", "public_keys": ["0x…", "0x…"], "message": "0x…", "signature": "0x…", "source": "peer-1"}
 //! ```
 //!
-//! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are accepted. Unknown fields are skipped, and a field
-//! that occurs twice is an error. An input whose first character is `[` is read as one JSON array of such objects.
+//! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are accepted. Unknown fields are skipped, and
+//! [`JsonLines::take_unknown`] names them. A field that occurs twice is an error. An input whose first character is `[` is read as one JSON array of such objects.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,6 +40,7 @@ pub struct JsonLines<R> {
     /// Lines that were not blank.
     entries: u64,
     limit: usize,
+    unknown: Unknown,
 }
 
 impl<R: BufRead> JsonLines<R> {
@@ -49,7 +50,21 @@ impl<R: BufRead> JsonLines<R> {
     }
 
     fn with_limit(reader: R, limit: usize) -> Self {
-        Self { reader, state: State::Start, buffer: Vec::new(), lines: 0, entries: 0, limit }
+        Self {
+            reader,
+            state: State::Start,
+            buffer: Vec::new(),
+            lines: 0,
+            entries: 0,
+            limit,
+            unknown: Unknown::default(),
+        }
+    }
+
+    /// The names of unknown fields that occurred for the first time since the last call, and where. After the first
+    /// [`UNKNOWN_FIELDS`] names no further ones are kept.
+    pub fn take_unknown(&mut self) -> Vec<(String, Place)> {
+        std::mem::take(&mut self.unknown.new)
     }
 
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
@@ -61,7 +76,7 @@ impl<R: BufRead> JsonLines<R> {
                     let place = Place::Element(*next);
                     *next += 1;
                     let Some(element) = elements.element()? else { return Ok(None) };
-                    return Ok(Some(parse(elements.text(&element), place, Ending::Complete)));
+                    return Ok(Some(parse(elements.text(&element), place, Ending::Complete, &mut self.unknown)));
                 }
                 State::Done => return Ok(None),
             }
@@ -105,7 +120,7 @@ impl<R: BufRead> JsonLines<R> {
                 }
                 Ok((text, ending)) => {
                     self.entries += 1;
-                    return Ok(Some(parse(text, place, ending)));
+                    return Ok(Some(parse(text, place, ending, &mut self.unknown)));
                 }
                 Err(error) => {
                     let reason = format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1);
@@ -154,6 +169,25 @@ enum State {
     Lines,
     Array { elements: Elements, next: u64 },
     Done,
+}
+
+/// So many names of unknown fields are kept, each of at most 64 characters: an input can have any number of them.
+pub const UNKNOWN_FIELDS: usize = 16;
+
+#[derive(Debug, Default)]
+struct Unknown {
+    names: Vec<String>,
+    new: Vec<(String, Place)>,
+}
+
+impl Unknown {
+    fn note(&mut self, name: &str, place: Place) {
+        let name: String = name.chars().take(64).collect();
+        if self.names.len() < UNKNOWN_FIELDS && !self.names.contains(&name) {
+            self.names.push(name.clone());
+            self.new.push((name, place));
+        }
+    }
 }
 
 /// Whether a field of an object comes next, as after the opening brace of an object on several lines.
@@ -290,15 +324,15 @@ impl<'de, F: Of> Deserialize<'de> for Many<F> {
     }
 }
 
-fn parse(text: &str, place: Place, ending: Ending) -> Result<Record, Malformed> {
-    fields(text, ending)
+fn parse(text: &str, place: Place, ending: Ending, unknown: &mut Unknown) -> Result<Record, Malformed> {
+    fields(text, ending, |name| unknown.note(name, place))
         .and_then(Fields::decode)
         .and_then(|columns| columns.into_record(place))
         .map_err(|reason| Malformed { place, reason })
 }
 
-fn fields(text: &str, ending: Ending) -> Result<Fields<'_>, String> {
-    json::object(text).map_err(|error| match (error, ending) {
+fn fields(text: &str, ending: Ending, unknown: impl FnMut(&str)) -> Result<Fields<'_>, String> {
+    json::object_and_unknown(text, unknown).map_err(|error| match (error, ending) {
         (ObjectError::CutOff, Ending::CutOff) => {
             "the input ends in the middle of this line; write or fetch the rest".to_owned()
         }
@@ -348,6 +382,22 @@ mod tests {
         assert_eq!(record.messages, Messages::Each(vec![[].into(), [255].into()]));
         assert_eq!(record.signature, [0xcc]);
         assert_eq!(record.source, Some(SourceId::from("peer")));
+    }
+
+    #[test]
+    fn an_unknown_field_is_named_once() {
+        let line = r#"{"pubkey":"01","public_key":"01","message":"02","signature":"03","x":{"y":1}}"#;
+        let input = format!("{GOOD}\n{line}\n{line}\n{{\"z\": 1}}\n");
+        let mut lines = JsonLines::new(input.as_bytes());
+        let named: Vec<_> = std::iter::from_fn(|| lines.next().map(|_| lines.take_unknown())).collect();
+        let at = |name: &str, line| (name.to_owned(), Place::Line(line));
+        assert_eq!(named, [vec![], vec![at("pubkey", 2), at("x", 2)], vec![], vec![at("z", 4)]]);
+        let many: String = (0..100).map(|i| format!("{{\"{}{i}\": 1}}\n", "é".repeat(100 * (i % 2)))).collect();
+        let mut lines = JsonLines::new(many.as_bytes());
+        lines.by_ref().for_each(drop);
+        let names = lines.take_unknown();
+        assert_eq!(names.len(), UNKNOWN_FIELDS);
+        assert!(names.iter().all(|(name, _)| name.chars().count() <= 64));
     }
 
     #[test]

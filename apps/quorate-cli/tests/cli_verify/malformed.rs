@@ -243,3 +243,14 @@ fn no_keys_are_invalid_but_for_sync_aggregates_with_the_identity() {
     invalid(with(claim_.clone(), "suite", "eth2"), "no keys");
     invalid(with(claim_, "suite", "chia"), "no keys");
 }
+
+/// A misspelt field may be one that was meant, so it is named, but once.
+#[test]
+fn an_unknown_field_warns_once() {
+    let misspelt = with(claim(1), "pub_key", "00");
+    let input = lines(&[misspelt.clone(), misspelt]);
+    let ran = verify_input(&[], &input).exits(0).says("standard input, line 1: warning: the unknown field \"pub_key\"");
+    assert_eq!(ran.err.matches("unknown field").count(), 1, "{}", ran.err);
+    let quiet = verify_input(&["-q"], &input).exits(0);
+    assert!(!quiet.err.contains("unknown field"), "{}", quiet.err);
+}

@@ -13,6 +13,8 @@ pub(super) enum Arrival {
     Judged(Judged),
     /// An entry that makes no claim.
     Malformed { file: Arc<str>, malformed: Malformed },
+    /// A field that is in no claim, and that is skipped.
+    UnknownField { file: Arc<str>, place: Place, name: String },
     /// A file that makes no claim, but says which key verifies the drand rounds of the files after it.
     ChainInfo { file: Arc<str> },
     /// A file that cannot be read on.
@@ -27,6 +29,7 @@ impl Arrival {
                 Self::Claim(pending) => pending.bytes,
                 Self::Judged(judged) => judged.about.bytes(),
                 Self::Malformed { malformed, .. } => malformed.reason.capacity(),
+                Self::UnknownField { name, .. } => name.capacity(),
                 Self::ChainInfo { .. } | Self::Failed { .. } => 0,
             }
     }

@@ -159,6 +159,17 @@ impl Inputs {
                         None => heard,
                     }
                 }
+                Ok(Entries::Lines(mut lines)) => loop {
+                    let Some(entry) = lines.next() else { break Some(()) };
+                    let unknown = lines.take_unknown().into_iter();
+                    let heard = send(to, &name, self.suite, std::iter::once(entry)).and_then(|()| {
+                        let mut fields = unknown.map(|(field, place)| (name.clone(), place, field));
+                        fields.try_for_each(|(file, place, name)| to.push(Arrival::UnknownField { file, place, name }))
+                    });
+                    if heard.is_none() {
+                        break None;
+                    }
+                },
                 Ok(Entries::Other(mut entries)) => send(to, &name, self.suite, &mut *entries),
                 Err(error) => to.push(Arrival::Failed { file: name.clone(), error }),
             };
@@ -186,6 +197,7 @@ fn send(
 
 /// The entries of one input, and the error that ends it.
 enum Entries {
+    Lines(JsonLines<Box<dyn BufRead + Send>>),
     Drand(Box<Rounds>),
     Other(Box<dyn Iterator<Item = Result<Entry, InputError>>>),
 }
@@ -203,7 +215,7 @@ fn read(reader: Box<dyn BufRead + Send>, format: Format, drand: &DrandOptions) -
         Format::Parquet => Err(ParquetFileError::NeedsFile.into()),
         Format::Drand => Ok(Entries::Drand(Box::new(drand::read(reader, drand)?))),
         Format::Deposit => Ok(Entries::Other(Box::new(deposit::read(reader)?))),
-        Format::Jsonl | Format::LightClient => Ok(Entries::Other(Box::new(JsonLines::new(reader)))),
+        Format::Jsonl | Format::LightClient => Ok(Entries::Lines(JsonLines::new(reader))),
     }
 }
 

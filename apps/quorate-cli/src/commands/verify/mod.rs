@@ -158,6 +158,7 @@ impl Window {
                 Slot::Done(arrival) => match *arrival {
                     Arrival::Judged(judged) => report.claim(&judged)?,
                     Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed)?,
+                    Arrival::UnknownField { file, place, name } => report.unknown_field(&file, place, &name),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
                     Arrival::Failed { file, error } => report.unreadable(&file, &error),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),

@@ -234,6 +234,15 @@ impl Report {
         self.silent.remove(file);
     }
 
+    /// A field that is skipped. A misspelt field may be one that was meant.
+    pub(super) fn unknown_field(&mut self, file: &str, place: Place, name: &str) {
+        if !self.style.quiet {
+            self.say(&format!(
+                "{file}, {place}: warning: the unknown field {name:?} is skipped, here and in what follows"
+            ));
+        }
+    }
+
     /// An input that states a drand chain. It needs no claim of its own if another input has one.
     pub(super) fn chain_info(&mut self, file: &str) {
         self.chain_infos.insert(file.to_owned());
