@@ -34,6 +34,7 @@ pub(super) struct Network<'a> {
     /// By vertex: where in `at` the search for a path goes on in this phase.
     next: Vec<usize>,
     /// How many edges were looked at, in all phases.
+    #[cfg(test)]
     steps: u64,
 }
 
@@ -79,6 +80,7 @@ impl<'a> Network<'a> {
             level: vec![FAR; vertices],
             next: first[..vertices].to_vec(),
             first,
+            #[cfg(test)]
             steps: 0,
         }
     }
@@ -176,7 +178,10 @@ impl<'a> Network<'a> {
                 break;
             }
             for place in self.first[vertex]..self.first[vertex + 1] {
-                self.steps += 1;
+                #[cfg(test)]
+                {
+                    self.steps += 1;
+                }
                 let (edge, other) = self.at[place];
                 if self.level[other] == FAR && self.is_open(edge, vertex) {
                     self.level[other] = level;
@@ -226,7 +231,10 @@ impl<'a> Network<'a> {
 
     /// Lets as much flow as possible along a path.
     fn push(&mut self, start: usize, path: &[usize], end: usize) {
-        self.steps += path.len() as u64;
+        #[cfg(test)]
+        {
+            self.steps += path.len() as u64;
+        }
         let returned = path.iter().skip(1).step_by(2).map(|edge| self.flow[*edge]);
         let amount = returned.fold(self.room[start].min(self.room[end]), u64::min);
         self.room[start] -= amount;
@@ -240,7 +248,10 @@ impl<'a> Network<'a> {
     /// The next edge of a vertex that leads to the next level, and the vertex there.
     fn advance(&mut self, vertex: usize) -> Option<(usize, usize)> {
         while self.next[vertex] < self.first[vertex + 1] {
-            self.steps += 1;
+            #[cfg(test)]
+            {
+                self.steps += 1;
+            }
             let (edge, other) = self.at[self.next[vertex]];
             if self.level[other] == self.level[vertex] + 1 && self.is_open(edge, vertex) {
                 return Some((edge, other));

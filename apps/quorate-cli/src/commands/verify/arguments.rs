@@ -18,8 +18,8 @@ use crate::commands::{
 /// Verify claims in bulk and say which are false
 ///
 /// Reads JSON Lines, Parquet, drand rounds, Ethereum light-client updates and validators' deposits, also packed with gzip or
-/// zstd. Exit code: 0 all valid, 1 at least one
-/// invalid, 2 usage or unreadable input, 3 I/O, 4 internal, 130 interrupted.
+/// zstd. Exit code: 0 all valid, 1 at least one invalid, 2 usage, unreadable input or no claim, 3 I/O, 4 internal,
+/// 130 interrupted.
 #[derive(Clone, Debug, Args)]
 #[command(before_long_help = EXAMPLES, after_long_help = FORMATS)]
 pub struct Arguments {
