@@ -38,13 +38,14 @@ CRATES = {
 # and a file in it can stand at different places. Files of one path may import each other, in no circle.
 ORDERS = {
     "quorate-curve": """
-        weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing
+        weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing scalar
         backend/portable/affine backend/portable/sum backend/portable
         backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/kernel backend/ifma/kernel52
         backend/ifma/fp backend/ifma/fp2 backend/ifma/wide backend/ifma/fp12 backend/ifma/spread
         backend/ifma/power backend/ifma/square_root backend/ifma/field backend/ifma/rows backend/ifma/lines
+        backend/ifma/kernel_fr backend/ifma/fr
         backend/ifma/curve backend/ifma/affine backend/ifma
-        group backend/prepared backend scalar bench
+        group backend/prepared backend domain secret bench
     """,
     "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",

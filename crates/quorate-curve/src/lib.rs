@@ -10,13 +10,15 @@
 //! - `arithmetic`, private: blst's functions on one field element or point, made safe.
 //! - [`encoding`]: the canonical bytes of points, and what can be wrong with them.
 //! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
+//! - [`scalar`]: public scalars, the elements of Fr.
 //! - `backend::portable` and `backend::ifma`, private: the verbs by blst, and the same verbs on eight items at a time.
 //!   They work on points of the two curves.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
 //! - [`backend`]: the choice between the backends, and the public verbs.
-//! - [`scalar`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
+//! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.
+//! - [`secret`]: secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 //!
-//! The functions of [`scalar`] run in constant time. The time of all others depends on their input.
+//! The functions of [`secret`] run in constant time. The time of all others depends on their input.
 //!
 //! ```
 //! use quorate_curve::{Backend, G1, G2, Group};
@@ -44,14 +46,18 @@ pub mod bench;
 pub mod encoding;
 pub mod group;
 pub mod pairing;
+pub mod domain;
 pub mod scalar;
+pub mod secret;
 pub mod segments;
 pub mod weight;
 
 pub use backend::{Backend, PreparedG2, UnknownBackend};
+pub use domain::Domain;
 pub use encoding::DecodeError;
 pub use group::{G1, G2, Group, GroupId};
 pub use pairing::{Gt, MillerValue, Pairing};
-pub use scalar::{SecretError, SecretScalar};
+pub use scalar::{Scalar, ScalarError};
+pub use secret::{SecretError, SecretScalar};
 pub use segments::{Segments, UncheckedSegments, WeightedSegments};
 pub use weight::{Soundness, Weight};

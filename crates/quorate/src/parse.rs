@@ -10,7 +10,7 @@
 //! # Ok::<(), ParseError>(())
 //! ```
 
-pub use quorate_curve::{DecodeError, scalar::SecretError};
+pub use quorate_curve::{DecodeError, SecretError};
 
 /// Bytes or text that are not a key or a signature: which of them, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

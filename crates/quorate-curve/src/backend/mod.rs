@@ -17,6 +17,8 @@
 //! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each segment, before the final exponentiation |
 //! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2 that are paired often; pairs with them | the same products, for less work |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
+//! | [`multiply`](Backend::multiply), [`add_multiple`](Backend::add_multiple), [`inverses`](Backend::inverses) | public scalars | products, multiples, inverses |
+//! | [`values`](Backend::values) | a polynomial over Fr and points | its values; at roots of unity see [`Domain`](crate::Domain) |
 //!
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
 //! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these
@@ -46,6 +48,7 @@ use crate::{
     encoding::DecodeError,
     group::{G1, G2, Group, InBackends, cut, sealed::Sealed, weighted_cut},
     pairing::{Gt, MillerValue, Pairing},
+    scalar::Scalar,
     segments::{Cut, Segments, UncheckedSegments, WeightedSegments},
     weight::Soundness,
 };
@@ -397,6 +400,56 @@ impl Backend {
     /// Raises one value: [`final_exponentiations`](Self::final_exponentiations).
     pub fn final_exponentiation(self, value: MillerValue) -> Gt {
         self.final_exponentiations(&[value])[0]
+    }
+
+    /// Multiplies each scalar of `a` by the scalar of `b` at its place.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn multiply(self, a: &mut [Scalar], b: &[Scalar]) {
+        assert_eq!(a.len(), b.len(), "the products of two lists of scalars need one length");
+        match self {
+            Self::Portable => portable::scalars::multiply(a, b),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => ifma::scalars::multiply(lanes, a, b),
+        }
+    }
+
+    /// Adds `factor` times each scalar of `b` to the scalar of `a` at its place.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn add_multiple(self, a: &mut [Scalar], factor: Scalar, b: &[Scalar]) {
+        assert_eq!(a.len(), b.len(), "the sums of two lists of scalars need one length");
+        match self {
+            Self::Portable => portable::scalars::add_multiple(a, factor, b),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => ifma::scalars::add_multiple(lanes, a, factor, b),
+        }
+    }
+
+    /// The inverse of each scalar, or `None` if one of them is zero.
+    ///
+    /// Cost: three products each, and an inversion.
+    pub fn inverses(self, scalars: &[Scalar]) -> Option<Vec<Scalar>> {
+        let mut inverses = scalars.to_vec();
+        let done = match self {
+            Self::Portable => portable::scalars::invert(&mut inverses),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => ifma::scalars::invert(lanes, &mut inverses),
+        };
+        done.then_some(inverses)
+    }
+
+    /// The value of a polynomial at each point. The constant coefficient comes first.
+    ///
+    /// Cost: a product for each coefficient and point. At all points of a [`Domain`](crate::Domain) it costs less.
+    pub fn values(self, coefficients: &[Scalar], points: &[Scalar]) -> Vec<Scalar> {
+        match self {
+            Self::Portable => portable::scalars::values(coefficients, points),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => ifma::scalars::values(lanes, coefficients, points),
+        }
     }
 }
 

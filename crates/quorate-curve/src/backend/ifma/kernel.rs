@@ -261,6 +261,12 @@ pub(super) mod tests {
             assert!(self.least >= 0);
             Self::new(self.least >> 52, self.most >> 52)
         }
+        fn low_limb_52(self) -> Self {
+            Self::new(0, (1 << 52) - 1)
+        }
+        fn signed_carry_52(self) -> Self {
+            Self::new(self.least >> 52, self.most >> 52)
+        }
     }
 
     /// One lane, with every overflow a panic.
@@ -296,6 +302,12 @@ pub(super) mod tests {
         }
         fn carry_52(self) -> Self {
             assert!(self >= 0);
+            self >> 52
+        }
+        fn low_limb_52(self) -> Self {
+            self & ((1 << 52) - 1)
+        }
+        fn signed_carry_52(self) -> Self {
             self >> 52
         }
     }

@@ -77,7 +77,7 @@ impl Coordinate for Fp2 {
 
 /// Lane i of vector j becomes lane j of vector i.
 #[inline(always)]
-fn transposed(rows: &[Vector; 8]) -> [Vector; 8] {
+pub(super) fn transposed(rows: &[Vector; 8]) -> [Vector; 8] {
     // First, lanes of two neighbouring rows side by side: the even lanes in one vector, the odd ones in the next.
     let mut twos = *rows;
     for i in [0, 2, 4, 6] {

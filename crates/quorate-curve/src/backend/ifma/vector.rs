@@ -118,6 +118,8 @@ instructions! {
         fn low_limb(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 50) - 1)));
         fn carry(self) -> Self = Self(_mm512_srai_epi64::<50>(self.0));
         fn carry_52(self) -> Self = Self(_mm512_srli_epi64::<52>(self.0));
+        fn low_limb_52(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi64((1 << 52) - 1)));
+        fn signed_carry_52(self) -> Self = Self(_mm512_srai_epi64::<52>(self.0));
     }
 }
 

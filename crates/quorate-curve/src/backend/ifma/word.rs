@@ -25,4 +25,8 @@ pub(crate) trait Word: Copy {
     fn carry(self) -> Self;
     /// The number divided by 2^52, rounded down. The number is not negative.
     fn carry_52(self) -> Self;
+    /// The number modulo 2^52.
+    fn low_limb_52(self) -> Self;
+    /// The number divided by 2^52, rounded down. The number may be negative.
+    fn signed_carry_52(self) -> Self;
 }

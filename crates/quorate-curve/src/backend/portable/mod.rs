@@ -8,6 +8,8 @@ pub(crate) mod hash_to_curve;
 pub(crate) mod map_to_g2;
 pub(crate) mod msm;
 pub(crate) mod pairing;
+pub(crate) mod scalars;
 pub(crate) mod subgroup;
 pub(crate) mod sum;
+pub(crate) mod transform;
 pub(crate) mod weighted_sum;
