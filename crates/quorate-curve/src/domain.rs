@@ -146,11 +146,7 @@ impl Domain {
             }
         }
         for values in coefficients.chunks_exact_mut(self.part) {
-            match self.backend {
-                Backend::Portable => portable::transform::evaluate(&self.roots, values),
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Backend::Ifma(lanes) => ifma::transform::evaluate(lanes, &self.roots, values),
-            }
+            self.evaluate_in_first(self.part, 0, values);
         }
     }
 
@@ -162,24 +158,95 @@ impl Domain {
     pub fn interpolate(&self, values: &mut [Scalar]) {
         self.assert_length(values.len());
         for values in values.chunks_exact_mut(self.part) {
-            match self.backend {
-                Backend::Portable => portable::transform::interpolate(&self.roots, values, &self.inverse_of_size),
-                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Backend::Ifma(lanes) => {
-                    ifma::transform::interpolate(lanes, &self.roots, values, &self.inverse_of_size);
-                }
-            }
+            self.interpolate_in_first(self.part, 0, values, self.inverse_of_size);
         }
         if self.parts.len() > 1 {
-            // Parts i and q - i have inverse turns, and inverse c.
-            let inverses = || self.parts[..1].iter().chain(self.parts[1..].iter().rev());
-            for (inverse, values) in inverses().zip(values.chunks_exact_mut(self.part)).skip(1) {
-                self.backend.multiply(values, &inverse.powers);
+            for (i, values) in values.chunks_exact_mut(self.part).enumerate().skip(1) {
+                self.backend.multiply(values, &self.inverse_part(i).powers);
             }
             let whole = values.to_vec();
-            for (inverse, out) in inverses().zip(values.chunks_exact_mut(self.part)) {
-                self.sum_by_powers(out, &whole, inverse.c);
+            for (i, out) in values.chunks_exact_mut(self.part).enumerate() {
+                self.sum_by_powers(out, &whole, self.inverse_part(i).c);
             }
+        }
+    }
+
+    /// The same as [`evaluate`](Self::evaluate) for smaller blocks: each `size` coefficients, a polynomial of lower degree
+    /// or one modulo X^size - x^size, become its values at the `size` points x of its block. The blocks are consecutive,
+    /// and the first one starts at position `first`.
+    ///
+    /// # Panics
+    /// If `size` is no power of two, does not divide N and `first` and the number of coefficients, or if there is no such
+    /// block.
+    pub fn evaluate_blocks(&self, size: usize, first: usize, coefficients: &mut [Scalar]) {
+        for (part, at, coefficients) in self.blocks(size, first, coefficients) {
+            if part > 0 {
+                let powers = &self.parts[part].powers[..size];
+                coefficients.chunks_exact_mut(size).for_each(|block| self.backend.multiply(block, powers));
+            }
+            self.evaluate_in_first(size, at / size, coefficients);
+        }
+    }
+
+    /// The inverse of [`evaluate_blocks`](Self::evaluate_blocks): the coefficients of the polynomials of degree below
+    /// `size`.
+    ///
+    /// # Panics
+    /// As [`evaluate_blocks`](Self::evaluate_blocks).
+    pub fn interpolate_blocks(&self, size: usize, first: usize, values: &mut [Scalar]) {
+        let factor = Scalar::from(size as u64).inverse().expect("a power of two is not zero") * form(self.backend);
+        for (part, at, values) in self.blocks(size, first, values) {
+            self.interpolate_in_first(size, at / size, values, factor);
+            if part > 0 {
+                let powers = &self.inverse_part(part).powers[..size];
+                values.chunks_exact_mut(size).for_each(|block| self.backend.multiply(block, powers));
+            }
+        }
+    }
+
+    /// The blocks of each part, with the position of the first one in its part.
+    fn blocks<'a>(
+        &'a self,
+        size: usize,
+        first: usize,
+        scalars: &'a mut [Scalar],
+    ) -> impl Iterator<Item = (usize, usize, &'a mut [Scalar])> {
+        assert!(size.is_power_of_two() && self.part.is_multiple_of(size), "no block of {} points has {size}", self.len());
+        assert!(
+            first.is_multiple_of(size) && scalars.len().is_multiple_of(size) && first + scalars.len() <= self.len(),
+            "{} scalars from position {first} on are no blocks of {size}",
+            scalars.len(),
+        );
+        let (mut rest, mut at) = (scalars, first);
+        core::iter::from_fn(move || {
+            let (part, place) = (at / self.part, at % self.part);
+            let all = core::mem::take(&mut rest);
+            let (now, later) = all.split_at_mut(all.len().min(self.part - place));
+            (rest, at) = (later, at + now.len());
+            (!now.is_empty()).then_some((part, place, now))
+        })
+    }
+
+    /// The part whose turn and c are the inverses of those of part i.
+    fn inverse_part(&self, i: usize) -> &Part {
+        &self.parts[(self.parts.len() - i) % self.parts.len()]
+    }
+
+    /// Blocks of the first part.
+    fn evaluate_in_first(&self, size: usize, block: usize, coefficients: &mut [Scalar]) {
+        match self.backend {
+            Backend::Portable => portable::transform::evaluate(&self.roots, size, block, coefficients),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Backend::Ifma(lanes) => ifma::transform::evaluate(lanes, &self.roots, size, block, coefficients),
+        }
+    }
+
+    /// Blocks of the first part. `factor` is 1/size in the form of the backend.
+    fn interpolate_in_first(&self, size: usize, block: usize, values: &mut [Scalar], factor: Scalar) {
+        match self.backend {
+            Backend::Portable => portable::transform::interpolate(&self.roots, size, block, values, &factor),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Backend::Ifma(lanes) => ifma::transform::interpolate(lanes, &self.roots, size, block, values, &factor),
         }
     }
 
@@ -300,6 +367,35 @@ mod tests {
             domain.interpolate(&mut values);
             assert_eq!(values, coefficients, "{backend}, {n}");
         }
+    }
+
+    #[test]
+    fn blocks_are_evaluated_alone() {
+        for (backend, domain) in domains() {
+            let n = domain.len();
+            for size in (0..=n.trailing_zeros()).map(|i| 1 << i) {
+                let blocks = n / size;
+                for (first, end) in [(0, blocks), (blocks / 3, blocks), (blocks / 2, blocks / 2 + 1)] {
+                    let coefficients = scalars(end * size)[first * size..].to_vec();
+                    let mut values = coefficients.clone();
+                    domain.evaluate_blocks(size, first * size, &mut values);
+                    for (block, coefficients) in (first..end).zip(coefficients.chunks_exact(size)) {
+                        let points: Vec<_> = (block * size..(block + 1) * size).map(|i| domain.point(i)).collect();
+                        let expected = Backend::Portable.values(coefficients, &points);
+                        let found = &values[(block - first) * size..][..size];
+                        assert_eq!(found, expected, "{backend}, block {block} of {size} in {n}");
+                    }
+                    domain.interpolate_blocks(size, first * size, &mut values);
+                    assert_eq!(values, coefficients, "{backend}, blocks from {first} on of {size} in {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "are no blocks of 4")]
+    fn blocks_that_the_domain_lacks_are_refused() {
+        Domain::new(Backend::auto(), 8).expect("a size").evaluate_blocks(4, 6, &mut [Scalar::ONE; 4]);
     }
 
     /// Every largest and smallest coefficient, so that no sum of the lanes is larger.

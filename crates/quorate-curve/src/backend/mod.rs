@@ -18,6 +18,7 @@
 //! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2 that are paired often; pairs with them | the same products, for less work |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
 //! | [`multiply`](Backend::multiply), [`add_multiple`](Backend::add_multiple), [`inverses`](Backend::inverses) | public scalars | products, multiples, inverses |
+//! | [`differences`](Backend::differences) | points and roots in Fr | the products of their differences |
 //! | [`values`](Backend::values) | a polynomial over Fr and points | its values; at roots of unity see [`Domain`](crate::Domain) |
 //!
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
@@ -439,6 +440,18 @@ impl Backend {
             Self::Ifma(lanes) => ifma::scalars::invert(lanes, &mut inverses),
         };
         done.then_some(inverses)
+    }
+
+    /// For each point x the product of x - root over all roots other than x. If the points are the roots, these are the
+    /// values of the derivative of the polynomial that has the roots.
+    ///
+    /// Cost: a product for each point and root.
+    pub fn differences(self, points: &[Scalar], roots: &[Scalar]) -> Vec<Scalar> {
+        match self {
+            Self::Portable => portable::scalars::differences(points, roots),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => ifma::scalars::differences(lanes, points, roots),
+        }
     }
 
     /// The value of a polynomial at each point. The constant coefficient comes first.

@@ -14,10 +14,10 @@ use blst::blst_fr;
 
 use super::{
     bound::Tracked,
-    kernel::limbs_of,
+    kernel::{limbs_of, unroll},
     kernel_fr::{self, Limbs, ORDER, multiple},
     rows::transposed,
-    vector::{Ifma, LANES, Vector, in_lanes},
+    vector::{Ifma, LANES, Mask, Vector, in_lanes},
     word::Word,
 };
 use crate::scalar::Scalar;
@@ -67,7 +67,7 @@ impl Fr {
         Self::new(load_limbs::<4>(lanes, &scalars), 16.0)
     }
 
-    /// A sixteenth of each scalar.
+    /// A sixteenth of each scalar. It is canonical if the scalars in memory are.
     #[inline(always)]
     pub(crate) fn sixteenths(lanes: Ifma, scalars: [&Scalar; LANES]) -> Self {
         Self::new(load_limbs::<0>(lanes, &scalars), 1.0)
@@ -177,6 +177,23 @@ impl Fr {
             limbs = limbs_of!(I in [0 1 2 3 4] => limbs[I].in_mask(negative, less[I]));
         }
         limbs
+    }
+
+    /// The lanes where both numbers are the same. Numbers that are not canonical can differ where their elements do not.
+    #[inline(always)]
+    pub(crate) fn is_same(&self, other: &Self) -> Mask {
+        self.assert_most(1.0);
+        other.assert_most(1.0);
+        let mut same = Mask::MAX;
+        unroll!(I in [0 1 2 3 4] { same = self.limbs[I].is_same_in(same, other.limbs[I]); });
+        same
+    }
+
+    /// `self` in the lanes of the mask, `other` elsewhere.
+    #[inline(always)]
+    pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
+        let limbs = limbs_of!(I in [0 1 2 3 4] => self.limbs[I].in_mask(mask, other.limbs[I]));
+        Self { limbs, most: self.most.with(other.most, f64::max) }
     }
 
     /// Element j of lane i becomes element i of lane j.

@@ -51,7 +51,46 @@ pub(crate) fn values(lanes: Ifma, coefficients: &[Scalar], points: &[Scalar]) ->
     values
 }
 
+/// The number of vectors of points whose products are computed at a time, so that the latencies of each hide behind the
+/// others.
+const TOGETHER: usize = 4;
+
+/// For each point x the product of x - root over the roots other than x.
+pub(crate) fn differences(lanes: Ifma, points: &[Scalar], roots: &[Scalar]) -> Vec<Scalar> {
+    if points.len() < FEW {
+        return portable::scalars::differences(points, roots);
+    }
+    let mut products = Vec::with_capacity(points.len().next_multiple_of(TOGETHER * LANES));
+    let (many, rest) = points.split_at(points.len() / (TOGETHER * LANES) * TOGETHER * LANES);
+    differences_of_eights::<TOGETHER>(lanes, many, roots, &mut products);
+    for few in rest.chunks(LANES) {
+        let mut eight = [Scalar::ZERO; LANES];
+        eight[..few.len()].copy_from_slice(few);
+        differences_of_eights::<1>(lanes, &eight, roots, &mut products);
+    }
+    products.truncate(points.len());
+    products
+}
+
 in_lanes! {
+    fn differences_of_eights[N: usize](lanes: Ifma, points: &[Scalar], roots: &[Scalar], products: &mut Vec<Scalar>) {
+        // Each factor is a sixteenth of a difference.
+        let factor = Fr::splat_sixteenth(lanes, &(FORM.power(roots.len() as u64) * FORM));
+        let sixteenth = Fr::splat_sixteenth(lanes, &Scalar::ONE);
+        for points in points.chunks_exact(N * LANES) {
+            let points: [Fr; N] = from_fn(|i| Fr::sixteenths(lanes, from_fn(|lane| &points[LANES * i + lane])));
+            let mut out = [Fr::one(lanes); N];
+            for root in roots {
+                let root = Fr::splat_sixteenth(lanes, root);
+                for (out, point) in out.iter_mut().zip(&points) {
+                    let difference = sixteenth.or(point.is_same(&root), &point.minus::<1>(&root));
+                    *out = out.times(&difference);
+                }
+            }
+            out.iter().for_each(|out| products.extend(out.times(&factor).store()));
+        }
+    }
+
     fn multiply_eights(lanes: Ifma, a: &mut [Scalar], b: &[Scalar]) {
         for (a, b) in a.chunks_exact_mut(LANES).zip(b.chunks_exact(LANES)) {
             let product = Fr::sixteenths(lanes, from_fn(|i| &a[i])).times(&Fr::load(lanes, from_fn(|i| &b[i])));

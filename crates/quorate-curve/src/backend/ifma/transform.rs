@@ -32,9 +32,57 @@ pub(crate) const POINTS_FROM: usize = LANES * LANES;
 /// The number of coefficients of which 40 bytes each fit the second cache of a core.
 const CACHED: usize = 1 << 14;
 
-/// Replaces coefficients by values. `roots` are sixteen times the roots of the blocks of the last level, in their order.
-pub(crate) fn evaluate(lanes: Ifma, roots: &[Scalar], values: &mut [Scalar]) {
-    evaluate_block(lanes, roots, values, 0, &mut Vec::new());
+/// Replaces the coefficients of each block of `size` by values. The first block has the number `block`. `roots` are
+/// sixteen times the roots of the blocks of the last level, in their order.
+pub(crate) fn evaluate(lanes: Ifma, roots: &[Scalar], size: usize, block: usize, values: &mut [Scalar]) {
+    if size < POINTS_FROM {
+        each_64(values, size * block, |values, block| split_small(lanes, roots, values, block, size));
+        return;
+    }
+    let mut scratch = Vec::new();
+    for (i, values) in values.chunks_exact_mut(size).enumerate() {
+        evaluate_block(lanes, roots, values, block + i, &mut scratch);
+    }
+}
+
+/// Replaces the values of each block of `size` by coefficients. `factor` is 16/size.
+pub(crate) fn interpolate(
+    lanes: Ifma,
+    roots: &[Scalar],
+    size: usize,
+    block: usize,
+    values: &mut [Scalar],
+    factor: &Scalar,
+) {
+    if size < POINTS_FROM {
+        each_64(values, size * block, |values, block| join_small(lanes, roots, values, block, size, factor));
+        return;
+    }
+    let mut scratch = Vec::new();
+    for (i, values) in values.chunks_exact_mut(size).enumerate() {
+        interpolate_block(lanes, roots, values, block + i, factor, &mut scratch);
+    }
+}
+
+/// Calls `compute` with blocks of 64 and their numbers. The first and the last may be there only in part, and are filled
+/// up with zeros. `first` is the position of the first scalar.
+fn each_64(values: &mut [Scalar], first: usize, mut compute: impl FnMut(&mut [Scalar; 64], usize)) {
+    let (mut rest, mut first) = (values, first);
+    while !rest.is_empty() {
+        let (block, place) = (first / 64, first % 64);
+        let (now, later) = rest.split_at_mut(rest.len().min(64 - place));
+        match now.first_chunk_mut() {
+            Some(whole) => compute(whole, block),
+            None => {
+                let mut whole = [Scalar::ZERO; 64];
+                whole[place..][..now.len()].copy_from_slice(now);
+                compute(&mut whole, block);
+                now.copy_from_slice(&whole[place..][..now.len()]);
+            }
+        }
+        first += now.len();
+        rest = later;
+    }
 }
 
 /// `scratch` is memory for a block of vectors, whatever it holds.
@@ -54,11 +102,6 @@ fn evaluate_block(lanes: Ifma, roots: &[Scalar], values: &mut [Scalar], block: u
     for (i, values) in values.chunks_exact_mut(values.len() / parts).enumerate() {
         evaluate_block(lanes, roots, values, parts * block + i, scratch);
     }
-}
-
-/// Replaces values by coefficients. `factor` is sixteen times the inverse of their number.
-pub(crate) fn interpolate(lanes: Ifma, roots: &[Scalar], values: &mut [Scalar], factor: &Scalar) {
-    interpolate_block(lanes, roots, values, 0, factor, &mut Vec::new());
 }
 
 /// `factor` is sixteen times what the coefficients of the block are multiplied by. `scratch` is memory for a block of
@@ -173,12 +216,7 @@ in_lanes! {
             vectors.iter_mut().for_each(|vector| *vector = vector.shrunk());
         }
         if n == LANES {
-            split_twice(lanes, roots, vectors, block);
-            for (i, vectors) in vectors.chunks_exact_mut(2).enumerate() {
-                let root = Fr::splat_sixteenth(lanes, &roots[4 * block + i]);
-                [vectors[0], vectors[1]] = Fr::butterfly(&vectors[0], &vectors[1], &root);
-            }
-            split_lanes(lanes, roots, vectors, LANES * block);
+            split_64(lanes, roots, vectors.first_chunk_mut().expect("eight vectors"), block, POINTS_FROM);
         } else if n == 2 * LANES {
             let root = Fr::splat_sixteenth(lanes, &roots[block]);
             let (lower, upper) = vectors.split_at_mut(LANES);
@@ -208,31 +246,40 @@ in_lanes! {
         }
     }
 
-    /// Three levels inside each of eight vectors, which are the blocks from `block` on.
-    fn split_lanes(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr], block: usize) {
-        let mut x = Fr::transposed(vectors.first_chunk().expect("eight vectors"));
-        for half in [4, 2, 1] {
+    /// The levels below a block of eight vectors whose blocks have at most `size` coefficients.
+    fn split_64(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr; 8], block: usize, size: usize) {
+        for half in [4, 2, 1].into_iter().filter(|half| 2 * LANES * half <= size) {
+            for (i, start) in (0..8).step_by(2 * half).enumerate() {
+                let root = Fr::splat_sixteenth(lanes, &roots[4 / half * block + i]);
+                for at in start..start + half {
+                    [vectors[at], vectors[at + half]] = Fr::butterfly(&vectors[at], &vectors[at + half], &root);
+                }
+            }
+        }
+        // Now each vector is a block, and then each lane.
+        let mut x = Fr::transposed(vectors);
+        for half in [4, 2, 1].into_iter().filter(|half| 2 * half <= size) {
             for (i, start) in (0..LANES).step_by(2 * half).enumerate() {
-                let root = Fr::sixteenths(lanes, from_fn(|lane| &roots[(block + lane) * (4 / half) + i]));
+                let root = Fr::sixteenths(lanes, from_fn(|lane| &roots[4 / half * (LANES * block + lane) + i]));
                 for at in start..start + half {
                     [x[at], x[at + half]] = Fr::butterfly(&x[at], &x[at + half], &root);
                 }
             }
         }
-        vectors.copy_from_slice(&Fr::transposed(&x));
+        *vectors = Fr::transposed(&x);
+    }
+
+    fn split_small(lanes: Ifma, roots: &[Scalar], values: &mut [Scalar; 64], block: usize, size: usize) {
+        let mut vectors = from_fn(|i| sixteenths(lanes, &values[LANES * i..]));
+        split_64(lanes, roots, &mut vectors, block, size);
+        store(lanes, &vectors, values);
     }
 
     /// All levels below block `block`, on the way back. Values are below 6.1·r afterwards.
     fn join(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr], block: usize) {
         let n = vectors.len();
         if n == LANES {
-            join_lanes(lanes, roots, vectors, LANES * block);
-            for (i, vectors) in vectors.chunks_exact_mut(2).enumerate() {
-                let root = negative_inverse(lanes, roots, 4 * block + i);
-                let (a, b) = joined(&vectors[0], &vectors[1], &root);
-                (vectors[0], vectors[1]) = (a.shrunk(), b);
-            }
-            join_twice(lanes, roots, vectors, block);
+            join_64(lanes, roots, vectors.first_chunk_mut().expect("eight vectors"), block, POINTS_FROM);
         } else if n == 2 * LANES {
             let (lower, upper) = vectors.split_at_mut(LANES);
             join(lanes, roots, lower, 2 * block);
@@ -264,12 +311,12 @@ in_lanes! {
         }
     }
 
-    /// Three levels inside each of eight vectors, which are the blocks from `block` on.
-    fn join_lanes(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr], block: usize) {
-        let mut x = Fr::transposed(vectors.first_chunk().expect("eight vectors"));
-        for half in [1, 2, 4] {
+    /// The way back from [`split_64`].
+    fn join_64(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr; 8], block: usize, size: usize) {
+        let mut x = Fr::transposed(vectors);
+        for half in [1, 2, 4].into_iter().filter(|half| 2 * half <= size) {
             for (i, start) in (0..LANES).step_by(2 * half).enumerate() {
-                let root = |lane| negative_inverse_of(roots, (block + lane) * (4 / half) + i);
+                let root = |lane| negative_inverse_of(roots, 4 / half * (LANES * block + lane) + i);
                 let root = Fr::sixteenths(lanes, from_fn(root).each_ref());
                 for at in start..start + half {
                     (x[at], x[at + half]) = joined(&x[at], &x[at + half], &root);
@@ -278,7 +325,23 @@ in_lanes! {
         }
         // Two of the eight are sums of sums.
         (x[0], x[1]) = (x[0].shrunk(), x[1].shrunk());
-        vectors.copy_from_slice(&Fr::transposed(&x));
+        *vectors = Fr::transposed(&x);
+        for half in [1, 2, 4].into_iter().filter(|half| 2 * LANES * half <= size) {
+            for (i, start) in (0..8).step_by(2 * half).enumerate() {
+                let root = negative_inverse(lanes, roots, 4 / half * block + i);
+                for at in start..start + half {
+                    let (sum, product) = joined(&vectors[at], &vectors[at + half], &root);
+                    (vectors[at], vectors[at + half]) = (sum.shrunk(), product);
+                }
+            }
+        }
+    }
+
+    fn join_small(lanes: Ifma, roots: &[Scalar], values: &mut [Scalar; 64], block: usize, size: usize, factor: &Scalar) {
+        let mut vectors = from_fn(|i| sixteenths(lanes, &values[LANES * i..]));
+        join_64(lanes, roots, &mut vectors, block, size);
+        scale(lanes, &mut vectors, factor);
+        store(lanes, &vectors, values);
     }
 }
 

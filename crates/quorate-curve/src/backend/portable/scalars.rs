@@ -38,6 +38,12 @@ pub(crate) fn values(coefficients: &[Scalar], points: &[Scalar]) -> Vec<Scalar> 
     points.iter().map(value).collect()
 }
 
+/// For each point x the product of x - root over the roots other than x.
+pub(crate) fn differences(points: &[Scalar], roots: &[Scalar]) -> Vec<Scalar> {
+    let product = |x: &Scalar| roots.iter().filter(|root| *root != x).map(|root| *x - *root).product();
+    points.iter().map(product).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
@@ -95,6 +101,22 @@ mod tests {
                         |point: &Scalar| (0..).map(|i| point.power(i)).zip(&coefficients).map(|(x, c)| x * *c).sum();
                     let expected: Vec<Scalar> = points.iter().map(powers).collect();
                     assert_eq!(backend.values(&coefficients, &points), expected, "{backend}, {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_differences() {
+        for backend in Backend::available() {
+            for n in LENGTHS {
+                for roots in [0, 1, 3, 16, 33].map(scalars) {
+                    let points = scalars(n);
+                    let expected = points.iter().map(|x| {
+                        roots.iter().map(|root| *x - *root).filter(|difference| !difference.is_zero()).product()
+                    });
+                    let expected: Vec<Scalar> = expected.collect();
+                    assert_eq!(backend.differences(&points, &roots), expected, "{backend}, {n}, {}", roots.len());
                 }
             }
         }

@@ -6,37 +6,39 @@
 
 use crate::scalar::Scalar;
 
-/// Replaces coefficients by values. `roots` are the roots of the blocks of the last level, in their order.
-pub(crate) fn evaluate(roots: &[Scalar], values: &mut [Scalar]) {
-    let mut size = values.len();
+/// Replaces the coefficients of each block of `size` by values. The first block has the number `block`. `roots` are the
+/// roots of the blocks of the last level, in their order.
+pub(crate) fn evaluate(roots: &[Scalar], size: usize, block: usize, values: &mut [Scalar]) {
+    let (mut size, mut block) = (size, block);
     while size > 1 {
-        for (block, root) in values.chunks_exact_mut(size).zip(roots) {
-            let (lower, upper) = block.split_at_mut(size / 2);
+        for (values, root) in values.chunks_exact_mut(size).zip(&roots[block..]) {
+            let (lower, upper) = values.split_at_mut(size / 2);
             for (a, b) in lower.iter_mut().zip(upper) {
                 let product = *b * *root;
                 (*a, *b) = (*a + product, *a - product);
             }
         }
-        size /= 2;
+        (size, block) = (size / 2, 2 * block);
     }
 }
 
-/// Replaces values by coefficients. `factor` is the inverse of their number.
-pub(crate) fn interpolate(roots: &[Scalar], values: &mut [Scalar], factor: &Scalar) {
-    let mut size = 2;
-    while size <= values.len() {
-        for (i, block) in values.chunks_exact_mut(size).enumerate() {
+/// Replaces the values of each block of `size` by coefficients. `factor` is 1/size.
+pub(crate) fn interpolate(roots: &[Scalar], size: usize, block: usize, values: &mut [Scalar], factor: &Scalar) {
+    let mut half = 1;
+    while half < size {
+        let first = size / (2 * half) * block;
+        for (i, values) in values.chunks_exact_mut(2 * half).enumerate() {
             // -1/c is the root of another block.
-            let root = match i {
+            let root = match first + i {
                 0 => -roots[0],
-                _ => roots[3 * (1 << i.ilog2()) - 1 - i],
+                i => roots[3 * (1 << i.ilog2()) - 1 - i],
             };
-            let (lower, upper) = block.split_at_mut(size / 2);
+            let (lower, upper) = values.split_at_mut(half);
             for (a, b) in lower.iter_mut().zip(upper) {
                 (*a, *b) = (*a + *b, (*b - *a) * root);
             }
         }
-        size *= 2;
+        half *= 2;
     }
     values.iter_mut().for_each(|value| *value = *value * *factor);
 }
