@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use blst::{MultiPoint, blst_p1_affine, blst_p2_affine, min_pk};
 use quorate::Backend;
-use quorate_curve::{G1, G2, Group};
+use quorate_curve::{G1, G2, Group, Scalar};
 use rand_core::Rng;
 
 use crate::{
@@ -40,7 +40,12 @@ where
         bytes
     };
     let scalars: Vec<[u8; 32]> = (0..n).map(scalar).collect();
-    let terms: Vec<_> = points.into_iter().zip(scalars.iter().copied()).collect();
+    let public = |bytes: &[u8; 32]| {
+        let mut bytes = *bytes;
+        bytes.reverse();
+        Scalar::reduce(&bytes)
+    };
+    let terms: Vec<_> = points.into_iter().zip(scalars.iter().map(public)).collect();
     let expected: G = Backend::Portable.msm(&terms);
     let mut engines = vec![Engine::new("blst", 1, || {
         black_box(blst_points.mult(scalars.as_flattened(), 255));

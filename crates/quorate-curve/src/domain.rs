@@ -211,7 +211,11 @@ impl Domain {
         first: usize,
         scalars: &'a mut [Scalar],
     ) -> impl Iterator<Item = (usize, usize, &'a mut [Scalar])> {
-        assert!(size.is_power_of_two() && self.part.is_multiple_of(size), "no block of {} points has {size}", self.len());
+        assert!(
+            size.is_power_of_two() && self.part.is_multiple_of(size),
+            "no block of {} points has {size}",
+            self.len()
+        );
         assert!(
             first.is_multiple_of(size) && scalars.len().is_multiple_of(size) && first + scalars.len() <= self.len(),
             "{} scalars from position {first} on are no blocks of {size}",

@@ -277,9 +277,8 @@ pub(crate) mod tests {
             let mut weighted = WeightedSegments::new();
             weighted.push(G::generator(), weight);
             weighted.close();
-            let mut bytes = Scalar::from(weight).to_bytes();
-            bytes.reverse();
-            assert_eq!(backend.weighted_sums(&weighted), vec![backend.msm(&[(G::generator(), bytes)])]);
+            let product = backend.msm(&[(G::generator(), Scalar::from(weight))]);
+            assert_eq!(backend.weighted_sums(&weighted), vec![product]);
         }
     }
 

@@ -297,12 +297,11 @@ impl Backend {
         sums.map(wrap)
     }
 
-    /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars of 256 bits. Scalars are little-endian and need not
-    /// be below r. The result for no terms is the identity.
+    /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars. The result for no terms is the identity.
     ///
     /// All points must be in the subgroup of order r.
-    pub fn msm<G: Group>(self, terms: &[(G, [u8; 32])]) -> G {
-        let term = |(point, scalar): &(G, [u8; 32])| (point.inner(), *scalar);
+    pub fn msm<G: Group>(self, terms: &[(G, Scalar)]) -> G {
+        let term = |(point, scalar): &(G, Scalar)| (point.inner(), scalar.to_le_bytes());
         G::wrap(match self {
             Self::Portable => portable::msm::msm(terms.iter().map(term)),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

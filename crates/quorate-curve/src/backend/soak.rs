@@ -17,6 +17,7 @@ use crate::{
     G1, G2, Group,
     encoding::MODULUS,
     pairing::Pairing,
+    scalar::Scalar,
     segments::{Segments, UncheckedSegments},
     weight::{Soundness, Weight},
 };
@@ -276,10 +277,10 @@ fn points<G: Group>() {
     soak(&name("msm"), 8, |backend, n, random| {
         let points = pool.members(n, random);
         let scalar = |random: &mut Random| match random.below(6) {
-            0 => [0; 32],
-            1 => [0xff; 32],
-            2 => core::array::from_fn(|i| u8::from(i == 0)),
-            _ => random.bytes(),
+            0 => Scalar::ZERO,
+            1 => -Scalar::ONE,
+            2 => Scalar::ONE,
+            _ => Scalar::reduce(&random.bytes::<32>()),
         };
         let terms: Vec<_> = points.into_iter().map(|point| (point, scalar(random))).collect();
         assert_eq!(backend.msm(&terms), Backend::Portable.msm(&terms));

@@ -1,7 +1,7 @@
 //! Multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars: Pippenger's algorithm, with buckets that the lanes fill.
 //!
-//! On the subgroup of order r, the endomorphism ω is the multiplication by -z². A scalar is reduced modulo r and
-//! written as n = a + b·z² with a, b < z², so that n·P = a·P - b·ωP: half as many windows for twice as many points.
+//! On the subgroup of order r, the endomorphism ω is the multiplication by -z². A scalar is written
+//! as n = a + b·z² with a, b < z², so that n·P = a·P - b·ωP: half as many windows for twice as many points.
 //! Windows have c bits and signed digits, so a window has 2^(c-1) buckets. The bucket Bₖ counts k times, which is done
 //! by the bits of k:
 //!
@@ -122,23 +122,11 @@ impl Windows {
     }
 }
 
-/// r = z⁴ - z² + 1, the lowest word first.
-const ORDER: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
-
-/// a and b, both below z², with n = a + b·z² modulo r.
+/// a and b, both below z², with n = a + b·z² for n below r = z⁴ - z² + 1.
 fn split(scalar: &[u8; 32]) -> [u128; 2] {
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(scalar.chunks_exact(8)) {
         *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    }
-    // 2^256 is below 3r.
-    while words.iter().rev().ge(ORDER.iter().rev()) {
-        let mut borrow = false;
-        for (word, order) in words.iter_mut().zip(ORDER) {
-            let (difference, first) = word.overflowing_sub(order);
-            let (difference, second) = difference.overflowing_sub(u64::from(borrow));
-            (*word, borrow) = (difference, first | second);
-        }
     }
     let low = u128::from(divide_by_z(&mut words));
     let high = u128::from(divide_by_z(&mut words));
@@ -162,39 +150,21 @@ mod tests {
 
     use super::*;
     use crate::{
-        Backend, G1, G2, Group,
+        Backend, G1, G2, Group, Scalar,
         backend::ifma::{affine::tests::hashed, lanes_or_skip},
+        scalar,
     };
 
-    /// r + `by`.
-    fn near_order(by: i64) -> [u8; 32] {
-        let mut words = ORDER;
-        words[0] = words[0].wrapping_add_signed(by);
-        let mut bytes = [0; 32];
-        for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
-    }
-
-    fn small(number: u128) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        bytes[..16].copy_from_slice(&number.to_le_bytes());
-        bytes
+    fn wide(number: u128) -> Scalar {
+        Scalar::reduce(&number.to_be_bytes())
     }
 
     /// Scalars at the edges of r, of the halves and of the windows, and some that look random.
-    fn scalars(n: usize) -> Vec<[u8; 32]> {
+    fn scalars(n: usize) -> Vec<Scalar> {
         let z2 = u128::from(PARAMETER) * u128::from(PARAMETER);
-        let mut scalars = vec![[0; 32], small(1), near_order(-1), near_order(0), near_order(1), [0xff; 32], [0x80; 32]];
-        scalars.extend([[0x7f; 32], small(z2 - 1), small(z2), small(z2 + 1), small(u128::MAX)]);
-        let mut state = 1_u64;
-        while scalars.len() < n.max(12) {
-            scalars.push([0; 32].map(|_: u8| {
-                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                (state >> 56) as u8
-            }));
-        }
+        let mut scalars = vec![Scalar::reduce(&[0xff; 32]), Scalar::reduce(&[0x80; 32]), Scalar::reduce(&[0x7f; 32])];
+        scalars.extend([z2 - 1, z2, z2 + 1, u128::MAX].map(wide));
+        scalars.extend(scalar::tests::scalars(n));
         scalars.truncate(n);
         scalars
     }
@@ -202,15 +172,16 @@ mod tests {
     #[test]
     fn halves_and_digits_make_the_scalar() {
         let z2 = u128::from(PARAMETER) * u128::from(PARAMETER);
-        assert_eq!(split(&near_order(0)), [0, 0]);
-        assert_eq!(split(&near_order(1)), [1, 0]);
+        let split = |scalar: Scalar| split(&scalar.to_le_bytes());
+        assert_eq!(split(Scalar::ZERO), [0, 0]);
+        assert_eq!(split(Scalar::ONE), [1, 0]);
         // r - 1 = z²·(z² - 1).
-        assert_eq!(split(&near_order(-1)), [0, z2 - 1]);
-        assert_eq!(split(&small(z2 + 5)), [5, 1]);
+        assert_eq!(split(-Scalar::ONE), [0, z2 - 1]);
+        assert_eq!(split(wide(z2 + 5)), [5, 1]);
         for bits in 4..=15 {
             let windows = Windows { bits, count: 129_usize.div_ceil(bits) };
             for scalar in scalars(100) {
-                for half in split(&scalar).into_iter().chain([u128::MAX]) {
+                for half in split(scalar).into_iter().chain([u128::MAX]) {
                     assert!(half < z2 || half == u128::MAX);
                     let mut sum = 0_u128;
                     windows.digits(half, |window, size, negative| {
