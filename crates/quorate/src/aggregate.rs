@@ -9,9 +9,11 @@
 //! # Ok::<(), quorate::aggregate::MisuseError>(())
 //! ```
 
-use quorate_curve::{Backend, Group};
+use std::num::NonZeroUsize;
 
-use crate::{key::PublicKey, signature::Signature, suite::Suite};
+use quorate_curve::{Backend, Group, Scalar};
+
+use crate::{key::PublicKey, signature::Signature, suite::Suite, threads::parallel};
 
 /// A mistake of the caller: not bad bytes, and not a false signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +67,19 @@ pub fn subtract<S: Suite>(aggregate: Signature<S>, parts: &[Signature<S>], backe
     points.push(aggregate.point());
     Signature::from_member(backend.sum(&points))
 }
+
+/// Σ nᵢ·Pᵢ for public scalars, on all threads: [`Backend::msm`] for each share of the points. The points must be in the
+/// subgroup of order r.
+///
+/// Cost: that of `Backend::msm` for the points of one thread.
+pub fn sum_of_multiples<G: Group>(terms: &[(G, Scalar)], backend: Backend, threads: NonZeroUsize) -> G {
+    let chunk = terms.len().div_ceil(threads.get()).max(LEAST_TERMS);
+    let chunks: Vec<_> = terms.chunks(chunk).collect();
+    backend.sum(&parallel(threads, chunks.len(), |i| backend.msm(chunks[i])))
+}
+
+/// A thread for fewer terms than this costs more than it saves.
+const LEAST_TERMS: usize = 32;
 
 /// The sum of keys, under which a multi-signature over one message verifies (section 3.3.4; `eth_aggregate_pubkeys`).
 ///

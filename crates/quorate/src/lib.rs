@@ -16,6 +16,7 @@
 //!
 //! | module | noun |
 //! |---|---|
+//! | [`threads`] | jobs on as many threads as the caller says |
 //! | [`suite`] | which group holds the keys, which tag, which scheme: [`Suite`], [`MinPk`], [`MinSig`], [`AnySuite`] |
 //! | [`parse`] | [`ParseError`]: what can be wrong with bytes or text |
 //! | [`key`] | [`PublicKey`], checked once; [`SecretKey`], wiped and redacted |
@@ -71,8 +72,7 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-mod threads;
-
+pub mod threads;
 pub mod suite;
 pub mod parse;
 pub mod key;

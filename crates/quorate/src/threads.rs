@@ -12,7 +12,7 @@ use std::{
 ///
 /// # Panics
 /// If a job panics.
-pub(crate) fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = threads.get().min(n);
     if threads <= 1 {
         return (0..n).map(job).collect();
@@ -36,7 +36,7 @@ pub(crate) fn parallel<T: Send>(threads: NonZeroUsize, n: usize, job: impl Fn(us
 
 /// Cuts the items into one chunk for each thread, but not into chunks of fewer than `least` items, and calls `f` on
 /// each chunk. Returns one answer for each item.
-pub(crate) fn parallel_chunks<T: Sync, R: Send>(
+pub fn parallel_chunks<T: Sync, R: Send>(
     threads: NonZeroUsize,
     items: &[T],
     least: usize,

@@ -13,7 +13,7 @@
 //! | [`sum`](Backend::sum), [`sums`](Backend::sums) | points | their sum, or that of each segment |
 //! | [`weighted_sums`](Backend::weighted_sums) | points and weights | Σ w·P of each segment |
 //! | [`weighted_sums_of_members`](Backend::weighted_sums_of_members) | points and weights | the same, if all points are in the subgroup |
-//! | [`msm`](Backend::msm) | points and public scalars | Σ n·P, a multi-scalar multiplication |
+//! | [`msm`](Backend::msm), [`short_msm`](Backend::short_msm) | points and public scalars, or short integers | Σ n·P, a multi-scalar multiplication |
 //! | [`miller_products`](Backend::miller_products) | pairs | ∏ f(P, Q) of each segment, before the final exponentiation |
 //! | [`prepare`](Backend::prepare), [`miller_products_prepared`](Backend::miller_products_prepared) | points of G2 that are paired often; pairs with them | the same products, for less work |
 //! | [`final_exponentiations`](Backend::final_exponentiations) | Miller values | elements of the target group |
@@ -307,6 +307,17 @@ impl Backend {
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::msm::msm(lanes, terms, term),
         })
+    }
+
+    /// Σ nᵢ·Pᵢ for integers of few bits, with signs. The points may be outside the subgroup.
+    ///
+    /// Cost: a doubling for each bit of the largest integer, and an addition for each bit that is set in any, by blst.
+    pub fn short_msm<G: Group>(self, terms: &[(G, i64)]) -> G {
+        let positive = |(point, n): &(G, i64)| {
+            let point = if *n < 0 { point.negate() } else { *point };
+            (point.inner(), n.unsigned_abs())
+        };
+        G::wrap(portable::msm::short_msm(&terms.iter().map(positive).collect::<Vec<_>>()))
     }
 
     /// The product ∏ f(Pᵢ, Qᵢ) over each segment, where f is the Miller loop of `pairing`. The product of no pairs is

@@ -13,6 +13,16 @@ pub(crate) fn msm<C: Curve>(terms: impl Iterator<Item = (C, [u8; 32])>) -> C {
     C::to_affine(&[C::multi_scalar_sum(&points, &scalars)])[0]
 }
 
+/// The same for integers of few bits: all points share the doublings.
+pub(crate) fn short_msm<C: Curve>(terms: &[(C, u64)]) -> C {
+    let bits = 64 - terms.iter().fold(0, |any, (_, n)| any | n).leading_zeros();
+    let sum = (0..bits).rev().fold(C::IDENTITY.to_jacobian(), |sum, bit| {
+        let set = terms.iter().filter(|(_, n)| n >> bit & 1 == 1);
+        set.fold(C::double(&sum), |sum, (point, _)| C::add_affine(&sum, point))
+    });
+    C::to_affine(&[sum])[0]
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::{vec, vec::Vec};
@@ -57,6 +67,28 @@ mod tests {
             }
         }
         assert!(backend.msm(&zip(&[G::IDENTITY; 40], &scalars)).is_identity());
+    }
+
+    fn short_agrees<G: Group>() {
+        let numbers = [0, 1, -1, 2, 3, -3, 7, 1 << 40, -(1 << 40), i64::MAX, i64::MIN + 1];
+        for backend in Backend::available() {
+            for n in 0..=numbers.len() {
+                for points in [vec![G::generator(); n], vec![G::IDENTITY; n]] {
+                    let terms: Vec<_> = points.iter().copied().zip(numbers).collect();
+                    let full = terms.iter().map(|(point, n)| {
+                        let size = Scalar::from(n.unsigned_abs());
+                        (*point, if *n < 0 { -size } else { size })
+                    });
+                    assert_eq!(backend.short_msm(&terms), backend.msm(&full.collect::<Vec<_>>()), "{backend}, {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_integers_are_scalars() {
+        short_agrees::<G1>();
+        short_agrees::<G2>();
     }
 
     #[test]

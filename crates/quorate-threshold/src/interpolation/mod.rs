@@ -1,0 +1,385 @@
+//! Interpolation at zero: which shares are summed, and by what they are multiplied.
+//!
+//! Let T be the points of the signers, V(X) = ∏ (X - x) over T, and V' its derivative. The polynomial of degree below t
+//! with the values φ(x) at T has the value
+//!
+//! ```text
+//! φ(0) = Σ L(x)·φ(x),    L(x) = V(0) / (-x·V'(x))
+//! ```
+//!
+//! at zero. The numbers L(x) depend on T alone, and the same sum makes the signature of the group from signature shares.
+//! V'(x) is the product of x - y over all other points y, and how it is computed is what the methods differ in.
+//!
+//! | [`Method`] | points | cost in Fr, for t signers, m absent ones, N roots of unity |
+//! |---|---|---|
+//! | [`SmallIntegers`](Method::SmallIntegers) | integers, t up to about 20 | t²; the numbers are integers of a few bits over one denominator |
+//! | [`Naive`](Method::Naive) | any | t² products |
+//! | [`Complement`](Method::Complement) | any | t·m products, or N·log N for roots of unity |
+//! | [`Tree`](Method::Tree) | any | t·log² t |
+//! | [`Transform`](Method::Transform) | roots of unity | N·log² N, with much smaller constants |
+//! | [`Cosets`](Method::Cosets) | roots of unity, most of them there | as `Transform` for cosets in the place of points |
+//!
+//! `Cosets` also saves most of the work on points of the curve: on a coset L(x) is constant, so that the shares of a
+//! coset are summed first, and only the sums are multiplied.
+//!
+//! Source: A. Tomescu et al., Towards Scalable Threshold Cryptosystems, IEEE S&P 2020, for trees and transforms.
+
+mod cosets;
+mod small;
+mod tree;
+
+use quorate::{Backend, Options, aggregate::sum_of_multiples, threads::parallel_chunks};
+use quorate_curve::{Group, Scalar, Segments};
+
+use crate::committee::{Committee, Identifiers, Index};
+
+/// A sum of multiples of shares that is the share at zero.
+///
+/// ```
+/// use quorate::Options;
+/// use quorate_threshold::{Committee, Identifiers, Interpolation};
+/// let options = Options::default();
+/// let committee = Committee::new(2, 3, Identifiers::Integers, options.backend)?;
+/// let signers = [committee.index(1)?, committee.index(3)?];
+/// let interpolation = Interpolation::new(&committee, &signers, &options)?;
+/// // φ(1) and φ(3), for φ(X) = 5 + 2X.
+/// assert_eq!(interpolation.of_scalars(&[7.into(), 11.into()]), 5.into());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Interpolation {
+    method: Method,
+    signers: Vec<Index>,
+    /// So many consecutive signers have the same coefficient.
+    together: usize,
+    coefficients: Coefficients,
+}
+
+#[derive(Clone, Debug)]
+enum Coefficients {
+    Scalars(Vec<Scalar>),
+    /// Numerators over one denominator, of which this has the inverse.
+    Integers(Vec<i64>, Scalar),
+}
+
+/// How the coefficients are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// Integers of a few bits over one denominator.
+    SmallIntegers,
+    /// Every difference of two points.
+    Naive,
+    /// The differences to the absent points instead, of which there are few.
+    Complement,
+    /// A tree of polynomials, whose values at many points are computed together.
+    Tree,
+    /// A tree of cosets of roots of unity, with a transform for each coset.
+    Transform,
+    /// As many whole cosets as the threshold needs, as large as possible.
+    Cosets,
+}
+
+/// Why there is no interpolation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InterpolationError {
+    /// There are fewer signers than the threshold.
+    #[error("there are {found} shares, and {threshold} are needed")]
+    TooFew {
+        /// The number of signers.
+        found: usize,
+        /// t.
+        threshold: usize,
+    },
+    /// A participant is there twice, which would not count as two.
+    #[error("participant {0} is there twice")]
+    Twice(Index),
+    /// The index is of a larger committee.
+    #[error("participant {index} is not in a committee of {participants}")]
+    NoMember {
+        /// The index.
+        index: Index,
+        /// n.
+        participants: usize,
+    },
+    /// The method is not for these points or these signers.
+    #[error("the method {0:?} does not apply to these signers")]
+    NotApplicable(Method),
+}
+
+/// The largest number of points for which every difference costs less than a transform or a tree.
+const NAIVE_ROOTS_UP_TO: usize = 256;
+const NAIVE_INTEGERS_UP_TO: usize = 2048;
+
+impl Interpolation {
+    /// Chooses the signers, as many as are needed, and the method, whichever costs least.
+    ///
+    /// `available` are the participants whose shares are there, in any order.
+    ///
+    /// # Errors
+    /// [`InterpolationError::TooFew`], [`InterpolationError::Twice`], [`InterpolationError::NoMember`].
+    pub fn new(committee: &Committee, available: &[Index], options: &Options) -> Result<Self, InterpolationError> {
+        let available = checked(committee, available)?;
+        Ok(Self::cheapest(committee, &available, options))
+    }
+
+    fn cheapest(committee: &Committee, available: &[Index], options: &Options) -> Self {
+        let t = committee.threshold();
+        let of = |method| Self::of(method, committee, available, options);
+        match committee.identifiers() {
+            Identifiers::RootsOfUnity => {
+                let many = || of(if t > NAIVE_ROOTS_UP_TO { Method::Transform } else { Method::Naive });
+                of(Method::Cosets).or_else(many)
+            }
+            Identifiers::Integers => {
+                let absent = committee.participants() - t;
+                let few = || (absent < t && absent <= NAIVE_INTEGERS_UP_TO).then(|| of(Method::Complement)).flatten();
+                let many = || of(if t > NAIVE_INTEGERS_UP_TO { Method::Tree } else { Method::Naive });
+                of(Method::SmallIntegers).or_else(few).or_else(many)
+            }
+        }
+        .expect("a method for any points comes last")
+    }
+
+    /// The same by a method of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`InterpolationError::NotApplicable`].
+    pub fn by(
+        method: Method,
+        committee: &Committee,
+        available: &[Index],
+        options: &Options,
+    ) -> Result<Self, InterpolationError> {
+        let available = checked(committee, available)?;
+        Self::of(method, committee, &available, options).ok_or(InterpolationError::NotApplicable(method))
+    }
+
+    /// `available` are at least as many as the threshold, ascending.
+    fn of(method: Method, committee: &Committee, available: &[Index], options: &Options) -> Option<Self> {
+        let backend = options.backend;
+        let first = &available[..committee.threshold()];
+        let points = |signers: &[Index]| signers.iter().map(|index| committee.point(*index)).collect::<Vec<_>>();
+        let by_derivative = |signers: &[Index], derivatives: &dyn Fn(&[Scalar]) -> Vec<Scalar>| {
+            let points = points(signers);
+            let derivatives = derivatives(&points);
+            (signers.to_vec(), 1, Coefficients::Scalars(lagrange(backend, &points, derivatives)))
+        };
+        let (signers, together, coefficients) = match method {
+            Method::SmallIntegers => {
+                let (numerators, denominator) = small::integers(committee, first)?;
+                (first.to_vec(), 1, Coefficients::Integers(numerators, denominator.inverse()?))
+            }
+            Method::Naive => by_derivative(first, &|points| differences(options, points, points)),
+            Method::Tree => by_derivative(first, &|points| tree::derivatives(points, options)),
+            Method::Transform => {
+                let domain = committee.domain()?;
+                by_derivative(first, &|_| cosets::derivatives(domain, first, options))
+            }
+            Method::Complement => match committee.domain() {
+                Some(domain) => by_derivative(available, &|_| cosets::derivatives_by_absent(domain, available, options)),
+                None => by_derivative(first, &|points| by_absent_integers(committee, first, points, options)),
+            },
+            Method::Cosets => {
+                let chosen = cosets::choose(committee, available, backend)?;
+                let derivatives = if chosen.points.len() > NAIVE_ROOTS_UP_TO {
+                    cosets::derivatives(&chosen.domain, &chosen.places, options)
+                } else {
+                    differences(options, &chosen.points, &chosen.points)
+                };
+                // L(x) = λ(x^s)/s, where λ interpolates at the points x^s.
+                let mut scalars = lagrange(backend, &chosen.points, derivatives);
+                let inverse = Scalar::from(chosen.size as u64).inverse()?;
+                scalars.iter_mut().for_each(|scalar| *scalar = *scalar * inverse);
+                (chosen.signers, chosen.size, Coefficients::Scalars(scalars))
+            }
+        };
+        Some(Self { method, signers, together, coefficients })
+    }
+
+    /// The participants whose shares are summed, ascending.
+    pub fn signers(&self) -> &[Index] {
+        &self.signers
+    }
+
+    /// The method that computed the coefficients.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// How many multiplications of points the sum takes: one for each coset, or one for each signer.
+    pub fn multiplications(&self) -> usize {
+        self.signers.len() / self.together
+    }
+
+    /// The coefficient of each signer.
+    pub fn coefficients(&self) -> Vec<Scalar> {
+        match &self.coefficients {
+            Coefficients::Scalars(scalars) => {
+                scalars.iter().flat_map(|scalar| std::iter::repeat_n(*scalar, self.together)).collect()
+            }
+            Coefficients::Integers(numerators, inverse) => {
+                numerators.iter().map(|numerator| integer(*numerator) * *inverse).collect()
+            }
+        }
+    }
+
+    /// The value at zero of the polynomial that has these values at the points of the signers, in their order.
+    ///
+    /// Secrets do not belong here: the time depends on nothing but their number, but they are not wiped.
+    ///
+    /// # Panics
+    /// If there are not as many values as signers.
+    pub fn of_scalars(&self, values: &[Scalar]) -> Scalar {
+        self.assert_length(values.len());
+        self.coefficients().iter().zip(values).map(|(coefficient, value)| *coefficient * *value).sum()
+    }
+
+    /// The same for points of a group: Σ L(x)·P(x). The points must be in the subgroup of order r.
+    ///
+    /// # Panics
+    /// If there are not as many points as signers.
+    pub fn of_points<G: Group>(&self, points: &[G], options: &Options) -> G {
+        self.assert_length(points.len());
+        let Options { backend, threads, .. } = *options;
+        match &self.coefficients {
+            Coefficients::Integers(numerators, inverse) => {
+                let terms: Vec<_> = points.iter().copied().zip(numerators.iter().copied()).collect();
+                backend.msm(&[(backend.short_msm(&terms), *inverse)])
+            }
+            Coefficients::Scalars(scalars) => {
+                let sums: Vec<G> = if self.together == 1 {
+                    points.to_vec()
+                } else {
+                    let cosets: Vec<_> = points.chunks(self.together).collect();
+                    parallel_chunks(threads, &cosets, 1, |cosets| {
+                        backend.sums(&cosets.iter().map(|coset| coset.iter().copied()).collect::<Segments<G>>())
+                    })
+                };
+                let terms: Vec<_> = sums.into_iter().zip(scalars.iter().copied()).collect();
+                sum_of_multiples(&terms, backend, threads)
+            }
+        }
+    }
+
+    /// The interpolation after one signer has been replaced by another participant.
+    ///
+    /// # Errors
+    /// [`InterpolationError::NoMember`] if `leaves` is no signer, [`InterpolationError::Twice`] if `joins` is one,
+    /// [`InterpolationError::NotApplicable`] if the signers are cosets, which must stay whole.
+    ///
+    /// Cost: some seven products for each signer.
+    pub fn replaced(
+        &self,
+        committee: &Committee,
+        leaves: Index,
+        joins: Index,
+        backend: Backend,
+    ) -> Result<Self, InterpolationError> {
+        let participants = committee.participants();
+        let no_member = |index| InterpolationError::NoMember { index, participants };
+        if joins.place() >= participants {
+            return Err(no_member(joins));
+        }
+        if self.together > 1 {
+            return Err(InterpolationError::NotApplicable(self.method));
+        }
+        let left = self.signers.binary_search(&leaves).map_err(|_| no_member(leaves))?;
+        let Err(joined) = self.signers.binary_search(&joins) else { return Err(InterpolationError::Twice(joins)) };
+
+        let mut signers = self.signers.clone();
+        let mut coefficients = self.coefficients();
+        signers.remove(left);
+        coefficients.remove(left);
+        let (a, b) = (committee.point(leaves), committee.point(joins));
+        let points: Vec<_> = signers.iter().map(|index| committee.point(*index)).collect();
+        // L(x) has the factor y/(y - x) for each other signer y: that of a goes, that of b comes.
+        let quotient = b * a.inverse().expect("the point of a participant is not zero");
+        let mut factors: Vec<_> = points.iter().map(|x| (a - *x) * quotient).collect();
+        let differences: Vec<_> = points.iter().map(|x| b - *x).collect();
+        let inverses = backend.inverses(&differences).expect("no two participants have the same point");
+        backend.multiply(&mut factors, &inverses);
+        backend.multiply(&mut coefficients, &factors);
+        // The coefficients of all signers add up to one, because they interpolate constants too.
+        let of_joined = Scalar::ONE - coefficients.iter().copied().sum();
+        let place = joined - usize::from(joined > left);
+        signers.insert(place, joins);
+        coefficients.insert(place, of_joined);
+        Ok(Self { method: self.method, signers, together: 1, coefficients: Coefficients::Scalars(coefficients) })
+    }
+
+    #[track_caller]
+    fn assert_length(&self, found: usize) {
+        assert_eq!(found, self.signers.len(), "an interpolation needs as many shares as it has signers");
+    }
+}
+
+/// The participants, ascending.
+fn checked(committee: &Committee, available: &[Index]) -> Result<Vec<Index>, InterpolationError> {
+    let (participants, threshold) = (committee.participants(), committee.threshold());
+    let mut available = available.to_vec();
+    available.sort_unstable();
+    if let Some(index) = available.iter().copied().find(|index| index.place() >= participants) {
+        return Err(InterpolationError::NoMember { index, participants });
+    }
+    if let Some(twice) = available.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(InterpolationError::Twice(twice[0]));
+    }
+    if available.len() < threshold {
+        return Err(InterpolationError::TooFew { found: available.len(), threshold });
+    }
+    Ok(available)
+}
+
+/// L(x) = V(0)/(-x·V'(x)) for each point x.
+fn lagrange(backend: Backend, points: &[Scalar], derivatives: Vec<Scalar>) -> Vec<Scalar> {
+    let mut denominators: Vec<_> = points.iter().map(|x| -*x).collect();
+    let at_zero: Scalar = denominators.iter().copied().product();
+    backend.multiply(&mut denominators, &derivatives);
+    let mut coefficients = backend.inverses(&denominators).expect("points are distinct and not zero");
+    coefficients.iter_mut().for_each(|coefficient| *coefficient = *coefficient * at_zero);
+    coefficients
+}
+
+/// [`Backend::differences`] on all threads.
+fn differences(options: &Options, points: &[Scalar], roots: &[Scalar]) -> Vec<Scalar> {
+    parallel_chunks(options.threads, points, LEAST_POINTS, |points| options.backend.differences(points, roots))
+}
+
+/// A thread for fewer points than this costs more than it saves.
+const LEAST_POINTS: usize = 128;
+
+/// V'(j) for integers of which few are absent: all integers from 1 to n give (-1)^(n - j)·(j - 1)!·(n - j)!, and the
+/// absent ones are divided out.
+fn by_absent_integers(committee: &Committee, signers: &[Index], points: &[Scalar], options: &Options) -> Vec<Scalar> {
+    let n = committee.participants();
+    let mut factorials = Vec::with_capacity(n);
+    let mut factorial = Scalar::ONE;
+    for i in 1..=n as u64 {
+        factorials.push(factorial);
+        factorial = factorial * Scalar::from(i);
+    }
+    let mut present = vec![false; n];
+    signers.iter().for_each(|index| present[index.place()] = true);
+    let absent: Vec<_> = (1..=n as u64).filter(|i| !present[*i as usize - 1]).map(Scalar::from).collect();
+    let others = if (NAIVE_INTEGERS_UP_TO + 1..points.len()).contains(&absent.len()) {
+        tree::root_products(points, &absent, options)
+    } else {
+        differences(options, points, &absent)
+    };
+    let mut derivatives = options.backend.inverses(&others).expect("a signer is not absent");
+    let of_all = signers.iter().map(|index| {
+        let (below, above) = (index.place(), n - 1 - index.place());
+        let product = factorials[below] * factorials[above];
+        if above % 2 == 0 { product } else { -product }
+    });
+    options.backend.multiply(&mut derivatives, &of_all.collect::<Vec<_>>());
+    derivatives
+}
+
+/// The scalar of a signed integer.
+fn integer(n: i64) -> Scalar {
+    let size = Scalar::from(n.unsigned_abs());
+    if n < 0 { -size } else { size }
+}

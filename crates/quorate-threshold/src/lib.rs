@@ -1,0 +1,22 @@
+//! Threshold signatures on BLS12-381: a key is shared among n participants, and any t of them make one signature.
+//!
+//! A dealer, or the participants together, choose a polynomial φ of degree t - 1 over Fr. The secret key is φ(0), and the
+//! share of a participant is φ(x), where x is the participant's point. Each participant signs a message with the share
+//! as with any secret key. The signature of the group is a sum of t such signature shares, each multiplied by a number
+//! that depends on the points alone: the Lagrange coefficient at zero.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`committee`] | [`Committee`]: t, n, and the points of the participants |
+//! | [`interpolation`] | [`Interpolation`]: which shares are summed, and by what they are multiplied |
+//!
+//! A module imports only modules above it. Both variants are there: keys in G1 and keys in G2. BN254 is not.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod committee;
+pub mod interpolation;
+
+pub use committee::{Committee, CommitteeError, Identifiers, Index};
+pub use interpolation::{Interpolation, InterpolationError, Method};
