@@ -21,6 +21,7 @@ mod report;
 mod row;
 mod single;
 mod speed;
+mod threshold;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -77,6 +78,8 @@ enum Name {
     Field,
     /// The curve's verbs, whose costs the plan weighs
     Curve,
+    /// One signature from t of n shares; transforms over the scalar field
+    Threshold,
     /// Gas of settling quorums on an EVM chain, n operators, beside the source's contracts
     Gas,
     /// All of the above
@@ -105,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 9] = [
+    let all: [(Name, &str, Bench); 10] = [
         (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
@@ -114,6 +117,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Block, "block", block::run),
         (Name::Aggregate, "aggregate", aggregate::run),
         (Name::Culprits, "culprits", culprits::run),
+        (Name::Threshold, "threshold", threshold::run),
         (Name::Gas, "gas", gas::run),
     ];
     let machine = Machine::here()?;

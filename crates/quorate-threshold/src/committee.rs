@@ -179,6 +179,20 @@ impl Committee {
         }
     }
 
+    /// The points of many participants.
+    ///
+    /// # Panics
+    /// If an index is of a larger committee.
+    pub fn points(&self, indices: &[Index]) -> Vec<Scalar> {
+        match &self.points {
+            Points::Roots(domain) if 4 * indices.len() > domain.len() => {
+                let points = domain.points();
+                indices.iter().map(|index| points[index.place()]).collect()
+            }
+            _ => indices.iter().map(|index| self.point(*index)).collect(),
+        }
+    }
+
     /// The points at positions of which participants have the first, if they are roots of unity.
     pub(crate) fn domain(&self) -> Option<&Domain> {
         match &self.points {
@@ -217,7 +231,8 @@ mod tests {
                 "{number}"
             );
         }
-        let numbers: Vec<_> = committee.indices().map(|index| committee.index(index.number().into()).unwrap()).collect();
+        let numbers: Vec<_> =
+            committee.indices().map(|index| committee.index(index.number().into()).unwrap()).collect();
         assert_eq!(numbers, [Index(1), Index(2), Index(3)]);
     }
 
@@ -227,6 +242,7 @@ mod tests {
             for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
                 let committee = Committee::new(1, n, identifiers, Backend::auto()).unwrap();
                 let points: Vec<_> = committee.indices().map(|index| committee.point(index)).collect();
+                assert_eq!(committee.points(&committee.indices().collect::<Vec<_>>()), points);
                 let inverses = Backend::Portable.inverses(&Backend::Portable.differences(&points, &points));
                 assert!(inverses.is_some() && points.iter().all(|point| !point.is_zero()), "{identifiers:?}, {n}");
                 assert!((0..n).all(|i| !points[i + 1..].contains(&points[i])));

@@ -1,4 +1,5 @@
 //! Every method against the definition, on secrets and on points, and the traps by name.
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use proptest::{collection::btree_set, prelude::*, sample::Index as Sample};
 use quorate::{Backend, Options};
@@ -80,12 +81,14 @@ fn on_points<G: Group>(interpolation: &Interpolation, shares: &[Scalar], secret:
 /// All participants, all but the first, all but the last, every other one where they are enough.
 #[test]
 fn every_method_finds_the_secret() {
-    let sizes = [(1, 1), (1, 2), (2, 2), (2, 3), (3, 4), (5, 7), (7, 10), (9, 13), (16, 16), (16, 31), (33, 64), (65, 128)];
+    let sizes =
+        [(1, 1), (1, 2), (2, 2), (2, 3), (3, 4), (5, 7), (7, 10), (9, 13), (16, 16), (16, 31), (33, 64), (65, 128)];
     for backend in Backend::available() {
         for identifiers in POINTS {
             for (t, n) in sizes {
                 let all: Vec<_> = (1..=n).collect();
-                let sets = [all.clone(), all[1..].to_vec(), all[..n - 1].to_vec(), all.iter().step_by(2).copied().collect()];
+                let sets =
+                    [all.clone(), all[1..].to_vec(), all[..n - 1].to_vec(), all.iter().step_by(2).copied().collect()];
                 for numbers in sets.iter().filter(|numbers| numbers.len() >= t) {
                     agrees(t, n, identifiers, numbers, *backend, 2);
                 }

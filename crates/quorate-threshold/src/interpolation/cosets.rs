@@ -25,6 +25,7 @@ const TOGETHER: usize = 1 << 12;
 struct Climb<'a> {
     backend: Backend,
     domain: &'a Domain,
+    points: &'a [Scalar],
     /// Whether a position is a signer's.
     present: &'a [bool],
 }
@@ -33,7 +34,8 @@ struct Climb<'a> {
 pub(super) fn derivatives(domain: &Domain, signers: &[impl Place], options: &Options) -> Vec<Scalar> {
     let mut present = vec![false; domain.len()];
     signers.iter().for_each(|signer| present[signer.place()] = true);
-    let climb = Climb { backend: options.backend, domain, present: &present };
+    let points = domain.points();
+    let climb = Climb { backend: options.backend, domain, points: &points, present: &present };
     let n = domain.len();
     // The values of the polynomial of the block of each position, and the derivative so far.
     let blocks: Vec<_> = (0..n).step_by(TOGETHER).collect();
@@ -64,8 +66,17 @@ impl Climb<'_> {
     fn within(&self, first: usize, len: usize) -> (Vec<Scalar>, Vec<Scalar>) {
         let present = &self.present[first..first + len];
         let mut values: Vec<_> = present.iter().map(|p| if *p { Scalar::ZERO } else { Scalar::ONE }).collect();
-        let mut derivatives = vec![Scalar::ONE; len];
-        let mut size = 1;
+        if len == 1 {
+            return (values, vec![Scalar::ONE]);
+        }
+        // The neighbour of x is -x, and the polynomial of a signer's point x is X - x.
+        let points = &self.points[first..first + len];
+        let beside = (0..len).map(|i| if present[i ^ 1] { points[i] + points[i] } else { Scalar::ONE });
+        let mut derivatives: Vec<_> = beside.collect();
+        for (value, beside) in values.iter_mut().zip(&derivatives).filter(|(value, _)| !value.is_zero()) {
+            *value = *beside;
+        }
+        let mut size = 2;
         while size < len {
             let mut beside = values.clone();
             self.domain.interpolate_blocks(size, first, &mut beside);
@@ -100,7 +111,7 @@ impl Climb<'_> {
 
     /// -2c, for the block of the roots of X^size - c.
     fn full(&self, block: usize, size: usize) -> Scalar {
-        let c = self.domain.point(block * size).power(size as u64);
+        let c = self.points[block * size].power(size as u64);
         -(c + c)
     }
 }
@@ -128,12 +139,13 @@ pub(super) fn derivatives_by_absent(domain: &Domain, signers: &[Index], options:
     let n = domain.len();
     let mut present = vec![false; n];
     signers.iter().for_each(|signer| present[signer.place()] = true);
-    let absent: Vec<_> = (0..n).filter(|place| !present[*place]).map(|place| domain.point(place)).collect();
+    let points = domain.points();
+    let absent: Vec<_> = (0..n).filter(|place| !present[*place]).map(|place| points[place]).collect();
     let mut others = tree::polynomial(&absent, options);
     // A polynomial of degree N is that of all points, and no signer is left to ask for its values.
     others.resize(n.max(others.len()), Scalar::ZERO);
     domain.evaluate(&mut others[..n]);
-    let denominators = signers.iter().map(|signer| domain.point(signer.place()) * others[signer.place()]);
+    let denominators = signers.iter().map(|signer| points[signer.place()] * others[signer.place()]);
     let inverses = options.backend.inverses(&denominators.collect::<Vec<_>>());
     let size = Scalar::from(n as u64);
     inverses.expect("a signer is not absent").into_iter().map(|inverse| inverse * size).collect()
@@ -174,6 +186,7 @@ pub(super) fn choose(committee: &Committee, available: &[Index], backend: Backen
     let domain = Domain::new(backend, whole.len() / size)?;
     let indices: Vec<_> = committee.indices().collect();
     let signers = places.iter().flat_map(|place| indices[place * size..][..size].iter().copied()).collect();
-    let points = places.iter().map(|place| domain.point(*place)).collect();
+    let all = domain.points();
+    let points = places.iter().map(|place| all[*place]).collect();
     Some(Chosen { size, signers, domain, places, points })
 }

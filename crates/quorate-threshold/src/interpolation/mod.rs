@@ -160,9 +160,8 @@ impl Interpolation {
     fn of(method: Method, committee: &Committee, available: &[Index], options: &Options) -> Option<Self> {
         let backend = options.backend;
         let first = &available[..committee.threshold()];
-        let points = |signers: &[Index]| signers.iter().map(|index| committee.point(*index)).collect::<Vec<_>>();
         let by_derivative = |signers: &[Index], derivatives: &dyn Fn(&[Scalar]) -> Vec<Scalar>| {
-            let points = points(signers);
+            let points = committee.points(signers);
             let derivatives = derivatives(&points);
             (signers.to_vec(), 1, Coefficients::Scalars(lagrange(backend, &points, derivatives)))
         };
@@ -178,7 +177,9 @@ impl Interpolation {
                 by_derivative(first, &|_| cosets::derivatives(domain, first, options))
             }
             Method::Complement => match committee.domain() {
-                Some(domain) => by_derivative(available, &|_| cosets::derivatives_by_absent(domain, available, options)),
+                Some(domain) => {
+                    by_derivative(available, &|_| cosets::derivatives_by_absent(domain, available, options))
+                }
                 None => by_derivative(first, &|points| by_absent_integers(committee, first, points, options)),
             },
             Method::Cosets => {
@@ -189,10 +190,9 @@ impl Interpolation {
                     differences(options, &chosen.points, &chosen.points)
                 };
                 // L(x) = λ(x^s)/s, where λ interpolates at the points x^s.
-                let mut scalars = lagrange(backend, &chosen.points, derivatives);
                 let inverse = Scalar::from(chosen.size as u64).inverse()?;
-                scalars.iter_mut().for_each(|scalar| *scalar = *scalar * inverse);
-                (chosen.signers, chosen.size, Coefficients::Scalars(scalars))
+                let scalars = lagrange(backend, &chosen.points, derivatives);
+                (chosen.signers, chosen.size, Coefficients::Scalars(multiplied(backend, &scalars, inverse)))
             }
         };
         Some(Self { method, signers, together, coefficients })
@@ -293,10 +293,11 @@ impl Interpolation {
         signers.remove(left);
         coefficients.remove(left);
         let (a, b) = (committee.point(leaves), committee.point(joins));
-        let points: Vec<_> = signers.iter().map(|index| committee.point(*index)).collect();
+        let points = committee.points(&signers);
         // L(x) has the factor y/(y - x) for each other signer y: that of a goes, that of b comes.
         let quotient = b * a.inverse().expect("the point of a participant is not zero");
-        let mut factors: Vec<_> = points.iter().map(|x| (a - *x) * quotient).collect();
+        let mut factors = vec![a * quotient; points.len()];
+        backend.add_multiple(&mut factors, -quotient, &points);
         let differences: Vec<_> = points.iter().map(|x| b - *x).collect();
         let inverses = backend.inverses(&differences).expect("no two participants have the same point");
         backend.multiply(&mut factors, &inverses);
@@ -335,11 +336,25 @@ fn checked(committee: &Committee, available: &[Index]) -> Result<Vec<Index>, Int
 /// L(x) = V(0)/(-x·V'(x)) for each point x.
 fn lagrange(backend: Backend, points: &[Scalar], derivatives: Vec<Scalar>) -> Vec<Scalar> {
     let mut denominators: Vec<_> = points.iter().map(|x| -*x).collect();
-    let at_zero: Scalar = denominators.iter().copied().product();
+    let at_zero = product(backend, denominators.clone());
     backend.multiply(&mut denominators, &derivatives);
-    let mut coefficients = backend.inverses(&denominators).expect("points are distinct and not zero");
-    coefficients.iter_mut().for_each(|coefficient| *coefficient = *coefficient * at_zero);
-    coefficients
+    multiplied(backend, &backend.inverses(&denominators).expect("points are distinct and not zero"), at_zero)
+}
+
+/// The product of all scalars.
+fn product(backend: Backend, mut scalars: Vec<Scalar>) -> Scalar {
+    while scalars.len() > 64 {
+        let upper = scalars.split_off(scalars.len().div_ceil(2));
+        backend.multiply(&mut scalars[..upper.len()], &upper);
+    }
+    scalars.into_iter().product()
+}
+
+/// Each scalar times a factor.
+fn multiplied(backend: Backend, scalars: &[Scalar], factor: Scalar) -> Vec<Scalar> {
+    let mut multiples = vec![Scalar::ZERO; scalars.len()];
+    backend.add_multiple(&mut multiples, factor, scalars);
+    multiples
 }
 
 /// [`Backend::differences`] on all threads.

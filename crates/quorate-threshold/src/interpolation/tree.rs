@@ -43,9 +43,8 @@ struct Node(Vec<Scalar>);
 impl<'a> Tree<'a> {
     fn new(points: &'a [Scalar], options: &'a Options) -> Self {
         let leaves: Vec<_> = points.chunks(LEAF).collect();
-        let mut nodes = parallel(options.threads, leaves.len().max(1), |i| {
-            Node(leaf(leaves.get(i).copied().unwrap_or_default()))
-        });
+        let mut nodes =
+            parallel(options.threads, leaves.len().max(1), |i| Node(leaf(leaves.get(i).copied().unwrap_or_default())));
         let mut levels = Vec::new();
         while nodes.len() > 1 {
             let pairs: Vec<_> = nodes.chunks(2).collect();
@@ -89,7 +88,8 @@ impl<'a> Tree<'a> {
             below = children;
         }
         let leaves: Vec<_> = self.points.chunks(LEAF).collect();
-        let values = parallel(self.options.threads, leaves.len(), |i| at_leaf(&below[i], leaves[i], &self.levels[0][i].0));
+        let values =
+            parallel(self.options.threads, leaves.len(), |i| at_leaf(&below[i], leaves[i], &self.levels[0][i].0));
         values.into_iter().flatten().collect()
     }
 }

@@ -1,0 +1,244 @@
+//! `recover/*`: one signature from t of n = 2t - 1 signature shares, whose points are decoded. `transform`: the values of a
+//! polynomial over Fr at roots of unity.
+//!
+//! The shares are points of G1 with known logarithms, so that every answer is asserted. The time has the coefficients and
+//! the multi-scalar multiplication in it, and no check of the signature. `recover/msm-only` is the part that no library
+//! over blst can avoid: its multi-scalar multiplication of t points by full scalars.
+
+use std::hint::black_box;
+
+use ark_bls12_381::Fr;
+use ark_poly::{EvaluationDomain, Radix2EvaluationDomain};
+use blst::{MultiPoint, blst_p1_affine, min_pk};
+use quorate::{Backend, Options};
+use quorate_curve::{Domain, G1, Group, Scalar};
+use quorate_threshold::{Committee, Identifiers, Index, Interpolation, Method};
+use rand_core::Rng;
+
+use crate::{
+    block::published,
+    data::{self, options},
+    measure::{Engine, Run, measure},
+    row::Row,
+};
+
+pub(crate) fn run(run: &Run) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let logs = run.choose(&[7, 11, 14][..], &[7, 11, 14, 17, 20]);
+    for log in logs {
+        rows.extend(transform(run, *log));
+    }
+    for log in logs {
+        let shares = Shares::new(2 << log);
+        rows.extend(msm_only(run, 1 << log, &shares));
+        rows.extend(random(run, 1 << log, &shares));
+        rows.extend(missing(run, 1 << log, &shares));
+    }
+    let shares = Shares::new(1 << 13);
+    for (t, n) in [(5, 7), (7, 10), (9, 13)] {
+        rows.extend(small(run, t, n, &shares));
+    }
+    rows.extend(replaced(run, 1 << 12));
+    rows
+}
+
+fn rounds(run: &Run, t: usize) -> usize {
+    let full = match t {
+        0..1_024 => 31,
+        1_024..100_000 => 9,
+        _ => 3,
+    };
+    run.choose(full.min(3), full)
+}
+
+/// Points of G1 with their logarithms.
+struct Shares {
+    points: Vec<G1>,
+    logarithms: Vec<Scalar>,
+}
+
+impl Shares {
+    /// Sums of one number of a short list and one of another, times the generator.
+    fn new(n: usize) -> Self {
+        let root = n.isqrt() + 1;
+        let mut rng = data::rng();
+        let numbers: Vec<_> = (0..2 * root).map(|_| scalar(&mut rng)).collect();
+        let backend = Backend::auto();
+        let generator = G1::generator();
+        let points: Vec<_> = numbers.iter().map(|number| backend.msm(&[(generator, *number)])).collect();
+        let pair = |i: usize| [i / root, root + i % root];
+        Self {
+            points: backend.sums(&(0..n).map(|i| pair(i).map(|j| points[j])).collect()),
+            logarithms: (0..n).map(|i| pair(i).map(|j| numbers[j]).into_iter().sum()).collect(),
+        }
+    }
+
+    /// The points of the signers, and the sum of their multiples.
+    fn of(&self, interpolation: &Interpolation) -> (Vec<G1>, G1) {
+        let places = || interpolation.signers().iter().map(|index| index.place());
+        let logarithms: Vec<_> = places().map(|place| self.logarithms[place]).collect();
+        let sum = Backend::auto().msm(&[(G1::generator(), interpolation.of_scalars(&logarithms))]);
+        (places().map(|place| self.points[place]).collect(), sum)
+    }
+}
+
+fn scalar(rng: &mut impl Rng) -> Scalar {
+    let mut bytes = [0; 48];
+    rng.fill_bytes(&mut bytes);
+    Scalar::reduce(&bytes)
+}
+
+fn for_blst(points: &[G1]) -> Vec<blst_p1_affine> {
+    points
+        .iter()
+        .map(|point| min_pk::PublicKey::deserialize(point.serialize().as_ref()).expect("a point").into())
+        .collect()
+}
+
+/// Little-endian, as blst wants them.
+fn bytes(scalars: &[Scalar]) -> Vec<u8> {
+    scalars.iter().flat_map(|scalar| scalar.to_bytes().into_iter().rev()).collect()
+}
+
+fn msm_only(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
+    let mut rng = data::rng();
+    let scalars = bytes(&(0..t).map(|_| scalar(&mut rng)).collect::<Vec<_>>());
+    let points = for_blst(&shares.points[..t]);
+    let engine = Engine::new("blst", 1, || {
+        black_box(points.mult(&scalars, 255));
+    });
+    measure("recover/msm-only", t, "signature", 1, rounds(run, t), vec![engine])
+}
+
+/// Which of the participants 1 to n are there.
+fn available(committee: &Committee, keep: impl Fn(usize) -> bool) -> Vec<Index> {
+    committee.indices().filter(|index| keep(index.place())).collect()
+}
+
+fn engine<'a>(
+    backend: Backend,
+    threads: usize,
+    committee: &'a Committee,
+    available: &'a [Index],
+    shares: &'a Shares,
+) -> Engine<'a> {
+    let options = options(backend, threads);
+    let interpolation = Interpolation::new(committee, available, &options).expect("enough signers");
+    let (points, expected) = shares.of(&interpolation);
+    Engine::of(backend, threads, move || {
+        let interpolation = Interpolation::new(committee, available, &options).expect("enough signers");
+        assert_eq!(interpolation.of_points(&points, &options), expected);
+    })
+}
+
+/// A random half of the participants, so that few cosets are whole.
+fn random(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
+    let n = 2 * t - 1;
+    let committee = Committee::new(t, n, Identifiers::RootsOfUnity, Backend::auto()).expect("a committee");
+    let mut rng = data::rng();
+    let mut all: Vec<_> = committee.indices().collect();
+    for i in 0..t {
+        all.swap(i, i + (rng.next_u64() as usize) % (n - i));
+    }
+    all.truncate(t);
+    let mut engines: Vec<_> =
+        run.each(&[1, 2]).map(|(backend, threads)| engine(backend, threads, &committee, &all, shares)).collect();
+    if t <= 1 << 11 {
+        engines.push(naive(&committee, &all, shares, Method::Naive));
+    }
+    let mut rows = measure("recover/random", t, "signature", 1, rounds(run, t), engines);
+    let source = [(7, 7.64e-3), (11, 0.1), (14, 0.72), (17, 5.7), (20, 46.3)];
+    if let Some((_, seconds)) = source.into_iter().find(|(log, _)| t == 1 << log) {
+        let note = "A. Tomescu et al., 2020, BN254, Intel i7-980X, one thread";
+        let row = published("recover/random", t, "published/libpolycrypto", seconds * 1e6, note);
+        rows.push(Row { per: "signature".into(), ..row });
+    }
+    rows
+}
+
+/// The coefficients by every difference and blst's multi-scalar multiplication, as most libraries recover.
+fn naive<'a>(committee: &'a Committee, available: &'a [Index], shares: &Shares, method: Method) -> Engine<'a> {
+    let options = Options { backend: Backend::Portable, ..Options::default() };
+    let interpolation = Interpolation::by(method, committee, available, &options).expect("enough signers");
+    let (points, expected) = shares.of(&interpolation);
+    let (points, expected) = (for_blst(&points), expected.compress());
+    Engine::new("blst", 1, move || {
+        let interpolation = Interpolation::by(method, committee, available, &options).expect("enough signers");
+        let sum = points.mult(&bytes(&interpolation.coefficients()), 255);
+        let mut compressed = [0; 48];
+        // The only safe way from blst's point to bytes is a key.
+        let key: min_pk::PublicKey = min_pk::AggregatePublicKey::from(sum).to_public_key();
+        compressed.copy_from_slice(&key.compress());
+        assert_eq!(compressed, expected);
+    })
+    .note("naive coefficients")
+}
+
+/// One participant of a hundred is absent, at random.
+fn missing(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
+    let committee = Committee::new(t, 2 * t - 1, Identifiers::RootsOfUnity, Backend::auto()).expect("a committee");
+    let mut rng = data::rng();
+    let absent: Vec<bool> = (0..2 * t).map(|_| rng.next_u64() % 100 == 0).collect();
+    let available = available(&committee, |place| !absent[place]);
+    let engines =
+        run.each(&[1, 2]).map(|(backend, threads)| engine(backend, threads, &committee, &available, shares)).collect();
+    measure("recover/missing=1%", t, "signature", 1, rounds(run, t), engines)
+}
+
+/// A small committee, with the last participants of it.
+fn small(run: &Run, t: usize, n: usize, shares: &Shares) -> Vec<Row> {
+    let committee = Committee::new(t, n, Identifiers::Integers, Backend::auto()).expect("a committee");
+    let available = available(&committee, |place| place >= n - t);
+    let mut engines: Vec<_> =
+        run.each(&[1]).map(|(backend, threads)| engine(backend, threads, &committee, &available, shares)).collect();
+    engines.push(naive(&committee, &available, shares, Method::Naive));
+    measure(&format!("recover/small={t}-of-{n}"), t, "signature", 1, run.choose(9, 61), engines)
+}
+
+/// The coefficients after one signer was replaced, beside all of them anew. No point is multiplied.
+fn replaced(run: &Run, t: usize) -> Vec<Row> {
+    let committee = Committee::new(t, 2 * t - 1, Identifiers::RootsOfUnity, Backend::auto()).expect("a committee");
+    let signers = available(&committee, |place| place % 2 == 0);
+    let mut rows = Vec::new();
+    for (backend, threads) in run.each(&[1]) {
+        let options = options(backend, threads);
+        let interpolation = Interpolation::new(&committee, &signers, &options).expect("enough signers");
+        let (leaves, joins) = (signers[t / 3], committee.index(t as u64 / 2 * 2).expect("a participant"));
+        let new = Engine::of(backend, threads, || {
+            black_box(Interpolation::new(&committee, &signers, &options).expect("enough signers"));
+        });
+        rows.extend(measure("recover/coefficients", t, "signature", 1, run.choose(3, 15), vec![new]));
+        let of_one = Engine::of(backend, threads, || {
+            let replaced = interpolation.replaced(&committee, leaves, joins, backend).expect("a signer for another");
+            assert_eq!(replaced.of_scalars(&vec![Scalar::ONE; t]), Scalar::ONE);
+        });
+        rows.extend(measure("recover/incremental", t, "signature", 1, run.choose(3, 31), vec![of_one]));
+    }
+    rows
+}
+
+fn transform(run: &Run, log: u32) -> Vec<Row> {
+    let n = 1 << log;
+    let mut rng = data::rng();
+    let coefficients: Vec<_> = (0..n).map(|_| scalar(&mut rng)).collect();
+    let mut engines = Vec::new();
+    for (backend, threads) in run.each(&[1]) {
+        let domain = Domain::new(backend, n).expect("a power of two");
+        let (mut values, coefficients) = (coefficients.clone(), &coefficients);
+        let expected = backend.values(coefficients, &[domain.point(n / 3)]);
+        engines.push(Engine::of(backend, threads, move || {
+            values.copy_from_slice(coefficients);
+            domain.evaluate(&mut values);
+            assert_eq!(values[n / 3], expected[0]);
+        }));
+    }
+    let domain = Radix2EvaluationDomain::<Fr>::new(n).expect("a power of two");
+    let ark: Vec<Fr> = (0..n as u64).map(|i| Fr::from(i * i + 1)).collect();
+    let mut values = ark.clone();
+    engines.push(Engine::new("arkworks", 1, move || {
+        values.copy_from_slice(&ark);
+        domain.fft_in_place(&mut values);
+        black_box(&values);
+    }));
+    measure("transform", n, "transform", 1, rounds(run, n), engines)
+}
