@@ -178,7 +178,7 @@ fn naive<'a>(committee: &'a Committee, available: &'a [Index], shares: &Shares, 
 fn missing(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
     let committee = Committee::new(t, 2 * t - 1, Identifiers::RootsOfUnity, Backend::auto()).expect("a committee");
     let mut rng = data::rng();
-    let absent: Vec<bool> = (0..2 * t).map(|_| rng.next_u64() % 100 == 0).collect();
+    let absent: Vec<bool> = (0..2 * t).map(|_| rng.next_u64().is_multiple_of(100)).collect();
     let available = available(&committee, |place| !absent[place]);
     let engines =
         run.each(&[1, 2]).map(|(backend, threads)| engine(backend, threads, &committee, &available, shares)).collect();

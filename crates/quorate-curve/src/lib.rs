@@ -58,6 +58,6 @@ pub use encoding::DecodeError;
 pub use group::{G1, G2, Group, GroupId};
 pub use pairing::{Gt, MillerValue, Pairing};
 pub use scalar::{Scalar, ScalarError};
-pub use secret::{SecretError, SecretScalar};
+pub use secret::{SecretError, SecretPolynomial, SecretScalar};
 pub use segments::{Segments, UncheckedSegments, WeightedSegments};
 pub use weight::{Soundness, Weight};

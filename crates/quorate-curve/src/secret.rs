@@ -1,10 +1,14 @@
 //! Secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use blst::*;
 
-use crate::group::{G1, G2, sealed::Sealed};
+use crate::{
+    group::{G1, G2, sealed::Sealed},
+    scalar::Scalar,
+};
 
 /// A secret key: a scalar in 1..r. It is wiped when it is dropped, its `Debug` output is redacted, and it is not
 /// `Copy`.
@@ -148,8 +152,101 @@ impl SecretScalar {
     }
 }
 
+/// A secret polynomial over Fr. Its coefficients are wiped when it is dropped.
+///
+/// Its constant coefficient is a secret that is shared: a share is the value at the point of a participant.
+#[derive(Clone)]
+pub struct SecretPolynomial(Vec<SecretScalar>);
+
+impl SecretPolynomial {
+    /// The polynomial with these coefficients, the constant one first. There must be at least one.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn new(coefficients: Vec<SecretScalar>) -> Self {
+        assert!(!coefficients.is_empty(), "a polynomial needs a coefficient");
+        Self(coefficients)
+    }
+
+    /// The coefficients, the constant one first.
+    pub fn coefficients(&self) -> &[SecretScalar] {
+        &self.0
+    }
+
+    /// The value at a public point. Constant time for each number of coefficients.
+    ///
+    /// # Errors
+    /// [`SecretError::Zero`], with a probability of 2^-255 if the coefficients are random.
+    ///
+    /// Cost: a product for each coefficient.
+    pub fn value(&self, point: &Scalar) -> Result<SecretScalar, SecretError> {
+        let mut sum = Wiped(blst_fr::default());
+        let mut coefficient = Wiped(blst_fr::default());
+        for scalar in self.0.iter().rev() {
+            // SAFETY: valid references; blst allows the result to be an argument.
+            unsafe {
+                blst_fr_from_scalar(&mut coefficient.0, &scalar.0);
+                let value: *mut blst_fr = &mut sum.0;
+                blst_fr_mul(value, value, &point.0);
+                blst_fr_add(value, value, &coefficient.0);
+            }
+        }
+        let mut value = SecretScalar(blst_scalar::default());
+        // SAFETY: valid references.
+        unsafe { blst_scalar_from_fr(&mut value.0, &sum.0) };
+        // SAFETY: a valid reference.
+        if unsafe { blst_sk_check(&value.0) } { Ok(value) } else { Err(SecretError::Zero) }
+    }
+}
+
+impl fmt::Debug for SecretPolynomial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretPolynomial(redacted, {} coefficients)", self.0.len())
+    }
+}
+
+/// A secret element of Fr, which is wiped when it is dropped.
+struct Wiped(blst_fr);
+
+impl Drop for Wiped {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.0.l);
+    }
+}
+
 impl fmt::Debug for SecretScalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretScalar(redacted)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, scalar::tests::scalars};
+    use alloc::format;
+
+    #[test]
+    fn values_of_secret_polynomials_are_those_of_public_ones() {
+        for n in [1, 2, 5, 40] {
+            let public: Vec<_> = scalars(4 * n).into_iter().filter(|scalar| !scalar.is_zero()).take(n).collect();
+            let secret = public.iter().map(|c| SecretScalar::from_bytes(&c.to_bytes()).expect("not zero")).collect();
+            let secret = SecretPolynomial::new(secret);
+            for point in scalars(20) {
+                let expected = Backend::Portable.values(&public, &[point])[0];
+                let found = secret.value(&point).map(|value| *value.to_bytes());
+                let expected = if expected.is_zero() { Err(SecretError::Zero) } else { Ok(expected.to_bytes()) };
+                assert_eq!(found, expected);
+            }
+            assert_eq!(format!("{secret:?}"), format!("SecretPolynomial(redacted, {n} coefficients)"));
+        }
+    }
+
+    /// 1 - X at 1.
+    #[test]
+    fn a_share_that_is_zero_is_an_error() {
+        let of = |scalar: Scalar| SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero");
+        let polynomial = SecretPolynomial::new([Scalar::ONE, -Scalar::ONE].map(of).into());
+        assert_eq!(polynomial.value(&Scalar::ONE).err(), Some(SecretError::Zero));
     }
 }

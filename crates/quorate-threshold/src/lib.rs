@@ -9,6 +9,8 @@
 //! |---|---|
 //! | [`committee`] | [`Committee`]: t, n, and the points of the participants |
 //! | [`interpolation`] | [`Interpolation`]: which shares are summed, and by what they are multiplied |
+//! | [`sharing`] | [`deal`], [`KeyShare`] and the [`Commitment`] that proves it |
+//! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
 //!
 //! A module imports only modules above it. Both variants are there: keys in G1 and keys in G2. BN254 is not.
 
@@ -17,6 +19,10 @@
 
 pub mod committee;
 pub mod interpolation;
+pub mod sharing;
+pub mod collector;
 
+pub use collector::{Collector, CollectorError, ShareError};
 pub use committee::{Committee, CommitteeError, Identifiers, Index};
 pub use interpolation::{Interpolation, InterpolationError, Method};
+pub use sharing::{Commitment, KeyShare, SharingError, deal};

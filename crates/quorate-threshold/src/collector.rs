@@ -1,0 +1,253 @@
+//! Collecting signature shares as they arrive, until they make a signature.
+//!
+//! A collector hopes first: as soon as t shares are there, it combines them and verifies the one signature. Only if that
+//! is false, it verifies the shares, each as a claim (verification key, message, share) of one batch, and finds the false
+//! ones by the engine's search. These are out, and the others go on.
+//!
+//! Nobody signs that a share comes from whom it names. So a second share of a participant does not replace the first, nor
+//! is it dropped: both are verified at once, and the true one stays.
+
+use std::collections::BTreeMap;
+
+use quorate::{
+    Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, Suite, UncheckedSignature, Verdict,
+    rand_core::CryptoRng, verify,
+};
+
+use crate::{
+    committee::{Committee, CommitteeError, Index},
+    interpolation::Interpolation,
+};
+
+/// Shares of one signature of one message.
+///
+/// ```
+/// use quorate::{MinPk, Options, SecretKey};
+/// use quorate_threshold::{Collector, Committee, Identifiers, deal};
+/// let options = Options::default();
+/// let suite = MinPk::Eth2;
+/// let committee = Committee::new(2, 3, Identifiers::Integers, options.backend)?;
+/// let secret = SecretKey::generate(suite, &mut rand::rng());
+/// let (shares, commitment) = deal(&committee, suite, &secret, &mut rand::rng())?;
+///
+/// let keys = shares.iter().map(|share| share.verification_key()).collect();
+/// let mut collector = Collector::new(committee, suite, secret.public_key(), keys, b"hello", options)?;
+/// let [one, three] = [&shares[0], &shares[2]].map(|share| share.sign(suite, b"hello").to_bytes());
+/// assert_eq!(collector.add(1, &one, &mut rand::rng())?, None);
+/// assert_eq!(collector.add(3, &three, &mut rand::rng())?, Some(secret.sign(suite, b"hello")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Collector<S: Suite> {
+    committee: Committee,
+    suite: S,
+    public_key: PublicKey<S>,
+    verification_keys: Vec<PublicKey<S>>,
+    message: Vec<u8>,
+    options: Options,
+    shares: BTreeMap<Index, Share<S>>,
+    false_shares: Vec<(Index, Reason)>,
+    signature: Option<Signature<S>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Share<S: Suite> {
+    signature: UncheckedSignature<S>,
+    /// Whether it was verified under the participant's key.
+    verified: bool,
+}
+
+/// Why there is no collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectorError {
+    /// There are not as many verification keys as participants.
+    #[error("there are {found} verification keys for {participants} participants")]
+    VerificationKeys {
+        /// The number of keys.
+        found: usize,
+        /// n.
+        participants: usize,
+    },
+    /// An AUG suite hashes the signer's key before the message, so that each participant signs something else.
+    #[error("the suite {0} signs the signer's key with the message, so shares cannot be combined")]
+    Augmented(&'static str),
+}
+
+/// Why a share is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShareError {
+    /// No participant has the number.
+    #[error(transparent)]
+    Index(#[from] CommitteeError),
+    /// The bytes are no point of the curve.
+    #[error("the share of participant {index}: {reason}")]
+    Malformed {
+        /// The participant.
+        index: Index,
+        /// What is wrong with the bytes.
+        reason: ParseError,
+    },
+    /// The same share is there already.
+    #[error("the share of participant {0} is there already")]
+    Duplicate(Index),
+    /// The share does not verify under the key of the participant, and another one is there that does, or none.
+    #[error("the share of participant {index} is false: {reason}")]
+    False {
+        /// The participant.
+        index: Index,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+impl<S: Suite> Collector<S> {
+    /// A collector for the signature of `message` by a committee. `verification_keys` are those of the participants, in
+    /// their order, and `public_key` is the key of the group; both must come from the sharing of the key.
+    ///
+    /// # Errors
+    /// [`CollectorError`].
+    pub fn new(
+        committee: Committee,
+        suite: S,
+        public_key: PublicKey<S>,
+        verification_keys: Vec<PublicKey<S>>,
+        message: &[u8],
+        options: Options,
+    ) -> Result<Self, CollectorError> {
+        let (found, participants) = (verification_keys.len(), committee.participants());
+        if found != participants {
+            return Err(CollectorError::VerificationKeys { found, participants });
+        }
+        if suite.scheme() == Scheme::Augmented {
+            return Err(CollectorError::Augmented(suite.id()));
+        }
+        Ok(Self {
+            committee,
+            suite,
+            public_key,
+            verification_keys,
+            message: message.to_vec(),
+            options,
+            shares: BTreeMap::new(),
+            false_shares: Vec::new(),
+            signature: None,
+        })
+    }
+
+    /// Takes the share of the participant with a number, and returns the signature once there is one.
+    ///
+    /// # Errors
+    /// [`ShareError`]. The shares that are there stay, and further ones can be added.
+    ///
+    /// Cost: nothing below the threshold. From there on a combination and a pairing check, until the signature is there.
+    pub fn add(
+        &mut self,
+        number: u64,
+        bytes: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Option<Signature<S>>, ShareError> {
+        let index = self.committee.index(number)?;
+        let signature =
+            UncheckedSignature::from_bytes(bytes).map_err(|reason| ShareError::Malformed { index, reason })?;
+        match self.shares.get(&index).copied() {
+            Some(share) if share.signature == signature => return Err(ShareError::Duplicate(index)),
+            Some(share) => self.choose(index, share, signature, rng)?,
+            None => {
+                self.shares.insert(index, Share { signature, verified: false });
+            }
+        }
+        if self.signature.is_none() && self.shares.len() >= self.committee.threshold() {
+            self.signature = self.combine().or_else(|| {
+                self.verify_shares(rng);
+                (self.shares.len() >= self.committee.threshold()).then(|| self.combine()).flatten()
+            });
+        }
+        Ok(self.signature)
+    }
+
+    /// The signature, once there is one.
+    pub fn signature(&self) -> Option<Signature<S>> {
+        self.signature
+    }
+
+    /// The participants whose shares are there and were not found false.
+    pub fn indices(&self) -> impl Iterator<Item = Index> {
+        self.shares.keys().copied()
+    }
+
+    /// The shares that were found false, in the order in which they were found. A participant may be there although
+    /// someone else sent the share.
+    pub fn false_shares(&self) -> &[(Index, Reason)] {
+        &self.false_shares
+    }
+
+    /// The signature of t shares, if it is valid under the key of the group.
+    fn combine(&self) -> Option<Signature<S>> {
+        let available: Vec<_> = self.indices().collect();
+        // The indices are distinct members of the committee, so an error says that they are too few.
+        let interpolation = Interpolation::new(&self.committee, &available, &self.options).ok()?;
+        let points: Vec<_> = interpolation.signers().iter().map(|index| self.shares[index].signature.point()).collect();
+        let sum = interpolation.of_points(&points, &self.options);
+        let signature = UncheckedSignature::from_point(sum).check().ok()?;
+        self.public_key.verify(self.suite, &self.message, signature).is_valid().then_some(signature)
+    }
+
+    /// Decides between two shares of one participant. The one that is true, if any, stays.
+    fn choose(
+        &mut self,
+        index: Index,
+        share: Share<S>,
+        signature: UncheckedSignature<S>,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), ShareError> {
+        let verdicts = if share.verified {
+            vec![Verdict::Valid, self.verdicts(&[(index, signature)], rng)[0]]
+        } else {
+            self.verdicts(&[(index, share.signature), (index, signature)], rng)
+        };
+        if let Verdict::Invalid(reason) = verdicts[0] {
+            self.shares.remove(&index);
+            self.false_shares.push((index, reason));
+        } else {
+            self.shares.insert(index, Share { verified: true, ..share });
+        }
+        match verdicts[1] {
+            Verdict::Invalid(reason) => {
+                self.false_shares.push((index, reason));
+                Err(ShareError::False { index, reason })
+            }
+            // The true share of a participant is one point, so the first share was false.
+            Verdict::Valid => {
+                self.shares.insert(index, Share { signature, verified: true });
+                Ok(())
+            }
+        }
+    }
+
+    /// Verifies the shares that are not verified yet, and removes those that are false.
+    fn verify_shares(&mut self, rng: &mut impl CryptoRng) {
+        let open = self.shares.iter().filter(|(_, share)| !share.verified);
+        let open: Vec<_> = open.map(|(index, share)| (*index, share.signature)).collect();
+        for ((index, signature), verdict) in open.iter().zip(self.verdicts(&open, rng)) {
+            match verdict {
+                Verdict::Valid => {
+                    self.shares.insert(*index, Share { signature: *signature, verified: true });
+                }
+                Verdict::Invalid(reason) => {
+                    self.shares.remove(index);
+                    self.false_shares.push((*index, reason));
+                }
+            }
+        }
+    }
+
+    /// Each share as a claim, in one batch.
+    fn verdicts(&self, shares: &[(Index, UncheckedSignature<S>)], rng: &mut impl CryptoRng) -> Vec<Verdict> {
+        let claims = shares.iter().map(|(index, signature)| {
+            Claim::single(self.suite, self.verification_keys[index.place()], &self.message[..], *signature)
+        });
+        verify(&claims.collect::<Vec<_>>(), &self.options, rng).verdicts
+    }
+}

@@ -1,0 +1,171 @@
+//! Sharing a secret key: a dealer's polynomial, the shares of the participants, and the commitment that proves them.
+//!
+//! The dealer draws a polynomial φ of degree t - 1 whose value at zero is the secret key (Shamir, 1979), gives each
+//! participant the value at its point, and publishes each coefficient times the generator (Feldman, 1987). Anyone can
+//! compute the key of the group and of each participant from these points.
+
+use quorate::{Backend, ParseError, PublicKey, SecretKey, Signature, Suite, rand_core::CryptoRng};
+use quorate_curve::{Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
+
+use crate::committee::{Committee, Index};
+
+/// A participant's share of a secret key. It signs as a secret key does, and is wiped when it is dropped.
+#[derive(Clone, Debug)]
+pub struct KeyShare<S: Suite> {
+    index: Index,
+    secret: SecretKey<S>,
+}
+
+impl<S: Suite> KeyShare<S> {
+    /// The share of a participant, as someone else dealt it. [`Commitment::proves`] says whether it is the one.
+    pub fn new(index: Index, secret: SecretKey<S>) -> Self {
+        Self { index, secret }
+    }
+
+    /// Whose share this is.
+    pub fn index(&self) -> Index {
+        self.index
+    }
+
+    /// The secret.
+    pub fn secret(&self) -> &SecretKey<S> {
+        &self.secret
+    }
+
+    /// The key under which this participant's signature shares verify.
+    ///
+    /// Cost: a multiplication of the generator, in constant time.
+    pub fn verification_key(&self) -> PublicKey<S> {
+        self.secret.public_key()
+    }
+
+    /// The participant's share of the signature of a message.
+    ///
+    /// Cost: a hash and a multiplication, in constant time.
+    pub fn sign(&self, suite: S, message: &[u8]) -> Signature<S> {
+        self.secret.sign(suite, message)
+    }
+}
+
+/// The coefficients of a dealer's polynomial times the generator, the constant one first.
+///
+/// It fixes the polynomial: whoever has a share that it proves has the same polynomial as all others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commitment<S: Suite>(Vec<PublicKey<S>>);
+
+/// Why a list of points is no commitment of a committee, or a share is not what it commits to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharingError {
+    /// The polynomial has another degree, so that another number of shares would make a signature.
+    #[error("the commitment has {found} points, and a threshold of {threshold} needs as many")]
+    Degree {
+        /// The number of points.
+        found: usize,
+        /// t.
+        threshold: usize,
+    },
+    /// A point does not decode, is outside the subgroup, or is the identity.
+    #[error("point {place} of the commitment, from 0 on: {reason}")]
+    Point {
+        /// Its place.
+        place: usize,
+        /// What is wrong with it.
+        reason: ParseError,
+    },
+    /// The commitment gives the identity as the key of a participant, which is no key.
+    #[error("the commitment makes the key of participant {0} the identity")]
+    IdentityKey(Index),
+    /// The share is not the value that the commitment commits to.
+    #[error("the share of participant {0} is not the one that the commitment commits to")]
+    FalseShare(Index),
+    /// A share is zero, which is no secret key. Deal again: with random coefficients it does not happen.
+    #[error("the share of a participant is zero, which is no secret key; deal again")]
+    ZeroShare,
+}
+
+/// Shares a secret key among the participants of a committee, who must trust the dealer to forget it.
+///
+/// # Errors
+/// [`SharingError::ZeroShare`], with a probability below n·2^-254.
+///
+/// Cost: t multiplications of the generator, and n·t products, all in constant time.
+pub fn deal<S: Suite>(
+    committee: &Committee,
+    suite: S,
+    secret: &SecretKey<S>,
+    rng: &mut impl CryptoRng,
+) -> Result<(Vec<KeyShare<S>>, Commitment<S>), SharingError> {
+    let further = (1..committee.threshold()).map(|_| SecretKey::generate(suite, rng));
+    let coefficients: Vec<_> = [secret.clone()].into_iter().chain(further).collect();
+    let commitment = Commitment(coefficients.iter().map(SecretKey::public_key).collect());
+    let scalars: Result<Vec<_>, SecretError> =
+        coefficients.iter().map(|key| SecretScalar::from_bytes(&key.to_bytes())).collect();
+    let polynomial = SecretPolynomial::new(scalars.map_err(|_| SharingError::ZeroShare)?);
+    let share = |index: Index| {
+        let value = polynomial.value(&committee.point(index)).map_err(|_| SharingError::ZeroShare)?;
+        let secret = SecretKey::from_bytes(&value.to_bytes()).map_err(|_| SharingError::ZeroShare)?;
+        Ok(KeyShare { index, secret })
+    };
+    let shares: Result<_, SharingError> = committee.indices().map(share).collect();
+    Ok((shares?, commitment))
+}
+
+impl<S: Suite> Commitment<S> {
+    /// Reads the compressed points of a commitment: canonical, in the subgroup, none the identity, as many as the
+    /// threshold.
+    ///
+    /// # Errors
+    /// [`SharingError::Degree`], [`SharingError::Point`].
+    pub fn from_bytes(committee: &Committee, points: &[&[u8]], backend: Backend) -> Result<Self, SharingError> {
+        let (found, threshold) = (points.len(), committee.threshold());
+        if found != threshold {
+            return Err(SharingError::Degree { found, threshold });
+        }
+        let keys = PublicKey::from_bytes_each(points, backend).into_iter().enumerate();
+        keys.map(|(place, key)| key.map_err(|reason| SharingError::Point { place, reason }))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// The points, the constant coefficient first.
+    pub fn points(&self) -> &[PublicKey<S>] {
+        &self.0
+    }
+
+    /// The key of the group.
+    pub fn public_key(&self) -> PublicKey<S> {
+        self.0[0]
+    }
+
+    /// The key under which a participant's signature shares verify.
+    ///
+    /// # Errors
+    /// [`SharingError::IdentityKey`].
+    ///
+    /// Cost: a multi-scalar multiplication of t points.
+    pub fn verification_key(
+        &self,
+        committee: &Committee,
+        index: Index,
+        backend: Backend,
+    ) -> Result<PublicKey<S>, SharingError> {
+        let x = committee.point(index);
+        let powers = std::iter::successors(Some(Scalar::ONE), |power| Some(*power * x));
+        let terms: Vec<_> = self.0.iter().map(PublicKey::point).zip(powers).collect();
+        let sum: S::Key = backend.msm(&terms);
+        let error = SharingError::IdentityKey(index);
+        if sum.is_identity() { Err(error) } else { PublicKey::from_point(sum).map_err(|_| error) }
+    }
+
+    /// Whether a share is the one that this commitment commits to.
+    ///
+    /// # Errors
+    /// [`SharingError::FalseShare`], [`SharingError::IdentityKey`].
+    ///
+    /// Cost: as [`verification_key`](Self::verification_key), and a multiplication of the generator in constant time.
+    pub fn proves(&self, committee: &Committee, share: &KeyShare<S>, backend: Backend) -> Result<(), SharingError> {
+        let expected = self.verification_key(committee, share.index, backend)?;
+        if share.verification_key() == expected { Ok(()) } else { Err(SharingError::FalseShare(share.index)) }
+    }
+}

@@ -1,0 +1,385 @@
+//! Shares of keys and of signatures: known answers of SSV and blsttc, and what participants, dealers and strangers could
+//! try.
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
+
+use std::path::PathBuf;
+
+use quorate::{
+    Backend, MinPk, MinSig, Options, PublicKey, Reason, SecretKey, Signature, Suite, UncheckedSignature,
+    rand_core::CryptoRng,
+};
+use quorate_curve::{G1, G2, Group, Scalar, SecretPolynomial, SecretScalar};
+use quorate_threshold::{
+    Collector, CollectorError, Commitment, Committee, CommitteeError, Identifiers, Index, KeyShare, ShareError,
+    SharingError, deal,
+};
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+use serde_json::Value;
+
+const POINTS: [Identifiers; 2] = [Identifiers::Integers, Identifiers::RootsOfUnity];
+
+fn rng() -> ChaCha20Rng {
+    ChaCha20Rng::from_seed([5; 32])
+}
+
+fn committee(t: usize, n: usize, identifiers: Identifiers) -> Committee {
+    Committee::new(t, n, identifiers, Backend::auto()).unwrap()
+}
+
+/// A vector of `08_threshold`, or `None` with a line where the vectors are not.
+fn vector(name: &str) -> Option<Value> {
+    let folder = std::env::var_os("QUORATE_VECTORS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors"), PathBuf::from);
+    let path = folder.join("08_threshold").join(name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(serde_json::from_str(&text).unwrap()),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "{}: {error}", path.display());
+            println!("skipped: {}: {error}", path.display());
+            None
+        }
+    }
+}
+
+fn hex(value: &Value) -> Vec<u8> {
+    let text = value.as_str().unwrap().trim_start_matches("0x");
+    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
+}
+
+fn secret<S: Suite>(value: &Value) -> SecretKey<S> {
+    SecretKey::from_bytes(&hex(value).try_into().unwrap()).unwrap()
+}
+
+/// The shares, verification keys, signature shares and signatures of SSV's committees.
+#[test]
+fn ssv_committees_sign() {
+    let mut counts = (0, 0);
+    for name in ["ssv_4of.json", "ssv_7_10_13.json"] {
+        let Some(file) = vector(name) else { return };
+        for set in file["sets"].as_array().unwrap() {
+            let number = |field: &str| set[field].as_u64().unwrap() as usize;
+            let committee = committee(number("threshold"), number("n"), Identifiers::Integers);
+            let group: SecretKey<MinPk> = secret(&set["validator_sk"]);
+            assert_eq!(group.public_key().to_bytes().to_vec(), hex(&set["validator_pk"]));
+            let shares: Vec<_> = committee
+                .indices()
+                .map(|index| KeyShare::<MinPk>::new(index, secret(&set["shares"][index.to_string()])))
+                .collect();
+            let keys: Vec<_> = shares.iter().map(KeyShare::verification_key).collect();
+            for (index, key) in committee.indices().zip(&keys) {
+                assert_eq!(key.to_bytes().to_vec(), hex(&set["share_pks"][index.to_string()]));
+            }
+            counts.0 += 1;
+            for derived in set["derived"].as_array().into_iter().flatten() {
+                let tag = derived["dst"].as_str().unwrap();
+                let suite =
+                    [MinPk::Basic, MinPk::ProofOfPossession].into_iter().find(|suite| suite.id() == tag).unwrap();
+                let message = hex(&derived["message"]);
+                let public_key = group.public_key();
+                let options = Options::default();
+                let collector = Collector::new(committee.clone(), suite, public_key, keys.clone(), &message, options);
+                let mut collector = collector.unwrap();
+                let mut last = None;
+                for share in shares.iter().rev().take(committee.threshold()) {
+                    let bytes = hex(&derived["partial_signatures"][share.index().to_string()]);
+                    assert_eq!(share.sign(suite, &message).to_bytes().to_vec(), bytes);
+                    assert_eq!(last, None);
+                    last = collector.add(share.index().number().into(), &bytes, &mut rng()).unwrap();
+                }
+                assert_eq!(last.unwrap().to_bytes().to_vec(), hex(&derived["group_signature"]));
+                assert!(collector.false_shares().is_empty());
+                counts.1 += 1;
+            }
+        }
+    }
+    println!("{} committees, {} signatures", counts.0, counts.1);
+    assert!(counts.0 > 0 && counts.1 > 0);
+}
+
+/// blsttc evaluates its polynomials at i + 1 for share i, as our integers are.
+#[test]
+fn blsttc_key_sets_are_ours() {
+    let Some(file) = vector("blsttc_key_sets.json") else { return };
+    let mut checked = 0;
+    for set in file["secret_key_sets"].as_array().unwrap() {
+        let coefficients = hex(&set["set"]);
+        let scalars: Vec<_> =
+            coefficients.chunks(32).map(|c| SecretScalar::from_bytes(c.try_into().unwrap()).unwrap()).collect();
+        let t = scalars.len();
+        let polynomial = SecretPolynomial::new(scalars);
+        assert_eq!(polynomial.coefficients()[0].to_bytes().to_vec(), hex(&set["secret_key"]));
+        let shares = set["shares"].as_array().unwrap();
+        let committee = committee(t, shares.len().max(t), Identifiers::Integers);
+        for (index, share) in committee.indices().zip(shares) {
+            assert_eq!(polynomial.value(&committee.point(index)).unwrap().to_bytes().to_vec(), hex(share));
+            checked += 1;
+        }
+    }
+    for set in file["public_key_sets"].as_array().unwrap() {
+        let points = hex(&set["set"]);
+        let points: Vec<_> = points.chunks(48).collect();
+        let shares = set["shares"].as_array().unwrap();
+        let committee = committee(points.len(), shares.len().max(points.len()), Identifiers::Integers);
+        let commitment = Commitment::<MinPk>::from_bytes(&committee, &points, Backend::auto()).unwrap();
+        assert_eq!(commitment.public_key().to_bytes().to_vec(), hex(&set["public_key"]));
+        for (index, share) in committee.indices().zip(shares) {
+            let key = commitment.verification_key(&committee, index, Backend::auto()).unwrap();
+            assert_eq!(key.to_bytes().to_vec(), hex(share));
+            checked += 1;
+        }
+    }
+    println!("{checked} shares");
+    assert!(checked > 0);
+}
+
+struct Dealt<S: Suite> {
+    committee: Committee,
+    suite: S,
+    secret: SecretKey<S>,
+    shares: Vec<KeyShare<S>>,
+    commitment: Commitment<S>,
+}
+
+impl<S: Suite> Dealt<S> {
+    fn new(t: usize, n: usize, identifiers: Identifiers, suite: S) -> Self {
+        let committee = committee(t, n, identifiers);
+        let secret = SecretKey::key_gen(suite, &[7; 32], b"").unwrap();
+        let (shares, commitment) = deal(&committee, suite, &secret, &mut rng()).unwrap();
+        Self { committee, suite, secret, shares, commitment }
+    }
+
+    fn collector(&self, options: Options) -> Collector<S> {
+        let keys = self.shares.iter().map(KeyShare::verification_key).collect();
+        Collector::new(self.committee.clone(), self.suite, self.secret.public_key(), keys, b"m", options).unwrap()
+    }
+
+    /// The bytes of a participant's share.
+    fn share(&self, number: usize) -> Vec<u8> {
+        self.shares[number - 1].sign(self.suite, b"m").to_bytes().as_ref().to_vec()
+    }
+
+    fn index(&self, number: usize) -> Index {
+        self.committee.index(number as u64).unwrap()
+    }
+
+    fn signature(&self) -> Signature<S> {
+        self.secret.sign(self.suite, b"m")
+    }
+}
+
+/// The shares verify against the commitment, and any t sign, in both variants and with both kinds of points.
+fn deals_and_signs<S: Suite>(suite: S) {
+    for identifiers in POINTS {
+        for (t, n) in [(1, 1), (1, 3), (2, 2), (3, 5), (5, 7), (20, 40)] {
+            let dealt = Dealt::new(t, n, identifiers, suite);
+            assert_eq!(dealt.commitment.public_key(), dealt.secret.public_key());
+            for share in &dealt.shares {
+                dealt.commitment.proves(&dealt.committee, share, Backend::auto()).unwrap();
+            }
+            for backend in Backend::available() {
+                let options = Options { backend: *backend, threads: 2.try_into().unwrap(), ..Options::default() };
+                let mut collector = dealt.collector(options);
+                for number in (1..=n).rev().take(t) {
+                    assert_eq!(collector.signature(), None);
+                    collector.add(number as u64, &dealt.share(number), &mut rng()).unwrap();
+                }
+                assert_eq!(collector.signature(), Some(dealt.signature()), "{t} of {n}, {identifiers:?}, {backend}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_t_of_n_sign() {
+    deals_and_signs(MinPk::Eth2);
+    deals_and_signs(MinSig::Basic);
+}
+
+/// What a stranger or a false participant sends is named, and the honest shares make the signature.
+#[test]
+fn false_shares_are_out_and_the_rest_go_on() {
+    let dealt = Dealt::new(4, 9, Identifiers::RootsOfUnity, MinPk::Eth2);
+    let mut collector = dealt.collector(Options::default());
+    // 1 sends the share of 2, and 3 a share of another message.
+    let other = dealt.shares[2].sign(dealt.suite, b"other").to_bytes();
+    assert_eq!(collector.add(1, &dealt.share(2), &mut rng()), Ok(None));
+    assert_eq!(collector.add(3, &other, &mut rng()), Ok(None));
+    assert_eq!(collector.add(4, &dealt.share(4), &mut rng()), Ok(None));
+    assert_eq!(collector.add(5, &dealt.share(5), &mut rng()), Ok(None));
+    assert_eq!(collector.false_shares(), [1, 3].map(|number| (dealt.index(number), Reason::Mismatch)));
+    assert_eq!(collector.indices().collect::<Vec<_>>(), [4, 5].map(|number| dealt.index(number)));
+    // The false share did not shadow the true one.
+    assert_eq!(collector.add(1, &dealt.share(1), &mut rng()), Ok(None));
+    assert_eq!(collector.add(8, &dealt.share(8), &mut rng()), Ok(Some(dealt.signature())));
+}
+
+/// Two false shares whose errors cancel in the sum of the shares. The weights of the batch tell them apart.
+#[test]
+fn errors_that_cancel_are_found() {
+    let dealt = Dealt::new(2, 3, Identifiers::Integers, MinPk::Eth2);
+    let moved = |number: usize, by: G2| {
+        let point = Signature::<MinPk>::from_bytes(&dealt.share(number)).unwrap().point();
+        UncheckedSignature::<MinPk>::from_point(Backend::auto().sum(&[point, by])).to_bytes()
+    };
+    let mut collector = dealt.collector(Options::default());
+    let delta = G2::generator();
+    collector.add(1, &moved(1, delta), &mut rng()).unwrap();
+    collector.add(2, &moved(2, delta.negate()), &mut rng()).unwrap();
+    assert_eq!(collector.signature(), None);
+    assert_eq!(collector.false_shares().len(), 2);
+    // With coefficients 3 and -3 of three shares, equal errors cancel in the signature, which is then the true one.
+    let dealt = Dealt::new(3, 3, Identifiers::Integers, MinPk::Eth2);
+    let moved = |number: usize| {
+        let point = Signature::<MinPk>::from_bytes(&dealt.share(number)).unwrap().point();
+        UncheckedSignature::<MinPk>::from_point(Backend::auto().sum(&[point, delta])).to_bytes()
+    };
+    let mut collector = dealt.collector(Options::default());
+    collector.add(1, &moved(1), &mut rng()).unwrap();
+    collector.add(2, &moved(2), &mut rng()).unwrap();
+    assert_eq!(collector.add(3, &dealt.share(3), &mut rng()), Ok(Some(dealt.signature())));
+}
+
+/// A point of small order is on the curve. The share is false, and the honest ones sign.
+#[test]
+fn shares_outside_the_subgroup_are_false() {
+    let dealt = Dealt::new(2, 3, Identifiers::Integers, MinSig::Basic);
+    let mut order_three = [0; 48];
+    order_three[0] = 0x80;
+    let torsion: G1 = Backend::auto().decode(&order_three).unwrap();
+    let honest = Signature::<MinSig>::from_bytes(&dealt.share(1)).unwrap().point();
+    let outside = UncheckedSignature::<MinSig>::from_point(Backend::auto().sum(&[honest, torsion])).to_bytes();
+    for bytes in [&order_three[..], &outside] {
+        let mut collector = dealt.collector(Options::default());
+        collector.add(1, bytes, &mut rng()).unwrap();
+        assert_eq!(collector.add(2, &dealt.share(2), &mut rng()), Ok(None));
+        assert_eq!(
+            collector.false_shares(),
+            [(dealt.index(1), Reason::Parse(quorate::ParseError::SignatureNotInSubgroup))]
+        );
+        assert_eq!(collector.add(3, &dealt.share(3), &mut rng()), Ok(Some(dealt.signature())));
+    }
+}
+
+#[test]
+fn a_second_share_of_a_participant_shadows_nothing() {
+    let dealt = Dealt::new(3, 5, Identifiers::RootsOfUnity, MinPk::Eth2);
+    let (mut rng, one) = (rng(), dealt.index(1));
+    let mut collector = dealt.collector(Options::default());
+    // The false share comes first, and the true one takes its place.
+    assert_eq!(collector.add(1, &dealt.share(2), &mut rng), Ok(None));
+    assert_eq!(collector.add(1, &dealt.share(1), &mut rng), Ok(None));
+    assert_eq!(collector.false_shares(), [(one, Reason::Mismatch)]);
+    // The true share is there, and a false one does not take its place.
+    let false_share = Err(ShareError::False { index: one, reason: Reason::Mismatch });
+    assert_eq!(collector.add(1, &dealt.share(3), &mut rng), false_share);
+    assert_eq!(collector.add(1, &dealt.share(1), &mut rng), Err(ShareError::Duplicate(one)));
+    // Twice the same is not two.
+    assert_eq!(collector.indices().count(), 1);
+    collector.add(4, &dealt.share(4), &mut rng).unwrap();
+    assert_eq!(collector.add(5, &dealt.share(5), &mut rng), Ok(Some(dealt.signature())));
+    // Two false shares of one participant are both out.
+    let mut collector = dealt.collector(Options::default());
+    assert_eq!(collector.add(1, &dealt.share(2), &mut rng), Ok(None));
+    assert_eq!(collector.add(1, &dealt.share(3), &mut rng), false_share);
+    assert_eq!((collector.false_shares().len(), collector.indices().count()), (2, 0));
+}
+
+#[test]
+fn shares_of_nobody_and_bytes_that_are_no_point_are_refused() {
+    let dealt = Dealt::new(2, 3, Identifiers::Integers, MinPk::Eth2);
+    let mut collector = dealt.collector(Options::default());
+    for number in [0, 4, 1 << 32 | 1, u64::MAX] {
+        let error = CommitteeError::NoSuchParticipant { number, participants: 3 };
+        assert_eq!(collector.add(number, &dealt.share(1), &mut rng()), Err(ShareError::Index(error)));
+    }
+    let share = dealt.share(1);
+    for bytes in [&share[..95], &share[..48], &[][..], &[0xff; 96], &[0; 96]] {
+        let refused = collector.add(1, bytes, &mut rng());
+        assert!(matches!(refused, Err(ShareError::Malformed { .. })), "{refused:?}");
+    }
+    assert_eq!(collector.indices().count(), 0);
+    // The identity is a point, and no share.
+    let mut identity = [0; 96];
+    identity[0] = 0xc0;
+    collector.add(1, &identity, &mut rng()).unwrap();
+    collector.add(2, &dealt.share(2), &mut rng()).unwrap();
+    assert_eq!(collector.false_shares(), [(dealt.index(1), Reason::Mismatch)]);
+}
+
+#[test]
+fn keys_that_do_not_fit_the_committee_and_aug_suites_are_refused() {
+    let dealt = Dealt::new(2, 3, Identifiers::Integers, MinPk::Eth2);
+    let key = dealt.secret.public_key();
+    let made = |suite, keys: usize| {
+        Collector::new(dealt.committee.clone(), suite, key, vec![key; keys], b"m", Options::default()).map(|_| ())
+    };
+    assert_eq!(made(MinPk::Eth2, 2), Err(CollectorError::VerificationKeys { found: 2, participants: 3 }));
+    assert_eq!(made(MinPk::Chia, 3), Err(CollectorError::Augmented(MinPk::Chia.id())));
+    assert_eq!(made(MinPk::Eth2, 3), Ok(()));
+}
+
+/// A dealer who commits to a polynomial of another degree raises or lowers the threshold.
+#[test]
+fn commitments_that_are_none_are_refused() {
+    let dealt = Dealt::new(3, 5, Identifiers::Integers, MinPk::Eth2);
+    let points: Vec<_> = dealt.commitment.points().iter().map(PublicKey::to_bytes).collect();
+    let read = |points: &[&[u8]]| Commitment::<MinPk>::from_bytes(&dealt.committee, points, Backend::auto());
+    let bytes: Vec<_> = points.iter().map(|point| &point[..]).collect();
+    assert_eq!(read(&bytes).as_ref(), Ok(&dealt.commitment));
+    for found in [0, 1, 2] {
+        assert_eq!(read(&bytes[..found]).err(), Some(SharingError::Degree { found, threshold: 3 }));
+    }
+    let four = [&bytes[..], &bytes[..1]].concat();
+    assert_eq!(read(&four).err(), Some(SharingError::Degree { found: 4, threshold: 3 }));
+    let mut identity = [0; 48];
+    identity[0] = 0xc0;
+    let mut order_three = [0; 48];
+    order_three[0] = 0x80;
+    for bad in [&identity[..], &order_three, &[0xff; 48], &points[0][..47]] {
+        for place in 0..3 {
+            let mut changed = bytes.clone();
+            changed[place] = bad;
+            let refused = read(&changed).err();
+            assert!(matches!(refused, Some(SharingError::Point { place: at, .. }) if at == place), "{refused:?}");
+        }
+    }
+}
+
+#[test]
+fn a_false_key_share_is_named() {
+    let dealt = Dealt::new(3, 5, Identifiers::RootsOfUnity, MinSig::Basic);
+    let swapped = KeyShare::new(dealt.index(2), dealt.shares[3].secret().clone());
+    let refused = dealt.commitment.proves(&dealt.committee, &swapped, Backend::auto());
+    assert_eq!(refused, Err(SharingError::FalseShare(dealt.index(2))));
+}
+
+/// A dealer whose polynomial is zero at a participant's point: 1 - X at 1.
+#[test]
+fn a_share_that_is_zero_is_no_key() {
+    let committee = committee(2, 3, Identifiers::Integers);
+    let one = SecretKey::<MinPk>::from_bytes(&Scalar::ONE.to_bytes()).unwrap();
+    let minus_one = SecretKey::<MinPk>::from_bytes(&(-Scalar::ONE).to_bytes()).unwrap();
+    let points = [one.public_key().to_bytes(), minus_one.public_key().to_bytes()];
+    let bytes = [&points[0][..], &points[1][..]];
+    let commitment = Commitment::<MinPk>::from_bytes(&committee, &bytes, Backend::auto()).unwrap();
+    let index = committee.index(1).unwrap();
+    let refused = commitment.verification_key(&committee, index, Backend::auto());
+    assert_eq!(refused, Err(SharingError::IdentityKey(index)));
+}
+
+/// Keys and messages decide, not the generator: the same seed deals the same shares, another seed others.
+#[test]
+fn dealing_uses_the_generator() {
+    let deal_with = |rng: &mut dyn FnMut() -> ChaCha20Rng| {
+        let committee = committee(3, 4, Identifiers::Integers);
+        let secret = SecretKey::key_gen(MinPk::Eth2, &[7; 32], b"").unwrap();
+        deal_points(&committee, &secret, &mut rng())
+    };
+    let (a, b) = (deal_with(&mut rng), deal_with(&mut || ChaCha20Rng::from_seed([6; 32])));
+    assert_eq!(a, deal_with(&mut rng));
+    assert!(a[0] == b[0] && a[1..].iter().zip(&b[1..]).all(|(a, b)| a != b));
+}
+
+fn deal_points(committee: &Committee, secret: &SecretKey<MinPk>, rng: &mut impl CryptoRng) -> Vec<PublicKey<MinPk>> {
+    deal(committee, MinPk::Eth2, secret, rng).unwrap().1.points().to_vec()
+}
