@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std msrv features fuzz fuzz-smoke test-aarch64 soak soak-stream deny clean
+.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std msrv features fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,19 @@ soak: ## A million random operations a verb, each back end against the portable 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli
 	scripts/stream-memory.sh
+
+timing: ## Whether the time of signing or of reading a key tells something about the secret (a minute; leave the machine alone)
+	$(CARGO) test --release --locked -p quorate-cli --test timing -- --ignored --nocapture
+
+# Miri calls no C, so blst is out of its reach, and with it all arithmetic. It knows no AVX-512 either.
+MIRI := MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 cargo +nightly miri test --locked
+miri: ## What needs no blst, under Miri: weights, covers, threads, readers of text (ten minutes; needs a nightly toolchain with Miri)
+	@cargo +nightly miri --version > /dev/null 2>&1 || \
+		{ echo "there is no Miri here: run \`rustup +nightly component add miri rust-src\`"; exit 1; }
+	$(MIRI) -p quorate-curve --lib -- weight:: --skip digits_modulo
+	$(MIRI) -p quorate --lib -- plan::position plan::cover threads:: verdict:: suite::
+	$(MIRI) -p quorate-formats --lib -- columns:: deposit:: document:: drand:: format:: hex:: json:: jsonl:: number:: record:: \
+		ssz:: --skip peeking --skip limit --skip overlong --skip named_once
 
 clean: ## Remove what was built
 	$(CARGO) clean

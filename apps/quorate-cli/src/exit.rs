@@ -11,7 +11,9 @@ pub enum Exit {
     Invalid,
     /// The command line or the input is wrong.
     Usage,
-    /// Reading or writing failed.
+    /// Reading or writing failed. A standard output that is closed (`>&-`) is no failure: Rust's runtime opens `/dev/null`
+    /// in its place before the program starts, and the program cannot tell that from a caller who opened `/dev/null` for
+    /// reading and writing, as Python's `subprocess.DEVNULL` does.
     Io,
     /// The program itself, or the machine, is at fault.
     Internal,

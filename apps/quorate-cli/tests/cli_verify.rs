@@ -11,6 +11,7 @@
 //! | [`light_client`] | bootstraps and updates of mainnet, true and with a bit flipped |
 //! | [`limits`] | inputs that ask for much memory, under `ulimit -v` |
 //! | [`memory`] | `--known` and `--remember` |
+//! | [`progress`] | the progress line on a terminal |
 //! | [`streams`] | Ctrl-C, slow pipes, closed pipes, full disks, bounded memory |
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
@@ -31,6 +32,9 @@ mod limits;
 mod malformed;
 #[path = "cli_verify/memory.rs"]
 mod memory;
+#[cfg(target_os = "linux")]
+#[path = "cli_verify/progress.rs"]
+mod progress;
 #[path = "cli_verify/streams.rs"]
 mod streams;
 #[path = "cli_verify/verdicts.rs"]

@@ -23,9 +23,13 @@ mod single;
 mod speed;
 mod threshold;
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 
 use measure::{Effort, Run};
@@ -52,7 +56,8 @@ struct Arguments {
     /// Measure one back end beside the other libraries; every one that this machine has where left out
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND")]
     backend: Option<Backend>,
-    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run
+    /// Write the rows and this machine's description into a folder of benchmarks/ by date and CPU; not for a quick run. One
+    /// benchmark alone is added to the folder if the same machine, compiler and commit made it
     #[arg(long, conflicts_with = "quick")]
     record: bool,
     /// The repository whose benchmarks/ and documents are written
@@ -122,6 +127,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     ];
     let machine = Machine::here()?;
     println!("{machine}\n");
+    if arguments.record {
+        describe(&machine, &machine.folder(&arguments.dir), arguments.name)?;
+    }
     let mut rows = Vec::new();
     for (name, file, bench) in all {
         if arguments.name != name && arguments.name != Name::All {
@@ -131,9 +139,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         println!("{}", row::table(&made));
         if arguments.record {
             let folder = machine.folder(&arguments.dir);
-            fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             write_json(&folder.join(format!("{file}.json")), &made)?;
-            write_json(&folder.join("machine.json"), &machine)?;
             say_written(&folder);
         }
         rows.extend(made);
@@ -145,7 +151,27 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn say_written(path: &std::path::Path) {
+/// Writes the description of the machine into the folder of a record. If one is there, a part of the benchmarks may only be
+/// added if everything that it says still holds but the time, and then it stays. All benchmarks together replace it.
+fn describe(machine: &Machine, folder: &Path, name: Name) -> Result<()> {
+    let path = folder.join("machine.json");
+    if name != Name::All && path.exists() {
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let stored: Machine = serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))?;
+        ensure!(
+            machine.is_as(&stored),
+            "{} is of {stored}, with {}, and this is {machine}, with {}; record `all`, or move that folder away",
+            folder.display(),
+            stored.flags,
+            machine.flags,
+        );
+        return Ok(());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    write_json(&path, machine)
+}
+
+fn say_written(path: &Path) {
     eprintln!("wrote {}", path.display());
 }
 
@@ -165,5 +191,24 @@ mod tests {
         assert!(Arguments::try_parse_from(["quorate-bench", "all", "--record"]).is_ok());
         let error = Arguments::try_parse_from(["quorate-bench", "all", "--record", "--quick"]).err().unwrap();
         assert!(error.to_string().contains("cannot be used with"), "{error}");
+    }
+
+    /// Rows of one benchmark do not come under the description of another commit, and do not change the description.
+    #[test]
+    fn a_part_is_added_only_to_a_record_of_the_same_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let stored = || fs::read_to_string(folder.path().join("machine.json")).unwrap();
+        let machine = Machine::here().unwrap();
+        describe(&machine, folder.path(), Name::Field).unwrap();
+        let first = stored();
+        let later = Machine { date: "2999-01-01 00:00".into(), ..machine.clone() };
+        describe(&later, folder.path(), Name::Single).unwrap();
+        assert_eq!(stored(), first);
+        let other = Machine { commit: "another".into(), ..machine };
+        let error = describe(&other, folder.path(), Name::Single).unwrap_err().to_string();
+        assert!(error.contains("record `all`, or move that folder away"), "{error}");
+        assert_eq!(stored(), first);
+        describe(&other, folder.path(), Name::All).unwrap();
+        assert_ne!(stored(), first);
     }
 }

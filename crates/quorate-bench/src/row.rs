@@ -81,8 +81,8 @@ pub(crate) struct Times {
     pub(crate) max: f64,
 }
 
-/// The machine on which rows were measured.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The machine on which rows were measured, and what was measured there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     /// Day and minute, in UTC. The documents show the newest record.
     pub(crate) date: String,
@@ -129,6 +129,11 @@ impl Machine {
             flags: format!("release, thin LTO; RUSTFLAGS={rustflags:?}"),
             commit: commit().unwrap_or_else(|_| "unknown".into()),
         })
+    }
+
+    /// Whether rows of both can stand in one record: everything but the time is the same.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        *self == Self { date: self.date.clone(), ..other.clone() }
     }
 
     /// The folder of this machine's record in a repository: `benchmarks/2026-11-21-intel-6-143-xeon`, by the day, who made the

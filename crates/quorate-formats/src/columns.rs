@@ -3,6 +3,7 @@
 use quorate::{Messages, SourceId};
 
 use crate::hex::from_hex;
+use crate::number::counted;
 use crate::record::{Id, Place, Record, held_bytes};
 
 /// What the keys, or the messages, of one claim take in memory, at most: 64 MiB. Keys of 48 bytes take less memory than their
@@ -115,10 +116,10 @@ impl Columns {
             }
             (None, Some(messages)) => {
                 return Err(format!(
-                    "found {} public keys but {} messages; \"messages\" needs one message for each key, and \"message\" is one \
+                    "found {} but {}; \"messages\" needs one message for each key, and \"message\" is one \
                      message for all keys",
-                    public_keys.len(),
-                    messages.len()
+                    counted(public_keys.len(), "public key"),
+                    counted(messages.len(), "message")
                 ));
             }
             (Some(_), Some(_)) => {
@@ -177,6 +178,6 @@ mod tests {
         assert!(reason(Columns { public_keys: Some(vec![]), ..columns() }).contains("are both given"));
         assert!(reason(Columns { messages: Some(vec![]), ..columns() }).contains("are both given"));
         let unequal = Columns { message: None, messages: Some(vec![vec![1], vec![2]]), ..columns() };
-        assert!(reason(unequal).contains("1 public keys but 2 messages"));
+        assert!(reason(unequal).contains("1 public key but 2 messages"));
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
+use crate::number::counted;
+
 /// The bytes that a text of hexadecimal digits stands for. The text may begin with `0x` or `0X`.
 ///
 /// # Errors
@@ -58,7 +60,7 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
         let found = bytes.len();
         let array = bytes
             .try_into()
-            .map_err(|_| de::Error::custom(format!("found {found} bytes in hexadecimal, expected {N}")))?;
+            .map_err(|_| de::Error::custom(format!("found {} in hexadecimal, expected {N}", counted(found, "byte"))))?;
         Ok(Self(array))
     }
 }
@@ -112,6 +114,6 @@ mod tests {
     fn a_fixed_length_is_kept() {
         assert_eq!(serde_json::from_str::<Hex<2>>("\"0x00ff\"").unwrap(), Hex([0, 255]));
         let error = serde_json::from_str::<Hex<2>>("\"0x00\"").unwrap_err().to_string();
-        assert!(error.starts_with("found 1 bytes in hexadecimal, expected 2"), "{error}");
+        assert!(error.starts_with("found 1 byte in hexadecimal, expected 2"), "{error}");
     }
 }

@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn unequal_numbers_of_keys_and_messages() {
         let line = r#"{"public_keys":["01","02"],"messages":["03"],"signature":"04"}"#;
-        assert!(reason(line).contains("2 public keys but 1 messages"));
+        assert!(reason(line).contains("2 public keys but 1 message;"));
     }
 
     #[test]

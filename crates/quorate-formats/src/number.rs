@@ -1,8 +1,13 @@
-//! Numbers in JSON documents. The Beacon API writes them in quotes, many tools without; both are read.
+//! Numbers in JSON documents and in messages. The Beacon API writes them in quotes, many tools without; both are read.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
+
+/// A number with its noun, for messages: "1 byte", "2 bytes".
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
 
 /// An unsigned number below 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

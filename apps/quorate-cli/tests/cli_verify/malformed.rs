@@ -56,7 +56,7 @@ fn bad_hex() {
 #[test]
 fn keys_and_messages_that_do_not_pair() {
     let claim = each(MinPk::Eth2, &[(1, b"a"), (2, b"b")]);
-    reported(with(claim, "messages", json!(["61"])).to_string(), "2 public keys but 1 messages");
+    reported(with(claim, "messages", json!(["61"])).to_string(), "2 public keys but 1 message;");
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn the_summary_object_counts_everything() {
         "errors",
         "errors_omitted",
         "false_by_source",
+        "false_by_source_omitted",
         "suites",
         "backend",
         "threads",
@@ -120,6 +121,7 @@ fn the_summary_object_counts_everything() {
         ("errors", json!([{"index": 5, "line": 6, "message": "found text that is not JSON, expected a JSON object"}])),
         ("errors_omitted", json!(0)),
         ("false_by_source", json!({"b": 2})),
+        ("false_by_source_omitted", json!(0)),
         ("suites", json!(["eth2"])),
         ("threads", json!(2)),
         ("hashes", json!(5)),
@@ -382,4 +384,16 @@ fn help_fits_80_columns_and_starts_with_examples() {
     for option in ["--known", "--remember", "--soundness", "--backend", "--chain-info", "--committee"] {
         assert!(help.contains(option), "{option}");
     }
+}
+
+/// Sources come from outside, so only a thousand of them are held.
+#[test]
+fn sources_of_false_claims_are_bounded() {
+    let lie = with(claim(1), "message", json!("00"));
+    let input: Vec<_> = (0..1003).chain([0]).map(|i| with(lie.clone(), "source", json!(format!("s{i}")))).collect();
+    let input = lines(&input);
+    let ran = verify_input(&["--json"], input).exits(1).says("3 false claims of sources beyond the first 1000");
+    let summary = ran.object();
+    assert_eq!(summary["false_by_source"].as_object().unwrap().len(), 1000);
+    assert_eq!((&summary["false_by_source"]["s0"], &summary["false_by_source_omitted"]), (&json!(2), &json!(3)));
 }

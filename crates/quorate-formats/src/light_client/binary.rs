@@ -10,7 +10,7 @@
 use super::object::{BeaconHeader, Bootstrap, COMMITTEE_SIZE, Committee, Execution, Header, Object, Update};
 use crate::format::SszShape;
 use crate::hex::{Hex, HexBytes};
-use crate::number::{Uint, Uint256};
+use crate::number::{Uint, Uint256, counted};
 use crate::ssz::Root;
 
 /// The objects of a document: one object, or several, each behind its length and the digest of its fork.
@@ -39,10 +39,12 @@ fn next_chunk(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let mut fields = Fields(bytes);
     let length = usize::try_from(fields.number()?).unwrap_or(usize::MAX);
     let (chunk, after) = fields.0.split_at_checked(length).ok_or_else(|| {
-        format!("found {} bytes, expected the {length} that stand in front; write or fetch it again", fields.0.len())
+        let found = counted(fields.0.len(), "byte");
+        format!("found {found}, expected the {length} that stand in front; write or fetch it again")
     })?;
-    let content =
-        chunk.get(DIGEST..).ok_or_else(|| format!("found an object of {length} bytes, expected a fork digest"))?;
+    let content = chunk
+        .get(DIGEST..)
+        .ok_or_else(|| format!("found an object of {}, expected a fork digest", counted(length, "byte")))?;
     Ok((content, after))
 }
 

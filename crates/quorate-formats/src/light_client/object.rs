@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::network::Fork;
 use crate::hex::{Hex, HexBytes};
 use crate::json;
-use crate::number::{Uint, Uint256};
+use crate::number::{Uint, Uint256, counted};
 use crate::ssz::{self, Root};
 
 /// Keys of a sync committee in the mainnet preset.
@@ -216,8 +216,8 @@ impl Committee {
     fn new(keys: Vec<Hex<48>>, aggregate: Option<Hex<48>>) -> Result<Self, String> {
         if keys.len() != COMMITTEE_SIZE {
             return Err(format!(
-                "\"pubkeys\": found {} keys, expected the {COMMITTEE_SIZE} of a sync committee",
-                keys.len()
+                "\"pubkeys\": found {}, expected the {COMMITTEE_SIZE} of a sync committee",
+                counted(keys.len(), "key")
             ));
         }
         Ok(Self {

@@ -18,6 +18,9 @@
 //! So one false claim among 128 is found with eight final exponentiations or fewer, and two Miller loops of eight
 //! products.
 //!
+//! If many claims are false, a search in parts costs more than a check of each claim. So a backend without lanes measures
+//! the share of false claims on the way, and may cut sets into single claims at once (`density`).
+//!
 //! An invalid set is taken for a valid one with probability at most 2^-64 (or 2^-128) for each set. No true claim is
 //! called false. The proofs are in `docs/soundness.md`. A set of one claim is decided exactly: its weight is not zero.
 //!
@@ -38,11 +41,15 @@
 //! assert_eq!(found.work.search_nodes, 4); // One value for each time that 16 is halved.
 //! ```
 
+mod density;
 mod values;
 
 use quorate_curve::{Gt, MillerValue};
 
-use self::values::{miller_values, values};
+use self::{
+    density::Cut,
+    values::{miller_values, values},
+};
 use crate::{
     execute::Execution,
     plan::{Options, Plan, Position, Span},
@@ -88,15 +95,31 @@ impl<S: Suite> Found<'_, S> {
 /// Finds every false claim of a batch that does not hold; none in one that does.
 pub fn search<'a, S: Suite>(execution: &Execution<'a, S>) -> Found<'a, S> {
     let plan = execution.plan();
-    let Options { threads, backend, .. } = plan.options;
     let mut found = Found { plan, proven: Vec::new(), culprits: Vec::new(), work: Work::default() };
     let mut level = Vec::new();
     if let Some(value) = execution.total() {
         Set { span: plan.claims.span(), value }.sort_out(&mut level, &mut found);
     }
+    search_sets(execution, level, Cut::Unmeasured, &mut found);
+    found
+}
+
+/// Finds the false claims of sets whose values are not one.
+fn search_sets<S: Suite>(execution: &Execution<'_, S>, mut level: Vec<Set>, mut way: Cut, found: &mut Found<'_, S>) {
+    let plan = execution.plan();
+    let Options { threads, backend, .. } = plan.options;
     while !level.is_empty() {
+        if let Some(sample) = way.sample(execution, &mut level) {
+            let (claims, known) = (sample.iter().map(|set| set.span.len()).sum(), found.culprits.len());
+            search_sets(execution, sample, Cut::Parts, found);
+            way = Cut::measured(found.culprits.len() - known, claims);
+        }
         let most = threads.get() * backend.lanes() / level.len() + 1;
-        let cut: Vec<_> = level.iter().map(|set| parts(plan, set.span, most.max(2))).collect();
+        let cut = level.iter().map(|Set { span, .. }| match way {
+            Cut::Claims => span.chunks(1).collect(),
+            Cut::Unmeasured | Cut::Parts => parts(plan, *span, most.max(2)),
+        });
+        let cut: Vec<Vec<_>> = cut.collect();
         let computed: Vec<_> = cut.iter().flat_map(|parts| &parts[..parts.len() - 1]).copied().collect();
         let (miller, work) = miller_values(execution, &computed);
         found.work += work;
@@ -106,9 +129,8 @@ pub fn search<'a, S: Suite>(execution: &Execution<'a, S>) -> Found<'a, S> {
             rest = others;
             Run { parts, miller, value: set.value }
         });
-        level = sort_parts(execution, runs.collect(), &mut found);
+        level = sort_parts(execution, runs.collect(), found);
     }
-    found
 }
 
 /// A span of claims with its value.

@@ -21,7 +21,8 @@ use crate::{
 /// of the blocks at its ends. With a backend that has lanes, as many spans as it has lanes share their Miller loops.
 pub(super) fn miller_values<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> (Vec<MillerValue>, Work) {
     let Options { backend, threads, .. } = execution.plan().options;
-    let size = spans.len().div_ceil(threads.get()).clamp(1, backend.lanes());
+    let most = if backend.lanes() > 1 { backend.lanes() } else { TOGETHER };
+    let size = spans.len().div_ceil(threads.get()).clamp(1, most);
     let shares: Vec<_> = spans.chunks(size).collect();
     let made = parallel_chunks(threads, &shares, 1, |shares| {
         shares.iter().map(|share| computed_together(execution, share)).collect()
@@ -64,6 +65,9 @@ fn computed_together<S: Suite>(execution: &Execution<'_, S>, spans: &[Span]) -> 
     let work = Work { pairings: pairs.items().len(), weighted: weighted_in_terms + weighted, ..Work::default() };
     (values.collect(), work)
 }
+
+/// So many spans share the inversions of their weighted sums if the backend has no lanes.
+const TOGETHER: usize = 64;
 
 /// The partial values of the batch from which the value of a span of claims is made.
 struct Kept {

@@ -33,6 +33,8 @@ pub struct Execution<'a, S: Suite> {
     weights: ByPosition<Weight>,
     /// Further random bits for each claim, if the weighted sum checks membership; else empty.
     further: ByPosition<u64>,
+    /// Where the search looks first. It does not depend on the weights.
+    random_word: u64,
     /// Why phase 1 dropped a claim; `None` if it did not.
     dropped: ByPosition<Option<Reason>>,
     /// By message.
@@ -61,6 +63,7 @@ impl<'a, S: Suite> Execution<'a, S> {
             plan,
             weights: weights(claims, plan.options.soundness, rng),
             further: further.iter().map(|_| rng.next_u64()).collect(),
+            random_word: rng.next_u64(),
             dropped: claims.iter().map(|_| None).collect(),
             hashes: Vec::new(),
             sums: Vec::new(),
@@ -101,6 +104,11 @@ impl<'a, S: Suite> Execution<'a, S> {
     /// Why a claim was dropped.
     pub(crate) fn dropped(&self, position: Position) -> Option<Reason> {
         self.dropped[position]
+    }
+
+    /// Random bits that the weights do not depend on, the same in each call.
+    pub(crate) fn random_word(&self) -> u64 {
+        self.random_word
     }
 
     /// By term: the pair of points.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use quorate::{
-    Backend, Claim, MinPk, MinSig, Options, Plan, UncheckedSignature, Verdict, claim::ClaimSignature, culprit,
-    execute::Execution, verify,
+    Backend, Claim, MinPk, MinSig, Options, Plan, SecretKey, UncheckedSignature, Verdict, Work, claim::ClaimSignature,
+    culprit, execute::Execution, plan::cost::Costs, verify,
 };
-use quorate_curve::Group;
+use quorate_curve::{Group, Pairing};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
 use crate::{
@@ -145,6 +145,62 @@ fn all_false() {
     }
     of::<MinPk>();
     of::<MinSig>();
+}
+
+/// What the operations cost by the plan's own table, in nanoseconds. Each final exponentiation stands for a product of
+/// Miller loops, and each block of the batch is another one.
+fn cost(work: Work, blocks: usize, costs: Costs) -> u64 {
+    let count = |n: usize, cost: u64| n as u64 * cost;
+    count(work.hashes, costs.hash)
+        + count(work.subgroup_checks, costs.subgroup_check)
+        + count(work.weighted, costs.weighted_key.max(costs.weighted_signature))
+        + count(work.pairings, costs.pairing)
+        + count(work.final_exponentiations, costs.final_exponentiation)
+        + count(work.final_exponentiations + blocks, costs.product)
+}
+
+/// The patterns of false claims among 512 that cost the most, beside a check of each claim by its own pairings. The search
+/// costs less than that check. With the batch that failed, all costs at most 1.3 times as much. No search can lower that
+/// below 1.2, because the batch and the two pairings of each claim cost more.
+#[test]
+fn worst_liars_cost() {
+    let (n, suite, costs) = (512, MinPk::Eth2, Costs::of::<MinPk>(Backend::Portable, Pairing::Ate));
+    let signed: Vec<_> = (0..n as u32 + 1)
+        .map(|i| (SecretKey::key_gen(suite, &[&[7; 28][..], &i.to_be_bytes()].concat(), b"").unwrap(), i.to_be_bytes()))
+        .map(|(secret, message)| (secret.public_key(), message, secret.sign(suite, &message).point()))
+        .collect();
+    let claim = |i: usize, lies: bool| {
+        let signature = UncheckedSignature::from_point(signed[i + usize::from(lies)].2);
+        Claim::single(suite, signed[i].0, signed[i].1, signature)
+    };
+    let patterns: [(&str, &dyn Fn(usize) -> bool); 8] = [
+        ("all", &|_| true),
+        ("every second", &|i| i % 2 == 0),
+        ("every third", &|i| i % 3 == 0),
+        ("every fourth", &|i| i % 4 == 0),
+        ("all but one in 16", &|i| i % 16 != 15),
+        ("half of the blocks", &|i| i / 16 % 2 == 0),
+        ("half of the claims, one in 16 of the others", &|i| i < 256 || i % 16 == 0),
+        ("one in 16", &|i| i % 16 == 0),
+    ];
+    let options = every_mode(Backend::Portable)[0];
+    let naive = (n as u64)
+        * (costs.hash + costs.subgroup_check + costs.product + 2 * costs.pairing + costs.final_exponentiation);
+    for (name, lies) in patterns {
+        let claims: Vec<_> = (0..n).map(|i| claim(i, lies(i))).collect();
+        let plan = Plan::new(&claims, &options);
+        let batch = Execution::new(&plan, &mut rng());
+        let search = culprit::search(&batch);
+        assert!(search.culprits().into_iter().eq((0..n).filter(|i| lies(*i))), "{name}");
+        let (batch, search) = (cost(batch.work(), n / 16, costs), cost(search.work, 0, costs));
+        println!(
+            "{name}: the search {} % of one by one, with the batch {} %",
+            100 * search / naive,
+            100 * (batch + search) / naive
+        );
+        assert!(search < naive, "{name}: {search} ns and not {naive} ns");
+        assert!(10 * (batch + search) <= 13 * naive, "{name}: {batch} + {search} ns and not 1.3 * {naive} ns");
+    }
 }
 
 /// Claims whose senders conspire: their errors cancel when they are added, and also when each is multiplied by its place

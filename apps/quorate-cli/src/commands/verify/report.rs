@@ -93,6 +93,8 @@ struct Tally {
     /// Committees that light-client documents state.
     committees: usize,
     false_by_source: BTreeMap<SourceId, usize>,
+    /// False claims of sources beyond those.
+    false_of_other_sources: usize,
 }
 
 impl Tally {
@@ -115,7 +117,11 @@ impl Tally {
         };
         self.invalid += 1;
         if let Some(source) = &judged.source {
-            *self.false_by_source.entry(source.clone()).or_default() += 1;
+            if self.false_by_source.len() < SOURCES_KEPT || self.false_by_source.contains_key(source) {
+                *self.false_by_source.entry(source.clone()).or_default() += 1;
+            } else {
+                self.false_of_other_sources += 1;
+            }
         }
         if self.failures.len() < FAILURES_KEPT {
             self.failures.push(FailedClaim { index, id: judged.about.id.clone(), at, message: fault.to_string() });
@@ -337,6 +343,7 @@ impl Report {
                 errors: &tally.errors,
                 errors_omitted: tally.errors_omitted,
                 false_by_source: by_name(&tally.false_by_source),
+                false_by_source_omitted: tally.false_of_other_sources,
                 suites: &tally.suites,
                 backend: &style.backend,
                 threads: style.threads,
@@ -356,6 +363,10 @@ impl Report {
         if !self.style.quiet {
             for (source, n) in &self.tally.false_by_source {
                 self.say(&format!("source {source}: {n} false"));
+            }
+            if self.tally.false_of_other_sources > 0 {
+                let n = plural(self.tally.false_of_other_sources, "false claim");
+                self.say(&format!("{n} of sources beyond the first {SOURCES_KEPT}, which are not counted one by one"));
             }
             self.forgotten(forgotten);
             self.say(&self.summary(ended, elapsed, remembered));
@@ -458,6 +469,8 @@ fn by_name(counts: &BTreeMap<SourceId, usize>) -> BTreeMap<String, usize> {
 const LISTED: usize = 20;
 /// False claims kept for the summary object; beyond it they are counted.
 const FAILURES_KEPT: usize = 1000;
+/// Sources whose false claims are counted one by one. A sender can choose a source of 32 KiB for each claim.
+const SOURCES_KEPT: usize = 1000;
 /// Bytes for standard output that are written together.
 const OUTPUT_HELD: usize = 64 << 10;
 
@@ -529,6 +542,7 @@ struct Summary<'a> {
     errors: &'a [InputFault],
     errors_omitted: usize,
     false_by_source: BTreeMap<String, usize>,
+    false_by_source_omitted: usize,
     suites: &'a BTreeSet<&'static str>,
     backend: &'a str,
     threads: usize,
