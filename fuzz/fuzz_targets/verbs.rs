@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use quorate_curve::{Backend, G1, G2, Group, Pairing, Segments, Soundness, UncheckedSegments, Weight};
+use quorate_curve::{Backend, Domain, G1, G2, Group, Pairing, Scalar, Segments, Soundness, UncheckedSegments, Weight};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -36,8 +36,35 @@ fuzz_target!(|input: Input| {
             agrees::<G2>(*backend, &input)
         }
         pairings_agree(*backend, &input);
+        scalars_agree(*backend, &input);
     }
 });
+
+fn scalars(input: &Input) -> Vec<Scalar> {
+    let scalar = |item: &Item| {
+        let words = [item.weight[0], item.weight[1], item.further, item.weight[0] ^ item.further];
+        Scalar::reduce(&words.map(u64::to_be_bytes).concat())
+    };
+    input.items.iter().take(MOST).map(scalar).collect()
+}
+
+fn scalars_agree(backend: Backend, input: &Input) {
+    let scalars = scalars(input);
+    let of = |backend: Backend| {
+        let (mut products, mut sums) = (scalars.clone(), scalars.clone());
+        products.reverse();
+        backend.multiply(&mut products, &scalars);
+        backend.add_multiple(&mut sums, Scalar::from(u64::from(input.tag)), &products);
+        let domain = Domain::new(backend, scalars.len().next_power_of_two()).expect("a power of two");
+        let mut values = sums.clone();
+        values.resize(domain.len(), Scalar::ONE);
+        domain.evaluate(&mut values);
+        let evaluated = values.clone();
+        domain.interpolate(&mut values);
+        (backend.inverses(&sums), backend.differences(&products, &sums), evaluated, values, sums)
+    };
+    assert!(of(backend) == of(Backend::Portable));
+}
 
 fn agrees<G: InPools>(backend: Backend, input: &Input) {
     let (portable, points) = (Backend::Portable, points::<G>(input, G::pool()));
@@ -70,11 +97,7 @@ fn agrees<G: InPools>(backend: Backend, input: &Input) {
     }
     let sums = portable.weighted_sums_of_members(&segments, soundness);
     assert_eq!(backend.weighted_sums_of_members(&segments, soundness), sums);
-    let scalars = items.clone().map(|item| -> [u8; 32] {
-        let words = [item.weight[0], item.weight[1], item.further, item.weight[0] ^ item.further];
-        words.map(u64::to_le_bytes).concat().try_into().expect("four words")
-    });
-    let terms: Vec<_> = members.into_iter().zip(scalars).collect();
+    let terms: Vec<_> = members.into_iter().zip(scalars(input)).collect();
     assert_eq!(backend.msm(&terms), portable.msm(&terms));
 
     let bytes: Vec<_> =
