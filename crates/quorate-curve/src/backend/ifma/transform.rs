@@ -9,7 +9,8 @@
 //! - The last three levels work inside blocks of eight. Eight vectors are transposed, so that each lane has a block and
 //!   its own root.
 //!
-//! A level adds 3r to the largest value, so values are shrunk every eight levels, and before the last six.
+//! A level adds 3r to the largest value, and a value may be 35r large. So values are shrunk before the last six levels, and
+//! at most eight come before these.
 //!
 //! A large polynomial does not fit a cache. So three levels at a time are computed in the caller's memory, where values
 //! are below 2.1r, until blocks have [`CACHED`] coefficients. Each of these is finished alone, two levels in a pass.
@@ -29,7 +30,8 @@ use crate::scalar::Scalar;
 /// The number of points from which there are lanes to fill.
 pub(crate) const POINTS_FROM: usize = LANES * LANES;
 
-/// The number of coefficients of which 40 bytes each fit the second cache of a core.
+/// The number of coefficients of which 40 bytes each fit the second cache of a core. With more, values would have to be
+/// shrunk more often.
 const CACHED: usize = 1 << 14;
 
 /// Replaces the coefficients of each block of `size` by values. The first block has the number `block`. `roots` are
@@ -89,7 +91,7 @@ fn each_64(values: &mut [Scalar], first: usize, mut compute: impl FnMut(&mut [Sc
 fn evaluate_block(lanes: Ifma, roots: &[Scalar], values: &mut [Scalar], block: usize, scratch: &mut Vec<Fr>) {
     if values.len() <= CACHED {
         load(lanes, values, scratch);
-        split(lanes, roots, scratch, block, 0);
+        split(lanes, roots, scratch, block);
         store(lanes, scratch, values);
         return;
     }
@@ -209,13 +211,11 @@ in_lanes! {
         vectors.iter_mut().for_each(|vector| *vector = vector.times(&factor));
     }
 
-    /// All levels below block `block`, which `level` levels have made.
-    fn split(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr], block: usize, level: usize) {
+    /// All levels below block `block`.
+    fn split(lanes: Ifma, roots: &[Scalar], vectors: &mut [Fr], block: usize) {
         let n = vectors.len();
-        if n == LANES || level.is_multiple_of(8) && level > 0 {
-            vectors.iter_mut().for_each(|vector| *vector = vector.shrunk());
-        }
         if n == LANES {
+            vectors.iter_mut().for_each(|vector| *vector = vector.shrunk());
             split_64(lanes, roots, vectors.first_chunk_mut().expect("eight vectors"), block, POINTS_FROM);
         } else if n == 2 * LANES {
             let root = Fr::splat_sixteenth(lanes, &roots[block]);
@@ -223,12 +223,12 @@ in_lanes! {
             for (a, b) in lower.iter_mut().zip(upper.iter_mut()) {
                 [*a, *b] = Fr::butterfly(a, b, &root);
             }
-            split(lanes, roots, lower, 2 * block, level + 1);
-            split(lanes, roots, upper, 2 * block + 1, level + 1);
+            split(lanes, roots, lower, 2 * block);
+            split(lanes, roots, upper, 2 * block + 1);
         } else {
             split_twice(lanes, roots, vectors, block);
             for (i, quarter) in vectors.chunks_exact_mut(n / 4).enumerate() {
-                split(lanes, roots, quarter, 4 * block + i, level + 2);
+                split(lanes, roots, quarter, 4 * block + i);
             }
         }
     }
