@@ -51,7 +51,7 @@ ORDERS = {
     "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz record entry format error columns document compression jsonl parquet drand deposit light_client",
-    "quorate-threshold": "committee interpolation/small interpolation/tree interpolation/cosets interpolation sharing collector",
+    "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation sharing collector",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 

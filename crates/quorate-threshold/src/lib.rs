@@ -8,6 +8,7 @@
 //! | module | noun |
 //! |---|---|
 //! | [`committee`] | [`Committee`]: t, n, and the points of the participants |
+//! | [`stake`] | [`Allotment`](stake::Allotment): stakes turned into few shares for each signer |
 //! | [`interpolation`] | [`Interpolation`]: which shares are summed, and by what they are multiplied |
 //! | [`sharing`] | [`deal`], [`KeyShare`] and the [`Commitment`] that proves it |
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
@@ -18,6 +19,7 @@
 #![warn(missing_docs)]
 
 pub mod committee;
+pub mod stake;
 pub mod interpolation;
 pub mod sharing;
 pub mod collector;

@@ -333,6 +333,23 @@ mod tests {
         }
     }
 
+    /// Products of the largest factors, taken away from nothing.
+    #[test]
+    fn butterflies_of_zero() {
+        let Some(lanes) = lanes_or_skip() else { return };
+        let zero = Fr::splat_sixteenth(lanes, &Scalar::ZERO);
+        let vectors = vectors();
+        for b in &vectors {
+            let large = Fr::load(lanes, b.each_ref()).plus(&Fr::load(lanes, b.each_ref()));
+            for c in vectors.as_flattened() {
+                let [sum, difference] = Fr::butterfly(&zero, &large, &Fr::splat_sixteenth(lanes, &(*c * FORM)));
+                let product = b.map(|b| (b + b) * *c);
+                assert_eq!(sum.store(), product);
+                assert_eq!(difference.store(), product.map(|product| -product));
+            }
+        }
+    }
+
     /// Every multiple of r that can be added is subtracted again.
     #[test]
     fn shrunk_is_small() {
