@@ -199,10 +199,11 @@ class Crate:
         """The file that defines what a path in a module names, by way of the modules that re-export it."""
         while path and (*module, path[0]) in self.files:
             module, path = (*module, path[0]), path[1:]
-        while module not in self.files:
+        while module and module not in self.files:
             # A module in the braces of a file.
             module = module[:-1]
-        file = self.files[module]
+        # The root of a binary without a library.
+        file = self.files[module] if module in self.files else self.files[("main",)]
         if path and path[0] in file.uses:
             yield from self.through_use(file, path, seen)
         else:
