@@ -28,7 +28,7 @@ pub(crate) struct Row {
 impl Row {
     /// The time or the gas of everything that was measured, not of one claim or point of it.
     pub(crate) fn total(&self) -> f64 {
-        self.figures.middle() * if matches!(&self.per[..], "claim" | "point") { self.n as f64 } else { 1.0 }
+        self.figures.middle() * if matches!(&self.per[..], "claim" | "point" | "share") { self.n as f64 } else { 1.0 }
     }
 }
 

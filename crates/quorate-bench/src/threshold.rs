@@ -1,3 +1,4 @@
+//! `identify`: all of t signature shares verified, and the false ones found, from decoded points with subgroup checks.
 //! `recover/*`: one signature from t of n = 2t - 1 signature shares, whose points are decoded. `transform`: the values of a
 //! polynomial over Fr at roots of unity.
 //!
@@ -9,8 +10,11 @@ use std::hint::black_box;
 
 use ark_bls12_381::Fr;
 use ark_poly::{EvaluationDomain, Radix2EvaluationDomain};
-use blst::{MultiPoint, blst_p1_affine, min_pk};
-use quorate::{Backend, Options};
+use blst::{BLST_ERROR, MultiPoint, blst_p1_affine, min_pk};
+use quorate::{
+    Backend, Claim, MinPk, MinSig, Options, PublicKey, SecretKey, Suite, UncheckedSignature, claim::ClaimSignature,
+    verify,
+};
 use quorate_curve::{Domain, G1, Group, Scalar};
 use quorate_threshold::{Committee, Identifiers, Index, Interpolation, Method};
 use rand_core::Rng;
@@ -39,6 +43,13 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         rows.extend(small(run, t, n, &shares));
     }
     rows.extend(replaced(run, 1 << 12));
+    for log in run.choose(&[10][..], &[10, 14, 17]) {
+        rows.extend(identify(run, MinPk::Basic, "identify", 1 << log));
+        rows.extend(identify(run, MinSig::Basic, "identify/min-sig", 1 << log));
+    }
+    for log in run.choose(&[][..], &[7, 10, 14]) {
+        rows.extend(false_shares(run, 1 << log));
+    }
     rows
 }
 
@@ -215,6 +226,86 @@ fn replaced(run: &Run, t: usize) -> Vec<Row> {
         rows.extend(measure("recover/incremental", t, "signature", 1, run.choose(3, 31), vec![of_one]));
     }
     rows
+}
+
+/// Decoded signature shares of one message, each a claim under the key of its participant.
+fn claims<S: Suite>(suite: S, t: usize, is_false: impl Fn(usize) -> bool) -> Vec<Claim<S>> {
+    let backend = Backend::auto();
+    let root = t.isqrt() + 1;
+    let mut rng = data::rng();
+    let secrets: Vec<_> = (0..2 * root).map(|_| SecretKey::generate(suite, &mut rng)).collect();
+    let keys: Vec<_> = secrets.iter().map(|secret| secret.public_key().point()).collect();
+    let signatures: Vec<_> = secrets.iter().map(|secret| secret.sign(suite, MESSAGE).point()).collect();
+    let pair = |i: usize| [i / root, root + i % root];
+    let keys = backend.sums(&(0..t).map(|i| pair(i).map(|j| keys[j])).collect());
+    // A false share is the one of another participant.
+    let signer = |i: usize| if is_false(i) { (i + 1) % t } else { i };
+    let signatures = backend.sums(&(0..t).map(|i| pair(signer(i)).map(|j| signatures[j])).collect());
+    let bytes: Vec<_> = keys.iter().map(Group::compress).collect();
+    let bytes: Vec<&[u8]> = bytes.iter().map(AsRef::as_ref).collect();
+    let keys = PublicKey::from_bytes_each(&bytes, backend).into_iter().map(|key| key.expect("a key"));
+    let shares = keys
+        .zip(signatures)
+        .map(|(key, signature)| Claim::single(suite, key, MESSAGE, UncheckedSignature::from_point(signature)));
+    shares.collect()
+}
+
+const MESSAGE: &[u8] = b"one message for all";
+
+/// Verifying all shares, of which none is false.
+fn identify<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
+    let claims = claims(suite, t, |_| false);
+    let claims = &claims;
+    let engines = run.each(&[1, 2]).map(|(backend, threads)| {
+        Engine::of(backend, threads, move || {
+            assert!(verify(claims, &options(backend, threads), &mut data::rng()).all_valid());
+        })
+    });
+    measure(bench, t, "share", t, run.choose(2, 5), engines.collect())
+}
+
+/// Verifying all shares and finding those that are false.
+fn false_shares(run: &Run, t: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, every) in [("0", usize::MAX), ("1", t), ("0.1%", 1000), ("1%", 100), ("10%", 10), ("33%", 3)] {
+        let is_false = |i: usize| every <= t && i % every == every / 2;
+        let claims = claims(MinPk::Basic, t, is_false);
+        let expected: Vec<_> = (0..t).filter(|i| is_false(*i)).collect();
+        let (claims, expected) = (&claims, &expected);
+        let mut engines: Vec<_> = run
+            .each(&[1])
+            .map(|(backend, threads)| {
+                Engine::of(backend, threads, move || {
+                    let outcome = verify(claims, &options(backend, threads), &mut data::rng());
+                    assert_eq!(outcome.invalid().collect::<Vec<_>>(), *expected);
+                })
+            })
+            .collect();
+        if every == usize::MAX && t <= 1 << 10 {
+            engines.push(one_by_one(claims));
+        }
+        rows.extend(measure(&format!("identify/bad={name}"), t, "share", t, run.choose(1, 3), engines));
+    }
+    rows
+}
+
+/// blst, share by share.
+fn one_by_one(claims: &[Claim<MinPk>]) -> Engine<'_> {
+    let shares: Vec<_> = claims
+        .iter()
+        .map(|claim| {
+            let (key, _) = claim.statements().next().expect("a statement");
+            let ClaimSignature::Unchecked(signature) = claim.signature() else { panic!("a share is unchecked") };
+            let key = min_pk::PublicKey::from_bytes(&key.to_bytes()).expect("a key");
+            (key, min_pk::Signature::from_bytes(&signature.to_bytes()).expect("a point"))
+        })
+        .collect();
+    Engine::new("blst", 1, move || {
+        for (key, signature) in &shares {
+            let tag = MinPk::Basic.id().as_bytes();
+            assert_eq!(signature.verify(true, MESSAGE, tag, &[], key, false), BLST_ERROR::BLST_SUCCESS);
+        }
+    })
 }
 
 fn transform(run: &Run, log: u32) -> Vec<Row> {
