@@ -30,8 +30,9 @@ CRATES = {
     "quorate": {"quorate-curve", "quorate-bn254"},
     "quorate-formats": {"quorate"},
     "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
+    "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats"},
-    "quorate-bench": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-cli"},
+    "quorate-bench": {"quorate", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-cli"},
 }
 
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
@@ -46,7 +47,7 @@ ORDERS = {
         backend/ifma/curve backend/ifma/affine backend/ifma
         group backend/prepared backend scalar bench
     """,
-    "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify verifier",
+    "quorate": "threads suite tag parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz record entry format error columns document compression jsonl parquet drand deposit light_client",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",

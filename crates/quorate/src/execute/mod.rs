@@ -84,6 +84,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         self.total.is_some_and(|total| total.is_one())
     }
 
+    /// Whether the product proves every claim of the plan that has no defect: it is one, and no claim was dropped.
+    pub(crate) fn proves_all(&self) -> bool {
+        self.holds() && self.dropped.iter().all(Option::is_none)
+    }
+
     /// The operations that the execution took.
     pub fn work(&self) -> Work {
         self.work

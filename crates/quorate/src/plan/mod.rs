@@ -57,7 +57,7 @@ use cost::Costs;
 use graph::{Edge, Graph, TermIndex};
 use term::{Defective, KeySum, Message, Planned};
 
-pub use options::Options;
+pub use options::{Keys, Options};
 pub(crate) use position::{ByPosition, Position, Span};
 pub(crate) use term::{Operand, Part, Term, Vertex};
 
@@ -177,7 +177,12 @@ impl<S: Suite> Plan<S> {
 /// The pairings that the backend offers and that can pay off in the variant, with their costs.
 fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
     let backend = options.backend;
-    let gains = |pairing| pairing == Pairing::Ate || backend.pairs_uncleared::<S::Signature>(pairing);
+    let gains = |pairing| match (pairing, options.keys) {
+        (Pairing::Ate, _) => true,
+        // It is not bilinear in keys outside the subgroup.
+        (Pairing::TwistedAte, Keys::Assumed) => false,
+        (Pairing::TwistedAte, Keys::Checked) => backend.pairs_uncleared::<S::Signature>(pairing),
+    };
     let pairings = backend.pairings().iter().filter(|pairing| gains(**pairing));
     pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
 }
@@ -286,6 +291,8 @@ mod tests {
         for backend in Backend::available() {
             let options = Options { backend: *backend, ..Options::default() };
             assert_eq!(offered::<MinPk>(&options).len(), backend.pairings().len());
+            let assumed = offered::<MinPk>(&Options { keys: Keys::Assumed, ..options });
+            assert!(matches!(assumed[..], [(Pairing::Ate, _)]));
             assert_eq!(offered::<crate::suite::MinSig>(&options).len(), 1);
         }
     }

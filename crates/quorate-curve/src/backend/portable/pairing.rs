@@ -50,9 +50,7 @@ fn miller_product(p: &[blst_p1_affine], q: &[blst_p2_affine]) -> MillerValue {
 }
 
 /// The product of a few pairs, without allocation. `None` stands for a pair with an identity.
-pub(crate) fn miller_product_of<const N: usize>(
-    pairs: [Option<(blst_p1_affine, blst_p2_affine)>; N],
-) -> MillerValue {
+pub(crate) fn miller_product_of<const N: usize>(pairs: [Option<(blst_p1_affine, blst_p2_affine)>; N]) -> MillerValue {
     let (mut p, mut q) = ([blst_p1_affine::default(); N], [blst_p2_affine::default(); N]);
     let mut n = 0;
     for (finite_p, finite_q) in pairs.into_iter().flatten() {
