@@ -307,7 +307,7 @@ impl Backend {
     /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars of 256 bits. Scalars are little-endian and need not
     /// be below r. The result for no terms is the identity.
     ///
-    /// All points must be in the subgroup of order r.
+    /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127.
     pub fn msm<G: Group>(self, terms: &[(G, [u8; 32])]) -> G {
         let term = |(point, scalar): &(G, [u8; 32])| (point.inner(), *scalar);
         G::wrap(match self {
