@@ -525,9 +525,6 @@ macro_rules! variant {
                     if rand_bits == 0 {
                         return blst();
                     }
-                    if let ([message], [key], [signature]) = (msgs, pks, sigs) {
-                        return signature.verify(sigs_groupcheck, message, dst, &[], key, pks_validate);
-                    }
                     let sets: Vec<_> = sets(msgs, pks, sigs).collect();
                     let soundness = if rand_bits > 64 { Soundness::Bits128 } else { Soundness::Bits64 };
                     let checks = checks(pks_validate, sigs_groupcheck);
