@@ -12,6 +12,7 @@ mod chain;
 mod culprits;
 mod curve;
 mod data;
+mod dropin;
 mod field;
 mod gas;
 mod measure;
@@ -77,6 +78,8 @@ enum Name {
     Field,
     /// The curve's verbs, whose costs the plan weighs
     Curve,
+    /// Each function of blst's Rust API, by blst and by quorate-blst
+    Dropin,
     /// Gas of settling quorums on an EVM chain, n operators, beside the source's contracts
     Gas,
     /// All of the above
@@ -105,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 9] = [
+    let all: [(Name, &str, Bench); 10] = [
         (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
@@ -114,6 +117,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Block, "block", block::run),
         (Name::Aggregate, "aggregate", aggregate::run),
         (Name::Culprits, "culprits", culprits::run),
+        (Name::Dropin, "dropin", dropin::run),
         (Name::Gas, "gas", gas::run),
     ];
     let machine = Machine::here()?;

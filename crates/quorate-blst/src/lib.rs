@@ -44,8 +44,8 @@
 //!
 //! # Threads
 //!
-//! Calls with enough work take a thread for each core, started for the call, as blst does with its pool. The feature
-//! `no-threads` keeps all work on the caller's thread. blst's own functions, which this crate re-exports, are built
+//! Calls with enough work take a thread for each core, started for the call, as blst does with its pool. [`set_threads`]
+//! limits them, and the feature `no-threads` keeps all work on the caller's thread. blst's own functions, which this crate re-exports, are built
 //! without threads.
 
 #![deny(unsafe_code)]
@@ -62,4 +62,5 @@ mod verify;
 pub use blst::*;
 
 pub use multi_point::MultiPoint;
+pub use threads::set_threads;
 pub use variant::{min_pk, min_sig};

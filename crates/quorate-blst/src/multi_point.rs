@@ -1,7 +1,7 @@
 //! Sums and multiples of slices of points.
 
 use blst::{BLST_ERROR, blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
-use quorate_curve::{Backend, G1, G2, Group};
+use quorate_curve::{G1, G2, Group};
 
 use crate::{
     check::{Check, Identity},
@@ -50,10 +50,10 @@ macro_rules! raw_points {
             }
 
             fn add(&self) -> $jacobian {
-                if self.is_empty() {
-                    return blst::MultiPoint::add(self);
+                match points::sum(&curve_points::<$group>(self)) {
+                    Some(point) => $wrap(&point.to_blst().into()).into(),
+                    None => blst::MultiPoint::add(self),
                 }
-                $wrap(&Backend::auto().sum(&curve_points::<$group>(self)).to_blst().into()).into()
             }
 
             fn validate(&self) -> Result<(), BLST_ERROR> {

@@ -1,8 +1,25 @@
 //! How many threads a call takes.
 
-use std::{num::NonZeroUsize, sync::OnceLock};
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use quorate_curve::Backend;
+
+/// Limits how many threads a call takes from now on, the caller's included. Without it a call takes up to one for each
+/// core. Programs that call from a pool of their own set it to one.
+///
+/// blst has no such function. The feature `no-threads` sets it to one for good.
+pub fn set_threads(most: NonZeroUsize) {
+    MOST.store(most.get(), Ordering::Relaxed);
+}
+
+/// What [`set_threads`] was called with, or zero.
+static MOST: AtomicUsize = AtomicUsize::new(0);
 
 /// A thread for each core, but not more than there are portions of so much work.
 pub(crate) fn threads(items: usize, portion: Portion) -> NonZeroUsize {
@@ -13,7 +30,8 @@ pub(crate) fn threads(items: usize, portion: Portion) -> NonZeroUsize {
         Backend::Portable => portion.one_at_a_time,
         _ => portion.in_lanes,
     };
-    NonZeroUsize::new(items / portion).map_or(NonZeroUsize::MIN, |portions| portions.min(cores()))
+    let most = NonZeroUsize::new(MOST.load(Ordering::Relaxed)).unwrap_or_else(cores);
+    NonZeroUsize::new(items / portion).map_or(NonZeroUsize::MIN, |portions| portions.min(most))
 }
 
 /// The fewest items for which another thread pays off, with each kind of backend.
@@ -23,7 +41,7 @@ pub(crate) struct Portion {
     pub(crate) in_lanes: usize,
 }
 
-/// Asked once, because the answer comes from files.
+/// How many cores there are. Asked once, because the answer comes from files.
 fn cores() -> NonZeroUsize {
     static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))

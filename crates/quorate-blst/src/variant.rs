@@ -16,7 +16,7 @@ macro_rules! variant {
 
             use blst::{$key, $key_sum, $module as inner, $signature, $signature_sum, BLST_ERROR, blst_scalar};
             use quorate::{Soundness, Suite};
-            use quorate_curve::{Backend, Group};
+            use quorate_curve::Group;
             #[cfg(feature = "serde")]
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
             use zeroize::Zeroize;
@@ -298,9 +298,6 @@ macro_rules! variant {
                 /// # Errors
                 /// `BLST_AGGR_TYPE_MISMATCH` for no keys, and the error of the first key that does not validate.
                 pub fn aggregate(pks: &[&PublicKey], pks_validate: bool) -> Result<Self, BLST_ERROR> {
-                    if let [key] = pks {
-                        return inner::AggregatePublicKey::aggregate(&[&key.0], pks_validate).map(Self);
-                    }
                     if pks.is_empty() {
                         return Err(BLST_ERROR::BLST_AGGR_TYPE_MISMATCH);
                     }
@@ -308,7 +305,10 @@ macro_rules! variant {
                     if pks_validate {
                         points::validate(&points, Identity::Refused)?;
                     }
-                    Ok(Self::from_point(Backend::auto().sum(&points)))
+                    match points::sum(&points) {
+                        Some(point) => Ok(Self::from_point(point)),
+                        None => inner::AggregatePublicKey::aggregate(&inner_keys(pks), false).map(Self),
+                    }
                 }
 
                 /// Σ nᵢ·keyᵢ for little-endian scalars of `nbits` bits.
@@ -516,8 +516,7 @@ macro_rules! variant {
                     }
                     assert!(rand_bits <= 256, "scalar length mismatch");
                     let blst = || {
-                        let signatures: Vec<_> = sigs.iter().map(|signature| &signature.0).collect();
-                        let keys = inner_keys(pks);
+                        let (keys, signatures) = (inner_keys(pks), inner_signatures(sigs));
                         inner::Signature::verify_multiple_aggregate_signatures(
                             msgs, dst, &keys, pks_validate, &signatures, sigs_groupcheck, rands, rand_bits,
                         )
@@ -680,9 +679,6 @@ macro_rules! variant {
                 /// # Errors
                 /// `BLST_AGGR_TYPE_MISMATCH` for no signatures, `BLST_POINT_NOT_IN_GROUP` if one is checked and outside.
                 pub fn aggregate(sigs: &[&Signature], sigs_groupcheck: bool) -> Result<Self, BLST_ERROR> {
-                    if let [signature] = sigs {
-                        return inner::AggregateSignature::aggregate(&[&signature.0], sigs_groupcheck).map(Self);
-                    }
                     if sigs.is_empty() {
                         return Err(BLST_ERROR::BLST_AGGR_TYPE_MISMATCH);
                     }
@@ -690,7 +686,10 @@ macro_rules! variant {
                     if sigs_groupcheck {
                         points::validate(&points, Identity::Allowed)?;
                     }
-                    Ok(Self::from_point(Backend::auto().sum(&points)))
+                    match points::sum(&points) {
+                        Some(point) => Ok(Self::from_point(point)),
+                        None => inner::AggregateSignature::aggregate(&inner_signatures(sigs), false).map(Self),
+                    }
                 }
 
                 /// Σ nᵢ·signatureᵢ for little-endian scalars of `nbits` bits.
@@ -843,6 +842,10 @@ macro_rules! variant {
 
             fn inner_keys<'a>(keys: &[&'a PublicKey]) -> Vec<&'a inner::PublicKey> {
                 keys.iter().map(|key| &key.0).collect()
+            }
+
+            fn inner_signatures<'a>(signatures: &[&'a Signature]) -> Vec<&'a inner::Signature> {
+                signatures.iter().map(|signature| &signature.0).collect()
             }
 
             fn sets<'a>(

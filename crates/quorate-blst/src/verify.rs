@@ -62,8 +62,9 @@ pub(crate) fn aggregate<S: Suite>(
         KeysAre::Outside => return blst(),
         KeysAre::Usable => {}
     }
-    let statements = statements.iter().filter_map(|(key, message)| Some((assumed::<S>(*key)?, (*message).into())));
-    let claim = Claim::each(suite, statements.collect(), claim_signature::<S>(signature, checks.signatures));
+    let statements = statements.iter().map(|(key, message)| Some((assumed::<S>(*key)?, (*message).into())));
+    let Some(statements) = statements.collect() else { return false };
+    let claim = Claim::each(suite, statements, claim_signature::<S>(signature, checks.signatures));
     let claim = [claim.under_tag(Tag::from(tag))];
     let valid = all_valid(&claim, &options(keys.len(), Soundness::Bits64, checks), &mut rand::rng());
     valid || (waived_in_the_twist::<S>(checks) && !Backend::auto().is_member(&signature) && blst())
@@ -88,10 +89,8 @@ pub(crate) fn all<S: Suite>(
     let valid = match sets {
         // The keys were checked, or need not be.
         [set] => one(set, tag, b"", Checks { keys: Check::Waived, ..checks }),
-        _ => {
-            let claims = claims(suite, sets, tag, checks);
-            all_valid(&claims, &options(sets.len(), soundness, checks), &mut rand::rng())
-        }
+        _ => claims(suite, sets, tag, checks)
+            .is_some_and(|claims| all_valid(&claims, &options(sets.len(), soundness, checks), &mut rand::rng())),
     };
     if valid {
         return true;
@@ -117,9 +116,8 @@ pub(crate) fn each<S: Suite>(
     let keys: Vec<_> = sets.iter().map(|set| set.key).collect();
     let wanted = checks.keys == Check::Wanted || S::Key::ID == GroupId::G2;
     let members = if wanted { points::members(&keys) } else { vec![true; keys.len()] };
-    let usable = |i: usize| members[i] && !keys[i].is_identity();
-    let batch: Vec<_> = (0..sets.len()).filter(|i| usable(*i)).collect();
-    let claims = claims(suite, batch.iter().map(|i| &sets[*i]), tag, checks);
+    let usable = sets.iter().zip(&members).filter(|(set, member)| **member && !set.key.is_identity());
+    let claims = claims(suite, usable.map(|(set, _)| set), tag, checks).unwrap_or_default();
     let outcome = verify(&claims, &options(claims.len(), Soundness::Bits64, checks), &mut rand::rng());
     let mut verdicts = outcome.verdicts.into_iter();
     let not_in_subgroup = Verdict::Invalid(Reason::Parse(ParseError::SignatureNotInSubgroup));
@@ -140,7 +138,7 @@ pub(crate) fn each<S: Suite>(
 
 /// What the check of keys says.
 enum KeysAre {
-    /// One is the identity, or outside the subgroup although the caller wants it inside.
+    /// One is outside the subgroup although the caller wants it inside.
     Refused,
     /// One is outside the subgroup of the twist, and the caller waived the check.
     Outside,
@@ -149,34 +147,31 @@ enum KeysAre {
 
 /// Checks each distinct key, if the caller wants it or if no pairing is exact for keys outside.
 fn check_keys<S: Suite>(keys: &[S::Key], check: Check) -> KeysAre {
-    if keys.iter().any(Group::is_identity) {
-        return KeysAre::Refused;
-    }
     if check == Check::Waived && S::Key::ID == GroupId::G1 {
         return KeysAre::Usable;
     }
     let distinct: HashSet<_> = keys.iter().copied().collect();
     let distinct: Vec<_> = distinct.into_iter().collect();
-    match (points::validate(&distinct, Identity::Refused), check) {
+    match (points::validate(&distinct, Identity::Allowed), check) {
         (Ok(()), _) => KeysAre::Usable,
         (Err(_), Check::Wanted) => KeysAre::Refused,
         (Err(_), Check::Waived) => KeysAre::Outside,
     }
 }
 
-/// Claims about sets whose keys are not the identity.
+/// A claim about each set. `None` if a key is the identity.
 fn claims<'a, S: Suite>(
     suite: S,
     sets: impl IntoIterator<Item = &'a Set<'a, S>>,
     tag: &[u8],
     checks: Checks,
-) -> Vec<Claim<S>> {
+) -> Option<Vec<Claim<S>>> {
     let tag = Tag::from(tag);
     let claim = |set: &Set<'_, S>| {
         let signature = claim_signature::<S>(set.signature, checks.signatures);
         Some(Claim::single(suite, assumed::<S>(set.key)?, set.message, signature).under_tag(tag.clone()))
     };
-    sets.into_iter().filter_map(claim).collect()
+    sets.into_iter().map(claim).collect()
 }
 
 fn assumed<S: Suite>(key: S::Key) -> Option<PublicKey<S>> {

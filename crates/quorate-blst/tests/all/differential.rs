@@ -598,7 +598,7 @@ tests! {
     false_sets: 12, 10, (vec(case(), 0..12), any::<Flags>()),
         (cases, (a, b)) => verify_each(&cases, a, b);
     // Sums of points, validated or not.
-    many_points: 100, 50, (vec(case(), 0..40), any::<bool>()),
+    many_points: 60, 50, (prop_oneof![6 => vec(case(), 0..40), 1 => vec(case(), 90..120)], any::<bool>()),
         (cases, a) => sums(&cases, a);
     // Multiples of points by scalars of every width.
     many_multiples: 30, 15, (vec(case(), 0..20), any::<bool>(), bits(), vec(any::<u8>(), 20 * 32)),
@@ -640,4 +640,134 @@ fn sound_encoding() -> impl Strategy<Value = Encoding> {
 /// Key material, too short or long enough, and scalars around the order of the group.
 fn material() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![vec(any::<u8>(), 30..34), vec(any::<u8>(), 32), vec(0x70..0x75_u8, 32), Just(vec![0; 32])]
+}
+
+/// What blst says about points of the twist outside the subgroup depends on the caller's scalars, if no check is wanted.
+/// With multiples of the order of the part outside, blst accepts signatures, and so does the drop-in.
+#[test]
+fn points_of_the_twist_outside_are_left_to_blst() {
+    use quorate_curve::G2;
+
+    let small = OUTSIDE_G2[SMALL_FROM];
+    let scalar = |n: u16| {
+        let mut scalar = blst_scalar::default();
+        scalar.b[..2].copy_from_slice(&n.to_le_bytes());
+        scalar
+    };
+    let cases: Vec<_> = (0..3)
+        .map(|signer| Case { signer, key: Twist::True, message: signer, signature: Twist::True, scalar: 0 })
+        .collect();
+    let messages: Vec<_> = cases.iter().map(|case| MESSAGES[case.message]).collect();
+    macro_rules! both {
+        ($module:ident, $key:ident, $signature:ident, $keys:ident, $signatures:ident, $moved:ident, $multiples:ident) => {{
+            let secrets = [0_u8, 1, 2].map(|i| blst::$module::SecretKey::key_gen(&[i + 1; 32], &[]).unwrap());
+            #[allow(unused_mut, reason = "one of the two is moved")]
+            let mut $keys: Vec<blst::$key> = secrets.iter().map(|secret| secret.sk_to_pk().into()).collect();
+            #[allow(unused_mut, reason = "one of the two is moved")]
+            let mut $signatures: Vec<blst::$signature> =
+                secrets.iter().zip(&messages).map(|(secret, message)| secret.sign(message, TAG, &[]).into()).collect();
+            $moved[1] = plus::<G2>($moved[1], small);
+            // Multiples of 13² = 169, then not.
+            let scalars = [[169, 338, 507].map(scalar), [5, 7, 11].map(scalar)];
+            let answers = |scalars: &[blst_scalar]| {
+                macro_rules! answer {
+                    ($crate_name:ident) => {{
+                        use $crate_name::$module::{PublicKey, Signature};
+                        let keys: Vec<PublicKey> = $keys.iter().copied().map(PublicKey::from).collect();
+                        let signatures: Vec<Signature> = $signatures.iter().copied().map(Signature::from).collect();
+                        let (keys, signatures): (Vec<_>, Vec<_>) = (keys.iter().collect(), signatures.iter().collect());
+                        let one = [&messages[1..2], &messages[..]].map(|messages| {
+                            let (from, to) = if messages.len() == 1 { (1, 2) } else { (0, 3) };
+                            Signature::verify_multiple_aggregate_signatures(
+                                messages,
+                                TAG,
+                                &keys[from..to],
+                                false,
+                                &signatures[from..to],
+                                false,
+                                &scalars[from..to],
+                                16,
+                            )
+                        });
+                        one
+                    }};
+                }
+                let (theirs, ours) = (answer!(blst), answer!(quorate_blst));
+                assert_eq!(theirs, ours);
+                theirs
+            };
+            assert_eq!(answers(&scalars[0]), [BLST_ERROR::$multiples; 2]);
+            assert_eq!(answers(&scalars[1]), [BLST_ERROR::BLST_VERIFY_FAIL; 2]);
+        }};
+    }
+    both!(min_pk, blst_p1_affine, blst_p2_affine, keys, signatures, signatures, BLST_SUCCESS);
+    // Here blst multiplies the hash and not the key.
+    both!(min_sig, blst_p2_affine, blst_p1_affine, keys, signatures, keys, BLST_VERIFY_FAIL);
+
+    // Keys whose parts outside cancel in a sum, over one message. blst pairs each key by itself.
+    let secrets = [1_u8, 2].map(|i| blst::min_sig::SecretKey::key_gen(&[i; 32], &[]).unwrap());
+    let [a, b]: [blst::blst_p2_affine; 2] = secrets.each_ref().map(|secret| secret.sk_to_pk().into());
+    let keys = [plus::<G2>(a, small), plus::<G2>(b, minus::<G2>(small))];
+    let signatures = secrets.each_ref().map(|secret| secret.sign(b"m", TAG, &[]));
+    let sum = blst::min_sig::AggregateSignature::aggregate(&[&signatures[0], &signatures[1]], true).unwrap();
+    let sum: blst::blst_p1_affine = sum.to_signature().into();
+    let theirs = keys.map(blst::min_sig::PublicKey::from);
+    let ours = keys.map(quorate_blst::min_sig::PublicKey::from);
+    let messages: [&[u8]; 2] = [b"m", b"m"];
+    for validate in [false, true] {
+        let expected = blst::min_sig::Signature::from(sum).aggregate_verify(
+            true,
+            &messages,
+            TAG,
+            &[&theirs[0], &theirs[1]],
+            validate,
+        );
+        assert_eq!(expected, BLST_ERROR::BLST_VERIFY_FAIL);
+        let sum = quorate_blst::min_sig::Signature::from(sum);
+        assert_eq!(sum.aggregate_verify(true, &messages, TAG, &[&ours[0], &ours[1]], validate), expected);
+    }
+}
+
+/// The identity as a key and as its signature: the only pairing of the set would be one.
+#[test]
+fn identity_keys_are_refused_beside_true_sets() {
+    macro_rules! refused {
+        ($crate_name:ident, $module:ident) => {{
+            use $crate_name::{
+                BLST_ERROR,
+                $module::{PublicKey, SecretKey, Signature},
+            };
+            let secret = SecretKey::key_gen(&[1; 32], &[]).unwrap();
+            let identity = |length: usize| {
+                let mut bytes = vec![0; length];
+                bytes[0] = 0xc0;
+                bytes
+            };
+            let key = PublicKey::from_bytes(&identity(secret.sk_to_pk().compress().len())).unwrap();
+            let signature = secret.sign(b"m", TAG, &[]);
+            let empty = Signature::from_bytes(&identity(signature.compress().len())).unwrap();
+            let keys = [&secret.sk_to_pk(), &key];
+            let (messages, scalars): ([&[u8]; 2], _) =
+                ([b"m", b"n"], [blst_scalar { b: [1; 32] }, blst_scalar { b: [3; 32] }]);
+            for validate in [false, true] {
+                let sets = Signature::verify_multiple_aggregate_signatures(
+                    &messages,
+                    TAG,
+                    &keys,
+                    validate,
+                    &[&signature, &empty],
+                    true,
+                    &scalars,
+                    64,
+                );
+                let aggregate = signature.aggregate_verify(true, &messages, TAG, &keys, validate);
+                let one = empty.verify(true, b"n", TAG, &[], &key, validate);
+                assert_eq!([sets, aggregate, one], [BLST_ERROR::BLST_VERIFY_FAIL; 3]);
+            }
+        }};
+    }
+    refused!(blst, min_pk);
+    refused!(blst, min_sig);
+    refused!(quorate_blst, min_pk);
+    refused!(quorate_blst, min_sig);
 }
