@@ -50,6 +50,7 @@ ORDERS = {
     "quorate": "threads suite tag parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz record entry format error columns document compression jsonl parquet drand deposit light_client",
+    "quorate-blst": "check threads points multi_point verify variant",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 
@@ -197,10 +198,11 @@ class Crate:
         """The file that defines what a path in a module names, by way of the modules that re-export it."""
         while path and (*module, path[0]) in self.files:
             module, path = (*module, path[0]), path[1:]
-        while module not in self.files:
+        while module and module not in self.files:
             # A module in the braces of a file.
             module = module[:-1]
-        file = self.files[module]
+        # The root of a binary has the name "main".
+        file = self.files.get(module) or self.files[("main",)]
         if path and path[0] in file.uses:
             yield from self.through_use(file, path, seen)
         else:

@@ -91,7 +91,10 @@ macro_rules! inputs {
                 min_pk::{AggregatePublicKey, AggregateSignature, PublicKey, SecretKey, Signature},
             };
 
-            use super::*;
+            use crate::{
+                data::{self, Signed},
+                dropin::{MinPk, TAG, black_box},
+            };
 
             /// What the functions take.
             pub(super) struct Inputs {
@@ -134,7 +137,7 @@ macro_rules! inputs {
                         AggregateSignature::aggregate(&refs, false).expect("signatures").to_signature()
                     };
                     let refs: Vec<_> = keys.iter().collect();
-                    let mut rng = crate::data::rng();
+                    let mut rng = data::rng();
                     let mut bytes_of_scalars = vec![0; 32 * keys.len()];
                     rng.fill_bytes(&mut bytes_of_scalars);
                     let scalars = bytes_of_scalars.chunks_exact(32).map(|chunk| {

@@ -2,7 +2,7 @@
 //!
 //! `make soak` runs a million calls, or as many as `QUORATE_SOAK` says.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, sync::LazyLock};
 
 use blst::{BLST_ERROR, blst_scalar};
 use proptest::{collection::vec, prelude::*, sample::Index, test_runner::TestRunner};
@@ -100,29 +100,41 @@ macro_rules! differential {
                 theirs::SecretKey::key_gen(&[signer as u8 + 1; 32], &[]).unwrap()
             }
 
+            /// By signer: the key, and its signatures over the messages and over another.
+            static SIGNERS_MADE: LazyLock<Vec<($key, Vec<$signature>)>> = LazyLock::new(|| {
+                let made = (0..=SIGNERS).map(|signer| {
+                    let secret = secret(signer);
+                    let sign = |message: &[u8]| secret.sign(message, TAG, &[]).into();
+                    let signatures = MESSAGES.into_iter().chain([&b"other"[..]]).map(sign).collect();
+                    (secret.sk_to_pk().into(), signatures)
+                });
+                made.collect()
+            });
+
             /// The key of a case, as both crates hold it.
             fn key(case: &Case) -> (theirs::PublicKey, ours::PublicKey) {
-                let key: $key = secret(case.signer).sk_to_pk().into();
+                let key = SIGNERS_MADE[case.signer].0;
                 let key: $key = match &case.key {
                     Twist::True => key,
                     Twist::Moved(by) => plus::<$KeyGroup>(key, *by.get(&$outside_keys[..])),
                     Twist::Outside(point) => *point.get(&$outside_keys[..]),
                     Twist::Identity => Default::default(),
                     Twist::Negated => minus::<$KeyGroup>(key),
-                    Twist::Other => secret(case.signer + 1).sk_to_pk().into(),
+                    Twist::Other => SIGNERS_MADE[case.signer + 1].0,
                 };
                 (key.into(), key.into())
             }
 
             fn signature(case: &Case) -> (theirs::Signature, ours::Signature) {
-                let made: $signature = secret(case.signer).sign(MESSAGES[case.message], TAG, &[]).into();
+                let signatures = &SIGNERS_MADE[case.signer].1;
+                let made = signatures[case.message];
                 let made: $signature = match &case.signature {
                     Twist::True => made,
                     Twist::Moved(by) => plus::<$SignatureGroup>(made, *by.get(&$outside_signatures[..])),
                     Twist::Outside(point) => *point.get(&$outside_signatures[..]),
                     Twist::Identity => Default::default(),
                     Twist::Negated => minus::<$SignatureGroup>(made),
-                    Twist::Other => secret(case.signer).sign(b"other", TAG, &[]).into(),
+                    Twist::Other => signatures[MESSAGES.len()],
                 };
                 (made.into(), made.into())
             }
