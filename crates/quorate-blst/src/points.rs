@@ -116,7 +116,7 @@ const RUN: usize = 1024;
 const CHECKS: Portion = Portion { one_at_a_time: 8, in_lanes: 64 };
 
 /// The number of points from which the engine adds faster than blst.
-const SUMMED: usize = 96;
+pub(crate) const SUMMED: usize = 96;
 
 /// The number of points from which the lanes multiply faster than blst.
 const MULTIPLIED: usize = 8;

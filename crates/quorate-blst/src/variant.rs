@@ -298,8 +298,13 @@ macro_rules! variant {
                 /// # Errors
                 /// `BLST_AGGR_TYPE_MISMATCH` for no keys, and the error of the first key that does not validate.
                 pub fn aggregate(pks: &[&PublicKey], pks_validate: bool) -> Result<Self, BLST_ERROR> {
-                    if pks.is_empty() {
-                        return Err(BLST_ERROR::BLST_AGGR_TYPE_MISMATCH);
+                    match pks {
+                        [key] => return inner::AggregatePublicKey::aggregate(&[&key.0], pks_validate).map(Self),
+                        few if few.len() < points::SUMMED && !pks_validate => {
+                            return inner::AggregatePublicKey::aggregate(&inner_keys(few), false).map(Self);
+                        }
+                        [] => return Err(BLST_ERROR::BLST_AGGR_TYPE_MISMATCH),
+                        _ => {}
                     }
                     let points: Vec<_> = pks.iter().map(|key| key.point()).collect();
                     if pks_validate {
@@ -679,8 +684,13 @@ macro_rules! variant {
                 /// # Errors
                 /// `BLST_AGGR_TYPE_MISMATCH` for no signatures, `BLST_POINT_NOT_IN_GROUP` if one is checked and outside.
                 pub fn aggregate(sigs: &[&Signature], sigs_groupcheck: bool) -> Result<Self, BLST_ERROR> {
-                    if sigs.is_empty() {
-                        return Err(BLST_ERROR::BLST_AGGR_TYPE_MISMATCH);
+                    match sigs {
+                        [signature] => return inner::AggregateSignature::aggregate(&[&signature.0], sigs_groupcheck).map(Self),
+                        few if few.len() < points::SUMMED && !sigs_groupcheck => {
+                            return inner::AggregateSignature::aggregate(&inner_signatures(few), false).map(Self);
+                        }
+                        [] => return Err(BLST_ERROR::BLST_AGGR_TYPE_MISMATCH),
+                        _ => {}
                     }
                     let points: Vec<_> = sigs.iter().map(|signature| signature.point()).collect();
                     if sigs_groupcheck {
