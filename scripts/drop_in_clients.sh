@@ -30,9 +30,17 @@ cd "$scratch"
 # The line that a user writes, with a path in the place of a version.
 drop_in="blst = { package = \"quorate-blst\", path = \"$root/crates/quorate-blst\""
 
+# Path by path, so that a clone may lack other files.
 extract() { # commit, folder, paths
 	rm -rf "$2" && mkdir -p "$2"
-	git -C "$repository" archive "$1" "${@:3}" | tar -x -C "$2"
+	for path in "${@:3}"; do
+		mkdir -p "$2/$(dirname "$path")"
+		if [[ $(git -C "$repository" cat-file -t "$1:$path") = tree ]]; then
+			git -C "$repository" archive --prefix="$path/" "$1:$path" | tar -x -C "$2"
+		else
+			git -C "$repository" show "$1:$path" > "$2/$path"
+		fi
+	done
 }
 
 run_lighthouse() {
