@@ -93,6 +93,10 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
 	$(CARGO) check --locked -p quorate-curve --features bench-internals
+	$(CARGO) check --locked -p quorate-blst
+	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
+	$(CARGO) check --locked -p quorate-blst --features serde
+	$(CARGO) test --locked -p quorate-blst --features serde-secret
 
 # Needs a cross compiler (Debian: gcc-aarch64-linux-gnu), an emulator (qemu-user), and `rustup target add aarch64-unknown-linux-gnu`.
 AARCH64 := aarch64-unknown-linux-gnu
@@ -115,9 +119,10 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup (25 minutes)
+soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst (40 minutes)
 	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
+	$(CARGO) test --release --locked -p quorate-blst --test all soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli

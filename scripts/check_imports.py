@@ -31,8 +31,9 @@ CRATES = {
     "quorate-formats": {"quorate"},
     "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
     "quorate-threshold": {"quorate", "quorate-curve"},
+    "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats"},
-    "quorate-bench": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
+    "quorate-bench": {"quorate", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
@@ -48,10 +49,11 @@ ORDERS = {
         backend/ifma/curve backend/ifma/affine backend/ifma
         group backend/prepared backend domain secret bench
     """,
-    "quorate": "threads suite parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive keyset plan execute culprit verify verifier",
+    "quorate": "threads suite tag parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz record entry format error columns document compression jsonl parquet drand deposit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation sharing collector",
+    "quorate-blst": "check threads points multi_point verify variant",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 
@@ -202,8 +204,8 @@ class Crate:
         while module and module not in self.files:
             # A module in the braces of a file.
             module = module[:-1]
-        # The root of a binary without a library.
-        file = self.files[module] if module in self.files else self.files[("main",)]
+        # The root of a binary has the name "main".
+        file = self.files.get(module) or self.files[("main",)]
         if path and path[0] in file.uses:
             yield from self.through_use(file, path, seen)
         else:

@@ -12,6 +12,7 @@ mod chain;
 mod culprits;
 mod curve;
 mod data;
+mod dropin;
 mod field;
 mod gas;
 mod measure;
@@ -85,6 +86,8 @@ enum Name {
     Curve,
     /// One signature from t of n shares; transforms over the scalar field
     Threshold,
+    /// Each function of blst's Rust API, by blst and by quorate-blst
+    Dropin,
     /// Gas of settling quorums on an EVM chain, n operators, beside the source's contracts
     Gas,
     /// All of the above
@@ -113,7 +116,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 10] = [
+    let all: [(Name, &str, Bench); 11] = [
         (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
@@ -123,6 +126,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Aggregate, "aggregate", aggregate::run),
         (Name::Culprits, "culprits", culprits::run),
         (Name::Threshold, "threshold", threshold::run),
+        (Name::Dropin, "dropin", dropin::run),
         (Name::Gas, "gas", gas::run),
     ];
     let machine = Machine::here()?;

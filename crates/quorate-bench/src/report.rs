@@ -23,7 +23,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let record = newest(root)?;
     let machine: Machine = read(&record.join("machine.json"))?;
     let mut rows: Vec<Row> = Vec::new();
-    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas"] {
+    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "dropin", "gas"] {
         let file = record.join(format!("{name}.json"));
         if file.exists() {
             rows.extend(read::<Vec<Row>>(&file)?);

@@ -44,6 +44,8 @@ pub trait Group:
     type Compressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Ord + Hash + Debug + Send + Sync;
     /// `[u8; UNCOMPRESSED]`.
     type Uncompressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + Debug;
+    /// The same point in the crate `blst`: `blst_p1_affine` or `blst_p2_affine`.
+    type Blst: Copy;
 
     /// The generator of the IETF drafts.
     fn generator() -> Self;
@@ -67,6 +69,16 @@ pub trait Group:
     fn negate(self) -> Self {
         Self::wrap(self.inner().signed(true))
     }
+
+    /// Takes a point of the crate `blst` without looking at it. Its coordinates must be below the field modulus and on
+    /// the curve, or both zero for the identity, as `blst`'s own decoders make them. Of other coordinates nothing can be
+    /// said but that no memory is misused.
+    ///
+    /// To read a point that nobody has checked, decode its bytes: [`Backend::decode`](crate::Backend::decode).
+    fn from_blst_assuming_on_curve(point: Self::Blst) -> Self;
+
+    /// The point as the crate `blst` has it.
+    fn to_blst(self) -> Self::Blst;
 
     /// The canonical compressed encoding.
     fn compress(&self) -> Self::Compressed;
@@ -109,6 +121,15 @@ macro_rules! group {
             const IDENTITY: Self = Self(<$affine as Curve>::IDENTITY);
             type Compressed = [u8; $compressed];
             type Uncompressed = [u8; 2 * $compressed];
+            type Blst = $affine;
+
+            fn from_blst_assuming_on_curve(point: $affine) -> Self {
+                Self(point)
+            }
+
+            fn to_blst(self) -> $affine {
+                self.0
+            }
 
             fn generator() -> Self {
                 Self(<$affine as Curve>::generator())
@@ -346,6 +367,19 @@ mod tests {
         points.truncate(n);
         assert!(points.len() == n && points.iter().all(|point| point.0.x.l[0] == 0x0123_4567_89ab_cdef));
         points
+    }
+
+    #[test]
+    fn points_cross_to_blst_and_back() {
+        fn crosses<G: Group>() {
+            for point in [G::IDENTITY, G::generator(), G::generator().negate()] {
+                assert_eq!(G::from_blst_assuming_on_curve(point.to_blst()), point);
+            }
+        }
+        crosses::<G1>();
+        crosses::<G2>();
+        // SAFETY: blst returns a pointer to a constant.
+        assert_eq!(G1::generator().to_blst(), unsafe { *blst::blst_p1_affine_generator() });
     }
 
     fn hash_of(point: impl Hash) -> u64 {

@@ -22,6 +22,7 @@ use crate::{
     key::PublicKey,
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
+    tag::Tag,
 };
 
 /// Who sent a claim. The caller gives it meaning: an index into its peers, a peer's name, a validator's number.
@@ -106,7 +107,7 @@ impl<'de> serde::Deserialize<'de> for SourceId {
 #[derive(Clone, Debug)]
 pub struct Claim<S: Suite> {
     suite: S,
-    tag: &'static str,
+    tag: Tag,
     statements: Statements<S>,
     signature: ClaimSignature<S>,
     defect: Option<Defect>,
@@ -172,7 +173,7 @@ impl<S: Suite> Claim<S> {
 
     /// A proof of possession: `PopVerify` (section 3.3.3). `None` in a suite whose scheme has no such proofs.
     pub fn proof_of_possession(suite: S, key: PublicKey<S>, proof: impl Into<ClaimSignature<S>>) -> Option<Self> {
-        let tag = suite.proof_of_possession_tag()?;
+        let tag = Tag::of_suite(suite.proof_of_possession_tag()?);
         Some(Self { tag, ..Self::single(suite, key, key.to_bytes().as_ref(), proof) })
     }
 
@@ -180,6 +181,13 @@ impl<S: Suite> Claim<S> {
     #[must_use]
     pub fn from_source(self, source: impl Into<SourceId>) -> Self {
         Self { source: Some(source.into()), ..self }
+    }
+
+    /// The same claim with its messages hashed under this tag, in the place of the suite's. An AUG suite still hashes
+    /// each message behind its signer's key, and a NUL suite still forbids equal messages.
+    #[must_use]
+    pub fn under_tag(self, tag: Tag) -> Self {
+        Self { tag, ..self }
     }
 
     /// The suite it was made under.
@@ -222,8 +230,8 @@ impl<S: Suite> Claim<S> {
     }
 
     /// The tag its messages are hashed under.
-    pub(crate) fn tag(&self) -> &'static str {
-        self.tag
+    pub(crate) fn tag(&self) -> &Tag {
+        &self.tag
     }
 
     /// Whether the suite hashes each message behind its signer's key. A proof of possession is never hashed that way,
@@ -248,13 +256,13 @@ impl<S: Suite> Claim<S> {
         signature: ClaimSignature<S>,
         defect: Option<Defect>,
     ) -> Self {
-        let Self { suite, tag, ref source, .. } = *self;
-        Self { suite, tag, statements: Statements::Each(statements), signature, defect, source: source.clone() }
+        let (tag, source) = (self.tag.clone(), self.source.clone());
+        Self { suite: self.suite, tag, statements: Statements::Each(statements), signature, defect, source }
     }
 
     fn new(suite: S, statements: Statements<S>, signature: ClaimSignature<S>) -> Self {
         let defect = defect(suite, &statements);
-        Self { suite, tag: suite.id(), statements, signature, defect, source: None }
+        Self { suite, tag: Tag::of_suite(suite.id()), statements, signature, defect, source: None }
     }
 }
 

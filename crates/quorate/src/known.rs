@@ -39,6 +39,7 @@ use crate::{
     key::PublicKey,
     signature::{Signature, UncheckedSignature},
     suite::Suite,
+    tag::Tag,
 };
 
 /// Statements that were verified earlier, with their signatures.
@@ -56,7 +57,7 @@ pub struct Known<S: Suite> {
 /// suite.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry<S: Suite> {
-    tag: &'static str,
+    tag: Tag,
     key: PublicKey<S>,
     message: Arc<[u8]>,
 }
@@ -70,7 +71,7 @@ impl<S: Suite> Known<S> {
     /// Takes the caller's word that `signature` was verified for this key, message and suite: alone, or as a claim of
     /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
     pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>, signature: Signature<S>) {
-        self.signatures.insert(Entry { tag: suite.id(), key, message: message.into() }, signature);
+        self.signatures.insert(Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() }, signature);
     }
 
     /// How many statements are known.
@@ -85,7 +86,7 @@ impl<S: Suite> Known<S> {
 
     /// Forgets a statement; `true` if it was known.
     pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>) -> bool {
-        self.signatures.remove(&Entry { tag: suite.id(), key, message: message.into() }).is_some()
+        self.signatures.remove(&Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() }).is_some()
     }
 
     /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
@@ -93,12 +94,12 @@ impl<S: Suite> Known<S> {
     pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.signatures.insert(Entry { tag: claim.tag(), key, message: message.clone() }, signature);
+            self.signatures.insert(Entry { tag: claim.tag().clone(), key, message: message.clone() }, signature);
         }
     }
 
     fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &Arc<[u8]>) -> Option<Signature<S>> {
-        self.signatures.get(&Entry { tag: claim.tag(), key, message: message.clone() }).copied()
+        self.signatures.get(&Entry { tag: claim.tag().clone(), key, message: message.clone() }).copied()
     }
 }
 

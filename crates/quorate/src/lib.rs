@@ -18,6 +18,7 @@
 //! |---|---|
 //! | [`threads`] | jobs on as many threads as the caller says |
 //! | [`suite`] | which group holds the keys, which tag, which scheme: [`Suite`], [`MinPk`], [`MinSig`], [`AnySuite`] |
+//! | [`tag`] | [`Tag`]: a domain separation tag of the caller's, in the place of the suite's |
 //! | [`parse`] | [`ParseError`]: what can be wrong with bytes or text |
 //! | [`key`] | [`PublicKey`], checked once; [`SecretKey`], wiped and redacted |
 //! | [`signature`] | [`Signature`], in the subgroup; [`UncheckedSignature`], on the curve so far |
@@ -28,6 +29,7 @@
 //! | [`verdict`] | [`Verdict`], [`Reason`], and the [`Outcome`] of a batch |
 //! | [`known`] | [`Known`]: statements verified earlier, subtracted from a later claim |
 //! | [`naive`] | each claim by its own pairings: the oracle that everything else must agree with |
+//! | [`single`] | one signature at a time, without allocation: [`PublicKey::verify`] |
 //! | [`keyset`] | [`KeySet`]: a committee's keys, and their sums by bitmap |
 //! | [`plan`] | [`Plan`]: the fewest pairings that prove a set of claims, as data |
 //! | [`mod@execute`] | the arithmetic of a plan; it keeps its partial values |
@@ -74,6 +76,7 @@ struct Readme;
 
 pub mod threads;
 pub mod suite;
+pub mod tag;
 pub mod parse;
 pub mod key;
 pub mod signature;
@@ -84,6 +87,7 @@ pub mod claim_bytes;
 pub mod verdict;
 pub mod known;
 pub mod naive;
+pub mod single;
 pub mod keyset;
 pub mod plan;
 pub mod execute;
@@ -105,6 +109,7 @@ pub use quorate_curve::{Backend, Soundness};
 pub use rand_core;
 pub use signature::{Signature, UncheckedSignature};
 pub use suite::{AnySuite, MinPk, MinSig, Scheme, Suite, UnknownSuite};
+pub use tag::Tag;
 pub use verdict::{Outcome, Reason, Verdict, Work};
 pub use verifier::{Prepared, TrustError, Verifier};
-pub use verify::{Options, verify, verify_and_remember};
+pub use verify::{Keys, Options, all_valid, verify, verify_and_remember};

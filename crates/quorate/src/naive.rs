@@ -1,15 +1,13 @@
 //! Verifies each claim with its own pairings. It is slow and short, and every plan, batch and backend must agree with
 //! it.
 //!
-//! It is also the way to verify one signature: [`PublicKey::verify`].
+//! To verify one signature, call [`PublicKey::verify`](crate::PublicKey::verify).
 
 use quorate_curve::{Backend, Group};
 
 use crate::{
     claim::{Claim, ClaimSignature},
-    key::PublicKey,
     parse::ParseError,
-    signature::Signature,
     suite::Suite,
     verdict::{Reason, Verdict},
 };
@@ -45,15 +43,4 @@ pub fn verify<S: Suite>(claim: &Claim<S>) -> Verdict {
     }
     let holds = backend.final_exponentiation(backend.miller_product(&pairs)).is_one();
     if holds { Verdict::Valid } else { Verdict::Invalid(Reason::Mismatch) }
-}
-
-impl<S: Suite> PublicKey<S> {
-    /// `Verify` (section 2.7): whether this key made this signature over this message.
-    ///
-    /// For many signatures call [`verify`](crate::verify()), which takes a fraction of the time for each.
-    ///
-    /// Cost: a hash, two Miller loops and a final exponentiation, about 1 ms, by blst.
-    pub fn verify(&self, suite: S, message: &[u8], signature: Signature<S>) -> Verdict {
-        verify(&Claim::single(suite, *self, message, signature))
-    }
 }

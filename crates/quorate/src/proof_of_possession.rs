@@ -15,12 +15,12 @@
 //! # Ok::<(), quorate::ParseError>(())
 //! ```
 
-use crate::{key::SecretKey, signature::Signature, suite::Suite};
+use crate::{key::SecretKey, signature::Signature, suite::Suite, tag::Tag};
 
 /// `PopProve` (section 3.3.2); `None` in a suite whose scheme has no proofs of possession.
 ///
 /// Cost: a hash and two multiplications by the secret.
 pub fn prove<S: Suite>(suite: S, secret: &SecretKey<S>) -> Option<Signature<S>> {
-    let tag = suite.proof_of_possession_tag()?;
-    Some(secret.sign_under(tag, &[], secret.public_key().to_bytes().as_ref()))
+    let tag = Tag::of_suite(suite.proof_of_possession_tag()?);
+    Some(secret.sign_under(&tag, &[], secret.public_key().to_bytes().as_ref()))
 }

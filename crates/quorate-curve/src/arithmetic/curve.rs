@@ -45,6 +45,7 @@ pub trait Curve: Copy + Eq + 'static {
 
     fn to_jacobian(&self) -> Self::Jacobian;
     fn to_affine(points: &[Self::Jacobian]) -> Vec<Self>;
+    fn to_affine_one(point: &Self::Jacobian) -> Self;
     fn double(point: &Self::Jacobian) -> Self::Jacobian;
     fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian;
     fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian;
@@ -123,7 +124,7 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 macro_rules! curve {
     ($affine:ident, $jacobian:ident, $field:ident, $id:ident, $zero:expr, $one:expr, $beta:literal, $generator:ident, $compress:ident,
      $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
-     $to_affine:ident, $double:ident, $add:ident, $add_affine:ident, $negate_field:ident, $sum:ident,
+     $to_affine:ident, $to_affine_one:ident, $double:ident, $add:ident, $add_affine:ident, $negate_field:ident, $sum:ident,
      $pippenger:ident, $pippenger_scratch:ident) => {
         // SAFETY, for every block below: the head of this file says why the arguments are valid.
         impl Curve for $affine {
@@ -228,6 +229,13 @@ macro_rules! curve {
                 out
             }
 
+            fn to_affine_one(point: &$jacobian) -> Self {
+                let mut out = Self::IDENTITY;
+                // SAFETY: valid references.
+                unsafe { $to_affine_one(&mut out, point) };
+                out
+            }
+
             fn double(point: &$jacobian) -> $jacobian {
                 let mut out = $jacobian::default();
                 // SAFETY: valid references.
@@ -323,6 +331,7 @@ curve!(
     blst_hash_to_g1,
     blst_p1_from_affine,
     blst_p1s_to_affine,
+    blst_p1_to_affine,
     blst_p1_double,
     blst_p1_add_or_double,
     blst_p1_add_or_double_affine,
@@ -348,6 +357,7 @@ curve!(
     blst_hash_to_g2,
     blst_p2_from_affine,
     blst_p2s_to_affine,
+    blst_p2_to_affine,
     blst_p2_double,
     blst_p2_add_or_double,
     blst_p2_add_or_double_affine,

@@ -23,7 +23,8 @@
 //!
 //! [`decode`](Backend::decode), [`decode_uncompressed`](Backend::decode_uncompressed), [`sum`](Backend::sum),
 //! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these
-//! verbs on one item. A backend also says how the engine should divide its work: [`lanes`](Backend::lanes),
+//! verbs on one item. [`hash_to_curve_one`](Backend::hash_to_curve_one), [`is_member`](Backend::is_member) and
+//! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature, and allocate nothing. A backend also says how the engine should divide its work: [`lanes`](Backend::lanes),
 //! [`pairings`](Backend::pairings), [`pairs_uncleared`](Backend::pairs_uncleared),
 //! [`sums_members_from`](Backend::sums_members_from).
 
@@ -38,14 +39,14 @@ mod soak;
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
-use blst::blst_p1_affine;
+use blst::{blst_p1_affine, blst_p2_affine};
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub use self::ifma::Ifma;
 pub use self::prepared::PreparedG2;
 use self::{portable::hash_to_curve::HashForSums, prepared::PreparedLines};
 use crate::{
-    arithmetic::curve::GroupId,
+    arithmetic::{Curve, curve::GroupId},
     encoding::DecodeError,
     group::{G1, G2, Group, InBackends, cut, sealed::Sealed, weighted_cut},
     pairing::{Gt, MillerValue, Pairing},
@@ -195,6 +196,11 @@ impl Backend {
         })
     }
 
+    /// [`hash_to_curve`](Self::hash_to_curve) of one message, by blst and without allocation.
+    pub fn hash_to_curve_one<G: Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
+        G::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
+    }
+
     /// A hash Q(m) for each message such that [`clear_sums`](Self::clear_sums) turns any Σ w·Q(m) into Σ w·H(m), where
     /// H(m) is the hash of [`hash_to_curve`](Self::hash_to_curve). Q(m) may lie outside the subgroup: use it only in
     /// sums, and in products where [`pairs_uncleared`](Self::pairs_uncleared) allows it.
@@ -226,6 +232,11 @@ impl Backend {
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(lanes) => ifma::subgroup::in_subgroup(lanes, G::slice(points)),
         }
+    }
+
+    /// [`in_subgroup`](Self::in_subgroup) of one point, by blst and without allocation.
+    pub fn is_member<G: Group>(self, point: &G) -> bool {
+        point.inner().in_subgroup()
     }
 
     /// The sum of all points. The sum of no points is the identity.
@@ -299,7 +310,7 @@ impl Backend {
 
     /// The multi-scalar multiplication Σ nᵢ·Pᵢ for public scalars. The result for no terms is the identity.
     ///
-    /// All points must be in the subgroup of order r.
+    /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127.
     pub fn msm<G: Group>(self, terms: &[(G, Scalar)]) -> G {
         let term = |(point, scalar): &(G, Scalar)| (point.inner(), scalar.to_le_bytes());
         G::wrap(match self {
@@ -341,10 +352,7 @@ impl Backend {
         pair: impl Fn(&T) -> (G1, G2),
     ) -> Vec<MillerValue> {
         assert!(self.pairings().contains(&pairing), "the backend {self} does not offer {pairing:?}");
-        let finite = |item: &T| {
-            let (p, q) = pair(item);
-            (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()))
-        };
+        let finite = |item: &T| finite(pair(item));
         match self {
             Self::Portable => portable::pairing::miller_products(items, finite),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -406,6 +414,19 @@ impl Backend {
     /// The product of all pairs in the ate pairing: [`miller_products`](Self::miller_products).
     pub fn miller_product(self, pairs: &[(G1, G2)]) -> MillerValue {
         self.miller_products_of(Pairing::Ate, Cut::new(pairs, &[pairs.len()]), |(p, q)| (*p, *q))[0]
+    }
+
+    /// Whether the product of a few pairings is one, without allocation. A pair with an identity counts as one.
+    ///
+    /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's, by blst.
+    pub fn pairs_to_one<const N: usize>(self, pairs: &[(G1, G2); N]) -> bool {
+        let product = portable::pairing::miller_product_of(pairs.map(finite));
+        let value = match self {
+            Self::Portable => portable::pairing::final_exponentiation(&product),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => ifma::pairing::final_exponentiation_of_one(lanes, &product),
+        };
+        value.is_one()
     }
 
     /// Raises one value: [`final_exponentiations`](Self::final_exponentiations).
@@ -488,6 +509,11 @@ fn with_lines<'a, L>(
         Some((!is_one).then(|| (p.inner(), lines)))
     };
     pairs.iter().map(with_lines).collect()
+}
+
+/// The points of a pair, or `None` if one of them is the identity.
+fn finite((p, q): (G1, G2)) -> Option<(blst_p1_affine, blst_p2_affine)> {
+    (!p.is_identity() && !q.is_identity()).then(|| (p.inner(), q.inner()))
 }
 
 /// The points of a backend as points of a group.
@@ -580,6 +606,41 @@ mod tests {
     #[test]
     fn weighted_sums_of_members_g2() {
         weighted_sums_of_members::<G2>(Backend::Portable.hash_for_sums(b"members", &[(b"", b"outside")])[0]);
+    }
+
+    /// The verbs that verify one signature agree with those on slices, for members, points outside and identities.
+    #[test]
+    fn verbs_on_one_item_are_those_on_slices() {
+        fn agrees<G: Group>(outside: G) {
+            for backend in Backend::available() {
+                let message = (&b"prefix"[..], &b"body"[..]);
+                assert_eq!(
+                    backend.hash_to_curve_one::<G>(b"one", message),
+                    backend.hash_to_curve::<G>(b"one", &[message])[0]
+                );
+                for point in [G::IDENTITY, G::generator(), outside] {
+                    assert_eq!(backend.is_member(&point), backend.in_subgroup(&[point])[0]);
+                }
+                assert!(!backend.is_member(&outside));
+            }
+        }
+        let mut bytes = [0; G1::COMPRESSED];
+        bytes[0] = 0x80;
+        agrees::<G1>(Backend::Portable.decode(&bytes).expect("(0, 2), of order 3"));
+        agrees::<G2>(Backend::Portable.hash_for_sums(b"members", &[(b"", b"outside")])[0]);
+        let (g1, g2) = (G1::generator(), G2::generator());
+        for backend in Backend::available() {
+            for pairs in [
+                [(g1, g2), (g1.negate(), g2), (g1, G2::IDENTITY)],
+                [(g1, g2), (g1, g2), (g1, g2.negate())],
+                [(G1::IDENTITY, g2); 3],
+                [(g1, g2), (G1::IDENTITY, g2), (g1, g2.negate())],
+            ] {
+                let expected = backend.final_exponentiation(backend.miller_product(&pairs)).is_one();
+                assert_eq!(backend.pairs_to_one(&pairs), expected, "{backend}, {pairs:?}");
+            }
+            assert!(backend.pairs_to_one(&[]) && !backend.pairs_to_one(&[(g1, g2)]));
+        }
     }
 
     #[test]

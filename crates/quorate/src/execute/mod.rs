@@ -87,6 +87,11 @@ impl<'a, S: Suite> Execution<'a, S> {
         self.total.is_some_and(|total| total.is_one())
     }
 
+    /// Whether the product proves every claim of the plan that has no defect: it is one, and no claim was dropped.
+    pub(crate) fn proves_all(&self) -> bool {
+        self.holds() && self.dropped.iter().all(Option::is_none)
+    }
+
     /// The operations that the execution took.
     pub fn work(&self) -> Work {
         self.work
@@ -358,24 +363,29 @@ fn weights(claims: Span, soundness: Soundness, rng: &mut impl CryptoRng) -> ByPo
 
 impl<S: Suite> Plan<S> {
     /// The hashes of messages. They are cleared or uncleared, as the plan says.
+    ///
+    /// All messages of one tag and kind are hashed together, wherever they stand, so that no lane is idle for one of them.
     fn hashes(&self, messages: std::ops::Range<usize>) -> Vec<S::Signature> {
         let backend = self.options.backend;
-        let messages: Vec<_> = self.messages[messages.clone()].iter().zip(&self.whole[messages]).collect();
-        let mut hashes = Vec::with_capacity(messages.len());
-        for run in messages.chunk_by(|(a, a_whole), (b, b_whole)| a.tag == b.tag && a_whole == b_whole) {
-            let prefixes: Vec<_> = run.iter().map(|(m, _)| m.prefix.map(|key| key.to_bytes())).collect();
-            let parts = run.iter().zip(&prefixes).map(|((message, _), prefix)| {
+        let mut order: Vec<_> = messages.clone().collect();
+        order.sort_by_key(|i| (self.messages[*i].tag.as_bytes(), self.whole[*i]));
+        let mut hashes = vec![S::Signature::IDENTITY; messages.len()];
+        let together =
+            |a: &usize, b: &usize| self.messages[*a].tag == self.messages[*b].tag && self.whole[*a] == self.whole[*b];
+        for run in order.chunk_by(together) {
+            let prefixes: Vec<_> = run.iter().map(|i| self.messages[*i].prefix.map(|key| key.to_bytes())).collect();
+            let parts = run.iter().zip(&prefixes).map(|(i, prefix)| {
                 let prefix = prefix.as_ref().map_or(&[][..], AsRef::as_ref);
-                (prefix, &message.body[..])
+                (prefix, &self.messages[*i].body[..])
             });
             let parts: Vec<_> = parts.collect();
-            let (first, whole) = run[0];
-            let tag = first.tag.as_bytes();
-            hashes.extend(if *whole {
+            let tag = self.messages[run[0]].tag.as_bytes();
+            let made = if self.whole[run[0]] {
                 backend.hash_to_curve::<S::Signature>(tag, &parts)
             } else {
                 backend.hash_for_sums(tag, &parts)
-            });
+            };
+            run.iter().zip(made).for_each(|(i, hash)| hashes[i - messages.start] = hash);
         }
         hashes
     }

@@ -60,7 +60,7 @@ impl<S: Suite> Graph<S> {
                 let message = match last {
                     Some((same, vertex)) if prefix.is_none() && Arc::ptr_eq(same, body) => vertex,
                     _ => {
-                        let message = Message { tag: claim.tag(), prefix, body: body.clone() };
+                        let message = Message { tag: claim.tag().clone(), prefix, body: body.clone() };
                         *message_index.entry(message).or_insert_with_key(|message| {
                             graph.messages.push(message.clone());
                             graph.messages.len() - 1

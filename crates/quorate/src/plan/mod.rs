@@ -57,7 +57,7 @@ use cost::Costs;
 use graph::{Edge, Graph, TermIndex};
 use term::{Defective, KeySum, Message, Planned};
 
-pub use options::Options;
+pub use options::{Keys, Options};
 pub(crate) use position::{ByPosition, Position, Span};
 pub(crate) use term::{Operand, Part, Term, Vertex};
 
@@ -177,7 +177,12 @@ impl<S: Suite> Plan<S> {
 /// The pairings that the backend offers and that can pay off in the variant, with their costs.
 fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
     let backend = options.backend;
-    let gains = |pairing| pairing == Pairing::Ate || backend.pairs_uncleared::<S::Signature>(pairing);
+    let gains = |pairing| match (pairing, options.keys) {
+        (Pairing::Ate, _) => true,
+        // It is not bilinear in keys outside the subgroup.
+        (Pairing::TwistedAte, Keys::Assumed) => false,
+        (Pairing::TwistedAte, Keys::Checked) => backend.pairs_uncleared::<S::Signature>(pairing),
+    };
     let pairings = backend.pairings().iter().filter(|pairing| gains(**pairing));
     pairings.map(|pairing| (*pairing, Costs::of::<S>(options.backend, *pairing))).collect()
 }
@@ -185,6 +190,11 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
 /// The pairing whose cheapest cover costs the least, and which messages that cover takes. The cost includes a search
 /// for one false claim.
 fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
+    // The costs are those of many items. So few messages are hashed in one vector and paired in another, beside the pair of
+    // the signatures, and any other cover would take more vectors.
+    if graph.messages.len() < options.backend.lanes() {
+        return (Pairing::Ate, vec![true; graph.messages.len()]);
+    }
     let planned = offered.iter().map(|(pairing, costs)| {
         let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
         let products = blocks::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
@@ -281,11 +291,31 @@ mod tests {
         assert_eq!(chosen(100, 2, 100), Pairing::Ate);
     }
 
+    /// A key that signed two of a few messages is not paired by itself: its hashes would be another vector.
+    #[test]
+    fn few_messages_are_covered_in_one_vector() {
+        let secrets = [1, 2, 3, 4, 5, 6].map(|i| SecretKey::key_gen(MinPk::Eth2, &[i; 32], b"").unwrap());
+        for backend in Backend::available() {
+            let options = Options { backend: *backend, ..Options::default() };
+            for n in [2, 7, 8, 9] {
+                let claims: Vec<_> = (0..n)
+                    .map(|i| (&secrets[i % 6 % (n - 1)], [i as u8]))
+                    .map(|(secret, m)| Claim::single(MinPk::Eth2, secret.public_key(), m, secret.sign(MinPk::Eth2, &m)))
+                    .collect();
+                let plan = Plan::new(&claims, &options);
+                let by_message = plan.terms.iter().all(|term| matches!(term.vertex, Vertex::Message(_)));
+                assert_eq!(by_message, n < backend.lanes(), "{backend}, {n} messages");
+            }
+        }
+    }
+
     #[test]
     fn every_backend_plans_every_variant() {
         for backend in Backend::available() {
             let options = Options { backend: *backend, ..Options::default() };
             assert_eq!(offered::<MinPk>(&options).len(), backend.pairings().len());
+            let assumed = offered::<MinPk>(&Options { keys: Keys::Assumed, ..options });
+            assert!(matches!(assumed[..], [(Pairing::Ate, _)]));
             assert_eq!(offered::<crate::suite::MinSig>(&options).len(), 1);
         }
     }

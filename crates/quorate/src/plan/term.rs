@@ -7,6 +7,7 @@ use crate::{
     claim::{ClaimSignature, SourceId},
     key::PublicKey,
     suite::Suite,
+    tag::Tag,
     verdict::Reason,
 };
 
@@ -30,7 +31,7 @@ pub(crate) struct Defective {
 /// Everything that goes into the hash of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Message<S: Suite> {
-    pub(crate) tag: &'static str,
+    pub(crate) tag: Tag,
     /// The key that an AUG suite hashes in front of the body.
     pub(crate) prefix: Option<PublicKey<S>>,
     pub(crate) body: Arc<[u8]>,

@@ -23,7 +23,7 @@ fn rng() -> ChaCha20Rng {
 }
 
 fn options(threads: usize, soundness: Soundness, backend: Backend) -> Options {
-    Options { threads: NonZeroUsize::new(threads).unwrap(), soundness, backend }
+    Options { threads: NonZeroUsize::new(threads).unwrap(), soundness, backend, ..Options::default() }
 }
 
 /// The batch agrees with the oracle on every backend.

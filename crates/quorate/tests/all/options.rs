@@ -21,6 +21,7 @@ pub(crate) fn every_mode(backend: Backend) -> [Options; 4] {
         threads: NonZeroUsize::new(threads).expect("one or two"),
         soundness,
         backend,
+        ..Options::default()
     })
 }
 

@@ -2,7 +2,10 @@
 //! it. In a pairing that is bilinear in such points, only the membership check tells them from true ones
 //! (`docs/soundness.md`).
 
-use quorate::{Backend, Claim, MinPk, MinSig, Options, ParseError, Reason, Suite, UncheckedSignature, Verdict, verify};
+use quorate::{
+    Backend, Claim, Keys, MinPk, MinSig, Options, ParseError, PublicKey, Reason, Suite, UncheckedSignature, Verdict,
+    all_valid, verify,
+};
 use quorate_curve::{Group, Segments};
 use rand_chacha::{
     ChaCha20Rng,
@@ -104,6 +107,40 @@ fn torsion_of_every_order_is_refused() {
     }
     of(MinPk::Eth2);
     of(MinSig::ProofOfPossession);
+}
+
+/// Keys whose membership somebody only claims: a part of small order changes no verdict in min-pk.
+#[test]
+fn assumed_keys_outside_the_subgroup_are_judged_by_their_part_inside() {
+    let suite = MinPk::Eth2;
+    // The points of signatures in min-sig are those of keys in min-pk.
+    let torsion = torsion::<MinSig>();
+    for backend in Backend::available() {
+        // The plan takes the other pairing for the largest batch, if keys are checked.
+        for n in [2, 9, 250] {
+            for distinct in [1, n] {
+                let claims = |lie: Option<usize>| -> Vec<_> {
+                    let claims = (0..n).map(|i| {
+                        let signer = secret(suite, i as u8);
+                        let (message, signed) = ([(i % distinct) as u8], [(i % distinct) as u8 ^ 0x80]);
+                        let moved = backend.sum(&[signer.public_key().point(), torsion[i % torsion.len()]]);
+                        assert!(!backend.is_member(&moved));
+                        let key = PublicKey::assume_in_subgroup(moved).unwrap();
+                        let signature = signer.sign(suite, if lie == Some(i) { &signed } else { &message });
+                        Claim::single(suite, key, message, signature)
+                    });
+                    claims.collect()
+                };
+                let options = Options { backend: *backend, keys: Keys::Assumed, ..Options::default() };
+                let mut rng = ChaCha20Rng::from_seed([17; 32]);
+                assert!(all_valid(&claims(None), &options, &mut rng), "{backend}, {n} claims");
+                let lie = n / 2;
+                assert!(!all_valid(&claims(Some(lie)), &options, &mut rng));
+                let outcome = verify(&claims(Some(lie)), &options, &mut rng);
+                assert_eq!(outcome.invalid().collect::<Vec<_>>(), [lie], "{backend}, {n} claims");
+            }
+        }
+    }
 }
 
 /// `make soak`: as many signatures outside the subgroup as `QUORATE_SOAK` says, or a million, for each variant on each

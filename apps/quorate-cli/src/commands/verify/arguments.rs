@@ -121,7 +121,12 @@ impl Arguments {
             SoundnessBits::Bits64 => Soundness::Bits64,
             SoundnessBits::Bits128 => Soundness::Bits128,
         };
-        quorate::Options { threads: self.threads(), soundness, backend: self.backend.backend }
+        quorate::Options {
+            threads: self.threads(),
+            soundness,
+            backend: self.backend.backend,
+            ..quorate::Options::default()
+        }
     }
 
     pub(super) fn network(&self) -> BeaconNetwork {

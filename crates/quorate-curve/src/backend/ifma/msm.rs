@@ -12,7 +12,8 @@
 //! The buckets are first added up by the upper half and by the lower half of k, which takes two additions a bucket. All
 //! of these are sums of segments ([`affine`](super::affine)). Then each bit costs a doubling and an addition.
 //!
-//! All points must be in the subgroup.
+//! If all scalars are below z², then every b is zero, and ω is not used. So the sum is exact for every point of the curve,
+//! and short scalars take fewer windows. Otherwise all points must be in the subgroup.
 
 use alloc::vec::Vec;
 
@@ -41,10 +42,10 @@ const TOGETHER: usize = 1 << 17;
 
 fn by_buckets<C: InLanes>(lanes: Ifma, (points, scalars): (Vec<C>, Vec<[u8; 32]>)) -> C {
     let table = Table::of(lanes, &points, true);
-    let windows = Windows::for_points(points.len());
+    let halves: Vec<_> = scalars.iter().map(split).collect();
+    let windows = Windows::of(&halves);
     let mut cells = Cells::new(windows.count << windows.bits);
-    for (i, scalar) in scalars.iter().enumerate() {
-        let [low, high] = split(scalar);
+    for (i, [low, high]) in halves.into_iter().enumerate() {
         for (half, turn) in [(low, 0), (high, 1)] {
             windows.digits(half, |window, digit, negative| {
                 let cell = window << windows.bits | digit;
@@ -57,7 +58,7 @@ fn by_buckets<C: InLanes>(lanes: Ifma, (points, scalars): (Vec<C>, Vec<[u8; 32]>
     C::to_affine(&[sum])[0]
 }
 
-/// How a scalar of 128 bits is cut: into `count` windows of `bits` bits.
+/// How scalars are cut: into `count` windows of `bits` bits.
 #[derive(Clone, Copy)]
 struct Windows {
     bits: usize,
@@ -65,10 +66,13 @@ struct Windows {
 }
 
 impl Windows {
-    /// The cheapest windows, at the cost of an addition for each point, half and window, and five for each two buckets.
-    fn for_points(n: usize) -> Self {
-        let windows = (4..=15).map(|bits| Self { bits, count: 129_usize.div_ceil(bits) });
-        let cost = |w: &Self| w.count * (4 * n + (5 << (w.bits - 1)));
+    /// The cheapest windows, at the cost of an addition for each scalar and window, and five for each two buckets.
+    fn of(halves: &[[u128; 2]]) -> Self {
+        let scalars = halves.iter().flatten().filter(|half| **half > 0).count();
+        let length = 128 - halves.iter().flatten().fold(0, |all, half| all | half).leading_zeros() as usize;
+        // The digit of the last window has a sign, too, and a carry must not reach it.
+        let windows = (4..=15).map(|bits| Self { bits, count: (length + 2).div_ceil(bits) });
+        let cost = |w: &Self| w.count * (2 * scalars + (5 << (w.bits - 1)));
         windows.min_by_key(cost).expect("twelve choices")
     }
 
@@ -193,6 +197,40 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Scalars up to every number of bits take as few windows as they need, and sum up points outside the subgroup.
+    #[test]
+    fn short_scalars_of_points_outside_the_subgroup() {
+        fn agrees<G: Group>(outside: G) {
+            let lanes = Backend::auto();
+            let mut points: Vec<G> = hashed(20);
+            (points[3], points[4], points[5]) = (outside, lanes.sum(&[outside, points[0]]), outside.negate());
+            for bits in [1, 2, 3, 8, 31, 63, 64, 65, 126, 127] {
+                let largest = u128::MAX >> (128 - bits);
+                let numbers: Vec<_> = (0..20).map(|i| if i < 8 { largest } else { largest / (i - 6) }).collect();
+                let terms: Vec<_> = points.iter().copied().zip(numbers.iter().map(|number| wide(*number))).collect();
+                let products: Vec<_> = terms
+                    .iter()
+                    .zip(&numbers)
+                    .map(|((point, _), number)| {
+                        (0..128).rev().fold(G::IDENTITY, |sum, bit| {
+                            let addend = if number >> bit & 1 == 1 { *point } else { G::IDENTITY };
+                            Backend::Portable.sum(&[sum, sum, addend])
+                        })
+                    })
+                    .collect();
+                assert_eq!(lanes.msm(&terms), Backend::Portable.sum(&products), "{bits} bits");
+            }
+            assert!(lanes.msm(&points.iter().map(|point| (*point, Scalar::ZERO)).collect::<Vec<_>>()).is_identity());
+        }
+        if lanes_or_skip().is_none() {
+            return;
+        }
+        let mut bytes = [0; G1::COMPRESSED];
+        bytes[0] = 0x80;
+        agrees::<G1>(Backend::Portable.decode(&bytes).expect("(0, 2), of order 3"));
+        agrees::<G2>(Backend::Portable.hash_for_sums(b"msm", &[(b"", b"outside")])[0]);
     }
 
     fn agrees<G: Group>() {

@@ -480,14 +480,18 @@ pub(crate) fn final_exponentiations(lanes: Ifma, values: &[MillerValue]) -> Vec<
     let mut out = Vec::with_capacity(values.len());
     for chunk in values.chunks(LANES) {
         if chunk.len() < VALUES_FROM {
-            let one = |value: &MillerValue| final_exponentiation(lanes, &Spread::load(lanes, &value.value));
-            out.extend(chunk.iter().map(|value| Gt(one(value).store())));
+            out.extend(chunk.iter().map(|value| final_exponentiation_of_one(lanes, value)));
         } else {
             let eight = Fp12::load(lanes, &core::array::from_fn(|lane| &chunk[lane].value));
             out.extend(final_exponentiation(lanes, &eight).store().map(Gt));
         }
     }
     out
+}
+
+/// The same for one value, with a coefficient in each lane.
+pub(crate) fn final_exponentiation_of_one(lanes: Ifma, value: &MillerValue) -> Gt {
+    Gt(final_exponentiation(lanes, &Spread::load(lanes, &value.value)).store())
 }
 
 in_lanes! {

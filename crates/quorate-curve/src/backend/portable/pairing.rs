@@ -30,10 +30,15 @@ pub(crate) fn miller_products<T>(
     pairs: Cut<'_, T>,
     finite: impl Fn(&T) -> Option<(blst_p1_affine, blst_p2_affine)>,
 ) -> Vec<MillerValue> {
-    pairs.iter().map(|pairs| miller_product(pairs.iter().filter_map(&finite).unzip())).collect()
+    let product = |pairs: &[T]| {
+        let (p, q): (Vec<_>, Vec<_>) = pairs.iter().filter_map(&finite).unzip();
+        miller_product(&p, &q)
+    };
+    pairs.iter().map(product).collect()
 }
 
-fn miller_product((p, q): (Vec<blst_p1_affine>, Vec<blst_p2_affine>)) -> MillerValue {
+fn miller_product(p: &[blst_p1_affine], q: &[blst_p2_affine]) -> MillerValue {
+    assert_eq!(p.len(), q.len());
     if p.is_empty() {
         return MillerValue::ONE;
     }
@@ -42,6 +47,17 @@ fn miller_product((p, q): (Vec<blst_p1_affine>, Vec<blst_p2_affine>)) -> MillerV
     // SAFETY: two arrays of the same length; a null pointer after the first says that the points follow each other.
     unsafe { blst_miller_loop_n(&mut out, q_pointers.as_ptr(), p_pointers.as_ptr(), p.len()) };
     MillerValue::new(Pairing::Ate, out)
+}
+
+/// The product of a few pairs, without allocation. `None` stands for a pair with an identity.
+pub(crate) fn miller_product_of<const N: usize>(pairs: [Option<(blst_p1_affine, blst_p2_affine)>; N]) -> MillerValue {
+    let (mut p, mut q) = ([blst_p1_affine::default(); N], [blst_p2_affine::default(); N]);
+    let mut n = 0;
+    for (finite_p, finite_q) in pairs.into_iter().flatten() {
+        (p[n], q[n]) = (finite_p, finite_q);
+        n += 1;
+    }
+    miller_product(&p[..n], &q[..n])
 }
 
 /// The lines of each point.
@@ -97,7 +113,7 @@ pub(crate) fn final_exponentiations(values: &[MillerValue]) -> Vec<Gt> {
     values.iter().map(final_exponentiation).collect()
 }
 
-fn final_exponentiation(value: &MillerValue) -> Gt {
+pub(crate) fn final_exponentiation(value: &MillerValue) -> Gt {
     let mut out = blst_fp12::default();
     // SAFETY: valid references.
     unsafe { blst_final_exp(&mut out, &value.value) };
