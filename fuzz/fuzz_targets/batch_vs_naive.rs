@@ -40,7 +40,7 @@ fn agrees<S: Forge>(recipes: &[Recipe], threads: NonZeroUsize) {
     let expected: Vec<_> = claims.iter().map(naive::verify).collect();
     for backend in Backend::available() {
         for soundness in [Soundness::Bits64, Soundness::Bits128] {
-            let options = Options { threads, soundness, backend: *backend };
+            let options = Options { threads, soundness, backend: *backend, ..Options::default() };
             let outcome = verify(&claims, &options, &mut ChaCha20Rng::from_seed([7; 32]));
             assert_eq!(outcome.verdicts, expected, "{backend}");
         }
