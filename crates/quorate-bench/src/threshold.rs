@@ -53,9 +53,9 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     rows
 }
 
-/// Every back end with one thread and two. For a million signers the fastest alone, because blst takes minutes.
-fn engines(run: &Run, t: usize) -> impl Iterator<Item = (Backend, usize)> {
-    run.each(&[1, 2]).filter(move |(backend, _)| t <= 1 << 17 || *backend == run.backends[0])
+/// Every back end with these numbers of threads. For more than `most` signers the fastest alone, because blst takes minutes.
+fn engines<'a>(run: &'a Run, threads: &'a [usize], t: usize, most: usize) -> impl Iterator<Item = (Backend, usize)> {
+    run.each(threads).filter(move |(backend, _)| t <= most || *backend == run.backends[0])
 }
 
 fn rounds(run: &Run, t: usize) -> usize {
@@ -157,10 +157,11 @@ fn random(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
         all.swap(i, i + (rng.next_u64() as usize) % (n - i));
     }
     all.truncate(t);
-    let mut measured: Vec<_> =
-        engines(run, t).map(|(backend, threads)| engine(backend, threads, &committee, &all, shares)).collect();
+    let mut measured: Vec<_> = engines(run, &[1, 2], t, 1 << 17)
+        .map(|(backend, threads)| engine(backend, threads, &committee, &all, shares))
+        .collect();
     if t <= 1 << 11 {
-        measured.push(naive(&committee, &all, shares, Method::Naive));
+        measured.push(naive(&committee, &all, shares));
     }
     let mut rows = measure("recover/random", t, "signature", 1, rounds(run, t), measured);
     let source = [(7, 7.64e-3), (11, 0.1), (14, 0.72), (17, 5.7), (20, 46.3)];
@@ -173,13 +174,13 @@ fn random(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
 }
 
 /// The coefficients by every difference and blst's multi-scalar multiplication, as most libraries recover.
-fn naive<'a>(committee: &'a Committee, available: &'a [Index], shares: &Shares, method: Method) -> Engine<'a> {
+fn naive<'a>(committee: &'a Committee, available: &'a [Index], shares: &Shares) -> Engine<'a> {
     let options = Options { backend: Backend::Portable, ..Options::default() };
-    let interpolation = Interpolation::by(method, committee, available, &options).expect("enough signers");
+    let interpolation = Interpolation::by(Method::Naive, committee, available, &options).expect("enough signers");
     let (points, expected) = shares.of(&interpolation);
     let (points, expected) = (for_blst(&points), expected.compress());
     Engine::new("blst", 1, move || {
-        let interpolation = Interpolation::by(method, committee, available, &options).expect("enough signers");
+        let interpolation = Interpolation::by(Method::Naive, committee, available, &options).expect("enough signers");
         let sum = points.mult(&bytes(&interpolation.coefficients()), 255);
         let mut compressed = [0; 48];
         // The only safe way from blst's point to bytes is a key.
@@ -196,8 +197,9 @@ fn missing(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
     let mut rng = data::rng();
     let absent: Vec<bool> = (0..2 * t).map(|_| rng.next_u64().is_multiple_of(100)).collect();
     let available = available(&committee, |place| !absent[place]);
-    let measured =
-        engines(run, t).map(|(backend, threads)| engine(backend, threads, &committee, &available, shares)).collect();
+    let measured = engines(run, &[1, 2], t, 1 << 17)
+        .map(|(backend, threads)| engine(backend, threads, &committee, &available, shares))
+        .collect();
     measure("recover/missing=1%", t, "signature", 1, rounds(run, t), measured)
 }
 
@@ -207,7 +209,7 @@ fn small(run: &Run, t: usize, n: usize, shares: &Shares) -> Vec<Row> {
     let available = available(&committee, |place| place >= n - t);
     let mut engines: Vec<_> =
         run.each(&[1]).map(|(backend, threads)| engine(backend, threads, &committee, &available, shares)).collect();
-    engines.push(naive(&committee, &available, shares, Method::Naive));
+    engines.push(naive(&committee, &available, shares));
     measure(&format!("recover/small={t}-of-{n}"), t, "signature", 1, run.choose(9, 61), engines)
 }
 
@@ -261,7 +263,7 @@ const MESSAGE: &[u8] = b"one message for all";
 fn identify<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
     let claims = claims(suite, t, |_| false);
     let claims = &claims;
-    let engines = run.each(&[1, 2]).map(|(backend, threads)| {
+    let engines = engines(run, &[1, 2], t, 1 << 14).map(|(backend, threads)| {
         Engine::of(backend, threads, move || {
             assert!(verify(claims, &options(backend, threads), &mut data::rng()).all_valid());
         })
@@ -277,8 +279,7 @@ fn false_shares(run: &Run, t: usize) -> Vec<Row> {
         let claims = claims(MinPk::Basic, t, is_false);
         let expected: Vec<_> = (0..t).filter(|i| is_false(*i)).collect();
         let (claims, expected) = (&claims, &expected);
-        let mut engines: Vec<_> = run
-            .each(&[1])
+        let mut measured: Vec<_> = engines(run, &[1], t, 1 << 10)
             .map(|(backend, threads)| {
                 Engine::of(backend, threads, move || {
                     let outcome = verify(claims, &options(backend, threads), &mut data::rng());
@@ -287,9 +288,9 @@ fn false_shares(run: &Run, t: usize) -> Vec<Row> {
             })
             .collect();
         if every == usize::MAX && t <= 1 << 10 {
-            engines.push(one_by_one(claims));
+            measured.push(one_by_one(claims));
         }
-        rows.extend(measure(&format!("identify/bad={name}"), t, "share", t, run.choose(1, 3), engines));
+        rows.extend(measure(&format!("identify/bad={name}"), t, "share", t, run.choose(1, 3), measured));
     }
     rows
 }

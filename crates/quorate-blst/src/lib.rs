@@ -45,10 +45,10 @@
 //! # Threads
 //!
 //! Calls with enough work take a thread for each core, started for the call, as blst does with its pool. [`set_threads`]
-//! limits them, and the feature `no-threads` keeps all work on the caller's thread. blst's own functions, which this crate re-exports, are built
-//! without threads.
+//! limits them, and the feature `no-threads` keeps all work on the caller's thread. blst's own functions, which this crate
+//! re-exports, are built without threads.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod check;
 mod multi_point;

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use quorate::threads::parallel_chunks;
 use quorate_curve::Backend;
 
 /// Limits how many threads a call takes from now on, the caller's included. Without it a call takes up to one for each
@@ -49,21 +50,7 @@ fn cores() -> NonZeroUsize {
 
 /// Cuts the items into one chunk for each thread, calls `f` on each, and returns the answers in order.
 pub(crate) fn each_chunk<T: Sync, R: Send>(items: &[T], portion: Portion, f: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
-    let threads = threads(items.len(), portion).get();
-    if threads == 1 {
-        return f(items);
-    }
-    let mut chunks = items.chunks(items.len().div_ceil(threads));
-    let own = chunks.next().unwrap_or_default();
-    std::thread::scope(|scope| {
-        let f = &f;
-        let others: Vec<_> = chunks.map(|chunk| scope.spawn(move || f(chunk))).collect();
-        let mut answers = f(own);
-        for other in others {
-            answers.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        answers
-    })
+    parallel_chunks(threads(items.len(), portion), items, 1, f)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! What works on one point is blst's. What works on many goes to [`verify`](crate::verify) and
 //! [`points`](crate::points).
+//!
+//! The file is long because blst's interface is: both modules have every method of it, with its errors.
 
 macro_rules! variant {
     (
@@ -17,6 +19,7 @@ macro_rules! variant {
             use blst::{$key, $key_sum, $module as inner, $signature, $signature_sum, BLST_ERROR, blst_scalar};
             use quorate::{Soundness, Suite};
             use quorate_curve::Group;
+            use ref_cast::{RefCastCustom, ref_cast_custom};
             #[cfg(feature = "serde")]
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
             use zeroize::Zeroize;
@@ -33,11 +36,15 @@ macro_rules! variant {
 
             /// A secret key. Every operation on it is blst's constant-time code. It is wiped when it is dropped, and
             /// its `Debug` output is redacted, which blst's is not.
-            #[derive(Clone, Default)]
+            #[derive(Clone, Default, RefCastCustom)]
             #[repr(transparent)]
             pub struct SecretKey(inner::SecretKey);
 
             impl SecretKey {
+                /// No copy of the secret, as blst promises.
+                #[ref_cast_custom]
+                fn wrapped(secret: &inner::SecretKey) -> &Self;
+
                 /// `KeyGen` of draft-irtf-cfrg-bls-signature-05 with an empty salt.
                 ///
                 /// # Errors
@@ -142,11 +149,7 @@ macro_rules! variant {
                 type Error = BLST_ERROR;
 
                 fn try_from(scalar: &'a blst_scalar) -> Result<Self, BLST_ERROR> {
-                    let secret: &'a inner::SecretKey = scalar.try_into()?;
-                    // SAFETY: `SecretKey` is a transparent wrapper of the type that the pointer points to, and the
-                    // reference lives as long as the one that it is made of.
-                    #[allow(unsafe_code, reason = "no copy of a secret, as blst promises")]
-                    Ok(unsafe { &*std::ptr::from_ref(secret).cast::<SecretKey>() })
+                    scalar.try_into().map(SecretKey::wrapped)
                 }
             }
 

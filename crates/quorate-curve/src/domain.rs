@@ -18,7 +18,7 @@ use crate::{
 /// first points of a domain of 2^k are 1, -1, i, -i, where i² = -1.
 ///
 /// A domain is made for a [`Backend`], which computes its transforms. Memory: 16 bytes for each point, or with an odd
-/// factor 48.
+/// factor about 30.
 ///
 /// ```
 /// use quorate_curve::{Backend, Domain, Scalar};
@@ -71,7 +71,7 @@ const fn root(l: [u64; 4]) -> Scalar {
 impl Domain {
     /// The domain of `size` points, or `None` if `size` is none of the numbers above.
     ///
-    /// Cost: a product for each point, or with an odd factor two.
+    /// Cost: at most a product for each point.
     pub fn new(backend: Backend, size: usize) -> Option<Self> {
         let levels = size.trailing_zeros();
         let odd = size.checked_shr(levels)?;
@@ -139,7 +139,7 @@ impl Domain {
 
     /// Replaces the coefficients of a polynomial, the constant one first, by its values at the points.
     ///
-    /// Cost: N/2·log2(N) products, and with an odd factor as many more for each point as the factor has.
+    /// Cost: at most N/2·log2(N) products, and with an odd factor q another q for each point.
     ///
     /// # Panics
     /// If there are not as many coefficients as points.

@@ -101,7 +101,7 @@ impl Scalar {
         *self == Self::ZERO
     }
 
-    /// The inverse, or `None` of zero. Cost: some 20 products. Many inverses: [`Backend::inverses`](crate::Backend::inverses).
+    /// The inverse, or `None` of zero. It costs as much as some dozens of products. Many inverses: [`Backend::inverses`](crate::Backend::inverses).
     pub fn inverse(&self) -> Option<Self> {
         let mut out = blst_fr::default();
         // SAFETY: valid references.

@@ -42,7 +42,11 @@ pub fn parallel_chunks<T: Sync, R: Send>(
     least: usize,
     f: impl Fn(&[T]) -> Vec<R> + Sync,
 ) -> Vec<R> {
-    let chunks: Vec<_> = items.chunks(items.len().div_ceil(threads.get()).max(least)).collect();
+    let chunk = items.len().div_ceil(threads.get()).max(least);
+    if chunk >= items.len() {
+        return f(items);
+    }
+    let chunks: Vec<_> = items.chunks(chunk).collect();
     parallel(threads, chunks.len(), |i| f(chunks[i])).into_iter().flatten().collect()
 }
 

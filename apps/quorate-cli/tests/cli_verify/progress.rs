@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{Read, Write},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Stdio},
     str::Chars,
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -17,10 +17,7 @@ use rustix::{
 
 use serde_json::json;
 
-use crate::run::{claim, false_claim, lines, quorate};
-
-/// Longer than anything waits here, shorter than a person does.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::run::{PATIENCE, claim, end_of, false_claim, interrupt, lines, quorate};
 
 /// A run whose standard error is a terminal of 80 columns, and whose standard input stays open.
 struct Running {
@@ -69,28 +66,17 @@ impl Running {
     }
 
     fn interrupt(&self) {
-        let status = Command::new("sh").args(["-c", &format!("kill -INT {}", self.child.id())]).status().unwrap();
-        assert!(status.success());
+        interrupt(&self.child);
     }
 
     /// Waits for the end. Returns the exit code and what stands on the screen then.
     #[track_caller]
     fn end(mut self) -> (i32, Vec<String>) {
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            if begun.elapsed() > PATIENCE {
-                self.child.kill().unwrap();
-                panic!("it does not end");
-            }
-            thread::sleep(Duration::from_millis(5));
-        };
+        let code = end_of(&mut self.child);
         self.reader.join().unwrap();
         let screen = screen(&self.shown.lock().unwrap());
         assert!(!screen.iter().any(|line| is_progress(line)), "left behind: {screen:?}");
-        (status.code().expect("it ends by itself"), screen)
+        (code, screen)
     }
 }
 

@@ -4,8 +4,9 @@ use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
     thread,
+    time::{Duration, Instant},
 };
 
 use quorate::{Backend, MinPk, MinSig, SecretKey, Signature, Suite, aggregate::aggregate};
@@ -18,6 +19,31 @@ pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
+}
+
+/// Longer than anything waits, shorter than a person does.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Presses Ctrl-C.
+pub(crate) fn interrupt(child: &Child) {
+    let status = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Waits for the end of a run, and returns its exit code.
+#[track_caller]
+pub(crate) fn end_of(child: &mut Child) -> i32 {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().expect("it ends by itself");
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("it does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// The binary with no setting of its own from the environment.

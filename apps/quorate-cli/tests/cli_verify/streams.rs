@@ -11,10 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::run::{Folder, Ran, claim, false_claim, lines, quorate};
-
-/// Longer than anything waits here, shorter than a person does.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::run::{Folder, PATIENCE, Ran, claim, end_of, false_claim, interrupt, lines, quorate};
 
 /// A run whose standard input stays open.
 struct Running {
@@ -62,27 +59,16 @@ impl Running {
     }
 
     fn interrupt(&self) {
-        let status = Command::new("sh").args(["-c", &format!("kill -INT {}", self.child.id())]).status().unwrap();
-        assert!(status.success());
+        interrupt(&self.child);
     }
 
     /// Waits for the end without closing standard input; the lines that were not taken and standard error.
     fn end(mut self) -> (i32, Vec<Value>, String) {
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            if begun.elapsed() > PATIENCE {
-                self.child.kill().unwrap();
-                panic!("it does not end");
-            }
-            thread::sleep(Duration::from_millis(5));
-        };
+        let code = end_of(&mut self.child);
         let rest = self.lines.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
         let err = self.err.join().unwrap();
         drop(self.input);
-        (status.code().expect("it ends by itself"), rest, err)
+        (code, rest, err)
     }
 }
 

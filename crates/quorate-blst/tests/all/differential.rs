@@ -1,5 +1,7 @@
 //! Both crates on the same random and hostile inputs. A flaw in a case shrinks to a small one.
 //!
+//! Long because every function has a property of its own.
+//!
 //! `make soak` runs a million calls, or as many as `QUORATE_SOAK` says.
 
 use std::{fmt::Debug, sync::LazyLock};

@@ -227,7 +227,7 @@ impl Interpolation {
 
     /// The value at zero of the polynomial that has these values at the points of the signers, in their order.
     ///
-    /// Secrets do not belong here: the time depends on nothing but their number, but they are not wiped.
+    /// Secrets do not belong here: values are not wiped, and the time may depend on them.
     ///
     /// # Panics
     /// If there are not as many values as signers.
