@@ -32,7 +32,8 @@ enum Points {
 }
 
 /// Which points the participants have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[allow(clippy::exhaustive_enums, reason = "every choice of points has its own algorithms")]
 pub enum Identifiers {
     /// Participant i has the point i. Most other libraries share keys this way.
@@ -57,6 +58,16 @@ impl Index {
         self.0 as usize - 1
     }
 }
+
+/// Two committees are equal if their participants have the same points and as many of them sign.
+impl PartialEq for Committee {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |committee: &Self| (committee.threshold, committee.participants, committee.identifiers());
+        of(self) == of(other)
+    }
+}
+
+impl Eq for Committee {}
 
 impl fmt::Display for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,6 +12,7 @@
 //! | [`interpolation`] | [`Interpolation`]: which shares are summed, and by what they are multiplied |
 //! | [`sharing`] | [`deal`], [`KeyShare`] and the [`Commitment`] that proves it |
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
+//! | [`shared_key`] | [`SharedKey`]: all that is public of a shared key, and its file |
 //!
 //! A module imports only modules above it. Both variants are there: keys in G1 and keys in G2. BN254 is not.
 
@@ -23,8 +24,10 @@ pub mod stake;
 pub mod interpolation;
 pub mod sharing;
 pub mod collector;
+pub mod shared_key;
 
 pub use collector::{Collector, CollectorError, ShareError};
 pub use committee::{Committee, CommitteeError, Identifiers, Index};
 pub use interpolation::{Interpolation, InterpolationError, Method};
+pub use shared_key::{SharedKey, SharedKeyError};
 pub use sharing::{Commitment, KeyShare, SharingError, deal};
