@@ -142,6 +142,27 @@ impl SecretScalar {
         G1::wrap(out)
     }
 
+    /// Σ cᵢ·sᵢ for public coefficients c and secrets s. Constant time for each number of terms.
+    ///
+    /// # Errors
+    /// [`SecretError::Zero`]: the sum is no secret key.
+    ///
+    /// Cost: a product for each term.
+    pub fn combination<'a>(terms: impl IntoIterator<Item = (Scalar, &'a Self)>) -> Result<Self, SecretError> {
+        let (mut sum, mut term) = (Wiped(blst_fr::default()), Wiped(blst_fr::default()));
+        for (coefficient, secret) in terms {
+            // SAFETY: valid references; blst allows the result to be an argument.
+            unsafe {
+                blst_fr_from_scalar(&mut term.0, &secret.0);
+                let product: *mut blst_fr = &mut term.0;
+                blst_fr_mul(product, product, &coefficient.0);
+                let total: *mut blst_fr = &mut sum.0;
+                blst_fr_add(total, total, product);
+            }
+        }
+        sum.into_secret()
+    }
+
     fn from_material(material: &[u8], make: impl FnOnce(&mut blst_scalar)) -> Result<Self, SecretError> {
         if material.len() < 32 {
             return Err(SecretError::ShortKeyMaterial { found: material.len() });
@@ -191,11 +212,7 @@ impl SecretPolynomial {
                 blst_fr_add(value, value, &coefficient.0);
             }
         }
-        let mut value = SecretScalar(blst_scalar::default());
-        // SAFETY: valid references.
-        unsafe { blst_scalar_from_fr(&mut value.0, &sum.0) };
-        // SAFETY: a valid reference.
-        if unsafe { blst_sk_check(&value.0) } { Ok(value) } else { Err(SecretError::Zero) }
+        sum.into_secret()
     }
 }
 
@@ -207,6 +224,16 @@ impl fmt::Debug for SecretPolynomial {
 
 /// A secret element of Fr, which is wiped when it is dropped.
 struct Wiped(blst_fr);
+
+impl Wiped {
+    fn into_secret(self) -> Result<SecretScalar, SecretError> {
+        let mut value = SecretScalar(blst_scalar::default());
+        // SAFETY: valid references.
+        unsafe { blst_scalar_from_fr(&mut value.0, &self.0) };
+        // SAFETY: a valid reference.
+        if unsafe { blst_sk_check(&value.0) } { Ok(value) } else { Err(SecretError::Zero) }
+    }
+}
 
 impl Drop for Wiped {
     fn drop(&mut self) {
@@ -239,6 +266,20 @@ mod tests {
                 assert_eq!(found, expected);
             }
             assert_eq!(format!("{secret:?}"), format!("SecretPolynomial(redacted, {n} coefficients)"));
+        }
+    }
+
+    #[test]
+    fn combinations_of_secrets_are_those_of_public_scalars() {
+        let scalars = scalars(64);
+        for n in 0..12 {
+            let terms: Vec<_> = scalars[..n].iter().zip(scalars.iter().rev()).filter(|(_, s)| !s.is_zero()).collect();
+            let secrets: Vec<_> =
+                terms.iter().map(|(_, s)| SecretScalar::from_bytes(&s.to_bytes()).expect("not zero")).collect();
+            let expected: Scalar = terms.iter().map(|(c, s)| **c * **s).sum();
+            let found = SecretScalar::combination(terms.iter().map(|(c, _)| **c).zip(&secrets));
+            let expected = if expected.is_zero() { Err(SecretError::Zero) } else { Ok(expected.to_bytes()) };
+            assert_eq!(found.map(|sum| *sum.to_bytes()), expected, "{n} terms");
         }
     }
 

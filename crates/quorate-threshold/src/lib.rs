@@ -13,6 +13,7 @@
 //! | [`sharing`] | [`deal`], [`KeyShare`] and the [`Commitment`] that proves it |
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
 //! | [`shared_key`] | [`SharedKey`]: all that is public of a shared key, and its file |
+//! | [`dkg`] | ceremonies: a key that nobody ever holds whole, shared anew, or a lost share recovered |
 //!
 //! A module imports only modules above it. Both variants are there: keys in G1 and keys in G2. BN254 is not.
 
@@ -25,6 +26,7 @@ pub mod interpolation;
 pub mod sharing;
 pub mod collector;
 pub mod shared_key;
+pub mod dkg;
 
 pub use collector::{Collector, CollectorError, ShareError};
 pub use committee::{Committee, CommitteeError, Identifiers, Index};

@@ -128,6 +128,15 @@ impl<S: Suite> Commitment<S> {
             .map(Self)
     }
 
+    /// The commitment with these points, the constant one first, as many as the threshold.
+    ///
+    /// # Errors
+    /// [`SharingError::Degree`].
+    pub fn new(committee: &Committee, points: Vec<PublicKey<S>>) -> Result<Self, SharingError> {
+        let (found, threshold) = (points.len(), committee.threshold());
+        if found == threshold { Ok(Self(points)) } else { Err(SharingError::Degree { found, threshold }) }
+    }
+
     /// The points, the constant coefficient first.
     pub fn points(&self) -> &[PublicKey<S>] {
         &self.0

@@ -66,6 +66,10 @@ pub trait Suite:
 
     #[doc(hidden)]
     fn sign(secret: &SecretScalar, hash: &Self::Signature) -> Self::Signature;
+
+    /// A secret times a point of the group of keys, in constant time.
+    #[doc(hidden)]
+    fn multiply_key(secret: &SecretScalar, point: &Self::Key) -> Self::Key;
 }
 
 mod sealed {
@@ -214,6 +218,10 @@ impl Suite for MinPk {
     fn sign(secret: &SecretScalar, hash: &G2) -> G2 {
         secret.sign_in_g2(hash)
     }
+
+    fn multiply_key(secret: &SecretScalar, point: &G1) -> G1 {
+        secret.sign_in_g1(point)
+    }
 }
 
 impl Suite for MinSig {
@@ -275,6 +283,10 @@ impl Suite for MinSig {
 
     fn sign(secret: &SecretScalar, hash: &G1) -> G1 {
         secret.sign_in_g1(hash)
+    }
+
+    fn multiply_key(secret: &SecretScalar, point: &G2) -> G2 {
+        secret.sign_in_g2(point)
     }
 }
 

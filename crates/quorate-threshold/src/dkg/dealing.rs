@@ -1,0 +1,344 @@
+//! A dealer's secrets, what it says of them, and what a receiver makes of that.
+//!
+//! A dealer has a polynomial φ(X) = Σ aₖ·Xᵏ of degree t - 1. It publishes Aₖ = aₖ·g (Feldman), or Cₖ = aₖ·g + bₖ·h with a
+//! second polynomial β(X) = Σ bₖ·Xᵏ that hides the first (Pedersen). A receiver with the point x gets φ(x), and β(x), and
+//! checks φ(x)·g = Σ xᵏ·Aₖ, or φ(x)·g + β(x)·h = Σ xᵏ·Cₖ.
+
+use quorate::{Backend, PublicKey, SecretKey, Suite, Tag, UncheckedSignature};
+use quorate_curve::{Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
+use sha2::{Digest as _, Sha512};
+use zeroize::Zeroizing;
+
+use super::{
+    ceremony::{Ceremony, MemberNumber, Purpose},
+    hex::Bytes,
+    message::{Body, Opening},
+    misdeed::Misdeed,
+};
+use crate::{committee::Index, sharing::KeyShare};
+
+/// The tag of the proofs that a dealer knows its contribution.
+const PROOF_TAG: &[u8] = b"QUORATE-DKG-V01-PROOF-OF-CONTRIBUTION_";
+
+/// The point h of Pedersen's commitments is this tag hashed to the group of keys, so that nobody knows its logarithm.
+const PEDERSEN_TAG: &[u8] = b"QUORATE-DKG-V01-PEDERSEN-BASE_";
+
+/// The second base of Pedersen's commitments.
+fn pedersen_base<G: Group>() -> G {
+    Backend::Portable.hash_to_curve_one(PEDERSEN_TAG, (b"", b""))
+}
+
+/// A dealer's polynomials. They follow from the participant's seed and the ceremony, so that a program that is started
+/// again deals the same.
+pub(super) struct Dealer<'a, S: Suite> {
+    ceremony: &'a Ceremony<S>,
+    member: MemberNumber,
+    seed: &'a [u8; 32],
+    polynomial: SecretPolynomial,
+    /// With [`Variant::CommitFirst`](super::ceremony::Variant::CommitFirst).
+    blinding: Option<SecretPolynomial>,
+}
+
+impl<'a, S: Suite> Dealer<'a, S> {
+    /// `share` is the dealer's share of the previous key, if the ceremony has one.
+    pub(super) fn new(
+        ceremony: &'a Ceremony<S>,
+        member: MemberNumber,
+        seed: &'a [u8; 32],
+        share: Option<&KeyShare<S>>,
+    ) -> Result<Self, SecretError> {
+        let t = ceremony.committee().threshold();
+        let random = |purpose: &str, n: usize| -> Result<Vec<_>, SecretError> {
+            (0..n).map(|k| derive(ceremony, seed, purpose, k as u32)).collect()
+        };
+        let polynomial = match ceremony.purpose() {
+            Purpose::NewKey(_) => random("coefficient", t)?,
+            Purpose::Reshare(_) => {
+                let mut coefficients = random("coefficient", t)?;
+                let share = share.expect("a participant who deals a share has it");
+                coefficients[0] = SecretScalar::from_bytes(&share.secret().to_bytes())?;
+                coefficients
+            }
+            // (X - x)·ρ(X), which is zero at the point x of the lost share.
+            Purpose::Recover { shared_key, lost } => {
+                let zero_at = shared_key.committee().point(*lost);
+                let factor = random("coefficient", t - 1)?;
+                let coefficient = |k: usize| {
+                    let below = k.checked_sub(1).map(|k| (Scalar::ONE, &factor[k]));
+                    let here = factor.get(k).map(|c| (-zero_at, c));
+                    SecretScalar::combination(below.into_iter().chain(here))
+                };
+                (0..t).map(coefficient).collect::<Result<_, _>>()?
+            }
+        };
+        let blinding = ceremony.hides_contributions().then(|| random("blinding", t)).transpose()?;
+        Ok(Self {
+            ceremony,
+            member,
+            seed,
+            polynomial: SecretPolynomial::new(polynomial),
+            blinding: blinding.map(SecretPolynomial::new),
+        })
+    }
+
+    /// The coefficients times the generator.
+    fn feldman(&self) -> Vec<S::Key> {
+        self.polynomial.coefficients().iter().map(S::public_key).collect()
+    }
+
+    /// The deal, for all receivers.
+    pub(super) fn deal(&self) -> Result<Body, SecretError> {
+        let mut commitment = self.feldman();
+        if let Some(blinding) = &self.blinding {
+            let base = pedersen_base::<S::Key>();
+            for (point, blinding) in commitment.iter_mut().zip(blinding.coefficients()) {
+                *point = Backend::Portable.sum(&[*point, S::multiply_key(blinding, &base)]);
+            }
+        }
+        let proof = match self.ceremony.purpose() {
+            Purpose::NewKey(_) if self.blinding.is_none() => {
+                Some(prove(self.ceremony, self.member, &self.polynomial.coefficients()[0])?)
+            }
+            Purpose::NewKey(_) | Purpose::Reshare(_) | Purpose::Recover { .. } => None,
+        };
+        let shares = self.ceremony.receivers().map(|(_, receiver)| {
+            let (share, ephemeral) = (self.share(receiver)?, self.ephemeral(receiver)?);
+            Ok(seal(self.ceremony, self.member, receiver, &share, &ephemeral))
+        });
+        let shares = shares.collect::<Result<_, SecretError>>()?;
+        Ok(Body::Deal { commitment: commitment.iter().map(|point| point.compress().into()).collect(), proof, shares })
+    }
+
+    /// What was sent to a receiver, shown to everyone.
+    pub(super) fn opening(&self, receiver: MemberNumber) -> Result<Opening, SecretError> {
+        let (share, ephemeral) = (self.share(receiver)?, self.ephemeral(receiver)?);
+        Ok(Opening { receiver, share: share.as_slice().into(), ephemeral: ephemeral.as_slice().into() })
+    }
+
+    /// The contribution to the key, which the deal hid. `hidden` is the deal's commitment.
+    pub(super) fn reveal(&self, hidden: &[S::Key]) -> Result<Body, SecretError> {
+        let blinding = self.blinding.as_ref().expect("only a ceremony that hides contributions reveals them");
+        let commitment = self.feldman();
+        let challenge = challenge(self.ceremony, self.member, hidden, &commitment);
+        Ok(Body::Reveal {
+            blinding: blinding.value(&challenge)?.to_bytes().as_slice().into(),
+            proof: prove(self.ceremony, self.member, &self.polynomial.value(&challenge)?)?,
+            commitment: commitment.iter().map(|point| point.compress().into()).collect(),
+        })
+    }
+
+    fn share(&self, receiver: MemberNumber) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+        let index = self.ceremony.receiver_index(receiver).expect("a dealer deals to receivers");
+        let point = self.ceremony.committee().point(index);
+        let mut share = Zeroizing::new(Vec::with_capacity(64));
+        for polynomial in [Some(&self.polynomial), self.blinding.as_ref()].into_iter().flatten() {
+            share.extend_from_slice(polynomial.value(&point)?.to_bytes().as_slice());
+        }
+        Ok(share)
+    }
+
+    fn ephemeral(&self, receiver: MemberNumber) -> Result<Zeroizing<[u8; 32]>, SecretError> {
+        Ok(derive(self.ceremony, self.seed, "ephemeral", receiver.number())?.to_bytes())
+    }
+}
+
+/// A secret of a participant in a ceremony, by the `KeyGen` of draft-irtf-cfrg-bls-signature-05, which is HKDF.
+pub(super) fn derive<S: Suite>(
+    ceremony: &Ceremony<S>,
+    seed: &[u8; 32],
+    purpose: &str,
+    number: u32,
+) -> Result<SecretScalar, SecretError> {
+    let info = [b"quorate-dkg-v1 ", purpose.as_bytes(), &[0], &ceremony.id().0, &number.to_be_bytes()].concat();
+    SecretScalar::key_gen(seed, &info)
+}
+
+/// Encrypts what a member sends to another.
+pub(super) fn seal<S: Suite>(
+    ceremony: &Ceremony<S>,
+    sender: MemberNumber,
+    receiver: MemberNumber,
+    plaintext: &[u8],
+    ephemeral: &[u8; 32],
+) -> Bytes {
+    let member = ceremony.member(receiver).expect("a member sends to a member");
+    Bytes(member.encryption_key().seal(&envelope_info(ceremony, sender, receiver), plaintext, ephemeral))
+}
+
+/// What an envelope is for: nothing else opens it.
+pub(super) fn envelope_info<S: Suite>(ceremony: &Ceremony<S>, sender: MemberNumber, receiver: MemberNumber) -> Vec<u8> {
+    let numbers = [sender.number().to_be_bytes(), receiver.number().to_be_bytes()].concat();
+    [b"quorate-dkg-v1 share".as_slice(), &ceremony.id().0, &numbers].concat()
+}
+
+/// A signature by a secret over the ceremony, the dealer and the secret's public key.
+fn prove<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, secret: &SecretScalar) -> Result<Bytes, SecretError> {
+    let key = SecretKey::<S>::from_bytes(&secret.to_bytes()).map_err(|_| SecretError::Zero)?;
+    let message = proof_message(ceremony, dealer, &key.public_key());
+    Ok(key.sign_under_tag(ceremony.suite(), &Tag::from(PROOF_TAG), &message).to_bytes().into())
+}
+
+fn proves<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, key: &PublicKey<S>, proof: &[u8]) -> bool {
+    let Ok(proof) = UncheckedSignature::from_bytes(proof) else { return false };
+    key.verify_under_tag(PROOF_TAG, b"", &proof_message(ceremony, dealer, key), proof).is_valid()
+}
+
+fn proof_message<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, key: &PublicKey<S>) -> Vec<u8> {
+    [&ceremony.id().0[..], &dealer.number().to_be_bytes(), key.to_bytes().as_ref()].concat()
+}
+
+/// Where a dealer who reveals its contribution shows the value of both polynomials: a hash of everything before it.
+fn challenge<S: Suite>(ceremony: &Ceremony<S>, dealer: MemberNumber, hidden: &[S::Key], revealed: &[S::Key]) -> Scalar {
+    let mut hash = Sha512::new();
+    hash.update(b"quorate-dkg-v1 challenge");
+    hash.update(ceremony.id().0);
+    hash.update(dealer.number().to_be_bytes());
+    for point in hidden.iter().chain(revealed) {
+        hash.update(point.compress());
+    }
+    Scalar::reduce(&hash.finalize())
+}
+
+/// A deal whose form is right: the commitment and the encrypted shares.
+pub(super) struct Deal<S: Suite> {
+    pub(super) commitment: Vec<S::Key>,
+    shares: Vec<Bytes>,
+}
+
+impl<S: Suite> Deal<S> {
+    /// Checks all of a deal that does not take a receiver's key.
+    pub(super) fn read(
+        ceremony: &Ceremony<S>,
+        dealer: MemberNumber,
+        body: &Body,
+        backend: Backend,
+    ) -> Result<Self, Misdeed> {
+        let Body::Deal { commitment, proof, shares } = body else { unreachable!("the round of a deal has only deals") };
+        let commitment = points(ceremony, commitment, backend)?;
+        let (found, expected) = (shares.len(), ceremony.receivers().count());
+        if found != expected {
+            return Err(Misdeed::ShareCount { found, expected });
+        }
+        let constant = commitment[0];
+        let proof = proof.as_ref().map(|proof| proof.0.as_slice());
+        match (ceremony.purpose(), proof) {
+            (Purpose::NewKey(_), Some(proof)) if !ceremony.hides_contributions() => {
+                if !proves(ceremony, dealer, &key::<S>(constant)?, proof) {
+                    return Err(Misdeed::Proof);
+                }
+            }
+            (Purpose::NewKey(_), None) if ceremony.hides_contributions() => {}
+            (Purpose::NewKey(_), _) => return Err(Misdeed::Proof),
+            (_, Some(_)) => return Err(Misdeed::Proof),
+            (Purpose::Reshare(previous), None) => {
+                let index = ceremony.previous_index(dealer).expect("the ceremony was checked");
+                let expected = previous.verification_key(index, backend).map_err(|_| Misdeed::OtherSecret)?;
+                if expected.point() != constant {
+                    return Err(Misdeed::OtherSecret);
+                }
+            }
+            (Purpose::Recover { shared_key, lost }, None) => {
+                if !value(&commitment, shared_key.committee().point(*lost), backend).is_identity() {
+                    return Err(Misdeed::NotZero);
+                }
+            }
+        }
+        Ok(Self { commitment, shares: shares.clone() })
+    }
+
+    /// The encrypted share of a receiver.
+    pub(super) fn share(&self, ceremony: &Ceremony<S>, receiver: MemberNumber) -> &Bytes {
+        let place = ceremony.receivers().position(|(_, member)| member == receiver);
+        &self.shares[place.expect("a receiver has a share")]
+    }
+
+    /// Whether a share is the one that the dealer committed to. It may be secret: the time does not depend on it.
+    pub(super) fn proves(&self, ceremony: &Ceremony<S>, index: Index, share: &DealtShare, backend: Backend) -> bool {
+        let point = value(&self.commitment, ceremony.committee().point(index), backend);
+        let value = S::public_key(&share.value);
+        let blinded = match &share.blinding {
+            Some(blinding) => backend.sum(&[value, S::multiply_key(blinding, &pedersen_base::<S::Key>())]),
+            None => value,
+        };
+        blinded == point
+    }
+
+    /// Checks a contribution that the deal hid: the points that it consists of.
+    ///
+    /// The dealer shows β(w) at a challenge w that depends on both commitments, and proves that it knows the logarithm
+    /// of A(w). Then C(w) - A(w) = β(w)·h says that A has the coefficients of φ: otherwise the dealer would know a
+    /// relation between g and h, or A(w) would contain h, whose logarithm nobody knows.
+    pub(super) fn revealed(
+        &self,
+        ceremony: &Ceremony<S>,
+        dealer: MemberNumber,
+        body: &Body,
+        backend: Backend,
+    ) -> Result<Vec<S::Key>, Misdeed> {
+        let Body::Reveal { commitment, blinding, proof } = body else {
+            unreachable!("the round of reveals has only reveals")
+        };
+        let revealed = points(ceremony, commitment, backend)?;
+        let challenge = challenge(ceremony, dealer, &self.commitment, &revealed);
+        let blinding = <[u8; 32]>::try_from(&blinding.0[..]).ok().and_then(|bytes| Scalar::from_bytes(&bytes).ok());
+        let blinding = blinding.ok_or(Misdeed::OtherContribution)?;
+        let hidden = value(&self.commitment, challenge, backend);
+        let shown = value(&revealed, challenge, backend);
+        let blinded = backend.msm(&[(shown, Scalar::ONE), (pedersen_base(), blinding)]);
+        if blinded != hidden {
+            return Err(Misdeed::OtherContribution);
+        }
+        let shown = key::<S>(shown).map_err(|_| Misdeed::OtherContribution)?;
+        if proves(ceremony, dealer, &shown, &proof.0) { Ok(revealed) } else { Err(Misdeed::Proof) }
+    }
+}
+
+/// What a receiver gets of a dealer.
+#[derive(Clone)]
+pub(super) struct DealtShare {
+    pub(super) value: SecretScalar,
+    /// With [`Variant::CommitFirst`](super::ceremony::Variant::CommitFirst).
+    pub(super) blinding: Option<SecretScalar>,
+}
+
+impl DealtShare {
+    /// Reads 32 bytes, or 64 in a ceremony that hides contributions. `None` if they are no such share.
+    pub(super) fn read<S: Suite>(ceremony: &Ceremony<S>, bytes: &[u8]) -> Option<Self> {
+        let scalar = |bytes: &[u8]| SecretScalar::from_bytes(bytes.try_into().ok()?).ok();
+        match (bytes.len(), ceremony.hides_contributions()) {
+            (32, false) => Some(Self { value: scalar(bytes)?, blinding: None }),
+            (64, true) => Some(Self { value: scalar(&bytes[..32])?, blinding: Some(scalar(&bytes[32..])?) }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(64));
+        for scalar in [Some(&self.value), self.blinding.as_ref()].into_iter().flatten() {
+            bytes.extend_from_slice(scalar.to_bytes().as_slice());
+        }
+        bytes
+    }
+}
+
+/// Σ xᵏ·Aₖ.
+pub(super) fn value<G: Group>(commitment: &[G], x: Scalar, backend: Backend) -> G {
+    let powers = std::iter::successors(Some(Scalar::ONE), |power| Some(*power * x));
+    backend.msm(&commitment.iter().copied().zip(powers).collect::<Vec<_>>())
+}
+
+/// The points of a commitment: as many as the threshold, canonical, in the subgroup, none the identity.
+fn points<S: Suite>(ceremony: &Ceremony<S>, points: &[Bytes], backend: Backend) -> Result<Vec<S::Key>, Misdeed> {
+    let (found, expected) = (points.len(), ceremony.committee().threshold());
+    if found != expected {
+        return Err(Misdeed::CommitmentLength { found, expected });
+    }
+    let encodings: Vec<_> = points.iter().map(|point| point.0.as_slice()).collect();
+    let keys = PublicKey::<S>::from_bytes_each(&encodings, backend).into_iter().enumerate();
+    keys.map(|(place, key)| key.map(|key| key.point()).map_err(|reason| Misdeed::Point { place, reason })).collect()
+}
+
+/// A sum of points in the subgroup as a key.
+fn key<S: Suite>(point: S::Key) -> Result<PublicKey<S>, Misdeed> {
+    PublicKey::assume_in_subgroup(point).map_err(|reason| Misdeed::Point { place: 0, reason })
+}

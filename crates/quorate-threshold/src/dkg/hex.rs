@@ -1,0 +1,65 @@
+//! Bytes that stand in JSON as hexadecimal.
+
+use std::fmt::{self, Debug, Display};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+/// Public bytes of any length: points, proofs, ciphertexts. In JSON they are lower-case hexadecimal without a prefix.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Bytes(pub Vec<u8>);
+
+/// A SHA-256 digest, in JSON as hexadecimal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl<T: AsRef<[u8]>> From<T> for Bytes {
+    fn from(bytes: T) -> Self {
+        Self(bytes.as_ref().to_vec())
+    }
+}
+
+impl Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&const_hex::encode(&self.0))
+    }
+}
+
+impl Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&const_hex::encode(self.0))
+    }
+}
+
+impl Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&const_hex::encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        const_hex::decode(text).map(Self).map_err(|_| D::Error::custom("the text is not hexadecimal"))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&const_hex::encode(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Bytes::deserialize(deserializer)?.0;
+        let found = bytes.len();
+        let digest = bytes.try_into();
+        digest.map(Self).map_err(|_| D::Error::custom(format_args!("a digest has 32 bytes, and this has {found}")))
+    }
+}

@@ -1,0 +1,115 @@
+//! Ceremonies: participants make a shared key together, so that nobody ever holds it whole.
+//!
+//! Each dealer shares a secret of its own among the receivers, and the key is the sum of these secrets. The same
+//! messages share an existing key anew, and recover a share that was lost.
+//!
+//! | round | who speaks | what |
+//! |---|---|---|
+//! | [deal](Round::Deal) | dealers | a commitment to a polynomial, and each receiver's share of it, encrypted |
+//! | [response](Round::Response) | receivers | which dealers gave them a false share |
+//! | [justification](Round::Justification) | dealers who were accused | what they had sent, so that everyone sees who lies |
+//! | [reveal](Round::Reveal), [disclosure](Round::Disclosure) | dealers, receivers | only with [`Variant::CommitFirst`]: the contributions |
+//! | [contribution](Round::Contribution) | helpers | only in a recovery: what the lost share is recovered from |
+//! | [confirmation](Round::Confirmation) | receivers | which outcome they came to |
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`identity`] | [`Identity`] and [`Member`]: the keys with which a participant signs and decrypts |
+//! | [`ceremony`] | [`Ceremony`]: what it is for, and who takes part |
+//! | [`round`] | [`Round`]: the steps of a ceremony |
+//! | [`message`] | [`Message`]: what is said in a round |
+//! | [`misdeed`] | [`Misdeed`]: what a member can do wrong |
+//! | [`mod@judge`] | [`judge()`] and [`Blame`]: what signed messages prove |
+//! | [`outcome`] | [`Outcome`], [`Failure`] and [`Culprit`] |
+//! | [`participant`] | [`Participant`]: the state machine |
+//!
+//! What a ceremony promises, while fewer than t receivers and fewer than [`Ceremony::dealers_needed`] dealers are
+//! dishonest, whatever the network does:
+//!
+//! - Nobody learns the key.
+//! - Two participants never end with different keys, and a participant's share fits its key.
+//! - Whoever is proven guilty is guilty.
+//!
+//! A ceremony that loses too many messages or members ends with a [`Failure`], and [`Participant::culprits`] names them.
+//!
+//! ```
+//! use quorate::{Backend, MinPk, Options};
+//! use quorate_threshold::{Identifiers, dkg::*};
+//! use zeroize::Zeroizing;
+//!
+//! // Three participants of whom any two sign.
+//! let identities = ["alice", "bob", "carol"].map(|name| Identity::generate(name, &mut rand::rng()).unwrap());
+//! let seat = |(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) };
+//! let description = Description {
+//!     suite: MinPk::Eth2,
+//!     purpose: Purpose::NewKey(Variant::JointFeldman),
+//!     threshold: 2,
+//!     identifiers: Identifiers::Integers,
+//!     dealers_needed: None,
+//!     seats: identities.iter().map(Identity::member).zip(1..).map(seat).collect(),
+//!     nonce: rand::random(),
+//! };
+//! let ceremony = Ceremony::new(description, Backend::auto())?;
+//!
+//! // Each on its own machine: `messages` stands for what connects them.
+//! let mut messages = Vec::new();
+//! let mut take = |outputs: Vec<Output>| {
+//!     messages.extend(outputs.into_iter().filter_map(|output| match output {
+//!         Output::Publish(message) => Some(message),
+//!         _ => None,
+//!     }));
+//!     messages.clone()
+//! };
+//! let mut participants = Vec::new();
+//! let mut heard = Vec::new();
+//! for identity in identities {
+//!     let seed = Zeroizing::new(rand::random());
+//!     let (participant, outputs) = Participant::join(ceremony.clone(), identity, seed, None, Options::default())?;
+//!     heard = take(outputs);
+//!     participants.push(participant);
+//! }
+//! while participants.iter().any(|participant| participant.end().is_none()) {
+//!     for place in 0..participants.len() {
+//!         let mut participant = participants[place].clone();
+//!         for message in &heard {
+//!             participant = participant.step(Event::Message(message.clone())).0;
+//!         }
+//!         if participant.is_complete() {
+//!             let (after, outputs) = participant.step(Event::Close);
+//!             participant = after;
+//!             heard = take(outputs);
+//!         }
+//!         participants[place] = participant;
+//!     }
+//! }
+//! let key = |participant: &Participant<MinPk>| participant.end().unwrap().as_ref().unwrap().shared_key.public_key();
+//! assert_eq!(key(&participants[0]), key(&participants[2]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod ceremony;
+mod dealing;
+mod envelope;
+mod hex;
+pub mod identity;
+pub mod judge;
+mod lagrange;
+pub mod message;
+pub mod misdeed;
+pub mod outcome;
+pub mod participant;
+pub mod round;
+#[cfg(test)]
+mod simulator;
+#[cfg(test)]
+mod tests;
+
+pub use ceremony::{Ceremony, CeremonyError, Description, MemberNumber, Purpose, Seat, Variant};
+pub use hex::{Bytes, Digest};
+pub use identity::{Identity, IdentityError, Member, Name};
+pub use judge::{Blame, Evidence, judge};
+pub use message::{Body, Disclosed, Message, Opening, Seen};
+pub use misdeed::Misdeed;
+pub use outcome::{Culprit, Failure, Outcome};
+pub use participant::{Event, JoinError, MessageError, Output, Participant};
+pub use round::Round;

@@ -1,0 +1,123 @@
+//! How a ceremony ends: with a key, or with the names of those who prevented it.
+
+use quorate::Suite;
+
+use super::{ceremony::MemberNumber, judge::Blame, message::Message, round::Round};
+use crate::{committee::Index, shared_key::SharedKey, sharing::KeyShare};
+
+/// What a ceremony made.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome<S: Suite> {
+    /// The key.
+    pub shared_key: SharedKey<S>,
+    /// This participant's share of it, if it receives one. It was checked against the commitment.
+    pub key_share: Option<KeyShare<S>>,
+    /// The dealers who contributed.
+    pub dealers: Vec<MemberNumber>,
+    /// The signed confirmations of receivers that the outcome is this one. A recovery has none: it changes nothing.
+    pub confirmations: Vec<Message>,
+}
+
+/// Why a ceremony ended without a key. [`Participant::culprits`](super::Participant::culprits) says who prevented it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// So few dealers are left that perhaps none of them is honest.
+    #[error("{left} dealers are left, and {needed} are needed")]
+    TooFewDealers {
+        /// How many are left.
+        left: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// The contribution that a dealer did not reveal could not be reconstructed.
+    #[error(
+        "member {dealer} did not reveal its contribution, and {found} receivers disclosed shares of it, where {needed} are needed"
+    )]
+    TooFewDisclosures {
+        /// The dealer.
+        dealer: MemberNumber,
+        /// How many true shares were disclosed.
+        found: usize,
+        /// t.
+        needed: usize,
+    },
+    /// The lost share could not be recovered.
+    #[error("{found} helpers sent what the share is recovered from, and {needed} are needed")]
+    TooFewContributions {
+        /// How many true ones came.
+        found: usize,
+        /// t.
+        needed: usize,
+    },
+    /// Too few receivers came to the same outcome, or it is not known that they did.
+    #[error("{agreeing} receivers confirmed this outcome, and {needed} are needed before it counts")]
+    Unconfirmed {
+        /// How many confirmed the outcome that this participant came to.
+        agreeing: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// The sum of the contributions is no key. With an honest dealer it happens with a probability of 2^-254.
+    #[error("the contributions add up to a key or share that is zero; run a new ceremony")]
+    Zero,
+    /// This participant's own share is not what the outcome commits to. It is a fault of this program.
+    #[error("the share of participant {0} is not what the outcome commits to, which is a fault of this program")]
+    ShareMismatch(Index),
+}
+
+/// Somebody who did not do what the ceremony asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Culprit {
+    /// Its own signed messages prove it.
+    Proven(Blame),
+    /// Its message did not come before the round was closed. Perhaps it was not its fault.
+    Silent {
+        /// The round.
+        round: Round,
+        /// Who.
+        member: MemberNumber,
+    },
+    /// A dealer did not answer a complaint.
+    Unanswered {
+        /// Who was accused.
+        dealer: MemberNumber,
+        /// By whom.
+        receiver: MemberNumber,
+    },
+    /// So many receivers complained about a dealer that one of them is honest, if fewer than t are not.
+    Accused {
+        /// The dealer.
+        dealer: MemberNumber,
+        /// How many complained.
+        complaints: usize,
+    },
+    /// In a recovery: what a helper sent is not what it should have been. Only who lost the share can tell.
+    FalseContribution {
+        /// The helper.
+        member: MemberNumber,
+    },
+    /// A message reached some of the receivers who confirmed, and not others.
+    NotSeenByAll {
+        /// The round of the message.
+        round: Round,
+        /// Who sent it.
+        sender: MemberNumber,
+        /// Who did not see it.
+        unseen_by: Vec<MemberNumber>,
+    },
+}
+
+impl Culprit {
+    /// Who did not do what the ceremony asks for, or whose message got lost.
+    pub fn member(&self) -> MemberNumber {
+        match self {
+            Self::Proven(blame) => blame.member(),
+            Self::Silent { member, .. } | Self::FalseContribution { member } => *member,
+            Self::Unanswered { dealer, .. } | Self::Accused { dealer, .. } => *dealer,
+            Self::NotSeenByAll { sender, .. } => *sender,
+        }
+    }
+}

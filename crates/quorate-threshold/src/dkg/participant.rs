@@ -1,0 +1,858 @@
+//! A participant as a state machine: it takes messages and the end of each round, and says what to publish.
+//!
+//! [`Participant::step`] is pure: no clock, no random numbers, no files. All secrets follow from a seed that the
+//! participant gets at the start, so a program that stops at any point and goes on from the last state says the same
+//! again. Write the state to disk after each step, before the outputs leave.
+//!
+//! A round ends when everyone who has something to say in it has said it ([`Participant::is_complete`]), or when the
+//! caller stops waiting. The caller ends it with [`Event::Close`].
+//!
+//! Two participants may see different messages, if the network loses some or a member signs two of one kind. They may
+//! then come to different outcomes. No outcome counts before [`Ceremony::confirmations_needed`] receivers have confirmed
+//! it, and two outcomes cannot both get so many while fewer than t receivers are dishonest.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use quorate::{Options, PublicKey, SecretKey, Suite};
+use quorate_curve::{Scalar, SecretError, SecretScalar, Segments};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
+
+use super::{
+    ceremony::{Ceremony, MemberNumber, Purpose},
+    dealing::{Deal, Dealer, DealtShare, derive, envelope_info, seal, value},
+    hex::Digest,
+    identity::{Identity, secret},
+    judge::{Blame, Board, Judgement, contradictions},
+    lagrange::{coefficients_at, polynomial_through},
+    message::{Body, Disclosed, Message, Seen},
+    misdeed::Misdeed,
+    outcome::{Culprit, Failure, Outcome},
+    round::Round,
+};
+use crate::{
+    committee::Index,
+    interpolation::Interpolation,
+    shared_key::SharedKey,
+    sharing::{Commitment, KeyShare},
+};
+
+/// One member's side of a ceremony.
+#[derive(Clone)]
+pub struct Participant<S: Suite> {
+    ceremony: Ceremony<S>,
+    member: MemberNumber,
+    identity: Identity,
+    seed: Zeroizing<[u8; 32]>,
+    /// The share of the previous key, if the member deals it.
+    share: Option<KeyShare<S>>,
+    /// How many rounds are closed.
+    closed: usize,
+    messages: BTreeMap<(Round, MemberNumber), Message>,
+    /// What the messages of the closed rounds say.
+    judgement: Arc<Judgement<S>>,
+    /// Members who signed two messages, and how many rounds were closed when it was found.
+    contradictions: Vec<(usize, Blame)>,
+    end: Option<Result<Outcome<S>, Failure>>,
+    options: Options,
+}
+
+/// What happens to a participant.
+#[derive(Clone, Debug)]
+#[allow(clippy::exhaustive_enums, reason = "a ceremony has no clock: nothing else can happen")]
+pub enum Event {
+    /// A message came, from whoever says so.
+    Message(Message),
+    /// The current round is over: whoever has not spoken is left out of it.
+    Close,
+}
+
+/// What a participant answers.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Output {
+    /// Give this message to all other participants.
+    Publish(Message),
+    /// The message was not taken.
+    Refused(MessageError),
+    /// The ceremony is over: [`Participant::end`] says how.
+    Ended,
+}
+
+/// Why a message is not taken. It changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MessageError {
+    /// It is of another ceremony.
+    #[error("the message belongs to the ceremony {found}, and this one is {expected}")]
+    OtherCeremony {
+        /// Its ceremony.
+        found: Digest,
+        /// This one.
+        expected: Digest,
+    },
+    /// No member has the sender's number.
+    #[error("there is no member {0}")]
+    NoSuchMember(MemberNumber),
+    /// Who is named as its sender did not sign it.
+    #[error("the signature is not that of member {0}")]
+    Signature(MemberNumber),
+    /// The sender has nothing to say in this round.
+    #[error("member {sender} has no message in the round `{round}`")]
+    NoRole {
+        /// The sender.
+        sender: MemberNumber,
+        /// The round.
+        round: Round,
+    },
+    /// The same message is there.
+    #[error("the message is there already")]
+    Duplicate,
+    /// Another message of the sender and round is there. Both together prove that the sender signed two.
+    #[error("member {sender} signed another message of the round `{round}`, which is there already")]
+    Contradiction {
+        /// The sender.
+        sender: MemberNumber,
+        /// The round.
+        round: Round,
+    },
+    /// The round is over.
+    #[error("the round `{0}` is over")]
+    Late(Round),
+}
+
+/// Why somebody cannot take part, or a state cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The ceremony lists no member with these keys.
+    #[error("the ceremony has no member with the keys of {0}")]
+    NotAMember(super::identity::Name),
+    /// A dealer of a previous key needs its share of it.
+    #[error("this member deals its share {0} of the previous key: give that share")]
+    ShareMissing(Index),
+    /// The share is of another participant.
+    #[error("this member deals its share {expected} of the previous key, and the share given is {found}")]
+    OtherShare {
+        /// The index in the ceremony.
+        expected: Index,
+        /// That of the share.
+        found: Index,
+    },
+    /// The share is not one of the previous key.
+    #[error(transparent)]
+    FalseShare(#[from] crate::sharing::SharingError),
+    /// The ceremony needs no share of this member.
+    #[error("this member deals no share of a previous key, and one was given")]
+    ShareUnneeded,
+    /// The seed gives a polynomial with a coefficient of zero: choose another seed. It does not happen.
+    #[error("the seed gives a secret that is zero; choose another one")]
+    Zero(#[from] SecretError),
+    /// The text is not the JSON of a state.
+    #[error("it is not the JSON of a participant's state: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A secret in the state is none. What stands there is not repeated.
+    #[error("`{0}` is not 32 bytes in hexadecimal that are a secret")]
+    Secret(&'static str),
+    /// The state is of another ceremony, or of another member.
+    #[error("the state belongs to member {found} of the ceremony {ceremony}")]
+    OtherState {
+        /// Its member.
+        found: MemberNumber,
+        /// Its ceremony.
+        ceremony: Digest,
+    },
+    /// A message in the state is not one that the participant would have taken.
+    #[error("a message in the state: {0}")]
+    Message(MessageError),
+}
+
+impl<S: Suite> Participant<S> {
+    /// Takes part in a ceremony. `seed` must be 32 random bytes that were never used before, and `share` is the member's
+    /// share of the previous key where it deals it. The output is the deal, of a member who deals.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn join(
+        ceremony: Ceremony<S>,
+        identity: Identity,
+        seed: Zeroizing<[u8; 32]>,
+        share: Option<KeyShare<S>>,
+        options: Options,
+    ) -> Result<(Self, Vec<Output>), JoinError> {
+        let mut participant = Self::new(ceremony, identity, seed, share, options)?;
+        let mut outputs = Vec::new();
+        if participant.ceremony.is_dealer(participant.member) {
+            let deal = participant.dealer()?.deal()?;
+            participant.publish(deal, &mut outputs);
+        }
+        Ok((participant, outputs))
+    }
+
+    fn new(
+        ceremony: Ceremony<S>,
+        identity: Identity,
+        seed: Zeroizing<[u8; 32]>,
+        share: Option<KeyShare<S>>,
+        options: Options,
+    ) -> Result<Self, JoinError> {
+        let me = identity.member();
+        let member = ceremony.member_named(me.name()).filter(|number| ceremony.member(*number) == Some(&me));
+        let member = member.ok_or_else(|| JoinError::NotAMember(me.name().clone()))?;
+        match (ceremony.previous(), ceremony.previous_index(member), &share) {
+            (Some(previous), Some(expected), Some(share)) if share.index() == expected => {
+                previous.commitment().proves(previous.committee(), share, options.backend)?;
+            }
+            (_, Some(expected), Some(share)) => return Err(JoinError::OtherShare { expected, found: share.index() }),
+            (_, Some(expected), None) => return Err(JoinError::ShareMissing(expected)),
+            (_, None, Some(_)) => return Err(JoinError::ShareUnneeded),
+            (_, None, None) => {}
+        }
+        let judgement = Arc::new(Judgement::new(&ceremony, &BTreeMap::new(), options.backend));
+        Ok(Self {
+            ceremony,
+            member,
+            identity,
+            seed,
+            share,
+            closed: 0,
+            messages: BTreeMap::new(),
+            judgement,
+            contradictions: Vec::new(),
+            end: None,
+            options,
+        })
+    }
+
+    /// The state after an event, and what to do. Each message is checked before anything is done with it: a message that
+    /// is not taken changes nothing.
+    ///
+    /// Cost: for a message, a signature is verified. At the end of a round each deal is read again (t points, one
+    /// multi-scalar multiplication), a hundredth of a second for a hundred dealers and a threshold of fifty.
+    #[must_use]
+    pub fn step(mut self, event: Event) -> (Self, Vec<Output>) {
+        let mut outputs = Vec::new();
+        match event {
+            Event::Message(message) => {
+                if let Err(error) = self.take(message) {
+                    outputs.push(Output::Refused(error));
+                }
+            }
+            Event::Close => self.close(&mut outputs),
+        }
+        (self, outputs)
+    }
+
+    /// The ceremony.
+    pub fn ceremony(&self) -> &Ceremony<S> {
+        &self.ceremony
+    }
+
+    /// Which member this is.
+    pub fn member(&self) -> MemberNumber {
+        self.member
+    }
+
+    /// The current round, or `None` once the ceremony has ended.
+    pub fn round(&self) -> Option<Round> {
+        self.ceremony.rounds().get(self.closed).copied().filter(|_| self.end.is_none())
+    }
+
+    /// How the ceremony ended, once it has.
+    pub fn end(&self) -> Option<&Result<Outcome<S>, Failure>> {
+        self.end.as_ref()
+    }
+
+    /// The messages that this participant has published, in the order of the rounds. Publish them again if they may not
+    /// have arrived: they are the same.
+    pub fn published(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values().filter(|message| message.sender() == self.member)
+    }
+
+    /// All messages that were taken, in the order of the rounds.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values()
+    }
+
+    /// Whose messages the current round still waits for.
+    pub fn missing(&self) -> Vec<MemberNumber> {
+        let Some(round) = self.round() else { return Vec::new() };
+        self.speakers(round).into_iter().filter(|member| !self.messages.contains_key(&(round, *member))).collect()
+    }
+
+    /// Whether the current round has all that it needs: every message, or as many equal confirmations as are needed.
+    pub fn is_complete(&self) -> bool {
+        match self.round() {
+            Some(Round::Confirmation) if self.agreeing().len() >= self.ceremony.confirmations_needed() => true,
+            Some(_) => self.missing().is_empty(),
+            None => false,
+        }
+    }
+
+    /// Everyone who did not do what the ceremony asks for, as far as the closed rounds and the contradictions tell.
+    pub fn culprits(&self) -> Vec<Culprit> {
+        let judgement = &self.judgement;
+        let contradictions = self.contradictions.iter().map(|(_, blame)| blame);
+        let proven = contradictions.chain(&judgement.blames).cloned().map(Culprit::Proven);
+        let mut culprits: Vec<_> = proven.collect();
+        for round in &self.ceremony.rounds()[..self.closed] {
+            let silent = self.speakers(*round).into_iter();
+            let silent = silent.filter(|member| !self.messages.contains_key(&(*round, *member)));
+            culprits.extend(silent.map(|member| Culprit::Silent { round: *round, member }));
+        }
+        if self.closed > self.place(Round::Justification) {
+            for (dealer, receivers) in &judgement.complaints {
+                if receivers.len() >= self.ceremony.committee().threshold() {
+                    culprits.push(Culprit::Accused { dealer: *dealer, complaints: receivers.len() });
+                    continue;
+                }
+                let unanswered = receivers.iter().filter(|receiver| {
+                    let answered = judgement.answered.contains(&(*dealer, **receiver));
+                    let false_share = judgement.is_false_share(*dealer, **receiver);
+                    judgement.deals.contains_key(dealer) && !answered && !false_share
+                });
+                culprits
+                    .extend(unanswered.map(|receiver| Culprit::Unanswered { dealer: *dealer, receiver: *receiver }));
+            }
+        }
+        if self.ceremony.lost_member() == Some(self.member) && self.end.is_some() {
+            let members = self.contributions().1.into_iter();
+            culprits.extend(members.map(|member| Culprit::FalseContribution { member }));
+        }
+        if matches!(self.end, Some(Err(Failure::Unconfirmed { .. }))) {
+            culprits.extend(self.unequal_views());
+        }
+        culprits
+    }
+
+    fn place(&self, round: Round) -> usize {
+        let place = self.ceremony.rounds().iter().position(|other| *other == round);
+        place.expect("every ceremony has a round of justification")
+    }
+
+    fn publish(&mut self, body: Body, outputs: &mut Vec<Output>) {
+        let message = Message::sign(&self.ceremony, self.member, &self.identity, body);
+        self.messages.insert((message.round(), self.member), message.clone());
+        outputs.push(Output::Publish(message));
+    }
+
+    /// For liars in the tests: remembers what was really published in a round, if anything.
+    #[cfg(test)]
+    pub(super) fn pretend(&mut self, round: Round, said: Option<Message>) {
+        self.messages.remove(&(round, self.member));
+        self.messages.extend(said.map(|message| ((round, self.member), message)));
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), MessageError> {
+        let (round, sender) = (message.round(), message.sender());
+        if message.ceremony() != self.ceremony.id() {
+            return Err(MessageError::OtherCeremony { found: message.ceremony(), expected: self.ceremony.id() });
+        }
+        if self.ceremony.member(sender).is_none() {
+            return Err(MessageError::NoSuchMember(sender));
+        }
+        if !self.ceremony.rounds().contains(&round) || !self.has_role(sender, round) {
+            return Err(MessageError::NoRole { sender, round });
+        }
+        let there = self.messages.get(&(round, sender));
+        if there == Some(&message) {
+            return Err(MessageError::Duplicate);
+        }
+        let seen = message.seen();
+        if !seen.is_signed(&self.ceremony) {
+            return Err(MessageError::Signature(sender));
+        }
+        if let Some(there) = there {
+            // A BLS signature is unique, so an equal body has the equal signature.
+            let first = there.seen();
+            let blame = Blame::equivocation(first, seen);
+            if !self
+                .contradictions
+                .iter()
+                .any(|(_, known)| known.misdeed() == blame.misdeed() && known.member() == sender)
+            {
+                self.contradictions.push((self.closed, blame));
+            }
+            return Err(MessageError::Contradiction { sender, round });
+        }
+        let over = self.ceremony.rounds()[..self.closed].contains(&round);
+        if over || self.end.is_some() {
+            return Err(MessageError::Late(round));
+        }
+        self.messages.insert((round, sender), message);
+        Ok(())
+    }
+
+    fn has_role(&self, member: MemberNumber, round: Round) -> bool {
+        match round {
+            Round::Deal | Round::Justification | Round::Reveal => self.ceremony.is_dealer(member),
+            Round::Response | Round::Disclosure | Round::Contribution | Round::Confirmation => {
+                self.ceremony.receiver_index(member).is_some()
+            }
+        }
+    }
+
+    /// The messages of the closed rounds.
+    fn board(&self) -> Board<'_> {
+        let closed = &self.ceremony.rounds()[..self.closed];
+        let messages = self.messages.iter().filter(|((round, _), _)| closed.contains(round));
+        messages.map(|(key, message)| (*key, message)).collect()
+    }
+
+    /// Who has something to say in a round, by what was said before it.
+    fn speakers(&self, round: Round) -> Vec<MemberNumber> {
+        let judgement = &self.judgement;
+        let receivers = || self.ceremony.receivers().map(|(_, member)| member);
+        match round {
+            Round::Deal => self.ceremony.dealers().collect(),
+            Round::Response | Round::Contribution | Round::Confirmation => receivers().collect(),
+            Round::Justification => {
+                let t = self.ceremony.committee().threshold();
+                let accused = judgement.complaints.iter().filter(|(_, receivers)| receivers.len() < t);
+                accused.map(|(dealer, _)| *dealer).filter(|dealer| judgement.deals.contains_key(dealer)).collect()
+            }
+            Round::Reveal => self.qualified(),
+            Round::Disclosure if self.unrevealed().is_empty() => Vec::new(),
+            Round::Disclosure => receivers().collect(),
+        }
+    }
+
+    /// The dealers whose contributions count: their deals are right, and every complaint was answered.
+    fn qualified(&self) -> Vec<MemberNumber> {
+        let judgement = &self.judgement;
+        let t = self.ceremony.committee().threshold();
+        let qualified = judgement.deals.keys().copied().filter(|dealer| {
+            let complaints = judgement.complaints.get(dealer).map_or(&[][..], Vec::as_slice);
+            let answered = |receiver: &MemberNumber| judgement.answered.contains(&(*dealer, *receiver));
+            complaints.len() < t
+                && complaints.iter().all(answered)
+                && !judgement.shuts_out(*dealer)
+                && !self.contradicted(*dealer)
+        });
+        qualified.collect()
+    }
+
+    /// Whether a member is known to have signed two deals or two justifications, so that others may have seen another
+    /// one. What is found later changes nothing any more: the participant has already said whose contributions count.
+    fn contradicted(&self, dealer: MemberNumber) -> bool {
+        let in_time = self.contradictions.iter().filter(|(closed, _)| *closed <= self.place(Round::Justification));
+        in_time.map(|(_, blame)| blame).any(|blame| {
+            let round = match blame.misdeed() {
+                Misdeed::Equivocation(round) => Some(*round),
+                _ => None,
+            };
+            blame.member() == dealer && matches!(round, Some(Round::Deal | Round::Justification))
+        })
+    }
+
+    fn unrevealed(&self) -> Vec<MemberNumber> {
+        let mut dealers = self.qualified();
+        dealers.retain(|dealer| !self.judgement.revealed.contains_key(dealer));
+        dealers
+    }
+
+    fn close(&mut self, outputs: &mut Vec<Output>) {
+        while let Some(closing) = self.round() {
+            self.closed += 1;
+            self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
+            if let Some(failure) = self.too_few_dealers(closing) {
+                return self.finish(Err(failure), outputs);
+            }
+            let Some(round) = self.round() else {
+                return self.finish(self.result(), outputs);
+            };
+            let speakers = self.speakers(round);
+            if speakers.contains(&self.member) {
+                match self.speech(round) {
+                    Ok(body) => self.publish(body, outputs),
+                    Err(failure) => return self.finish(Err(failure), outputs),
+                }
+            }
+            if !speakers.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn too_few_dealers(&self, closed: Round) -> Option<Failure> {
+        let (left, needed) = (self.qualified().len(), self.ceremony.dealers_needed());
+        (closed == Round::Justification && left < needed).then_some(Failure::TooFewDealers { left, needed })
+    }
+
+    fn finish(&mut self, end: Result<Outcome<S>, Failure>, outputs: &mut Vec<Output>) {
+        self.end = Some(end);
+        outputs.push(Output::Ended);
+    }
+
+    fn dealer(&self) -> Result<Dealer<'_, S>, SecretError> {
+        Dealer::new(&self.ceremony, self.member, &self.seed, self.share.as_ref())
+    }
+
+    /// What this member says in a round that has just begun.
+    fn speech(&self, round: Round) -> Result<Body, Failure> {
+        let judgement = &self.judgement;
+        let zero = |_: SecretError| Failure::Zero;
+        match round {
+            Round::Deal => self.dealer().and_then(|dealer| dealer.deal()).map_err(zero),
+            Round::Response => {
+                let mut complaints: Vec<_> = judgement.deals.keys().copied().collect();
+                complaints.retain(|dealer| self.dealt_share(*dealer, &judgement.deals[dealer]).is_none());
+                let deals = self.board().into_iter().filter(|((round, _), _)| *round == Round::Deal);
+                Ok(Body::Response { deals: deals.map(|(_, message)| message.seen()).collect(), complaints })
+            }
+            Round::Justification => {
+                let dealer = self.dealer().map_err(zero)?;
+                let openings = judgement.complaints[&self.member].iter().map(|receiver| dealer.opening(*receiver));
+                Ok(Body::Justification { openings: openings.collect::<Result<_, _>>().map_err(zero)? })
+            }
+            Round::Reveal => {
+                let hidden = &judgement.deals[&self.member].commitment;
+                self.dealer().and_then(|dealer| dealer.reveal(hidden)).map_err(zero)
+            }
+            Round::Disclosure => {
+                let shares = self.unrevealed().into_iter().filter_map(|dealer| {
+                    let share = self.dealt_share(dealer, &judgement.deals[&dealer])?;
+                    Some(Disclosed { dealer, share: share.to_bytes().as_slice().into() })
+                });
+                Ok(Body::Disclosure { shares: shares.collect() })
+            }
+            Round::Contribution => self.contribution().map_err(zero),
+            Round::Confirmation => {
+                let shared_key = self.shared_key()?;
+                self.key_share(&shared_key)?;
+                let outcome = self.digest(&shared_key, &self.qualified());
+                let seen = self.board().values().map(|message| message.seen()).collect();
+                Ok(Body::Confirmation { outcome, seen })
+            }
+        }
+    }
+
+    /// The share that a dealer gave this member, if it is the one that the dealer committed to.
+    fn dealt_share(&self, dealer: MemberNumber, deal: &Deal<S>) -> Option<DealtShare> {
+        let index = self.ceremony.receiver_index(self.member)?;
+        let info = envelope_info(&self.ceremony, dealer, self.member);
+        let bytes = self.identity.open(&info, &deal.share(&self.ceremony, self.member).0)?;
+        let share = DealtShare::read(&self.ceremony, &bytes)?;
+        deal.proves(&self.ceremony, index, &share, self.options.backend).then_some(share)
+    }
+
+    /// The coefficients of the contributions in the shared key: 1 each in a new key, and in a resharing those that
+    /// interpolate the previous key from its shares.
+    fn weights(&self) -> Vec<(MemberNumber, Scalar)> {
+        let qualified = self.qualified();
+        match self.ceremony.purpose() {
+            Purpose::NewKey(_) | Purpose::Recover { .. } => {
+                qualified.into_iter().map(|dealer| (dealer, Scalar::ONE)).collect()
+            }
+            Purpose::Reshare(previous) => {
+                let index = |dealer: &MemberNumber| self.ceremony.previous_index(*dealer).expect("it was checked");
+                let by_index: BTreeMap<_, _> = qualified.iter().map(|dealer| (index(dealer), *dealer)).collect();
+                let indices: Vec<_> = by_index.keys().copied().collect();
+                let interpolation = Interpolation::new(previous.committee(), &indices, &self.options)
+                    .expect("as many dealers are left as the previous threshold asks for, all different");
+                let coefficients = interpolation.coefficients();
+                interpolation.signers().iter().map(|index| by_index[index]).zip(coefficients).collect()
+            }
+        }
+    }
+
+    /// The key that the contributions make.
+    fn shared_key(&self) -> Result<SharedKey<S>, Failure> {
+        let committee = self.ceremony.committee();
+        let (backend, t) = (self.options.backend, committee.threshold());
+        let weights = self.weights();
+        let contributions = weights.iter().map(|(dealer, _)| {
+            if !self.ceremony.hides_contributions() {
+                return Ok(self.judgement.deals[dealer].commitment.clone());
+            }
+            match self.judgement.revealed.get(dealer) {
+                Some(revealed) => Ok(revealed.clone()),
+                None => self.reconstructed(*dealer),
+            }
+        });
+        let contributions = contributions.collect::<Result<Vec<_>, _>>()?;
+        let points: Vec<S::Key> = if weights.iter().all(|(_, weight)| *weight == Scalar::ONE) {
+            let columns = (0..t).map(|k| contributions.iter().map(move |commitment| commitment[k]));
+            backend.sums(&columns.collect::<Segments<S::Key>>())
+        } else {
+            let column = |k: usize| -> Vec<_> {
+                contributions.iter().zip(&weights).map(|(commitment, (_, weight))| (commitment[k], *weight)).collect()
+            };
+            (0..t).map(|k| backend.msm(&column(k))).collect()
+        };
+        let keys: Result<Vec<_>, _> = points.into_iter().map(PublicKey::assume_in_subgroup).collect();
+        let commitment = Commitment::new(committee, keys.map_err(|_| Failure::Zero)?).expect("t points");
+        Ok(SharedKey::new(self.ceremony.suite(), committee.clone(), commitment).expect("t points"))
+    }
+
+    /// The contribution of a dealer who did not reveal it, from the shares that receivers disclosed.
+    fn reconstructed(&self, dealer: MemberNumber) -> Result<Vec<S::Key>, Failure> {
+        let needed = self.ceremony.committee().threshold();
+        let disclosed = self.judgement.disclosed.get(&dealer).map_or(&[][..], Vec::as_slice);
+        if disclosed.len() < needed {
+            return Err(Failure::TooFewDisclosures { dealer, found: disclosed.len(), needed });
+        }
+        let shares = disclosed[..needed].iter().map(|(receiver, share)| {
+            let index = self.ceremony.receiver_index(*receiver).expect("who discloses is a receiver");
+            let value = Scalar::from_bytes(&share.value.to_bytes()).expect("a secret is below the order");
+            (self.ceremony.committee().point(index), value)
+        });
+        let (points, values): (Vec<_>, Vec<_>) = shares.unzip();
+        let coefficients = polynomial_through(&points, &values, self.options.backend).into_iter();
+        let secrets = coefficients.map(|coefficient| SecretScalar::from_bytes(&coefficient.to_bytes()));
+        secrets.map(|secret| secret.map(|secret| S::public_key(&secret)).map_err(|_| Failure::Zero)).collect()
+    }
+
+    /// This member's share of the new key, if it receives one.
+    fn key_share(&self, shared_key: &SharedKey<S>) -> Result<Option<KeyShare<S>>, Failure> {
+        let Some(index) = self.ceremony.receiver_index(self.member) else { return Ok(None) };
+        let shares = self.weights().into_iter().map(|(dealer, weight)| {
+            let share = self.dealt_share(dealer, &self.judgement.deals[&dealer]);
+            share.map(|share| (weight, share.value)).ok_or(Failure::ShareMismatch(index))
+        });
+        let shares = shares.collect::<Result<Vec<_>, _>>()?;
+        let sum = SecretScalar::combination(shares.iter().map(|(weight, share)| (*weight, share)));
+        let share = self.checked(index, sum, shared_key)?;
+        Ok(Some(share))
+    }
+
+    /// A share that is what the shared key commits to.
+    fn checked(
+        &self,
+        index: Index,
+        secret: Result<SecretScalar, SecretError>,
+        shared_key: &SharedKey<S>,
+    ) -> Result<KeyShare<S>, Failure> {
+        let secret = secret.map_err(|_| Failure::Zero)?;
+        let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| Failure::Zero)?;
+        let share = KeyShare::new(index, secret);
+        let proven = shared_key.commitment().proves(shared_key.committee(), &share, self.options.backend);
+        proven.map_err(|_| Failure::ShareMismatch(index))?;
+        Ok(share)
+    }
+
+    fn digest(&self, shared_key: &SharedKey<S>, dealers: &[MemberNumber]) -> Digest {
+        let mut hash = Sha256::new();
+        hash.update(b"quorate-dkg-v1 outcome");
+        hash.update(self.ceremony.id().0);
+        hash.update((dealers.len() as u32).to_be_bytes());
+        for dealer in dealers {
+            hash.update(dealer.number().to_be_bytes());
+        }
+        hash.update(shared_key.to_json());
+        Digest(hash.finalize().into())
+    }
+
+    /// The confirmations of the outcome that this participant came to.
+    fn agreeing(&self) -> Vec<&Message> {
+        let Ok(shared_key) = self.shared_key() else { return Vec::new() };
+        let expected = self.digest(&shared_key, &self.qualified());
+        let agrees =
+            |message: &&Message| matches!(message.body(), Body::Confirmation { outcome, .. } if *outcome == expected);
+        self.messages.values().filter(agrees).collect()
+    }
+
+    /// How the ceremony ended, all rounds being closed.
+    fn result(&self) -> Result<Outcome<S>, Failure> {
+        let dealers = self.qualified();
+        if let Purpose::Recover { shared_key, lost } = self.ceremony.purpose() {
+            let key_share = if self.ceremony.lost_member() == Some(self.member) {
+                Some(self.recovered(shared_key, *lost)?)
+            } else {
+                self.share.clone()
+            };
+            return Ok(Outcome { shared_key: shared_key.clone(), key_share, dealers, confirmations: Vec::new() });
+        }
+        let shared_key = self.shared_key()?;
+        let key_share = self.key_share(&shared_key)?;
+        let confirmations: Vec<_> = self.agreeing().into_iter().cloned().collect();
+        let (agreeing, needed) = (confirmations.len(), self.ceremony.confirmations_needed());
+        if agreeing < needed {
+            return Err(Failure::Unconfirmed { agreeing, needed });
+        }
+        Ok(Outcome { shared_key, key_share, dealers, confirmations })
+    }
+
+    /// In a recovery: this member's share, hidden by the sum of what was dealt to it, which is zero at the lost share
+    /// (Herzberg, Jarecki, Krawczyk and Yung, 1995).
+    fn contribution(&self) -> Result<Body, SecretError> {
+        let lost = self.ceremony.lost_member().expect("only a recovery has contributions");
+        let own = SecretScalar::from_bytes(&self.share.as_ref().expect("a helper has its share").secret().to_bytes())?;
+        let deals = self.qualified().into_iter().map(|dealer| (dealer, &self.judgement.deals[&dealer]));
+        let dealt: Vec<_> = deals.filter_map(|(dealer, deal)| self.dealt_share(dealer, deal)).collect();
+        let terms = dealt.iter().map(|share| &share.value).chain([&own]);
+        let sum = SecretScalar::combination(terms.map(|term| (Scalar::ONE, term)))?;
+        let ephemeral = derive(&self.ceremony, &self.seed, "contribution", lost.number())?.to_bytes();
+        let share = seal(&self.ceremony, self.member, lost, sum.to_bytes().as_slice(), &ephemeral);
+        Ok(Body::Contribution { share })
+    }
+
+    /// In a recovery, for who lost the share: the true contributions, and who sent a false one.
+    fn contributions(&self) -> (Vec<(Index, SecretScalar)>, Vec<MemberNumber>) {
+        let shared_key = self.ceremony.previous().expect("a recovery has a previous key");
+        let (backend, committee) = (self.options.backend, self.ceremony.committee());
+        let hiding: Vec<_> =
+            self.qualified().iter().map(|dealer| self.judgement.deals[dealer].commitment.as_slice()).collect();
+        let (mut true_ones, mut false_ones) = (Vec::new(), Vec::new());
+        for (index, helper) in self.ceremony.receivers() {
+            let Some(message) = self.messages.get(&(Round::Contribution, helper)) else { continue };
+            let Body::Contribution { share } = message.body() else { continue };
+            let info = envelope_info(&self.ceremony, helper, self.member);
+            let sum = self.identity.open(&info, &share.0);
+            let sum = sum.and_then(|bytes| SecretScalar::from_bytes(bytes.as_slice().try_into().ok()?).ok());
+            let x = committee.point(index);
+            let own = shared_key.commitment().points().iter().map(PublicKey::point).collect::<Vec<_>>();
+            let parts = hiding.iter().copied().chain([own.as_slice()]).map(|points| value(points, x, backend));
+            let expected = backend.sum(&parts.collect::<Vec<_>>());
+            match sum.filter(|sum| S::public_key(sum) == expected) {
+                Some(sum) => true_ones.push((index, sum)),
+                None => false_ones.push(helper),
+            }
+        }
+        (true_ones, false_ones)
+    }
+
+    fn recovered(&self, shared_key: &SharedKey<S>, lost: Index) -> Result<KeyShare<S>, Failure> {
+        let committee = shared_key.committee();
+        let needed = committee.threshold();
+        let (contributions, _) = self.contributions();
+        if contributions.len() < needed {
+            return Err(Failure::TooFewContributions { found: contributions.len(), needed });
+        }
+        let chosen = &contributions[..needed];
+        let points: Vec<_> = chosen.iter().map(|(index, _)| committee.point(*index)).collect();
+        let weights = coefficients_at(&points, committee.point(lost), self.options.backend);
+        let terms = weights.into_iter().zip(chosen.iter().map(|(_, sum)| sum));
+        self.checked(lost, SecretScalar::combination(terms), shared_key)
+    }
+
+    /// Why receivers came to different outcomes: members who signed two messages, and messages that not all saw.
+    fn unequal_views(&self) -> Vec<Culprit> {
+        let mut views: BTreeMap<MemberNumber, BTreeSet<(Round, MemberNumber)>> = BTreeMap::new();
+        let own: Vec<_> = self.messages.values().map(Message::seen).collect();
+        let mut all: Vec<Seen> = own.clone();
+        for message in self.messages.values() {
+            let Body::Confirmation { seen, .. } = message.body() else { continue };
+            views.insert(message.sender(), seen.iter().map(|seen| (seen.round, seen.sender)).collect());
+            // What this participant has seen itself needs no second look.
+            let other = seen.iter().filter(|seen| !own.contains(seen) && seen.is_signed(&self.ceremony));
+            all.extend(other.cloned());
+        }
+        let known: BTreeSet<_> = all.iter().map(|seen| (seen.round, seen.sender)).collect();
+        let unseen = known.into_iter().filter(|(round, _)| *round != Round::Confirmation).filter_map(|key| {
+            let unseen_by = views.iter().filter(|(_, view)| !view.contains(&key)).map(|(member, _)| *member);
+            let unseen_by: Vec<_> = unseen_by.collect();
+            (!unseen_by.is_empty()).then_some(Culprit::NotSeenByAll { round: key.0, sender: key.1, unseen_by })
+        });
+        let proven = contradictions(all).into_iter();
+        let new = proven.filter(|blame| !self.contradictions.iter().any(|(_, known)| known.member() == blame.member()));
+        new.map(Culprit::Proven).chain(unseen).collect()
+    }
+
+    /// The state as JSON, with the seed and the share of the previous key in the clear: write it for nobody else to
+    /// read. The identity and the ceremony are not in it.
+    pub fn to_json(&self) -> Zeroizing<String> {
+        let public = serde_json::to_string(&PublicState {
+            ceremony: self.ceremony.id(),
+            member: self.member,
+            closed: self.closed,
+            messages: self.messages.values().cloned().collect(),
+            contradictions: self.contradictions.iter().map(|(closed, blame)| (*closed, blame.to_json())).collect(),
+        })
+        .expect("text and numbers are JSON");
+        let secret = |bytes: &[u8; 32]| Zeroizing::new(base16ct::lower::encode_string(bytes));
+        let seed = secret(&self.seed);
+        let share = self.share.as_ref().map(|share| secret(&share.secret().to_bytes()));
+        let mut json = Zeroizing::new(String::with_capacity(public.len() + 200));
+        json.push_str("{\"seed\":\"");
+        json.push_str(&seed);
+        json.push('"');
+        if let Some(share) = &share {
+            json.push_str(",\"share\":\"");
+            json.push_str(share);
+            json.push('"');
+        }
+        json.push_str(",\"public\":");
+        json.push_str(&public);
+        json.push_str("}\n");
+        json
+    }
+
+    /// Goes on from a state.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn from_json(
+        json: &[u8],
+        ceremony: Ceremony<S>,
+        identity: Identity,
+        options: Options,
+    ) -> Result<Self, JoinError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct State<'a> {
+            seed: &'a str,
+            share: Option<&'a str>,
+            public: PublicState,
+        }
+        let State { seed, share, public } = serde_json::from_slice(json)?;
+        let seed = secret(seed).ok_or(JoinError::Secret("seed"))?;
+        let member = ceremony.member_named(identity.name());
+        if public.ceremony != ceremony.id() || member != Some(public.member) {
+            return Err(JoinError::OtherState { found: public.member, ceremony: public.ceremony });
+        }
+        let share = share.map(|share| {
+            let key = secret(share).and_then(|bytes| SecretKey::from_bytes(&bytes).ok());
+            let key = key.ok_or(JoinError::Secret("share"))?;
+            let index = ceremony.previous_index(public.member).ok_or(JoinError::ShareUnneeded)?;
+            Ok::<_, JoinError>(KeyShare::new(index, key))
+        });
+        let mut participant = Self::new(ceremony, identity, seed, share.transpose()?, options)?;
+        for message in public.messages {
+            participant.take(message).map_err(JoinError::Message)?;
+        }
+        for (closed, blame) in public.contradictions {
+            let blames = Blame::from_json(&participant.ceremony, blame.as_bytes(), options.backend)?;
+            participant.contradictions.extend(blames.into_iter().map(|blame| (closed, blame)));
+        }
+        participant.resume(public.closed);
+        Ok(participant)
+    }
+
+    /// Closes the rounds that were closed when the state was written. Nothing is said that was not said then.
+    fn resume(&mut self, closed: usize) {
+        self.closed = closed.min(self.ceremony.rounds().len());
+        self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
+        let failed = self.ceremony.rounds()[..self.closed].iter().find_map(|round| self.too_few_dealers(*round));
+        self.end = match (failed, self.round()) {
+            (Some(failure), _) => Some(Err(failure)),
+            (None, None) => Some(self.result()),
+            // Who is to speak has spoken, or could not.
+            (None, Some(round)) => {
+                let silent = !self.messages.contains_key(&(round, self.member));
+                let due = silent && self.speakers(round).contains(&self.member);
+                due.then(|| self.speech(round).err()).flatten().map(Err)
+            }
+        };
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublicState {
+    ceremony: Digest,
+    member: MemberNumber,
+    closed: usize,
+    messages: Vec<Message>,
+    contradictions: Vec<(usize, String)>,
+}
+
+impl<S: Suite> std::fmt::Debug for Participant<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Participant({} of {:?}, {:?})", self.member, self.ceremony, self.round())
+    }
+}

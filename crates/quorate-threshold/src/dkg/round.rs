@@ -1,0 +1,40 @@
+//! The rounds of a ceremony.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The step of a ceremony that a message belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(clippy::exhaustive_enums, reason = "the protocol has these rounds")]
+pub enum Round {
+    /// Dealers commit to their polynomials and send each receiver its share, encrypted.
+    Deal = 1,
+    /// Receivers say which dealers gave them a false share, or none.
+    Response = 2,
+    /// Dealers who were accused show what they sent.
+    Justification = 3,
+    /// With [`Variant::CommitFirst`](super::Variant::CommitFirst): dealers show their contributions to the key.
+    Reveal = 4,
+    /// If a dealer did not: receivers show the shares that they have of it, so that its contribution is not lost.
+    Disclosure = 5,
+    /// In a recovery: helpers send the participant who lost its share what it recovers it from.
+    Contribution = 6,
+    /// Receivers say which outcome they have come to.
+    Confirmation = 7,
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Deal => "deal",
+            Self::Response => "response",
+            Self::Justification => "justification",
+            Self::Reveal => "reveal",
+            Self::Disclosure => "disclosure",
+            Self::Contribution => "contribution",
+            Self::Confirmation => "confirmation",
+        })
+    }
+}

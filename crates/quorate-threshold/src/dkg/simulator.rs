@@ -1,0 +1,363 @@
+//! Ceremonies in memory, for the tests: honest participants, participants who lie or fall silent, and a network that
+//! loses, doubles and reorders. Everything follows from a seed.
+
+use std::collections::BTreeMap;
+
+use quorate::{Backend, Options, Suite, rand_core::Rng};
+use quorate_curve::Group;
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+use zeroize::Zeroizing;
+
+use super::{dealing::seal, *};
+use crate::{Committee, Identifiers, Interpolation, KeyShare, SharedKey};
+
+/// What a member does that it should not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behaviour {
+    Honest,
+    /// Says nothing from this round on.
+    Silent(Round),
+    /// Gives receivers with even numbers a false share, and answers complaints as an honest dealer would.
+    FalseShares,
+    /// The same, and does not answer.
+    FalseSharesUnanswered,
+    /// Encrypts garbage to everyone.
+    Garbage,
+    /// Complains about everyone.
+    Complains,
+    /// Says that it saw a deal that nobody signed.
+    FalseSighting,
+    /// Signs two messages of a round, one for members with even numbers.
+    Equivocates(Round),
+    /// Commits to a polynomial of a higher degree.
+    RaisedDegree,
+    /// Commits to one of a lower degree.
+    LoweredDegree,
+    /// Publishes the identity as a coefficient.
+    Identity,
+    /// Publishes a point outside the subgroup.
+    OutsideSubgroup,
+    /// Copies the proof of another deal.
+    FalseProof,
+    /// Deals another constant: in a resharing something else than its share.
+    OtherConstant,
+    /// Reveals another contribution than it committed to.
+    FalseReveal,
+    /// Falls silent when contributions are revealed, and a confederate discloses a false share of it.
+    FalseDisclosure,
+    /// Confirms an outcome that is none.
+    FalseConfirmation,
+    /// In a recovery: sends another value.
+    FalseContribution,
+}
+
+pub(super) const LIES: [Behaviour; 23] = [
+    Behaviour::Silent(Round::Deal),
+    Behaviour::Silent(Round::Response),
+    Behaviour::Silent(Round::Justification),
+    Behaviour::Silent(Round::Reveal),
+    Behaviour::Silent(Round::Disclosure),
+    Behaviour::Silent(Round::Confirmation),
+    Behaviour::FalseShares,
+    Behaviour::FalseSharesUnanswered,
+    Behaviour::Garbage,
+    Behaviour::Complains,
+    Behaviour::FalseSighting,
+    Behaviour::Equivocates(Round::Deal),
+    Behaviour::Equivocates(Round::Response),
+    Behaviour::RaisedDegree,
+    Behaviour::LoweredDegree,
+    Behaviour::Identity,
+    Behaviour::OutsideSubgroup,
+    Behaviour::FalseProof,
+    Behaviour::OtherConstant,
+    Behaviour::FalseReveal,
+    Behaviour::FalseDisclosure,
+    Behaviour::FalseConfirmation,
+    Behaviour::FalseContribution,
+];
+
+/// What the network does to each message on its way to each member, in parts of a hundred.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Faults {
+    pub(super) lost: u32,
+    pub(super) doubled: u32,
+    /// Whether every program is started again from its state after each step.
+    pub(super) crashes: bool,
+}
+
+pub(super) struct Simulation<S: Suite> {
+    pub(super) ceremony: Ceremony<S>,
+    pub(super) identities: Vec<Identity>,
+    pub(super) participants: Vec<Participant<S>>,
+    pub(super) behaviours: Vec<Behaviour>,
+    faults: Faults,
+    /// Who gets what, not yet delivered.
+    queue: Vec<(usize, Message)>,
+    rng: ChaCha20Rng,
+}
+
+pub(super) fn identities(n: usize) -> Vec<Identity> {
+    let mut rng = ChaCha20Rng::from_seed([9; 32]);
+    (1..=n).map(|i| Identity::generate(&format!("member-{i}"), &mut rng).expect("a name")).collect()
+}
+
+/// A ceremony in which all members deal and receive.
+pub(super) fn description<S: Suite>(suite: S, t: usize, n: usize, purpose: Purpose<S>) -> Description<S> {
+    let seats = identities(n).into_iter().map(|identity| identity.member()).zip(1..);
+    let seats = seats.map(|(member, i)| Seat { member, dealer: Some(i), receiver: Some(i) }).collect();
+    let identifiers = Identifiers::Integers;
+    Description { suite, purpose, threshold: t, identifiers, dealers_needed: None, seats, nonce: [3; 16] }
+}
+
+impl<S: Suite> Simulation<S> {
+    /// `shares` are those of the previous key, by member.
+    pub(super) fn new(
+        description: Description<S>,
+        shares: &[Option<KeyShare<S>>],
+        behaviours: &[Behaviour],
+        faults: Faults,
+        seed: u64,
+    ) -> Self {
+        let n = description.seats.len();
+        let ceremony = Ceremony::new(description, Backend::auto()).expect("a ceremony");
+        let identities = identities(n);
+        let mut simulation = Self {
+            ceremony: ceremony.clone(),
+            identities: identities.clone(),
+            participants: Vec::new(),
+            behaviours: behaviours.to_vec(),
+            faults,
+            queue: Vec::new(),
+            rng: ChaCha20Rng::seed_from_u64(seed),
+        };
+        for (place, identity) in identities.into_iter().enumerate() {
+            let share = shares.get(place).cloned().flatten();
+            let joined = Participant::join(ceremony.clone(), identity, member_seed(place), share, Options::default());
+            let (participant, outputs) = joined.expect("a member");
+            simulation.participants.push(participant);
+            simulation.send(place, outputs);
+        }
+        simulation
+    }
+
+    pub(super) fn is_honest(&self, member: MemberNumber) -> bool {
+        self.behaviours[member.place()] == Behaviour::Honest
+    }
+
+    /// Runs to the end: messages are delivered in random order, rounds closed when they are complete, and if nothing
+    /// moves any more, whoever still waits stops waiting.
+    pub(super) fn run(&mut self) {
+        loop {
+            while !self.queue.is_empty() {
+                let next = self.below(self.queue.len());
+                let (place, message) = self.queue.swap_remove(next);
+                self.step(place, Event::Message(message));
+            }
+            let ready: Vec<_> = self.places(Participant::is_complete);
+            let waiting = self.places(|participant| participant.end().is_none());
+            if waiting.is_empty() {
+                return;
+            }
+            // Who has fallen behind stops waiting first.
+            let behind = waiting.iter().map(|place| self.participants[*place].round()).min().expect("not empty");
+            let behind: Vec<_> = self.places(|participant| participant.round() == behind && behind.is_some());
+            for place in if ready.is_empty() { behind } else { ready } {
+                self.step(place, Event::Close);
+            }
+        }
+    }
+
+    fn places(&self, test: impl Fn(&Participant<S>) -> bool) -> Vec<usize> {
+        (0..self.participants.len()).filter(|place| test(&self.participants[*place])).collect()
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.rng.next_u64() % n as u64) as usize
+    }
+
+    fn step(&mut self, place: usize, event: Event) {
+        let (participant, outputs) = self.participants[place].clone().step(event);
+        self.participants[place] = participant;
+        if self.faults.crashes {
+            self.restart(place);
+        }
+        self.send(place, outputs);
+    }
+
+    /// The program stops and starts again from its state.
+    fn restart(&mut self, place: usize) {
+        let state = self.participants[place].to_json();
+        let (ceremony, identity) = (self.ceremony.clone(), self.identities[place].clone());
+        let resumed = Participant::from_json(state.as_bytes(), ceremony, identity, Options::default());
+        let resumed = resumed.expect("its own state");
+        let (before, after) = (&self.participants[place], &resumed);
+        assert_eq!((before.round(), before.end().is_some()), (after.round(), after.end().is_some()));
+        assert_eq!(before.culprits(), after.culprits());
+        assert_eq!(*after.to_json(), *state);
+        self.participants[place] = resumed;
+    }
+
+    fn send(&mut self, place: usize, outputs: Vec<Output>) {
+        for output in outputs {
+            let Output::Publish(message) = output else { continue };
+            let said = self.said(place, 0, &message);
+            self.participants[place].pretend(message.round(), said);
+            for receiver in 0..self.participants.len().max(self.behaviours.len()) {
+                if receiver == place {
+                    continue;
+                }
+                let Some(said) = self.said(place, receiver, &message) else { continue };
+                if self.below(100) < self.faults.lost as usize {
+                    continue;
+                }
+                self.queue.push((receiver, said.clone()));
+                if self.below(100) < self.faults.doubled as usize {
+                    self.queue.push((receiver, said));
+                }
+            }
+        }
+    }
+
+    /// What a member really tells another.
+    fn said(&self, place: usize, to: usize, message: &Message) -> Option<Message> {
+        let ceremony = &self.ceremony;
+        let sender = message.sender();
+        let even = (to + 1).is_multiple_of(2);
+        let mut body = message.body().clone();
+        match (self.behaviours[place], &mut body) {
+            (Behaviour::Silent(round), _) if message.round() >= round => return None,
+            (Behaviour::FalseSharesUnanswered, Body::Justification { .. }) => return None,
+            (Behaviour::FalseDisclosure, Body::Reveal { .. }) => return None,
+            (Behaviour::FalseShares | Behaviour::FalseSharesUnanswered, Body::Deal { shares, .. }) => {
+                for ((_, receiver), share) in ceremony.receivers().zip(shares) {
+                    if receiver.number().is_multiple_of(2) {
+                        let length = if ceremony.hides_contributions() { 64 } else { 32 };
+                        *share = seal(ceremony, sender, receiver, &vec![1; length], &[receiver.number() as u8; 32]);
+                    }
+                }
+            }
+            (Behaviour::Garbage, Body::Deal { shares, .. }) => shares.fill(Bytes(vec![7; 40])),
+            (Behaviour::Complains, Body::Response { deals, complaints }) => {
+                *complaints = deals.iter().map(|deal| deal.sender).collect();
+            }
+            (Behaviour::Equivocates(Round::Deal), Body::Deal { shares, .. }) if even => {
+                shares.last_mut().expect("a receiver").0.push(0);
+            }
+            (Behaviour::Equivocates(Round::Response), Body::Response { complaints, .. }) if even => {
+                *complaints = ceremony.dealers().take(1).collect();
+            }
+            (Behaviour::RaisedDegree, Body::Deal { commitment, .. }) => {
+                commitment.push(S::Key::generator().compress().into());
+            }
+            (Behaviour::LoweredDegree, Body::Deal { commitment, .. }) => {
+                commitment.pop();
+            }
+            (Behaviour::Identity, Body::Deal { commitment, .. }) => {
+                *commitment.last_mut().expect("a coefficient") = S::Key::IDENTITY.compress().into();
+            }
+            (Behaviour::OutsideSubgroup, Body::Deal { commitment, .. }) => {
+                commitment[0] = outside_subgroup::<S::Key>().into();
+            }
+            (Behaviour::FalseProof, Body::Deal { proof: Some(proof), .. }) => {
+                *proof = S::Signature::generator().compress().into();
+            }
+            (Behaviour::OtherConstant, Body::Deal { commitment, .. }) => {
+                commitment[0] = S::Key::generator().compress().into();
+            }
+            (Behaviour::FalseReveal, Body::Reveal { commitment, .. }) => {
+                commitment[0] = S::Key::generator().compress().into();
+            }
+            (Behaviour::FalseDisclosure, Body::Disclosure { shares }) => {
+                for disclosed in shares {
+                    disclosed.share = Bytes(vec![1; 64]);
+                }
+            }
+            (Behaviour::FalseSighting, Body::Response { deals, .. }) => {
+                deals.last_mut().expect("a deal").body = Digest([1; 32]);
+            }
+            (Behaviour::FalseConfirmation, Body::Confirmation { outcome, .. }) => *outcome = Digest([1; 32]),
+            (Behaviour::FalseContribution, Body::Contribution { share }) => {
+                let lost = ceremony.lost_member().expect("a recovery");
+                *share = seal(ceremony, sender, lost, &[1; 32], &[2; 32]);
+            }
+            _ => return Some(message.clone()),
+        }
+        Some(Message::sign(ceremony, sender, &self.identities[place], body))
+    }
+
+    /// What must hold however the members and the network behave. Returns how the honest ones ended.
+    pub(super) fn check(&self) -> Vec<&Result<Outcome<S>, Failure>> {
+        let honest = self.participants.iter().filter(|participant| self.is_honest(participant.member()));
+        let honest: Vec<_> = honest.collect();
+        let ends: Vec<_> = honest.iter().map(|participant| participant.end().expect("it ran to the end")).collect();
+        let outcomes: Vec<_> = ends.iter().filter_map(|end| end.as_ref().ok()).collect();
+        for pair in outcomes.windows(2) {
+            assert_eq!(pair[0].shared_key, pair[1].shared_key, "two keys");
+        }
+        if let Some(outcome) = outcomes.first() {
+            let shares: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.key_share.clone()).collect();
+            assert_signs(&outcome.shared_key, &shares);
+        }
+        for participant in honest {
+            let culprits = participant.culprits();
+            for culprit in &culprits {
+                let Culprit::Proven(blame) = culprit else { continue };
+                assert!(!self.is_honest(blame.member()), "{blame:?}");
+                let judged = Blame::from_json(&self.ceremony, blame.to_json().as_bytes(), Backend::auto());
+                assert!(judged.expect("evidence").contains(blame), "a third party does not see {blame:?}");
+            }
+            let failed = participant.end().is_some_and(Result::is_err);
+            assert!(!failed || !culprits.is_empty(), "{:?} and nobody is named", participant.end());
+        }
+        ends
+    }
+}
+
+pub(super) fn member_seed(place: usize) -> Zeroizing<[u8; 32]> {
+    Zeroizing::new([place as u8 + 1; 32])
+}
+
+/// Any t of the shares make the signature of the key.
+pub(super) fn assert_signs<S: Suite>(shared_key: &SharedKey<S>, shares: &[KeyShare<S>]) {
+    let (committee, options) = (shared_key.committee(), Options::default());
+    let t = committee.threshold();
+    for share in shares {
+        shared_key.commitment().proves(committee, share, options.backend).expect("the share fits the key");
+    }
+    if shares.len() < t {
+        return;
+    }
+    for chosen in [&shares[..t], &shares[shares.len() - t..]] {
+        let by_index: BTreeMap<_, _> = chosen.iter().map(|share| (share.index(), share)).collect();
+        let indices: Vec<_> = by_index.keys().copied().collect();
+        let interpolation = Interpolation::new(committee, &indices, &options).expect("t shares");
+        let suite = shared_key.suite();
+        let points: Vec<_> = interpolation.signers().iter().map(|i| by_index[i].sign(suite, b"m").point()).collect();
+        let signature = quorate::UncheckedSignature::from_point(interpolation.of_points(&points, &options));
+        assert!(shared_key.public_key().verify(suite, b"m", signature).is_valid());
+    }
+}
+
+/// A key that a dealer shared, for ceremonies that need a previous one.
+pub(super) fn previous<S: Suite>(suite: S, t: usize, n: usize) -> (SharedKey<S>, Vec<KeyShare<S>>) {
+    let mut rng = ChaCha20Rng::from_seed([8; 32]);
+    let committee = Committee::new(t, n, Identifiers::Integers, Backend::auto()).expect("a committee");
+    let secret = quorate::SecretKey::generate(suite, &mut rng);
+    let (shares, commitment) = crate::deal(&committee, suite, &secret, &mut rng).expect("shares");
+    (SharedKey::new(suite, committee, commitment).expect("t points"), shares)
+}
+
+/// A point of the curve that is not in the subgroup of order r: (0, 2) in G1, and the first one found in G2.
+fn outside_subgroup<G: Group>() -> Vec<u8> {
+    let backend = Backend::auto();
+    let candidates = (0..=u8::MAX).map(|last| {
+        let mut bytes = vec![0; G::COMPRESSED];
+        bytes[0] = 0x80;
+        bytes[G::COMPRESSED - 1] = last;
+        bytes
+    });
+    let outside =
+        candidates.into_iter().find(|bytes| backend.decode::<G>(bytes).is_ok_and(|point| !backend.is_member(&point)));
+    outside.expect("every other x is one of a point, and few are in the subgroup")
+}

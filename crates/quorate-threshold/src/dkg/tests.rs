@@ -1,0 +1,706 @@
+//! Ceremonies from end to end: what each kind makes, what each lie comes to, and what no behaviour can do.
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
+
+use quorate::{Backend, MinPk, MinSig, Options, Suite};
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+
+use super::{
+    simulator::{Behaviour, Faults, LIES, Simulation, assert_signs, description, identities, member_seed, previous},
+    *,
+};
+use crate::{CommitteeError, Identifiers, KeyShare};
+
+const VARIANTS: [Variant; 2] = [Variant::JointFeldman, Variant::CommitFirst];
+
+fn run<S: Suite>(
+    description: Description<S>,
+    shares: &[Option<KeyShare<S>>],
+    behaviours: &[Behaviour],
+    faults: Faults,
+    seed: u64,
+) -> Simulation<S> {
+    let mut simulation = Simulation::new(description, shares, behaviours, faults, seed);
+    simulation.run();
+    simulation
+}
+
+fn honest(n: usize) -> Vec<Behaviour> {
+    vec![Behaviour::Honest; n]
+}
+
+/// All honest participants ended with a key.
+fn all_succeed<S: Suite>(simulation: &Simulation<S>) {
+    for end in simulation.check() {
+        assert!(end.is_ok(), "{:?}: {:?}", simulation.behaviours, end);
+    }
+}
+
+/// One member with a behaviour, the others honest.
+fn with_one<S: Suite>(purpose: Purpose<S>, suite: S, t: usize, n: usize, one: Behaviour) -> Simulation<S> {
+    let mut behaviours = honest(n);
+    behaviours[0] = one;
+    run(description(suite, t, n, purpose), &[], &behaviours, Faults::default(), 1)
+}
+
+/// What the second member says of the first.
+fn named<S: Suite>(simulation: &Simulation<S>) -> Vec<Culprit> {
+    let culprits = simulation.participants[1].culprits();
+    culprits.into_iter().filter(|culprit| culprit.member().number() == 1).collect()
+}
+
+fn misdeeds<S: Suite>(simulation: &Simulation<S>) -> Vec<Misdeed> {
+    let proven = named(simulation).into_iter().filter_map(|culprit| match culprit {
+        Culprit::Proven(blame) => Some(blame.misdeed().clone()),
+        _ => None,
+    });
+    proven.collect()
+}
+
+fn number(n: usize) -> MemberNumber {
+    serde_json::from_str(&n.to_string()).unwrap()
+}
+
+fn new_keys<S: Suite>(suite: S) {
+    for variant in VARIANTS {
+        for (t, n) in [(1, 1), (1, 2), (2, 2), (3, 5)] {
+            for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
+                let description = Description { identifiers, ..description(suite, t, n, Purpose::NewKey(variant)) };
+                let simulation = run(description, &[], &honest(n), Faults::default(), 0);
+                all_succeed(&simulation);
+                assert!(simulation.participants.iter().all(|participant| participant.culprits().is_empty()));
+            }
+        }
+    }
+}
+
+#[test]
+fn honest_participants_make_a_key() {
+    new_keys(MinPk::Eth2);
+    new_keys(MinSig::Basic);
+}
+
+/// The program of every participant stops after every step, and goes on from its state.
+#[test]
+fn a_crash_after_any_step_changes_nothing() {
+    let faults = Faults { crashes: true, ..Faults::default() };
+    for variant in VARIANTS {
+        for behaviour in [
+            Behaviour::Honest,
+            Behaviour::FalseShares,
+            Behaviour::Silent(Round::Reveal),
+            Behaviour::Equivocates(Round::Deal),
+        ] {
+            let mut behaviours = honest(3);
+            behaviours[0] = behaviour;
+            let description = || description(MinPk::Eth2, 2, 3, Purpose::NewKey(variant));
+            let crashing = run(description(), &[], &behaviours, faults, 5);
+            let steady = run(description(), &[], &behaviours, Faults::default(), 5);
+            crashing.check();
+            for (one, other) in crashing.participants.iter().zip(&steady.participants) {
+                assert_eq!(one.messages().collect::<Vec<_>>(), other.messages().collect::<Vec<_>>());
+                assert_eq!(*one.to_json(), *other.to_json());
+            }
+        }
+    }
+}
+
+/// With one liar of four all honest ones succeed, whatever the lie, and the liar is named.
+#[test]
+fn one_liar_is_named_and_stops_nobody() {
+    for variant in VARIANTS {
+        for lie in LIES {
+            let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 2, 4, lie);
+            let commit_first = variant == Variant::CommitFirst;
+            let hiding_only = matches!(
+                lie,
+                Behaviour::Silent(Round::Reveal | Round::Disclosure)
+                    | Behaviour::FalseReveal
+                    | Behaviour::FalseDisclosure
+                    | Behaviour::Silent(Round::Justification)
+                    | Behaviour::FalseContribution
+            );
+            // Two sides have heard different responses, and nobody repeats these before the confirmations.
+            let splits = lie == Behaviour::Equivocates(Round::Response);
+            if splits {
+                simulation.check();
+            } else {
+                all_succeed(&simulation);
+            }
+            let harmless = match lie {
+                Behaviour::FalseContribution | Behaviour::Silent(Round::Justification) => true,
+                Behaviour::FalseConfirmation => true,
+                Behaviour::FalseProof => commit_first,
+                Behaviour::Silent(Round::Confirmation) => true,
+                Behaviour::Silent(Round::Disclosure) => true,
+                _ => hiding_only && !commit_first,
+            };
+            assert!(harmless || !named(&simulation).is_empty(), "{variant:?}: {lie:?} is not named");
+        }
+    }
+}
+
+#[test]
+fn any_behaviours_make_one_key_or_name_someone() {
+    let mut ended = [0; 2];
+    for seed in 0..40 {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let mut below = |n: u64| (quorate::rand_core::Rng::next_u64(&mut rng) % n) as usize;
+        let n = 3 + below(3);
+        let t = 1 + below(n as u64 / 2 + 1);
+        // Fewer than t lie.
+        let mut behaviours = honest(n);
+        for _ in 0..below(t as u64) {
+            behaviours[below(n as u64)] = LIES[below(LIES.len() as u64)];
+        }
+        let faults = Faults { lost: [0, 0, 3, 20][below(4)], doubled: 20, crashes: false };
+        let purpose = Purpose::NewKey(VARIANTS[below(2)]);
+        let simulation = run(description(MinPk::Eth2, t, n, purpose), &[], &behaviours, faults, seed);
+        for end in simulation.check() {
+            ended[usize::from(end.is_err())] += 1;
+        }
+    }
+    println!("{} ended with a key, {} without", ended[0], ended[1]);
+    assert!(ended[0] > 40 && ended[1] > 10, "{ended:?}");
+}
+
+#[test]
+fn false_share() {
+    for variant in VARIANTS {
+        let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 4, 7, Behaviour::FalseShares);
+        all_succeed(&simulation);
+        let expected: Vec<_> = [2, 4, 6].map(|receiver| Misdeed::FalseShare { receiver: number(receiver) }).into();
+        assert_eq!(misdeeds(&simulation), expected);
+        let outcome = simulation.participants[1].end().unwrap().as_ref().unwrap();
+        assert_eq!(outcome.dealers, (2..=7).map(number).collect::<Vec<_>>());
+    }
+}
+
+/// The dealer who was accused keeps silent: nothing is proven, but its deal does not count.
+#[test]
+fn unanswered_complaint() {
+    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let simulation = with_one(purpose, MinPk::Eth2, 4, 7, Behaviour::FalseSharesUnanswered);
+    all_succeed(&simulation);
+    let dealer = number(1);
+    let unanswered = [2, 4, 6].map(|receiver| Culprit::Unanswered { dealer, receiver: number(receiver) });
+    let silent = Culprit::Silent { round: Round::Justification, member: dealer };
+    assert_eq!(named(&simulation), [vec![silent], unanswered.to_vec()].concat());
+}
+
+/// So many complain that one of them must be honest. The dealer must not open t shares, which would be its secret.
+#[test]
+fn as_many_complaints_as_the_threshold() {
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 7, Behaviour::Garbage);
+    all_succeed(&simulation);
+    assert_eq!(named(&simulation), [Culprit::Accused { dealer: number(1), complaints: 7 }]);
+    assert!(simulation.participants[0].published().all(|message| message.round() != Round::Justification));
+}
+
+#[test]
+fn false_complaint() {
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::Complains);
+    all_succeed(&simulation);
+    let found = misdeeds(&simulation);
+    assert!((2..=5).all(|dealer| found.contains(&Misdeed::FalseComplaint { dealer: number(dealer) })), "{found:?}");
+    let outcome = simulation.participants[1].end().unwrap().as_ref().unwrap();
+    assert_eq!(outcome.dealers.len(), 5);
+}
+
+#[test]
+fn raised_degree() {
+    for variant in VARIANTS {
+        let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 3, 5, Behaviour::RaisedDegree);
+        assert_eq!(misdeeds(&simulation), [Misdeed::CommitmentLength { found: 4, expected: 3 }]);
+        let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 3, 5, Behaviour::LoweredDegree);
+        assert_eq!(misdeeds(&simulation), [Misdeed::CommitmentLength { found: 2, expected: 3 }]);
+    }
+}
+
+#[test]
+fn identity_commitment_and_small_subgroup() {
+    for behaviour in [Behaviour::Identity, Behaviour::OutsideSubgroup] {
+        let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinSig::Basic, 2, 4, behaviour);
+        assert!(matches!(misdeeds(&simulation)[..], [Misdeed::Point { .. }]), "{:?}", misdeeds(&simulation));
+        let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 4, behaviour);
+        assert!(matches!(misdeeds(&simulation)[..], [Misdeed::Point { .. }]), "{:?}", misdeeds(&simulation));
+    }
+}
+
+/// A dealer whose contribution is its own minus those of all others would own the key. It cannot prove that it knows it.
+#[test]
+fn rogue_key() {
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::OtherConstant);
+    assert_eq!(misdeeds(&simulation), [Misdeed::Proof]);
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::FalseProof);
+    assert_eq!(misdeeds(&simulation), [Misdeed::Proof]);
+}
+
+/// In Joint-Feldman a proof names the dealer and the ceremony, so a copy of a whole deal proves nothing.
+#[test]
+fn copied_deal() {
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let deal = simulation.participants[1].published().next().unwrap();
+    let copy = Message::sign(&simulation.ceremony, number(1), &simulation.identities[0], deal.body().clone());
+    let blames = judge(&simulation.ceremony, &[copy], Backend::auto());
+    assert_eq!(blames.iter().map(Blame::misdeed).collect::<Vec<_>>(), [&Misdeed::Proof]);
+}
+
+/// A dealer that sees the contributions and then keeps silent does not change the key: it is reconstructed.
+#[test]
+fn withheld_contribution() {
+    let key = |behaviour| {
+        let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 3, 6, behaviour);
+        all_succeed(&simulation);
+        let outcome = simulation.participants[1].end().unwrap().as_ref().unwrap();
+        (outcome.shared_key.clone(), named(&simulation))
+    };
+    let (expected, nobody) = key(Behaviour::Honest);
+    assert_eq!(nobody, []);
+    let (silent, culprits) = key(Behaviour::Silent(Round::Reveal));
+    assert_eq!(silent, expected);
+    assert!(culprits.contains(&Culprit::Silent { round: Round::Reveal, member: number(1) }));
+    let (lied, culprits) = key(Behaviour::FalseReveal);
+    assert_eq!(lied, expected);
+    let proven = culprits.iter().filter_map(|culprit| match culprit {
+        Culprit::Proven(blame) => Some(blame.misdeed()),
+        _ => None,
+    });
+    assert_eq!(proven.collect::<Vec<_>>(), [&Misdeed::OtherContribution]);
+    let (lied, culprits) = key(Behaviour::FalseDisclosure);
+    assert_eq!(lied, expected);
+    let proven = culprits.iter().filter(|culprit| matches!(culprit, Culprit::Proven(_)));
+    assert_eq!(proven.count(), 1, "{culprits:?}");
+}
+
+/// A revealed contribution with a multiple of Pedersen's second base in it: the sum would fit, the proof does not.
+#[test]
+fn revealed_contribution_with_the_second_base() {
+    let simulation = with_one(Purpose::NewKey(Variant::CommitFirst), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let of = |round| simulation.participants[0].published().find(|message| message.round() == round).unwrap();
+    let (deal, reveal) = (of(Round::Deal), of(Round::Reveal));
+    assert_eq!(judge(&simulation.ceremony, &[deal.clone(), reveal.clone()], Backend::auto()), []);
+    let Body::Reveal { commitment, blinding, .. } = reveal.body() else { panic!() };
+    // The proof of another value under the same challenge.
+    let Body::Deal { commitment: hidden, .. } = deal.body() else { panic!() };
+    let moved = Body::Reveal {
+        commitment: hidden.clone(),
+        blinding: Bytes(vec![0; 32]),
+        proof: Bytes(vec![0xc0].into_iter().chain([0; 95]).collect()),
+    };
+    let moved = Message::sign(&simulation.ceremony, number(1), &simulation.identities[0], moved);
+    let blames = judge(&simulation.ceremony, &[deal.clone(), moved], Backend::auto());
+    assert_eq!(blames.iter().map(Blame::misdeed).collect::<Vec<_>>(), [&Misdeed::Proof]);
+    assert_eq!((commitment.len(), blinding.0.len()), (2, 32));
+}
+
+/// A dealer who signs two deals is found out by the responses, and shut out. The evidence is two signatures.
+#[test]
+fn equivocating_dealer() {
+    for variant in VARIANTS {
+        let behaviour = Behaviour::Equivocates(Round::Deal);
+        all_succeed(&with_one(Purpose::NewKey(variant), MinPk::Eth2, 3, 5, behaviour));
+    }
+    let behaviour = Behaviour::Equivocates(Round::Deal);
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, behaviour);
+    assert_eq!(misdeeds(&simulation), [Misdeed::Equivocation(Round::Deal)]);
+    // The honest ones who complained about the other deal are not to blame.
+    let proven = simulation.participants[2].culprits().into_iter().filter_map(|culprit| match culprit {
+        Culprit::Proven(blame) => Some(blame),
+        _ => None,
+    });
+    let proven: Vec<_> = proven.collect();
+    assert!(proven.iter().all(|blame| blame.member() == number(1)), "{proven:?}");
+    let json = proven[0].to_json();
+    assert!(json.len() < 1000);
+    // A changed signature proves nothing.
+    let digit = json.rfind("\"}").unwrap() - 1;
+    let changed =
+        format!("{}{}{}", &json[..digit], if &json[digit..=digit] == "0" { "1" } else { "0" }, &json[digit + 1..]);
+    assert_eq!(Blame::from_json(&simulation.ceremony, changed.as_bytes(), Backend::auto()).unwrap(), []);
+}
+
+/// Nobody can be framed: messages that somebody else signed, or that are of another ceremony, prove nothing.
+#[test]
+fn framing() {
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 3, 5, Behaviour::RaisedDegree);
+    let blame = match &named(&simulation)[..] {
+        [Culprit::Proven(blame)] => blame.clone(),
+        other => panic!("{other:?}"),
+    };
+    let framed = blame.to_json().replace("\"sender\":1", "\"sender\":2");
+    assert_ne!(framed, blame.to_json());
+    assert_eq!(Blame::from_json(&simulation.ceremony, framed.as_bytes(), Backend::auto()).unwrap(), []);
+    let other =
+        Description { nonce: [4; 16], ..description(MinPk::Eth2, 3, 5, Purpose::NewKey(Variant::JointFeldman)) };
+    let other = Ceremony::new(other, Backend::auto()).unwrap();
+    assert_eq!(Blame::from_json(&other, blame.to_json().as_bytes(), Backend::auto()).unwrap(), []);
+}
+
+fn all_shares<S: Suite>(shares: &[KeyShare<S>]) -> Vec<Option<KeyShare<S>>> {
+    shares.iter().cloned().map(Some).collect()
+}
+
+/// The same key with other shares: with the same members (refresh), other thresholds, fewer dealers.
+fn reshares<S: Suite>(suite: S) {
+    let (shared_key, shares) = previous(suite, 3, 5);
+    for (t, n, dealers) in [(3, 5, 5), (4, 6, 4), (2, 3, 3)] {
+        let mut description = description(suite, t, n.max(5), Purpose::Reshare(shared_key.clone()));
+        for (place, seat) in description.seats.iter_mut().enumerate() {
+            seat.dealer = seat.dealer.filter(|_| place < dealers);
+            seat.receiver = seat.receiver.filter(|_| place < n);
+        }
+        let mut held = all_shares(&shares[..dealers]);
+        held.resize(n.max(5), None);
+        let faults = Faults { crashes: n == 3, ..Faults::default() };
+        let simulation = run(description, &held, &honest(n.max(5)), faults, 1);
+        all_succeed(&simulation);
+        let outcome = simulation.participants[0].end().unwrap().as_ref().unwrap();
+        assert_eq!(outcome.shared_key.public_key(), shared_key.public_key());
+        assert_eq!(outcome.shared_key.committee().threshold(), t);
+        assert_ne!(outcome.shared_key.commitment(), shared_key.commitment());
+    }
+}
+
+#[test]
+fn resharing_keeps_the_key() {
+    reshares(MinPk::Eth2);
+    reshares(MinSig::Basic);
+}
+
+#[test]
+fn shares_of_before_and_after_a_refresh_do_not_mix() {
+    let (shared_key, shares) = previous(MinPk::Eth2, 2, 3);
+    let description = description(MinPk::Eth2, 2, 3, Purpose::Reshare(shared_key));
+    let simulation = run(description, &all_shares(&shares), &honest(3), Faults::default(), 1);
+    let outcome = simulation.participants[0].end().unwrap().as_ref().unwrap();
+    let committee = outcome.shared_key.committee();
+    for share in &shares {
+        assert!(outcome.shared_key.commitment().proves(committee, share, Backend::auto()).is_err());
+    }
+}
+
+#[test]
+fn resharing_something_else_than_the_share() {
+    let (shared_key, shares) = previous(MinPk::Eth2, 3, 5);
+    let mut behaviours = honest(5);
+    behaviours[0] = Behaviour::OtherConstant;
+    let description = description(MinPk::Eth2, 3, 5, Purpose::Reshare(shared_key.clone()));
+    let simulation = run(description, &all_shares(&shares), &behaviours, Faults::default(), 1);
+    all_succeed(&simulation);
+    assert_eq!(misdeeds(&simulation), [Misdeed::OtherSecret]);
+    let outcome = simulation.participants[1].end().unwrap().as_ref().unwrap();
+    assert_eq!(outcome.shared_key.public_key(), shared_key.public_key());
+}
+
+/// A committee of dealers deals to many receivers, of whom none deals.
+#[test]
+fn few_dealers_and_many_receivers() {
+    for variant in VARIANTS {
+        let mut description = description(MinPk::Eth2, 4, 10, Purpose::NewKey(variant));
+        for (place, seat) in description.seats.iter_mut().enumerate() {
+            seat.dealer = seat.dealer.filter(|_| place < 3);
+            seat.receiver = (place as u32).checked_sub(2).filter(|index| *index > 0);
+        }
+        let simulation = run(description, &[], &honest(10), Faults::default(), 2);
+        assert_eq!(simulation.ceremony.dealers_needed(), 2);
+        all_succeed(&simulation);
+        let outcomes = simulation.participants.iter().map(|participant| participant.end().unwrap().as_ref().unwrap());
+        assert_eq!(outcomes.filter(|outcome| outcome.key_share.is_some()).count(), 7);
+    }
+}
+
+/// The share of the previous key that each member has.
+type Held = Vec<Option<KeyShare<MinPk>>>;
+
+fn recovery(helpers: &[usize], lost: usize) -> (Description<MinPk>, Held, Vec<KeyShare<MinPk>>) {
+    let (shared_key, shares) = previous(MinPk::Eth2, 3, 6);
+    let lost_index = shared_key.committee().index(lost as u64).unwrap();
+    let purpose = Purpose::Recover { shared_key, lost: lost_index };
+    let mut description = description(MinPk::Eth2, 3, helpers.len() + 1, purpose);
+    for (seat, index) in description.seats.iter_mut().zip([&[lost], helpers].concat()) {
+        seat.receiver = Some(index as u32);
+        seat.dealer = (index != lost).then_some(index as u32);
+    }
+    let held = [None].into_iter().chain(helpers.iter().map(|index| Some(shares[index - 1].clone()))).collect();
+    (description, held, shares)
+}
+
+#[test]
+fn a_lost_share_is_recovered() {
+    for (helpers, lost) in [(&[1, 2, 3][..], 4), (&[2, 3, 4, 5, 6], 1), (&[1, 3, 5, 6], 2)] {
+        let (description, held, shares) = recovery(helpers, lost);
+        let faults = Faults { crashes: true, ..Faults::default() };
+        let simulation = run(description, &held, &honest(helpers.len() + 1), faults, 3);
+        all_succeed(&simulation);
+        let outcome = simulation.participants[0].end().unwrap().as_ref().unwrap();
+        let recovered = outcome.key_share.as_ref().unwrap();
+        assert_eq!(*recovered.secret().to_bytes(), *shares[lost - 1].secret().to_bytes());
+        assert_signs(&outcome.shared_key, &shares);
+    }
+}
+
+#[test]
+fn liars_in_a_recovery() {
+    for (lie, ends) in [
+        (Behaviour::FalseContribution, true),
+        (Behaviour::FalseShares, true),
+        (Behaviour::OtherConstant, true),
+        (Behaviour::Silent(Round::Contribution), true),
+        (Behaviour::Silent(Round::Deal), true),
+    ] {
+        let (description, held, shares) = recovery(&[2, 3, 4, 5, 6], 1);
+        let mut behaviours = honest(6);
+        behaviours[1] = lie;
+        let simulation = run(description, &held, &behaviours, Faults::default(), 3);
+        let lost = &simulation.participants[0];
+        simulation.check();
+        assert_eq!(lost.end().unwrap().is_ok(), ends, "{lie:?}: {:?}", lost.culprits());
+        assert!(lost.culprits().iter().all(|culprit| culprit.member() == number(2)), "{lie:?}: {:?}", lost.culprits());
+        assert!(!lost.culprits().is_empty(), "{lie:?}");
+        let share = lost.end().unwrap().as_ref().unwrap().key_share.as_ref().unwrap();
+        assert_eq!(*share.secret().to_bytes(), *shares[0].secret().to_bytes());
+    }
+    // With three helpers of whom one lies, two are left, and three are needed.
+    let (description, held, _) = recovery(&[2, 3, 4], 1);
+    let behaviours = [Behaviour::Honest, Behaviour::FalseContribution, Behaviour::Honest, Behaviour::Honest];
+    let simulation = run(description, &held, &behaviours, Faults::default(), 3);
+    let lost = &simulation.participants[0];
+    assert_eq!(lost.end().unwrap().as_ref().err(), Some(&Failure::TooFewContributions { found: 2, needed: 3 }));
+    assert_eq!(lost.culprits(), [Culprit::FalseContribution { member: number(2) }]);
+}
+
+/// Enough dealers must be left that one of them is honest.
+#[test]
+fn too_few_dealers_is_a_failure() {
+    let mut behaviours = honest(5);
+    behaviours[..3].fill(Behaviour::Silent(Round::Deal));
+    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, Faults::default(), 1);
+    for end in simulation.check() {
+        assert_eq!(end.as_ref().err(), Some(&Failure::TooFewDealers { left: 2, needed: 3 }));
+    }
+    let silent = |member| Culprit::Silent { round: Round::Deal, member: number(member) };
+    assert_eq!(simulation.participants[4].culprits()[..3], [silent(1), silent(2), silent(3)]);
+}
+
+/// No outcome counts that too few have confirmed.
+#[test]
+fn too_few_confirmations_is_a_failure() {
+    let mut behaviours = honest(5);
+    behaviours[..2].fill(Behaviour::Silent(Round::Confirmation));
+    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, Faults::default(), 1);
+    for end in simulation.check() {
+        assert_eq!(end.as_ref().err(), Some(&Failure::Unconfirmed { agreeing: 3, needed: 4 }));
+    }
+}
+
+/// A participant with messages of everyone else, and what it says to each message that is not as it should be.
+#[test]
+fn messages_that_are_not_taken() {
+    let purpose = Purpose::NewKey(Variant::JointFeldman);
+    let simulation = with_one(purpose.clone(), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let ceremony = &simulation.ceremony;
+    let join = || {
+        let identity = simulation.identities[0].clone();
+        Participant::join(ceremony.clone(), identity, member_seed(0), None, Options::default()).unwrap().0
+    };
+    let answer = |participant: Participant<MinPk>, message: &Message| {
+        let before = participant.to_json();
+        let (after, outputs) = participant.step(Event::Message(message.clone()));
+        let [Output::Refused(error)] = &outputs[..] else { panic!("{outputs:?}") };
+        if !matches!(error, MessageError::Contradiction { .. }) {
+            assert_eq!(*after.to_json(), *before);
+        }
+        error.clone()
+    };
+    let deal = simulation.participants[1].published().next().unwrap();
+    let sender = deal.sender();
+    let json = deal.to_json();
+    let read = |json: &str| Message::from_json(json.as_bytes()).unwrap();
+    assert_eq!(
+        answer(join(), &read(&json.replace("\"sender\":2", "\"sender\":3"))),
+        MessageError::Signature(number(3))
+    );
+    for none in [0, 4, u32::MAX as usize] {
+        let message = read(&json.replace("\"sender\":2", &format!("\"sender\":{none}")));
+        assert_eq!(answer(join(), &message), MessageError::NoSuchMember(number(none)));
+    }
+    let other =
+        Ceremony::new(Description { nonce: [4; 16], ..description(MinPk::Eth2, 2, 3, purpose) }, Backend::auto());
+    let other = other.unwrap();
+    let foreign = Message::sign(&other, sender, &simulation.identities[1], deal.body().clone());
+    let expected = MessageError::OtherCeremony { found: other.id(), expected: ceremony.id() };
+    assert_eq!(answer(join(), &foreign), expected);
+    let reveal = Body::Reveal { commitment: Vec::new(), blinding: Bytes(Vec::new()), proof: Bytes(Vec::new()) };
+    let reveal = Message::sign(ceremony, sender, &simulation.identities[1], reveal);
+    assert_eq!(answer(join(), &reveal), MessageError::NoRole { sender, round: Round::Reveal });
+    let (taken, outputs) = join().step(Event::Message(deal.clone()));
+    assert!(outputs.is_empty());
+    assert_eq!(answer(taken.clone(), deal), MessageError::Duplicate);
+    let second = Body::Deal { commitment: Vec::new(), proof: None, shares: Vec::new() };
+    let second = Message::sign(ceremony, sender, &simulation.identities[1], second);
+    assert_eq!(answer(taken, &second), MessageError::Contradiction { sender, round: Round::Deal });
+    let (closed, _) = join().step(Event::Close);
+    assert_eq!(answer(closed, deal), MessageError::Late(Round::Deal));
+    for cut in 0..json.len() - 2 {
+        assert!(Message::from_json(&json.as_bytes()[..cut]).is_err(), "{cut} bytes");
+    }
+}
+
+#[test]
+fn ceremonies_that_are_none() {
+    let purpose = || Purpose::NewKey(Variant::JointFeldman);
+    let error = |change: &dyn Fn(&mut Description<MinPk>)| {
+        let mut description = description(MinPk::Eth2, 2, 3, purpose());
+        change(&mut description);
+        Ceremony::new(description, Backend::auto()).unwrap_err()
+    };
+    assert!(matches!(error(&|d| d.threshold = 0), CeremonyError::Committee(CommitteeError::NoThreshold)));
+    let above = CommitteeError::ThresholdAboveParticipants { threshold: 4, participants: 3 };
+    assert!(matches!(error(&|d| d.threshold = 4), CeremonyError::Committee(found) if found == above));
+    assert!(matches!(error(&|d| d.suite = MinPk::Augmented), CeremonyError::Augmented(_)));
+    assert!(matches!(error(&|d| d.seats[1] = d.seats[0].clone()), CeremonyError::Twice { what: "name", .. }));
+    assert!(matches!(
+        error(&|d| d.seats[1].receiver = Some(1)),
+        CeremonyError::IndexTwice { role: "receiver", index: 1 }
+    ));
+    for index in [0, 4, u32::MAX] {
+        let found = error(&|d| d.seats[1].receiver = Some(index));
+        assert!(matches!(found, CeremonyError::IndexMissing { role: "receiver", index: 2, count: 3 }), "{found}");
+        let found = error(&|d| d.seats[1].dealer = Some(index));
+        assert!(matches!(found, CeremonyError::IndexMissing { role: "dealer", index: 2, count: 3 }), "{found}");
+    }
+    let none = error(&|d| d.seats.iter_mut().for_each(|seat| seat.dealer = None));
+    assert!(matches!(none, CeremonyError::TooFewDealers { found: 0, .. }), "{none}");
+    for needed in [0, 4] {
+        let found = error(&|d| d.dealers_needed = Some(needed));
+        assert!(matches!(found, CeremonyError::DealersNeeded { dealers: 3, .. }), "{found}");
+    }
+}
+
+#[test]
+fn recoveries_that_are_none() {
+    let error = |change: &dyn Fn(&mut Description<MinPk>)| {
+        let mut description = recovery(&[1, 2, 3], 4).0;
+        change(&mut description);
+        Ceremony::new(description, Backend::auto()).unwrap_err()
+    };
+    assert!(matches!(error(&|d| d.threshold = 2), CeremonyError::RecoveryCommittee));
+    assert!(matches!(error(&|d| d.seats[0].dealer = Some(4)), CeremonyError::RecoverySeat(_)));
+    assert!(matches!(error(&|d| d.seats[1].dealer = None), CeremonyError::RecoverySeat(_)));
+    assert!(matches!(
+        error(&|d| {
+            d.seats.remove(0);
+        }),
+        CeremonyError::LostIsAbsent(_)
+    ));
+    assert!(matches!(
+        error(&|d| {
+            d.seats.pop();
+        }),
+        CeremonyError::TooFewDealers { found: 2, needed: 3 }
+    ));
+    assert!(matches!(
+        error(&|d| d.seats[1].receiver = Some(7)),
+        CeremonyError::Committee(_) | CeremonyError::RecoverySeat(_)
+    ));
+}
+
+#[test]
+fn ceremonies_are_read_as_they_were_written() {
+    let (shared_key, _) = previous(MinPk::Eth2, 3, 5);
+    let recover = recovery(&[1, 2, 3], 4).0;
+    let purposes =
+        [Purpose::NewKey(Variant::JointFeldman), Purpose::NewKey(Variant::CommitFirst), Purpose::Reshare(shared_key)];
+    let descriptions = purposes.map(|purpose| description(MinPk::Eth2, 3, 5, purpose));
+    for description in descriptions.into_iter().chain([recover]) {
+        let ceremony = Ceremony::new(description, Backend::auto()).unwrap();
+        let json = ceremony.to_json();
+        let read = Ceremony::<MinPk>::from_json(json.as_bytes(), Backend::auto()).unwrap();
+        assert_eq!((read.id(), read.to_json()), (ceremony.id(), json.clone()));
+        // Everything in it is part of its digest.
+        let changed = json.replace("member-2", "member-9");
+        assert_ne!(Ceremony::<MinPk>::from_json(changed.as_bytes(), Backend::auto()).unwrap().id(), ceremony.id());
+        assert!(Ceremony::<MinSig>::from_json(json.as_bytes(), Backend::auto()).is_err());
+        for cut in (0..json.len() - 2).step_by(37) {
+            assert!(Ceremony::<MinPk>::from_json(&json.as_bytes()[..cut], Backend::auto()).is_err());
+        }
+        let other = json.replace("quorate-dkg-v1", "quorate-dkg-v2");
+        assert!(
+            Ceremony::<MinPk>::from_json(other.as_bytes(), Backend::auto()).unwrap_err().to_string().contains("v2")
+        );
+    }
+}
+
+#[test]
+fn who_may_not_join() {
+    let (shared_key, shares) = previous(MinPk::Eth2, 2, 3);
+    let new_key = description(MinPk::Eth2, 2, 3, Purpose::NewKey(Variant::JointFeldman));
+    let reshare = description(MinPk::Eth2, 2, 3, Purpose::Reshare(shared_key));
+    let join = |description: &Description<MinPk>, identity: &Identity, share: Option<&KeyShare<MinPk>>| {
+        let ceremony = Ceremony::new(description.clone(), Backend::auto()).unwrap();
+        Participant::join(ceremony, identity.clone(), member_seed(0), share.cloned(), Options::default()).unwrap_err()
+    };
+    let identities = identities(4);
+    assert!(matches!(join(&new_key, &identities[3], None), JoinError::NotAMember(_)));
+    let mut rng = ChaCha20Rng::from_seed([1; 32]);
+    let impostor = Identity::generate("member-1", &mut rng).unwrap();
+    assert!(matches!(join(&new_key, &impostor, None), JoinError::NotAMember(_)));
+    assert!(matches!(join(&new_key, &identities[0], Some(&shares[0])), JoinError::ShareUnneeded));
+    assert!(matches!(join(&reshare, &identities[0], None), JoinError::ShareMissing(_)));
+    assert!(matches!(join(&reshare, &identities[0], Some(&shares[1])), JoinError::OtherShare { .. }));
+    let false_share = KeyShare::new(shares[0].index(), shares[1].secret().clone());
+    assert!(matches!(join(&reshare, &identities[0], Some(&false_share)), JoinError::FalseShare(_)));
+}
+
+#[test]
+fn states_and_identities_that_are_none() {
+    let simulation = with_one(Purpose::NewKey(Variant::JointFeldman), MinPk::Eth2, 2, 3, Behaviour::Honest);
+    let (ceremony, identities) = (&simulation.ceremony, &simulation.identities);
+    let state = simulation.participants[0].to_json();
+    let read = |json: &str, identity: &Identity| {
+        Participant::from_json(json.as_bytes(), ceremony.clone(), identity.clone(), Options::default())
+    };
+    assert!(read(&state, &identities[0]).is_ok());
+    assert!(matches!(read(&state, &identities[1]), Err(JoinError::OtherState { .. })));
+    for cut in (0..state.len() - 2).step_by(97) {
+        assert!(matches!(read(&state[..cut], &identities[0]), Err(JoinError::Json(_))));
+    }
+    let short = state.replacen("\"seed\":\"01", "\"seed\":\"", 1);
+    assert!(matches!(read(&short, &identities[0]), Err(JoinError::Secret("seed"))));
+    // The secrets are in no error and no debug output.
+    let json = identities[0].to_json();
+    assert_eq!(format!("{:?}", identities[0]), "Identity(member-1, redacted)");
+    let cut = json.replacen("\"signing_secret_key\": \"", "\"signing_secret_key\": \"zz", 1);
+    let error = Identity::from_json(cut.as_bytes()).unwrap_err();
+    assert_eq!(error.to_string(), "`signing_secret_key` is not 32 bytes in hexadecimal that are a secret key");
+    for name in ["", "-", "a b", "../x", "é", &"a".repeat(41)] {
+        assert!(matches!(Name::new(name), Err(IdentityError::Name(_))), "{name}");
+    }
+}
+
+/// Everything that is signed, encrypted and hashed comes to the same bytes in each version of this crate, so that
+/// participants with different versions understand each other.
+#[test]
+fn bytes_that_must_not_change() {
+    let transcript = |purpose| {
+        let simulation = with_one(purpose, MinPk::Eth2, 2, 3, Behaviour::Honest);
+        let messages: String = simulation.participants[0].messages().map(Message::to_json).collect();
+        let digest: [u8; 32] = <sha2::Sha256 as sha2::Digest>::digest(messages).into();
+        (simulation.ceremony.id().to_string(), Digest(digest).to_string())
+    };
+    let found = [transcript(Purpose::NewKey(Variant::JointFeldman)), transcript(Purpose::NewKey(Variant::CommitFirst))];
+    let expected = [
+        (
+            "d2c1ce6648b9c121e38709ffe1635ae425ceb8253da53651a301140056b4da67",
+            "eec2b370d19bd7e24c30c21941fbf3aef1dea91b0427e300f953d6719d8a6911",
+        ),
+        (
+            "aa3a057c75f65499330a4114a96a4613063ddafb75afcd06dc12370ba7271be3",
+            "ea74a76b1fc80fa9f799c25d7d70052f40fe5fb460831fa091e28f28249368bd",
+        ),
+    ]
+    .map(|(id, digest)| (id.to_owned(), digest.to_owned()));
+    assert_eq!(found, expected);
+}
