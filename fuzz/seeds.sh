@@ -23,6 +23,15 @@ seed keystore "$vectors"/05_keys/*keystore*.json
 seed key_file "$vectors"/05_keys/*keystore*.json
 mkdir -p corpus/batch_vs_naive corpus/key_file
 echo 0x263dbd792f5b1be47ed85f8938c0f29586af0d3ac7b977f21c278fe1462040e3 > corpus/key_file/hex
+# Two of three share a key, whose points are generators, in each variant; and a share.
+mkdir -p corpus/shared_key
+g1=97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb
+g2=93e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8
+for key in "eth2 $g1 integers" "drand-quicknet $g2 roots-of-unity"; do
+    set -- $key
+    echo '{"suite":"'$1'","threshold":2,"participants":3,"identifiers":"'$3'","public_key":"'$2'","commitment":["'$2'","'$2'"]}' > "corpus/shared_key/$1"
+    echo '{"suite":"'$1'","index":1,"public_key":"'$2'","verification_key":"'$2'","secret":"'$(printf %064x 1)'"}' > "corpus/shared_key/$1-share"
+done
 # Every key and signature of the examples is a point.
 mkdir -p corpus/decode_point
 grep -ho '"\(public_key\|signature\)": "[^"]*"' ../examples/*.jsonl | sed 's/.*"\(0x\)\{0,1\}\([0-9a-f]*\)"$/\2/' | sort -u |

@@ -32,7 +32,7 @@ CRATES = {
     "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
     "quorate-threshold": {"quorate", "quorate-curve"},
     "quorate-blst": {"quorate", "quorate-curve"},
-    "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats"},
+    "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold"},
     "quorate-bench": {"quorate", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 

@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::{
-    commands::{aggregate, completions, evm, key, man, pop, selftest, sign, subtract, verify},
+    commands::{aggregate, completions, evm, key, man, pop, selftest, sign, subtract, threshold, verify},
     exit::Result,
 };
 
@@ -27,6 +27,7 @@ enum Command {
     Pop(pop::Arguments),
     Aggregate(aggregate::Arguments),
     Subtract(subtract::Arguments),
+    Threshold(Box<threshold::Arguments>),
     Evm(evm::Arguments),
     Selftest(selftest::Arguments),
     Completions(completions::Arguments),
@@ -46,6 +47,7 @@ impl Cli {
             Command::Pop(arguments) => arguments.run(),
             Command::Aggregate(arguments) => arguments.run(),
             Command::Subtract(arguments) => arguments.run(),
+            Command::Threshold(arguments) => arguments.run(),
             Command::Evm(arguments) => arguments.run(),
             Command::Selftest(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(Self::command()),

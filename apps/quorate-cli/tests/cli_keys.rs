@@ -911,7 +911,7 @@ fn vectors(name: &str) -> Option<PathBuf> {
     None
 }
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 21] = [
     "",
     "key",
     "key new",
@@ -924,6 +924,12 @@ const COMMANDS: [&str; 15] = [
     "pop verify",
     "aggregate",
     "subtract",
+    "threshold",
+    "threshold split",
+    "threshold sign",
+    "threshold combine",
+    "threshold verify-share",
+    "threshold weights",
     "selftest",
     "completions",
     "man",

@@ -203,3 +203,139 @@ impl<S: Suite> Debug for SharedKey<S> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quorate::{MinPk, MinSig, SecretKey};
+    use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::sharing::deal;
+
+    fn shared<S: Suite>(suite: S, t: usize, n: usize, identifiers: Identifiers) -> SharedKey<S> {
+        let mut rng = ChaCha20Rng::from_seed([5; 32]);
+        let committee = Committee::new(t, n, identifiers, Backend::auto()).unwrap();
+        let secret = SecretKey::generate(suite, &mut rng);
+        let (_, commitment) = deal(&committee, suite, &secret, &mut rng).unwrap();
+        SharedKey::new(suite, committee, commitment).unwrap()
+    }
+
+    /// The shared key of 2 of 3, with a field changed or removed.
+    fn changed(field: &str, value: Value) -> Result<SharedKey<MinPk>, SharedKeyError> {
+        let mut file: Value =
+            serde_json::from_str(&shared(MinPk::Eth2, 2, 3, Identifiers::Integers).to_json()).unwrap();
+        match value {
+            Value::Null => drop(file.as_object_mut().unwrap().remove(field).unwrap()),
+            value => file[field] = value,
+        }
+        SharedKey::from_json(file.to_string().as_bytes(), Backend::auto())
+    }
+
+    fn there_and_back<S: Suite>(suite: S) {
+        for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
+            for (t, n) in [(1, 1), (2, 3), (5, 5)] {
+                let key = shared(suite, t, n, identifiers);
+                let json = key.to_json();
+                let again = SharedKey::from_json(json.as_bytes(), Backend::auto()).unwrap();
+                assert_eq!((&again, again.to_json()), (&key, json.clone()));
+                assert_eq!((again.suite(), suite_of_json(json.as_bytes()).unwrap()), (suite, suite.any()));
+            }
+        }
+    }
+
+    #[test]
+    fn written_and_read() {
+        there_and_back(MinPk::Eth2);
+        there_and_back(MinSig::DrandQuicknet);
+    }
+
+    #[test]
+    fn text_that_is_no_shared_key_is_refused() {
+        let whole = shared(MinPk::Eth2, 2, 3, Identifiers::Integers).to_json();
+        let truncated = &whole[..whole.len() / 2];
+        let twice = whole.replacen('{', "{\"threshold\": 2,", 1);
+        for text in ["", "{", "[]", "7", truncated, &whole.repeat(2), &twice, &format!("{whole}x")] {
+            let read = SharedKey::<MinPk>::from_json(text.as_bytes(), Backend::auto());
+            assert!(matches!(read, Err(SharedKeyError::Json(_))), "{text}: {read:?}");
+        }
+        for field in ["suite", "threshold", "participants", "identifiers", "public_key", "commitment"] {
+            assert!(matches!(changed(field, Value::Null), Err(SharedKeyError::Json(_))), "{field}");
+        }
+        assert!(matches!(changed("more", json!(1)), Err(SharedKeyError::Json(_))), "an unknown field");
+        assert!(matches!(changed("threshold", json!(-1)), Err(SharedKeyError::Json(_))));
+        assert!(matches!(changed("identifiers", json!("primes")), Err(SharedKeyError::Json(_))));
+        assert!(matches!(suite_of_json(b"{}"), Err(SharedKeyError::Json(_))));
+    }
+
+    /// A suite of the other variant, or none.
+    #[test]
+    fn another_suite_is_refused() {
+        for name in ["drand-quicknet", "eth3", ""] {
+            let error = changed("suite", json!(name)).unwrap_err();
+            assert!(matches!(&error, SharedKeyError::Suite { found, .. } if found == name), "{error:?}");
+            assert!(error.to_string().contains("eth2"), "{error}");
+        }
+        assert!(matches!(suite_of_json(br#"{"suite": "eth3"}"#), Err(SharedKeyError::Suite { .. })));
+    }
+
+    #[test]
+    fn committees_that_are_none_are_refused() {
+        for (field, value) in [("threshold", 0_u64), ("threshold", 4), ("participants", 1), ("participants", 1 << 33)] {
+            let read = changed(field, json!(value));
+            assert!(matches!(read, Err(SharedKeyError::Committee(_))), "{field}, {value}: {read:?}");
+        }
+    }
+
+    /// A commitment of another degree would raise or lower the threshold.
+    #[test]
+    fn another_degree_is_refused() {
+        let key = shared(MinPk::Eth2, 3, 3, Identifiers::Integers);
+        let points: Vec<_> = key.commitment().points().iter().map(ToString::to_string).collect();
+        for found in [0, 1, 3] {
+            let read = changed("commitment", json!(points[..found]));
+            let degree = SharingError::Degree { found, threshold: 2 };
+            assert!(matches!(&read, Err(SharedKeyError::Sharing(error)) if *error == degree), "{read:?}");
+        }
+        let committee = Committee::new(2, 3, Identifiers::Integers, Backend::auto()).unwrap();
+        let made = SharedKey::new(MinPk::Eth2, committee, key.commitment().clone());
+        assert_eq!(made, Err(SharingError::Degree { found: 3, threshold: 2 }));
+    }
+
+    /// The identity, a point of order three, no point, and no hexadecimal digits.
+    #[test]
+    fn points_that_are_none_are_refused() {
+        let key = shared(MinPk::Eth2, 2, 3, Identifiers::Integers);
+        let points: Vec<_> = key.commitment().points().iter().map(ToString::to_string).collect();
+        let bad_points =
+            [format!("c0{}", "00".repeat(47)), format!("80{}", "00".repeat(47)), "ff".repeat(48), "00".into()];
+        for place in 0..2 {
+            let with = |point: &str| {
+                let mut points = points.clone();
+                points[place] = point.to_owned();
+                changed("commitment", json!(points))
+            };
+            for bad in &bad_points {
+                let read = with(bad);
+                let found = matches!(
+                    &read,
+                    Err(SharedKeyError::Sharing(SharingError::Point { place: at, .. })) if *at == place
+                );
+                assert!(found, "{bad}: {read:?}");
+            }
+            for bad in ["zz", "0", "a1…"] {
+                let read = with(bad);
+                assert!(matches!(read, Err(SharedKeyError::Hex { place: at, .. }) if at == place), "{bad}: {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_public_key_that_is_not_the_commitments_is_refused() {
+        let key = shared(MinPk::Eth2, 2, 3, Identifiers::Integers);
+        let second = key.commitment().points()[1].to_string();
+        for public_key in [second.as_str(), "", "zz", "00"] {
+            assert!(matches!(changed("public_key", json!(public_key)), Err(SharedKeyError::PublicKey)));
+        }
+    }
+}

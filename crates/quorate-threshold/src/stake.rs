@@ -59,6 +59,9 @@ pub enum StakeError {
     /// No gap is left between those who must not and those who must be able to sign.
     #[error("the safe part of the stake must be smaller than the live part")]
     NoGap,
+    /// The stakes are too large to be computed with.
+    #[error("all stakes together are 2^100 or more: give them in a larger unit")]
+    TooMuchStake,
     /// More shares are needed than a committee may have.
     #[error("more than {0} shares are needed: widen the gap between the safe and the live part")]
     TooManyShares(usize),
@@ -66,6 +69,9 @@ pub enum StakeError {
 
 /// The most shares of an allotment.
 const MOST: usize = 1 << 24;
+
+/// More than all stakes together. With it, a stake times shares, and twice that, has less than 127 bits.
+const STAKE_BELOW: u128 = 1 << 100;
 
 /// The most steps of an exact proof. With more, the bound of fractions of shares takes its place.
 const EXACT_UP_TO: usize = 1 << 26;
@@ -87,8 +93,9 @@ impl Allotment {
     /// assert_eq!((allotment.shares(), allotment.threshold()), (&[0, 0, 0, 1][..], 1));
     /// # Ok::<(), quorate_threshold::stake::StakeError>(())
     /// ```
-    pub fn new(stakes: &[u64], safe: Part, live: Part) -> Result<Self, StakeError> {
-        let total: u128 = stakes.iter().copied().map(u128::from).sum();
+    pub fn new(stakes: &[u128], safe: Part, live: Part) -> Result<Self, StakeError> {
+        let add = |sum: u128, stake: &u128| sum.checked_add(*stake).filter(|sum| *sum < STAKE_BELOW);
+        let total = stakes.iter().try_fold(0, add).ok_or(StakeError::TooMuchStake)?;
         if total == 0 {
             return Err(StakeError::NoStake);
         }
@@ -157,9 +164,9 @@ impl Allotment {
 }
 
 /// The stakes·shares/total, rounded: down, to the nearest, or up where a part of a share is left, by `halves`.
-fn rounded(stakes: &[u64], total: u128, shares: usize, halves: u128) -> Vec<u32> {
-    // 64 bits of a stake and 24 of the shares.
-    let round = |stake: &u64| (u128::from(*stake) * shares as u128 + (total * halves).saturating_sub(1) / 2) / total;
+fn rounded(stakes: &[u128], total: u128, shares: usize, halves: u128) -> Vec<u32> {
+    // 100 bits of a stake and 24 of the shares.
+    let round = |stake: &u128| (*stake * shares as u128 + (total * halves).saturating_sub(1) / 2) / total;
     stakes.iter().map(|stake| round(stake) as u32).collect()
 }
 
@@ -173,7 +180,7 @@ struct Limits {
 
 impl Limits {
     /// The least threshold that is safe, if it is live.
-    fn threshold(&self, stakes: &[u64], shares: &[u32]) -> Option<usize> {
+    fn threshold(&self, stakes: &[u128], shares: &[u32]) -> Option<usize> {
         let total: usize = shares.iter().map(|shares| *shares as usize).sum();
         let most = |stake| {
             if stakes.len().saturating_mul(total) <= EXACT_UP_TO {
@@ -188,7 +195,7 @@ impl Limits {
 }
 
 /// The most shares that signers with at most this stake have together.
-fn most_shares(stakes: &[u64], shares: &[u32], total: usize, stake: u128) -> usize {
+fn most_shares(stakes: &[u128], shares: &[u32], total: usize, stake: u128) -> usize {
     // The least stake with which signers have so many shares.
     let mut least = vec![u128::MAX; total + 1];
     least[0] = 0;
@@ -197,7 +204,7 @@ fn most_shares(stakes: &[u64], shares: &[u32], total: usize, stake: u128) -> usi
         let shares = *shares as usize;
         for sum in (0..=reached).rev() {
             if least[sum] < u128::MAX {
-                least[sum + shares] = least[sum + shares].min(least[sum] + u128::from(*stake));
+                least[sum + shares] = least[sum + shares].min(least[sum] + *stake);
             }
         }
         reached += shares;
@@ -206,13 +213,13 @@ fn most_shares(stakes: &[u64], shares: &[u32], total: usize, stake: u128) -> usi
 }
 
 /// An upper bound of it: the most shares if signers can take part with a fraction of stake and shares.
-fn most_fractions(stakes: &[u64], shares: &[u32], stake: u128) -> usize {
+fn most_fractions(stakes: &[u128], shares: &[u32], stake: u128) -> usize {
     let mut signers: Vec<_> = stakes.iter().zip(shares).filter(|(_, shares)| **shares > 0).collect();
     // The most shares for a stake first.
-    signers.sort_by(|(a, s), (b, t)| (u128::from(**t) * u128::from(**a)).cmp(&(u128::from(**s) * u128::from(**b))));
+    signers.sort_by(|(a, s), (b, t)| (u128::from(**t) * **a).cmp(&(u128::from(**s) * **b)));
     let (mut left, mut sum) = (stake, 0);
     for (stake, shares) in signers {
-        let (stake, shares) = (u128::from(*stake), *shares as usize);
+        let (stake, shares) = (*stake, *shares as usize);
         if stake > left {
             return sum + (left * shares as u128 / stake) as usize;
         }
@@ -232,11 +239,11 @@ mod tests {
     }
 
     /// Whether every set of signers is on the right side of the limits.
-    fn holds(allotment: &Allotment, stakes: &[u64], safe: Part, live: Part) -> bool {
-        let total: u128 = stakes.iter().copied().map(u128::from).sum();
+    fn holds(allotment: &Allotment, stakes: &[u128], safe: Part, live: Part) -> bool {
+        let total: u128 = stakes.iter().sum();
         (0..1_u32 << stakes.len()).all(|set| {
             let members = || (0..stakes.len()).filter(|i| set >> i & 1 == 1);
-            let stake: u128 = members().map(|i| u128::from(stakes[i])).sum();
+            let stake: u128 = members().map(|i| stakes[i]).sum();
             let shares: usize = members().map(|i| allotment.shares[i] as usize).sum();
             let product = |part: Part| u128::from(part.numerator) * total;
             let is_safe = stake * u128::from(safe.denominator) <= product(safe);
@@ -246,7 +253,7 @@ mod tests {
     }
 
     /// The least number of shares of any allotment that holds, of at most `most`.
-    fn least(stakes: &[u64], safe: Part, live: Part, most: usize) -> Option<usize> {
+    fn least(stakes: &[u128], safe: Part, live: Part, most: usize) -> Option<usize> {
         fn all(n: usize, total: usize) -> Vec<Vec<u32>> {
             match n {
                 0 if total == 0 => vec![Vec::new()],
@@ -280,14 +287,14 @@ mod tests {
 
     #[test]
     fn whoever_has_all_the_stake_signs_alone() {
-        let allotment = Allotment::new(&[0, u64::MAX, 0], part(1, 2), part(1, 1)).unwrap();
+        let allotment = Allotment::new(&[0, u128::from(u64::MAX), 0], part(1, 2), part(1, 1)).unwrap();
         assert_eq!((allotment.shares(), allotment.threshold()), (&[0, 1, 0][..], 1));
         assert_eq!(allotment.participants(), [1..1, 1..2, 2..2]);
     }
 
     #[test]
     fn stakes_and_parts_that_make_no_sense_are_refused() {
-        let allot = |stakes: &[u64], safe, live| Allotment::new(stakes, safe, live).err();
+        let allot = |stakes: &[u128], safe, live| Allotment::new(stakes, safe, live).err();
         assert_eq!(allot(&[], part(1, 3), part(2, 3)), Some(StakeError::NoStake));
         assert_eq!(allot(&[0, 0], part(1, 3), part(2, 3)), Some(StakeError::NoStake));
         assert_eq!(allot(&[1, 2], part(2, 4), part(1, 2)), Some(StakeError::NoGap));
@@ -295,11 +302,32 @@ mod tests {
         assert_eq!((Part::new(2, 1), Part::new(0, 0)), (None, None));
     }
 
+    /// A sum that wraps, or that leaves no room for shares.
+    #[test]
+    fn stakes_that_would_overflow_are_refused() {
+        let allot = |stakes: &[u128]| Allotment::new(stakes, part(1, 3), part(2, 3));
+        for stakes in [&[u128::MAX, 1][..], &[STAKE_BELOW], &[STAKE_BELOW - 1, 1]] {
+            assert_eq!(allot(stakes), Err(StakeError::TooMuchStake));
+        }
+        assert_eq!(allot(&[STAKE_BELOW - 1]).map(|allotment| allotment.total()), Ok(1));
+    }
+
+    /// The unit of stakes does not matter, up to the largest.
+    #[test]
+    fn stakes_in_small_units_get_the_same_shares() {
+        let stakes = [32_000_u128, 31_000, 1_000, 95_000, 40_000];
+        let [low, high] = [1, 10_u128.pow(24)].map(|unit| {
+            let stakes = stakes.map(|stake| stake * unit);
+            Allotment::new(&stakes, part(1, 3), part(2, 3)).unwrap()
+        });
+        assert_eq!(low, high);
+    }
+
     /// Stakes of a proof-of-stake chain, from large to small. Swiper's bound for the same gap is n·2/9 / (1/3) shares
     /// for one limit; both limits together take no more than four times as many.
     #[test]
     fn shares_are_in_proportion_to_the_signers() {
-        let stakes: Vec<_> = (1..=2000_u64).map(|i| 1_000_000_000 / i).collect();
+        let stakes: Vec<_> = (1..=2000_u128).map(|i| 1_000_000_000 / i).collect();
         let allotment = Allotment::new(&stakes, part(1, 3), part(2, 3)).unwrap();
         assert!(allotment.total() <= 4 * 2000 * 2 / 3, "{}", allotment.total());
         println!("{} shares for 2,000 signers, threshold {}", allotment.total(), allotment.threshold());
@@ -307,15 +335,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn limits_hold_for_every_set(stakes in vec(0_u64..1000, 1..9), safe in 0_u32..9, gap in 1_u32..5) {
-            prop_assume!(stakes.iter().sum::<u64>() > 0);
+        fn limits_hold_for_every_set(stakes in vec(0_u128..1000, 1..9), safe in 0_u32..9, gap in 1_u32..5) {
+            prop_assume!(stakes.iter().sum::<u128>() > 0);
             let (safe, live) = (part(safe, 12), part((safe + gap).min(12), 12));
             let allotment = Allotment::new(&stakes, safe, live).unwrap();
             prop_assert!(holds(&allotment, &stakes, safe, live), "{allotment:?}");
         }
 
         #[test]
-        fn few_more_shares_than_needed(stakes in vec(1_u64..100, 1..4), safe in 1_u32..6) {
+        fn few_more_shares_than_needed(stakes in vec(1_u128..100, 1..4), safe in 1_u32..6) {
             let (safe, live) = (part(safe, 12), part(safe + 5, 12));
             let allotment = Allotment::new(&stakes, safe, live).unwrap();
             let least = least(&stakes, safe, live, allotment.total()).unwrap();
@@ -323,13 +351,13 @@ mod tests {
         }
 
         #[test]
-        fn fractions_are_an_upper_bound(stakes in vec(1_u64..100, 1..9), shares in vec(0_u32..9, 9), stake in 0_u128..300) {
+        fn fractions_are_an_upper_bound(stakes in vec(1_u128..100, 1..9), shares in vec(0_u32..9, 9), stake in 0_u128..300) {
             let shares = &shares[..stakes.len()];
             let total = shares.iter().map(|s| *s as usize).sum();
             let exact = most_shares(&stakes, shares, total, stake);
             let every = (0..1_u32 << stakes.len()).filter_map(|set| {
                 let members = || (0..stakes.len()).filter(|i| set >> i & 1 == 1);
-                let sum: u128 = members().map(|i| u128::from(stakes[i])).sum();
+                let sum: u128 = members().map(|i| stakes[i]).sum();
                 (sum <= stake).then(|| members().map(|i| shares[i] as usize).sum::<usize>())
             });
             prop_assert_eq!(Some(exact), every.max());

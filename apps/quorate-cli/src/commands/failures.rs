@@ -9,7 +9,9 @@ use crate::{
         keystore::KeystoreError,
         passphrase::PassphraseError,
         secret_file::SecretFileError,
+        secret_folder::SecretFolderError,
         secret_source::{ReadSecretError, UnlockError},
+        share_file::ShareFileError,
     },
 };
 
@@ -31,6 +33,21 @@ impl From<SecretFileError> for Failure {
             SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Self::io(error),
             _ => Self::usage(error),
         }
+    }
+}
+
+impl From<SecretFolderError> for Failure {
+    fn from(error: SecretFolderError) -> Self {
+        match error {
+            SecretFolderError::Io { .. } => Self::io(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<ShareFileError> for Failure {
+    fn from(error: ShareFileError) -> Self {
+        Self::usage(error)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod pop;
 pub mod selftest;
 pub mod sign;
 pub mod subtract;
+pub mod threshold;
 pub mod verify;
 
 // What several commands share.
@@ -21,6 +22,16 @@ mod suite;
 
 // A key file, and the passphrase that decrypts it.
 mod unlock;
+
+// `--keystore`: how a secret is encrypted that is written.
+mod lock;
+
+// The message that is signed.
+mod message;
+
+// The file of a shared key, and the files of its shares.
+mod shared_key;
+mod key_share;
 
 // The exit code of each error with inputs and keys.
 mod failures;

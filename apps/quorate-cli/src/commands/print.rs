@@ -44,6 +44,15 @@ impl<'a> VerdictLine<'a> {
     }
 }
 
+/// A claim of one statement, as `quorate verify` reads it.
+#[derive(Serialize)]
+pub(super) struct ClaimLine {
+    pub(super) suite: &'static str,
+    pub(super) public_key: String,
+    pub(super) message: String,
+    pub(super) signature: String,
+}
+
 /// Where an entry stands, as fields of a JSON object: `"file":"…","line":7`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct At {

@@ -1,19 +1,17 @@
 //! `quorate sign`.
 
-use std::{fs, io::Read, path::PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
-use clap::{ArgGroup, Args};
+use clap::Args;
 use quorate::Suite;
-use quorate_formats::from_hex;
-use serde::Serialize;
 
 use super::{
-    print,
+    message::{MessageArguments, warn_of_no_digest},
+    print::{self, ClaimLine},
     suite::{InSuite, SuiteArgument},
-    unlock::{KeyFile, PassphraseArguments, is_dash},
+    unlock::{KeyFile, PassphraseArguments},
 };
-use crate::exit::{Exit, Failure, Result};
+use crate::exit::{Exit, Result};
 
 /// Sign a message and print the signature
 ///
@@ -21,7 +19,7 @@ use crate::exit::{Exit, Failure, Result};
 /// the drand profiles it is a digest of 32 bytes: sha256(previous signature || round) in drand-chained, sha256(round) in the
 /// others. A signature is not a proof of possession; `quorate pop prove` makes one.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("what").required(true))]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub struct Arguments {
     #[command(flatten)]
     suite: SuiteArgument,
@@ -33,30 +31,12 @@ pub struct Arguments {
     #[command(flatten)]
     passphrase: PassphraseArguments,
 
-    /// Sign the bytes of these hexadecimal digits, with or without 0x
-    #[arg(long, value_name = "HEX", group = "what")]
-    message: Option<String>,
-
-    /// Sign the bytes of FILE as they are, including a newline at the end
-    #[arg(long, value_name = "FILE", group = "what")]
-    message_file: Option<PathBuf>,
-
-    /// Sign the bytes of standard input as they are
-    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true, group = "what")]
-    standard_input: Option<String>,
+    #[command(flatten)]
+    message: MessageArguments,
 
     /// Print a claim as one JSON object on one line, as `quorate verify` reads it
     #[arg(long, visible_alias = "json")]
     claim: bool,
-}
-
-/// A claim of one statement.
-#[derive(Serialize)]
-struct ClaimLine {
-    suite: &'static str,
-    public_key: String,
-    message: String,
-    signature: String,
 }
 
 impl Arguments {
@@ -71,14 +51,8 @@ impl Arguments {
 
 impl InSuite for Arguments {
     fn run_in<S: Suite>(self, suite: S) -> Result {
-        let message = self.message()?;
-        if self.suite.is_drand() && message.len() != DIGEST {
-            print::note(format_args!(
-                "warning: {suite} signs digests of {DIGEST} bytes, but this message has {}; no beacon of drand's has such \
-                 a signature",
-                message.len()
-            ));
-        }
+        let message = self.message.read(&self.key, "the key")?;
+        warn_of_no_digest(self.suite, &message);
         let key = KeyFile::read(&self.key)?.unlock(suite, &self.passphrase.source()?)?;
         let signature = self.suite.hex(key.sign(suite, &message).to_bytes());
         if self.claim {
@@ -94,31 +68,6 @@ impl InSuite for Arguments {
         Ok(Exit::Success)
     }
 }
-
-impl Arguments {
-    fn message(&self) -> std::result::Result<Vec<u8>, Failure> {
-        if let Some(text) = &self.message {
-            let hint = "--message must be hexadecimal digits; for the bytes of a text use --message-file, or - for standard input";
-            return from_hex(text).context(hint).map_err(Failure::usage);
-        }
-        match &self.message_file {
-            Some(path) if !is_dash(path) => {
-                fs::read(path).with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)
-            }
-            _ if is_dash(&self.key) => Err(Failure::usage(anyhow!(
-                "standard input cannot be both the key and the message; name a file for one of them"
-            ))),
-            _ => {
-                let mut message = Vec::new();
-                std::io::stdin().lock().read_to_end(&mut message)?;
-                Ok(message)
-            }
-        }
-    }
-}
-
-/// Bytes that a drand node signs: a SHA-256 digest.
-const DIGEST: usize = 32;
 
 /// Clap's own usage line has 100 columns.
 const USAGE: &str = "\

@@ -93,19 +93,28 @@ impl fmt::Display for KeySuite {
     }
 }
 
-/// Finds a suite by its name, and says why a suite on BN254 is refused.
-fn read(name: &str) -> std::result::Result<KeySuite, String> {
-    match name.parse().map_err(|error: UnknownSuite| error.to_string())? {
-        AnySuite::MinPk(suite) => Ok(KeySuite::MinPk(suite)),
-        AnySuite::MinSig(suite) => Ok(KeySuite::MinSig(suite)),
-        suite @ AnySuite::Bn254(_) => Err(format!(
-            "{suite} is on the curve BN254, for which this program has no constant-time code. blst, which computes with all \
+/// Says why a suite on BN254 is refused.
+impl TryFrom<AnySuite> for KeySuite {
+    type Error = String;
+
+    fn try_from(suite: AnySuite) -> std::result::Result<Self, String> {
+        match suite {
+            AnySuite::MinPk(suite) => Ok(Self::MinPk(suite)),
+            AnySuite::MinSig(suite) => Ok(Self::MinSig(suite)),
+            suite @ AnySuite::Bn254(_) => Err(format!(
+                "{suite} is on the curve BN254, for which this program has no constant-time code. blst, which computes with all \
              secret keys here, does not have that curve, and the time of other code would tell something of the secret. So this \
              command handles keys and signatures on BLS12-381 alone. Make keys and sign with the software of your network; \
              `quorate verify` verifies claims of {suite}, and the Rust crate quorate-bn254 adds keys and signatures"
-        )),
-        suite => Err(format!("this program makes no keys of the suite {suite}")),
+            )),
+            suite => Err(format!("this program makes no keys of the suite {suite}")),
+        }
     }
+}
+
+/// Finds a suite by its name.
+fn read(name: &str) -> std::result::Result<KeySuite, String> {
+    name.parse::<AnySuite>().map_err(|error: UnknownSuite| error.to_string())?.try_into()
 }
 
 fn names() -> Vec<PossibleValue> {

@@ -153,7 +153,8 @@ pub(super) fn read_secret_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failu
     Ok(contents)
 }
 
-fn read_file(path: &Path) -> Result<SecretFile, Failure> {
+/// The bytes of a file with a secret, and a warning if others can use it. `-` means standard input.
+pub(super) fn read_file(path: &Path) -> Result<SecretFile, Failure> {
     if !is_dash(path) {
         return Ok(secret_file::read(path)?);
     }
@@ -169,7 +170,8 @@ pub(super) fn ask(source: &PassphraseSource, purpose: Purpose, what: &str) -> Re
     Ok(answer.passphrase)
 }
 
-fn warn(warning: Option<ModeWarning>) {
+/// Prints a warning if others can use a file.
+pub(super) fn warn(warning: Option<ModeWarning>) {
     if let Some(warning) = warning {
         print::note(format_args!("warning: {warning}"));
     }
@@ -184,11 +186,13 @@ pub(super) fn name_of(path: &Path) -> String {
     if is_dash(path) { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
 }
 
-fn is_standard_input(source: &PassphraseSource) -> bool {
+/// Whether the passphrase comes from standard input.
+pub(super) fn is_standard_input(source: &PassphraseSource) -> bool {
     *source == PassphraseSource::Descriptor(0)
 }
 
-fn public_key_bytes<S: Suite>(secret: &Secret) -> Option<Vec<u8>> {
+/// The encoded public key of a secret, or `None` if the bytes are not a secret key.
+pub(super) fn public_key_bytes<S: Suite>(secret: &Secret) -> Option<Vec<u8>> {
     SecretKey::<S>::from_bytes(secret.expose()).ok().map(|key| key.public_key().to_bytes().as_ref().to_vec())
 }
 

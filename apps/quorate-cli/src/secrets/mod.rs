@@ -29,6 +29,12 @@ pub mod secret_source;
 // Key files on disk: readable by their owner alone, and not overwritten by accident.
 pub mod secret_file;
 
+// Folders of key files, which appear whole or not at all.
+pub mod secret_folder;
+
+// A participant's share of a key.
+pub mod share_file;
+
 // Hexadecimal digits of secrets, in constant time.
 pub(crate) mod hex;
 

@@ -196,7 +196,7 @@ fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
     }
 }
 
-fn directory_of(path: &Path) -> &Path {
+pub(super) fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -213,14 +213,14 @@ fn permission_bits(_: &fs::Metadata) -> Option<u32> {
 
 /// Flushes the directory, which has the file's new name.
 #[cfg(unix)]
-fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
+pub(super) fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
     File::open(directory_of(path))
         .and_then(|directory| directory.sync_all())
         .map_err(|source| SecretFileError::NotDurable { path: path.to_owned(), source })
 }
 
 #[cfg(not(unix))]
-fn sync_directory_of(_: &Path) -> Result<(), SecretFileError> {
+pub(super) fn sync_directory_of(_: &Path) -> Result<(), SecretFileError> {
     Ok(())
 }
 

@@ -50,7 +50,7 @@ impl Arguments {
 
 impl InSuite for Arguments {
     fn run_in<S: Suite>(self, suite: S) -> Result {
-        debug_assert!(self.plain != self.destination.keystore, "clap requires one of the two");
+        debug_assert!(self.plain != self.destination.keystore.is_given(), "clap requires one of the two");
         let passphrase = self.destination.check()?;
         let file = KeyFile::read(&self.file)?;
         let provenance = provenance(&file.source);

@@ -3,17 +3,17 @@
 use std::{fs, path::PathBuf};
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use quorate::{SecretKey, Suite};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::{
-    commands::{print, suite::SuiteArgument, unlock},
+    commands::{lock::KeystoreArguments, print, suite::SuiteArgument, unlock},
     exit::{Exit, Failure, Result},
     secrets::{
         key_path::KeyPath,
-        keystore::{Kdf, Keystore, KeystoreOptions, Pbkdf2, Scrypt},
+        keystore::{Keystore, KeystoreOptions},
         passphrase::{PassphraseSource, Purpose},
         secret::Secret,
         secret_file::{self, Overwrite, SecretFileError},
@@ -31,21 +31,8 @@ pub(super) struct Destination {
     #[arg(long)]
     force: bool,
 
-    /// Write a keystore (EIP-2335), encrypted with a passphrase
-    #[arg(long)]
-    pub(super) keystore: bool,
-
-    /// Passphrase of the new keystore: the first line of FILE. Without this flag and --passphrase-fd, it is asked for on the terminal
-    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
-    passphrase_file: Option<PathBuf>,
-
-    /// Passphrase of the new keystore: a line from file descriptor N (0 is standard input)
-    #[arg(long, value_name = "N")]
-    passphrase_fd: Option<u32>,
-
-    /// Keystore: the key derivation function; scrypt by default
-    #[arg(long, value_name = "NAME", requires = "keystore")]
-    kdf: Option<KdfName>,
+    #[command(flatten)]
+    pub(super) keystore: KeystoreArguments,
 
     /// Keystore: a description, which is not encrypted
     #[arg(long, value_name = "TEXT", requires = "keystore")]
@@ -54,15 +41,6 @@ pub(super) struct Destination {
     /// Print a JSON object instead of the public key
     #[arg(long)]
     json: bool,
-}
-
-/// The key derivation functions of EIP-2335.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum KdfName {
-    /// Slow, and needs 256 MiB of memory: choose it unless some program cannot read it
-    Scrypt,
-    /// Slow: for programs that cannot read scrypt
-    Pbkdf2,
 }
 
 /// What the file that a key came from says about it.
@@ -77,13 +55,7 @@ pub(super) struct Provenance {
 impl Destination {
     /// Finds errors that would otherwise come up only at the end, after the user has typed a passphrase.
     pub(super) fn check(&self) -> std::result::Result<PassphraseSource, Failure> {
-        let passphrase = PassphraseSource::from_flags(self.passphrase_file.clone(), self.passphrase_fd)?;
-        if !self.keystore && passphrase != PassphraseSource::Terminal {
-            return Err(Failure::usage(anyhow!(
-                "--passphrase-file and --passphrase-fd are for the keystore that is written, so they need --keystore; for a \
-                 keystore that is read use --from-passphrase-file or --from-passphrase-fd"
-            )));
-        }
+        let passphrase = self.keystore.check()?;
         if self.to_standard_output() {
             if self.json {
                 return Err(Failure::usage(anyhow!(
@@ -107,11 +79,11 @@ impl Destination {
         let secret = Secret::new(key.to_bytes());
         let public_key = key.public_key().to_bytes();
         let description = self.description.clone().or(provenance.description);
-        let path = provenance.path.filter(|_| self.keystore);
-        let (contents, uuid) = if self.keystore {
+        let path = provenance.path.filter(|_| self.keystore.is_given());
+        let (contents, uuid) = if self.keystore.is_given() {
             let what = if self.to_standard_output() { "the keystore".into() } else { self.out.display().to_string() };
             let passphrase = unlock::ask(passphrase, Purpose::Create, &what)?;
-            let options = KeystoreOptions { kdf: self.kdf(), path: path.clone(), description };
+            let options = KeystoreOptions { kdf: self.keystore.kdf(), path: path.clone(), description };
             let keystore = Keystore::encrypt(&secret, public_key.as_ref(), &passphrase, options)?;
             (Zeroizing::new(keystore.to_json()), Some(keystore.uuid().to_string()))
         } else {
@@ -130,7 +102,7 @@ impl Destination {
             print::json(&Stored {
                 suite: suite.suite.name(),
                 public_key,
-                format: if self.keystore { "keystore" } else { "plain" },
+                format: if self.keystore.is_given() { "keystore" } else { "plain" },
                 path: path.map(|path| path.to_string()),
                 uuid,
                 file: self.out.display().to_string(),
@@ -139,13 +111,6 @@ impl Destination {
             print::line(public_key)?;
         }
         Ok(Exit::Success)
-    }
-
-    fn kdf(&self) -> Kdf {
-        match self.kdf {
-            None | Some(KdfName::Scrypt) => Kdf::Scrypt(Scrypt::default()),
-            Some(KdfName::Pbkdf2) => Kdf::Pbkdf2(Pbkdf2::default()),
-        }
     }
 
     fn to_standard_output(&self) -> bool {

@@ -1,0 +1,64 @@
+//! The file of a shared key: everything about it that is public.
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow};
+use quorate::{Backend, Scheme, Suite};
+use quorate_threshold::{CollectorError, SharedKey, shared_key::suite_of_json};
+
+use super::suite::{KeySuite, SuiteArgument};
+use crate::exit::Failure;
+
+/// A file that was read, and the suite that it names.
+pub(super) struct SharedKeyFile {
+    path: PathBuf,
+    json: Vec<u8>,
+    suite: KeySuite,
+}
+
+impl SharedKeyFile {
+    /// Reads a file, and finds out its suite.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = || path.display().to_string();
+        let json = fs::read(path).with_context(|| format!("cannot read {}", name())).map_err(Failure::io)?;
+        let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
+        let suite = KeySuite::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
+        Ok(Self { path: path.to_owned(), json, suite })
+    }
+
+    /// The suite of the key.
+    pub(super) fn suite(&self) -> SuiteArgument {
+        SuiteArgument { suite: self.suite }
+    }
+
+    /// The key, in the variant of its suite.
+    pub(super) fn key<S: Suite>(&self, backend: Backend) -> Result<SharedKey<S>, Failure> {
+        let fail = |failure: Failure| failure.context(self.path.display().to_string());
+        let key: SharedKey<S> =
+            SharedKey::from_json(&self.json, backend).map_err(|error| fail(Failure::usage(error)))?;
+        refuse_augmented(key.suite()).map_err(fail)?;
+        Ok(key)
+    }
+}
+
+/// Writes the file of a shared key, readable by everyone, into a folder in which it is not there yet.
+pub(super) fn write<S: Suite>(path: &Path, key: &SharedKey<S>) -> Result<(), Failure> {
+    let write = || {
+        let mut file = File::create_new(path)?;
+        file.write_all(key.to_json().as_bytes())?;
+        file.sync_all()
+    };
+    write().with_context(|| format!("cannot write {}", path.display())).map_err(Failure::io)
+}
+
+/// Refuses suites in which each participant would sign something else.
+pub(super) fn refuse_augmented<S: Suite>(suite: S) -> Result<(), Failure> {
+    if suite.scheme() == Scheme::Augmented {
+        return Err(Failure::usage(CollectorError::Augmented(suite.name())));
+    }
+    Ok(())
+}

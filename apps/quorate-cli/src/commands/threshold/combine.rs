@@ -1,0 +1,202 @@
+//! `quorate threshold combine`.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate::{Options, Reason, Signature, Suite, rand_core::CryptoRng};
+use quorate_threshold::{Collector, Index, ShareError};
+
+use super::shares::{Message, ShareLine, ShareLines, SignatureShare, Spot, message};
+use crate::{
+    commands::{
+        backend::BackendArgument,
+        print::{self, ClaimLine, plural},
+        random,
+        shared_key::SharedKeyFile,
+        suite::InSuite,
+        threads,
+        value::Value,
+    },
+    exit::{Exit, Failure, Result},
+};
+
+/// Combine signature shares and print the signature
+///
+/// Reads the lines of `quorate threshold sign`, in any order, until there are enough true shares. The signature is verified
+/// before it is printed, as a claim on one line that `quorate verify` reads. False shares are named on standard error with
+/// their participant, file and line, and the others go on. Exit code: 0 the signature is printed, 1 too few shares are true,
+/// 2 too few, and a line cannot be read, 3 I/O, 4 internal.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The shared key, as `quorate threshold split` writes it. It is trusted
+    #[arg(long, value_name = "FILE")]
+    shared_key: PathBuf,
+
+    /// The message, in hexadecimal digits; that of the first share without this flag. Shares of other messages are refused
+    #[arg(long, value_name = "HEX", value_parser = Value::new(message))]
+    message: Option<Message>,
+
+    /// Files with signature shares, one JSON object on each line; `-`, or no file, means standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    backend: BackendArgument,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        let file = SharedKeyFile::read(&self.shared_key)?;
+        file.suite().run(Combine { arguments: self, file })
+    }
+}
+
+/// The arguments, and the shared key that they name.
+struct Combine {
+    arguments: Arguments,
+    file: SharedKeyFile,
+}
+
+impl InSuite for Combine {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
+        let Self { arguments, file } = self;
+        let written = file.suite();
+        let options = Options { threads: threads::all(), backend: arguments.backend.backend, ..Options::default() };
+        let key = file.key::<S>(options.backend)?;
+        let public_key = key.public_key().to_bytes();
+        let mut lines = ShareLines::open(&arguments.files, written.suite, public_key.as_ref().to_vec())?;
+        let mut rng = random::generator()?;
+
+        let collect = |message: &[u8]| {
+            let collector = key.collector(message, options).map_err(Failure::usage)?;
+            Ok::<_, Failure>(Collecting { collector, message: message.to_vec(), held: HashMap::new() })
+        };
+        let mut collecting = arguments.message.as_ref().map(|message| collect(&message.0)).transpose()?;
+        let (mut shares, mut unreadable) = (0_usize, 0_usize);
+        while let Some(ShareLine { spot, share }) = lines.next()? {
+            let share = match share {
+                Ok(share) => share,
+                Err(reason) => {
+                    unreadable += 1;
+                    lines.complain(&spot, &reason);
+                    continue;
+                }
+            };
+            let collecting = match &mut collecting {
+                Some(collecting) => collecting,
+                None => collecting.insert(collect(&share.message)?),
+            };
+            match collecting.take(share, spot, &mut rng, &mut lines) {
+                Taken::Signature(signature) => {
+                    lines.complain_of_the_rest();
+                    print::json(&ClaimLine {
+                        suite: suite.name(),
+                        public_key: written.hex(public_key),
+                        message: written.hex(&collecting.message),
+                        signature: written.hex(signature.to_bytes()),
+                    })?;
+                    return Ok(Exit::Success);
+                }
+                Taken::Share => shares += 1,
+                Taken::Nothing => unreadable += 1,
+            }
+        }
+        lines.complain_of_the_rest();
+        if shares + unreadable == 0 {
+            return Err(Failure::usage(anyhow!("no share in {}, so there is nothing to combine", lines.names())));
+        }
+        let left = collecting.map_or(0, |collecting| collecting.collector.indices().count());
+        let threshold = key.committee().threshold();
+        if left >= threshold {
+            return Err(Failure::internal(anyhow!("{left} true shares make no signature")));
+        }
+        print::note(format_args!(
+            "no signature: {threshold} shares are needed, and {left} of {} can be used",
+            plural(shares + unreadable, "line")
+        ));
+        Ok(if unreadable > 0 { Exit::Usage } else { Exit::Invalid })
+    }
+}
+
+/// The shares of a message, and where they came from.
+struct Collecting<S: Suite> {
+    collector: Collector<S>,
+    message: Vec<u8>,
+    held: HashMap<u64, Spot>,
+}
+
+/// What became of a line.
+enum Taken<S: Suite> {
+    /// There are enough shares.
+    Signature(Signature<S>),
+    /// It is a share of the message, true or false.
+    Share,
+    /// It is no share of the message.
+    Nothing,
+}
+
+impl<S: Suite> Collecting<S> {
+    fn take(
+        &mut self,
+        share: SignatureShare,
+        spot: Spot,
+        rng: &mut impl CryptoRng,
+        lines: &mut ShareLines,
+    ) -> Taken<S> {
+        if share.message != self.message {
+            lines.complain(&spot, "the share is of another message; --message chooses the message");
+            return Taken::Nothing;
+        }
+        let known = self.collector.false_shares().len();
+        let added = self.collector.add(share.index, &share.signature, rng);
+        let found = self.collector.false_shares()[known..].to_vec();
+        let (signature, refused) = match added {
+            Ok(signature) => (signature, None),
+            Err(ShareError::False { index, reason }) => (None, Some((index, reason))),
+            Err(ShareError::Duplicate(index)) => {
+                lines.complain(&spot, &format!("the share of participant {index} is there already"));
+                return Taken::Share;
+            }
+            Err(error @ ShareError::Malformed { .. }) => {
+                lines.complain(&spot, &error.to_string());
+                return Taken::Share;
+            }
+            Err(error) => {
+                lines.complain(&spot, &format!("\"index\": {error}"));
+                return Taken::Nothing;
+            }
+        };
+        // Of two false shares of one participant, the one that was there before is told first.
+        let earlier = if refused.is_some() { &found[..found.len() - 1] } else { &found[..] };
+        let mut here = Some(spot);
+        for (index, reason) in earlier {
+            let number = u64::from(index.number());
+            let spot = self.held.remove(&number).or_else(|| here.take_if(|_| number == share.index));
+            if let Some(spot) = spot {
+                tell(&spot, *index, *reason);
+            }
+        }
+        match (refused, here) {
+            (Some((index, reason)), Some(spot)) => tell(&spot, index, reason),
+            (None, Some(spot)) => drop(self.held.insert(share.index, spot)),
+            _ => {}
+        }
+        signature.map_or(Taken::Share, Taken::Signature)
+    }
+}
+
+/// Names a false share. None is left out, however many there are.
+fn tell(spot: &Spot, index: Index, reason: Reason) {
+    let Spot { file, line } = spot;
+    print::note(format_args!("{file}, line {line}: the share of participant {index} is false: {reason}"));
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate threshold combine --shared-key shared-key.json signed.jsonl
+  quorate threshold combine --shared-key shared-key.json --message 0xabab \\
+      from-alice.jsonl from-bob.jsonl from-carol.jsonl
+  cat signed-*.jsonl | quorate threshold combine \\
+      --shared-key shared-key.json | quorate verify -";
