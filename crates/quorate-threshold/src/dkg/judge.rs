@@ -220,13 +220,13 @@ impl<S: Suite> Judgement<S> {
     fn justification(&mut self, ceremony: &Ceremony<S>, dealer: MemberNumber, board: &Board<'_>, backend: Backend) {
         let message = board[&(Round::Justification, dealer)];
         let Body::Justification { openings } = message.body() else { return };
-        let Some(deal) = self.deals.remove(&dealer) else { return };
-        let dealt = board[&(Round::Deal, dealer)];
         let receivers: Vec<_> = openings.iter().map(|opening| opening.receiver).collect();
         let is_receiver = |receiver: &MemberNumber| ceremony.receiver_index(*receiver).is_some();
         if !ascending(&receivers) || !receivers.iter().all(is_receiver) {
             self.blame(dealer, Misdeed::Openings, &[message]);
         }
+        let Some(deal) = self.deals.remove(&dealer) else { return };
+        let dealt = board[&(Round::Deal, dealer)];
         let complaints = self.complaints.get(&dealer).cloned().unwrap_or_default();
         for opening in openings.iter().filter(|opening| complaints.contains(&opening.receiver)) {
             let response = board[&(Round::Response, opening.receiver)];

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use quorate::{Backend, Options, Suite, rand_core::Rng};
 use quorate_curve::Group;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::{dealing::seal, *};
@@ -45,6 +46,8 @@ pub(super) enum Behaviour {
     FalseReveal,
     /// Falls silent when contributions are revealed, and a confederate discloses a false share of it.
     FalseDisclosure,
+    /// Changes something in each message before it signs it: a digit, a number, the length of a list.
+    Mutates(u64),
     /// Confirms an outcome that is none.
     FalseConfirmation,
     /// In a recovery: sends another value.
@@ -277,6 +280,7 @@ impl<S: Suite> Simulation<S> {
                 deals.last_mut().expect("a deal").body = Digest([1; 32]);
             }
             (Behaviour::FalseConfirmation, Body::Confirmation { outcome, .. }) => *outcome = Digest([1; 32]),
+            (Behaviour::Mutates(seed), said) => *said = mutated(said, seed ^ u64::from(message.round() as u8) << 32)?,
             (Behaviour::FalseContribution, Body::Contribution { share }) => {
                 let lost = ceremony.lost_member().expect("a recovery");
                 *share = seal(ceremony, sender, lost, &[1; 32], &[2; 32]);
@@ -312,6 +316,48 @@ impl<S: Suite> Simulation<S> {
         }
         ends
     }
+}
+
+/// The body with one thing changed, or `None` if it is then no body any more.
+fn mutated(body: &Body, seed: u64) -> Option<Body> {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let mut below = |n: usize| (rng.next_u64() % n.max(1) as u64) as usize;
+    let mut json = serde_json::to_value(body).expect("JSON");
+    let mut place = &mut json;
+    loop {
+        // A list or an object is changed itself, or what is in it.
+        match place {
+            Value::Array(items) if items.is_empty() || below(4) == 0 => {
+                match below(4) {
+                    0 => drop(items.pop()),
+                    1 => items.reverse(),
+                    2 => items.clear(),
+                    _ => items.extend(items.first().cloned()),
+                }
+                break;
+            }
+            Value::Array(items) => {
+                let item = below(items.len());
+                place = &mut items[item];
+            }
+            Value::Object(fields) => {
+                let field = below(fields.len());
+                place = fields.values_mut().nth(field).expect("a field");
+            }
+            Value::String(text) if !text.is_empty() => {
+                let (digit, by) = (below(text.len()), ["0", "f", "", "00"][below(4)]);
+                text.replace_range(digit..=digit, by);
+                break;
+            }
+            Value::Number(number) => {
+                let by = [0, 1, 2, 3, 5, u64::from(u32::MAX)][below(6)];
+                *number = by.into();
+                break;
+            }
+            Value::String(_) | Value::Null | Value::Bool(_) => break,
+        }
+    }
+    serde_json::from_value(json).ok()
 }
 
 pub(super) fn member_seed(place: usize) -> Zeroizing<[u8; 32]> {

@@ -163,6 +163,21 @@ fn any_behaviours_make_one_key_or_name_someone() {
     assert!(ended[0] > 40 && ended[1] > 10, "{ended:?}");
 }
 
+/// Whatever one member of four signs, if all get the same: the others make a key, and blame nobody else.
+#[test]
+fn whatever_a_member_signs() {
+    let mut named_ones = 0;
+    for seed in 0..30 {
+        for variant in VARIANTS {
+            let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 2, 4, Behaviour::Mutates(seed));
+            all_succeed(&simulation);
+            named_ones += usize::from(!named(&simulation).is_empty());
+        }
+    }
+    println!("{named_ones} of 60 named");
+    assert!(named_ones > 40, "{named_ones}");
+}
+
 #[test]
 fn false_share() {
     for variant in VARIANTS {
