@@ -66,8 +66,8 @@ pub enum Variant {
     /// Rabin, 2007, for Schnorr's), but it is not uniformly random: do not use it as a source of randomness.
     JointFeldman,
     /// The commitments of all dealers hide their contributions until nobody can change or withdraw one any more
-    /// (Gennaro, Jarecki, Krawczyk and Rabin, 1999). The key is uniformly random. It takes one round more, and a further
-    /// one if a dealer then falls silent.
+    /// (Gennaro, Jarecki, Krawczyk and Rabin, 1999). The key is uniformly random. It takes one round more, and two further
+    /// ones if a dealer then falls silent.
     CommitFirst,
 }
 
@@ -393,10 +393,13 @@ impl<S: Suite> Ceremony<S> {
                 Round::Response,
                 Round::Justification,
                 Round::Reveal,
+                Round::Absence,
                 Round::Disclosure,
                 Round::Confirmation,
             ],
-            Purpose::Recover { .. } => &[Round::Deal, Round::Response, Round::Justification, Round::Contribution],
+            Purpose::Recover { .. } => {
+                &[Round::Deal, Round::Response, Round::Justification, Round::Confirmation, Round::Contribution]
+            }
         }
     }
 
@@ -404,10 +407,10 @@ impl<S: Suite> Ceremony<S> {
         matches!(self.purpose, Purpose::NewKey(Variant::CommitFirst))
     }
 
-    /// How many receivers must confirm the same outcome before it counts: so many that two outcomes would need t
-    /// receivers who confirm both, which no honest one does.
+    /// How many receivers must say the same before it counts: so many that two different things would need t receivers
+    /// who say both, which no honest one does.
     pub fn confirmations_needed(&self) -> usize {
-        (self.committee.participants() + self.committee.threshold() - 1) / 2 + 1
+        (self.receivers().count() + self.committee.threshold() - 1) / 2 + 1
     }
 
     fn file(&self) -> File {

@@ -116,6 +116,8 @@ pub(super) struct Judgement<S: Suite> {
     pub(super) answered: Vec<(MemberNumber, MemberNumber)>,
     /// The contributions that were revealed and are true.
     pub(super) revealed: BTreeMap<MemberNumber, Vec<S::Key>>,
+    /// Which contributions each receiver misses.
+    pub(super) absent: BTreeMap<MemberNumber, Vec<MemberNumber>>,
     /// The true shares of each dealer that receivers disclosed.
     pub(super) disclosed: BTreeMap<MemberNumber, Vec<(MemberNumber, DealtShare)>>,
     /// What is proven.
@@ -129,6 +131,7 @@ impl<S: Suite> Judgement<S> {
             complaints: BTreeMap::new(),
             answered: Vec::new(),
             revealed: BTreeMap::new(),
+            absent: BTreeMap::new(),
             disclosed: BTreeMap::new(),
             blames: Vec::new(),
         };
@@ -139,7 +142,8 @@ impl<S: Suite> Judgement<S> {
                 Round::Justification => judgement.justification(ceremony, *sender, board, backend),
                 Round::Reveal => judgement.reveal(ceremony, *sender, board, backend),
                 Round::Disclosure => judgement.disclosure(ceremony, *sender, board, backend),
-                Round::Contribution | Round::Confirmation => {}
+                Round::Absence => judgement.absence(ceremony, *sender, message),
+                Round::Confirmation | Round::Contribution => {}
             }
         }
         judgement
@@ -252,6 +256,15 @@ impl<S: Suite> Judgement<S> {
                 self.revealed.insert(dealer, commitment);
             }
             Err(misdeed) => self.blame(dealer, misdeed, &[board[&(Round::Deal, dealer)], message]),
+        }
+    }
+
+    fn absence(&mut self, ceremony: &Ceremony<S>, sender: MemberNumber, message: &Message) {
+        let Body::Absence { dealers } = message.body() else { return };
+        if ascending(dealers) && dealers.iter().all(|dealer| ceremony.is_dealer(*dealer)) {
+            self.absent.insert(sender, dealers.clone());
+        } else {
+            self.blame(sender, Misdeed::Dealers(Round::Absence), &[message]);
         }
     }
 

@@ -64,6 +64,11 @@ pub enum Body {
         /// That the dealer knows the value of its polynomial at the challenge.
         proof: Bytes,
     },
+    /// [`Round::Absence`].
+    Absence {
+        /// The dealers who count and did not reveal their contribution, as far as the sender knows, ascending.
+        dealers: Vec<MemberNumber>,
+    },
     /// [`Round::Disclosure`].
     Disclosure {
         /// The sender's shares of the dealers who did not reveal their contribution, ascending by dealer.
@@ -196,6 +201,7 @@ impl Body {
             Self::Response { .. } => Round::Response,
             Self::Justification { .. } => Round::Justification,
             Self::Reveal { .. } => Round::Reveal,
+            Self::Absence { .. } => Round::Absence,
             Self::Disclosure { .. } => Round::Disclosure,
             Self::Contribution { .. } => Round::Contribution,
             Self::Confirmation { .. } => Round::Confirmation,

@@ -8,9 +8,10 @@
 //! | [deal](Round::Deal) | dealers | a commitment to a polynomial, and each receiver's share of it, encrypted |
 //! | [response](Round::Response) | receivers | which dealers gave them a false share |
 //! | [justification](Round::Justification) | dealers who were accused | what they had sent, so that everyone sees who lies |
-//! | [reveal](Round::Reveal), [disclosure](Round::Disclosure) | dealers, receivers | only with [`Variant::CommitFirst`]: the contributions |
-//! | [contribution](Round::Contribution) | helpers | only in a recovery: what the lost share is recovered from |
+//! | [reveal](Round::Reveal) | dealers | only with [`Variant::CommitFirst`]: the contributions |
+//! | [absence](Round::Absence), [disclosure](Round::Disclosure) | receivers | only if one was not revealed: whose, and the shares of it |
 //! | [confirmation](Round::Confirmation) | receivers | which outcome they came to |
+//! | [contribution](Round::Contribution) | helpers | only in a recovery: what the lost share is recovered from |
 //!
 //! | module | noun |
 //! |---|---|

@@ -15,7 +15,7 @@ pub struct Outcome<S: Suite> {
     pub key_share: Option<KeyShare<S>>,
     /// The dealers who contributed.
     pub dealers: Vec<MemberNumber>,
-    /// The signed confirmations of receivers that the outcome is this one. A recovery has none: it changes nothing.
+    /// The signed confirmations of receivers that the outcome is this one.
     pub confirmations: Vec<Message>,
 }
 
@@ -41,6 +41,14 @@ pub enum Failure {
         /// How many true shares were disclosed.
         found: usize,
         /// t.
+        needed: usize,
+    },
+    /// Too few receivers miss the same contributions, so that nobody may make them public.
+    #[error("{agreeing} receivers miss the same contributions, and {needed} are needed before they are disclosed")]
+    AbsenceNotAgreed {
+        /// How many miss those that this participant misses.
+        agreeing: usize,
+        /// How many it takes.
         needed: usize,
     },
     /// The lost share could not be recovered.

@@ -390,7 +390,7 @@ impl<S: Suite> Participant<S> {
     fn has_role(&self, member: MemberNumber, round: Round) -> bool {
         match round {
             Round::Deal | Round::Justification | Round::Reveal => self.ceremony.is_dealer(member),
-            Round::Response | Round::Disclosure | Round::Contribution | Round::Confirmation => {
+            Round::Response | Round::Absence | Round::Disclosure | Round::Confirmation | Round::Contribution => {
                 self.ceremony.receiver_index(member).is_some()
             }
         }
@@ -416,8 +416,8 @@ impl<S: Suite> Participant<S> {
                 accused.map(|(dealer, _)| *dealer).filter(|dealer| judgement.deals.contains_key(dealer)).collect()
             }
             Round::Reveal => self.qualified(),
-            Round::Disclosure if self.unrevealed().is_empty() => Vec::new(),
-            Round::Disclosure => receivers().collect(),
+            Round::Absence | Round::Disclosure if self.unrevealed().is_empty() => Vec::new(),
+            Round::Absence | Round::Disclosure => receivers().collect(),
         }
     }
 
@@ -459,7 +459,7 @@ impl<S: Suite> Participant<S> {
         while let Some(closing) = self.round() {
             self.closed += 1;
             self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
-            if let Some(failure) = self.too_few_dealers(closing) {
+            if let Some(failure) = self.failure_after(closing) {
                 return self.finish(Err(failure), outputs);
             }
             let Some(round) = self.round() else {
@@ -478,9 +478,26 @@ impl<S: Suite> Participant<S> {
         }
     }
 
-    fn too_few_dealers(&self, closed: Round) -> Option<Failure> {
-        let (left, needed) = (self.qualified().len(), self.ceremony.dealers_needed());
-        (closed == Round::Justification && left < needed).then_some(Failure::TooFewDealers { left, needed })
+    /// Why the ceremony cannot go on after a round, if it cannot.
+    fn failure_after(&self, closed: Round) -> Option<Failure> {
+        let (qualified, needed) = (self.qualified().len(), self.ceremony.dealers_needed());
+        let quorum = self.ceremony.confirmations_needed();
+        let left = match closed {
+            Round::Justification => qualified,
+            // What is disclosed is a secret no more.
+            Round::Reveal => qualified - self.unrevealed().len(),
+            Round::Absence if !self.unrevealed().is_empty() => {
+                let absent = self.unrevealed();
+                let agreeing = self.judgement.absent.values().filter(|dealers| **dealers == absent).count();
+                return (agreeing < quorum).then_some(Failure::AbsenceNotAgreed { agreeing, needed: quorum });
+            }
+            Round::Confirmation => {
+                let agreeing = self.agreeing().len();
+                return (agreeing < quorum).then_some(Failure::Unconfirmed { agreeing, needed: quorum });
+            }
+            _ => return None,
+        };
+        (left < needed).then_some(Failure::TooFewDealers { left, needed })
     }
 
     fn finish(&mut self, end: Result<Outcome<S>, Failure>, outputs: &mut Vec<Output>) {
@@ -513,6 +530,7 @@ impl<S: Suite> Participant<S> {
                 let hidden = &judgement.deals[&self.member].commitment;
                 self.dealer().and_then(|dealer| dealer.reveal(hidden)).map_err(zero)
             }
+            Round::Absence => Ok(Body::Absence { dealers: self.unrevealed() }),
             Round::Disclosure => {
                 let shares = self.unrevealed().into_iter().filter_map(|dealer| {
                     let share = self.dealt_share(dealer, &judgement.deals[&dealer])?;
@@ -523,7 +541,9 @@ impl<S: Suite> Participant<S> {
             Round::Contribution => self.contribution().map_err(zero),
             Round::Confirmation => {
                 let shared_key = self.shared_key()?;
-                self.key_share(&shared_key)?;
+                if self.ceremony.lost().is_none() {
+                    self.key_share(&shared_key)?;
+                }
                 let outcome = self.digest(&shared_key, &self.qualified());
                 let seen = self.board().values().map(|message| message.seen()).collect();
                 Ok(Body::Confirmation { outcome, seen })
@@ -562,6 +582,9 @@ impl<S: Suite> Participant<S> {
 
     /// The key that the contributions make.
     fn shared_key(&self) -> Result<SharedKey<S>, Failure> {
+        if let Purpose::Recover { shared_key, .. } = self.ceremony.purpose() {
+            return Ok(shared_key.clone());
+        }
         let committee = self.ceremony.committee();
         let (backend, t) = (self.options.backend, committee.threshold());
         let weights = self.weights();
@@ -659,21 +682,17 @@ impl<S: Suite> Participant<S> {
     /// How the ceremony ended, all rounds being closed.
     fn result(&self) -> Result<Outcome<S>, Failure> {
         let dealers = self.qualified();
+        let confirmations = self.agreeing().into_iter().cloned().collect();
         if let Purpose::Recover { shared_key, lost } = self.ceremony.purpose() {
             let key_share = if self.ceremony.lost_member() == Some(self.member) {
                 Some(self.recovered(shared_key, *lost)?)
             } else {
                 self.share.clone()
             };
-            return Ok(Outcome { shared_key: shared_key.clone(), key_share, dealers, confirmations: Vec::new() });
+            return Ok(Outcome { shared_key: shared_key.clone(), key_share, dealers, confirmations });
         }
         let shared_key = self.shared_key()?;
         let key_share = self.key_share(&shared_key)?;
-        let confirmations: Vec<_> = self.agreeing().into_iter().cloned().collect();
-        let (agreeing, needed) = (confirmations.len(), self.ceremony.confirmations_needed());
-        if agreeing < needed {
-            return Err(Failure::Unconfirmed { agreeing, needed });
-        }
         Ok(Outcome { shared_key, key_share, dealers, confirmations })
     }
 
@@ -827,7 +846,7 @@ impl<S: Suite> Participant<S> {
     fn resume(&mut self, closed: usize) {
         self.closed = closed.min(self.ceremony.rounds().len());
         self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
-        let failed = self.ceremony.rounds()[..self.closed].iter().find_map(|round| self.too_few_dealers(*round));
+        let failed = self.ceremony.rounds()[..self.closed].iter().find_map(|round| self.failure_after(*round));
         self.end = match (failed, self.round()) {
             (Some(failure), _) => Some(Err(failure)),
             (None, None) => Some(self.result()),

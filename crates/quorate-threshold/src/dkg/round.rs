@@ -17,12 +17,15 @@ pub enum Round {
     Justification = 3,
     /// With [`Variant::CommitFirst`](super::Variant::CommitFirst): dealers show their contributions to the key.
     Reveal = 4,
-    /// If a dealer did not: receivers show the shares that they have of it, so that its contribution is not lost.
-    Disclosure = 5,
-    /// In a recovery: helpers send the participant who lost its share what it recovers it from.
-    Contribution = 6,
+    /// If a dealer did not: receivers say whose contribution is missing.
+    Absence = 5,
+    /// If enough receivers miss the same contributions, and only then: they show the shares that they have of them, so
+    /// that the contributions are not lost.
+    Disclosure = 6,
     /// Receivers say which outcome they have come to.
     Confirmation = 7,
+    /// In a recovery: helpers send the participant who lost its share what it recovers it from.
+    Contribution = 8,
 }
 
 impl fmt::Display for Round {
@@ -32,9 +35,10 @@ impl fmt::Display for Round {
             Self::Response => "response",
             Self::Justification => "justification",
             Self::Reveal => "reveal",
+            Self::Absence => "absence",
             Self::Disclosure => "disclosure",
-            Self::Contribution => "contribution",
             Self::Confirmation => "confirmation",
+            Self::Contribution => "contribution",
         })
     }
 }

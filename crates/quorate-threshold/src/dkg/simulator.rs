@@ -54,11 +54,12 @@ pub(super) enum Behaviour {
     FalseContribution,
 }
 
-pub(super) const LIES: [Behaviour; 23] = [
+pub(super) const LIES: [Behaviour; 24] = [
     Behaviour::Silent(Round::Deal),
     Behaviour::Silent(Round::Response),
     Behaviour::Silent(Round::Justification),
     Behaviour::Silent(Round::Reveal),
+    Behaviour::Silent(Round::Absence),
     Behaviour::Silent(Round::Disclosure),
     Behaviour::Silent(Round::Confirmation),
     Behaviour::FalseShares,

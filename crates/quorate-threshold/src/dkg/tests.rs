@@ -113,7 +113,7 @@ fn one_liar_is_named_and_stops_nobody() {
             let commit_first = variant == Variant::CommitFirst;
             let hiding_only = matches!(
                 lie,
-                Behaviour::Silent(Round::Reveal | Round::Disclosure)
+                Behaviour::Silent(Round::Reveal | Round::Absence | Round::Disclosure)
                     | Behaviour::FalseReveal
                     | Behaviour::FalseDisclosure
                     | Behaviour::Silent(Round::Justification)
@@ -131,7 +131,7 @@ fn one_liar_is_named_and_stops_nobody() {
                 Behaviour::FalseConfirmation => true,
                 Behaviour::FalseProof => commit_first,
                 Behaviour::Silent(Round::Confirmation) => true,
-                Behaviour::Silent(Round::Disclosure) => true,
+                Behaviour::Silent(Round::Absence | Round::Disclosure) => true,
                 _ => hiding_only && !commit_first,
             };
             assert!(harmless || !named(&simulation).is_empty(), "{variant:?}: {lie:?} is not named");
@@ -142,7 +142,7 @@ fn one_liar_is_named_and_stops_nobody() {
 #[test]
 fn any_behaviours_make_one_key_or_name_someone() {
     let mut ended = [0; 2];
-    for seed in 0..40 {
+    for seed in 0..25 {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut below = |n: u64| (quorate::rand_core::Rng::next_u64(&mut rng) % n) as usize;
         let n = 3 + below(3);
@@ -160,22 +160,22 @@ fn any_behaviours_make_one_key_or_name_someone() {
         }
     }
     println!("{} ended with a key, {} without", ended[0], ended[1]);
-    assert!(ended[0] > 40 && ended[1] > 10, "{ended:?}");
+    assert!(ended[0] > 25 && ended[1] > 5, "{ended:?}");
 }
 
 /// Whatever one member of four signs, if all get the same: the others make a key, and blame nobody else.
 #[test]
 fn whatever_a_member_signs() {
     let mut named_ones = 0;
-    for seed in 0..30 {
+    for seed in 0..15 {
         for variant in VARIANTS {
             let simulation = with_one(Purpose::NewKey(variant), MinPk::Eth2, 2, 4, Behaviour::Mutates(seed));
             all_succeed(&simulation);
             named_ones += usize::from(!named(&simulation).is_empty());
         }
     }
-    println!("{named_ones} of 60 named");
-    assert!(named_ones > 40, "{named_ones}");
+    println!("{named_ones} of 30 named");
+    assert!(named_ones > 20, "{named_ones}");
 }
 
 #[test]
@@ -285,6 +285,46 @@ fn withheld_contribution() {
     assert_eq!(lied, expected);
     let proven = culprits.iter().filter(|culprit| matches!(culprit, Culprit::Proven(_)));
     assert_eq!(proven.count(), 1, "{culprits:?}");
+}
+
+/// With every reveal lost, nobody discloses anything: what is disclosed is a secret no more.
+#[test]
+fn lost_reveals_are_not_disclosed() {
+    for (silent, failure) in
+        [(5, Failure::TooFewDealers { left: 1, needed: 3 }), (2, Failure::Unconfirmed { agreeing: 3, needed: 4 })]
+    {
+        // Those who keep silent from the reveal on do not confirm either.
+        let mut behaviours = honest(5);
+        behaviours[..silent].fill(Behaviour::Silent(Round::Reveal));
+        let purpose = Purpose::NewKey(Variant::CommitFirst);
+        let simulation = run(description(MinPk::Eth2, 3, 5, purpose), &[], &behaviours, Faults::default(), 1);
+        for participant in &simulation.participants {
+            let disclosed = participant.messages().filter(|message| message.round() == Round::Disclosure);
+            assert_eq!(disclosed.count(), 0);
+            if simulation.is_honest(participant.member()) {
+                let found = participant.end().unwrap().as_ref().unwrap_err();
+                let agrees = Failure::AbsenceNotAgreed { agreeing: 3, needed: 4 };
+                assert!(*found == failure || *found == agrees, "{found:?}");
+            }
+        }
+    }
+}
+
+/// In a recovery the helpers agree whose polynomials hide their shares before anyone sends one: sums over different
+/// dealers, put together, would tell more than the lost share.
+#[test]
+fn helpers_agree_before_they_contribute() {
+    let (description, held, _) = recovery(&[2, 3, 4, 5, 6], 1);
+    let mut behaviours = honest(6);
+    behaviours[1..3].fill(Behaviour::Silent(Round::Confirmation));
+    let simulation = run(description, &held, &behaviours, Faults::default(), 3);
+    for participant in &simulation.participants {
+        assert!(participant.messages().all(|message| message.round() != Round::Contribution));
+        assert!(matches!(
+            participant.end(),
+            Some(Err(Failure::Unconfirmed { agreeing: 3 | 4, needed: 4 })) | Some(Ok(_))
+        ));
+    }
 }
 
 /// A revealed contribution with a multiple of Pedersen's second base in it: the sum would fit, the proof does not.
