@@ -1,4 +1,4 @@
-//! The tables of the documents, from the newest record. This file writes everything between the markers
+//! The tables of the documents, each from the newest record that has its rows. This file writes everything between the markers
 //! `<!-- begin: quorate-bench NAME -->` and `<!-- end: quorate-bench NAME -->`.
 
 use std::{
@@ -20,24 +20,12 @@ const DOCUMENTS: [&str; 3] = ["README.md", "docs/onchain.md", "BENCHMARKING.md"]
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
 pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
-    let record = newest(root)?;
-    let machine: Machine = read(&record.join("machine.json"))?;
-    let mut rows: Vec<Row> = Vec::new();
-    for name in ["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "dropin", "gas"] {
-        let file = record.join(format!("{name}.json"));
-        if file.exists() {
-            rows.extend(read::<Vec<Row>>(&file)?);
-        }
-    }
-    let from = format!(
-        "Measured {} on one core of {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
-        machine.date,
-        machine.cpu,
-        machine.features.join(", "),
-        machine.compiler,
-        machine.commit,
-        record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-    );
+    let main = Record::newest_with(root, "batch")?;
+    let threshold = Record::newest_with(root, "threshold")?;
+    let drop_in = Record::newest_with(root, "dropin")?;
+    let rows = main.rows(&["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas"])?;
+    let of_thresholds = threshold.rows(&["threshold"])?;
+    let of_the_drop_in = drop_in.rows(&["dropin"])?;
     let documents = DOCUMENTS.map(|name| root.join(name));
     let missing = documents.iter().find(|path| !path.is_file());
     ensure!(
@@ -48,8 +36,11 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let plots = ["docs/gas.svg", "docs/speed.svg"].map(|name| root.join(name));
     plot::gas(&rows, &plots[0])?;
     speed::plot(&rows, &plots[1])?;
-    replace(&documents[..1], "report", &format!("{from}\n{}", headline(&rows)))?;
-    replace(&documents[2..], "report", &format!("{from}\n{}", full(&rows)))?;
+    replace(&documents[..1], "report", &format!("{}\n{}", main.source(), headline(&rows)))?;
+    replace(&documents[..1], "threshold", &format!("{}\n{}", threshold.source(), of_quorums(&of_thresholds)))?;
+    let parts = [(&main, &rows), (&threshold, &of_thresholds), (&drop_in, &of_the_drop_in)];
+    let all = parts.map(|(record, rows)| format!("{}\n{}", record.source(), full(rows)));
+    replace(&documents[2..], "report", &all.join("\n"))?;
     replace(&documents, "gas", &gas(&rows))?;
     replace(&documents, "gas-short", &gas_short(&rows))?;
     Ok([&plots[..], &documents].concat())
@@ -154,6 +145,33 @@ fn headline(rows: &[Row]) -> String {
     text
 }
 
+/// Recovery of a signature from shares, beside what no system on blst can avoid, and beside the source, for the README.
+fn of_quorums(rows: &[Row]) -> String {
+    let milliseconds = |bench: &str, engine: &dyn Fn(&str) -> bool, threads: usize, t: usize| {
+        let found = rows.iter().filter(|r| r.bench == bench && r.n == t && r.threads == threads && engine(&r.engine));
+        let best = found.map(Row::total).reduce(f64::min);
+        best.map_or("–".to_owned(), |us| format!("{} ms", short(us / 1e3)))
+    };
+    let ours: &dyn Fn(&str) -> bool = &|engine| engine.starts_with("quorate/");
+    let blst: &dyn Fn(&str) -> bool = &|engine| engine == "blst";
+    let published: &dyn Fn(&str) -> bool = &|engine| engine.starts_with("published/") && !engine.ends_with("naive");
+    let mut text = String::from(
+        "| t of 2t - 1 | blst, its multi-scalar multiplication alone | any t signers | the same, two threads | 1 % missing | the source, 2020 |\n|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for log in [7, 11, 14, 17, 20] {
+        let t = 1 << log;
+        let columns = [
+            milliseconds("recover/msm-only", blst, 1, t),
+            milliseconds("recover/random", ours, 1, t),
+            milliseconds("recover/random", ours, 2, t),
+            milliseconds("recover/missing=1%", ours, 1, t),
+            milliseconds("recover/random", published, 1, t),
+        ];
+        text += &format!("| {} | {} |\n", whole(t as f64), columns.join(" | "));
+    }
+    text
+}
+
 /// All rows, for BENCHMARKING.md.
 fn full(rows: &[Row]) -> String {
     let mut text = String::from(
@@ -187,16 +205,49 @@ fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
     Ok(())
 }
 
-fn newest(root: &Path) -> Result<PathBuf> {
-    let folder = folder_of_records(root);
-    let entries = fs::read_dir(&folder).with_context(|| {
-        format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
-    })?;
-    let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.is_dir());
-    let date = |path: &PathBuf| read::<Machine>(&path.join("machine.json")).map(|machine| machine.date).ok();
-    folders
-        .max_by_key(date)
-        .with_context(|| format!("no records in {}: run `quorate-bench all --record`", folder.display()))
+/// A folder of rows, and the machine that they were measured on.
+struct Record {
+    folder: PathBuf,
+    machine: Machine,
+}
+
+impl Record {
+    /// The newest one that has the rows of a benchmark. Not every record has all of them.
+    fn newest_with(root: &Path, name: &str) -> Result<Self> {
+        let folder = folder_of_records(root);
+        let entries = fs::read_dir(&folder).with_context(|| {
+            format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
+        })?;
+        let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path()));
+        let records = folders.filter(|path| path.join(format!("{name}.json")).is_file()).filter_map(|folder| {
+            let machine = read(&folder.join("machine.json")).ok()?;
+            Some(Self { folder, machine })
+        });
+        // Of one day, the same record each time.
+        records.max_by_key(|record| (record.machine.date.clone(), record.folder.clone())).with_context(|| {
+            format!("no record of `{name}` in {}: run `quorate-bench {name} --record`", folder.display())
+        })
+    }
+
+    fn rows(&self, names: &[&str]) -> Result<Vec<Row>> {
+        let files = names.iter().map(|name| self.folder.join(format!("{name}.json"))).filter(|file| file.exists());
+        let rows: Result<Vec<Vec<Row>>> = files.map(|file| read(&file)).collect();
+        Ok(rows?.into_iter().flatten().collect())
+    }
+
+    /// Where and when the rows were measured, in a sentence.
+    fn source(&self) -> String {
+        let Self { folder, machine } = self;
+        format!(
+            "Measured {} on one core of {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
+            machine.date,
+            machine.cpu,
+            machine.features.join(", "),
+            machine.compiler,
+            machine.commit,
+            folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        )
+    }
 }
 
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
@@ -216,19 +267,21 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         let root = elsewhere.path();
         assert!(write(root).unwrap_err().to_string().contains("--dir"));
-        let record = newest(&source).unwrap();
-        let copy = folder_of_records(root).join(record.file_name().unwrap());
-        fs::create_dir_all(&copy).unwrap();
         fs::create_dir_all(root.join("docs")).unwrap();
-        for file in fs::read_dir(&record).unwrap() {
-            let file = file.unwrap().path();
-            fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+        for name in ["batch", "threshold", "dropin"] {
+            let record = Record::newest_with(&source, name).unwrap().folder;
+            let copy = folder_of_records(root).join(record.file_name().unwrap());
+            fs::create_dir_all(&copy).unwrap();
+            for file in fs::read_dir(&record).unwrap() {
+                let file = file.unwrap().path();
+                fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+            }
         }
         assert!(write(root).unwrap_err().to_string().contains("README.md"));
         let table =
             |name: &str| format!("<!-- begin: quorate-bench {name} -->\nold\n<!-- end: quorate-bench {name} -->\n");
         for document in DOCUMENTS {
-            fs::write(root.join(document), ["report", "gas", "gas-short"].map(table).concat()).unwrap();
+            fs::write(root.join(document), ["report", "threshold", "gas", "gas-short"].map(table).concat()).unwrap();
         }
         let written = write(root).unwrap();
         assert_eq!(written.len(), 5);

@@ -11,6 +11,7 @@
 //! | [`stake`] | [`Allotment`](stake::Allotment): stakes turned into few shares for each signer |
 //! | [`interpolation`] | [`Interpolation`]: which shares are summed, and by what they are multiplied |
 //! | [`sharing`] | [`deal`], [`KeyShare`] and the [`Commitment`] that proves it |
+//! | [`pedersen`] | commitments that hide what they commit to |
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
 //! | [`shared_key`] | [`SharedKey`]: all that is public of a shared key, and its file |
 //! | [`dkg`] | ceremonies: a key that nobody ever holds whole, shared anew, or a lost share recovered |
@@ -24,6 +25,7 @@ pub mod committee;
 pub mod stake;
 pub mod interpolation;
 pub mod sharing;
+pub mod pedersen;
 pub mod collector;
 pub mod shared_key;
 pub mod dkg;

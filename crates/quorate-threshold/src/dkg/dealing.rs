@@ -15,18 +15,14 @@ use super::{
     message::{Body, Opening},
     misdeed::Misdeed,
 };
-use crate::{committee::Index, sharing::KeyShare};
+use crate::{
+    committee::Index,
+    pedersen::{commit, second_base},
+    sharing::KeyShare,
+};
 
 /// The tag of the proofs that a dealer knows its contribution.
 const PROOF_TAG: &[u8] = b"QUORATE-DKG-V01-PROOF-OF-CONTRIBUTION_";
-
-/// The point h of Pedersen's commitments is this tag hashed to the group of keys, so that nobody knows its logarithm.
-const PEDERSEN_TAG: &[u8] = b"QUORATE-DKG-V01-PEDERSEN-BASE_";
-
-/// The second base of Pedersen's commitments.
-fn pedersen_base<G: Group>() -> G {
-    Backend::Portable.hash_to_curve_one(PEDERSEN_TAG, (b"", b""))
-}
 
 /// A dealer's polynomials. They follow from the participant's seed and the ceremony, so that a program that is started
 /// again deals the same.
@@ -88,13 +84,13 @@ impl<'a, S: Suite> Dealer<'a, S> {
 
     /// The deal, for all receivers.
     pub(super) fn deal(&self) -> Result<Body, SecretError> {
-        let mut commitment = self.feldman();
-        if let Some(blinding) = &self.blinding {
-            let base = pedersen_base::<S::Key>();
-            for (point, blinding) in commitment.iter_mut().zip(blinding.coefficients()) {
-                *point = Backend::Portable.sum(&[*point, S::multiply_key(blinding, &base)]);
+        let commitment: Vec<_> = match &self.blinding {
+            None => self.feldman(),
+            Some(blinding) => {
+                let coefficients = self.polynomial.coefficients().iter().zip(blinding.coefficients());
+                coefficients.map(|(secret, blinding)| commit::<S>(secret, blinding)).collect()
             }
-        }
+        };
         let proof = match self.ceremony.purpose() {
             Purpose::NewKey(_) if self.blinding.is_none() => {
                 Some(prove(self.ceremony, self.member, &self.polynomial.coefficients()[0])?)
@@ -255,12 +251,11 @@ impl<S: Suite> Deal<S> {
     /// Whether a share is the one that the dealer committed to. It may be secret: the time does not depend on it.
     pub(super) fn proves(&self, ceremony: &Ceremony<S>, index: Index, share: &DealtShare, backend: Backend) -> bool {
         let point = value(&self.commitment, ceremony.committee().point(index), backend);
-        let value = S::public_key(&share.value);
-        let blinded = match &share.blinding {
-            Some(blinding) => backend.sum(&[value, S::multiply_key(blinding, &pedersen_base::<S::Key>())]),
-            None => value,
+        let value = match &share.blinding {
+            Some(blinding) => commit::<S>(&share.value, blinding),
+            None => S::public_key(&share.value),
         };
-        blinded == point
+        value == point
     }
 
     /// Checks a contribution that the deal hid: the points that it consists of.
@@ -284,7 +279,7 @@ impl<S: Suite> Deal<S> {
         let blinding = blinding.ok_or(Misdeed::OtherContribution)?;
         let hidden = value(&self.commitment, challenge, backend);
         let shown = value(&revealed, challenge, backend);
-        let blinded = backend.msm(&[(shown, Scalar::ONE), (pedersen_base(), blinding)]);
+        let blinded = backend.msm(&[(shown, Scalar::ONE), (second_base(), blinding)]);
         if blinded != hidden {
             return Err(Misdeed::OtherContribution);
         }

@@ -756,10 +756,14 @@ impl<S: Suite> Participant<S> {
         let mut all: Vec<Seen> = own.clone();
         for message in self.messages.values() {
             let Body::Confirmation { seen, .. } = message.body() else { continue };
-            views.insert(message.sender(), seen.iter().map(|seen| (seen.round, seen.sender)).collect());
+            // One of each kind: a list of any length costs no more signatures than there are messages.
+            let seen: BTreeMap<_, _> = seen.iter().map(|seen| ((seen.round, seen.sender), seen)).collect();
             // What this participant has seen itself needs no second look.
-            let other = seen.iter().filter(|seen| !own.contains(seen) && seen.is_signed(&self.ceremony));
+            let is_message = |seen: &&Seen| self.has_role(seen.sender, seen.round);
+            let other = seen.values().copied().filter(is_message);
+            let other = other.filter(|seen| !own.contains(seen) && seen.is_signed(&self.ceremony));
             all.extend(other.cloned());
+            views.insert(message.sender(), seen.into_keys().collect());
         }
         let known: BTreeSet<_> = all.iter().map(|seen| (seen.round, seen.sender)).collect();
         let unseen = known.into_iter().filter(|(round, _)| *round != Round::Confirmation).filter_map(|key| {

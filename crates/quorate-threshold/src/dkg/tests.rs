@@ -524,6 +524,21 @@ fn liars_in_a_recovery() {
     assert_eq!(lost.culprits(), [Culprit::FalseContribution { member: number(2) }]);
 }
 
+/// What is dealt in a recovery must be zero at the lost share, or it would change it.
+#[test]
+fn recovery_of_another_share() {
+    let (description, held, _) = recovery(&[2, 3, 4], 1);
+    let simulation = run(description, &held, &honest(4), Faults::default(), 3);
+    let deal = simulation.participants[1].published().next().unwrap();
+    assert_eq!(judge(&simulation.ceremony, std::slice::from_ref(deal), Backend::auto()), []);
+    let Body::Deal { commitment, proof, shares } = deal.body().clone() else { panic!() };
+    let turned = commitment.into_iter().rev().collect();
+    let turned = Body::Deal { commitment: turned, proof, shares };
+    let turned = Message::sign(&simulation.ceremony, number(2), &simulation.identities[1], turned);
+    let blames = judge(&simulation.ceremony, &[turned], Backend::auto());
+    assert_eq!(blames.iter().map(Blame::misdeed).collect::<Vec<_>>(), [&Misdeed::NotZero]);
+}
+
 /// Enough dealers must be left that one of them is honest.
 #[test]
 fn too_few_dealers_is_a_failure() {
