@@ -527,7 +527,7 @@ fn liars_in_a_recovery() {
 /// What is dealt in a recovery must be zero at the lost share, or it would change it.
 #[test]
 fn recovery_of_another_share() {
-    let (description, held, _) = recovery(&[2, 3, 4], 1);
+    let (description, held, _) = recovery(&[1, 2, 3], 4);
     let simulation = run(description, &held, &honest(4), Faults::default(), 3);
     let deal = simulation.participants[1].published().next().unwrap();
     assert_eq!(judge(&simulation.ceremony, std::slice::from_ref(deal), Backend::auto()), []);
