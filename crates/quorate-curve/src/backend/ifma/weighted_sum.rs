@@ -152,18 +152,18 @@ const MEMBERS_FROM: usize = 32;
 
 /// How position sums are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
+pub(super) enum Method {
     Tables,
     Buckets,
 }
 
 /// The digit positions of the weights of some segments.
-struct Positions<'a, F: Coordinate, D> {
-    table: &'a Table<F>,
-    segments: &'a [Range<usize>],
-    places: usize,
+pub(super) struct Positions<'a, F: Coordinate, D> {
+    pub(super) table: &'a Table<F>,
+    pub(super) segments: &'a [Range<usize>],
+    pub(super) places: usize,
     /// The digit of a point at a place below `places`.
-    nibble: D,
+    pub(super) nibble: D,
 }
 
 impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
@@ -261,7 +261,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
     }
 
     /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
-    fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
+    pub(super) fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
         let single = method == Method::Tables && self.segments.iter().all(|s| s.len() == 1);
         let table = if single { self.multiples() } else { self.sums(method) };
         self.join(&table, single, self.places)
