@@ -10,7 +10,10 @@
 //! | [`committee`] | [`Committee`]: t, n, and the points of the participants |
 //! | [`stake`] | [`Allotment`](stake::Allotment): stakes turned into few shares for each signer |
 //! | [`interpolation`] | [`Interpolation`]: which shares are summed, and by what they are multiplied |
+//! | `transform`, private | polynomials whose coefficients are points |
 //! | [`sharing`] | [`deal`], [`KeyShare`] and the [`Commitment`] that proves it |
+//! | [`verification`] | all verification keys of a [`Commitment`] at once, and weighted sums of them |
+//! | [`evaluations`] | [`EvaluationCommitment`]: a commitment that is all verification keys, for many participants |
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
 //! | [`shared_key`] | [`SharedKey`]: all that is public of a shared key, and its file |
 //!
@@ -22,12 +25,16 @@
 pub mod committee;
 pub mod stake;
 pub mod interpolation;
+mod transform;
 pub mod sharing;
+pub mod verification;
+pub mod evaluations;
 pub mod collector;
 pub mod shared_key;
 
 pub use collector::{Collector, CollectorError, ShareError};
 pub use committee::{Committee, CommitteeError, Identifiers, Index};
+pub use evaluations::{EvaluationCommitment, EvaluationError, Reconstruction};
 pub use interpolation::{Interpolation, InterpolationError, Method};
 pub use shared_key::{SharedKey, SharedKeyError};
 pub use sharing::{Commitment, KeyShare, SharingError, deal};

@@ -118,9 +118,10 @@ impl<S: Suite> SharedKey<S> {
     ///
     /// # Errors
     /// [`SharedKeyCollectorError`].
+    ///
+    /// Cost: that of all verification keys, [`Commitment::verification_keys`].
     pub fn collector(&self, message: &[u8], options: Options) -> Result<Collector<S>, SharedKeyCollectorError> {
-        let keys = self.committee.indices().map(|index| self.verification_key(index, options.backend));
-        let keys = keys.collect::<Result<_, _>>()?;
+        let keys = self.commitment.verification_keys(&self.committee, &options)?;
         Ok(Collector::new(self.committee.clone(), self.suite, self.public_key(), keys, message, options)?)
     }
 

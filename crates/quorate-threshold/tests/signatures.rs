@@ -144,7 +144,7 @@ impl<S: Suite> Dealt<S> {
     fn new(t: usize, n: usize, identifiers: Identifiers, suite: S) -> Self {
         let committee = committee(t, n, identifiers);
         let secret = SecretKey::key_gen(suite, &[7; 32], b"").unwrap();
-        let (shares, commitment) = deal(&committee, suite, &secret, &mut rng()).unwrap();
+        let (shares, commitment) = deal(&committee, suite, &secret, &Options::default(), &mut rng()).unwrap();
         Self { committee, suite, secret, shares, commitment }
     }
 
@@ -381,5 +381,5 @@ fn dealing_uses_the_generator() {
 }
 
 fn deal_points(committee: &Committee, secret: &SecretKey<MinPk>, rng: &mut impl CryptoRng) -> Vec<PublicKey<MinPk>> {
-    deal(committee, MinPk::Eth2, secret, rng).unwrap().1.points().to_vec()
+    deal(committee, MinPk::Eth2, secret, &Options::default(), rng).unwrap().1.points().to_vec()
 }
