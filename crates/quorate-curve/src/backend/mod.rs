@@ -132,12 +132,15 @@ impl Backend {
     }
 
     /// The number of points from which [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a
-    /// check of each point and a weighted sum, with 64 bits of soundness. `None` if it never does.
-    pub fn sums_members_from<G: Group>(self) -> Option<usize> {
+    /// check of each point and a weighted sum. `None` if it never does.
+    pub fn sums_members_from<G: Group>(self, soundness: Soundness) -> Option<usize> {
         match self {
-            Self::Portable => None,
+            Self::Portable => {
+                let _ = soundness;
+                None
+            }
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => ifma::weighted_sum::sums_members_from(G::ID),
+            Self::Ifma(_) => ifma::weighted_sum::sums_members_from(G::ID, soundness),
         }
     }
 
