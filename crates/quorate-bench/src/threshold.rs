@@ -262,7 +262,7 @@ fn identify<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
             assert!(verify(claims, &options(backend, threads), &mut data::rng()).all_valid());
         })
     });
-    measure(bench, t, "share", t, run.choose(2, 5), engines.collect())
+    measure(bench, t, "share", t, run.choose(2, 3), engines.collect())
 }
 
 /// What the membership checks of signatures in G1 take of `identify/min-sig`.

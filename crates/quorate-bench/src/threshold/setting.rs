@@ -21,8 +21,8 @@ pub(super) fn rounds(run: &Run, t: usize) -> usize {
     let full = match t {
         0..1_024 => 31,
         1_024..10_000 => 9,
-        10_000..100_000 => 5,
-        _ => 2,
+        10_000..100_000 => 3,
+        _ => 1,
     };
     run.choose(full.min(3), full)
 }
