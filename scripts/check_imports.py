@@ -47,12 +47,12 @@ ORDERS = {
         backend/ifma/power backend/ifma/square_root backend/ifma/field backend/ifma/rows backend/ifma/lines
         backend/ifma/kernel_fr backend/ifma/fr
         backend/ifma/curve backend/ifma/affine backend/ifma
-        group backend/prepared backend domain secret bench
+        group backend/prepared backend domain secret/transform secret bench
     """,
     "quorate": "threads suite tag parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz record entry format error columns document compression jsonl parquet drand deposit light_client",
-    "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation sharing pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
+    "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }

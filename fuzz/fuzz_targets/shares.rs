@@ -46,7 +46,8 @@ static DEALT: LazyLock<Vec<Dealt>> = LazyLock::new(|| {
         let mut rng = ChaCha20Rng::from_seed([3; 32]);
         let committee = Committee::new(t, N, identifiers, Backend::auto()).expect("a committee");
         let secret = SecretKey::generate(SUITE, &mut rng);
-        let (shares, commitment) = deal(&committee, SUITE, &secret, &mut rng).expect("shares that are not zero");
+        let (shares, commitment) =
+            deal(&committee, SUITE, &secret, &Options::default(), &mut rng).expect("shares that are not zero");
         let signed = [b"m", b"n"].map(|message| shares.iter().map(|share| share.sign(SUITE, message)).collect());
         Dealt { committee, shares, commitment, signed, signature: secret.sign(SUITE, b"m") }
     };

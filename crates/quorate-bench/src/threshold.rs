@@ -6,6 +6,10 @@
 //! the multi-scalar multiplication in it, and no check of the signature. `recover/msm-only` is the part that no library
 //! over blst can avoid: its multi-scalar multiplication of t points by full scalars.
 
+mod collect;
+mod keys;
+mod setting;
+
 use std::hint::black_box;
 
 use ark_bls12_381::Fr;
@@ -19,8 +23,8 @@ use quorate_curve::{Domain, G1, Group, Scalar};
 use quorate_threshold::{Committee, Identifiers, Index, Interpolation, Method};
 use rand_core::Rng;
 
+use self::setting::{MESSAGE, engines, random_half, rounds, scalar, source};
 use crate::{
-    block::published,
     data::{self, options},
     measure::{Engine, Run, measure},
     row::Row,
@@ -28,7 +32,7 @@ use crate::{
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
-    let logs = run.choose(&[7, 11, 14][..], &[7, 11, 14, 17, 20]);
+    let logs = run.choose(&[7, 11, 14][..], &[6, 7, 8, 10, 11, 12, 14, 16, 17, 20]);
     for log in logs {
         rows.extend(transform(run, *log));
     }
@@ -47,24 +51,13 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         rows.extend(identify(run, MinPk::Basic, "identify", 1 << log));
         rows.extend(identify(run, MinSig::Basic, "identify/min-sig", 1 << log));
     }
+    rows.extend(members(run, run.choose(1 << 10, 1 << 14)));
     for log in run.choose(&[][..], &[7, 10, 14]) {
         rows.extend(false_shares(run, 1 << log));
     }
+    rows.extend(collect::run(run));
+    rows.extend(keys::run(run));
     rows
-}
-
-/// Every back end with these numbers of threads. For more than `most` signers the fastest alone, because blst takes minutes.
-fn engines<'a>(run: &'a Run, threads: &'a [usize], t: usize, most: usize) -> impl Iterator<Item = (Backend, usize)> {
-    run.each(threads).filter(move |(backend, _)| t <= most || *backend == run.backends[0])
-}
-
-fn rounds(run: &Run, t: usize) -> usize {
-    let full = match t {
-        0..1_024 => 31,
-        1_024..100_000 => 9,
-        _ => 3,
-    };
-    run.choose(full.min(3), full)
 }
 
 /// Points of G1 with their logarithms.
@@ -96,12 +89,6 @@ impl Shares {
         let sum = Backend::auto().msm(&[(G1::generator(), interpolation.of_scalars(&logarithms))]);
         (places().map(|place| self.points[place]).collect(), sum)
     }
-}
-
-fn scalar(rng: &mut impl Rng) -> Scalar {
-    let mut bytes = [0; 48];
-    rng.fill_bytes(&mut bytes);
-    Scalar::reduce(&bytes)
 }
 
 fn for_blst(points: &[G1]) -> Vec<blst_p1_affine> {
@@ -151,27 +138,37 @@ fn engine<'a>(
 fn random(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
     let n = 2 * t - 1;
     let committee = Committee::new(t, n, Identifiers::RootsOfUnity, Backend::auto()).expect("a committee");
-    let mut rng = data::rng();
-    let mut all: Vec<_> = committee.indices().collect();
-    for i in 0..t {
-        all.swap(i, i + (rng.next_u64() as usize) % (n - i));
-    }
-    all.truncate(t);
-    let mut measured: Vec<_> = engines(run, &[1, 2], t, 1 << 17)
+    let all = random_half(&committee);
+    let mut measured: Vec<_> = engines(run, &[1, 2], t, 1 << 14)
         .map(|(backend, threads)| engine(backend, threads, &committee, &all, shares))
         .collect();
     if t <= 1 << 11 {
         measured.push(naive(&committee, &all, shares));
     }
     let mut rows = measure("recover/random", t, "signature", 1, rounds(run, t), measured);
-    let source = [(7, 7.64e-3), (11, 0.1), (14, 0.72), (17, 5.7), (20, 46.3)];
-    if let Some((_, seconds)) = source.into_iter().find(|(log, _)| t == 1 << log) {
-        let note = "A. Tomescu et al., 2020, BN254, Intel i7-980X, one thread";
-        let row = published("recover/random", t, "published/libpolycrypto", seconds * 1e6, note);
-        rows.push(Row { per: "signature".into(), ..row });
-    }
+    let published = SOURCE.into_iter().filter(|(log, _, _)| t == 1 << log);
+    rows.extend(published.flat_map(|(_, fast, naive)| {
+        let both = [("published/libpolycrypto", Some(fast)), ("published/libpolycrypto-naive", naive)];
+        both.into_iter().filter_map(|(engine, seconds)| {
+            let row = source("recover/random", t, "signature", seconds?, "one thread");
+            Some(Row { engine: engine.into(), ..row })
+        })
+    }));
     rows
 }
+
+/// The threshold's logarithm, and the seconds that the source took by its fast algorithm and by the naive one.
+const SOURCE: [(u32, f64, Option<f64>); 9] = [
+    (7, 7.64e-3, Some(8.59e-3)),
+    (8, 14.3e-3, Some(19.3e-3)),
+    (10, 50.7e-3, Some(0.156)),
+    (11, 0.1, Some(1.0)),
+    (12, 0.187, Some(2.06)),
+    (14, 0.72, Some(29.7)),
+    (16, 2.87, Some(483.0)),
+    (17, 5.7, None),
+    (20, 46.3, Some(137_376.0)),
+];
 
 /// The coefficients by every difference and blst's multi-scalar multiplication, as most libraries recover.
 fn naive<'a>(committee: &'a Committee, available: &'a [Index], shares: &Shares) -> Engine<'a> {
@@ -197,7 +194,7 @@ fn missing(run: &Run, t: usize, shares: &Shares) -> Vec<Row> {
     let mut rng = data::rng();
     let absent: Vec<bool> = (0..2 * t).map(|_| rng.next_u64().is_multiple_of(100)).collect();
     let available = available(&committee, |place| !absent[place]);
-    let measured = engines(run, &[1, 2], t, 1 << 17)
+    let measured = engines(run, &[1, 2], t, 1 << 14)
         .map(|(backend, threads)| engine(backend, threads, &committee, &available, shares))
         .collect();
     measure("recover/missing=1%", t, "signature", 1, rounds(run, t), measured)
@@ -226,10 +223,9 @@ fn replaced(run: &Run, t: usize) -> Vec<Row> {
             black_box(Interpolation::new(&committee, &signers, &options).expect("enough signers"));
         });
         rows.extend(measure("recover/coefficients", t, "signature", 1, run.choose(3, 15), vec![new]));
-        let of_one = Engine::of(backend, threads, || {
-            let replaced = interpolation.replaced(&committee, leaves, joins, backend).expect("a signer for another");
-            assert_eq!(replaced.of_scalars(&vec![Scalar::ONE; t]), Scalar::ONE);
-        });
+        let replaced = || interpolation.replaced(&committee, leaves, joins, backend).expect("a signer for another");
+        let expected = Interpolation::new(&committee, replaced().signers(), &options).expect("enough signers");
+        let of_one = Engine::of(backend, threads, || assert!(replaced() == expected));
         rows.extend(measure("recover/incremental", t, "signature", 1, run.choose(3, 31), vec![of_one]));
     }
     rows
@@ -257,8 +253,6 @@ fn claims<S: Suite>(suite: S, t: usize, is_false: impl Fn(usize) -> bool) -> Vec
     shares.collect()
 }
 
-const MESSAGE: &[u8] = b"one message for all";
-
 /// Verifying all shares, of which none is false.
 fn identify<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
     let claims = claims(suite, t, |_| false);
@@ -268,7 +262,16 @@ fn identify<S: Suite>(run: &Run, suite: S, bench: &str, t: usize) -> Vec<Row> {
             assert!(verify(claims, &options(backend, threads), &mut data::rng()).all_valid());
         })
     });
-    measure(bench, t, "share", t, run.choose(2, 5), engines.collect())
+    measure(bench, t, "share", t, run.choose(2, 3), engines.collect())
+}
+
+/// What the membership checks of signatures in G1 take of `identify/min-sig`.
+fn members(run: &Run, t: usize) -> Vec<Row> {
+    let shares = &Shares::new(t).points;
+    let engines = run.each(&[1]).map(|(backend, threads)| {
+        Engine::of(backend, threads, move || assert!(backend.in_subgroup(shares).into_iter().all(|member| member)))
+    });
+    measure("identify/members", t, "share", t, run.choose(2, 5), engines.collect())
 }
 
 /// Verifying all shares and finding those that are false.

@@ -1,11 +1,15 @@
 //! Secret scalars. Only blst's constant-time code computes with them, and no backend accepts one.
 
+mod transform;
+
 use alloc::vec::Vec;
 use core::fmt;
 
 use blst::*;
 
+use self::transform::Secrets;
 use crate::{
+    domain::Domain,
     group::{G1, G2, sealed::Sealed},
     scalar::Scalar,
 };
@@ -160,7 +164,7 @@ impl SecretScalar {
                 blst_fr_add(total, total, product);
             }
         }
-        sum.into_secret()
+        secret(&sum.0)
     }
 
     fn from_material(material: &[u8], make: impl FnOnce(&mut blst_scalar)) -> Result<Self, SecretError> {
@@ -212,8 +216,43 @@ impl SecretPolynomial {
                 blst_fr_add(value, value, &coefficient.0);
             }
         }
-        sum.into_secret()
+        secret(&sum.0)
     }
+
+    /// The values at the first `count` points of a domain of 2^k points. Constant time for each number of coefficients
+    /// and of points.
+    ///
+    /// # Errors
+    /// [`SecretError::Zero`], with a probability of `count`·2^-255 if the coefficients are random.
+    ///
+    /// # Panics
+    /// If the number of points of the domain is no power of two, or less than `count` or the number of coefficients.
+    ///
+    /// Cost: at most N/2·log2(N) products, by blst.
+    pub fn values(&self, domain: &Domain, count: usize) -> Result<Vec<SecretScalar>, SecretError> {
+        let (size, coefficients) = (domain.len(), self.0.len());
+        assert!(
+            size.is_power_of_two() && coefficients.max(count) <= size,
+            "{coefficients} coefficients have no {count} values in a domain of {size} points",
+        );
+        let mut secrets = Secrets::of(self.0.iter().map(|scalar| &scalar.0), size);
+        secrets.evaluate(&domain.points(), coefficients, count);
+        // A list that grows would leave copies of secrets behind.
+        let mut values = Vec::with_capacity(count);
+        for value in secrets.iter().take(count) {
+            values.push(secret(value)?);
+        }
+        Ok(values)
+    }
+}
+
+/// The secret scalar of an element that is not zero.
+fn secret(element: &blst_fr) -> Result<SecretScalar, SecretError> {
+    let mut secret = SecretScalar(blst_scalar::default());
+    // SAFETY: valid references.
+    unsafe { blst_scalar_from_fr(&mut secret.0, element) };
+    // SAFETY: a valid reference.
+    if unsafe { blst_sk_check(&secret.0) } { Ok(secret) } else { Err(SecretError::Zero) }
 }
 
 impl fmt::Debug for SecretPolynomial {
@@ -224,16 +263,6 @@ impl fmt::Debug for SecretPolynomial {
 
 /// A secret element of Fr, which is wiped when it is dropped.
 struct Wiped(blst_fr);
-
-impl Wiped {
-    fn into_secret(self) -> Result<SecretScalar, SecretError> {
-        let mut value = SecretScalar(blst_scalar::default());
-        // SAFETY: valid references.
-        unsafe { blst_scalar_from_fr(&mut value.0, &self.0) };
-        // SAFETY: a valid reference.
-        if unsafe { blst_sk_check(&value.0) } { Ok(value) } else { Err(SecretError::Zero) }
-    }
-}
 
 impl Drop for Wiped {
     fn drop(&mut self) {
@@ -289,5 +318,44 @@ mod tests {
         let of = |scalar: Scalar| SecretScalar::from_bytes(&scalar.to_bytes()).expect("not zero");
         let polynomial = SecretPolynomial::new([Scalar::ONE, -Scalar::ONE].map(of).into());
         assert_eq!(polynomial.value(&Scalar::ONE).err(), Some(SecretError::Zero));
+        let domain = Domain::new(Backend::Portable, 4).expect("a power of two");
+        assert_eq!(polynomial.values(&domain, 4).err(), Some(SecretError::Zero));
+    }
+
+    /// As many and fewer coefficients than points, and values at as many and fewer points.
+    #[test]
+    fn values_in_a_domain_are_values_at_its_points() {
+        for (coefficients, count, size) in [
+            (1, 1, 1),
+            (1, 2, 2),
+            (2, 2, 2),
+            (3, 5, 8),
+            (5, 8, 8),
+            (8, 3, 8),
+            (17, 33, 64),
+            (32, 64, 64),
+            (100, 1, 128),
+        ] {
+            // The first ones would give a value of zero.
+            let public = scalars(2 * coefficients + 5).into_iter().skip(5).filter(|scalar| !scalar.is_zero());
+            let secret =
+                public.take(coefficients).map(|c| SecretScalar::from_bytes(&c.to_bytes()).expect("not zero")).collect();
+            let polynomial = SecretPolynomial::new(secret);
+            for backend in Backend::available() {
+                let domain = Domain::new(*backend, size).expect("a power of two");
+                let values = polynomial.values(&domain, count).expect("no value is zero");
+                let values: Vec<_> = values.iter().map(|value| *value.to_bytes()).collect();
+                let value = |i| *polynomial.value(&domain.point(i)).expect("not zero").to_bytes();
+                assert_eq!(values, (0..count).map(value).collect::<Vec<_>>(), "{coefficients}, {count} of {size}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "5 coefficients have no 2 values in a domain of 4 points")]
+    fn a_polynomial_that_wraps_around_is_refused() {
+        let one = SecretScalar::from_bytes(&Scalar::ONE.to_bytes()).expect("not zero");
+        let domain = Domain::new(Backend::Portable, 4).expect("a power of two");
+        let _ = SecretPolynomial::new(alloc::vec![one; 5]).values(&domain, 2);
     }
 }

@@ -132,30 +132,42 @@ pub(crate) const DIGITS: [Digit; 16] = {
     ]
 };
 
+/// a + b·ω.
+pub(crate) type Eisenstein = (i128, i128);
+
+/// The value of a digit.
+pub(crate) const fn value(digit: Digit) -> Eisenstein {
+    let (mut a, mut b) = match digit.kind {
+        Kind::Zero => (0, 0),
+        Kind::One => (1, 0),
+        Kind::Two => (2, 0),
+        Kind::Theta => (1, -1),
+    };
+    let mut turn = 0;
+    while turn < digit.turn {
+        // ω·(a + bω) = -b + (a - b)·ω.
+        (a, b) = (-b, a - b);
+        turn += 1;
+    }
+    if digit.negative { (-a, -b) } else { (a, b) }
+}
+
+/// The nibble of the digit that is congruent to a + b·ω modulo 4, at place (a mod 4) + 4·(b mod 4).
+pub(crate) const NIBBLE_OF_RESIDUE: [u8; 16] = {
+    let mut nibbles = [0; 16];
+    let mut nibble = 0;
+    while nibble < 16 {
+        let (a, b) = value(DIGITS[nibble]);
+        nibbles[a.rem_euclid(4) as usize + 4 * b.rem_euclid(4) as usize] = nibble as u8;
+        nibble += 1;
+    }
+    nibbles
+};
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use std::{collections::HashSet, vec::Vec};
-
-    /// a + b·ω.
-    pub(crate) type Eisenstein = (i128, i128);
-
-    fn times_omega((a, b): Eisenstein) -> Eisenstein {
-        (-b, a - b)
-    }
-
-    pub(crate) fn value(digit: Digit) -> Eisenstein {
-        let mut v = match digit.kind {
-            Kind::Zero => (0, 0),
-            Kind::One => (1, 0),
-            Kind::Two => (2, 0),
-            Kind::Theta => (1, -1),
-        };
-        for _ in 0..digit.turn {
-            v = times_omega(v);
-        }
-        if digit.negative { (-v.0, -v.1) } else { v }
-    }
 
     #[test]
     fn digits_are_a_complete_residue_set_modulo_four() {

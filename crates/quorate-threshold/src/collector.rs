@@ -4,15 +4,19 @@
 //! is false, it verifies the shares, each as a claim (verification key, message, share) of one batch, and finds the false
 //! ones by the engine's search. These are out, and the others go on.
 //!
+//! The signature is checked for membership of the subgroup, and t shares that make the one valid signature of the group
+//! are not: whatever they are, no other signature verifies. See `docs/soundness.md`.
+//!
 //! Nobody signs that a share comes from whom it names. So a second share of a participant does not replace the first, nor
 //! is it dropped: both are verified at once, and the true one stays.
 
 use std::collections::BTreeMap;
 
 use quorate::{
-    Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, Suite, UncheckedSignature, Verdict,
-    rand_core::CryptoRng, verify,
+    Backend, Claim, Options, ParseError, PublicKey, Reason, Scheme, Signature, Suite, UncheckedSignature, Verdict,
+    rand_core::CryptoRng, threads::parallel_chunks, verify,
 };
+use quorate_curve::Group;
 
 use crate::{
     committee::{Committee, CommitteeError, Index},
@@ -28,7 +32,7 @@ use crate::{
 /// let suite = MinPk::Eth2;
 /// let committee = Committee::new(2, 3, Identifiers::Integers, options.backend)?;
 /// let secret = SecretKey::generate(suite, &mut rand::rng());
-/// let (shares, commitment) = deal(&committee, suite, &secret, &mut rand::rng())?;
+/// let (shares, commitment) = deal(&committee, suite, &secret, &options, &mut rand::rng())?;
 ///
 /// let keys = shares.iter().map(|share| share.verification_key()).collect();
 /// let mut collector = Collector::new(committee, suite, secret.public_key(), keys, b"hello", options)?;
@@ -136,7 +140,8 @@ impl<S: Suite> Collector<S> {
         })
     }
 
-    /// Takes the share of the participant with a number, and returns the signature once there is one.
+    /// Takes the share of the participant with a number, and returns the signature once there is one. The bytes are a
+    /// compressed signature, or an uncompressed one, which is twice as long and needs no square root.
     ///
     /// # Errors
     /// [`ShareError`]. The shares that are there stay, and further ones can be added.
@@ -148,23 +153,49 @@ impl<S: Suite> Collector<S> {
         bytes: &[u8],
         rng: &mut impl CryptoRng,
     ) -> Result<Option<Signature<S>>, ShareError> {
+        self.take(number, decode(bytes), rng)?;
+        self.settle(rng);
+        Ok(self.signature)
+    }
+
+    /// Takes many shares, each with the number of its participant, and gives the answer of [`add`](Self::add) for each. The
+    /// shares are decoded together, on all threads, and combined once, after the last: see
+    /// [`signature`](Self::signature).
+    pub fn add_each(&mut self, arrivals: &[(u64, &[u8])], rng: &mut impl CryptoRng) -> Vec<Result<(), ShareError>> {
+        let Options { backend, threads, .. } = self.options;
+        let decoded = parallel_chunks(threads, arrivals, LEAST_SHARES, |arrivals| decode_each(arrivals, backend));
+        let taken = arrivals.iter().zip(decoded).map(|((number, _), share)| self.take(*number, share, rng)).collect();
+        self.settle(rng);
+        taken
+    }
+
+    /// Stores a share, or decides between it and another one of the participant.
+    fn take(
+        &mut self,
+        number: u64,
+        decoded: Result<UncheckedSignature<S>, ParseError>,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), ShareError> {
         let index = self.committee.index(number)?;
-        let signature =
-            UncheckedSignature::from_bytes(bytes).map_err(|reason| ShareError::Malformed { index, reason })?;
+        let signature = decoded.map_err(|reason| ShareError::Malformed { index, reason })?;
         match self.shares.get(&index).copied() {
-            Some(share) if share.signature == signature => return Err(ShareError::Duplicate(index)),
-            Some(share) => self.choose(index, share, signature, rng)?,
+            Some(share) if share.signature == signature => Err(ShareError::Duplicate(index)),
+            Some(share) => self.choose(index, share, signature, rng),
             None => {
                 self.shares.insert(index, Share { signature, verified: false });
+                Ok(())
             }
         }
+    }
+
+    /// Combines the shares, if there are enough and no signature yet.
+    fn settle(&mut self, rng: &mut impl CryptoRng) {
         if self.signature.is_none() && self.shares.len() >= self.committee.threshold() {
             self.signature = self.combine().or_else(|| {
                 self.verify_shares(rng);
                 (self.shares.len() >= self.committee.threshold()).then(|| self.combine()).flatten()
             });
         }
-        Ok(self.signature)
     }
 
     /// The signature, once there is one.
@@ -190,7 +221,9 @@ impl<S: Suite> Collector<S> {
         let interpolation = Interpolation::new(&self.committee, &available, &self.options).ok()?;
         let points: Vec<_> = interpolation.signers().iter().map(|index| self.shares[index].signature.point()).collect();
         let sum = interpolation.of_points(&points, &self.options);
-        let signature = UncheckedSignature::from_point(sum).check().ok()?;
+        // The shares may lie outside the subgroup, for which the sum is not defined. What its bytes decode to is a point of
+        // the curve whatever it is, and only the signature of the group passes the two checks.
+        let signature = UncheckedSignature::from_bytes(sum.compress().as_ref()).ok()?.check().ok()?;
         self.public_key.verify(self.suite, &self.message, signature).is_valid().then_some(signature)
     }
 
@@ -251,3 +284,29 @@ impl<S: Suite> Collector<S> {
         verify(&claims.collect::<Vec<_>>(), &self.options, rng).verdicts
     }
 }
+
+/// Reads a share, which is compressed unless it has the length of an uncompressed point.
+fn decode<S: Suite>(bytes: &[u8]) -> Result<UncheckedSignature<S>, ParseError> {
+    if bytes.len() == S::Signature::UNCOMPRESSED {
+        UncheckedSignature::from_uncompressed(bytes)
+    } else {
+        UncheckedSignature::from_bytes(bytes)
+    }
+}
+
+/// The same for many shares, of which the compressed ones are decoded together.
+fn decode_each<S: Suite>(
+    arrivals: &[(u64, &[u8])],
+    backend: Backend,
+) -> Vec<Result<UncheckedSignature<S>, ParseError>> {
+    let is_long = |bytes: &[u8]| bytes.len() == S::Signature::UNCOMPRESSED;
+    let compressed: Vec<_> = arrivals.iter().map(|(_, bytes)| *bytes).filter(|bytes| !is_long(bytes)).collect();
+    let mut compressed = UncheckedSignature::from_bytes_each(&compressed, backend).into_iter();
+    let next = |(_, bytes): &(u64, &[u8])| {
+        if is_long(bytes) { decode(bytes) } else { compressed.next().expect("an answer for each encoding") }
+    };
+    arrivals.iter().map(next).collect()
+}
+
+/// A thread for fewer shares than this costs more than it saves.
+const LEAST_SHARES: usize = 64;

@@ -118,9 +118,10 @@ impl<S: Suite> SharedKey<S> {
     ///
     /// # Errors
     /// [`SharedKeyCollectorError`].
+    ///
+    /// Cost: that of all verification keys, [`Commitment::verification_keys`].
     pub fn collector(&self, message: &[u8], options: Options) -> Result<Collector<S>, SharedKeyCollectorError> {
-        let keys = self.committee.indices().map(|index| self.verification_key(index, options.backend));
-        let keys = keys.collect::<Result<_, _>>()?;
+        let keys = self.commitment.verification_keys(&self.committee, &options)?;
         Ok(Collector::new(self.committee.clone(), self.suite, self.public_key(), keys, message, options)?)
     }
 
@@ -217,7 +218,7 @@ mod tests {
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
         let committee = Committee::new(t, n, identifiers, Backend::auto()).unwrap();
         let secret = SecretKey::generate(suite, &mut rng);
-        let (_, commitment) = deal(&committee, suite, &secret, &mut rng).unwrap();
+        let (_, commitment) = deal(&committee, suite, &secret, &quorate::Options::default(), &mut rng).unwrap();
         SharedKey::new(suite, committee, commitment).unwrap()
     }
 

@@ -4,7 +4,9 @@
 //! participant the value at its point, and publishes each coefficient times the generator (Feldman, 1987). Anyone can
 //! compute the key of the group and of each participant from these points.
 
-use quorate::{Backend, ParseError, PublicKey, SecretKey, Signature, Suite, rand_core::CryptoRng};
+use quorate::{
+    Backend, Options, ParseError, PublicKey, SecretKey, Signature, Suite, rand_core::CryptoRng, threads::parallel,
+};
 use quorate_curve::{Group, Scalar, SecretError, SecretPolynomial, SecretScalar};
 
 use crate::committee::{Committee, Index};
@@ -89,26 +91,56 @@ pub enum SharingError {
 /// # Errors
 /// [`SharingError::ZeroShare`], with a probability below n·2^-254.
 ///
-/// Cost: t multiplications of the generator, and n·t products, all in constant time.
+/// Cost, all in constant time: t multiplications of the generator, on all threads, and n·t products. With roots of unity
+/// a transform takes the place of the products, N/2·log2(N) of them for N points.
 pub fn deal<S: Suite>(
     committee: &Committee,
     suite: S,
     secret: &SecretKey<S>,
+    options: &Options,
     rng: &mut impl CryptoRng,
 ) -> Result<(Vec<KeyShare<S>>, Commitment<S>), SharingError> {
-    let further = (1..committee.threshold()).map(|_| SecretKey::generate(suite, rng));
-    let coefficients: Vec<_> = [secret.clone()].into_iter().chain(further).collect();
-    let commitment = Commitment(coefficients.iter().map(SecretKey::public_key).collect());
+    let coefficients = draw(committee, suite, secret, rng);
+    let commitment = Commitment(parallel(options.threads, coefficients.len(), |i| coefficients[i].public_key()));
+    Ok((shares(committee, &coefficients)?, commitment))
+}
+
+/// The coefficients of a random polynomial with the value `secret` at zero.
+pub(crate) fn draw<S: Suite>(
+    committee: &Committee,
+    suite: S,
+    secret: &SecretKey<S>,
+    rng: &mut impl CryptoRng,
+) -> Vec<SecretKey<S>> {
+    // A list that grows would leave copies of secrets behind.
+    let mut coefficients = Vec::with_capacity(committee.threshold());
+    coefficients.push(secret.clone());
+    coefficients.extend((1..committee.threshold()).map(|_| SecretKey::generate(suite, rng)));
+    coefficients
+}
+
+/// The values of a polynomial at the points of all participants.
+pub(crate) fn shares<S: Suite>(
+    committee: &Committee,
+    coefficients: &[SecretKey<S>],
+) -> Result<Vec<KeyShare<S>>, SharingError> {
     let scalars: Result<Vec<_>, SecretError> =
         coefficients.iter().map(|key| SecretScalar::from_bytes(&key.to_bytes())).collect();
     let polynomial = SecretPolynomial::new(scalars.map_err(|_| SharingError::ZeroShare)?);
-    let share = |index: Index| {
-        let value = polynomial.value(&committee.point(index)).map_err(|_| SharingError::ZeroShare)?;
+    let values = values(committee, &polynomial).map_err(|_| SharingError::ZeroShare)?;
+    let share = |(index, value): (Index, SecretScalar)| {
         let secret = SecretKey::from_bytes(&value.to_bytes()).map_err(|_| SharingError::ZeroShare)?;
         Ok(KeyShare { index, secret })
     };
-    let shares: Result<_, SharingError> = committee.indices().map(share).collect();
-    Ok((shares?, commitment))
+    committee.indices().zip(values).map(share).collect()
+}
+
+/// The values of a secret polynomial at the points of all participants.
+pub(crate) fn values(committee: &Committee, polynomial: &SecretPolynomial) -> Result<Vec<SecretScalar>, SecretError> {
+    match committee.domain() {
+        Some(domain) => polynomial.values(domain, committee.participants()),
+        None => committee.indices().map(|index| polynomial.value(&committee.point(index))).collect(),
+    }
 }
 
 impl<S: Suite> Commitment<S> {

@@ -144,7 +144,7 @@ impl<S: Suite> Dealt<S> {
     fn new(t: usize, n: usize, identifiers: Identifiers, suite: S) -> Self {
         let committee = committee(t, n, identifiers);
         let secret = SecretKey::key_gen(suite, &[7; 32], b"").unwrap();
-        let (shares, commitment) = deal(&committee, suite, &secret, &mut rng()).unwrap();
+        let (shares, commitment) = deal(&committee, suite, &secret, &Options::default(), &mut rng()).unwrap();
         Self { committee, suite, secret, shares, commitment }
     }
 
@@ -257,6 +257,83 @@ fn shares_outside_the_subgroup_are_false() {
             [(dealt.index(1), Reason::Parse(quorate::ParseError::SignatureNotInSubgroup))]
         );
         assert_eq!(collector.add(3, &dealt.share(3), &mut rng()), Ok(Some(dealt.signature())));
+    }
+}
+
+/// Many shares with signatures in G1, whose membership the batch checks through sums: one with a part of order three, two
+/// whose parts cancel, and a bare point of order three. Each is named, and the others sign.
+#[test]
+fn torsion_among_many_shares_is_named() {
+    let (t, n) = (140, 150);
+    let dealt = Dealt::new(t, n, Identifiers::RootsOfUnity, MinSig::Basic);
+    let mut order_three = [0; 48];
+    order_three[0] = 0x80;
+    let torsion: G1 = Backend::auto().decode(&order_three).unwrap();
+    let moved = |number: usize, by: G1| {
+        let honest = Signature::<MinSig>::from_bytes(&dealt.share(number)).unwrap().point();
+        UncheckedSignature::<MinSig>::from_point(Backend::auto().sum(&[honest, by])).to_bytes().to_vec()
+    };
+    let attacks: [&[(usize, Vec<u8>)]; 3] = [
+        &[(7, moved(7, torsion))],
+        &[(1, moved(1, torsion)), (2, moved(2, torsion.negate()))],
+        &[(3, order_three.to_vec()), (9, moved(9, torsion)), (140, moved(140, torsion))],
+    ];
+    for attack in attacks {
+        for backend in Backend::available() {
+            let mut shares: Vec<_> = (1..=n).map(|number| (number as u64, dealt.share(number))).collect();
+            attack.iter().for_each(|(number, bytes)| shares[number - 1].1.clone_from(bytes));
+            let arrivals: Vec<_> = shares[..t].iter().map(|(number, bytes)| (*number, &bytes[..])).collect();
+            let mut collector = dealt.collector(Options { backend: *backend, ..Options::default() });
+            assert!(collector.add_each(&arrivals, &mut rng()).iter().all(Result::is_ok));
+            let outside = Reason::Parse(quorate::ParseError::SignatureNotInSubgroup);
+            let expected: Vec<_> = attack.iter().map(|(number, _)| (dealt.index(*number), outside)).collect();
+            // Parts that cancel in the sum of the shares do no harm, and are not looked for.
+            if collector.signature().is_none() {
+                assert_eq!(collector.false_shares(), expected, "{backend}");
+                let rest: Vec<_> = shares[t..].iter().map(|(number, bytes)| (*number, &bytes[..])).collect();
+                collector.add_each(&rest, &mut rng());
+            }
+            assert_eq!(collector.signature(), Some(dealt.signature()), "{backend}");
+        }
+    }
+}
+
+/// Compressed and uncompressed shares in one call, with bad ones between them, and the answers of `add`.
+#[test]
+fn shares_taken_together_are_shares_taken_one_by_one() {
+    for backend in Backend::available() {
+        let dealt = Dealt::new(5, 9, Identifiers::Integers, MinPk::Eth2);
+        let long = |number: usize| dealt.shares[number - 1].sign(dealt.suite, b"m").to_uncompressed().to_vec();
+        let mut off_curve = long(4);
+        off_curve[191] ^= 1;
+        let arrivals = [
+            (1, dealt.share(1)),
+            (2, long(2)),
+            (0, dealt.share(3)),
+            (1, long(1)),
+            (10, long(3)),
+            (3, dealt.share(3)[..95].to_vec()),
+            (4, off_curve),
+            (5, long(6)),
+            (6, vec![0xff; 96]),
+            (6, dealt.share(6)),
+            (5, dealt.share(5)),
+            (7, long(7)),
+        ];
+        let arrivals: Vec<_> = arrivals.iter().map(|(number, bytes)| (*number, &bytes[..])).collect();
+        for threads in [1, 3] {
+            let options = Options { backend: *backend, threads: threads.try_into().unwrap(), ..Options::default() };
+            let (mut together, mut singly) = (dealt.collector(options), dealt.collector(options));
+            let answers = together.add_each(&arrivals, &mut rng());
+            let expected: Vec<_> =
+                arrivals.iter().map(|(number, bytes)| singly.add(*number, bytes, &mut rng()).map(|_| ())).collect();
+            assert_eq!(answers, expected, "{backend}");
+            assert_eq!(together.signature(), Some(dealt.signature()), "{backend}");
+            assert_eq!(together.false_shares(), singly.false_shares());
+            assert!(together.indices().eq(singly.indices()));
+        }
+        let mut empty = dealt.collector(Options::default());
+        assert!(empty.add_each(&[], &mut rng()).is_empty() && empty.signature().is_none());
     }
 }
 
@@ -381,5 +458,5 @@ fn dealing_uses_the_generator() {
 }
 
 fn deal_points(committee: &Committee, secret: &SecretKey<MinPk>, rng: &mut impl CryptoRng) -> Vec<PublicKey<MinPk>> {
-    deal(committee, MinPk::Eth2, secret, rng).unwrap().1.points().to_vec()
+    deal(committee, MinPk::Eth2, secret, &Options::default(), rng).unwrap().1.points().to_vec()
 }

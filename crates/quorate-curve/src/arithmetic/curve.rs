@@ -49,6 +49,8 @@ pub trait Curve: Copy + Eq + 'static {
     fn double(point: &Self::Jacobian) -> Self::Jacobian;
     fn add(a: &Self::Jacobian, b: &Self::Jacobian) -> Self::Jacobian;
     fn add_affine(a: &Self::Jacobian, b: &Self) -> Self::Jacobian;
+    /// scalar·P for a point of the subgroup of order r; a little-endian scalar of 256 bits.
+    fn times(point: &Self::Jacobian, scalar: &[u8; 32]) -> Self::Jacobian;
     /// The sum of finite points.
     fn sum(points: &[&Self]) -> Self::Jacobian;
     /// Σ scalar·P over finite points, by blst's Pippenger; little-endian scalars of 256 bits, at least one.
@@ -124,7 +126,7 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 macro_rules! curve {
     ($affine:ident, $jacobian:ident, $field:ident, $id:ident, $zero:expr, $one:expr, $beta:literal, $generator:ident, $compress:ident,
      $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
-     $to_affine:ident, $to_affine_one:ident, $double:ident, $add:ident, $add_affine:ident, $negate_field:ident, $sum:ident,
+     $to_affine:ident, $to_affine_one:ident, $double:ident, $add:ident, $add_affine:ident, $mult:ident, $negate_field:ident, $sum:ident,
      $pippenger:ident, $pippenger_scratch:ident) => {
         // SAFETY, for every block below: the head of this file says why the arguments are valid.
         impl Curve for $affine {
@@ -257,6 +259,13 @@ macro_rules! curve {
                 out
             }
 
+            fn times(point: &$jacobian, scalar: &[u8; 32]) -> $jacobian {
+                let mut out = $jacobian::default();
+                // SAFETY: valid references, and as many bits as the scalar has.
+                unsafe { $mult(&mut out, point, scalar.as_ptr(), 256) };
+                out
+            }
+
             fn sum(points: &[&Self]) -> $jacobian {
                 let mut out = $jacobian::default();
                 // SAFETY: as many references as the length says, which are pointers to blst.
@@ -335,6 +344,7 @@ curve!(
     blst_p1_double,
     blst_p1_add_or_double,
     blst_p1_add_or_double_affine,
+    blst_p1_mult,
     blst_fp_cneg,
     blst_p1s_add,
     blst_p1s_mult_pippenger,
@@ -361,6 +371,7 @@ curve!(
     blst_p2_double,
     blst_p2_add_or_double,
     blst_p2_add_or_double_affine,
+    blst_p2_mult,
     blst_fp2_cneg,
     blst_p2s_add,
     blst_p2s_mult_pippenger,

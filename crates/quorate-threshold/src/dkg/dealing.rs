@@ -18,7 +18,7 @@ use super::{
 use crate::{
     committee::Index,
     pedersen::{commit, second_base},
-    sharing::KeyShare,
+    sharing::{KeyShare, values},
 };
 
 /// The tag of the proofs that a dealer knows its contribution.
@@ -97,9 +97,9 @@ impl<'a, S: Suite> Dealer<'a, S> {
             }
             Purpose::NewKey(_) | Purpose::Reshare(_) | Purpose::Recover { .. } => None,
         };
-        let shares = self.ceremony.receivers().map(|(_, receiver)| {
-            let (share, ephemeral) = (self.share(receiver)?, self.ephemeral(receiver)?);
-            Ok(seal(self.ceremony, self.member, receiver, &share, &ephemeral))
+        let plaintexts = self.shares()?;
+        let shares = self.ceremony.receivers().zip(&plaintexts).map(|((_, receiver), share)| {
+            Ok(seal(self.ceremony, self.member, receiver, share, &*self.ephemeral(receiver)?))
         });
         let shares = shares.collect::<Result<_, SecretError>>()?;
         Ok(Body::Deal { commitment: commitment.iter().map(|point| point.compress().into()).collect(), proof, shares })
@@ -123,19 +123,40 @@ impl<'a, S: Suite> Dealer<'a, S> {
         })
     }
 
+    /// The shares of all receivers, in their order.
+    fn shares(&self) -> Result<Vec<Zeroizing<Vec<u8>>>, SecretError> {
+        if self.ceremony.lost().is_some() {
+            // At the lost share the value is zero, which is nobody's.
+            return self.ceremony.receivers().map(|(_, receiver)| self.share(receiver)).collect();
+        }
+        let polynomials = [Some(&self.polynomial), self.blinding.as_ref()].into_iter().flatten();
+        let values = polynomials.map(|polynomial| values(self.ceremony.committee(), polynomial));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let share = |index: Index| plaintext(values.iter().map(|values| &values[index.place()]));
+        Ok(self.ceremony.receivers().map(|(index, _)| share(index)).collect())
+    }
+
     fn share(&self, receiver: MemberNumber) -> Result<Zeroizing<Vec<u8>>, SecretError> {
         let index = self.ceremony.receiver_index(receiver).expect("a dealer deals to receivers");
         let point = self.ceremony.committee().point(index);
-        let mut share = Zeroizing::new(Vec::with_capacity(64));
-        for polynomial in [Some(&self.polynomial), self.blinding.as_ref()].into_iter().flatten() {
-            share.extend_from_slice(polynomial.value(&point)?.to_bytes().as_slice());
-        }
-        Ok(share)
+        let polynomials = [Some(&self.polynomial), self.blinding.as_ref()].into_iter().flatten();
+        let values = polynomials.map(|polynomial| polynomial.value(&point)).collect::<Result<Vec<_>, _>>()?;
+        Ok(plaintext(&values))
     }
 
     fn ephemeral(&self, receiver: MemberNumber) -> Result<Zeroizing<[u8; 32]>, SecretError> {
         Ok(derive(self.ceremony, self.seed, "ephemeral", receiver.number())?.to_bytes())
     }
+}
+
+/// What is encrypted to a receiver: each value in 32 bytes.
+fn plaintext<'a>(values: impl IntoIterator<Item = &'a SecretScalar>) -> Zeroizing<Vec<u8>> {
+    // A list that grows would leave copies of secrets behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(64));
+    for value in values {
+        bytes.extend_from_slice(value.to_bytes().as_slice());
+    }
+    bytes
 }
 
 /// A secret of a participant in a ceremony, by the `KeyGen` of draft-irtf-cfrg-bls-signature-05, which is HKDF.
@@ -308,11 +329,7 @@ impl DealtShare {
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        let mut bytes = Zeroizing::new(Vec::with_capacity(64));
-        for scalar in [Some(&self.value), self.blinding.as_ref()].into_iter().flatten() {
-            bytes.extend_from_slice(scalar.to_bytes().as_slice());
-        }
-        bytes
+        plaintext([Some(&self.value), self.blinding.as_ref()].into_iter().flatten())
     }
 }
 

@@ -391,7 +391,7 @@ pub(super) fn previous<S: Suite>(suite: S, t: usize, n: usize) -> (SharedKey<S>,
     let mut rng = ChaCha20Rng::from_seed([8; 32]);
     let committee = Committee::new(t, n, Identifiers::Integers, Backend::auto()).expect("a committee");
     let secret = quorate::SecretKey::generate(suite, &mut rng);
-    let (shares, commitment) = crate::deal(&committee, suite, &secret, &mut rng).expect("shares");
+    let (shares, commitment) = crate::deal(&committee, suite, &secret, &Options::default(), &mut rng).expect("shares");
     (SharedKey::new(suite, committee, commitment).expect("t points"), shares)
 }
 

@@ -291,10 +291,9 @@ fn withheld_contribution() {
 /// too few receivers miss the same.
 #[test]
 fn lost_reveals_are_not_disclosed() {
-    for (silent, expected) in [
-        (3, Failure::TooFewDealers { left: 2, needed: 3 }),
-        (2, Failure::AbsenceNotAgreed { agreeing: 3, needed: 4 }),
-    ] {
+    for (silent, expected) in
+        [(3, Failure::TooFewDealers { left: 2, needed: 3 }), (2, Failure::AbsenceNotAgreed { agreeing: 3, needed: 4 })]
+    {
         let mut behaviours = honest(5);
         behaviours[..silent].fill(Behaviour::Silent(Round::Reveal));
         let purpose = Purpose::NewKey(Variant::CommitFirst);

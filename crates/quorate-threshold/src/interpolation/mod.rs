@@ -46,16 +46,18 @@ use crate::committee::{Committee, Identifiers, Index};
 /// assert_eq!(interpolation.of_scalars(&[7.into(), 11.into()]), 5.into());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpolation {
     method: Method,
     signers: Vec<Index>,
+    /// The points of the signers, or none if the signers are cosets.
+    points: Vec<Scalar>,
     /// So many consecutive signers have the same coefficient.
     together: usize,
     coefficients: Coefficients,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Coefficients {
     Scalars(Vec<Scalar>),
     /// Numerators over one denominator, of which this has the inverse.
@@ -108,9 +110,16 @@ pub enum InterpolationError {
     NotApplicable(Method),
 }
 
-/// The largest number of points for which every difference costs less than a transform or a tree.
-const NAIVE_ROOTS_UP_TO: usize = 256;
-const NAIVE_INTEGERS_UP_TO: usize = 2048;
+/// The largest number of signers for whom every difference costs less than a transform: without lanes both took as long
+/// at about 100, and in lanes at 384 to 512.
+fn naive_roots_up_to(backend: Backend) -> usize {
+    if backend.lanes() > 1 { 384 } else { 96 }
+}
+
+/// The same beside a tree: without lanes both took as long at 384 to 512, and in lanes at 2048 to 3072.
+fn naive_integers_up_to(backend: Backend) -> usize {
+    if backend.lanes() > 1 { 2560 } else { 448 }
+}
 
 impl Interpolation {
     /// Chooses the signers, as many as are needed, and the method, whichever costs least.
@@ -127,15 +136,18 @@ impl Interpolation {
     fn cheapest(committee: &Committee, available: &[Index], options: &Options) -> Self {
         let t = committee.threshold();
         let of = |method| Self::of(method, committee, available, options);
+        let backend = options.backend;
         match committee.identifiers() {
             Identifiers::RootsOfUnity => {
-                let many = || of(if t > NAIVE_ROOTS_UP_TO { Method::Transform } else { Method::Naive });
+                let many = || of(if t > naive_roots_up_to(backend) { Method::Transform } else { Method::Naive });
                 of(Method::Cosets).or_else(many)
             }
             Identifiers::Integers => {
                 let absent = committee.participants() - t;
-                let few = || (absent < t && absent <= NAIVE_INTEGERS_UP_TO).then(|| of(Method::Complement)).flatten();
-                let many = || of(if t > NAIVE_INTEGERS_UP_TO { Method::Tree } else { Method::Naive });
+                let few = || {
+                    (absent < t && absent <= naive_integers_up_to(backend)).then(|| of(Method::Complement)).flatten()
+                };
+                let many = || of(if t > naive_integers_up_to(backend) { Method::Tree } else { Method::Naive });
                 of(Method::SmallIntegers).or_else(few).or_else(many)
             }
         }
@@ -163,12 +175,14 @@ impl Interpolation {
         let by_derivative = |signers: &[Index], derivatives: &dyn Fn(&[Scalar]) -> Vec<Scalar>| {
             let points = committee.points(signers);
             let derivatives = derivatives(&points);
-            (signers.to_vec(), 1, Coefficients::Scalars(lagrange(backend, &points, derivatives)))
+            let coefficients = Coefficients::Scalars(lagrange(backend, &points, derivatives));
+            (signers.to_vec(), points, 1, coefficients)
         };
-        let (signers, together, coefficients) = match method {
+        let (signers, points, together, coefficients) = match method {
             Method::SmallIntegers => {
                 let (numerators, denominator) = small::integers(committee, first)?;
-                (first.to_vec(), 1, Coefficients::Integers(numerators, denominator.inverse()?))
+                let coefficients = Coefficients::Integers(numerators, denominator.inverse()?);
+                (first.to_vec(), committee.points(first), 1, coefficients)
             }
             Method::Naive => by_derivative(first, &|points| differences(options, points, points)),
             Method::Tree => by_derivative(first, &|points| tree::derivatives(points, options)),
@@ -184,7 +198,7 @@ impl Interpolation {
             },
             Method::Cosets => {
                 let chosen = cosets::choose(committee, available, backend)?;
-                let derivatives = if chosen.points.len() > NAIVE_ROOTS_UP_TO {
+                let derivatives = if chosen.points.len() > naive_roots_up_to(backend) {
                     cosets::derivatives(&chosen.domain, &chosen.places, options)
                 } else {
                     differences(options, &chosen.points, &chosen.points)
@@ -192,10 +206,11 @@ impl Interpolation {
                 // L(x) = λ(x^s)/s, where λ interpolates at the points x^s.
                 let inverse = Scalar::from(chosen.size as u64).inverse()?;
                 let scalars = lagrange(backend, &chosen.points, derivatives);
-                (chosen.signers, chosen.size, Coefficients::Scalars(multiplied(backend, &scalars, inverse)))
+                let coefficients = Coefficients::Scalars(multiplied(backend, &scalars, inverse));
+                (chosen.signers, Vec::new(), chosen.size, coefficients)
             }
         };
-        Some(Self { method, signers, together, coefficients })
+        Some(Self { method, signers, points, together, coefficients })
     }
 
     /// The participants whose shares are summed, ascending.
@@ -216,6 +231,7 @@ impl Interpolation {
     /// The coefficient of each signer.
     pub fn coefficients(&self) -> Vec<Scalar> {
         match &self.coefficients {
+            Coefficients::Scalars(scalars) if self.together == 1 => scalars.clone(),
             Coefficients::Scalars(scalars) => {
                 scalars.iter().flat_map(|scalar| std::iter::repeat_n(*scalar, self.together)).collect()
             }
@@ -288,26 +304,29 @@ impl Interpolation {
         let left = self.signers.binary_search(&leaves).map_err(|_| no_member(leaves))?;
         let Err(joined) = self.signers.binary_search(&joins) else { return Err(InterpolationError::Twice(joins)) };
 
-        let mut signers = self.signers.clone();
+        let (mut signers, mut points) = (self.signers.clone(), self.points.clone());
         let mut coefficients = self.coefficients();
         signers.remove(left);
+        points.remove(left);
         coefficients.remove(left);
         let (a, b) = (committee.point(leaves), committee.point(joins));
-        let points = committee.points(&signers);
-        // L(x) has the factor y/(y - x) for each other signer y: that of a goes, that of b comes.
+        // L(x) has the factor y/(y - x) for each other signer y: that of a goes, that of b comes. So it is multiplied by
+        // b/a·(a - x)/(b - x) = b/a·(1 + (a - b)/(b - x)).
         let quotient = b * a.inverse().expect("the point of a participant is not zero");
-        let mut factors = vec![a * quotient; points.len()];
-        backend.add_multiple(&mut factors, -quotient, &points);
-        let differences: Vec<_> = points.iter().map(|x| b - *x).collect();
-        let inverses = backend.inverses(&differences).expect("no two participants have the same point");
-        backend.multiply(&mut factors, &inverses);
+        let mut factors = vec![b; points.len()];
+        backend.add_multiple(&mut factors, -Scalar::ONE, &points);
+        let inverses = backend.inverses(&factors).expect("no two participants have the same point");
+        factors.fill(quotient);
+        backend.add_multiple(&mut factors, quotient * (a - b), &inverses);
         backend.multiply(&mut coefficients, &factors);
         // The coefficients of all signers add up to one, because they interpolate constants too.
-        let of_joined = Scalar::ONE - coefficients.iter().copied().sum();
+        let of_joined = Scalar::ONE - sum(backend, &coefficients);
         let place = joined - usize::from(joined > left);
         signers.insert(place, joins);
+        points.insert(place, b);
         coefficients.insert(place, of_joined);
-        Ok(Self { method: self.method, signers, together: 1, coefficients: Coefficients::Scalars(coefficients) })
+        let coefficients = Coefficients::Scalars(coefficients);
+        Ok(Self { method: self.method, signers, points, together: 1, coefficients })
     }
 
     #[track_caller]
@@ -315,6 +334,75 @@ impl Interpolation {
         assert_eq!(found, self.signers.len(), "an interpolation needs as many shares as it has signers");
     }
 }
+
+/// V'(x) for each participant, where V has the points of all participants.
+pub(crate) fn derivatives_of_all(committee: &Committee, options: &Options) -> Vec<Scalar> {
+    let all: Vec<_> = committee.indices().collect();
+    match committee.domain() {
+        Some(domain) => cosets::derivatives(domain, &all, options),
+        None => by_absent_integers(committee, &all, &committee.points(&all), options),
+    }
+}
+
+/// The values of a polynomial at the points of all participants, of whom there are at least as many as coefficients.
+pub(crate) fn values_of_all(committee: &Committee, mut coefficients: Vec<Scalar>, options: &Options) -> Vec<Scalar> {
+    let Options { backend, threads, .. } = *options;
+    let n = committee.participants();
+    match committee.domain() {
+        Some(domain) => {
+            coefficients.resize(domain.len(), Scalar::ZERO);
+            domain.evaluate(&mut coefficients);
+            coefficients.truncate(n);
+            coefficients
+        }
+        None => {
+            let points = committee.points(&committee.indices().collect::<Vec<_>>());
+            if n <= naive_integers_up_to(backend) {
+                let values = |points: &[Scalar]| backend.values(&coefficients, points);
+                parallel_chunks(threads, &points, LEAST_POINTS, values)
+            } else {
+                tree::values(&points, coefficients, options)
+            }
+        }
+    }
+}
+
+/// Σ w·xᵏ over participants with the points x and weights w, for each k below the threshold t. So Σ w·φ(x) is
+/// Σ (the sum for k)·(coefficient k of φ).
+///
+/// Cost in Fr: a transform for roots of unity, a tree for integers, or for few participants t products each.
+pub(crate) fn power_sums(committee: &Committee, weights: &[(Index, Scalar)], options: &Options) -> Vec<Scalar> {
+    let (t, backend) = (committee.threshold(), options.backend);
+    let (indices, weights): (Vec<_>, Vec<_>) = weights.iter().copied().unzip();
+    match committee.domain() {
+        Some(domain) if indices.len() > POWERS_UP_TO => {
+            let mut values = vec![Scalar::ZERO; domain.len()];
+            for (index, weight) in indices.iter().zip(&weights) {
+                values[index.place()] = values[index.place()] + *weight;
+            }
+            // Interpolation sums up the powers of 1/x, and divides by N.
+            domain.interpolate(&mut values);
+            let size = Scalar::from(domain.len() as u64);
+            (0..t).map(|k| values[(domain.len() - k) % domain.len()] * size).collect()
+        }
+        None if indices.len().min(t) > naive_integers_up_to(backend) => {
+            tree::power_sums(&committee.points(&indices), &weights, t, options)
+        }
+        _ => {
+            let points = committee.points(&indices);
+            let mut terms = weights;
+            let sums = (0..t).map(|_| {
+                let sum = terms.iter().copied().sum();
+                backend.multiply(&mut terms, &points);
+                sum
+            });
+            sums.collect()
+        }
+    }
+}
+
+/// The largest number of participants for whom the powers of each point cost less than a transform.
+const POWERS_UP_TO: usize = 16;
 
 /// The participants, ascending.
 fn checked(committee: &Committee, available: &[Index]) -> Result<Vec<Index>, InterpolationError> {
@@ -350,6 +438,15 @@ fn product(backend: Backend, mut scalars: Vec<Scalar>) -> Scalar {
     scalars.into_iter().product()
 }
 
+/// The sum of all scalars.
+fn sum(backend: Backend, scalars: &[Scalar]) -> Scalar {
+    let mut sums = [Scalar::ZERO; 64];
+    for scalars in scalars.chunks(sums.len()) {
+        backend.add_multiple(&mut sums[..scalars.len()], Scalar::ONE, scalars);
+    }
+    sums.into_iter().sum()
+}
+
 /// Each scalar times a factor.
 fn multiplied(backend: Backend, scalars: &[Scalar], factor: Scalar) -> Vec<Scalar> {
     let mut multiples = vec![Scalar::ZERO; scalars.len()];
@@ -368,7 +465,7 @@ const LEAST_POINTS: usize = 128;
 /// V'(j) for integers of which few are absent: all integers from 1 to n give (-1)^(n - j)·(j - 1)!·(n - j)!, and the
 /// absent ones are divided out.
 fn by_absent_integers(committee: &Committee, signers: &[Index], points: &[Scalar], options: &Options) -> Vec<Scalar> {
-    let n = committee.participants();
+    let (n, backend) = (committee.participants(), options.backend);
     let mut factorials = Vec::with_capacity(n);
     let mut factorial = Scalar::ONE;
     for i in 1..=n as u64 {
@@ -378,18 +475,18 @@ fn by_absent_integers(committee: &Committee, signers: &[Index], points: &[Scalar
     let mut present = vec![false; n];
     signers.iter().for_each(|index| present[index.place()] = true);
     let absent: Vec<_> = (1..=n as u64).filter(|i| !present[*i as usize - 1]).map(Scalar::from).collect();
-    let others = if (NAIVE_INTEGERS_UP_TO + 1..points.len()).contains(&absent.len()) {
+    let others = if (naive_integers_up_to(backend) + 1..points.len()).contains(&absent.len()) {
         tree::root_products(points, &absent, options)
     } else {
         differences(options, points, &absent)
     };
-    let mut derivatives = options.backend.inverses(&others).expect("a signer is not absent");
+    let mut derivatives = backend.inverses(&others).expect("a signer is not absent");
     let of_all = signers.iter().map(|index| {
         let (below, above) = (index.place(), n - 1 - index.place());
         let product = factorials[below] * factorials[above];
         if above % 2 == 0 { product } else { -product }
     });
-    options.backend.multiply(&mut derivatives, &of_all.collect::<Vec<_>>());
+    backend.multiply(&mut derivatives, &of_all.collect::<Vec<_>>());
     derivatives
 }
 
@@ -397,4 +494,23 @@ fn by_absent_integers(committee: &Committee, signers: &[Index], points: &[Scalar
 fn integer(n: i64) -> Scalar {
     let size = Scalar::from(n.unsigned_abs());
     if n < 0 { -size } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The derivative of the polynomial of all points, against every difference.
+    #[test]
+    fn derivatives_of_all_are_products_of_differences() {
+        let options = Options::default();
+        for identifiers in [Identifiers::Integers, Identifiers::RootsOfUnity] {
+            for n in [1, 2, 3, 5, 8, 31, 64, 65, 100] {
+                let committee = Committee::new(1, n, identifiers, options.backend).expect("a committee");
+                let points = committee.points(&committee.indices().collect::<Vec<_>>());
+                let expected = options.backend.differences(&points, &points);
+                assert_eq!(derivatives_of_all(&committee, &options), expected, "{identifiers:?}, {n}");
+            }
+        }
+    }
 }

@@ -30,6 +30,18 @@ pub(super) fn root_products(points: &[Scalar], roots: &[Scalar], options: &Optio
     Tree::new(points, options).values(polynomial(roots, options))
 }
 
+/// Σ w·xᵏ over all points x with their weights w, for each k below `len`.
+///
+/// These are the coefficients of the power series Σ w/(1 - xX), whose fractions are added up from the leaves to the root.
+pub(super) fn power_sums(points: &[Scalar], weights: &[Scalar], len: usize, options: &Options) -> Vec<Scalar> {
+    Tree::new(points, options).power_sums(weights, len)
+}
+
+/// The values of a polynomial of at most as many coefficients as points.
+pub(super) fn values(points: &[Scalar], coefficients: Vec<Scalar>, options: &Options) -> Vec<Scalar> {
+    Tree::new(points, options).values(coefficients)
+}
+
 struct Tree<'a> {
     points: &'a [Scalar],
     options: &'a Options,
@@ -92,6 +104,50 @@ impl<'a> Tree<'a> {
             parallel(self.options.threads, leaves.len(), |i| at_leaf(&below[i], leaves[i], &self.levels[0][i].0));
         values.into_iter().flatten().collect()
     }
+
+    /// With V of degree n, and M = Σ w·V/(X - x), the series is X^(n-1)·M(1/X) over X^n·V(1/X): the coefficients of both in
+    /// the reverse order.
+    fn power_sums(&self, weights: &[Scalar], len: usize) -> Vec<Scalar> {
+        if self.points.is_empty() || len == 0 {
+            return vec![Scalar::ZERO; len];
+        }
+        let backend = self.options.backend;
+        let leaves: Vec<_> = self.points.chunks(LEAF).zip(weights.chunks(LEAF)).collect();
+        let mut numerators = parallel(self.options.threads, leaves.len(), |i| {
+            numerator_of_leaf(leaves[i].0, leaves[i].1, &self.levels[0][i].0)
+        });
+        for level in &self.levels[..self.levels.len() - 1] {
+            let pairs: Vec<_> = numerators.chunks(2).collect();
+            numerators = parallel(self.options.threads, pairs.len(), |i| match pairs[i] {
+                [left, right] => {
+                    let mut sum = product(left, &level[2 * i + 1].0, backend);
+                    let other = product(right, &level[2 * i].0, backend);
+                    sum.iter_mut().zip(other).for_each(|(sum, other)| *sum = *sum + other);
+                    sum
+                }
+                one => one[0].clone(),
+            });
+        }
+        let reversed = |polynomial: &[Scalar]| polynomial.iter().rev().take(len).copied().collect::<Vec<_>>();
+        let series = inverse_series(&reversed(self.root()), len, backend);
+        let mut sums = product(&reversed(&numerators[0]), &series, backend);
+        sums.resize(len, Scalar::ZERO);
+        sums
+    }
+}
+
+/// Σ w·V/(X - x) over the points of a leaf, of which V is the polynomial.
+fn numerator_of_leaf(points: &[Scalar], weights: &[Scalar], polynomial: &[Scalar]) -> Vec<Scalar> {
+    let mut sum = vec![Scalar::ZERO; points.len()];
+    for (x, weight) in points.iter().zip(weights) {
+        // The coefficients of V/(X - x) from the highest.
+        let mut quotient = Scalar::ZERO;
+        for (sum, coefficient) in sum.iter_mut().zip(&polynomial[1..]).rev() {
+            quotient = quotient * *x + *coefficient;
+            *sum = *sum + quotient * *weight;
+        }
+    }
+    sum
 }
 
 /// ∏ (X - x) over a few points.
@@ -172,4 +228,25 @@ fn inverse_series(p: &[Scalar], n: usize, backend: Backend) -> Vec<Scalar> {
 /// The smallest domain of 2^k points.
 fn domain(points: usize, backend: Backend) -> Domain {
     Domain::new(backend, points.next_power_of_two()).expect("a power of two is the size of a domain")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes around the leaves and the levels, and fewer and more sums than points.
+    #[test]
+    fn power_sums_and_values_are_those_of_the_definition() {
+        let options = Options::default();
+        for n in [0, 1, 2, 63, 64, 65, 128, 129, 200, 300] {
+            let points: Vec<_> = (1..=n as u64).map(Scalar::from).collect();
+            let weights: Vec<_> = points.iter().map(|x| x.power(30) + Scalar::ONE).collect();
+            for len in [0, 1, 2, 64, 150, 400] {
+                let of_power = |k: usize| points.iter().zip(&weights).map(|(x, w)| x.power(k as u64) * *w).sum();
+                let expected: Vec<Scalar> = (0..len).map(of_power).collect();
+                assert_eq!(power_sums(&points, &weights, len, &options), expected, "{n} points, {len} sums");
+            }
+            assert_eq!(values(&points, weights.clone(), &options), options.backend.values(&weights, &points), "{n}");
+        }
+    }
 }

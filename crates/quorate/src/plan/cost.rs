@@ -136,7 +136,7 @@ const LANES: Table = Table {
         saved_by_sum: 3_300,
         clear_sum: 3_400,
         subgroup_check: 6_700,
-        subgroup_check_in_sum: 6_700,
+        subgroup_check_in_sum: 1_800,
         weighted: 1_700,
     },
     g2: GroupCosts {

@@ -208,7 +208,7 @@ fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pai
 /// each.
 fn members_by_sum<S: Suite>(claims: &ByPosition<Planned<S>>, options: &Options) -> bool {
     let unchecked = claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_))).count();
-    let least = options.backend.sums_members_from::<S::Signature>();
+    let least = options.backend.sums_members_from::<S::Signature>(options.soundness);
     claims.len() > 1 && least.is_some_and(|least| unchecked >= least * options.threads.get())
 }
 

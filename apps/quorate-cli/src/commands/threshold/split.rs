@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use quorate::{Backend, SecretKey, Suite};
+use quorate::{Backend, Options, SecretKey, Suite};
 use quorate_threshold::{Committee, Identifiers, SharedKey, deal};
 use serde::Serialize;
 
@@ -123,7 +123,7 @@ impl InSuite for Arguments {
             None => SecretKey::key_gen(suite, random::secret_bytes()?.as_slice(), b"").map_err(Failure::internal)?,
         };
         let (shares, commitment) =
-            deal(&committee, suite, &key, &mut random::generator()?).map_err(Failure::internal)?;
+            deal(&committee, suite, &key, &Options::default(), &mut random::generator()?).map_err(Failure::internal)?;
         let shared = SharedKey::new(suite, committee, commitment).map_err(Failure::internal)?;
         let public_key = shared.public_key().to_bytes();
 

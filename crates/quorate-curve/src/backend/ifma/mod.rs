@@ -34,6 +34,7 @@ pub(crate) mod lines;
 pub(crate) mod map_to_g1;
 pub(crate) mod map_to_g2;
 pub(crate) mod msm;
+pub(crate) mod multiples;
 pub(crate) mod pairing;
 pub(crate) mod power;
 pub(crate) mod rows;

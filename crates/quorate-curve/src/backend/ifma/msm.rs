@@ -127,7 +127,7 @@ impl Windows {
 }
 
 /// a and b, both below z², with n = a + b·z² for n below r = z⁴ - z² + 1.
-fn split(scalar: &[u8; 32]) -> [u128; 2] {
+pub(super) fn split(scalar: &[u8; 32]) -> [u128; 2] {
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(scalar.chunks_exact(8)) {
         *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));

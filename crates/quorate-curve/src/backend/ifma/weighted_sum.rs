@@ -78,18 +78,21 @@ pub(crate) fn weighted_sums<C: InLanes>(lanes: Ifma, weighted: WeightedCut<'_, C
 
 /// The number of points from which [`weighted_sums_of_members`] is cheaper than a check of each point.
 ///
-/// Only in G2. In G1 a position sum can miss a point of order 3 with probability 7/16, so the check would need too many
-/// of them.
-pub(crate) const fn sums_members_from(group: GroupId) -> Option<usize> {
-    match group {
-        GroupId::G1 => None,
-        GroupId::G2 => Some(MEMBERS_FROM),
+/// In G1 a position sum can miss a point of order 3 with probability 7/16, so that it takes 29 further positions, and 57
+/// for 128 bits. For so many a point has not enough random bits.
+pub(crate) const fn sums_members_from(group: GroupId, soundness: Soundness) -> Option<usize> {
+    match (group, soundness) {
+        (GroupId::G1, Soundness::Bits64) => Some(MEMBERS_FROM_IN_G1),
+        (GroupId::G1, Soundness::Bits128) => None,
+        (GroupId::G2, Soundness::Bits64) => Some(MEMBERS_FROM),
+        // Twice as many positions pay off from twice as many points.
+        (GroupId::G2, Soundness::Bits128) => Some(2 * MEMBERS_FROM),
     }
 }
 
-/// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup. In G2, with enough points,
-/// the position sums over all segments are checked in place of the points, and so are those of the digits in `further`:
-/// see `docs/soundness.md`.
+/// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup. With enough points, the position
+/// sums over all segments are checked in place of the points, and so are those of the digits in `further`: see
+/// `docs/soundness.md`.
 pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     lanes: Ifma,
     weighted: WeightedCut<'_, C>,
@@ -97,23 +100,25 @@ pub(crate) fn weighted_sums_of_members<C: Subgroup>(
     soundness: Soundness,
 ) -> Option<Vec<C>> {
     let (points, weights) = (weighted.points().items(), weighted.weights());
-    // Twice as many positions pay off from twice as many points.
-    let scale = soundness.bits() as usize / 64;
-    if sums_members_from(C::ID).is_none_or(|least| points.len() < least * scale) {
+    if sums_members_from(C::ID, soundness).is_none_or(|least| points.len() < least) {
         let members = subgroup::in_subgroup(lanes, points).into_iter().all(|member| member);
         return members.then(|| weighted_sums(lanes, weighted));
     }
-    let (digits, more) = match soundness {
-        Soundness::Bits64 => (16, 6),
-        Soundness::Bits128 => (32, 11),
+    let digits = soundness.bits() as usize / 4;
+    let (more, signs) = match (C::ID, soundness) {
+        (GroupId::G1, _) => (SIGNS, further.iter().map(|word| signs(*word)).collect()),
+        (GroupId::G2, Soundness::Bits64) => (6, Vec::new()),
+        (GroupId::G2, Soundness::Bits128) => (11, Vec::new()),
     };
     let digits = digits.max(longest(weights));
     let table = Table::of(lanes, points, true);
     let nibble = |point: usize, place: usize| {
         if place < digits {
-            weights[point].nibble(place)
-        } else {
-            (further[point] >> (4 * (place - digits))) as u8 & 15
+            return weights[point].nibble(place);
+        }
+        match C::ID {
+            GroupId::G1 => signs[point][place - digits],
+            GroupId::G2 => (further[point] >> (4 * (place - digits))) as u8 & 15,
         }
     };
     let segments: Vec<_> = weighted.points().ranges().collect();
@@ -150,20 +155,37 @@ const LANES_JOIN_FROM: usize = 2;
 /// bits of soundness and at 64 for 128 bits.
 const MEMBERS_FROM: usize = 32;
 
+/// The number of points from which the position sums are checked in place of points of E(Fp), measured at 80 to 112.
+const MEMBERS_FROM_IN_G1: usize = 128;
+/// The number of further positions in G1.
+const SIGNS: usize = 29;
+
+/// The nibbles of 29 digits from 0, 1 and -1: the first digits of the word in base 3, as a fraction of 2^64. Every list of
+/// digits has a probability of at most 3^-29·(1 + 2^-18).
+fn signs(word: u64) -> [u8; SIGNS] {
+    let mut rest = word;
+    core::array::from_fn(|_| {
+        let product = 3 * u128::from(rest);
+        rest = product as u64;
+        // 1 and -1 are the digits with the nibbles 1 and 4.
+        [0, 1, 4][(product >> 64) as usize]
+    })
+}
+
 /// How position sums are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
+pub(super) enum Method {
     Tables,
     Buckets,
 }
 
 /// The digit positions of the weights of some segments.
-struct Positions<'a, F: Coordinate, D> {
-    table: &'a Table<F>,
-    segments: &'a [Range<usize>],
-    places: usize,
+pub(super) struct Positions<'a, F: Coordinate, D> {
+    pub(super) table: &'a Table<F>,
+    pub(super) segments: &'a [Range<usize>],
+    pub(super) places: usize,
     /// The digit of a point at a place below `places`.
-    nibble: D,
+    pub(super) nibble: D,
 }
 
 impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
@@ -261,7 +283,7 @@ impl<F: Coordinate, D: Fn(usize, usize) -> u8> Positions<'_, F, D> {
     }
 
     /// Σ 4ʲ·Aⱼ of each segment, or `None` if a formula did not hold.
-    fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
+    pub(super) fn joined<C: InLanes<Lanes = F>>(&self, method: Method) -> Vec<Option<C>> {
         let single = method == Method::Tables && self.segments.iter().all(|s| s.len() == 1);
         let table = if single { self.multiples() } else { self.sums(method) };
         self.join(&table, single, self.places)
@@ -457,7 +479,7 @@ mod tests {
     }
 
     /// The weighted sum of one segment, or `None` if a point is not in the subgroup.
-    fn sum_of_members(points: &[G2], weights: &[Weight], further: &[u64], soundness: Soundness) -> Option<G2> {
+    fn sum_of_members<G: Group>(points: &[G], weights: &[Weight], further: &[u64], soundness: Soundness) -> Option<G> {
         let mut segments = UncheckedSegments::new();
         for ((point, weight), further) in points.iter().zip(weights).zip(further) {
             segments.push(*point, *weight, *further);
@@ -519,15 +541,15 @@ mod tests {
         agrees::<G2>(&small_g2());
     }
 
-    #[test]
-    fn sums_of_members() {
+    fn agrees_of_members<G: Group>() {
         if lanes_or_skip().is_none() {
             return;
         }
         let mut words = Words(1);
-        let mut points: Vec<G2> = hashed(BUCKETS_FROM + 1);
-        (points[3], points[5], points[6]) = (G2::IDENTITY, points[4], points[4].negate());
-        for n in [0, 1, 7, 8, 9, 64, 65, BUCKETS_FROM - 1, BUCKETS_FROM, BUCKETS_FROM + 1] {
+        let mut points: Vec<G> = hashed(MEMBERS_FROM_IN_G1 + 1);
+        (points[3], points[5], points[6]) = (G::IDENTITY, points[4], points[4].negate());
+        let (b, m) = (BUCKETS_FROM, MEMBERS_FROM_IN_G1);
+        for n in [0, 1, 7, 8, 9, 64, 65, b - 1, b, b + 1, m - 1, m, m + 1] {
             for soundness in [Soundness::Bits64, Soundness::Bits128] {
                 let points = &points[..n];
                 let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
@@ -536,6 +558,102 @@ mod tests {
                 assert_eq!(sum_of_members(points, &weights, &further, soundness), Some(expected));
             }
         }
+    }
+
+    #[test]
+    fn sums_of_members_g1() {
+        agrees_of_members::<G1>();
+    }
+
+    #[test]
+    fn sums_of_members_g2() {
+        agrees_of_members::<G2>();
+    }
+
+    /// Points of small order of E(Fp) beside members: alone, in pairs that cancel, in a majority, and all the same. Those of
+    /// order 3 are the ones that a position of a weight misses most often.
+    #[test]
+    fn small_subgroup_in_sums_of_members_g1() {
+        if lanes_or_skip().is_none() {
+            return;
+        }
+        let mut words = Words(4);
+        let n = MEMBERS_FROM_IN_G1;
+        let members: Vec<G1> = hashed(n);
+        let add = |a: G1, b: G1| Backend::Portable.sum(&[a, b]);
+        let small: Vec<_> = small_g1().into_iter().filter(|p| !p.in_subgroup()).map(G1::wrap).collect();
+        assert!(small.len() > 8, "{} points outside", small.len());
+        for (round, bad) in small.iter().chain([&small[0]; 30]).cycle().take(200).enumerate() {
+            let (bad, place) = (*bad, round % n);
+            let mut points = members.clone();
+            match round / 7 % 5 {
+                0 => points[place] = add(points[place], bad),
+                1 => points[place] = bad,
+                2 => {
+                    points[place] = add(points[place], bad);
+                    points[(place + 9) % n] = add(points[(place + 9) % n], bad.negate());
+                }
+                3 => points.iter_mut().skip(place % 2).step_by(2).for_each(|point| *point = add(*point, bad)),
+                _ => points = vec![bad; n],
+            }
+            let soundness = if round % 2 == 0 { Soundness::Bits64 } else { Soundness::Bits128 };
+            let weights: Vec<_> = (0..n).map(|_| words.weight(soundness)).collect();
+            let further: Vec<_> = (0..n).map(|_| words.next()).collect();
+            assert_eq!(sum_of_members(&points, &weights, &further, soundness), None, "round {round}");
+        }
+    }
+
+    /// Under equal weights only the further digits find a pair that cancels. T and -T with digits that differ in a single
+    /// position, for every position and both differences, so that each position is computed and checked.
+    #[test]
+    fn every_position_tells_membership_g1() {
+        if lanes_or_skip().is_none() {
+            return;
+        }
+        let n = MEMBERS_FROM_IN_G1;
+        let mut words = Words(5);
+        let mut points: Vec<G1> = hashed(n);
+        let small = G1::wrap(small_g1()[0]);
+        assert!(!small.is_identity() && !small.inner().in_subgroup());
+        let (i, j) = (n / 3, n - 1);
+        (points[i], points[j]) = (small, small.negate());
+        let mut weights: Vec<_> = (0..n).map(|_| words.weight(Soundness::Bits64)).collect();
+        let mut further: Vec<_> = (0..n).map(|_| words.next()).collect();
+        let ones = u128::from(u64::MAX / 15);
+        for position in 0..16 + SIGNS {
+            for digit in [1, 2] {
+                (weights[i], further[i]) = (Weight::from_bits(ones).unwrap(), 0);
+                (weights[j], further[j]) = (weights[i], further[i]);
+                assert!(sum_of_members(&points, &weights, &further, Soundness::Bits64).is_some());
+                if position < 16 {
+                    // 0 and -1 in the place of 1.
+                    let nibble = if digit == 1 { 1 } else { 1 ^ 4 };
+                    weights[j] = Weight::from_bits(ones ^ nibble << (4 * position)).unwrap();
+                } else {
+                    let place = position - 16;
+                    further[j] = ((digit << 64_u128) / 3_u128.pow(place as u32 + 1)) as u64 + 1;
+                    let expected: Vec<_> =
+                        (0..SIGNS).map(|k| if k == place { [0, 1, 4][digit as usize] } else { 0 }).collect();
+                    assert_eq!(signs(further[j])[..], expected);
+                }
+                let sum = sum_of_members(&points, &weights, &further, Soundness::Bits64);
+                assert_eq!(sum, None, "position {position}, digit {digit}");
+            }
+        }
+    }
+
+    /// Each digit takes its three values equally often.
+    #[test]
+    fn further_digits_are_uniform() {
+        let mut words = Words(6);
+        let mut counts = [[0; 3]; SIGNS];
+        for _ in 0..30_000 {
+            for (counts, nibble) in counts.iter_mut().zip(signs(words.next())) {
+                counts[[0, 1, 4].iter().position(|known| *known == nibble).expect("one of three")] += 1;
+            }
+        }
+        assert!(counts.iter().flatten().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+        assert_eq!((signs(0), signs(u64::MAX)), ([0; SIGNS], [4; SIGNS]));
     }
 
     /// Points of small order beside members, alone, in pairs that cancel, and all the same. Fresh weights find them.

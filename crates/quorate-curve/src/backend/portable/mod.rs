@@ -7,6 +7,7 @@ pub(crate) mod encoding;
 pub(crate) mod hash_to_curve;
 pub(crate) mod map_to_g2;
 pub(crate) mod msm;
+pub(crate) mod multiples;
 pub(crate) mod pairing;
 pub(crate) mod scalars;
 pub(crate) mod subgroup;

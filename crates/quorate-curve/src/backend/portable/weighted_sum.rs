@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::{
         Backend, G1, G2, Group,
-        weight::tests::{Eisenstein, value},
+        weight::{Eisenstein, value},
     };
 
     /// Double and add over a + b·ω, from the definition.
