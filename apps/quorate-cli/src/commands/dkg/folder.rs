@@ -95,15 +95,18 @@ impl Folder {
     pub(super) fn create<S: Suite>(path: &Path, ceremony: &Ceremony<S>) -> Result<Self, Failure> {
         let folder = Self { path: path.to_owned() };
         folder.refuse_taken()?;
-        let messages = folder.messages_path();
-        fs::create_dir_all(&messages)
-            .with_context(|| format!("cannot create {}", messages.display()))
-            .map_err(Failure::io)?;
+        folder.make_messages_folder()?;
         if public_file::write_new(&folder.ceremony_path(), ceremony.to_json().as_bytes())? {
             Ok(folder)
         } else {
             Err(folder.taken())
         }
+    }
+
+    /// Makes the folder of the messages, unless it is there. Some transports, such as git, carry no empty folders.
+    pub(super) fn make_messages_folder(&self) -> Result<(), Failure> {
+        let path = self.messages_path();
+        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display())).map_err(Failure::io)
     }
 
     /// Refuses a folder that has a ceremony already, or messages of one.
@@ -162,7 +165,6 @@ impl Folder {
         let cannot = |error: io::Error| Failure::io(anyhow!(error).context(format!("cannot read {}", path.display())));
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
-            // Some transports, such as git, carry no empty folders.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(cannot(error)),
         };

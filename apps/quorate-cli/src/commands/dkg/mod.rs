@@ -10,10 +10,14 @@ mod folder;
 mod identity;
 mod identity_file;
 mod init;
+mod judge;
 mod members;
+mod previous;
 mod public_file;
 mod receive;
+mod reshare;
 mod session;
+mod status;
 mod words;
 
 use clap::{Args, Subcommand};
@@ -42,6 +46,11 @@ enum DkgCommand {
     Receive(receive::ReceiveArguments),
     Complain(receive::ComplainArguments),
     Finish(finish::Arguments),
+    Status(status::Arguments),
+    Judge(judge::Arguments),
+    Reshare(reshare::ReshareArguments),
+    Refresh(reshare::RefreshArguments),
+    Recover(reshare::RecoverArguments),
 }
 
 impl Arguments {
@@ -57,6 +66,11 @@ impl Arguments {
             DkgCommand::Receive(arguments) => arguments.run(),
             DkgCommand::Complain(arguments) => arguments.run(),
             DkgCommand::Finish(arguments) => arguments.run(),
+            DkgCommand::Status(arguments) => arguments.run(),
+            DkgCommand::Judge(arguments) => arguments.run(),
+            DkgCommand::Reshare(arguments) => arguments.run(),
+            DkgCommand::Refresh(arguments) => arguments.run(),
+            DkgCommand::Recover(arguments) => arguments.run(),
         }
     }
 }

@@ -261,9 +261,13 @@ impl<S: Suite> Session<S> {
         format!("quorate dkg {} {} --identity {}", stage.name(), quoted(folder), quoted(identity))
     }
 
-    fn take_in(&self, mut participant: Participant<S>) -> Result<Participant<S>, Failure> {
-        let (before, mut problems) = (participant.to_json(), Problems::default());
-        for MessageFile { name, message, is_named_rightly } in self.folder.messages(&self.ceremony, &mut problems)? {
+    /// Takes in the messages that are there. Nothing is written.
+    pub(super) fn look(
+        &self,
+        mut participant: Participant<S>,
+        problems: &mut Problems,
+    ) -> Result<Participant<S>, Failure> {
+        for MessageFile { name, message, is_named_rightly } in self.folder.messages(&self.ceremony, problems)? {
             let (round, sender) = (message.round(), message.sender());
             if !is_named_rightly {
                 // Under a wrong name a message counts only if it proves that its sender signed two.
@@ -287,6 +291,13 @@ impl<S: Suite> Session<S> {
                 }
             }
         }
+        Ok(participant)
+    }
+
+    /// Takes in the messages that are there, and writes the state if they change it.
+    fn take_in(&self, participant: Participant<S>) -> Result<Participant<S>, Failure> {
+        let (before, mut problems) = (participant.to_json(), Problems::default());
+        let participant = self.look(participant, &mut problems)?;
         problems.end();
         if *participant.to_json() != *before {
             self.identity.save(&participant)?;
@@ -311,8 +322,12 @@ impl<S: Suite> Session<S> {
 
     fn publish(&self, message: &Message, what: &str) -> Result<(), Failure> {
         let path = self.path_of(message);
-        let written = public_file::write_new(&path, message.to_json().as_bytes()).map_err(|error| {
-            Failure::from(error).context(
+        let write = || {
+            self.folder.make_messages_folder()?;
+            Ok(public_file::write_new(&path, message.to_json().as_bytes())?)
+        };
+        let written = write().map_err(|failure: Failure| {
+            failure.context(
                 "your message is kept in your private state and is not published yet; run the same command again to publish it",
             )
         })?;

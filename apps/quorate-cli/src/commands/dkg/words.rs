@@ -9,11 +9,17 @@ use crate::commands::print::plural;
 
 /// "alice", "alice and bob", "alice, bob and carol". Of many, the first ten and how many more there are.
 pub(super) fn names<S: Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
-    let mut names: Vec<_> = members.iter().take(MOST).map(|member| ceremony.name(*member).to_string()).collect();
-    if members.len() > MOST {
-        names.push(format!("{} more", members.len() - MOST));
+    let names: Vec<_> = members.iter().map(|member| ceremony.name(*member).as_str()).collect();
+    listed(&names)
+}
+
+/// The same of names.
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+    let mut shown: Vec<_> = names.iter().take(MOST).map(|name| name.as_ref().to_owned()).collect();
+    if names.len() > MOST {
+        shown.push(format!("{} more", names.len() - MOST));
     }
-    match names.split_last() {
+    match shown.split_last() {
         None => "nobody".to_owned(),
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
