@@ -73,7 +73,6 @@ impl InSuite for Arguments {
             None => numbered(all.iter().map(Member::name)),
         };
         let (dealers, receivers) = (numbers(&self.dealers), numbers(&self.receivers));
-        // A file given twice is told by the ceremony, which names what is the same.
         let seats = members::seats(&all, &dealers, &receivers)?;
         let variant = if self.commit_first { Variant::CommitFirst } else { Variant::JointFeldman };
         let description = Description {

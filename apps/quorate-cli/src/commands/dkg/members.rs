@@ -43,7 +43,20 @@ pub(super) fn holder(text: &str) -> std::result::Result<Holder, String> {
 
 /// Reads the files that `quorate dkg identity` wrote for others.
 pub(super) fn read(paths: &[PathBuf]) -> std::result::Result<Vec<Member>, Failure> {
-    paths.iter().map(|path| read_one(path)).collect()
+    let mut members: Vec<Member> = Vec::with_capacity(paths.len());
+    for path in paths {
+        let member = read_one(path)?;
+        if members.iter().any(|other| other.name() == member.name()) {
+            return Err(Failure::usage(anyhow!(
+                "{}: the file of a member named {} was given before; give each member once, and different names to different \
+                 members",
+                path.display(),
+                member.name()
+            )));
+        }
+        members.push(member);
+    }
+    Ok(members)
 }
 
 /// Reads one file.

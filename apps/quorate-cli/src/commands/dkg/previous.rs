@@ -102,12 +102,12 @@ impl PreviousFiles {
         holders.sort_by_key(|(_, index)| *index);
         for member in members::read(others)? {
             match members.iter_mut().find(|known: &&mut Member| known.name() == member.name()) {
-                Some(known) if self.ceremony.is_some() && *known != member => {
+                Some(known) if *known != member => {
                     print::note(format_args!("{} takes part with other keys than before", member.name()));
                     *known = member;
                 }
-                // The same file twice is told by the ceremony.
-                _ => members.push(member),
+                Some(_) => {}
+                None => members.push(member),
             }
         }
         Ok(Previous { key, holders, members })

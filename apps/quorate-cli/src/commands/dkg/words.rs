@@ -81,8 +81,22 @@ pub(super) fn failure<S: Suite>(ceremony: &Ceremony<S>, failure: &Failure) -> St
             ceremony.name(*dealer),
             plural(*found, "receiver")
         ),
+        Failure::TooFewDealers { left, needed } => {
+            format!("{} left, and {needed} are needed", are(*left, "dealer"))
+        }
+        Failure::TooFewContributions { found, needed } => {
+            format!("{} there from which the share is recovered, and {needed} are needed", are(*found, "contribution"))
+        }
+        Failure::Unconfirmed { agreeing, needed } => {
+            format!("{} confirmed this key, and {needed} are needed", plural(*agreeing, "receiver"))
+        }
         other => other.to_string(),
     }
+}
+
+/// "1 dealer is", "2 dealers are".
+fn are(number: usize, noun: &str) -> String {
+    format!("{} {}", plural(number, noun), if number == 1 { "is" } else { "are" })
 }
 
 /// Why a message is not taken, and what to do.
