@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`room`] | how the binary is run, as which member |
+//! | [`forge`] | what a cheat signs |
 //! | [`whole`] | ceremonies from the first command to a signature |
 //! | [`crash`] | programs that stop between two writes, full disks, states that are lost or old |
 //! | [`bad_input`] | files that are none, of others, or in the wrong place; command lines that cannot be meant |
@@ -13,6 +14,8 @@
 mod bad_input;
 #[path = "cli_dkg/crash.rs"]
 mod crash;
+#[path = "cli_dkg/forge.rs"]
+mod forge;
 #[path = "cli_dkg/judgement.rs"]
 mod judgement;
 #[path = "cli_dkg/room.rs"]

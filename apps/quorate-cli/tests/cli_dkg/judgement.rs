@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::room::{Ran, Room};
+use crate::{
+    forge,
+    room::{Ran, Room},
+};
 
 const THREE: [&str; 3] = ["alice", "bob", "carol"];
 
@@ -42,11 +45,13 @@ fn two_deals_in_one_folder() {
     let judged = room.run(&["dkg", "judge", "c", "--json"]).exits(1).json();
     assert_eq!(judged["proven"][0]["member"], "mallory");
     let files = ["c/messages/1-deal-mallory.json", "copy/messages/1-deal-mallory.json"];
-    assert_eq!(room.run(&["dkg", "judge", "c", files[0], files[1]]).exits(1).out, judged_line(cheats));
+    assert_eq!(room.run(&["dkg", "judge", "c", files[0], files[1]]).exits(1).out, format!("{cheats}\n"));
     room.run(&["dkg", "judge", "c", files[0]]).exits(0);
 
     let honest = &all[..3];
     let receive = room.step("receive", "c", "alice", &[]).exits(0);
+    let told = format!("{cheats}, which is proven");
+    assert_eq!(receive.err.matches(&told).count(), 1, "{}", receive.err);
     receive
         .says("mallory signed another message of the round `deal`, which came first and counts; keep this one too")
         .says(cheats);
@@ -59,7 +64,7 @@ fn two_deals_in_one_folder() {
     let is_blame = |path: &&std::path::PathBuf| path.to_str().unwrap().contains("/blame-mallory-");
     let blame = blames.iter().find(is_blame).unwrap();
     let judge = |path: &Path| room.run(&["dkg", "judge", "c", path.to_str().unwrap()]);
-    assert_eq!(judge(blame).exits(1).out, judged_line(cheats));
+    assert_eq!(judge(blame).exits(1).out, format!("{cheats}\n"));
     // Evidence that was changed proves nothing.
     let evidence = fs::read_to_string(blame).unwrap();
     let changed = evidence.replacen("\"sender\":4", "\"sender\":1", 2);
@@ -70,8 +75,70 @@ fn two_deals_in_one_folder() {
     judge(Path::new("cut.json")).refused("is neither a message nor evidence");
 }
 
-fn judged_line(text: &str) -> String {
-    format!("{text}\n")
+/// Mallory encrypts something else to bob than it committed to. Bob complains, and mallory's answer, or its silence, shows it.
+#[test]
+fn a_false_share_is_complained_about() {
+    let all = ["alice", "bob", "carol", "dave", "mallory"];
+    for answers in [true, false] {
+        let room = Room::new(&all);
+        room.init("c", &["--suite", "drand-quicknet", "-t", "3"], &all).exits(0);
+        room.all("deal", "c", &all);
+        forge::resign(&room, "c", "1-deal-mallory.json", "mallory", |body| {
+            let mut shares: Vec<_> = body.rsplitn(6, "\",\"").collect();
+            // From the right: the last of five shares, …, all before the second.
+            shares.swap(3, 2);
+            shares.reverse();
+            shares.join("\",\"")
+        });
+        let honest = &all[..4];
+        room.all("receive", "c", &all);
+        let waiting =
+            room.step("complain", "c", "alice", &[]).exits(1).says("waiting for mallory in the round `justification`");
+        waiting.says("--close justification");
+        assert!(room.run(&["dkg", "status", "c"]).out.contains("justification  0 of 1       mallory\n"));
+        let (said, proven) = if answers {
+            room.step("complain", "c", "mallory", &[])
+                .exits(0)
+                .says("published c/messages/3-justification-mallory.json");
+            ("mallory gave bob a false share, which is proven", 1)
+        } else {
+            ("mallory did not answer the complaint of bob", 0)
+        };
+        let close = if answers { &[][..] } else { &["--close", "justification"] };
+        for name in honest {
+            assert!(room.step("complain", "c", name, close).exits(0).err.contains(said), "{said}");
+        }
+        room.all("finish", "c", honest);
+        room.assert_signs("c", &["alice", "bob", "carol"].map(|name| room.share("c", name)));
+        let judged = room.run(&["dkg", "judge", "c"]).exits(proven);
+        assert_eq!(judged.out.contains("mallory gave bob a false share\n"), answers, "{judged:?}");
+        let blames = fs::read_dir(room.path("c")).unwrap();
+        let blames =
+            blames.filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().starts_with("blame-mallory-"));
+        assert_eq!(blames.count() > 0, answers);
+    }
+}
+
+/// Mallory complains about a true share. The dealer shows it, which costs the dealer nothing and unmasks mallory.
+#[test]
+fn a_false_complaint_is_answered() {
+    let all = ["alice", "bob", "carol", "mallory"];
+    let room = Room::new(&all);
+    room.init("c", &["--suite", "eth2", "-t", "2"], &all).exits(0);
+    room.all("deal", "c", &all);
+    room.all("receive", "c", &all);
+    forge::resign(&room, "c", "2-response-mallory.json", "mallory", |body| {
+        body.replace("\"complaints\":[]", "\"complaints\":[1]")
+    });
+    room.step("complain", "c", "bob", &[]).exits(1).says("waiting for alice in the round `justification`");
+    let answered = room.step("complain", "c", "alice", &[]).exits(0);
+    answered
+        .says("published c/messages/3-justification-alice.json")
+        .says("mallory complained about a true share of alice, which is proven");
+    room.all("complain", "c", &all);
+    room.all("finish", "c", &all[..3]);
+    assert_eq!(room.run(&["dkg", "judge", "c"]).exits(1).out, "mallory complained about a true share of alice\n");
+    room.assert_signs("c", &["alice", "carol"].map(|name| room.share("c", name)));
 }
 
 #[test]

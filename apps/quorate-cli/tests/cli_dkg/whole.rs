@@ -137,6 +137,10 @@ fn a_split_key_is_shared_anew() {
     // The second time, nobody is asked for a passphrase.
     room.step("finish", "c", "bob", &["--out", "bob/new.json"]).exits(0);
     room.assert_is(&before, "finish");
+    // A keystore of another share, though it claims to be carol's.
+    let other = String::from_utf8(room.read("bob/new.json")).unwrap().replacen("\"index\": 2", "\"index\": 3", 1);
+    room.write("other.json", other);
+    room.step("finish", "c", "carol", &["--out", "other.json"]).refused("other.json is there, and is not your share");
     room.step("finish", "c", "carol", &[]).exits(0);
     room.assert_signs("c", &["alice", "carol"].map(|name| room.share("c", name)));
     let sign = ["threshold", "sign", "--share", "bob/new.json", "--passphrase-file", "passphrase", "--message", "2a"];

@@ -222,13 +222,17 @@ impl<S: Suite> Session<S> {
 
     /// Says who did not do what the ceremony asks for.
     pub(super) fn name_culprits(&self, participant: &Participant<S>) {
+        let mut said = Vec::new();
         for culprit in participant.culprits() {
             // Who ends without the last confirmations had enough of them.
             let is_unneeded =
                 matches!(culprit, Culprit::Silent { round: Round::Confirmation | Round::Contribution, .. })
                     && participant.end().is_some_and(Result::is_ok);
-            if !is_unneeded {
-                print::note(words::culprit(&self.ceremony, &culprit));
+            let words = words::culprit(&self.ceremony, &culprit);
+            // The same can be proven by several messages.
+            if !is_unneeded && !said.contains(&words) {
+                print::note(&words);
+                said.push(words);
             }
         }
     }
