@@ -276,6 +276,20 @@ mod tests {
         }
     }
 
+    /// The private state of a ceremony is larger than any key file.
+    #[test]
+    fn own_files_may_be_large() {
+        let directory = directory();
+        let path = directory.path().join("state");
+        let contents = vec![7; MAX_SIZE + 1];
+        write(&path, &contents, Overwrite::Refuse).expect("writes");
+        assert!(matches!(read(&path), Err(SecretFileError::TooLarge { .. })));
+        let file = read_own(&path).expect("reads");
+        assert_eq!((file.contents.as_slice(), file.warning), (contents.as_slice(), None));
+        let error = read_own(directory.path()).expect_err("a directory");
+        assert!(matches!(error, SecretFileError::NotRegular { .. }), "{error:?}");
+    }
+
     #[test]
     fn an_existing_file_is_left_alone() {
         let directory = directory();

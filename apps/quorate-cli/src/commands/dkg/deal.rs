@@ -12,7 +12,7 @@ use super::{
     session::{Progress, Session, SessionArguments, Stage},
 };
 use crate::{
-    commands::{key_share::KeyShareFile, suite::InSuite, unlock::PassphraseArguments},
+    commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments},
     exit::{Failure, Result},
 };
 
@@ -90,7 +90,14 @@ impl InSuite for Deal {
         }
         let participant = match session.resume()? {
             Some(participant) => participant,
-            None => session.join(arguments.share(&session.ceremony)?)?,
+            None => {
+                let participant = session.join(arguments.share(&session.ceremony)?)?;
+                print::note(format_args!(
+                    "the number of the ceremony is {}; go on only if all members have the same",
+                    session.ceremony.id()
+                ));
+                participant
+            }
         };
         Ok(session.report(&participant, Stage::Deal, &Progress::Reached))
     }

@@ -80,7 +80,7 @@ impl CloseArgument {
 }
 
 /// The commands that take a member through a ceremony. Each goes at most as far as its rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Deal,
     Receive,
@@ -109,7 +109,7 @@ impl Stage {
     }
 
     fn may_close<S: Suite>(self, ceremony: &Ceremony<S>, round: Round) -> bool {
-        Self::closing(ceremony, round) as u8 <= self as u8
+        Self::closing(ceremony, round) <= self
     }
 }
 
