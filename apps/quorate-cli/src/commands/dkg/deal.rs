@@ -18,8 +18,9 @@ use crate::{
 
 /// Contribute to the key: publish your deal, which has an encrypted share for each receiver
 ///
-/// Compare the number of the ceremony with the other members before you deal. Writes the private state beside the identity, and then
-/// FOLDER/messages/1-deal-NAME.json. Run again, it changes nothing, and publishes the deal again if the file is missing.
+/// Compare the number of the ceremony with the other members before you deal. Writes the private state beside the identity,
+/// and then FOLDER/messages/1-deal-NAME.json. Run again, it changes nothing, and publishes the deal again if the file is
+/// missing.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {

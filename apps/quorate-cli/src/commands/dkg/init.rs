@@ -17,8 +17,9 @@ use crate::{
 
 /// Describe a ceremony that makes a new key, and print its number
 ///
-/// Writes FOLDER/ceremony.json and makes FOLDER/messages. One member does so, and gives the folder to the others. Its number is a
-/// digest of everything in ceremony.json, and it stands in every message: all members should compare it before they deal.
+/// Writes FOLDER/ceremony.json and makes FOLDER/messages. One member does so, and gives the folder to the others. Its number
+/// is a digest of everything in ceremony.json, and it stands in every message: all members should compare it before they
+/// deal.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
@@ -33,8 +34,8 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "T")]
     threshold: usize,
 
-    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random: for random beacons. It
-    /// takes one or two rounds more
+    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random: for random
+    /// beacons. It takes one or two rounds more
     #[arg(long)]
     commit_first: bool,
 

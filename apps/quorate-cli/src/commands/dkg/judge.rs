@@ -19,9 +19,9 @@ use crate::{
 
 /// Say who has provably broken the rules, and how
 ///
-/// Anyone can do so who has ceremony.json: what members signed proves it, and nobody has to be believed. Without FILE all messages in
-/// FOLDER/messages are judged. Silence proves nothing, because a message may have been lost. Exit code: 0 nothing is proven, 1
-/// something is, 2 usage or unreadable input, 3 I/O.
+/// Anyone can do so who has ceremony.json: what members signed proves it, and nobody has to be believed. Without FILE all
+/// messages in FOLDER/messages are judged. Silence proves nothing, because a message may have been lost. Exit code: 0 nothing
+/// is proven, 1 something is, 2 usage or unreadable input, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {

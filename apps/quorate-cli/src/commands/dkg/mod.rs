@@ -26,11 +26,11 @@ use crate::exit::Result;
 
 /// Make a key together that nobody ever holds whole, share it anew, or recover a share
 ///
-/// A ceremony is a folder: ceremony.json says what it is for and who takes part, and each message is one file in messages/. Keep the
-/// folder where all members can write, or copy its files between the members by any means: scp, git, a bucket. Messages are signed
-/// and shares are encrypted, so whoever carries them learns nothing and can change nothing. Each member goes through `deal`,
-/// `receive`, `complain` and `finish`, and runs a command again when the messages of the others are there; `status` says who is
-/// missing and what comes next.
+/// A ceremony is a folder: ceremony.json says what it is for and who takes part, and each message is one file in messages/.
+/// Keep the folder where all members can write, or copy its files between the members by any means: scp, git, a bucket.
+/// Messages are signed and shares are encrypted, so whoever carries them learns nothing and can change nothing. Each member
+/// goes through `deal`, `receive`, `complain` and `finish`, and runs a command again when the messages of the others are
+/// there; `status` says who is missing and what comes next.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -59,7 +59,8 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PublicFileEr
     }
 }
 
-/// Writes a file that is not there yet, and says whether it did. It appears whole or not at all, and never in the place of another.
+/// Writes a file that is not there yet, and says whether it did. It appears whole or not at all, and never in the place of
+/// another.
 ///
 /// The bytes go to a hidden file beside it, which gets the name when it is on the disk.
 pub(super) fn write_new(path: &Path, contents: &[u8]) -> Result<bool, PublicFileError> {

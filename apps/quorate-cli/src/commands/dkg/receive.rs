@@ -16,8 +16,8 @@ use crate::{
 
 /// Take in the deals, and publish which of them gave you a false share, or none
 ///
-/// Goes on when all deals are there. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage,
-/// unreadable input, or the ceremony ended without a key, 3 I/O.
+/// Goes on when all deals are there. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2
+/// usage, unreadable input, or the ceremony ended without a key, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = RECEIVE_EXAMPLES)]
 pub(super) struct ReceiveArguments {
@@ -30,10 +30,10 @@ pub(super) struct ReceiveArguments {
 
 /// Take in the responses, answer complaints about you, and publish what the rounds up to the last ask for
 ///
-/// If nobody complains, it publishes your confirmation of the key at once. Otherwise it waits for those who were accused to show
-/// what they had sent. In a ceremony with --commit-first it goes through the rounds `reveal` and `disclosure` too. Exit code: 0 done,
-/// 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or the ceremony ended without a
-/// key, 3 I/O.
+/// If nobody complains, it publishes your confirmation of the key at once. Otherwise it waits for those who were accused to
+/// show what they had sent. In a ceremony with --commit-first it goes through the rounds `reveal` and `disclosure` too. Exit
+/// code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or the
+/// ceremony ended without a key, 3 I/O.
 #[derive(Debug, Args)]
 #[command(before_long_help = COMPLAIN_EXAMPLES)]
 pub(super) struct ComplainArguments {

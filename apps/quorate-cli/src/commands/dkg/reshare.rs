@@ -21,8 +21,9 @@ use crate::{
 
 /// Describe a ceremony that shares a key anew: among other members, or with another threshold
 ///
-/// The public key stays the same. Those who have shares deal, and those who shall have shares receive. The old shares stay valid as
-/// long as they exist: when all members have finished, everyone deletes its old share, and the private state of this ceremony.
+/// The public key stays the same. Those who have shares deal, and those who shall have shares receive. The old shares stay
+/// valid as long as they exist: when all members have finished, everyone deletes its old share, and the private state of this
+/// ceremony.
 #[derive(Debug, Args)]
 #[command(before_long_help = RESHARE_EXAMPLES, override_usage = RESHARE_USAGE)]
 pub(super) struct ReshareArguments {
@@ -45,7 +46,8 @@ pub(super) struct ReshareArguments {
     #[arg(long, value_name = "NAMES", value_parser = names)]
     dealers: Option<Names>,
 
-    /// Who gets a new share, in the order of their indices; by default all who have one, and then the members whose files are given
+    /// Who gets a new share, in the order of their indices; by default all who have one, and then the members whose files are
+    /// given
     #[arg(long, value_name = "NAMES", value_parser = names)]
     receivers: Option<Names>,
 
@@ -56,8 +58,8 @@ pub(super) struct ReshareArguments {
 
 /// Describe a ceremony that gives all members new shares of the same key
 ///
-/// Shares that were stolen before are of no use with shares that are stolen after. When all members have finished, everyone deletes
-/// its old share, and the private state of this ceremony.
+/// Shares that were stolen before are of no use with shares that are stolen after. When all members have finished, everyone
+/// deletes its old share, and the private state of this ceremony.
 #[derive(Debug, Args)]
 #[command(before_long_help = REFRESH_EXAMPLES, override_usage = REFRESH_USAGE)]
 pub(super) struct RefreshArguments {
@@ -75,8 +77,8 @@ pub(super) struct RefreshArguments {
 
 /// Describe a ceremony in which the others recover the share of a member who has lost it
 ///
-/// All shares stay as they were. The helpers deal, and go through `receive` and `complain`; the member who lost its share goes through
-/// `receive`, `complain` and `finish`, which writes the share.
+/// All shares stay as they were. The helpers deal, and go through `receive` and `complain`; the member who lost its share
+/// goes through `receive`, `complain` and `finish`, which writes the share.
 #[derive(Debug, Args)]
 #[command(before_long_help = RECOVER_EXAMPLES, override_usage = RECOVER_USAGE)]
 pub(super) struct RecoverArguments {
@@ -165,8 +167,8 @@ impl InSuite for Anew {
                 let (found, all) = (holders.len(), committee.participants());
                 if found != all {
                     return Err(Failure::usage(anyhow!(
-                        "{found} of the {all} shares have a known holder, and a refresh gives every holder a new share; name all of \
-                         them, or use `quorate dkg reshare`"
+                        "{found} of the {all} shares have a known holder, and a refresh gives every holder a new share; name all \
+                         of them, or use `quorate dkg reshare`"
                     )));
                 }
                 let description = Description {

@@ -41,8 +41,8 @@ pub(super) struct SessionArguments {
 /// A round that is closed though messages of it are missing.
 #[derive(Clone, Debug, Args)]
 pub(super) struct CloseArgument {
-    /// Do not wait for the messages of this round any longer. Whoever has not spoken is left out of it. All members should agree on
-    /// it first, because members who saw different messages may come to no common key
+    /// Do not wait for the messages of this round any longer. Whoever has not spoken is left out of it. All members should
+    /// agree on it first, because members who saw different messages may come to no common key
     #[arg(long, value_name = "ROUND")]
     close: Option<RoundName>,
 }

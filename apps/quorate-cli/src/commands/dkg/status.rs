@@ -22,8 +22,8 @@ use crate::{
 
 /// Say who has spoken in each round, who is missing, and what comes next
 ///
-/// Without --identity it reads the public files alone. With it, it also says where you are, for whom you wait, and which command
-/// comes next for you. It changes nothing.
+/// Without --identity it reads the public files alone. With it, it also says where you are, for whom you wait, and which
+/// command comes next for you. It changes nothing.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub(super) struct Arguments {
