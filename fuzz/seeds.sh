@@ -16,7 +16,7 @@ seed() {
 
 seed jsonl ../examples/*.jsonl
 seed parquet seeds/*.parquet
-seed ceremony seeds/ceremony/*
+seed dkg seeds/dkg-*
 seed drand ../examples/drand-*.json "$vectors"/06_drand/*.json
 seed light_client "$vectors"/07_eth_helios/*.json "$vectors"/07_eth_trin/*.json
 seed deposit "$vectors"/05_keys/*/*/*/deposit_data-*.json

@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::{
-    commands::{aggregate, completions, evm, key, man, pop, selftest, sign, subtract, threshold, verify},
+    commands::{aggregate, completions, dkg, evm, key, man, pop, selftest, sign, subtract, threshold, verify},
     exit::Result,
 };
 
@@ -28,6 +28,7 @@ enum Command {
     Aggregate(aggregate::Arguments),
     Subtract(subtract::Arguments),
     Threshold(Box<threshold::Arguments>),
+    Dkg(Box<dkg::Arguments>),
     Evm(evm::Arguments),
     Selftest(selftest::Arguments),
     Completions(completions::Arguments),
@@ -48,6 +49,7 @@ impl Cli {
             Command::Aggregate(arguments) => arguments.run(),
             Command::Subtract(arguments) => arguments.run(),
             Command::Threshold(arguments) => arguments.run(),
+            Command::Dkg(arguments) => arguments.run(),
             Command::Evm(arguments) => arguments.run(),
             Command::Selftest(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(Self::command()),

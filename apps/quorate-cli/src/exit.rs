@@ -7,7 +7,7 @@ use std::{fmt, io, process::ExitCode};
 pub enum Exit {
     /// Everything asked for was done, and every claim is valid.
     Success,
-    /// At least one claim is invalid.
+    /// At least one claim is invalid. In ceremonies: not done yet, because others have not spoken; or a misdeed is proven.
     Invalid,
     /// The command line or the input is wrong.
     Usage,

@@ -911,7 +911,7 @@ fn vectors(name: &str) -> Option<PathBuf> {
     None
 }
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 33] = [
     "",
     "key",
     "key new",
@@ -930,6 +930,18 @@ const COMMANDS: [&str; 21] = [
     "threshold combine",
     "threshold verify-share",
     "threshold weights",
+    "dkg",
+    "dkg identity",
+    "dkg init",
+    "dkg deal",
+    "dkg receive",
+    "dkg complain",
+    "dkg finish",
+    "dkg status",
+    "dkg judge",
+    "dkg reshare",
+    "dkg refresh",
+    "dkg recover",
     "selftest",
     "completions",
     "man",

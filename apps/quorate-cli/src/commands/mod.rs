@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod completions;
+pub mod dkg;
 pub mod evm;
 pub mod key;
 pub mod man;
@@ -25,6 +26,9 @@ mod unlock;
 
 // `--keystore`: how a secret is encrypted that is written.
 mod lock;
+
+// `--identifiers`.
+mod identifiers;
 
 // The message that is signed.
 mod message;

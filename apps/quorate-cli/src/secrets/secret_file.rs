@@ -47,6 +47,25 @@ pub fn read(path: &Path) -> Result<SecretFile, SecretFileError> {
     Ok(SecretFile { contents, warning })
 }
 
+/// Reads a file with secrets that this program wrote, of any size, and checks its mode.
+///
+/// # Errors
+/// [`SecretFileError`]: unreadable, or not a regular file.
+pub fn read_own(path: &Path) -> Result<SecretFile, SecretFileError> {
+    let unreadable = |source| SecretFileError::io("read", path, source);
+    let mut file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(SecretFileError::NotRegular { path: path.to_owned() });
+    }
+    let warning = mode_warning(path, &file);
+    // All of it is reserved at once: see `read_bounded`.
+    let length = usize::try_from(metadata.len()).map_err(|_| unreadable(ErrorKind::FileTooLarge.into()))?;
+    let mut contents = Zeroizing::new(Vec::with_capacity(length + 1));
+    file.read_to_end(&mut contents).map_err(unreadable)?;
+    Ok(SecretFile { contents, warning })
+}
+
 /// Reads a key of at most 64 KiB from a stream, such as standard input; `None` if there is more.
 ///
 /// # Errors
@@ -101,7 +120,7 @@ pub enum SecretFileError {
         path: PathBuf,
     },
     /// A link, directory or device would not be replaced in the way that the user expects.
-    #[error("{} is not a regular file, so it is not replaced; name another file", path.display())]
+    #[error("{} is not a regular file, so it is neither read nor replaced; name another file", path.display())]
     NotRegular {
         /// A symbolic link, directory or device.
         path: PathBuf,
@@ -255,6 +274,20 @@ mod tests {
             assert_eq!(file.warning, None);
             assert_eq!(names_in(&directory), ["key"]);
         }
+    }
+
+    /// The private state of a ceremony is larger than any key file.
+    #[test]
+    fn own_files_may_be_large() {
+        let directory = directory();
+        let path = directory.path().join("state");
+        let contents = vec![7; MAX_SIZE + 1];
+        write(&path, &contents, Overwrite::Refuse).expect("writes");
+        assert!(matches!(read(&path), Err(SecretFileError::TooLarge { .. })));
+        let file = read_own(&path).expect("reads");
+        assert_eq!((file.contents.as_slice(), file.warning), (contents.as_slice(), None));
+        let error = read_own(directory.path()).expect_err("a directory");
+        assert!(matches!(error, SecretFileError::NotRegular { .. }), "{error:?}");
     }
 
     #[test]

@@ -332,6 +332,11 @@ impl<S: Suite> Ceremony<S> {
         self.seats[number.place()].member.name()
     }
 
+    /// The members with their roles, in the order of their numbers.
+    pub fn seats(&self) -> &[Seat] {
+        &self.seats
+    }
+
     pub(super) fn seat(&self, number: MemberNumber) -> Option<&Seat> {
         self.seats.get((number.0 as usize).checked_sub(1)?)
     }
@@ -364,7 +369,8 @@ impl<S: Suite> Ceremony<S> {
         }
     }
 
-    pub(super) fn lost_member(&self) -> Option<MemberNumber> {
+    /// In a recovery: the member whose share is recovered.
+    pub fn lost_member(&self) -> Option<MemberNumber> {
         self.lost().map(|lost| self.receivers[&lost])
     }
 

@@ -62,9 +62,14 @@ pub enum IdentityError {
         .0.escape_debug()
     )]
     Name(String),
-    /// The text is not the JSON of an identity.
-    #[error("it is not the JSON of an identity: {0}")]
-    Json(#[from] serde_json::Error),
+    /// The text is not the JSON of an identity. The parser's own message could repeat a secret, so only the place is named.
+    #[error("it is not the JSON of an identity: line {line}, column {column} cannot be read")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
     /// A secret is not 32 bytes in hexadecimal, or no key. What stands there is not repeated.
     #[error("`{0}` is not 32 bytes in hexadecimal that are a secret key")]
     Secret(&'static str),
@@ -148,7 +153,8 @@ impl Identity {
             signing_secret_key: &'a str,
             decryption_secret_key: &'a str,
         }
-        let file: File<'_> = serde_json::from_slice(json)?;
+        let file: File<'_> = serde_json::from_slice(json)
+            .map_err(|error| IdentityError::Json { line: error.line(), column: error.column() })?;
         let name = Name::new(file.name)?;
         let wrong = || IdentityError::Secret("signing_secret_key");
         let signing = secret(file.signing_secret_key).ok_or_else(wrong)?;

@@ -152,9 +152,14 @@ pub enum JoinError {
     /// The seed gives a polynomial with a coefficient of zero: choose another seed. It does not happen.
     #[error("the seed gives a secret that is zero; choose another one")]
     Zero(#[from] SecretError),
-    /// The text is not the JSON of a state.
-    #[error("it is not the JSON of a participant's state: {0}")]
-    Json(#[from] serde_json::Error),
+    /// The text is not the JSON of a state. The parser's own message could repeat a secret, so only the place is named.
+    #[error("it is not the JSON of a participant's state: line {line}, column {column} cannot be read")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
     /// A secret in the state is none. What stands there is not repeated.
     #[error("`{0}` is not 32 bytes in hexadecimal that are a secret")]
     Secret(&'static str),
@@ -169,6 +174,12 @@ pub enum JoinError {
     /// A message in the state is not one that the participant would have taken.
     #[error("a message in the state: {0}")]
     Message(MessageError),
+}
+
+impl From<serde_json::Error> for JoinError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json { line: error.line(), column: error.column() }
+    }
 }
 
 impl<S: Suite> Participant<S> {

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use quorate::{Backend, Options, SecretKey, Suite};
 use quorate_threshold::{Committee, Identifiers, SharedKey, deal};
 use serde::Serialize;
 
 use crate::{
     commands::{
+        identifiers::IdentifiersName,
         key_share,
         lock::KeystoreArguments,
         print, random,
@@ -62,24 +63,6 @@ pub(super) struct Arguments {
     /// Print a JSON object instead of the public key
     #[arg(long)]
     json: bool,
-}
-
-/// [`Identifiers`] as the command line writes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum IdentifiersName {
-    /// Participant i has the point i, as in most other software
-    Integers,
-    /// Roots of unity, for which thousands of shares are combined sooner
-    RootsOfUnity,
-}
-
-impl From<IdentifiersName> for Identifiers {
-    fn from(name: IdentifiersName) -> Self {
-        match name {
-            IdentifiersName::Integers => Self::Integers,
-            IdentifiersName::RootsOfUnity => Self::RootsOfUnity,
-        }
-    }
 }
 
 /// What `--json` prints.

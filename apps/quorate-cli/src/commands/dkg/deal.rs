@@ -1,0 +1,111 @@
+//! `quorate dkg deal`.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate::Suite;
+use quorate_threshold::{KeyShare, dkg::Ceremony};
+
+use super::{
+    folder::CeremonyFile,
+    session::{Progress, Session, SessionArguments, Stage},
+};
+use crate::{
+    commands::{key_share::KeyShareFile, print, suite::InSuite, unlock::PassphraseArguments},
+    exit::{Failure, Result},
+};
+
+/// Contribute to the key: publish your deal, which has an encrypted share for each receiver
+///
+/// Compare the number of the ceremony with the other members before you deal. Writes the private state beside the identity,
+/// and then FOLDER/messages/1-deal-NAME.json. Run again, it changes nothing, and publishes the deal again if the file is
+/// missing.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    session: SessionArguments,
+
+    /// Your share of the previous key, where the ceremony shares a key anew or recovers a share
+    #[arg(long, value_name = "FILE")]
+    share: Option<PathBuf>,
+
+    #[command(flatten)]
+    passphrase: PassphraseArguments,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        let file = CeremonyFile::read(&self.session.folder)?;
+        file.suite().run(Deal { arguments: self, file })
+    }
+
+    /// The share of the previous key.
+    fn share<S: Suite>(&self, ceremony: &Ceremony<S>) -> std::result::Result<Option<KeyShare<S>>, Failure> {
+        let Some(path) = &self.share else { return Ok(None) };
+        let name = path.display();
+        let Some(previous) = ceremony.previous() else {
+            return Err(Failure::usage(anyhow!(
+                "--share is for ceremonies with a previous key, and this one makes a new key"
+            )));
+        };
+        let share = KeyShareFile::read(path)?;
+        let (suite, expected) = (share.suite().suite.name(), ceremony.suite());
+        if suite != expected.name() {
+            return Err(Failure::usage(anyhow!(
+                "{name}: the share's suite is {suite}, and the ceremony's is {expected}"
+            )));
+        }
+        let share = share.unlock(expected, &self.passphrase.source()?)?;
+        if share.public_key != previous.public_key().to_bytes().as_ref() {
+            return Err(Failure::usage(anyhow!(
+                "{name} is a share of the key {}, and this ceremony is about {}; give your share of that key",
+                const_hex::encode(share.public_key),
+                const_hex::encode(previous.public_key().to_bytes())
+            )));
+        }
+        let index =
+            previous.committee().index(share.index).map_err(|error| Failure::usage(error).context(name.to_string()))?;
+        Ok(Some(KeyShare::new(index, share.secret)))
+    }
+}
+
+/// The arguments, and the ceremony that they name.
+struct Deal {
+    arguments: Arguments,
+    file: CeremonyFile,
+}
+
+impl InSuite for Deal {
+    fn run_in<S: Suite>(self, _: S) -> Result {
+        let Self { arguments, file } = self;
+        let session = Session::<S>::open(&file, &arguments.session)?;
+        let me = session.identity.identity.name();
+        let number = session.ceremony.member_named(me);
+        if !session.ceremony.dealers().any(|dealer| Some(dealer) == number) {
+            return Err(Failure::usage(anyhow!(
+                "{me} does not deal in this ceremony; when the deals are there, run: {}",
+                session.command(Stage::Receive)
+            )));
+        }
+        let participant = match session.resume()? {
+            Some(participant) => participant,
+            None => {
+                let participant = session.join(arguments.share(&session.ceremony)?)?;
+                print::note(format_args!(
+                    "the number of the ceremony is {}; go on only if all members have the same",
+                    session.ceremony.id()
+                ));
+                participant
+            }
+        };
+        Ok(session.report(&participant, Stage::Deal, &Progress::Reached))
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate dkg deal ceremony --identity alice.identity.json
+  quorate dkg deal reshare --identity alice.identity.json \\
+      --share alice.share-3f29c1d0.json";

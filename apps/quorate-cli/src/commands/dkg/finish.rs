@@ -1,0 +1,222 @@
+//! `quorate dkg finish`.
+
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate::Suite;
+use quorate_threshold::{
+    KeyShare, SharedKey,
+    dkg::{Culprit, Participant},
+};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    folder::CeremonyFile,
+    public_file,
+    receive::begin,
+    session::{CloseArgument, Progress, Session, SessionArguments, Stage},
+    words,
+};
+use crate::{
+    commands::{
+        key_share,
+        lock::KeystoreArguments,
+        print,
+        suite::{InSuite, SuiteArgument},
+        unlock,
+    },
+    exit::{Exit, Failure, Result},
+    secrets::{
+        passphrase::{PassphraseSource, Purpose},
+        secret::Secret,
+        secret_file::{self, SecretFileError},
+        share_file::{ShareFile, ShareSecret},
+    },
+};
+
+/// End the ceremony: write the shared key and your share of it, and print the public key
+///
+/// Takes in what is there, and ends when enough members have confirmed the same key. Writes FOLDER/shared-key.json, which
+/// everyone may have, and your share (mode 0600), in the format of `quorate threshold`. What proves that somebody cheated is
+/// written to FOLDER/blame-NAME-….json, for `quorate dkg judge`. In a recovery it writes the share of the member who had lost
+/// it. Exit code: 0 done, 1 it waits for others (run it again when their messages are there), 2 usage, unreadable input, or
+/// the ceremony ended without a key, 3 I/O.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    session: SessionArguments,
+
+    /// File to write your share to; by default NAME.share-NUMBER.json beside the identity, with the first digits of the
+    /// ceremony's number
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    keystore: KeystoreArguments,
+
+    #[command(flatten)]
+    close: CloseArgument,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        let passphrase = self.keystore.check()?;
+        let file = CeremonyFile::read(&self.session.folder)?;
+        file.suite().run(Finish { arguments: self, passphrase, file })
+    }
+}
+
+struct Finish {
+    arguments: Arguments,
+    passphrase: PassphraseSource,
+    file: CeremonyFile,
+}
+
+impl InSuite for Finish {
+    fn run_in<S: Suite>(self, _: S) -> Result {
+        let session = Session::<S>::open(&self.file, &self.arguments.session)?;
+        let participant = begin(&session)?;
+        let close = self.arguments.close.round();
+        let (participant, progress) = session.advance(participant, Stage::Finish, close)?;
+        session.name_culprits(&participant);
+        write_blames(&session, &participant)?;
+        match (participant.end(), &progress) {
+            (_, Progress::Waiting { .. }) | (None, _) => Ok(session.report(&participant, Stage::Finish, &progress)),
+            (Some(Err(failure)), _) => Err(Failure::usage(anyhow!(
+                "the ceremony ended without a key: {}. Make a new one, without those who are named above",
+                words::failure(&session.ceremony, failure)
+            ))),
+            (Some(Ok(outcome)), _) => {
+                let key = &outcome.shared_key;
+                // Both are looked at before one of them is written.
+                let is_key_there = is_shared_key_there(&session.folder.shared_key_path(), key)?;
+                let receives = match session.ceremony.lost_member() {
+                    Some(lost) => participant.member() == lost,
+                    None => true,
+                };
+                if let Some(share) = outcome.key_share.as_ref().filter(|_| receives) {
+                    self.write_share(&session, key, share)?;
+                }
+                let path = session.folder.shared_key_path();
+                if !is_key_there {
+                    write_shared_key(&path, key)?;
+                    print::note(format_args!("wrote {}", path.display()));
+                }
+                print::line(self.file.suite().hex(key.public_key().to_bytes()))?;
+                Ok(Exit::Success)
+            }
+        }
+    }
+}
+
+impl Finish {
+    /// Writes the share, unless its file is there.
+    fn write_share<S: Suite>(
+        &self,
+        session: &Session<S>,
+        key: &SharedKey<S>,
+        share: &KeyShare<S>,
+    ) -> std::result::Result<(), Failure> {
+        let default = session.identity.share_path(session.ceremony.id());
+        let path = self.arguments.out.as_ref().unwrap_or(&default);
+        let public_key = key.public_key().to_bytes();
+        if is_share_there(path, self.file.suite(), public_key.as_ref(), share)? {
+            return Ok(());
+        }
+        let keystore = &self.arguments.keystore;
+        let what = path.display().to_string();
+        let passphrase = match keystore.is_given() {
+            true => Some(unlock::ask(&self.passphrase, Purpose::Create, &what)?),
+            false => None,
+        };
+        let lock = passphrase.as_ref().map(|passphrase| (passphrase, keystore.kdf()));
+        key_share::write(path, key.suite(), public_key.as_ref(), share, lock)?;
+        print::note(format_args!(
+            "wrote {what}, your share {} of {}; {} of these sign together",
+            share.index(),
+            key.committee().participants(),
+            key.committee().threshold()
+        ));
+        Ok(())
+    }
+}
+
+/// Whether the file of the shared key is there. Another key in its place is an error.
+fn is_shared_key_there<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<bool, Failure> {
+    match public_file::read_if_there(path)? {
+        None => Ok(false),
+        Some(found) if found == key.to_json().as_bytes() => Ok(true),
+        Some(_) => Err(Failure::usage(anyhow!(
+            "{} is not the key that this ceremony made, which is {}; find out who wrote it, move it away, and run the same command \
+             again",
+            path.display(),
+            const_hex::encode(key.public_key().to_bytes())
+        ))),
+    }
+}
+
+/// Writes the file of the shared key. Several members may do it at the same time.
+fn write_shared_key<S: Suite>(path: &Path, key: &SharedKey<S>) -> std::result::Result<(), Failure> {
+    if !public_file::write_new(path, key.to_json().as_bytes())? {
+        is_shared_key_there(path, key)?;
+    }
+    Ok(())
+}
+
+/// Whether the file of the share is there. Another file in its place is an error.
+fn is_share_there<S: Suite>(
+    path: &Path,
+    suite: SuiteArgument,
+    public_key: &[u8],
+    share: &KeyShare<S>,
+) -> std::result::Result<bool, Failure> {
+    let contents = match secret_file::read(path) {
+        Err(SecretFileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(false),
+        read => read?.contents,
+    };
+    let expected = Secret::new(share.secret().to_bytes());
+    let same = ShareFile::parse(&contents).is_ok_and(|found| {
+        let verification_key = share.verification_key().to_bytes();
+        found.suite() == suite.suite.into()
+            && found.index() == u64::from(share.index().number())
+            && found.public_key() == public_key
+            && found.verification_key() == verification_key.as_ref()
+            && match found.secret() {
+                ShareSecret::Plain(secret) => *secret == expected,
+                // Its public key is the verification key. Whether it can be decrypted is seen when it is used.
+                ShareSecret::Keystore(_) => true,
+            }
+    });
+    if same {
+        return Ok(true);
+    }
+    Err(Failure::usage(anyhow!(
+        "{} is there, and is not your share of the key that this ceremony made; name another file with --out",
+        path.display()
+    )))
+}
+
+/// Writes a file for each misdeed that is proven.
+fn write_blames<S: Suite>(session: &Session<S>, participant: &Participant<S>) -> std::result::Result<(), Failure> {
+    for culprit in participant.culprits() {
+        let Culprit::Proven(blame) = culprit else { continue };
+        let json = blame.to_json();
+        let digest = const_hex::encode(Sha256::digest(&json));
+        let path = session.folder.blame_path(session.ceremony.name(blame.member()), &digest[..8]);
+        if public_file::write_new(&path, json.as_bytes())? {
+            print::note(format_args!("wrote {}, which proves it", path.display()));
+        }
+    }
+    Ok(())
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate dkg finish ceremony --identity alice.identity.json
+  quorate dkg finish ceremony --identity alice.identity.json \\
+      --keystore --out alice-share.json";

@@ -1,0 +1,292 @@
+//! The folder of a ceremony, which all members share or keep copies of:
+//!
+//! ```text
+//! ceremony.json                    what it is for, and who takes part
+//! messages/1-deal-alice.json …     one file a message, named by its round and its sender
+//! shared-key.json                  the key, once it is there
+//! blame-mallory-3f….json           what proves that somebody broke the rules
+//! ```
+//!
+//! Messages are signed, so it does not matter who wrote a file, and how it came. Files whose names begin with a dot are none of
+//! the ceremony: programs that copy files use such names for files that are not whole yet.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow};
+use quorate::{Backend, Suite};
+use quorate_threshold::{
+    dkg::{Ceremony, MemberNumber, Message, MessageError, Name, Round},
+    shared_key::suite_of_json,
+};
+
+use super::{public_file, words};
+use crate::{
+    commands::{
+        complaints::Complaints,
+        print,
+        suite::{KeySuite, SuiteArgument},
+    },
+    exit::Failure,
+};
+
+/// Where the files of a ceremony stand.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+/// A folder whose `ceremony.json` was read, and the suite that it names.
+pub(super) struct CeremonyFile {
+    pub(super) folder: Folder,
+    json: Vec<u8>,
+    suite: KeySuite,
+}
+
+/// A file in `messages/` with a message of a member of this ceremony. Its signature was not verified.
+pub(super) struct MessageFile {
+    /// In messages.
+    pub(super) name: String,
+    pub(super) message: Message,
+    /// Whether the file has the name that this message has.
+    pub(super) is_named_rightly: bool,
+}
+
+/// What is wrong with files in `messages/`: a line each, and not one for each of thousands.
+#[derive(Default)]
+pub(super) struct Problems(Complaints);
+
+impl CeremonyFile {
+    /// Reads `ceremony.json`, and finds out its suite.
+    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+        let folder = Folder { path: folder.to_owned() };
+        let path = folder.ceremony_path();
+        let json = public_file::read_if_there(&path)?.ok_or_else(|| {
+            Failure::usage(anyhow!(
+                "{} is not there; name the folder of a ceremony, which `quorate dkg init` makes, or get that file from whoever \
+                 made the ceremony",
+                path.display()
+            ))
+        })?;
+        let name = || path.display().to_string();
+        let suite = suite_of_json(&json).map_err(|error| Failure::usage(error).context(name()))?;
+        let suite = KeySuite::try_from(suite).map_err(|reason| Failure::usage(anyhow!(reason)).context(name()))?;
+        Ok(Self { folder, json, suite })
+    }
+
+    /// The suite of the shared key.
+    pub(super) fn suite(&self) -> SuiteArgument {
+        SuiteArgument { suite: self.suite }
+    }
+
+    /// The ceremony, in the variant of its suite.
+    pub(super) fn ceremony<S: Suite>(&self) -> Result<Ceremony<S>, Failure> {
+        Ceremony::from_json(&self.json, Backend::auto())
+            .map_err(|error| Failure::usage(error).context(self.folder.ceremony_path().display().to_string()))
+    }
+}
+
+impl Folder {
+    /// Makes the folder of a new ceremony. It may be there without a ceremony in it.
+    pub(super) fn create<S: Suite>(path: &Path, ceremony: &Ceremony<S>) -> Result<Self, Failure> {
+        let folder = Self { path: path.to_owned() };
+        folder.refuse_taken()?;
+        folder.make_messages_folder()?;
+        if public_file::write_new(&folder.ceremony_path(), ceremony.to_json().as_bytes())? {
+            Ok(folder)
+        } else {
+            Err(folder.taken())
+        }
+    }
+
+    /// Makes the folder of the messages, unless it is there. Some transports, such as git, carry no empty folders.
+    pub(super) fn make_messages_folder(&self) -> Result<(), Failure> {
+        let path = self.messages_path();
+        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display())).map_err(Failure::io)
+    }
+
+    /// Refuses a folder that has a ceremony already, or messages of one.
+    fn refuse_taken(&self) -> Result<(), Failure> {
+        if fs::symlink_metadata(self.ceremony_path()).is_ok() {
+            return Err(self.taken());
+        }
+        let messages = self.messages_path();
+        match fs::read_dir(&messages).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => Err(Failure::usage(anyhow!(
+                "{} has files already, and a new ceremony has no messages yet; name another folder",
+                messages.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn taken(&self) -> Failure {
+        Failure::usage(anyhow!(
+            "{} exists already and is left as it is; name another folder for the new ceremony",
+            self.ceremony_path().display()
+        ))
+    }
+
+    pub(super) fn display(&self) -> impl std::fmt::Display {
+        self.path.display()
+    }
+
+    fn ceremony_path(&self) -> PathBuf {
+        self.path.join("ceremony.json")
+    }
+
+    fn messages_path(&self) -> PathBuf {
+        self.path.join("messages")
+    }
+
+    pub(super) fn shared_key_path(&self) -> PathBuf {
+        self.path.join("shared-key.json")
+    }
+
+    pub(super) fn blame_path(&self, name: &Name, digest: &str) -> PathBuf {
+        self.path.join(format!("blame-{name}-{digest}.json"))
+    }
+
+    pub(super) fn message_path(&self, round: Round, name: &Name) -> PathBuf {
+        self.messages_path().join(message_name(round, name))
+    }
+
+    /// The messages that are there, those with their own names first. What is wrong with other files is said.
+    pub(super) fn messages<S: Suite>(
+        &self,
+        ceremony: &Ceremony<S>,
+        problems: &mut Problems,
+    ) -> Result<Vec<MessageFile>, Failure> {
+        let path = self.messages_path();
+        let cannot = |error: io::Error| Failure::io(anyhow!(error).context(format!("cannot read {}", path.display())));
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(cannot(error)),
+        };
+        let mut names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>();
+        let names = names.as_mut().map_err(|error| cannot(io::Error::new(error.kind(), error.to_string())))?;
+        names.sort();
+        let mut files = Vec::new();
+        for name in names.iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")) {
+            let file = path.join(name);
+            let found = match name.to_str() {
+                Some(name) => read(ceremony, &file, name),
+                None => {
+                    Err(format!("{}: the file's name is not UTF-8; remove it, or give it its name", file.display()))
+                }
+            };
+            match found {
+                Ok(file) => files.push(file),
+                Err(problem) => problems.say(&problem),
+            }
+        }
+        files.sort_by_key(|file| !file.is_named_rightly);
+        Ok(files)
+    }
+
+    /// The messages that are there and count: signed by their senders, of rounds in which these have something to say.
+    /// `others` are further messages that were signed, which prove something at most.
+    pub(super) fn board<S: Suite>(&self, ceremony: &Ceremony<S>, problems: &mut Problems) -> Result<Board, Failure> {
+        let mut board = Board::default();
+        for MessageFile { name, message, is_named_rightly } in self.messages(ceremony, problems)? {
+            let (round, sender) = (message.round(), message.sender());
+            if !message.seen().is_signed(ceremony) {
+                problems.of(&name, &words::message_error(ceremony, &MessageError::Signature(sender)));
+            } else if is_named_rightly {
+                board.messages.insert((round, sender), message);
+            } else {
+                if board.messages.get(&(round, sender)) != Some(&message) {
+                    board.others.push(message);
+                }
+                problems.of(&name, &misnamed(ceremony, round, sender));
+            }
+        }
+        Ok(board)
+    }
+}
+
+/// What `messages/` says, to somebody who takes no part.
+#[derive(Default)]
+pub(super) struct Board {
+    pub(super) messages: BTreeMap<(Round, MemberNumber), Message>,
+    pub(super) others: Vec<Message>,
+}
+
+impl Problems {
+    /// Says what is wrong, if not many files before it had the same fault.
+    pub(super) fn say(&mut self, problem: &str) {
+        // The text of a parser can repeat what stands in a file.
+        let short: String = problem.chars().take(LONGEST).collect();
+        let dots = if short.len() < problem.len() { "…" } else { "" };
+        if self.0.admit(&short) {
+            print::note(format_args!("warning: {short}{dots}"));
+        }
+    }
+
+    pub(super) fn of(&mut self, name: &str, problem: &str) {
+        self.say(&format!("{name}: {problem}"));
+    }
+
+    /// Says how many were not printed.
+    pub(super) fn end(&self) {
+        self.0.rest().for_each(print::note);
+    }
+}
+
+/// The name of the file with a member's message of a round: `1-deal-alice.json`.
+pub(super) fn message_name(round: Round, name: &Name) -> String {
+    format!("{}-{round}-{name}.json", round as u8)
+}
+
+/// That a file has not the name of the message in it.
+pub(super) fn misnamed<S: Suite>(ceremony: &Ceremony<S>, round: Round, sender: MemberNumber) -> String {
+    let name = ceremony.name(sender);
+    format!(
+        "it has a message of {name} of the round `{round}`, which is not taken under this name; if {} is not there, rename it",
+        message_name(round, name)
+    )
+}
+
+/// A file of a member's message, or what is wrong with it.
+fn read<S: Suite>(ceremony: &Ceremony<S>, path: &Path, name: &str) -> Result<MessageFile, String> {
+    let json = public_file::read(path).map_err(|error| format!("{:#}", anyhow!(error)))?;
+    let display = path.display().to_string();
+    let message = Message::from_json(&json).map_err(|error| {
+        format!("{display}: it is not a whole message: {error}; get the file again from whoever wrote it, or remove it")
+    })?;
+    let (round, sender) = (message.round(), message.sender());
+    let error = if message.ceremony() != ceremony.id() {
+        Some(MessageError::OtherCeremony { found: message.ceremony(), expected: ceremony.id() })
+    } else if ceremony.member(sender).is_none() {
+        Some(MessageError::NoSuchMember(sender))
+    } else if !speaks(ceremony, sender, round) {
+        Some(MessageError::NoRole { sender, round })
+    } else {
+        None
+    };
+    if let Some(error) = error {
+        return Err(format!("{display}: {}", words::message_error(ceremony, &error)));
+    }
+    let is_named_rightly = name == message_name(round, ceremony.name(sender));
+    Ok(MessageFile { name: display, message, is_named_rightly })
+}
+
+/// Whether a member can have something to say in a round.
+fn speaks<S: Suite>(ceremony: &Ceremony<S>, member: MemberNumber, round: Round) -> bool {
+    let deals = || ceremony.dealers().any(|dealer| dealer == member);
+    ceremony.rounds().contains(&round)
+        && match round {
+            Round::Deal | Round::Justification | Round::Reveal => deals(),
+            Round::Response | Round::Absence | Round::Disclosure | Round::Confirmation | Round::Contribution => {
+                ceremony.receiver_index(member).is_some()
+            }
+        }
+}
+
+/// Characters of a problem that are printed.
+const LONGEST: usize = 400;

@@ -1,0 +1,105 @@
+//! A member's identity, and beside it the private state of each ceremony that the member takes part in.
+
+use std::{
+    fs::{File, TryLockError},
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use anyhow::anyhow;
+use quorate::{Options, Suite};
+use quorate_threshold::dkg::{Ceremony, Digest, Identity, Participant};
+
+use crate::{
+    commands::{
+        print,
+        unlock::{is_dash, read_secret_bytes, warn},
+    },
+    exit::Failure,
+    secrets::secret_file::{self, Overwrite, SecretFile},
+};
+
+/// A file that was read. While it is held, no other run with the same identity goes on.
+pub(super) struct IdentityFile {
+    path: PathBuf,
+    pub(super) identity: Identity,
+    _lock: Option<File>,
+}
+
+impl IdentityFile {
+    /// Reads a file, and waits until no other run uses it: two runs could say different things in the same round.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        if is_dash(path) {
+            return Err(Failure::usage(anyhow!(
+                "--identity must name a file, because the private state of the ceremony is kept beside it"
+            )));
+        }
+        let name = path.display().to_string();
+        let json = read_secret_bytes(path)?;
+        let identity = Identity::from_json(&json).map_err(|error| {
+            Failure::usage(error).context(format!(
+                "{name} is no identity; give the file NAME.identity.json that `quorate dkg identity` wrote"
+            ))
+        })?;
+        Ok(Self { path: path.to_owned(), identity, _lock: lock(path, &name)? })
+    }
+
+    /// What the files beside the identity begin with.
+    fn beside(&self, name: &str) -> PathBuf {
+        self.path.with_file_name(name)
+    }
+
+    /// Where the private state of a ceremony is kept.
+    pub(super) fn state_path(&self, ceremony: Digest) -> PathBuf {
+        self.beside(&format!("{}.{ceremony}.state.json", self.identity.name()))
+    }
+
+    /// Where the key share of a ceremony is written, if the user names no other file.
+    pub(super) fn share_path(&self, ceremony: Digest) -> PathBuf {
+        let ceremony = ceremony.to_string();
+        self.beside(&format!("{}.share-{}.json", self.identity.name(), &ceremony[..8]))
+    }
+
+    /// The participant as it was after its last step in a ceremony, if it has made one.
+    pub(super) fn participant<S: Suite>(&self, ceremony: &Ceremony<S>) -> Result<Option<Participant<S>>, Failure> {
+        let path = self.state_path(ceremony.id());
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            _ => {}
+        }
+        let SecretFile { contents, warning } = secret_file::read_own(&path)?;
+        warn(warning);
+        let participant =
+            Participant::from_json(&contents, ceremony.clone(), self.identity.clone(), Options::default());
+        participant.map(Some).map_err(|error| {
+            Failure::usage(error).context(format!(
+                "{} is not the private state of {} in this ceremony; restore it from a backup that is not older than your \
+                 last message",
+                path.display(),
+                self.identity.name()
+            ))
+        })
+    }
+
+    /// Writes the state, in one step. The old one survives a full disk and Ctrl-C.
+    pub(super) fn save<S: Suite>(&self, participant: &Participant<S>) -> Result<(), Failure> {
+        let path = self.state_path(participant.ceremony().id());
+        Ok(secret_file::write(&path, participant.to_json().as_bytes(), Overwrite::Replace)?)
+    }
+}
+
+/// Locks the file of an identity. Some file systems have no locks.
+fn lock(path: &Path, name: &str) -> Result<Option<File>, Failure> {
+    let cannot = |error| Failure::io(anyhow!(std::io::Error::from(error)).context(format!("cannot lock {name}")));
+    let file = File::open(path).map_err(|error| cannot(TryLockError::Error(error)))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            print::note(format_args!("waiting for another run with {name} to end"));
+            file.lock().map_err(|error| cannot(TryLockError::Error(error)))?;
+            Ok(Some(file))
+        }
+        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(cannot(error)),
+    }
+}

@@ -1,0 +1,101 @@
+//! `quorate dkg init`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use quorate::Suite;
+use quorate_threshold::dkg::{Description, Member, Purpose, Variant};
+
+use super::members::{self, Names, names, numbered};
+use crate::{
+    commands::{
+        identifiers::IdentifiersName,
+        suite::{InSuite, SuiteArgument},
+    },
+    exit::Result,
+};
+
+/// Describe a ceremony that makes a new key, and print its number
+///
+/// Writes FOLDER/ceremony.json and makes FOLDER/messages. One member does so, and gives the folder to the others. Its number
+/// is a digest of everything in ceremony.json, and it stands in every message: all members should compare it before they
+/// deal.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE)]
+pub(super) struct Arguments {
+    /// Folder of the ceremony, to be made
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    suite: SuiteArgument,
+
+    /// How many members sign together afterwards, at least 2
+    #[arg(short, long, value_name = "T")]
+    threshold: usize,
+
+    /// Hide all contributions to the key until nobody can change one, so that the key is uniformly random: for random
+    /// beacons. It takes one or two rounds more
+    #[arg(long)]
+    commit_first: bool,
+
+    /// Which points of the shared polynomial the members have
+    #[arg(long, value_name = "KIND", default_value = "integers")]
+    identifiers: IdentifiersName,
+
+    /// Who contributes to the key: names with commas between them; all members by default
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    dealers: Option<Names>,
+
+    /// Who gets a share of the key, in the order of their indices; all members by default
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    receivers: Option<Names>,
+
+    /// How many dealers must be left in the end; by default T if all members deal, and otherwise a majority of the dealers
+    #[arg(long, value_name = "N")]
+    dealers_needed: Option<usize>,
+
+    /// The members' files, as `quorate dkg identity` writes them
+    #[arg(value_name = "MEMBER_FILE", required = true)]
+    members: Vec<PathBuf>,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        self.suite.run(self)
+    }
+}
+
+impl InSuite for Arguments {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
+        let all = members::read(&self.members)?;
+        let numbers = |named: &Option<Names>| match named {
+            Some(Names(names)) => numbered(names),
+            None => numbered(all.iter().map(Member::name)),
+        };
+        let (dealers, receivers) = (numbers(&self.dealers), numbers(&self.receivers));
+        let seats = members::seats(&all, &dealers, &receivers)?;
+        let variant = if self.commit_first { Variant::CommitFirst } else { Variant::JointFeldman };
+        let description = Description {
+            suite,
+            purpose: Purpose::NewKey(variant),
+            threshold: self.threshold,
+            identifiers: self.identifiers.into(),
+            dealers_needed: self.dealers_needed,
+            seats,
+            nonce: members::nonce()?,
+        };
+        members::make(&self.folder, description)
+    }
+}
+
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate dkg init [OPTIONS] --suite <NAME> --threshold <T>
+           <FOLDER> <MEMBER_FILE>...";
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate dkg init ceremony --suite eth2 --threshold 3 *.member.json
+  quorate dkg init ceremony --suite drand-quicknet --threshold 2 \\
+      --commit-first alice.member.json bob.member.json carol.member.json";

@@ -1,0 +1,146 @@
+//! `quorate dkg judge`.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate::{Backend, Suite};
+use quorate_threshold::dkg::{Blame, Ceremony, Message, judge};
+use serde::Serialize;
+
+use super::{
+    folder::{CeremonyFile, Problems},
+    public_file, words,
+};
+use crate::{
+    commands::{print, suite::InSuite},
+    exit::{Exit, Failure, Result},
+};
+
+/// Say who has provably broken the rules, and how
+///
+/// Anyone can do so who has ceremony.json: what members signed proves it, and nobody has to be believed. Without FILE all
+/// messages in FOLDER/messages are judged. Silence proves nothing, because a message may have been lost. Exit code: 0 nothing
+/// is proven, 1 something is, 2 usage or unreadable input, 3 I/O.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Folder of the ceremony
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    /// Files that `quorate dkg finish` wrote (blame-NAME-….json), or messages; they are judged in place of FOLDER/messages
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Judged {
+    ceremony: String,
+    messages: usize,
+    proven: Vec<Proven>,
+}
+
+#[derive(PartialEq, Eq, Serialize)]
+struct Proven {
+    member: String,
+    misdeed: String,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        let file = CeremonyFile::read(&self.folder)?;
+        file.suite().run(Judge { arguments: self, file })
+    }
+}
+
+struct Judge {
+    arguments: Arguments,
+    file: CeremonyFile,
+}
+
+impl InSuite for Judge {
+    fn run_in<S: Suite>(self, _: S) -> Result {
+        let Self { arguments, file } = self;
+        let ceremony = file.ceremony::<S>()?;
+        let (mut messages, mut blames) = (Vec::new(), Vec::new());
+        for path in &arguments.files {
+            let json = public_file::read(path)?;
+            match Message::from_json(&json) {
+                Ok(message) => messages.push(checked(&ceremony, path, message)?),
+                Err(_) => blames.push(evidence(&ceremony, path, &json)?),
+            }
+        }
+        if arguments.files.is_empty() {
+            let mut problems = Problems::default();
+            let board = file.folder.board(&ceremony, &mut problems)?;
+            problems.end();
+            messages = board.messages.into_values().chain(board.others).collect();
+            if messages.is_empty() {
+                return Err(Failure::usage(anyhow!(
+                    "{} has no messages of the ceremony; name the folder into which they were copied, or files of evidence",
+                    file.folder.display()
+                )));
+            }
+        }
+        let mut proven: Vec<Proven> = Vec::new();
+        for blame in judge(&ceremony, &messages, Backend::auto()).iter().chain(blames.iter().flatten()) {
+            let member = ceremony.name(blame.member()).to_string();
+            let found = Proven { member, misdeed: words::misdeed(&ceremony, blame.misdeed()) };
+            if !proven.contains(&found) {
+                proven.push(found);
+            }
+        }
+        let exit = if proven.is_empty() { Exit::Success } else { Exit::Invalid };
+        if arguments.json {
+            print::json(&Judged { ceremony: ceremony.id().to_string(), messages: messages.len(), proven })?;
+        } else if proven.is_empty() {
+            print::line("nothing is proven against anyone")?;
+        } else {
+            for Proven { member, misdeed } in proven {
+                print::line(format_args!("{member} {misdeed}"))?;
+            }
+        }
+        Ok(exit)
+    }
+}
+
+/// A message that the user names must be one of the ceremony, and signed.
+fn checked<S: Suite>(
+    ceremony: &Ceremony<S>,
+    path: &std::path::Path,
+    message: Message,
+) -> std::result::Result<Message, Failure> {
+    let is_of_it = message.ceremony() == ceremony.id() && message.seen().is_signed(ceremony);
+    is_of_it.then_some(message).ok_or_else(|| {
+        Failure::usage(anyhow!(
+            "{} is no message of the ceremony {} that a member signed; name the folder of its own ceremony, or another file",
+            path.display(),
+            ceremony.id()
+        ))
+    })
+}
+
+/// What a file of evidence proves.
+fn evidence<S: Suite>(
+    ceremony: &Ceremony<S>,
+    path: &std::path::Path,
+    json: &[u8],
+) -> std::result::Result<Vec<Blame>, Failure> {
+    Blame::from_json(ceremony, json, Backend::auto()).map_err(|error| {
+        Failure::usage(anyhow!(
+            "{} is neither a message nor evidence: {error}; name a file that `quorate dkg finish` wrote",
+            path.display()
+        ))
+    })
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate dkg judge ceremony
+  quorate dkg judge ceremony ceremony/blame-mallory-1d0c4f7a.json";

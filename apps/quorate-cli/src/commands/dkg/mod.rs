@@ -1,0 +1,86 @@
+//! `quorate dkg`: ceremonies in which members make a key together that nobody ever holds whole.
+//!
+//! ```text
+//! identity (each) -> init (one) -> deal -> receive -> complain -> finish (each) -> shared-key.json, a share for each
+//! ```
+
+mod deal;
+mod finish;
+mod folder;
+mod identity;
+mod identity_file;
+mod init;
+mod judge;
+mod members;
+mod previous;
+mod public_file;
+mod receive;
+mod reshare;
+mod session;
+mod status;
+mod words;
+
+use clap::{Args, Subcommand};
+
+use crate::exit::Result;
+
+/// Make a key together that nobody ever holds whole, share it anew, or recover a share
+///
+/// A ceremony is a folder: ceremony.json says what it is for and who takes part, and each message is one file in messages/.
+/// Keep the folder where all members can write, or copy its files between the members by any means: scp, git, a bucket.
+/// Messages are signed and shares are encrypted, so whoever carries them learns nothing and can change nothing. Each member
+/// goes through `deal`, `receive`, `complain` and `finish`, and runs a command again when the messages of the others are
+/// there; `status` says who is missing and what comes next.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: DkgCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum DkgCommand {
+    Identity(identity::Arguments),
+    Init(init::Arguments),
+    Deal(deal::Arguments),
+    Receive(receive::ReceiveArguments),
+    Complain(receive::ComplainArguments),
+    Finish(finish::Arguments),
+    Status(status::Arguments),
+    Judge(judge::Arguments),
+    Reshare(reshare::ReshareArguments),
+    Refresh(reshare::RefreshArguments),
+    Recover(reshare::RecoverArguments),
+}
+
+impl Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The command line or an input is wrong, or reading or writing fails.
+    pub fn run(self) -> Result {
+        match self.command {
+            DkgCommand::Identity(arguments) => arguments.run(),
+            DkgCommand::Init(arguments) => arguments.run(),
+            DkgCommand::Deal(arguments) => arguments.run(),
+            DkgCommand::Receive(arguments) => arguments.run(),
+            DkgCommand::Complain(arguments) => arguments.run(),
+            DkgCommand::Finish(arguments) => arguments.run(),
+            DkgCommand::Status(arguments) => arguments.run(),
+            DkgCommand::Judge(arguments) => arguments.run(),
+            DkgCommand::Reshare(arguments) => arguments.run(),
+            DkgCommand::Refresh(arguments) => arguments.run(),
+            DkgCommand::Recover(arguments) => arguments.run(),
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate dkg identity alice
+  quorate dkg init ceremony --suite eth2 --threshold 3 *.member.json
+  quorate dkg deal ceremony --identity alice.identity.json
+  quorate dkg receive ceremony --identity alice.identity.json
+  quorate dkg complain ceremony --identity alice.identity.json
+  quorate dkg finish ceremony --identity alice.identity.json
+  quorate dkg status ceremony";

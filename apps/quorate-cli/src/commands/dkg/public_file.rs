@@ -1,0 +1,99 @@
+//! Files that everyone may read: read with a limit, because others may have made them, and written whole or not at all.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File},
+    io::{self, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use tempfile::Builder;
+
+use crate::exit::Failure;
+
+/// Why a file was not read or written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PublicFileError {
+    /// A folder, a pipe or a device.
+    #[error("{} is not a regular file; remove it", path.display())]
+    NotRegular { path: PathBuf },
+    /// A symbolic link whose target is not there.
+    #[error("{} is a symbolic link to nothing; remove it", path.display())]
+    DanglingLink { path: PathBuf },
+    /// More than any file of a ceremony needs.
+    #[error("{} has {found} bytes, and no file of a ceremony has more than {LARGEST}; remove it", path.display())]
+    TooLarge { path: PathBuf, found: u64 },
+    #[error("cannot {action} {}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+}
+
+/// Reads a file of at most 16 MiB.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, PublicFileError> {
+    let path = path.to_owned();
+    let unreadable = |source| PublicFileError::Io { action: "read", path: path.clone(), source };
+    // What is not a regular file is not opened: a pipe would block.
+    let metadata = fs::metadata(&path).map_err(|error| {
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
+        match error.kind() {
+            ErrorKind::NotFound if is_link => PublicFileError::DanglingLink { path: path.clone() },
+            _ => unreadable(error),
+        }
+    })?;
+    if !metadata.is_file() {
+        return Err(PublicFileError::NotRegular { path });
+    }
+    let mut contents = Vec::new();
+    File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut contents)).map_err(unreadable)?;
+    let read = contents.len() as u64;
+    if read > LARGEST {
+        return Err(PublicFileError::TooLarge { path, found: metadata.len().max(read) });
+    }
+    Ok(contents)
+}
+
+/// The same, or `None` if nothing is there.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PublicFileError> {
+    match read(path) {
+        Err(PublicFileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Writes a file that is not there yet, and says whether it did. It appears whole or not at all, and never in the place of
+/// another.
+///
+/// The bytes go to a hidden file beside it, which gets the name when it is on the disk.
+pub(super) fn write_new(path: &Path, contents: &[u8]) -> Result<bool, PublicFileError> {
+    let cannot = |source| PublicFileError::Io { action: "write", path: path.to_owned(), source };
+    let name = path.file_name().ok_or_else(|| cannot(ErrorKind::InvalidInput.into()))?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    // The process's umask takes from it what others may not do.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut unfinished = builder.tempfile_in(folder).map_err(cannot)?;
+    let file = unfinished.as_file_mut();
+    file.write_all(contents).and_then(|()| file.sync_all()).map_err(cannot)?;
+    match unfinished.persist_noclobber(path) {
+        Ok(_) => {}
+        Err(refused) if refused.error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        Err(refused) => return Err(cannot(refused.error)),
+    }
+    #[cfg(unix)]
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(cannot)?;
+    Ok(true)
+}
+
+impl From<PublicFileError> for Failure {
+    fn from(error: PublicFileError) -> Self {
+        match error {
+            PublicFileError::Io { .. } => Self::io(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+/// The size of the largest file of a ceremony in bytes: a deal to thousands of receivers has less than one million.
+const LARGEST: u64 = 16 << 20;

@@ -1,0 +1,279 @@
+//! `quorate dkg reshare`, `quorate dkg refresh` and `quorate dkg recover`: ceremonies about a key that is there.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate::Suite;
+use quorate_threshold::{
+    Identifiers,
+    dkg::{Description, Member, Name, Purpose},
+};
+
+use super::{
+    members::{self, Names, name, names, numbered},
+    previous::{Previous, PreviousArguments, PreviousFiles},
+};
+use crate::{
+    commands::{identifiers::IdentifiersName, suite::InSuite},
+    exit::{Failure, Result},
+};
+
+/// Describe a ceremony that shares a key anew: among other members, or with another threshold
+///
+/// The public key stays the same. Those who have shares deal, and those who shall have shares receive. The old shares stay
+/// valid as long as they exist: when all members have finished, everyone deletes its old share, and the private state of this
+/// ceremony.
+#[derive(Debug, Args)]
+#[command(before_long_help = RESHARE_EXAMPLES, override_usage = RESHARE_USAGE)]
+pub(super) struct ReshareArguments {
+    /// Folder of the new ceremony, to be made
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    previous: PreviousArguments,
+
+    /// How many members sign together afterwards, at least 2
+    #[arg(short, long, value_name = "T")]
+    threshold: usize,
+
+    /// Which points of the shared polynomial the members have
+    #[arg(long, value_name = "KIND", default_value = "integers")]
+    identifiers: IdentifiersName,
+
+    /// Who deals its share: names with commas between them; all who have one by default
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    dealers: Option<Names>,
+
+    /// Who gets a new share, in the order of their indices; by default all who have one, and then the members whose files are
+    /// given
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    receivers: Option<Names>,
+
+    /// Files of new members, as `quorate dkg identity` writes them; with --shared-key, of all members
+    #[arg(value_name = "MEMBER_FILE")]
+    members: Vec<PathBuf>,
+}
+
+/// Describe a ceremony that gives all members new shares of the same key
+///
+/// Shares that were stolen before are of no use with shares that are stolen after. When all members have finished, everyone
+/// deletes its old share, and the private state of this ceremony.
+#[derive(Debug, Args)]
+#[command(before_long_help = REFRESH_EXAMPLES, override_usage = REFRESH_USAGE)]
+pub(super) struct RefreshArguments {
+    /// Folder of the new ceremony, to be made
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    previous: PreviousArguments,
+
+    /// With --shared-key: the files of all members; otherwise those of members who have new keys
+    #[arg(value_name = "MEMBER_FILE")]
+    members: Vec<PathBuf>,
+}
+
+/// Describe a ceremony in which the others recover the share of a member who has lost it
+///
+/// All shares stay as they were. The helpers deal, and go through `receive` and `complain`; the member who lost its share
+/// goes through `receive`, `complain` and `finish`, which writes the share.
+#[derive(Debug, Args)]
+#[command(before_long_help = RECOVER_EXAMPLES, override_usage = RECOVER_USAGE)]
+pub(super) struct RecoverArguments {
+    /// Folder of the new ceremony, to be made
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    previous: PreviousArguments,
+
+    /// Who has lost its share
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    lost: Name,
+
+    /// The new file of that member, if it has lost its identity too
+    #[arg(long, value_name = "MEMBER_FILE")]
+    member: Option<PathBuf>,
+
+    /// Who helps: names with commas between them, at least as many as the threshold; all others by default
+    #[arg(long, value_name = "NAMES", value_parser = names)]
+    helpers: Option<Names>,
+
+    /// With --shared-key: the files of all members; otherwise those of helpers who have new keys
+    #[arg(value_name = "MEMBER_FILE")]
+    members: Vec<PathBuf>,
+}
+
+impl ReshareArguments {
+    pub(super) fn run(self) -> Result {
+        let files = self.previous.read()?;
+        files.suite().run(Anew { files, kind: Kind::Reshare(self) })
+    }
+}
+
+impl RefreshArguments {
+    pub(super) fn run(self) -> Result {
+        let files = self.previous.read()?;
+        files.suite().run(Anew { files, kind: Kind::Refresh(self) })
+    }
+}
+
+impl RecoverArguments {
+    pub(super) fn run(self) -> Result {
+        let files = self.previous.read()?;
+        files.suite().run(Anew { files, kind: Kind::Recover(self) })
+    }
+}
+
+struct Anew {
+    files: PreviousFiles,
+    kind: Kind,
+}
+
+enum Kind {
+    Reshare(ReshareArguments),
+    Refresh(RefreshArguments),
+    Recover(RecoverArguments),
+}
+
+impl InSuite for Anew {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
+        let Self { files, kind } = self;
+        match kind {
+            Kind::Reshare(arguments) => {
+                let previous = files.open::<S>(&arguments.members)?;
+                let dealers = previous.chosen("--dealers", arguments.dealers.as_ref())?;
+                let receivers = match &arguments.receivers {
+                    Some(Names(names)) => numbered(names),
+                    None => numbered(previous.all().iter()),
+                };
+                let seats = members::seats(&previous.members, &dealers, &receivers)?;
+                let description = Description {
+                    suite,
+                    threshold: arguments.threshold,
+                    identifiers: arguments.identifiers.into(),
+                    purpose: Purpose::Reshare(previous.key),
+                    dealers_needed: None,
+                    seats,
+                    nonce: members::nonce()?,
+                };
+                members::make(&arguments.folder, description)
+            }
+            Kind::Refresh(arguments) => {
+                let previous = files.open::<S>(&arguments.members)?;
+                let (holders, committee) = (&previous.holders, previous.key.committee());
+                let (found, all) = (holders.len(), committee.participants());
+                if found != all {
+                    return Err(Failure::usage(anyhow!(
+                        "{found} of the {all} shares have a known holder, and a refresh gives every holder a new share; name all \
+                         of them, or use `quorate dkg reshare`"
+                    )));
+                }
+                let description = Description {
+                    suite,
+                    threshold: committee.threshold(),
+                    identifiers: committee.identifiers(),
+                    seats: members::seats(&previous.members, holders, holders)?,
+                    purpose: Purpose::Reshare(previous.key),
+                    dealers_needed: None,
+                    nonce: members::nonce()?,
+                };
+                members::make(&arguments.folder, description)
+            }
+            Kind::Recover(arguments) => arguments.recover(suite, &files),
+        }
+    }
+}
+
+impl RecoverArguments {
+    fn recover<S: Suite>(&self, suite: S, files: &PreviousFiles) -> Result {
+        let mut previous = files.open::<S>(&self.members)?;
+        let lost = &self.lost;
+        let place = previous.holders.iter().position(|(holder, _)| holder == lost).ok_or_else(|| {
+            Failure::usage(anyhow!(
+                "--lost: {lost} has no share of the key; its holders are {}",
+                previous.holder_names()
+            ))
+        })?;
+        let (_, index) = previous.holders.remove(place);
+        let mut owner = lost.clone();
+        if let Some(path) = &self.member {
+            let member = members::read_one(path)?;
+            owner = member.name().clone();
+            previous.members.retain(|known| known.name() != lost);
+            previous.members.push(member);
+        }
+        let helpers = previous.chosen("--helpers", self.helpers.as_ref())?;
+        let receivers: Vec<_> = helpers.iter().cloned().chain([(owner, index)]).collect();
+        let seats = members::seats(&previous.members, &helpers, &receivers)?;
+        let committee = previous.key.committee().clone();
+        let lost = committee.index(index.into()).map_err(Failure::usage)?;
+        let (threshold, identifiers): (usize, Identifiers) = (committee.threshold(), committee.identifiers());
+        let purpose = Purpose::Recover { shared_key: previous.key, lost };
+        let nonce = members::nonce()?;
+        let description = Description { suite, purpose, threshold, identifiers, dealers_needed: None, seats, nonce };
+        members::make(&self.folder, description)
+    }
+}
+
+impl<S: Suite> Previous<S> {
+    /// The holders whom a flag names, with the indices of their shares; all without the flag.
+    fn chosen(&self, flag: &str, named: Option<&Names>) -> std::result::Result<Vec<(Name, u32)>, Failure> {
+        let Some(Names(names)) = named else { return Ok(self.holders.clone()) };
+        let holder = |name: &Name| {
+            let found = self.holders.iter().find(|(holder, _)| holder == name);
+            found.cloned().ok_or_else(|| {
+                let holders = self.holder_names();
+                Failure::usage(anyhow!("{flag}: {name} has no share that it could deal; the holders are {holders}"))
+            })
+        };
+        names.iter().map(holder).collect()
+    }
+
+    fn holder_names(&self) -> String {
+        let names: Vec<_> = self.holders.iter().map(|(name, _)| name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// All holders in the order of their shares, and then the new members.
+    fn all(&self) -> Vec<Name> {
+        let holders = self.holders.iter().map(|(name, _)| name);
+        let is_new = |name: &&Name| self.holders.iter().all(|(holder, _)| holder != *name);
+        holders.chain(self.members.iter().map(Member::name).filter(is_new)).cloned().collect()
+    }
+}
+
+/// Clap's own usage lines do not fit.
+const RESHARE_USAGE: &str = "\
+quorate dkg reshare [OPTIONS] --previous <OLD_FOLDER> --threshold <T>
+           <FOLDER> [MEMBER_FILE]...";
+const REFRESH_USAGE: &str = "\
+quorate dkg refresh [OPTIONS] --previous <OLD_FOLDER> <FOLDER>
+           [MEMBER_FILE]...";
+const RECOVER_USAGE: &str = "\
+quorate dkg recover [OPTIONS] --previous <OLD_FOLDER> --lost <NAME>
+           <FOLDER> [MEMBER_FILE]...";
+
+const RESHARE_EXAMPLES: &str = "\
+Examples:
+  quorate dkg reshare reshare --previous ceremony --threshold 4 \\
+      frank.member.json grace.member.json
+  quorate dkg reshare reshare --previous ceremony --threshold 2 \\
+      --receivers alice,bob,carol
+  quorate dkg reshare reshare --shared-key shares/shared-key.json \\
+      --holder alice=1 --holder bob=2 --holder carol=3 --threshold 2 \\
+      *.member.json";
+
+const REFRESH_EXAMPLES: &str = "\
+Examples:
+  quorate dkg refresh refresh --previous ceremony
+  quorate dkg refresh refresh --shared-key shares/shared-key.json \\
+      --holder alice=1 --holder bob=2 --holder carol=3 *.member.json";
+
+const RECOVER_EXAMPLES: &str = "\
+Examples:
+  quorate dkg recover recovery --previous ceremony --lost bob
+  quorate dkg recover recovery --previous ceremony --lost bob \\
+      --member new/bob.member.json --helpers alice,carol,dave";

@@ -1,0 +1,427 @@
+//! One member's side of a ceremony over files: what is there is taken in, and what the member has to say is published.
+//!
+//! The order of writing makes every interruption harmless. The private state is written first, whole or not at all, and then the
+//! message that belongs to it. If the program is stopped between the two, the next run finds the message in the state, and
+//! publishes it. It never makes a second one: all that a member says follows from a seed in its state.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use quorate::{Options, Suite};
+use quorate_threshold::{
+    KeyShare,
+    dkg::{
+        Ceremony, Culprit, Event, JoinError, Member, MemberNumber, Message, MessageError, Output, Participant, Round,
+    },
+};
+
+use super::{
+    folder::{CeremonyFile, Folder, MessageFile, Problems, misnamed},
+    identity_file::IdentityFile,
+    public_file, words,
+};
+use crate::{
+    commands::{print, random},
+    exit::{Exit, Failure},
+};
+
+/// Which ceremony, and as whom.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SessionArguments {
+    /// Folder of the ceremony, with ceremony.json and messages/
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
+
+    /// Your identity, as `quorate dkg identity` wrote it. The private state of the ceremony is kept beside it
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) identity: PathBuf,
+}
+
+/// A round that is closed though messages of it are missing.
+#[derive(Clone, Debug, Args)]
+pub(super) struct CloseArgument {
+    /// Do not wait for the messages of this round any longer. Whoever has not spoken is left out of it. All members should
+    /// agree on it first, because members who saw different messages may come to no common key
+    #[arg(long, value_name = "ROUND")]
+    close: Option<RoundName>,
+}
+
+/// [`Round`] as the command line writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RoundName {
+    Deal,
+    Response,
+    Justification,
+    Reveal,
+    Absence,
+    Disclosure,
+    Confirmation,
+    Contribution,
+}
+
+impl From<RoundName> for Round {
+    fn from(name: RoundName) -> Self {
+        match name {
+            RoundName::Deal => Self::Deal,
+            RoundName::Response => Self::Response,
+            RoundName::Justification => Self::Justification,
+            RoundName::Reveal => Self::Reveal,
+            RoundName::Absence => Self::Absence,
+            RoundName::Disclosure => Self::Disclosure,
+            RoundName::Contribution => Self::Contribution,
+            RoundName::Confirmation => Self::Confirmation,
+        }
+    }
+}
+
+impl CloseArgument {
+    pub(super) fn round(&self) -> Option<Round> {
+        self.close.map(Round::from)
+    }
+}
+
+/// The commands that take a member through a ceremony. Each goes at most as far as its rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    Deal,
+    Receive,
+    Complain,
+    Finish,
+}
+
+impl Stage {
+    /// The stage in which a round is closed.
+    pub(super) fn closing<S: Suite>(ceremony: &Ceremony<S>, round: Round) -> Self {
+        match round {
+            Round::Deal => Self::Receive,
+            Round::Confirmation => Self::Finish,
+            last if ceremony.rounds().last() == Some(&last) => Self::Finish,
+            _ => Self::Complain,
+        }
+    }
+
+    /// The command.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Deal => "deal",
+            Self::Receive => "receive",
+            Self::Complain => "complain",
+            Self::Finish => "finish",
+        }
+    }
+
+    fn may_close<S: Suite>(self, ceremony: &Ceremony<S>, round: Round) -> bool {
+        Self::closing(ceremony, round) <= self
+    }
+}
+
+/// A member's side of a ceremony.
+pub(super) struct Session<S: Suite> {
+    pub(super) folder: Folder,
+    pub(super) identity: IdentityFile,
+    pub(super) ceremony: Ceremony<S>,
+    arguments: SessionArguments,
+}
+
+/// How far a run came.
+#[derive(Clone, Debug)]
+pub(super) enum Progress {
+    /// All rounds of its stage are closed.
+    Reached,
+    /// Members have not spoken.
+    Waiting { round: Round, missing: Vec<MemberNumber> },
+}
+
+impl<S: Suite> Session<S> {
+    /// Opens an identity for a ceremony in which it takes part.
+    pub(super) fn open(file: &CeremonyFile, arguments: &SessionArguments) -> Result<Self, Failure> {
+        let ceremony = file.ceremony()?;
+        let identity = IdentityFile::open(&arguments.identity)?;
+        let me = identity.identity.member();
+        let number = ceremony.member_named(me.name());
+        if number.and_then(|number| ceremony.member(number)) != Some(&me) {
+            let problem = match number {
+                Some(_) => format!("lists other keys for {} than those of this identity", me.name()),
+                None => format!("has no member {}", me.name()),
+            };
+            let members: Vec<_> = ceremony.members().collect();
+            return Err(Failure::usage(anyhow!(
+                "the ceremony in {} {problem}; its members are {}",
+                file.folder.display(),
+                words::names(&ceremony, &members)
+            )));
+        }
+        Ok(Self { folder: file.folder.clone(), identity, ceremony, arguments: arguments.clone() })
+    }
+
+    /// Goes on from the private state, if there is one, and publishes again what is missing of one's own messages.
+    pub(super) fn resume(&self) -> Result<Option<Participant<S>>, Failure> {
+        let Some(participant) = self.identity.participant(&self.ceremony)? else {
+            self.refuse_lost_state()?;
+            return Ok(None);
+        };
+        let missing = participant.published().map(|message| Ok((message, self.is_there(message)?)));
+        let missing = missing.collect::<Result<Vec<_>, Failure>>()?;
+        for (message, _) in missing.into_iter().filter(|(_, is_there)| !is_there) {
+            self.publish(message, "published again")?;
+        }
+        Ok(Some(participant))
+    }
+
+    /// Begins to take part. `share` is that of the previous key, if the member deals it.
+    pub(super) fn join(&self, share: Option<KeyShare<S>>) -> Result<Participant<S>, Failure> {
+        let seed = random::secret_bytes()?;
+        let joined =
+            Participant::join(self.ceremony.clone(), self.identity.identity.clone(), seed, share, Options::default());
+        let (participant, outputs) = joined.map_err(|error| match error {
+            JoinError::ShareMissing(index) => Failure::usage(anyhow!(
+                "you deal your share {index} of the previous key in this ceremony; give its file with --share"
+            )),
+            JoinError::Zero(_) => Failure::internal(error),
+            _ => Failure::usage(error),
+        })?;
+        self.save_and_publish(&participant, outputs)?;
+        Ok(participant)
+    }
+
+    /// Takes in the messages that are there, and closes the rounds of a stage as they are complete; `close` also if it is not.
+    pub(super) fn advance(
+        &self,
+        mut participant: Participant<S>,
+        stage: Stage,
+        close: Option<Round>,
+    ) -> Result<(Participant<S>, Progress), Failure> {
+        self.refuse_close(stage, close)?;
+        if participant.round().is_some() {
+            participant = self.take_in(participant)?;
+        }
+        while let Some(round) = participant.round().filter(|round| stage.may_close(&self.ceremony, *round)) {
+            let missing = participant.missing();
+            let is_forced = !participant.is_complete();
+            if is_forced && close != Some(round) {
+                return Ok((participant, Progress::Waiting { round, missing }));
+            }
+            let (next, outputs) = participant.clone().step(Event::Close);
+            if let (true, Some(Err(failure))) = (is_forced, next.end()) {
+                // Nothing was published in this step, so it is not written down: messages may still come.
+                self.name_culprits(&next);
+                return Err(Failure::usage(anyhow!(
+                    "without {}, the ceremony makes no key: {}. Nothing was changed, so you may go on when more messages are \
+                     there",
+                    words::names(&self.ceremony, &missing),
+                    words::failure(&self.ceremony, failure)
+                )));
+            }
+            self.save_and_publish(&next, outputs)?;
+            if is_forced {
+                let names = words::names(&self.ceremony, &missing);
+                print::note(format_args!("closed the round `{round}` without {names}"));
+            }
+            participant = next;
+        }
+        Ok((participant, Progress::Reached))
+    }
+
+    /// Says who did not do what the ceremony asks for.
+    pub(super) fn name_culprits(&self, participant: &Participant<S>) {
+        let mut said = Vec::new();
+        for culprit in participant.culprits() {
+            // Who ends without the last confirmations had enough of them.
+            let is_unneeded =
+                matches!(culprit, Culprit::Silent { round: Round::Confirmation | Round::Contribution, .. })
+                    && participant.end().is_some_and(Result::is_ok);
+            let words = words::culprit(&self.ceremony, &culprit);
+            // The same can be proven by several messages.
+            if !is_unneeded && !said.contains(&words) {
+                print::note(&words);
+                said.push(words);
+            }
+        }
+    }
+
+    /// Says for whom a run waits, or what comes next, and gives the exit code.
+    pub(super) fn report(&self, participant: &Participant<S>, stage: Stage, progress: &Progress) -> Exit {
+        match (progress, participant.round()) {
+            (Progress::Waiting { round, missing }, _) => {
+                let by = Stage::closing(&self.ceremony, *round);
+                print::note(format_args!(
+                    "waiting for {} in the round `{round}`; when their messages are there, run: {}",
+                    words::names(&self.ceremony, missing),
+                    self.command(stage)
+                ));
+                print::note(format_args!("to go on without them: {} --close {round}", self.command(by)));
+                Exit::Invalid
+            }
+            (Progress::Reached, Some(round)) => {
+                let next = Stage::closing(&self.ceremony, round);
+                print::note(format_args!("next: {}", self.command(next)));
+                Exit::Success
+            }
+            (Progress::Reached, None) => Exit::Success,
+        }
+    }
+
+    /// A command of this member.
+    pub(super) fn command(&self, stage: Stage) -> String {
+        let SessionArguments { folder, identity } = &self.arguments;
+        format!("quorate dkg {} {} --identity {}", stage.name(), quoted(folder), quoted(identity))
+    }
+
+    /// Takes in the messages that are there. Nothing is written.
+    pub(super) fn look(
+        &self,
+        mut participant: Participant<S>,
+        problems: &mut Problems,
+    ) -> Result<Participant<S>, Failure> {
+        for MessageFile { name, message, is_named_rightly } in self.folder.messages(&self.ceremony, problems)? {
+            let (round, sender) = (message.round(), message.sender());
+            if !is_named_rightly {
+                // Under a wrong name a message counts only if it proves that its sender signed two.
+                let mut known =
+                    participant.messages().filter(|known| (known.round(), known.sender()) == (round, sender));
+                if known.all(|known| *known == message) {
+                    problems.of(&name, &misnamed(&self.ceremony, round, sender));
+                    continue;
+                }
+            } else if sender == participant.member() {
+                // What this member says comes from its state alone. It was compared, or will be before it is published.
+                continue;
+            }
+            let (next, outputs) = participant.step(Event::Message(message));
+            participant = next;
+            for output in outputs {
+                match output {
+                    Output::Refused(MessageError::Duplicate) => {}
+                    Output::Refused(error) => problems.of(&name, &words::message_error(&self.ceremony, &error)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(participant)
+    }
+
+    /// Takes in the messages that are there, and writes the state if they change it.
+    fn take_in(&self, participant: Participant<S>) -> Result<Participant<S>, Failure> {
+        let (before, mut problems) = (participant.to_json(), Problems::default());
+        let participant = self.look(participant, &mut problems)?;
+        problems.end();
+        if *participant.to_json() != *before {
+            self.identity.save(&participant)?;
+        }
+        Ok(participant)
+    }
+
+    /// Writes the state, and then the messages that belong to it. Refuses both if other messages are in their place.
+    fn save_and_publish(&self, participant: &Participant<S>, outputs: Vec<Output>) -> Result<(), Failure> {
+        let messages = outputs.into_iter().filter_map(|output| match output {
+            Output::Publish(message) => Some(message),
+            _ => None,
+        });
+        let messages: Vec<_> =
+            messages.map(|message| Ok((self.is_there(&message)?, message))).collect::<Result<_, Failure>>()?;
+        self.identity.save(participant)?;
+        for (_, message) in messages.iter().filter(|(is_there, _)| !is_there) {
+            self.publish(message, "published")?;
+        }
+        Ok(())
+    }
+
+    fn publish(&self, message: &Message, what: &str) -> Result<(), Failure> {
+        let path = self.path_of(message);
+        let write = || {
+            self.folder.make_messages_folder()?;
+            Ok(public_file::write_new(&path, message.to_json().as_bytes())?)
+        };
+        let written = write().map_err(|failure: Failure| {
+            failure.context(
+                "your message is kept in your private state and is not published yet; run the same command again to publish it",
+            )
+        })?;
+        // Another program wrote it meanwhile.
+        if !written && !self.is_there(message)? {
+            return self.publish(message, what);
+        }
+        print::note(format_args!("{what} {}", path.display()));
+        Ok(())
+    }
+
+    /// Whether one's own message is in the folder. Refuses everything else in its place.
+    fn is_there(&self, message: &Message) -> Result<bool, Failure> {
+        let path = self.path_of(message);
+        let Some(json) = public_file::read_if_there(&path)? else { return Ok(false) };
+        let path = path.display();
+        match Message::from_json(&json) {
+            Ok(found) if found == *message => Ok(true),
+            Ok(found) if found.seen().is_signed(&self.ceremony) && found.sender() == message.sender() => {
+                Err(Failure::usage(anyhow!(
+                    "{path} is another message than the one in your private state, and you signed both. Either the state was \
+                     restored from an old copy, or the same identity is used in two places. Do not publish both, because that \
+                     would prove that you cheat: restore the newest {}",
+                    self.identity.state_path(self.ceremony.id()).display()
+                )))
+            }
+            _ => Err(Failure::usage(anyhow!(
+                "{path} stands where your message belongs, and is not it: it was cut off, changed, or written by somebody else. \
+                 Remove it and run the same command again, which publishes your message"
+            ))),
+        }
+    }
+
+    /// Refuses to begin anew in a ceremony in which this member has spoken.
+    fn refuse_lost_state(&self) -> Result<(), Failure> {
+        let me = self.identity.identity.member();
+        let state = self.identity.state_path(self.ceremony.id());
+        for round in self.ceremony.rounds() {
+            let path = self.folder.message_path(*round, me.name());
+            let Some(json) = public_file::read_if_there(&path)? else { continue };
+            let (path, state) = (path.display(), state.display());
+            let is_own = Message::from_json(&json).is_ok_and(|message| {
+                self.ceremony.member(message.sender()).map(Member::name) == Some(me.name())
+                    && message.seen().is_signed(&self.ceremony)
+            });
+            return Err(Failure::usage(match is_own {
+                true => anyhow!(
+                    "you signed {path}, and your private state of this ceremony, {state}, is not there. Restore it: without it \
+                     you would say something else in the same round, which would prove that you cheat. If it is lost, the \
+                     others have to go on without you"
+                ),
+                false => anyhow!(
+                    "{path} stands where your message belongs, and you did not sign it in this ceremony; remove it and run the \
+                     same command again"
+                ),
+            }));
+        }
+        Ok(())
+    }
+
+    fn refuse_close(&self, stage: Stage, close: Option<Round>) -> Result<(), Failure> {
+        let Some(round) = close else { return Ok(()) };
+        if !self.ceremony.rounds().contains(&round) {
+            let rounds: Vec<_> = self.ceremony.rounds().iter().map(ToString::to_string).collect();
+            return Err(Failure::usage(anyhow!(
+                "--close: this ceremony has no round `{round}`; its rounds are {}",
+                rounds.join(", ")
+            )));
+        }
+        if !stage.may_close(&self.ceremony, round) {
+            return Err(Failure::usage(anyhow!(
+                "--close: `{}` ends before the round `{round}` is closed; use: {} --close {round}",
+                stage.name(),
+                self.command(Stage::closing(&self.ceremony, round))
+            )));
+        }
+        Ok(())
+    }
+
+    fn path_of(&self, message: &Message) -> PathBuf {
+        self.folder.message_path(message.round(), self.ceremony.name(message.sender()))
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |letter: char| letter.is_alphanumeric() || "-_./+:@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}

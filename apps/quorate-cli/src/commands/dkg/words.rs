@@ -1,0 +1,134 @@
+//! What happened in a ceremony, in words that name its members.
+
+use quorate::Suite;
+use quorate_threshold::dkg::{
+    Ceremony, Culprit, Failure, MemberNumber, MessageError, Misdeed, Purpose, Round, Variant,
+};
+
+use crate::commands::print::plural;
+
+/// "alice", "alice and bob", "alice, bob and carol". Of many, the first ten and how many more there are.
+pub(super) fn names<S: Suite>(ceremony: &Ceremony<S>, members: &[MemberNumber]) -> String {
+    let names: Vec<_> = members.iter().map(|member| ceremony.name(*member).as_str()).collect();
+    listed(&names)
+}
+
+/// The same of names.
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+    let mut shown: Vec<_> = names.iter().take(MOST).map(|name| name.as_ref().to_owned()).collect();
+    if names.len() > MOST {
+        shown.push(format!("{} more", names.len() - MOST));
+    }
+    match shown.split_last() {
+        None => "nobody".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// What a ceremony makes: "a new key", "bob's lost share".
+pub(super) fn purpose<S: Suite>(ceremony: &Ceremony<S>) -> String {
+    match ceremony.purpose() {
+        Purpose::NewKey(Variant::CommitFirst) => "a new key, commitments first".to_owned(),
+        Purpose::Reshare(_) => "the same key, shared anew".to_owned(),
+        Purpose::Recover { .. } => {
+            let lost = ceremony.lost_member().map_or("a member", |member| ceremony.name(member).as_str());
+            format!("the lost share of {lost}")
+        }
+        _ => "a new key".to_owned(),
+    }
+}
+
+/// What a member did wrong, to stand after its name.
+pub(super) fn misdeed<S: Suite>(ceremony: &Ceremony<S>, misdeed: &Misdeed) -> String {
+    let name = |member: &MemberNumber| ceremony.name(*member);
+    match misdeed {
+        Misdeed::FalseSighting { dealer } => format!("named a deal of {} that it did not sign", name(dealer)),
+        Misdeed::FalseShare { receiver } => format!("gave {} a false share", name(receiver)),
+        Misdeed::FalseComplaint { dealer } => format!("complained about a true share of {}", name(dealer)),
+        Misdeed::FalseDisclosure { dealer } => {
+            format!("disclosed a share of {} that is not the one that was committed to", name(dealer))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Who did not do what the ceremony asks for, and what.
+pub(super) fn culprit<S: Suite>(ceremony: &Ceremony<S>, culprit: &Culprit) -> String {
+    let who = ceremony.name(culprit.member());
+    match culprit {
+        Culprit::Proven(blame) => format!("{who} {}, which is proven", misdeed(ceremony, blame.misdeed())),
+        Culprit::Silent { round, .. } => format!("{who} said nothing in the round `{round}` before it was closed"),
+        Culprit::Unanswered { receiver, .. } => {
+            format!("{who} did not answer the complaint of {}", ceremony.name(*receiver))
+        }
+        Culprit::Accused { complaints, .. } => {
+            format!("{who} dealt, and {} complained", plural(*complaints, "receiver"))
+        }
+        Culprit::FalseContribution { .. } => format!("{who} sent a false contribution to the lost share"),
+        Culprit::NotSeenByAll { round, unseen_by, .. } => {
+            format!("the message of {who} in the round `{round}` did not reach {}", names(ceremony, unseen_by))
+        }
+        _ => format!("{who} did not do what the ceremony asks for"),
+    }
+}
+
+/// Why there is no key.
+pub(super) fn failure<S: Suite>(ceremony: &Ceremony<S>, failure: &Failure) -> String {
+    match failure {
+        Failure::TooFewDisclosures { dealer, found, needed } => format!(
+            "{} did not reveal its contribution, and {} disclosed shares of it, where {needed} are needed",
+            ceremony.name(*dealer),
+            plural(*found, "receiver")
+        ),
+        Failure::TooFewDealers { left, needed } => {
+            format!("{} left, and {needed} are needed", are(*left, "dealer"))
+        }
+        Failure::TooFewContributions { found, needed } => {
+            format!("{} there from which the share is recovered, and {needed} are needed", are(*found, "contribution"))
+        }
+        Failure::Unconfirmed { agreeing, needed } => {
+            format!("{} confirmed this key, and {needed} are needed", plural(*agreeing, "receiver"))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// "1 dealer is", "2 dealers are".
+fn are(number: usize, noun: &str) -> String {
+    format!("{} {}", plural(number, noun), if number == 1 { "is" } else { "are" })
+}
+
+/// Why a message is not taken, and what to do.
+pub(super) fn message_error<S: Suite>(ceremony: &Ceremony<S>, error: &MessageError) -> String {
+    match error {
+        MessageError::OtherCeremony { found, expected } => format!(
+            "the message belongs to the ceremony {found}, and this one is {expected}; move it to the folder of its ceremony"
+        ),
+        MessageError::NoSuchMember(member) => {
+            format!("it names the member {member} as its sender, and the ceremony has no such member; remove it")
+        }
+        MessageError::Signature(member) => {
+            let name = ceremony.name(*member);
+            format!("{name} did not sign it; remove it, and ask {name} for the message")
+        }
+        MessageError::NoRole { sender, round } => {
+            format!("{} has nothing to say in the round `{round}` of this ceremony; remove it", ceremony.name(*sender))
+        }
+        MessageError::Duplicate => "it is a copy of a message that is there; remove it".to_owned(),
+        MessageError::Contradiction { sender, round } => format!(
+            "{} signed another message of the round `{round}`, which came first and counts; keep this one too, because both \
+             together prove it",
+            ceremony.name(*sender)
+        ),
+        MessageError::Late(round) => late(*round),
+        other => other.to_string(),
+    }
+}
+
+fn late(round: Round) -> String {
+    format!("it came after the round `{round}` was closed here, so it does not count")
+}
+
+/// Names that are listed.
+const MOST: usize = 10;

@@ -1,0 +1,36 @@
+//! What a cheat signs: messages with other contents than the program would give them.
+
+use std::fs;
+
+use quorate::{MinPk, SecretKey, Tag};
+use sha2::{Digest as _, Sha256};
+
+use crate::room::Room;
+
+/// Replaces text in a message of a member and signs it anew, in the folder and in the member's private state, so that the
+/// member's program goes on with it.
+pub(crate) fn resign(room: &Room, folder: &str, file: &str, member: &str, change: impl Fn(&str) -> String) {
+    let path = room.path(&format!("{folder}/messages/{file}"));
+    let old = fs::read_to_string(&path).unwrap();
+    let message: serde_json::Value = serde_json::from_str(&old).unwrap();
+    let (begin, end) = (old.find("\"body\":").unwrap() + 7, old.rfind(",\"signature\":").unwrap());
+    let body = change(&old[begin..end]);
+    assert_ne!(body, old[begin..end]);
+    let round: u8 = file[..1].parse().unwrap();
+    let sender = u32::try_from(message["sender"].as_u64().unwrap()).unwrap();
+    let id = const_hex::decode(message["ceremony"].as_str().unwrap()).unwrap();
+    let signed = [&id[..], &sender.to_be_bytes(), &[round], &Sha256::digest(&body)].concat();
+
+    let identity: serde_json::Value =
+        serde_json::from_slice(&room.read(&format!("{member}/{member}.identity.json"))).unwrap();
+    let secret = const_hex::decode(identity["signing_secret_key"].as_str().unwrap()).unwrap();
+    let secret = SecretKey::<MinPk>::from_bytes(&secret.try_into().unwrap()).unwrap();
+    let tag = Tag::from(&b"QUORATE-DKG-V01-MESSAGE-BLS12381G2_XMD:SHA-256_SSWU_RO_"[..]);
+    let signature = const_hex::encode(secret.sign_under_tag(MinPk::Basic, &tag, &signed).to_bytes());
+    let new = format!("{}{body},\"signature\":\"{signature}\"}}\n", &old[..begin]);
+    fs::write(&path, &new).unwrap();
+    let state = room.state(folder, member);
+    let json = fs::read_to_string(&state).unwrap();
+    assert!(json.contains(old.trim_end()));
+    fs::write(&state, json.replace(old.trim_end(), new.trim_end())).unwrap();
+}

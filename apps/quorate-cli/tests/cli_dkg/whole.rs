@@ -1,0 +1,286 @@
+//! Ceremonies from the first command to a signature.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use crate::room::{Room, STEPS, member_files};
+
+const THREE: [&str; 3] = ["alice", "bob", "carol"];
+const FIVE: [&str; 5] = ["alice", "bob", "carol", "dave", "erin"];
+
+/// Both variants of a new key, keys in G1 and in G2, both kinds of points.
+#[test]
+fn new_keys_sign() {
+    for (suite, flags) in [
+        ("eth2", &[][..]),
+        ("eth2", &["--commit-first", "--identifiers", "roots-of-unity"]),
+        ("drand-quicknet", &[]),
+        ("drand-quicknet", &["--commit-first"]),
+    ] {
+        let room = Room::new(&THREE);
+        let init = room.init("c", &[&["--suite", suite, "-t", "2"], flags].concat(), &THREE).exits(0);
+        assert_eq!(init.out.trim_end(), room.id("c"));
+        if flags.contains(&"--commit-first") {
+            room.all("deal", "c", &THREE);
+            room.all("receive", "c", &THREE);
+            // Everyone reveals, and then confirms.
+            for name in THREE {
+                let last = name == "carol";
+                room.step("complain", "c", name, &[]).exits(if last { 0 } else { 1 });
+            }
+            room.all("complain", "c", &THREE);
+            room.all("finish", "c", &THREE);
+        } else {
+            room.ceremony("c", &THREE);
+        }
+        for pair in [["alice", "bob"], ["carol", "alice"], ["bob", "carol"]] {
+            room.assert_signs("c", &pair.map(|name| room.share("c", name)));
+        }
+        for name in THREE {
+            let secret = [room.path(&room.share("c", name)), room.state("c", name)];
+            for path in secret.iter().chain([&room.path(&format!("{name}/{name}.identity.json"))]) {
+                assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600, "{path:?}");
+            }
+        }
+    }
+}
+
+/// A key goes to more members with a higher threshold, is refreshed, and a member who lost everything gets its share back.
+#[test]
+fn a_key_is_shared_anew_refreshed_and_a_share_recovered() {
+    for suite in ["eth2", "drand-quicknet"] {
+        let room = Room::after("deal", &FIVE[..2]);
+        room.identity("carol");
+        room.init("first", &["--suite", suite, "-t", "2"], &THREE).exits(0);
+        room.ceremony("first", &THREE);
+        let key = room.public_key("first");
+
+        for name in ["dave", "erin"] {
+            room.identity(name);
+        }
+        let files = member_files(&["dave", "erin"]);
+        room.run(&["dkg", "reshare", "second", "--previous", "first", "-t", "3", &files[0], &files[1]]).exits(0);
+        for name in THREE {
+            let share = room.share("first", name);
+            room.step("deal", "second", name, &[])
+                .refused("of the previous key in this ceremony; give its file with --share");
+            room.step("deal", "second", name, &["--share", &share]).exits(0);
+        }
+        room.step("deal", "second", "dave", &[])
+            .refused("dave does not deal in this ceremony; when the deals are there, run:");
+        for step in &STEPS[1..] {
+            room.all(step, "second", &FIVE);
+        }
+        assert_eq!(room.public_key("second"), key);
+        room.assert_signs("second", &["erin", "bob", "dave"].map(|name| room.share("second", name)));
+
+        room.run(&["dkg", "refresh", "third", "--previous", "second"]).exits(0);
+        for name in FIVE {
+            room.step("deal", "third", name, &["--share", &room.share("second", name)]).exits(0);
+        }
+        for step in &STEPS[1..] {
+            room.all(step, "third", &FIVE);
+        }
+        assert_eq!(room.public_key("third"), key);
+        room.assert_signs("third", &["carol", "alice", "erin"].map(|name| room.share("third", name)));
+        // Shares from before and after do not fit together.
+        let check = ["threshold", "verify-share", "--shared-key", "third/shared-key.json", "--share"];
+        room.run(&[&check[..], &[&room.share("second", "bob")]].concat()).exits(1);
+
+        // Bob loses everything, and comes back with a new identity.
+        let share = room.path(&room.share("third", "bob"));
+        let lost = fs::read(&share).unwrap();
+        fs::remove_dir_all(room.path("bob")).unwrap();
+        room.identity("bob");
+        let recover = ["dkg", "recover", "fourth", "--previous", "third", "--lost", "bob"];
+        room.run(&[&recover[..], &["--member", "bob/bob.member.json", "--helpers", "alice,carol,erin"]].concat())
+            .exits(0);
+        let helpers = ["alice", "carol", "erin"];
+        for name in helpers {
+            room.step("deal", "fourth", name, &["--share", &room.share("third", name)]).exits(0);
+        }
+        for name in helpers {
+            room.step("receive", "fourth", name, &[]).exits(0);
+        }
+        for name in helpers {
+            room.step("complain", "fourth", name, &[]).exits(0);
+        }
+        room.step("finish", "fourth", "bob", &[]).exits(0).says("your share 2 of 5");
+        room.step("finish", "fourth", "alice", &[]).exits(0);
+        assert!(!room.path(&room.share("fourth", "alice")).exists(), "a helper keeps the share that it has");
+        assert_eq!(room.read(&room.share("fourth", "bob")), lost);
+        let signers = [room.share("fourth", "bob"), room.share("third", "dave"), room.share("third", "carol")];
+        room.assert_signs("third", &signers);
+    }
+}
+
+/// What a dealer split into files is shared anew by the participants themselves, from keystores into keystores.
+#[test]
+fn a_split_key_is_shared_anew() {
+    let room = Room::new(&THREE);
+    room.write("passphrase", "correct horse\n");
+    room.run(&["threshold", "split", "--suite", "eth2", "-t", "2", "-n", "3", "--out", "shares"]).exits(0);
+    let holders = ["--holder", "alice=1", "--holder", "bob=2", "--holder", "carol=3"];
+    let files = member_files(&THREE);
+    let files: Vec<_> = files.iter().map(String::as_str).collect();
+    let shared_key = ["--shared-key", "shares/shared-key.json"];
+    room.run(&[&["dkg", "refresh", "c"], &shared_key[..], &holders, &files].concat()).exits(0);
+    for (name, share) in THREE.iter().zip(["shares/share-1.json", "shares/share-2.json", "shares/share-3.json"]) {
+        room.step("deal", "c", name, &["--share", share]).exits(0);
+    }
+    for step in &STEPS[1..3] {
+        room.all(step, "c", &THREE);
+    }
+    let keystore = ["--keystore", "--kdf", "pbkdf2", "--passphrase-file", "passphrase", "--out", "bob/new.json"];
+    room.step("finish", "c", "alice", &[]).exits(0);
+    room.step("finish", "c", "bob", &keystore).exits(0);
+    let before = room.tree();
+    // The second time, nobody is asked for a passphrase.
+    room.step("finish", "c", "bob", &["--out", "bob/new.json"]).exits(0);
+    room.assert_is(&before, "finish");
+    // A keystore of another share, though it claims to be carol's.
+    let other = String::from_utf8(room.read("bob/new.json")).unwrap().replacen("\"index\": 2", "\"index\": 3", 1);
+    room.write("other.json", other);
+    room.step("finish", "c", "carol", &["--out", "other.json"]).refused("other.json is there, and is not your share");
+    room.step("finish", "c", "carol", &[]).exits(0);
+    room.assert_signs("c", &["alice", "carol"].map(|name| room.share("c", name)));
+    let sign = ["threshold", "sign", "--share", "bob/new.json", "--passphrase-file", "passphrase", "--message", "2a"];
+    room.run(&sign).exits(0);
+    // And recovered, for a key that a dealer split.
+    let recover = ["dkg", "recover", "r", "--lost", "carol"];
+    room.run(&[&recover[..], &shared_key, &holders, &files].concat()).exits(0);
+}
+
+/// A few dealers make a key for others, who get the shares.
+#[test]
+fn dealers_deal_to_other_receivers() {
+    let names = ["d1", "d2", "d3", "alice", "bob", "carol"];
+    let room = Room::new(&names);
+    let roles = ["--dealers", "d1,d2,d3", "--receivers", "carol,alice,bob"];
+    room.init("c", &[&["--suite", "eth2", "-t", "2"][..], &roles].concat(), &names).exits(0);
+    room.all("deal", "c", &names[..3]);
+    for step in &STEPS[1..3] {
+        room.all(step, "c", &names[3..]);
+    }
+    room.all("finish", "c", &names);
+    room.assert_signs("c", &["carol", "bob"].map(|name| room.share("c", name)));
+    assert!(!room.path(&room.share("c", "d1")).exists());
+    assert!(String::from_utf8(room.read(&room.share("c", "carol"))).unwrap().contains("\"index\": 1"));
+}
+
+/// Run twice, a command changes nothing. A later command does what the earlier ones do.
+#[test]
+fn commands_may_be_run_again() {
+    let room = Room::new(&THREE);
+    room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
+    for step in STEPS {
+        // The first ones take in what the last ones said when they run a command again.
+        room.all(step, "c", &THREE);
+        room.all(step, "c", &THREE);
+        let before = room.tree();
+        for again in STEPS.iter().take_while(|other| **other != step).chain([&step]) {
+            room.all(again, "c", &THREE);
+        }
+        room.assert_is(&before, step);
+    }
+    let room = Room::after("deal", &THREE);
+    for codes in [[1, 1, 1], [1, 0, 0], [0, 0, 0]] {
+        for (name, code) in THREE.iter().zip(codes) {
+            room.step("finish", "c", name, &[]).exits(code);
+        }
+    }
+}
+
+/// Waiting is not success: it names who is missing, and what to run.
+#[test]
+fn waiting_says_for_whom() {
+    let room = Room::new(&THREE);
+    room.init("c", &["--suite", "eth2", "-t", "2"], &THREE).exits(0);
+    room.step("receive", "c", "alice", &[])
+        .refused("first run: quorate dkg deal c --identity alice/alice.identity.json");
+    let id = room.id("c");
+    room.step("deal", "c", "alice", &[]).exits(0).says(&format!("the number of the ceremony is {id}; go on only if"));
+    let waiting =
+        room.step("receive", "c", "alice", &[]).exits(1).says("waiting for bob and carol in the round `deal`");
+    waiting.says("quorate dkg receive c --identity alice/alice.identity.json --close deal");
+    room.all("deal", "c", &THREE[1..]);
+    room.step("complain", "c", "alice", &[]).exits(1).says("waiting for bob and carol in the round `response`");
+    room.all("receive", "c", &THREE[1..]);
+    room.step("complain", "c", "alice", &[]).exits(0);
+    room.step("finish", "c", "alice", &[]).exits(1).says("waiting for bob and carol in the round `confirmation`");
+    let before = room.tree();
+    room.step("finish", "c", "alice", &["--close", "confirmation"])
+        .refused("without bob and carol, the ceremony makes no key: 1 receiver confirmed this key, and 3 are needed")
+        .says("Nothing was changed");
+    room.assert_is(&before, "finish");
+    room.all("complain", "c", &THREE[1..]);
+    room.all("finish", "c", &THREE);
+}
+
+/// Members who stay away are left out when the others close the rounds.
+#[test]
+fn silent_members_are_left_out() {
+    let (present, absent) = (&FIVE[..4], "erin");
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "eth2", "-t", "3"], &FIVE).exits(0);
+    room.all("deal", "c", present);
+    let close = |step: &str, round: &str| {
+        for name in present {
+            room.step(step, "c", name, &[]).exits(1).says(absent);
+            let closed = room.step(step, "c", name, &["--close", round]);
+            assert!(closed.err.contains(&format!("closed the round `{round}` without {absent}")), "{closed:?}");
+        }
+    };
+    close("receive", "deal");
+    // The first ones close the round before the others have spoken in the next one.
+    for name in present {
+        room.step("complain", "c", name, &["--close", "response"])
+            .exits(0)
+            .says("erin said nothing in the round `deal`");
+    }
+    room.all("finish", "c", present);
+    room.assert_signs("c", &["alice", "bob", "dave"].map(|name| room.share("c", name)));
+    // Erin comes too late to deal, and so do the messages.
+    room.step("deal", "c", absent, &[]).exits(0);
+    room.all("finish", "c", present);
+}
+
+/// With commitments first, a dealer who falls silent after its deal was accepted cannot take its contribution back.
+#[test]
+fn contributions_that_are_not_revealed_are_disclosed() {
+    let present = &FIVE[..4];
+    let room = Room::new(&FIVE);
+    room.init("c", &["--suite", "drand-quicknet", "-t", "3", "--commit-first"], &FIVE).exits(0);
+    room.all("deal", "c", &FIVE);
+    room.all("receive", "c", &FIVE);
+    for round in ["reveal", "absence", "disclosure"] {
+        for name in present {
+            room.step("complain", "c", name, &[]).exits(1);
+        }
+        for name in present {
+            room.step("complain", "c", name, &[]).exits(1).says(&format!("waiting for erin in the round `{round}`"));
+        }
+        for name in present {
+            let closed = room.step("complain", "c", name, &["--close", round]);
+            assert!(closed.err.contains(&format!("closed the round `{round}` without erin")), "{closed:?}");
+        }
+    }
+    for name in present {
+        room.step("finish", "c", name, &[]).exits(0).says("erin said nothing in the round `reveal`");
+    }
+    room.assert_signs("c", &["bob", "carol", "dave"].map(|name| room.share("c", name)));
+}
+
+/// The rounds that a command may close.
+#[test]
+fn rounds_that_cannot_be_closed() {
+    let room = Room::after("deal", &THREE);
+    room.step("receive", "c", "alice", &["--close", "response"])
+        .refused("--close: `receive` ends before the round `response` is closed; use: quorate dkg complain c");
+    room.step("complain", "c", "alice", &["--close", "reveal"])
+        .refused("this ceremony has no round `reveal`; its rounds are deal, response, justification, confirmation");
+    room.step("complain", "c", "alice", &["--close", "confirmation"]).refused("use: quorate dkg finish c");
+    room.step("complain", "c", "alice", &["--close", "nothing"]).refused("nothing");
+    // A round that was closed before may be named again.
+    room.step("receive", "c", "alice", &[]).exits(0);
+    room.step("receive", "c", "alice", &["--close", "deal"]).exits(0);
+}
