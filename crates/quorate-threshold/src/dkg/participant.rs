@@ -292,13 +292,25 @@ impl<S: Suite> Participant<S> {
     /// Whose messages the current round still waits for.
     pub fn missing(&self) -> Vec<MemberNumber> {
         let Some(round) = self.round() else { return Vec::new() };
-        self.speakers(round).into_iter().filter(|member| !self.messages.contains_key(&(round, *member))).collect()
+        self.silent(round).collect()
     }
 
-    /// Whether the current round has all that it needs: every message, or as many equal confirmations as are needed.
+    /// Who has something to say in a round that this participant waits for, and has not said it. Only who lost its share
+    /// waits for contributions.
+    fn silent(&self, round: Round) -> impl Iterator<Item = MemberNumber> {
+        let waits = round != Round::Contribution || self.ceremony.lost_member() == Some(self.member);
+        let speakers = if waits { self.speakers(round) } else { Vec::new() };
+        speakers.into_iter().filter(move |member| !self.messages.contains_key(&(round, *member)))
+    }
+
+    /// Whether the current round has all that it needs: every message, or as many equal confirmations or true contributions
+    /// as are needed.
     pub fn is_complete(&self) -> bool {
         match self.round() {
             Some(Round::Confirmation) if self.agreeing().len() >= self.ceremony.confirmations_needed() => true,
+            Some(Round::Contribution) if self.ceremony.lost_member() == Some(self.member) => {
+                self.missing().is_empty() || self.contributions().0.len() >= self.ceremony.committee().threshold()
+            }
             Some(_) => self.missing().is_empty(),
             None => false,
         }
@@ -311,9 +323,7 @@ impl<S: Suite> Participant<S> {
         let proven = contradictions.chain(&judgement.blames).cloned().map(Culprit::Proven);
         let mut culprits: Vec<_> = proven.collect();
         for round in &self.ceremony.rounds()[..self.closed] {
-            let silent = self.speakers(*round).into_iter();
-            let silent = silent.filter(|member| !self.messages.contains_key(&(*round, *member)));
-            culprits.extend(silent.map(|member| Culprit::Silent { round: *round, member }));
+            culprits.extend(self.silent(*round).map(|member| Culprit::Silent { round: *round, member }));
         }
         if self.closed > self.place(Round::Justification) {
             for (dealer, receivers) in &judgement.complaints {
