@@ -37,7 +37,7 @@ for name in $honest mallory; do
     mkdir "$name"
     quorate dkg identity "$name" --out "$name" > "$name/member" 2>> "$name/log"
 done
-quorate dkg init ceremony --suite eth2 --threshold 3 */*.member.json > number 2>> alice/log
+quorate dkg init ceremony --suite eth2 --threshold 3 */*.member.json > id 2>> alice/log
 for name in $honest mallory; do cp -r ceremony "$name"; done
 
 echo "== Everyone deals. Mallory deals a second time, from a copy of its identity."

@@ -200,7 +200,7 @@ fn waiting_says_for_whom() {
     room.step("receive", "c", "alice", &[])
         .refused("first run: quorate dkg deal c --identity alice/alice.identity.json");
     let id = room.id("c");
-    room.step("deal", "c", "alice", &[]).exits(0).says(&format!("the number of the ceremony is {id}; go on only if"));
+    room.step("deal", "c", "alice", &[]).exits(0).says(&format!("the id of the ceremony is {id}; go on only if"));
     let waiting =
         room.step("receive", "c", "alice", &[]).exits(1).says("waiting for bob and carol in the round `deal`");
     waiting.says("quorate dkg receive c --identity alice/alice.identity.json --close deal");

@@ -18,7 +18,7 @@ use crate::{
 
 /// Contribute to the key: publish your deal, which has an encrypted share for each receiver
 ///
-/// Compare the number of the ceremony with the other members before you deal. Writes the private state beside the identity,
+/// Compare the id of the ceremony with the other members before you deal. Writes the private state beside the identity,
 /// and then FOLDER/messages/1-deal-NAME.json. Run again, it changes nothing, and publishes the deal again if the file is
 /// missing.
 #[derive(Debug, Args)]
@@ -94,7 +94,7 @@ impl InSuite for Deal {
             None => {
                 let participant = session.join(arguments.share(&session.ceremony)?)?;
                 print::note(format_args!(
-                    "the number of the ceremony is {}; go on only if all members have the same",
+                    "the id of the ceremony is {}; go on only if all members have the same",
                     session.ceremony.id()
                 ));
                 participant

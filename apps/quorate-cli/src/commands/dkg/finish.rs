@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     session: SessionArguments,
 
     /// File to write your share to; by default NAME.share-NUMBER.json beside the identity, with the first digits of the
-    /// ceremony's number
+    /// ceremony's id
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 

@@ -15,9 +15,9 @@ use crate::{
     exit::Result,
 };
 
-/// Describe a ceremony that makes a new key, and print its number
+/// Describe a ceremony that makes a new key, and print its id
 ///
-/// Writes FOLDER/ceremony.json and makes FOLDER/messages. One member does so, and gives the folder to the others. Its number
+/// Writes FOLDER/ceremony.json and makes FOLDER/messages. One member does so, and gives the folder to the others. Its id
 /// is a digest of everything in ceremony.json, and it stands in every message: all members should compare it before they
 /// deal.
 #[derive(Debug, Args)]

@@ -110,13 +110,13 @@ pub(super) fn numbered<'a>(names: impl IntoIterator<Item = &'a Name>) -> Vec<(Na
     names.into_iter().cloned().zip(1..).collect()
 }
 
-/// Random bytes, so that no two ceremonies have the same number.
+/// Random bytes, so that no two ceremonies have the same id.
 pub(super) fn nonce() -> std::result::Result<[u8; 16], Failure> {
     let bytes = random::secret_bytes()?;
     Ok(std::array::from_fn(|i| bytes[i]))
 }
 
-/// Makes the folder of a ceremony, and prints the ceremony's number.
+/// Makes the folder of a ceremony, and prints the ceremony's id.
 pub(super) fn make<S: Suite>(path: &Path, description: Description<S>) -> Result {
     if description.threshold == 1 {
         return Err(Failure::usage(anyhow!(
@@ -130,7 +130,7 @@ pub(super) fn make<S: Suite>(path: &Path, description: Description<S>) -> Result
         _ => ("dealers", "run"),
     };
     print::note(format_args!(
-        "Give {} to all members. Everyone should compare the number of the ceremony over a channel that they trust. Then the \
+        "Give {} to all members. Everyone should compare the id of the ceremony over a channel that they trust. Then the \
          {first} {verb} `quorate dkg deal`.",
         folder.display()
     ));
