@@ -11,35 +11,30 @@
 //! then come to different outcomes. No outcome counts before [`Ceremony::confirmations_needed`] receivers have confirmed
 //! it, and two outcomes cannot both get so many while fewer than t receivers are dishonest.
 
+mod key;
+mod state;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
-use quorate::{Options, PublicKey, SecretKey, Suite};
-use quorate_curve::{Scalar, SecretError, SecretScalar, Segments};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use quorate::{Options, Suite};
+use quorate_curve::SecretError;
 use zeroize::Zeroizing;
 
 use super::{
-    ceremony::{Ceremony, MemberNumber, Purpose},
-    dealing::{Deal, Dealer, DealtShare, derive, envelope_info, seal, value},
+    ceremony::{Ceremony, MemberNumber},
+    dealing::Dealer,
     hex::Digest,
-    identity::{Identity, secret},
+    identity::Identity,
     judge::{Blame, Board, Judgement, contradictions},
-    lagrange::{coefficients_at, polynomial_through},
     message::{Body, Disclosed, Message, Seen},
     misdeed::Misdeed,
     outcome::{Culprit, Failure, Outcome},
     round::Round,
 };
-use crate::{
-    committee::Index,
-    interpolation::Interpolation,
-    shared_key::SharedKey,
-    sharing::{Commitment, KeyShare},
-};
+use crate::{committee::Index, sharing::KeyShare};
 
 /// One member's side of a ceremony.
 #[derive(Clone)]
@@ -572,204 +567,6 @@ impl<S: Suite> Participant<S> {
         }
     }
 
-    /// The share that a dealer gave this member, if it is the one that the dealer committed to.
-    fn dealt_share(&self, dealer: MemberNumber, deal: &Deal<S>) -> Option<DealtShare> {
-        let index = self.ceremony.receiver_index(self.member)?;
-        let info = envelope_info(&self.ceremony, dealer, self.member);
-        let bytes = self.identity.open(&info, &deal.share(&self.ceremony, self.member).0)?;
-        let share = DealtShare::read(&self.ceremony, &bytes)?;
-        deal.proves(&self.ceremony, index, &share, self.options.backend).then_some(share)
-    }
-
-    /// The coefficients of the contributions in the shared key: 1 each in a new key, and in a resharing those that
-    /// interpolate the previous key from its shares.
-    fn weights(&self) -> Vec<(MemberNumber, Scalar)> {
-        let qualified = self.qualified();
-        match self.ceremony.purpose() {
-            Purpose::NewKey(_) | Purpose::Recover { .. } => {
-                qualified.into_iter().map(|dealer| (dealer, Scalar::ONE)).collect()
-            }
-            Purpose::Reshare(previous) => {
-                let index = |dealer: &MemberNumber| self.ceremony.previous_index(*dealer).expect("it was checked");
-                let by_index: BTreeMap<_, _> = qualified.iter().map(|dealer| (index(dealer), *dealer)).collect();
-                let indices: Vec<_> = by_index.keys().copied().collect();
-                let interpolation = Interpolation::new(previous.committee(), &indices, &self.options)
-                    .expect("as many dealers are left as the previous threshold asks for, all different");
-                let coefficients = interpolation.coefficients();
-                interpolation.signers().iter().map(|index| by_index[index]).zip(coefficients).collect()
-            }
-        }
-    }
-
-    /// The key that the contributions make.
-    fn shared_key(&self) -> Result<SharedKey<S>, Failure> {
-        if let Purpose::Recover { shared_key, .. } = self.ceremony.purpose() {
-            return Ok(shared_key.clone());
-        }
-        let committee = self.ceremony.committee();
-        let (backend, t) = (self.options.backend, committee.threshold());
-        let weights = self.weights();
-        let contributions = weights.iter().map(|(dealer, _)| {
-            if !self.ceremony.hides_contributions() {
-                return Ok(self.judgement.deals[dealer].commitment.clone());
-            }
-            match self.judgement.revealed.get(dealer) {
-                Some(revealed) => Ok(revealed.clone()),
-                None => self.reconstructed(*dealer),
-            }
-        });
-        let contributions = contributions.collect::<Result<Vec<_>, _>>()?;
-        let points: Vec<S::Key> = if weights.iter().all(|(_, weight)| *weight == Scalar::ONE) {
-            let columns = (0..t).map(|k| contributions.iter().map(move |commitment| commitment[k]));
-            backend.sums(&columns.collect::<Segments<S::Key>>())
-        } else {
-            let column = |k: usize| -> Vec<_> {
-                contributions.iter().zip(&weights).map(|(commitment, (_, weight))| (commitment[k], *weight)).collect()
-            };
-            (0..t).map(|k| backend.msm(&column(k))).collect()
-        };
-        let keys: Result<Vec<_>, _> = points.into_iter().map(PublicKey::assume_in_subgroup).collect();
-        let commitment = Commitment::new(committee, keys.map_err(|_| Failure::Zero)?).expect("t points");
-        Ok(SharedKey::new(self.ceremony.suite(), committee.clone(), commitment).expect("t points"))
-    }
-
-    /// The contribution of a dealer who did not reveal it, from the shares that receivers disclosed.
-    fn reconstructed(&self, dealer: MemberNumber) -> Result<Vec<S::Key>, Failure> {
-        let needed = self.ceremony.committee().threshold();
-        let disclosed = self.judgement.disclosed.get(&dealer).map_or(&[][..], Vec::as_slice);
-        if disclosed.len() < needed {
-            return Err(Failure::TooFewDisclosures { dealer, found: disclosed.len(), needed });
-        }
-        let shares = disclosed[..needed].iter().map(|(receiver, share)| {
-            let index = self.ceremony.receiver_index(*receiver).expect("who discloses is a receiver");
-            let value = Scalar::from_bytes(&share.value.to_bytes()).expect("a secret is below the order");
-            (self.ceremony.committee().point(index), value)
-        });
-        let (points, values): (Vec<_>, Vec<_>) = shares.unzip();
-        let coefficients = polynomial_through(&points, &values, self.options.backend).into_iter();
-        let secrets = coefficients.map(|coefficient| SecretScalar::from_bytes(&coefficient.to_bytes()));
-        secrets.map(|secret| secret.map(|secret| S::public_key(&secret)).map_err(|_| Failure::Zero)).collect()
-    }
-
-    /// This member's share of the new key, if it receives one.
-    fn key_share(&self, shared_key: &SharedKey<S>) -> Result<Option<KeyShare<S>>, Failure> {
-        let Some(index) = self.ceremony.receiver_index(self.member) else { return Ok(None) };
-        let shares = self.weights().into_iter().map(|(dealer, weight)| {
-            let share = self.dealt_share(dealer, &self.judgement.deals[&dealer]);
-            share.map(|share| (weight, share.value)).ok_or(Failure::ShareMismatch(index))
-        });
-        let shares = shares.collect::<Result<Vec<_>, _>>()?;
-        let sum = SecretScalar::combination(shares.iter().map(|(weight, share)| (*weight, share)));
-        let share = self.checked(index, sum, shared_key)?;
-        Ok(Some(share))
-    }
-
-    /// A share that is what the shared key commits to.
-    fn checked(
-        &self,
-        index: Index,
-        secret: Result<SecretScalar, SecretError>,
-        shared_key: &SharedKey<S>,
-    ) -> Result<KeyShare<S>, Failure> {
-        let secret = secret.map_err(|_| Failure::Zero)?;
-        let secret = SecretKey::from_bytes(&secret.to_bytes()).map_err(|_| Failure::Zero)?;
-        let share = KeyShare::new(index, secret);
-        let proven = shared_key.commitment().proves(shared_key.committee(), &share, self.options.backend);
-        proven.map_err(|_| Failure::ShareMismatch(index))?;
-        Ok(share)
-    }
-
-    fn digest(&self, shared_key: &SharedKey<S>, dealers: &[MemberNumber]) -> Digest {
-        let mut hash = Sha256::new();
-        hash.update(b"quorate-dkg-v1 outcome");
-        hash.update(self.ceremony.id().0);
-        hash.update((dealers.len() as u32).to_be_bytes());
-        for dealer in dealers {
-            hash.update(dealer.number().to_be_bytes());
-        }
-        hash.update(shared_key.to_json());
-        Digest(hash.finalize().into())
-    }
-
-    /// The confirmations of the outcome that this participant came to.
-    fn agreeing(&self) -> Vec<&Message> {
-        let Ok(shared_key) = self.shared_key() else { return Vec::new() };
-        let expected = self.digest(&shared_key, &self.qualified());
-        let agrees =
-            |message: &&Message| matches!(message.body(), Body::Confirmation { outcome, .. } if *outcome == expected);
-        self.messages.values().filter(agrees).collect()
-    }
-
-    /// How the ceremony ended, all rounds being closed.
-    fn result(&self) -> Result<Outcome<S>, Failure> {
-        let dealers = self.qualified();
-        let confirmations = self.agreeing().into_iter().cloned().collect();
-        if let Purpose::Recover { shared_key, lost } = self.ceremony.purpose() {
-            let key_share = if self.ceremony.lost_member() == Some(self.member) {
-                Some(self.recovered(shared_key, *lost)?)
-            } else {
-                self.share.clone()
-            };
-            return Ok(Outcome { shared_key: shared_key.clone(), key_share, dealers, confirmations });
-        }
-        let shared_key = self.shared_key()?;
-        let key_share = self.key_share(&shared_key)?;
-        Ok(Outcome { shared_key, key_share, dealers, confirmations })
-    }
-
-    /// In a recovery: this member's share, hidden by the sum of what was dealt to it, which is zero at the lost share
-    /// (Herzberg, Jarecki, Krawczyk and Yung, 1995).
-    fn contribution(&self) -> Result<Body, SecretError> {
-        let lost = self.ceremony.lost_member().expect("only a recovery has contributions");
-        let own = SecretScalar::from_bytes(&self.share.as_ref().expect("a helper has its share").secret().to_bytes())?;
-        let deals = self.qualified().into_iter().map(|dealer| (dealer, &self.judgement.deals[&dealer]));
-        let dealt: Vec<_> = deals.filter_map(|(dealer, deal)| self.dealt_share(dealer, deal)).collect();
-        let terms = dealt.iter().map(|share| &share.value).chain([&own]);
-        let sum = SecretScalar::combination(terms.map(|term| (Scalar::ONE, term)))?;
-        let ephemeral = derive(&self.ceremony, &self.seed, "contribution", lost.number())?.to_bytes();
-        let share = seal(&self.ceremony, self.member, lost, sum.to_bytes().as_slice(), &ephemeral);
-        Ok(Body::Contribution { share })
-    }
-
-    /// In a recovery, for who lost the share: the true contributions, and who sent a false one.
-    fn contributions(&self) -> (Vec<(Index, SecretScalar)>, Vec<MemberNumber>) {
-        let shared_key = self.ceremony.previous().expect("a recovery has a previous key");
-        let (backend, committee) = (self.options.backend, self.ceremony.committee());
-        let hiding: Vec<_> =
-            self.qualified().iter().map(|dealer| self.judgement.deals[dealer].commitment.as_slice()).collect();
-        let (mut true_ones, mut false_ones) = (Vec::new(), Vec::new());
-        for (index, helper) in self.ceremony.receivers() {
-            let Some(message) = self.messages.get(&(Round::Contribution, helper)) else { continue };
-            let Body::Contribution { share } = message.body() else { continue };
-            let info = envelope_info(&self.ceremony, helper, self.member);
-            let sum = self.identity.open(&info, &share.0);
-            let sum = sum.and_then(|bytes| SecretScalar::from_bytes(bytes.as_slice().try_into().ok()?).ok());
-            let x = committee.point(index);
-            let own = shared_key.commitment().points().iter().map(PublicKey::point).collect::<Vec<_>>();
-            let parts = hiding.iter().copied().chain([own.as_slice()]).map(|points| value(points, x, backend));
-            let expected = backend.sum(&parts.collect::<Vec<_>>());
-            match sum.filter(|sum| S::public_key(sum) == expected) {
-                Some(sum) => true_ones.push((index, sum)),
-                None => false_ones.push(helper),
-            }
-        }
-        (true_ones, false_ones)
-    }
-
-    fn recovered(&self, shared_key: &SharedKey<S>, lost: Index) -> Result<KeyShare<S>, Failure> {
-        let committee = shared_key.committee();
-        let needed = committee.threshold();
-        let (contributions, _) = self.contributions();
-        if contributions.len() < needed {
-            return Err(Failure::TooFewContributions { found: contributions.len(), needed });
-        }
-        let chosen = &contributions[..needed];
-        let points: Vec<_> = chosen.iter().map(|(index, _)| committee.point(*index)).collect();
-        let weights = coefficients_at(&points, committee.point(lost), self.options.backend);
-        let terms = weights.into_iter().zip(chosen.iter().map(|(_, sum)| sum));
-        self.checked(lost, SecretScalar::combination(terms), shared_key)
-    }
-
     /// Why receivers came to different outcomes: members who signed two messages, and messages that not all saw.
     fn unequal_views(&self) -> Vec<Culprit> {
         let mut views: BTreeMap<MemberNumber, BTreeSet<(Round, MemberNumber)>> = BTreeMap::new();
@@ -796,103 +593,6 @@ impl<S: Suite> Participant<S> {
         let new = proven.filter(|blame| !self.contradictions.iter().any(|(_, known)| known.member() == blame.member()));
         new.map(Culprit::Proven).chain(unseen).collect()
     }
-
-    /// The state as JSON, with the seed and the share of the previous key in the clear: write it for nobody else to
-    /// read. The identity and the ceremony are not in it.
-    pub fn to_json(&self) -> Zeroizing<String> {
-        let public = serde_json::to_string(&PublicState {
-            ceremony: self.ceremony.id(),
-            member: self.member,
-            closed: self.closed,
-            messages: self.messages.values().cloned().collect(),
-            contradictions: self.contradictions.iter().map(|(closed, blame)| (*closed, blame.to_json())).collect(),
-        })
-        .expect("text and numbers are JSON");
-        let secret = |bytes: &[u8; 32]| Zeroizing::new(base16ct::lower::encode_string(bytes));
-        let seed = secret(&self.seed);
-        let share = self.share.as_ref().map(|share| secret(&share.secret().to_bytes()));
-        let mut json = Zeroizing::new(String::with_capacity(public.len() + 200));
-        json.push_str("{\"seed\":\"");
-        json.push_str(&seed);
-        json.push('"');
-        if let Some(share) = &share {
-            json.push_str(",\"share\":\"");
-            json.push_str(share);
-            json.push('"');
-        }
-        json.push_str(",\"public\":");
-        json.push_str(&public);
-        json.push_str("}\n");
-        json
-    }
-
-    /// Goes on from a state.
-    ///
-    /// # Errors
-    /// [`JoinError`].
-    pub fn from_json(
-        json: &[u8],
-        ceremony: Ceremony<S>,
-        identity: Identity,
-        options: Options,
-    ) -> Result<Self, JoinError> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct State<'a> {
-            seed: &'a str,
-            share: Option<&'a str>,
-            public: PublicState,
-        }
-        let State { seed, share, public } = serde_json::from_slice(json)?;
-        let seed = secret(seed).ok_or(JoinError::Secret("seed"))?;
-        let member = ceremony.member_named(identity.name());
-        if public.ceremony != ceremony.id() || member != Some(public.member) {
-            return Err(JoinError::OtherState { found: public.member, ceremony: public.ceremony });
-        }
-        let share = share.map(|share| {
-            let key = secret(share).and_then(|bytes| SecretKey::from_bytes(&bytes).ok());
-            let key = key.ok_or(JoinError::Secret("share"))?;
-            let index = ceremony.previous_index(public.member).ok_or(JoinError::ShareUnneeded)?;
-            Ok::<_, JoinError>(KeyShare::new(index, key))
-        });
-        let mut participant = Self::new(ceremony, identity, seed, share.transpose()?, options)?;
-        for message in public.messages {
-            participant.take(message).map_err(JoinError::Message)?;
-        }
-        for (closed, blame) in public.contradictions {
-            let blames = Blame::from_json(&participant.ceremony, blame.as_bytes(), options.backend)?;
-            participant.contradictions.extend(blames.into_iter().map(|blame| (closed, blame)));
-        }
-        participant.resume(public.closed);
-        Ok(participant)
-    }
-
-    /// Closes the rounds that were closed when the state was written. Nothing is said that was not said then.
-    fn resume(&mut self, closed: usize) {
-        self.closed = closed.min(self.ceremony.rounds().len());
-        self.judgement = Arc::new(Judgement::new(&self.ceremony, &self.board(), self.options.backend));
-        let failed = self.ceremony.rounds()[..self.closed].iter().find_map(|round| self.failure_after(*round));
-        self.end = match (failed, self.round()) {
-            (Some(failure), _) => Some(Err(failure)),
-            (None, None) => Some(self.result()),
-            // Who is to speak has spoken, or could not.
-            (None, Some(round)) => {
-                let silent = !self.messages.contains_key(&(round, self.member));
-                let due = silent && self.speakers(round).contains(&self.member);
-                due.then(|| self.speech(round).err()).flatten().map(Err)
-            }
-        };
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PublicState {
-    ceremony: Digest,
-    member: MemberNumber,
-    closed: usize,
-    messages: Vec<Message>,
-    contradictions: Vec<(usize, String)>,
 }
 
 impl<S: Suite> std::fmt::Debug for Participant<S> {

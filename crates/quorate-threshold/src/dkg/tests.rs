@@ -1,4 +1,6 @@
 //! Ceremonies from end to end: what each kind makes, what each lie comes to, and what no behaviour can do.
+//!
+//! Long because each lie has a test of its name, and all run in one simulator.
 #![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use quorate::{Backend, MinPk, MinSig, Options, Suite};

@@ -13,6 +13,8 @@
 //!
 //! Many segments are joined in lanes, one in each lane, and few by blst. Everything is exact for every point of the
 //! curve.
+//!
+//! Long because the tests of membership through sums stand here, beside the digits that they are about.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
