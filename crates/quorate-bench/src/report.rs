@@ -286,7 +286,7 @@ mod tests {
         let written = write(root).unwrap();
         assert_eq!(written.len(), 5);
         assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
-        assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("old"));
+        assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("\nold\n"));
         assert_eq!(fs::read(source.join("README.md")).unwrap(), before);
     }
 }
