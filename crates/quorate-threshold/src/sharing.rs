@@ -81,6 +81,9 @@ pub enum SharingError {
     /// The share is not the value that the commitment commits to.
     #[error("the share of participant {0} is not the one that the commitment commits to")]
     FalseShare(Index),
+    /// There is nothing to check, which proves nothing.
+    #[error("there are no shares to check")]
+    NoShares,
     /// A share is zero, which is no secret key. Deal again: with random coefficients it does not happen.
     #[error("the share of a participant is zero, which is no secret key; deal again")]
     ZeroShare,

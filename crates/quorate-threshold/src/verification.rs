@@ -63,10 +63,10 @@ impl<S: Suite> Commitment<S> {
     ///
     /// With random weights w it checks Σ w·VK of the shares against [`weighted_sum`](Self::weighted_sum). A false share
     /// passes with a probability of at most 2^-64 or 2^-128, as the options say. Only if the sums differ, the shares are
-    /// checked one by one. An empty list has no false share.
+    /// checked one by one.
     ///
     /// # Errors
-    /// [`SharingError::FalseShare`] for the first false one.
+    /// [`SharingError::FalseShare`] for the first false one, [`SharingError::NoShares`] for an empty list.
     ///
     /// # Panics
     /// If an index is of a larger committee.
@@ -79,6 +79,9 @@ impl<S: Suite> Commitment<S> {
         options: &Options,
         rng: &mut impl CryptoRng,
     ) -> Result<(), SharingError> {
+        if shares.is_empty() {
+            return Err(SharingError::NoShares);
+        }
         let Options { backend, threads, soundness, .. } = *options;
         let weights: Vec<_> = shares.iter().map(|_| Weight::draw(soundness, || rng.next_u64())).collect();
         let terms: Vec<_> = shares.iter().zip(weights.iter().copied()).collect();

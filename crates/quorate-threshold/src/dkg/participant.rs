@@ -554,7 +554,7 @@ impl<S: Suite> Participant<S> {
                 });
                 Ok(Body::Disclosure { shares: shares.collect() })
             }
-            Round::Contribution => self.contribution().map_err(zero),
+            Round::Contribution => self.contribution(),
             Round::Confirmation => {
                 let shared_key = self.shared_key()?;
                 if self.ceremony.lost().is_none() {

@@ -171,14 +171,18 @@ impl<S: Suite> Participant<S> {
 
     /// In a recovery: this member's share, hidden by the sum of what was dealt to it, which is zero at the lost share
     /// (Herzberg, Jarecki, Krawczyk and Yung, 1995).
-    pub(super) fn contribution(&self) -> Result<Body, SecretError> {
+    pub(super) fn contribution(&self) -> Result<Body, Failure> {
         let lost = self.ceremony.lost_member().expect("only a recovery has contributions");
-        let own = SecretScalar::from_bytes(&self.share.as_ref().expect("a helper has its share").secret().to_bytes())?;
+        let own = self.share.as_ref().expect("a helper has its share");
         let deals = self.qualified().into_iter().map(|dealer| (dealer, &self.judgement.deals[&dealer]));
-        let dealt: Vec<_> = deals.filter_map(|(dealer, deal)| self.dealt_share(dealer, deal)).collect();
+        // A sum over other dealers than those that were confirmed would tell more than the lost share.
+        let dealt = deals.map(|(dealer, deal)| self.dealt_share(dealer, deal));
+        let dealt = dealt.collect::<Option<Vec<_>>>().ok_or(Failure::ShareMismatch(own.index()))?;
+        let zero = |_: SecretError| Failure::Zero;
+        let own = SecretScalar::from_bytes(&own.secret().to_bytes()).map_err(zero)?;
         let terms = dealt.iter().map(|share| &share.value).chain([&own]);
-        let sum = SecretScalar::combination(terms.map(|term| (Scalar::ONE, term)))?;
-        let ephemeral = derive(&self.ceremony, &self.seed, "contribution", lost.number())?.to_bytes();
+        let sum = SecretScalar::combination(terms.map(|term| (Scalar::ONE, term))).map_err(zero)?;
+        let ephemeral = derive(&self.ceremony, &self.seed, "contribution", lost.number()).map_err(zero)?.to_bytes();
         let share = seal(&self.ceremony, self.member, lost, sum.to_bytes().as_slice(), &ephemeral);
         Ok(Body::Contribution { share })
     }
