@@ -82,7 +82,7 @@ fuzz_target!(|input: Input| {
     assert!(!alone.contains(&Verdict::Invalid(Reason::Undecided)));
     let threads = NonZeroUsize::MIN.saturating_add(usize::from(input.two_threads));
     for backend in Backend::available() {
-        let mut verifier = Verifier::new(Options { threads, backend: *backend, ..Options::default() });
+        let verifier = Verifier::new(Options { threads, backend: *backend, ..Options::default() });
         // The second time, the verifier has the keys of the first.
         for _ in 0..2 {
             let outcome = verifier.verify(&claims, &mut ChaCha20Rng::from_seed([7; 32]));

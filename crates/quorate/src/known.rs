@@ -50,7 +50,11 @@ use crate::{
 /// [`verify_and_remember`]: crate::verify_and_remember
 #[derive(Clone, Debug)]
 pub struct Known<S: Suite> {
-    signatures: HashMap<Entry<S>, Signature<S>>,
+    /// At most half of the limit. A new entry comes here.
+    recent: HashMap<Entry<S>, Signature<S>>,
+    /// What was recent before. No entry is in both.
+    older: HashMap<Entry<S>, Signature<S>>,
+    half: usize,
 }
 
 /// A statement under a tag. Suites with the same tag have the same signatures, so the tag stands here and not the
@@ -63,30 +67,44 @@ struct Entry<S: Suite> {
 }
 
 impl<S: Suite> Known<S> {
-    /// No statements.
+    /// Nothing known yet, and no limit.
     pub fn new() -> Self {
-        Self { signatures: HashMap::new() }
+        Self { recent: HashMap::new(), older: HashMap::new(), half: usize::MAX }
     }
 
-    /// Takes the caller's word that `signature` was verified for this key, message and suite: alone, or as a claim of
+    /// Nothing known yet, and never more than `most` statements. When there are too many, the older half is forgotten.
+    pub fn with_limit(most: usize) -> Self {
+        Self { half: most / 2, ..Self::new() }
+    }
+
+    /// Remembers that a key signed a message.
+    ///
+    /// Call it only if you verified that the signature is valid for this key, message and suite: alone, or as a claim of
     /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
     pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>, signature: Signature<S>) {
-        self.signatures.insert(Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() }, signature);
+        self.insert(Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() }, signature);
     }
 
     /// How many statements are known.
     pub fn len(&self) -> usize {
-        self.signatures.len()
+        self.recent.len() + self.older.len()
     }
 
     /// Whether no statement is known.
     pub fn is_empty(&self) -> bool {
-        self.signatures.is_empty()
+        self.recent.is_empty() && self.older.is_empty()
     }
 
     /// Forgets a statement; `true` if it was known.
     pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>) -> bool {
-        self.signatures.remove(&Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() }).is_some()
+        let entry = Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() };
+        self.recent.remove(&entry).or_else(|| self.older.remove(&entry)).is_some()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.recent.clear();
+        self.older.clear();
     }
 
     /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
@@ -94,12 +112,29 @@ impl<S: Suite> Known<S> {
     pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.signatures.insert(Entry { tag: claim.tag().clone(), key, message: message.clone() }, signature);
+            self.insert(Entry { tag: claim.tag().clone(), key, message: message.clone() }, signature);
         }
     }
 
+    /// By statement of a claim: whether it is known.
+    pub(crate) fn knows(&self, claim: &Claim<S>) -> Vec<bool> {
+        claim.statements().map(|(key, message)| self.signature(claim, key, message).is_some()).collect()
+    }
+
+    fn insert(&mut self, entry: Entry<S>, signature: Signature<S>) {
+        if self.half == 0 {
+            return;
+        }
+        self.older.remove(&entry);
+        if self.recent.len() >= self.half && !self.recent.contains_key(&entry) {
+            self.older = std::mem::take(&mut self.recent);
+        }
+        self.recent.insert(entry, signature);
+    }
+
     fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &Arc<[u8]>) -> Option<Signature<S>> {
-        self.signatures.get(&Entry { tag: claim.tag().clone(), key, message: message.clone() }).copied()
+        let entry = Entry { tag: claim.tag().clone(), key, message: message.clone() };
+        self.recent.get(&entry).or_else(|| self.older.get(&entry)).copied()
     }
 }
 
@@ -147,5 +182,37 @@ impl<S: Suite> Claim<S> {
             ClaimSignature::Unchecked(_) => ClaimSignature::Unchecked(UncheckedSignature::from_point(rest)),
         };
         self.reduced(unknown, signature, defect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{key::SecretKey, suite::MinPk};
+
+    /// Never more than the limit, and the newest half is always there. An entry that comes again is counted once.
+    #[test]
+    fn the_older_half_is_forgotten() {
+        let suite = MinPk::Basic;
+        let secret = SecretKey::key_gen(suite, &[1; 32], b"").unwrap();
+        let signature = secret.sign(suite, b"m");
+        let message = |i: u32| i.to_be_bytes().to_vec();
+        for most in [0, 1, 2, 7, 8] {
+            let mut known = Known::with_limit(most);
+            for i in 0..50u32 {
+                known.trust(suite, secret.public_key(), message(i), signature);
+                known.trust(suite, secret.public_key(), message(i.saturating_sub(1)), signature);
+                assert!(known.len() <= most, "{} of {most}", known.len());
+                let newest = if most < 4 { most / 2 } else { 2 };
+                assert!(known.len() >= newest.min(i as usize + 1));
+            }
+            if most >= 2 {
+                assert!(known.forget(suite, secret.public_key(), message(48)));
+                assert!(!known.forget(suite, secret.public_key(), message(48)));
+                assert!(!known.forget(suite, secret.public_key(), message(0)));
+            }
+            known.clear();
+            assert!(known.is_empty());
+        }
     }
 }

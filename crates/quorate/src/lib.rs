@@ -98,11 +98,12 @@ pub mod verifier;
 pub use aggregate::MisuseError;
 pub use claim::{Claim, SourceId};
 pub use claim_bytes::{ClaimBytes, Messages};
+pub use culprit::{Exhaustive, Patience};
 pub use key::{PublicKey, SecretKey};
 pub use keyset::{Bitmap, KeySet};
 pub use known::Known;
 pub use parse::{DecodeError, ParseError, SecretError};
-pub use plan::Plan;
+pub use plan::{Forecast, Plan};
 #[cfg(feature = "bn254")]
 pub use quorate_bn254::Bn254Suite;
 pub use quorate_curve::{Backend, Soundness};

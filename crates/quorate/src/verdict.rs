@@ -117,6 +117,10 @@ pub enum Reason {
     /// Its signature is not the one that these keys make over these messages.
     #[error("the signature does not match the keys and messages")]
     Mismatch,
+    /// Nothing proved or refuted it: the caller gave up on its source after other claims of that source were false
+    /// ([`Patience`](crate::Patience)).
+    #[error("not decided: the search gave up on its source, which sent false claims")]
+    GivenUp,
     /// An internal error of quorate: nothing proved the claim, and nothing refuted it. Please report it.
     #[error("internal error: nothing proved or refuted the claim; please report it")]
     Undecided,

@@ -4,10 +4,10 @@ use rand_core::CryptoRng;
 
 use crate::{
     claim::Claim,
-    culprit,
+    culprit::{self, Exhaustive, Patience},
     execute::Execution,
     known::Known,
-    plan::Plan,
+    plan::{Defective, Plan},
     signature::Signature,
     suite::Suite,
     verdict::{Outcome, Verdict, Work},
@@ -69,18 +69,24 @@ pub fn verify_and_remember<S: Suite>(
 
 fn outcome<S: Suite>(claims: &[Claim<S>], subtracted: Vec<usize>, plan: &Plan<S>, rng: &mut impl CryptoRng) -> Outcome {
     let mut verdicts = vec![None; claims.len()];
-    let work = decide(plan, rng, &mut verdicts);
+    let work = decide(plan, rng, &mut Exhaustive, &mut verdicts);
     Outcome::settle(verdicts, claims.iter().map(Claim::source), subtracted, work)
 }
 
 /// Executes a plan, and writes the verdict of each of its claims to the claim's index. A claim that nothing proved or
 /// refuted keeps its `None`.
-pub(crate) fn decide<S: Suite>(plan: &Plan<S>, rng: &mut impl CryptoRng, verdicts: &mut [Option<Verdict>]) -> Work {
-    let execution = Execution::new(plan, rng);
-    let found = culprit::search(&execution);
-    for defect in &plan.defects {
-        verdicts[defect.index] = Some(Verdict::Invalid(defect.reason));
+pub(crate) fn decide<S: Suite>(
+    plan: &Plan<S>,
+    rng: &mut impl CryptoRng,
+    patience: &mut dyn Patience,
+    verdicts: &mut [Option<Verdict>],
+) -> Work {
+    for Defective { index, source, reason } in &plan.defects {
+        patience.found(*index, source.as_ref(), *reason);
+        verdicts[*index] = Some(Verdict::Invalid(*reason));
     }
+    let execution = Execution::new(plan, rng);
+    let found = culprit::search_with(&execution, patience);
     for position in plan.claims.span().iter() {
         if let Some(reason) = execution.dropped(position) {
             verdicts[plan.claims[position].index] = Some(Verdict::Invalid(reason));

@@ -149,7 +149,7 @@ impl Verify {
     fn batch(&self) -> Result {
         let mut lines = Lines::open(self.file.as_deref())?;
         let mut count = Count::default();
-        let mut verifier =
+        let verifier =
             Verifier::new(Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() });
         loop {
             let (mut entries, mut claims) = (Vec::new(), Vec::new());

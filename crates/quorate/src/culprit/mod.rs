@@ -21,6 +21,10 @@
 //! If many claims are false, a search in parts costs more than a check of each claim. So a backend without lanes measures
 //! the share of false claims on the way, and may cut sets into single claims at once (`density`).
 //!
+//! A caller that bans liars does not need to know every false claim of one. So it can say how many more of a source it wants
+//! to find ([`Patience`]). The search then goes on inside so many sets of that source alone, because each invalid set has a
+//! culprit, and gives the source up when they are found.
+//!
 //! An invalid set is taken for a valid one with probability at most 2^-64 (or 2^-128) for each set. No true claim is
 //! called false. The proofs are in `docs/soundness.md`. A set of one claim is decided exactly: its weight is not zero.
 //!
@@ -42,10 +46,14 @@
 //! ```
 
 mod density;
+mod patience;
 mod values;
+
+use std::collections::BTreeMap;
 
 use quorate_curve::{Gt, MillerValue};
 
+pub use self::patience::{Exhaustive, Patience};
 use self::{
     density::Cut,
     values::{miller_values, values},
@@ -66,6 +74,8 @@ pub struct Found<'a, S: Suite> {
     proven: Vec<Span>,
     /// Single claims whose value is not one.
     culprits: Vec<Position>,
+    /// Sets whose value is not one, of sources that the caller gave up.
+    given_up: Vec<Span>,
     /// The operations that the search took.
     pub work: Work,
 }
@@ -82,9 +92,14 @@ impl<S: Suite> Found<'_, S> {
     /// Writes the verdict of every claim that was proven or refuted to its index. Claims that were dropped before the
     /// search keep what stands there.
     pub(crate) fn settle(&self, execution: &Execution<'_, S>, verdicts: &mut [Option<Verdict>]) {
-        let decided = self.proven.iter().flat_map(|span| span.iter()).map(|position| (position, Verdict::Valid));
+        let every = |spans: &[Span], verdict: Verdict| {
+            let positions: Vec<_> = spans.iter().flat_map(|span| span.iter()).collect();
+            positions.into_iter().map(move |position| (position, verdict))
+        };
+        let decided = every(&self.proven, Verdict::Valid);
         let refuted = self.culprits.iter().map(|position| (*position, Verdict::Invalid(Reason::Mismatch)));
-        for (position, verdict) in decided.chain(refuted) {
+        let given_up = every(&self.given_up, Verdict::Invalid(Reason::GivenUp));
+        for (position, verdict) in decided.chain(refuted).chain(given_up) {
             if execution.dropped(position).is_none() {
                 verdicts[self.plan.claims[position].index] = Some(verdict);
             }
@@ -94,24 +109,50 @@ impl<S: Suite> Found<'_, S> {
 
 /// Finds every false claim of a batch that does not hold; none in one that does.
 pub fn search<'a, S: Suite>(execution: &Execution<'a, S>) -> Found<'a, S> {
+    search_with(execution, &mut Exhaustive)
+}
+
+/// Finds the false claims of a batch, but of each source no more than the caller wants to know.
+///
+/// Claims of a source that was given up can be proven nevertheless, if they share a set with nothing false. All others
+/// are left undecided ([`Reason::GivenUp`]).
+pub fn search_with<'a, S: Suite>(execution: &Execution<'a, S>, patience: &mut dyn Patience) -> Found<'a, S> {
     let plan = execution.plan();
-    let mut found = Found { plan, proven: Vec::new(), culprits: Vec::new(), work: Work::default() };
+    let (proven, culprits, given_up) = (Vec::new(), Vec::new(), Vec::new());
+    let mut found = Found { plan, proven, culprits, given_up, work: Work::default() };
+    for position in plan.claims.span().iter() {
+        if let Some(reason) = execution.dropped(position) {
+            let planned = &plan.claims[position];
+            patience.found(planned.index, planned.source.as_ref(), reason);
+        }
+    }
     let mut level = Vec::new();
     if let Some(value) = execution.total() {
-        Set { span: plan.claims.span(), value }.sort_out(&mut level, &mut found);
+        Set { span: plan.claims.span(), value }.sort_out(&mut level, &mut found, patience);
     }
-    search_sets(execution, level, Cut::Unmeasured, &mut found);
+    search_sets(execution, level, Cut::Unmeasured, &mut found, patience);
     found
 }
 
 /// Finds the false claims of sets whose values are not one.
-fn search_sets<S: Suite>(execution: &Execution<'_, S>, mut level: Vec<Set>, mut way: Cut, found: &mut Found<'_, S>) {
+fn search_sets<S: Suite>(
+    execution: &Execution<'_, S>,
+    mut level: Vec<Set>,
+    mut way: Cut,
+    found: &mut Found<'_, S>,
+    patience: &mut dyn Patience,
+) {
     let plan = execution.plan();
     let Options { threads, backend, .. } = plan.options;
-    while !level.is_empty() {
+    let mut postponed = Vec::new();
+    loop {
+        (level, postponed) = wanted(plan, level, postponed, found, patience);
+        if level.is_empty() {
+            return;
+        }
         if let Some(sample) = way.sample(execution, &mut level) {
             let (claims, known) = (sample.iter().map(|set| set.span.len()).sum(), found.culprits.len());
-            search_sets(execution, sample, Cut::Parts, found);
+            search_sets(execution, sample, Cut::Parts, found, patience);
             way = Cut::measured(found.culprits.len() - known, claims);
         }
         let most = threads.get() * backend.lanes() / level.len() + 1;
@@ -129,8 +170,37 @@ fn search_sets<S: Suite>(execution: &Execution<'_, S>, mut level: Vec<Set>, mut 
             rest = others;
             Run { parts, miller, value: set.value }
         });
-        level = sort_parts(execution, runs.collect(), found);
+        level = sort_parts(execution, runs.collect(), found, patience);
     }
+}
+
+/// Of the sets that are not searched yet: those to search now, and those to search only if the first ones leave the caller
+/// wanting more. Sets of sources that it gave up are left undecided.
+fn wanted<S: Suite>(
+    plan: &Plan<S>,
+    level: Vec<Set>,
+    postponed: Vec<Set>,
+    found: &mut Found<'_, S>,
+    patience: &mut dyn Patience,
+) -> (Vec<Set>, Vec<Set>) {
+    let mut left = BTreeMap::new();
+    let (mut now, mut later) = (Vec::new(), Vec::new());
+    for set in level.into_iter().chain(postponed) {
+        let Some(source) = plan.only_source(set.span) else {
+            now.push(set);
+            continue;
+        };
+        let (wanted, searched) = left.entry(source).or_insert_with(|| (patience.left(source), 0));
+        match (*wanted, *searched) {
+            (0, _) => found.given_up.push(set.span),
+            (wanted, searched) if searched == wanted => later.push(set),
+            _ => {
+                *searched += 1;
+                now.push(set);
+            }
+        }
+    }
+    (now, later)
 }
 
 /// A span of claims with its value.
@@ -141,11 +211,15 @@ struct Set {
 
 impl Set {
     /// A set whose value is one is proven. Otherwise it is a culprit if it is one claim, and is searched if it is more.
-    fn sort_out<S: Suite>(self, level: &mut Vec<Self>, found: &mut Found<'_, S>) {
+    fn sort_out<S: Suite>(self, level: &mut Vec<Self>, found: &mut Found<'_, S>, patience: &mut dyn Patience) {
         if self.value.is_one() {
             found.proven.push(self.span);
         } else if self.span.len() == 1 {
-            found.culprits.extend(self.span.iter());
+            for position in self.span.iter() {
+                let planned = &found.plan.claims[position];
+                patience.found(planned.index, planned.source.as_ref(), Reason::Mismatch);
+                found.culprits.push(position);
+            }
         } else {
             level.push(self);
         }
@@ -173,7 +247,12 @@ impl<'a> Run<'a> {
 }
 
 /// Finds the parts whose values are not one, and returns those of more than one claim.
-fn sort_parts<S: Suite>(execution: &Execution<'_, S>, mut runs: Vec<Run<'_>>, found: &mut Found<'_, S>) -> Vec<Set> {
+fn sort_parts<S: Suite>(
+    execution: &Execution<'_, S>,
+    mut runs: Vec<Run<'_>>,
+    found: &mut Found<'_, S>,
+    patience: &mut dyn Patience,
+) -> Vec<Set> {
     let threads = execution.plan().options.threads.get();
     let mut invalid = Vec::new();
     while !runs.is_empty() {
@@ -190,7 +269,7 @@ fn sort_parts<S: Suite>(execution: &Execution<'_, S>, mut runs: Vec<Run<'_>>, fo
                 let value = if i == last { rest } else { values.next().expect("a value for each piece but the last") };
                 rest = rest * value.inverse();
                 match parts {
-                    [part] => Set { span: *part, value }.sort_out(&mut invalid, found),
+                    [part] => Set { span: *part, value }.sort_out(&mut invalid, found, patience),
                     _ if value.is_one() => found.proven.extend(parts),
                     _ => next.push(Run { parts, miller, value }),
                 }

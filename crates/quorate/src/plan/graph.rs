@@ -45,7 +45,7 @@ impl<S: Suite> Graph<S> {
         };
         for (index, claim) in claims.iter().enumerate() {
             if let Some(defect) = claim.defect() {
-                graph.defects.push(Defective { index, reason: defect.into() });
+                graph.defects.push(Defective { index, source: claim.source().cloned(), reason: defect.into() });
                 continue;
             }
             let start = graph.edges.len();

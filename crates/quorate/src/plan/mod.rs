@@ -43,23 +43,25 @@ mod cover;
 mod blocks;
 mod shares;
 mod explain;
+mod forecast;
 
 use std::ops::Range;
 
 use quorate_curve::Pairing;
 
 use crate::{
-    claim::{Claim, ClaimSignature},
+    claim::{Claim, ClaimSignature, SourceId},
     key::PublicKey,
     suite::Suite,
 };
 use cost::Costs;
 use graph::{Edge, Graph, TermIndex};
-use term::{Defective, KeySum, Message, Planned};
+use term::{KeySum, Message, Planned};
 
+pub use forecast::Forecast;
 pub use options::{Keys, Options};
 pub(crate) use position::{ByPosition, Position, Span};
-pub(crate) use term::{Operand, Part, Term, Vertex};
+pub(crate) use term::{Defective, Operand, Part, Term, Vertex};
 
 /// Which points are hashed, summed, weighed and paired to prove a set of claims.
 ///
@@ -161,6 +163,14 @@ impl<S: Suite> Plan<S> {
     /// if no claim is to be paired.
     pub fn pairings(&self) -> usize {
         if self.claims.is_empty() { 0 } else { self.terms.len() + self.apart.len().max(1) }
+    }
+
+    /// The source of all claims of a span, if they have one and the same.
+    pub(crate) fn only_source(&self, span: Span) -> Option<&SourceId> {
+        let mut sources = span.iter().map(|position| self.claims[position].source.as_ref());
+        let first = sources.next()??;
+        // The claims of one source stand together, so the last one tells for all between.
+        (sources.next_back().unwrap_or(Some(first)) == Some(first)).then_some(first)
     }
 
     /// How many claims it is for.

@@ -47,7 +47,7 @@ impl Span {
         self.end
     }
 
-    pub(crate) fn iter(self) -> impl Iterator<Item = Position> {
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = Position> {
         (self.start..self.end).map(Position)
     }
 

@@ -21,10 +21,11 @@ pub(crate) struct Planned<S: Suite> {
 }
 
 /// A claim that is false before any arithmetic.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Defective {
     /// Its index in the caller's slice.
     pub(crate) index: usize,
+    pub(crate) source: Option<SourceId>,
     pub(crate) reason: Reason,
 }
 

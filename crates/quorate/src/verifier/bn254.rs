@@ -5,7 +5,9 @@ use std::{collections::HashSet, fmt, num::NonZeroUsize};
 use quorate_bn254::{Bn254PublicKey, Bn254Signature, Bn254Suite, MessagePoint, aggregate, aggregate_verify};
 
 use crate::{
+    claim::SourceId,
     claim_bytes::{ClaimBytes, Item, Messages},
+    culprit::Patience,
     parse::ParseError,
     threads::parallel_chunks,
     verdict::{Reason, Verdict, Work},
@@ -52,11 +54,30 @@ impl Batch {
         (!batch.claims.is_empty()).then_some(batch)
     }
 
-    /// Verifies each claim, and writes its verdict to its index.
-    pub(crate) fn decide(&self, verdicts: &mut [Option<Verdict>]) -> Work {
-        let decided = parallel_chunks(self.threads, &self.claims, 1, |claims| claims.iter().map(verify).collect());
-        for (claim, verdict) in self.claims.iter().zip(decided) {
-            verdicts[claim.index] = Some(verdict);
+    /// Verifies each claim, and writes its verdict to its index. Claims of a source that was given up before stay
+    /// undecided.
+    pub(crate) fn decide(
+        &self,
+        sources: &[Option<SourceId>],
+        patience: &mut dyn Patience,
+        verdicts: &mut [Option<Verdict>],
+    ) -> Work {
+        // One claim a thread at a time, since what is found false can end the patience with its source.
+        for claims in self.claims.chunks(self.threads.get()) {
+            let (wanted, given_up): (Vec<_>, Vec<_>) = claims
+                .iter()
+                .partition(|claim| sources[claim.index].as_ref().is_none_or(|source| patience.left(source) > 0));
+            let decided =
+                parallel_chunks(self.threads, &wanted, 1, |claims| claims.iter().map(|c| verify(c)).collect());
+            for (claim, verdict) in wanted.iter().zip(decided) {
+                verdicts[claim.index] = Some(verdict);
+                if let Some(reason) = verdict.reason() {
+                    patience.found(claim.index, sources[claim.index].as_ref(), reason);
+                }
+            }
+            for claim in given_up {
+                verdicts[claim.index] = Some(Verdict::Invalid(Reason::GivenUp));
+            }
         }
         self.work
     }

@@ -15,7 +15,7 @@
 //!     ClaimBytes::single(suite, &key, b"b", &signature),
 //!     ClaimBytes::single(suite, b"not a key", b"c", &signature),
 //! ];
-//! let mut verifier = Verifier::new(Options::default());
+//! let verifier = Verifier::new(Options::default());
 //! let outcome = verifier.verify(&claims, &mut rand::rng());
 //! assert_eq!(outcome.invalid().collect::<Vec<_>>(), [1, 2]);
 //! # Ok::<(), quorate::ParseError>(())
@@ -26,7 +26,7 @@ mod bn254;
 mod trust;
 mod variant;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use rand_core::CryptoRng;
 
@@ -35,23 +35,43 @@ use self::variant::{Batch, Variant};
 use crate::{
     claim::SourceId,
     claim_bytes::{ClaimBytes, Item},
+    culprit::{Exhaustive, Patience},
     plan::Options,
     suite::{AnySuite, MinPk, MinSig},
     verdict::{Outcome, Verdict, Work},
 };
 
 /// Verifies claims that are bytes, of any suites. It keeps known statements and decoded keys for later claims.
+///
+/// A clone shares this memory, and threads can use one verifier at the same time.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     options: Options,
+    memory: Arc<Memory>,
+}
+
+/// What a verifier keeps for later claims.
+#[derive(Debug)]
+struct Memory {
     min_pk: Variant<MinPk>,
     min_sig: Variant<MinSig>,
 }
 
 impl Verifier {
-    /// A verifier that knows no statement.
+    /// A verifier that knows no statement. Nothing limits how many it can know.
     pub fn new(options: Options) -> Self {
-        Self { options, min_pk: Variant::default(), min_sig: Variant::default() }
+        Self::with_known_limit(options, usize::MAX)
+    }
+
+    /// A verifier that knows no statement, and never more than `most` of each variant. When there are too many, it
+    /// forgets the older half. A statement takes about 500 bytes in min-pk and 400 in min-sig, and its message.
+    pub fn with_known_limit(options: Options, most: usize) -> Self {
+        Self { options, memory: Arc::new(Memory { min_pk: Variant::new(most), min_sig: Variant::new(most) }) }
+    }
+
+    /// The same verifier with other options. It shares the memory of this one.
+    pub fn with_options(&self, options: Options) -> Self {
+        Self { options, memory: self.memory.clone() }
     }
 
     /// The options.
@@ -61,7 +81,13 @@ impl Verifier {
 
     /// How many statements are known.
     pub fn known(&self) -> usize {
-        self.min_pk.known() + self.min_sig.known()
+        self.memory.min_pk.known() + self.memory.min_sig.known()
+    }
+
+    /// Forgets all known statements.
+    pub fn forget_known(&self) {
+        self.memory.min_pk.forget_known();
+        self.memory.min_sig.forget_known();
     }
 
     /// Takes the caller's word that a claim of one statement was verified before. The statement is subtracted from
@@ -69,12 +95,34 @@ impl Verifier {
     ///
     /// # Errors
     /// [`TrustError`] if the claim does not decode, does not make exactly one statement, or is on BN254.
-    pub fn trust(&mut self, claim: &ClaimBytes) -> Result<(), TrustError> {
+    pub fn trust(&self, claim: &ClaimBytes) -> Result<(), TrustError> {
+        match self.trust_each(std::slice::from_ref(claim)).pop() {
+            Some(result) => result,
+            None => Err(TrustError::Statements(0)),
+        }
+    }
+
+    /// [`trust`](Self::trust) for each of many claims, which are decoded together.
+    ///
+    /// Cost: a decoding and a subgroup check for each key that was not decoded before and for each signature.
+    ///
+    /// # Errors
+    /// By claim. The others are known nevertheless.
+    pub fn trust_each(&self, claims: &[ClaimBytes]) -> Vec<Result<(), TrustError>> {
+        let (min_pk, min_sig) = by_variant(claims);
+        let mut results: Vec<_> = claims.iter().map(|claim| Err(TrustError::NotSubtracted(claim.suite))).collect();
+        self.memory.min_pk.trust(&min_pk, &self.options, &mut results);
+        self.memory.min_sig.trust(&min_sig, &self.options, &mut results);
+        results
+    }
+
+    /// By statement of a claim: whether it is known. False for all of a claim whose keys do not decode.
+    pub fn knows(&self, claim: &ClaimBytes) -> Vec<bool> {
         match claim.suite {
-            AnySuite::MinPk(suite) => self.min_pk.trust(suite, claim),
-            AnySuite::MinSig(suite) => self.min_sig.trust(suite, claim),
+            AnySuite::MinPk(suite) => self.memory.min_pk.knows(suite, claim),
+            AnySuite::MinSig(suite) => self.memory.min_sig.knows(suite, claim),
             #[cfg(feature = "bn254")]
-            AnySuite::Bn254(_) => Err(TrustError::NotSubtracted(claim.suite)),
+            AnySuite::Bn254(_) => vec![false; claim.statements()],
         }
     }
 
@@ -85,36 +133,66 @@ impl Verifier {
     /// verified one by one.
     ///
     /// `rng` must be a CSPRNG of [`rand_core`] 0.10, such as `rand::rng()`.
-    pub fn verify(&mut self, claims: &[ClaimBytes], rng: &mut impl CryptoRng) -> Outcome {
+    pub fn verify(&self, claims: &[ClaimBytes], rng: &mut impl CryptoRng) -> Outcome {
         self.prepare(claims).decide(rng)
+    }
+
+    /// Verifies every claim, and remembers those of one statement that are valid. Of a source whose claims are false, it
+    /// finds only as many as the caller has [`Patience`] for.
+    ///
+    /// A claim of the call is not yet known when the others are verified.
+    pub fn verify_and_remember(
+        &self,
+        claims: &[ClaimBytes],
+        patience: &mut dyn Patience,
+        rng: &mut impl CryptoRng,
+    ) -> Outcome {
+        let mut prepared = self.prepare(claims);
+        prepared.fill_verdicts(patience, rng);
+        if let Some(batch) = &mut prepared.min_pk {
+            self.memory.min_pk.remember(batch, &prepared.verdicts);
+        }
+        if let Some(batch) = &mut prepared.min_sig {
+            self.memory.min_sig.remember(batch, &prepared.verdicts);
+        }
+        prepared.settle()
     }
 
     /// Decodes the claims, subtracts known statements and plans the rest. Call it instead of [`verify`](Self::verify)
     /// to print the plans before the work starts.
-    pub fn prepare(&mut self, claims: &[ClaimBytes]) -> Prepared {
+    pub fn prepare(&self, claims: &[ClaimBytes]) -> Prepared {
         let mut verdicts = vec![None; claims.len()];
         let mut subtracted = vec![0; claims.len()];
-        let (mut min_pk, mut min_sig) = (Vec::new(), Vec::new());
+        let (min_pk, min_sig) = by_variant(claims);
         #[cfg(feature = "bn254")]
-        let mut bn254 = Vec::new();
-        for (index, claim) in claims.iter().enumerate() {
-            match claim.suite {
-                AnySuite::MinPk(suite) => min_pk.push(Item { index, suite, claim }),
-                AnySuite::MinSig(suite) => min_sig.push(Item { index, suite, claim }),
-                #[cfg(feature = "bn254")]
-                AnySuite::Bn254(suite) => bn254.push(Item { index, suite, claim }),
-            }
-        }
+        let bn254: Vec<_> = items(claims, |suite| match suite {
+            AnySuite::Bn254(suite) => Some(suite),
+            _ => None,
+        });
         Prepared {
-            min_pk: self.min_pk.prepare(&min_pk, &self.options, &mut verdicts, &mut subtracted),
-            min_sig: self.min_sig.prepare(&min_sig, &self.options, &mut verdicts, &mut subtracted),
+            min_pk: self.memory.min_pk.prepare(&min_pk, &self.options, &mut verdicts, &mut subtracted),
+            min_sig: self.memory.min_sig.prepare(&min_sig, &self.options, &mut verdicts, &mut subtracted),
             #[cfg(feature = "bn254")]
             bn254: bn254::Batch::prepare(&bn254, self.options.threads, &mut verdicts),
             sources: claims.iter().map(|claim| claim.source.clone()).collect(),
             verdicts,
             subtracted,
+            work: Work::default(),
         }
     }
+}
+
+/// The claims of each variant of BLS12-381.
+fn by_variant(claims: &[ClaimBytes]) -> (Vec<Item<'_, MinPk>>, Vec<Item<'_, MinSig>>) {
+    let min_pk = |suite| if let AnySuite::MinPk(suite) = suite { Some(suite) } else { None };
+    let min_sig = |suite| if let AnySuite::MinSig(suite) = suite { Some(suite) } else { None };
+    (items(claims, min_pk), items(claims, min_sig))
+}
+
+/// The claims whose suite is one of a kind.
+fn items<S>(claims: &[ClaimBytes], of: impl Fn(AnySuite) -> Option<S>) -> Vec<Item<'_, S>> {
+    let claims = claims.iter().enumerate();
+    claims.filter_map(|(index, claim)| Some(Item { index, suite: of(claim.suite)?, claim })).collect()
 }
 
 impl ClaimBytes {
@@ -145,23 +223,37 @@ pub struct Prepared {
     subtracted: Vec<usize>,
     /// By claim.
     sources: Vec<Option<SourceId>>,
+    /// Of the verdicts that are there.
+    work: Work,
 }
 
 impl Prepared {
     /// Does the arithmetic and settles the verdicts: [`Verifier::verify`].
     pub fn decide(mut self, rng: &mut impl CryptoRng) -> Outcome {
-        let mut work = Work::default();
+        self.fill_verdicts(&mut Exhaustive, rng);
+        self.settle()
+    }
+
+    fn fill_verdicts(&mut self, patience: &mut dyn Patience, rng: &mut impl CryptoRng) {
+        for (index, (verdict, source)) in self.verdicts.iter().zip(&self.sources).enumerate() {
+            if let Some(reason) = verdict.and_then(Verdict::reason) {
+                patience.found(index, source.as_ref(), reason);
+            }
+        }
         if let Some(batch) = &self.min_pk {
-            work += batch.decide(rng, &mut self.verdicts);
+            self.work += batch.decide(rng, patience, &mut self.verdicts);
         }
         if let Some(batch) = &self.min_sig {
-            work += batch.decide(rng, &mut self.verdicts);
+            self.work += batch.decide(rng, patience, &mut self.verdicts);
         }
         #[cfg(feature = "bn254")]
         if let Some(batch) = &self.bn254 {
-            work += batch.decide(&mut self.verdicts);
+            self.work += batch.decide(&self.sources, patience, &mut self.verdicts);
         }
-        Outcome::settle(self.verdicts, self.sources.iter().map(Option::as_ref), self.subtracted, work)
+    }
+
+    fn settle(self) -> Outcome {
+        Outcome::settle(self.verdicts, self.sources.iter().map(Option::as_ref), self.subtracted, self.work)
     }
 }
 

@@ -1,6 +1,10 @@
 //! The claims of one variant of BLS12-381: decoded, reduced by what is known, planned, decided.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
 
 use quorate_curve::Group;
 use rand_core::CryptoRng;
@@ -9,12 +13,13 @@ use super::trust::TrustError;
 use crate::{
     claim::Claim,
     claim_bytes::{ClaimBytes, Item, Messages},
+    culprit::Patience,
     key::PublicKey,
     known::Known,
     naive,
     parse::ParseError,
     plan::{Options, Plan},
-    signature::UncheckedSignature,
+    signature::{Signature, UncheckedSignature},
     suite::Suite,
     threads::parallel_chunks,
     verdict::{Reason, Verdict, Work},
@@ -22,47 +27,123 @@ use crate::{
 };
 
 /// What a verifier keeps for later claims of a variant.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Variant<S: Suite> {
-    known: Known<S>,
-    keys: Keys<S>,
+    known: RwLock<Known<S>>,
+    keys: RwLock<Keys<S>>,
 }
 
 /// Claims of a variant with their plan.
 #[derive(Clone, Debug)]
 pub(super) struct Batch<S: Suite> {
     plan: Plan<S>,
+    /// The claims of one statement that was not known, each with its index in the caller's slice.
+    singles: Vec<(usize, Claim<S>)>,
     /// Known statements that were subtracted.
     subtracted: usize,
 }
 
 impl<S: Suite> Variant<S> {
-    /// How many statements are known.
-    pub(super) fn known(&self) -> usize {
-        self.known.len()
+    /// Nothing is known, and never more than `most` statements will be.
+    pub(super) fn new(most: usize) -> Self {
+        Self { known: RwLock::new(Known::with_limit(most)), keys: RwLock::new(Keys { kept: HashMap::new() }) }
     }
 
-    /// Takes the caller's word for a claim of one statement.
-    pub(super) fn trust(&mut self, suite: S, claim: &ClaimBytes) -> Result<(), TrustError> {
-        if claim.statements() != 1 {
-            return Err(TrustError::Statements(claim.statements()));
+    /// How many statements are known.
+    pub(super) fn known(&self) -> usize {
+        read(&self.known).len()
+    }
+
+    pub(super) fn forget_known(&self) {
+        write(&self.known).clear();
+    }
+
+    /// Takes the caller's word for claims of one statement.
+    pub(super) fn trust(&self, items: &[Item<'_, S>], options: &Options, results: &mut [Result<(), TrustError>]) {
+        let (items, others): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.claim.statements() == 1);
+        for item in others {
+            results[item.index] = Err(TrustError::Statements(item.claim.statements()));
         }
-        let claim = decode_alone(suite, claim)?;
-        let signature = UncheckedSignature::from_point(claim.signature().point()).check().map_err(Reason::from)?;
-        self.known.remember(&claim, signature);
-        Ok(())
+        let decoded = self.decode(&items, options);
+        let signatures: Vec<_> = decoded.iter().flatten().map(|claim| claim.signature().point()).collect();
+        let mut members =
+            parallel_chunks(options.threads, &signatures, LEAST, |points| options.backend.in_subgroup(points))
+                .into_iter();
+        let mut known = write(&self.known);
+        for (item, claim) in items.iter().zip(decoded) {
+            results[item.index] = match claim {
+                Err(reason) => Err(reason.into()),
+                Ok(claim) if members.next() == Some(true) => {
+                    known.remember(&claim, Signature::from_member(claim.signature().point()));
+                    Ok(())
+                }
+                Ok(_) => Err(Reason::from(ParseError::SignatureNotInSubgroup).into()),
+            };
+        }
+    }
+
+    /// By statement of a claim: whether it is known.
+    pub(super) fn knows(&self, suite: S, claim: &ClaimBytes) -> Vec<bool> {
+        let keys = read(&self.keys);
+        let key = |bytes: &[u8]| keys.kept.get(bytes).copied().map_or_else(|| PublicKey::from_bytes(bytes), Ok);
+        // The signature is not looked at, so any will do.
+        let signature = Ok(UncheckedSignature::from_point(S::Signature::generator()));
+        match decode(suite, claim, key, signature) {
+            Ok(claim) => read(&self.known).knows(&claim),
+            Err(_) => vec![false; claim.statements()],
+        }
     }
 
     /// Decodes the claims, subtracts known statements and plans the rest. Writes the verdict of each claim that does
     /// not decode. `None` if no claim decodes.
     pub(super) fn prepare(
-        &mut self,
+        &self,
         items: &[Item<'_, S>],
         options: &Options,
         verdicts: &mut [Option<Verdict>],
         subtracted: &mut [usize],
     ) -> Option<Batch<S>> {
-        let keys = self.keys.decode(items.iter().flat_map(|item| &item.claim.public_keys), options);
+        let items: Vec<_> = items.iter().collect();
+        let decoded = self.decode(&items, options);
+        let (mut indices, mut rest, mut total) = (Vec::new(), Vec::new(), 0);
+        let known = read(&self.known);
+        for (item, claim) in items.iter().zip(decoded) {
+            match claim {
+                Ok(claim) => {
+                    let reduced = claim.without(&known, options.backend);
+                    subtracted[item.index] = claim.len() - reduced.len();
+                    total += subtracted[item.index];
+                    indices.push(item.index);
+                    rest.push(reduced);
+                }
+                Err(reason) => verdicts[item.index] = Some(Verdict::Invalid(reason)),
+            }
+        }
+        drop(known);
+        if rest.is_empty() {
+            return None;
+        }
+        let plan = Plan::numbered(&rest, |i| indices[i], options);
+        let whole = indices.into_iter().zip(rest).filter(|(index, _)| subtracted[*index] == 0);
+        Some(Batch { plan, singles: whole.filter(|(_, claim)| claim.len() == 1).collect(), subtracted: total })
+    }
+
+    /// Remembers the valid claims of one statement.
+    pub(super) fn remember(&self, batch: &mut Batch<S>, verdicts: &[Option<Verdict>]) {
+        let singles = std::mem::take(&mut batch.singles).into_iter();
+        let mut valid = singles.filter(|(index, _)| verdicts[*index] == Some(Verdict::Valid)).peekable();
+        if valid.peek().is_none() {
+            return;
+        }
+        let mut known = write(&self.known);
+        for (_, claim) in valid {
+            known.remember(&claim, Signature::from_member(claim.signature().point()));
+        }
+    }
+
+    fn decode(&self, items: &[&Item<'_, S>], options: &Options) -> Vec<Result<Claim<S>, Reason>> {
+        let kept = read(&self.keys);
+        let keys = kept.decode(items.iter().flat_map(|item| &item.claim.public_keys), options);
         let decoded = parallel_chunks(options.threads, items, LEAST, |items| {
             let bytes: Vec<_> = items.iter().map(|item| &item.claim.signature[..]).collect();
             let signatures = UncheckedSignature::from_bytes_each(&bytes, options.backend);
@@ -72,35 +153,33 @@ impl<S: Suite> Variant<S> {
             claims.collect()
         });
         let new = keys.new;
-        self.keys.keep(new, MOST_KEYS);
-        let (mut indices, mut rest, mut known) = (Vec::new(), Vec::new(), 0);
-        for (item, claim) in items.iter().zip(decoded) {
-            match claim {
-                Ok(claim) => {
-                    let reduced = claim.without(&self.known, options.backend);
-                    subtracted[item.index] = claim.len() - reduced.len();
-                    known += subtracted[item.index];
-                    indices.push(item.index);
-                    rest.push(reduced);
-                }
-                Err(reason) => verdicts[item.index] = Some(Verdict::Invalid(reason)),
-            }
+        drop(kept);
+        if !new.is_empty() {
+            write(&self.keys).keep(new, MOST_KEYS);
         }
-        let plan = Plan::numbered(&rest, |i| indices[i], options);
-        (!rest.is_empty()).then_some(Batch { plan, subtracted: known })
+        decoded
     }
 }
 
-impl<S: Suite> Default for Variant<S> {
-    fn default() -> Self {
-        Self { known: Known::new(), keys: Keys { kept: HashMap::new() } }
-    }
+/// The value of a lock. A thread that panicked while it wrote has left whole entries, since each is written at once.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, to change it.
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<S: Suite> Batch<S> {
     /// Executes the plan, and writes the verdict of each claim to its index.
-    pub(super) fn decide(&self, rng: &mut impl CryptoRng, verdicts: &mut [Option<Verdict>]) -> Work {
-        decide(&self.plan, rng, verdicts)
+    pub(super) fn decide(
+        &self,
+        rng: &mut impl CryptoRng,
+        patience: &mut dyn Patience,
+        verdicts: &mut [Option<Verdict>],
+    ) -> Work {
+        decide(&self.plan, rng, patience, verdicts)
     }
 }
 

@@ -19,6 +19,7 @@ mod options;
 mod culprits;
 mod graphs;
 mod lanes;
+mod patience;
 mod torsion;
 mod vectors;
 mod verifier;

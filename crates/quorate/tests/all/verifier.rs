@@ -134,7 +134,7 @@ fn every_case_alone_and_in_one_batch() {
     for (claim, expected) in claims.iter().zip(&expected) {
         assert_eq!(claim.verify(), *expected, "{claim:?}");
     }
-    for mut verifier in verifiers() {
+    for verifier in verifiers() {
         let options = *verifier.options();
         // The second time, the keys are those that were kept.
         for _ in 0..2 {
@@ -151,7 +151,7 @@ fn every_case_alone_and_in_one_batch() {
 
 #[test]
 fn nothing_in_is_nothing_out() {
-    for mut verifier in verifiers() {
+    for verifier in verifiers() {
         let prepared = verifier.prepare(&[]);
         assert_eq!(prepared.to_string(), "");
         let outcome = prepared.decide(&mut rng());
@@ -177,7 +177,7 @@ fn false_claims_are_reported_by_source_across_suites() {
         from(ClaimBytes::single(MinPk::Chia.any(), b"", b"", b""), 7.into()),
         lie(single(MinPk::Eth2, 2, b"a")),
     ];
-    for mut verifier in verifiers() {
+    for verifier in verifiers() {
         let outcome = verifier.verify(&claims, &mut rng());
         let by_source: Vec<_> = outcome.false_by_source.into_iter().collect();
         assert_eq!(by_source, [(7.into(), vec![3]), ("peer".into(), vec![0, 2])]);
@@ -190,7 +190,7 @@ fn known_statements_are_subtracted_and_counted() {
     let block = several(MinPk::Basic, &[1, 2, 3], each(&messages));
     let mut forged = block.clone();
     forged.signature = single(MinPk::Basic, 9, b"z").signature;
-    for mut verifier in verifiers() {
+    for verifier in verifiers() {
         verifier.trust(&single(MinPk::Basic, 1, b"a")).unwrap();
         verifier.trust(&single(MinPk::Basic, 3, b"c")).unwrap();
         assert_eq!(verifier.known(), 2);
@@ -206,7 +206,7 @@ fn known_statements_are_subtracted_and_counted() {
 
 #[test]
 fn what_cannot_be_trusted_is_an_error() {
-    let mut verifier = Verifier::new(Options::default());
+    let verifier = Verifier::new(Options::default());
     let two = several(MinPk::Eth2, &[1, 2], shared(b"m"));
     assert_eq!(verifier.trust(&two), Err(TrustError::Statements(2)));
     let none = ClaimBytes { public_keys: vec![], ..two };

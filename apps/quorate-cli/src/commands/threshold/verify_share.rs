@@ -123,7 +123,7 @@ impl Arguments {
     fn signature_shares<S: Suite>(&self, suite: S, name: KeySuite, key: &SharedKey<S>) -> Result {
         let mut lines = ShareLines::open(&self.files, name, key.public_key().to_bytes().as_ref().to_vec())?;
         let options = Options { threads: threads::all(), backend: self.backend.backend, ..Options::default() };
-        let (mut verifier, mut keys) = (Verifier::new(options), VerificationKeys::new(key, options.backend));
+        let (verifier, mut keys) = (Verifier::new(options), VerificationKeys::new(key, options.backend));
         let mut count = Count::default();
         loop {
             let (mut entries, mut claims) = (Vec::new(), Vec::new());

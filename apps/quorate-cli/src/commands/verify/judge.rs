@@ -34,8 +34,8 @@ pub(super) struct Judgements {
 impl Judge {
     /// Reads the known statements, and opens the file to remember in.
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
-        let mut verifier = Verifier::new(arguments.options());
-        let memory = Memory::open(arguments, &mut verifier)?;
+        let verifier = Verifier::new(arguments.options());
+        let memory = Memory::open(arguments, &verifier)?;
         Ok(Self { verifier, memory })
     }
 

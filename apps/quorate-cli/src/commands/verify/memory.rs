@@ -43,7 +43,7 @@ pub(super) struct Forgotten {
 
 impl Memory {
     /// Reads the known statements into the verifier, and opens the file to append to.
-    pub(super) fn open(arguments: &Arguments, verifier: &mut Verifier) -> Result<Self, Failure> {
+    pub(super) fn open(arguments: &Arguments, verifier: &Verifier) -> Result<Self, Failure> {
         if let Some(suite @ AnySuite::Bn254(_)) = arguments.suite {
             let asked = [(&arguments.remember, "--remember"), (&arguments.known, "--known")];
             if let Some((_, option)) = asked.into_iter().find(|(path, _)| path.is_some()) {
@@ -225,7 +225,7 @@ impl<'a> Statement<'a> {
 }
 
 /// Reads the file of `--known` into the verifier.
-fn known(path: &Path, arguments: &Arguments, verifier: &mut Verifier) -> Result<Tail, Failure> {
+fn known(path: &Path, arguments: &Arguments, verifier: &Verifier) -> Result<Tail, Failure> {
     let mut file = File::open(path)?;
     if let Some(mode) = mode_for_others_to_write(&file).filter(|_| !arguments.quiet) {
         let path = path.display();

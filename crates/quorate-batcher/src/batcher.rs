@@ -1,0 +1,578 @@
+//! The batcher: threads around the schedule.
+//!
+//! Every worker is a thread that asks the schedule for work and sleeps when there is none. One more worker takes blocks
+//! alone, so that a block never waits for a batch to end. No thread of the caller's runtime verifies anything.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use quorate::{ClaimBytes, Options, Patience, Reason, SourceId, Verdict, Verifier};
+
+use crate::{
+    answer::{Asker, Pending, Refused},
+    class::Class,
+    observer::{BatchReport, Event, Observer},
+    pool::Waiting,
+    schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
+    settings::{Settings, SettingsError},
+    source::SourceReport,
+    store::KnownStore,
+};
+
+/// Verifies claims that arrive one by one, in batches. A clone is the same batcher; dropping the last one stops it.
+///
+/// ```
+/// use quorate::{ClaimBytes, MinPk, SecretKey, Suite};
+/// use quorate_batcher::{Batcher, Class, Settings};
+/// let secret = SecretKey::key_gen(MinPk::Eth2, &[1; 32], b"")?;
+/// let (key, signature) = (secret.public_key().to_bytes(), secret.sign(MinPk::Eth2, b"a").to_bytes());
+/// let batcher = Batcher::start(Settings::default())?;
+/// let claim = |message: &[u8]| ClaimBytes::single(MinPk::Eth2.any(), &key, message, &signature);
+/// // Both are verified in one batch. In an asynchronous function, write `.await` in place of `.wait()`.
+/// let answers = [b"a", b"b"].map(|message| batcher.submit(claim(message), Class::Gossip, None));
+/// let [a, b] = answers.map(|answer| answer.wait());
+/// assert!(a?.is_valid() && !b?.is_valid());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Batcher {
+    handle: Arc<Handle>,
+}
+
+/// The threads. They end with the last clone of the batcher.
+#[derive(Debug)]
+struct Handle {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What the threads share.
+struct Shared {
+    state: Mutex<State>,
+    /// Workers that take everything wait here.
+    work: Condvar,
+    /// The worker of blocks waits here.
+    block: Condvar,
+    /// Whoever waits for the end waits here.
+    end: Condvar,
+    verifier: Verifier,
+    store: Option<Arc<KnownStore>>,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("verifier", &self.verifier).finish_non_exhaustive()
+    }
+}
+
+struct State {
+    schedule: Schedule<Asker>,
+    /// Workers that wait on `work`.
+    idle: usize,
+    /// When the first of them wakes by itself.
+    timer: Option<Instant>,
+    /// Workers that have not ended.
+    alive: usize,
+    /// Verified claims on their way to the store. Dropped to end the thread that writes them.
+    to_store: Option<SyncSender<Vec<ClaimBytes>>>,
+}
+
+/// A batcher cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A setting that no batcher can work with.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The system gives no thread.
+    #[error("no thread can be started: {0}")]
+    Thread(io::Error),
+    /// The store of known statements cannot be read.
+    #[error(transparent)]
+    Store(#[from] crate::store::StoreError),
+}
+
+impl Batcher {
+    /// Starts the threads. Verified statements are remembered in memory alone.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn start(settings: Settings) -> Result<Self, StartError> {
+        Self::start_with(settings, None, None)
+    }
+
+    /// Starts the threads. The newest statements of the store are known from the beginning, and what is verified goes
+    /// into it, a moment later. The observer is told what happens.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn start_with(
+        settings: Settings,
+        store: Option<KnownStore>,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Result<Self, StartError> {
+        settings.check()?;
+        let threads = settings.threads;
+        let options = Options { soundness: settings.soundness, backend: settings.backend, ..Options::default() };
+        let verifier = Verifier::with_known_limit(options, settings.known);
+        if let Some(store) = &store {
+            // Whatever does not decode is left out: it is only not known.
+            let newest = store.newest(settings.known / 2, unix_time())?;
+            let left_out = verifier.trust_each(&newest).iter().filter(|result| result.is_err()).count();
+            tracing::debug!(known = verifier.known(), left_out, "statements are known from the store");
+        }
+        let (to_store, stored) = sync_channel(STORE_QUEUE);
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                schedule: Schedule::new(settings),
+                idle: 0,
+                timer: None,
+                alive: threads.get() + 1,
+                to_store: store.is_some().then_some(to_store),
+            }),
+            work: Condvar::new(),
+            block: Condvar::new(),
+            end: Condvar::new(),
+            verifier,
+            store: store.map(Arc::new),
+            observer,
+        });
+        let batcher = Self { handle: Arc::new(Handle { shared: shared.clone(), threads: Mutex::new(Vec::new()) }) };
+        let mut started = Vec::new();
+        let spawn = |name: String, body: Box<dyn FnOnce(&Shared) + Send>| {
+            let shared = shared.clone();
+            thread::Builder::new().name(name).spawn(move || body(&shared)).map_err(StartError::Thread)
+        };
+        started.push(spawn("quorate-block".to_owned(), Box::new(|shared| shared.work(Role::Blocks)))?);
+        for i in 0..threads.get() {
+            started.push(spawn(format!("quorate-batch-{i}"), Box::new(|shared| shared.work(Role::All)))?);
+        }
+        if shared.store.is_some() {
+            started.push(spawn("quorate-store".to_owned(), Box::new(move |shared| shared.write_to_store(&stored)))?);
+        }
+        *lock(&batcher.handle.threads) = started;
+        Ok(batcher)
+    }
+
+    /// Hands a claim in. It never blocks, and there is always an answer.
+    ///
+    /// A claim whose deadline passes before a worker is free is refused. A batch is closed so early that its verdicts are
+    /// there at the deadlines of its claims, if the plan is right about the time that it takes.
+    pub fn submit(&self, claim: ClaimBytes, class: Class, deadline: Option<Instant>) -> Pending {
+        let (asker, pending) = Pending::new();
+        let shared = &*self.handle.shared;
+        let now = Instant::now();
+        let mut state = shared.lock();
+        let (rejected, change) = state.schedule.admit(claim, class, deadline, asker, now);
+        if class == Class::Block {
+            shared.block.notify_one();
+        }
+        if state.idle > 0 {
+            let close = state.schedule.next_close(now);
+            if close.is_some_and(|close| state.timer.is_none_or(|timer| close < timer)) {
+                shared.work.notify_one();
+            }
+        }
+        drop(state);
+        shared.tell_overload(change);
+        shared.reject(rejected);
+        pending
+    }
+
+    /// How much work waits.
+    pub fn load(&self) -> Load {
+        self.handle.shared.lock().schedule.load()
+    }
+
+    /// The sources that sent false claims, the banned ones and the highest scores first.
+    pub fn sources(&self) -> Vec<SourceReport> {
+        self.handle.shared.lock().schedule.sources(Instant::now())
+    }
+
+    /// Bans a source, whatever it sent. Its claims that wait are refused.
+    pub fn ban(&self, source: &SourceId, time: Duration) {
+        let banned = self.handle.shared.lock().schedule.ban(source, Instant::now(), time);
+        self.handle.shared.tell_ban(banned);
+    }
+
+    /// Forgets what a source did, and with it its ban. `false` if nothing was known of it.
+    pub fn pardon(&self, source: &SourceId) -> bool {
+        self.handle.shared.lock().schedule.pardon(source)
+    }
+
+    /// How many statements are known in memory.
+    pub fn known(&self) -> usize {
+        self.handle.shared.verifier.known()
+    }
+
+    /// By statement of a claim: whether it is known in memory.
+    pub fn knows(&self, claim: &ClaimBytes) -> Vec<bool> {
+        self.handle.shared.verifier.knows(claim)
+    }
+
+    /// Forgets all known statements in memory. Those in the store stay there.
+    pub fn forget_known(&self) {
+        self.handle.shared.verifier.forget_known();
+    }
+
+    /// Takes no more claims, answers those that wait, and ends. What is not verified by then is refused.
+    ///
+    /// It waits for the batches in progress, even after `by`: each takes about as long as the target says. Do not call it
+    /// on a thread of an asynchronous runtime.
+    pub fn stop(&self, by: Instant) {
+        let shared = &*self.handle.shared;
+        let mut state = shared.lock();
+        state.schedule.stop();
+        shared.wake_all();
+        while !state.schedule.is_done() {
+            let left = by.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = shared.end.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(state);
+        self.handle.end();
+    }
+}
+
+impl Handle {
+    /// Refuses what waits, and waits for the threads.
+    fn end(&self) {
+        let mut state = self.shared.lock();
+        state.schedule.stop();
+        let abandoned = state.schedule.abandon();
+        self.shared.wake_all();
+        drop(state);
+        self.shared.reject(abandoned);
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for thread in threads {
+            // A thread that dropped the last batcher, from within an observer, cannot wait for itself.
+            if thread.thread().id() != thread::current().id() {
+                // What a thread panicked with has been printed, and its claims have been answered.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    fn wake_all(&self) {
+        self.work.notify_all();
+        self.block.notify_all();
+        self.end.notify_all();
+    }
+
+    /// What a worker does until there is nothing left to do.
+    fn work(&self, role: Role) {
+        let mut state = self.lock();
+        loop {
+            let now = Instant::now();
+            let (next, rejected) = state.schedule.next(role, now);
+            let change = state.schedule.end_overload();
+            if let Next::Batch(batch) = next {
+                // Somebody else looks after what is left.
+                if state.idle > 0 {
+                    self.work.notify_one();
+                }
+                drop(state);
+                self.tell_overload(change);
+                self.reject(rejected);
+                self.verify(batch, now);
+                state = self.lock();
+                continue;
+            }
+            if !rejected.is_empty() || change.is_some() {
+                drop(state);
+                self.tell_overload(change);
+                self.reject(rejected);
+                state = self.lock();
+                continue;
+            }
+            state = match next {
+                Next::End => break,
+                Next::At(at) if role == Role::All => self.sleep(state, Some(at), now),
+                _ if role == Role::All => self.sleep(state, None, now),
+                _ => self.block.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        state.alive -= 1;
+        if state.alive == 0 {
+            // Nothing more will be verified.
+            state.to_store = None;
+        }
+        drop(state);
+        self.wake_all();
+    }
+
+    /// Sleeps until somebody wakes it, or until a time if nobody else wakes before.
+    fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        at: Option<Instant>,
+        now: Instant,
+    ) -> MutexGuard<'a, State> {
+        state.idle += 1;
+        let mine = at.filter(|at| state.timer.is_none_or(|timer| *at < timer));
+        let mut state = match mine {
+            Some(at) => {
+                state.timer = Some(at);
+                let slept = self.work.wait_timeout(state, at.saturating_duration_since(now));
+                let mut state = slept.unwrap_or_else(PoisonError::into_inner).0;
+                if state.timer == mine {
+                    state.timer = None;
+                }
+                state
+            }
+            None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+        };
+        state.idle -= 1;
+        state
+    }
+
+    /// Verifies a batch and answers its claims.
+    fn verify(&self, batch: Batch<Asker>, closed: Instant) {
+        let (kind, closed_by, planned, planned_by_table) =
+            (batch.kind, batch.closed_by, batch.planned, batch.planned_by_table());
+        let options = Options { threads: batch.threads, ..*self.verifier.options() };
+        let (claims, askers): (Vec<_>, Vec<_>) = batch
+            .claims
+            .into_iter()
+            .map(|Waiting { claim, class, arrived, asker, .. }| (claim, (asker, class, arrived)))
+            .unzip();
+        if kind == BatchKind::Block {
+            self.recall(&claims);
+        }
+        let mut bans = Bans { shared: self, claims: &claims };
+        let verifier = self.verifier.with_options(options);
+        // A panic is a fault of ours. It must not end the worker, and the claims must be answered: as refused.
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| verifier.verify_and_remember(&claims, &mut bans, &mut rand::rng())));
+        let took = closed.elapsed();
+        let mut report = BatchReport {
+            kind,
+            closed_by,
+            claims: claims.len(),
+            statements: claims.iter().map(ClaimBytes::statements).sum(),
+            subtracted: 0,
+            invalid: 0,
+            given_up: 0,
+            planned,
+            took,
+            waits: askers.iter().map(|(_, _, arrived)| closed.saturating_duration_since(*arrived)).collect(),
+            work: quorate::Work::default(),
+        };
+        let Ok(outcome) = outcome else {
+            tracing::error!(claims = claims.len(), "the verification of a batch panicked; its claims are refused");
+            for (asker, class, _) in askers {
+                self.observe(&Event::Refused { class, refused: Refused::Failed });
+                answer(asker, Err(Refused::Failed));
+            }
+            self.done(kind, planned_by_table, took, false);
+            return;
+        };
+        report.subtracted = outcome.subtracted.iter().sum();
+        report.work = outcome.work;
+        report.given_up =
+            outcome.verdicts.iter().filter(|verdict| **verdict == Verdict::Invalid(Reason::GivenUp)).count();
+        report.invalid = outcome.invalid().count() - report.given_up;
+        self.done(kind, planned_by_table, took, outcome.all_valid() && report.subtracted == 0);
+        for ((asker, class, _), verdict) in askers.into_iter().zip(&outcome.verdicts) {
+            if *verdict == Verdict::Invalid(Reason::GivenUp) {
+                self.observe(&Event::Refused { class, refused: Refused::Banned });
+                answer(asker, Err(Refused::Banned));
+            } else {
+                answer(asker, Ok(*verdict));
+            }
+        }
+        self.observe(&Event::Batch(&report));
+        let new = claims.into_iter().zip(outcome.verdicts).zip(outcome.subtracted);
+        self.store(
+            new.filter(|((claim, verdict), known)| verdict.is_valid() && *known == 0 && claim.statements() == 1)
+                .map(|((claim, _), _)| claim)
+                .collect(),
+        );
+    }
+
+    fn done(&self, kind: BatchKind, planned_by_table: u64, took: Duration, was_true: bool) {
+        let mut state = self.lock();
+        state.schedule.done(kind, planned_by_table, took, was_true);
+        let all = kind == BatchKind::Block || state.schedule.is_stopping();
+        drop(state);
+        if all {
+            self.wake_all();
+        }
+    }
+
+    /// Brings statements of blocks from the store into memory, if memory has forgotten them.
+    fn recall(&self, claims: &[ClaimBytes]) {
+        let Some(store) = &self.store else { return };
+        let now = unix_time();
+        let mut recalled = Vec::new();
+        for claim in claims.iter().filter(|claim| claim.statements() <= MOST_RECALLED) {
+            let known = self.verifier.knows(claim);
+            let unknown: Vec<_> = known.iter().enumerate().filter(|(_, known)| !**known).map(|(i, _)| i).collect();
+            match store.signatures(claim, &unknown, now) {
+                Ok(signatures) => {
+                    let found = unknown.iter().zip(signatures).filter_map(|(i, signature)| Some((*i, signature?)));
+                    recalled.extend(found.filter_map(|(i, signature)| single(claim, i, &signature)));
+                }
+                // What cannot be read is not known.
+                Err(error) => {
+                    tracing::warn!(%error, "the store of known statements cannot be read");
+                    return;
+                }
+            }
+        }
+        self.verifier.trust_each(&recalled);
+    }
+
+    /// Sends verified claims to the thread that writes them. If it is behind, they are not written: it is a cache.
+    fn store(&self, claims: Vec<ClaimBytes>) {
+        if claims.is_empty() {
+            return;
+        }
+        let Some(to_store) = self.lock().to_store.clone() else { return };
+        if let Err(TrySendError::Full(claims)) = to_store.try_send(claims) {
+            tracing::debug!(statements = claims.len(), "the store is behind; these statements are not written");
+        }
+    }
+
+    /// What the thread of the store does. Everything that has come meanwhile is one transaction.
+    fn write_to_store(&self, claims: &Receiver<Vec<ClaimBytes>>) {
+        let Some(store) = &self.store else { return };
+        let mut failed = false;
+        while let Ok(mut batch) = claims.recv() {
+            loop {
+                match claims.try_recv() {
+                    Ok(more) if batch.len() < MOST_WRITTEN => batch.extend(more),
+                    Ok(more) => {
+                        batch.extend(more);
+                        break;
+                    }
+                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                }
+            }
+            match store.put(&batch, unix_time()) {
+                Ok(statements) => {
+                    failed = false;
+                    self.observe(&Event::Stored { statements });
+                }
+                Err(error) => {
+                    if !failed {
+                        tracing::error!(%error, "verified statements cannot be stored; verification goes on without");
+                        self.observe(&Event::StoreFailed { error: &error.to_string() });
+                    }
+                    failed = true;
+                }
+            }
+        }
+    }
+
+    fn reject(&self, rejected: Vec<Rejected<Asker>>) {
+        for (waiting, refused) in rejected {
+            self.observe(&Event::Refused { class: waiting.class, refused });
+            answer(waiting.asker, Err(refused));
+        }
+    }
+
+    fn tell_overload(&self, change: Option<OverloadChange>) {
+        match change {
+            Some(OverloadChange::Begins) => {
+                tracing::warn!("overload: claims are refused from now on");
+                self.observe(&Event::OverloadBegins);
+            }
+            Some(OverloadChange::Ends { refused }) => {
+                tracing::warn!(refused, "the overload is over");
+                self.observe(&Event::OverloadEnds { refused });
+            }
+            None => {}
+        }
+    }
+
+    fn tell_ban(&self, banned: Option<Banned<Asker>>) {
+        let Some(Banned { report, evicted }) = banned else { return };
+        tracing::warn!(source = ?report.source, false_claims = report.false_claims, evicted = evicted.len(), "banned");
+        self.observe(&Event::Banned { source: &report, evicted: evicted.len() });
+        self.reject(evicted);
+    }
+
+    fn observe(&self, event: &Event<'_>) {
+        if let Some(observer) = &self.observer {
+            observer.observe(event);
+        }
+    }
+}
+
+/// Bans sources while the search for false claims goes on, so that it ends as soon as its source is banned: by this batch,
+/// or by another one.
+struct Bans<'a> {
+    shared: &'a Shared,
+    claims: &'a [ClaimBytes],
+}
+
+impl Patience for Bans<'_> {
+    fn left(&mut self, source: &SourceId) -> usize {
+        self.shared.lock().schedule.until_ban(source, Instant::now())
+    }
+
+    fn found(&mut self, index: usize, source: Option<&SourceId>, reason: Reason) {
+        if source.is_some() {
+            let banned = self.shared.lock().schedule.found_false(&self.claims[index], reason, Instant::now());
+            self.shared.tell_ban(banned);
+        }
+    }
+}
+
+/// The claim of one statement of a claim.
+fn single(claim: &ClaimBytes, index: usize, signature: &[u8]) -> Option<ClaimBytes> {
+    use quorate::Messages;
+    let key = claim.public_keys.get(index)?;
+    match &claim.messages {
+        Messages::Shared(message) => Some(ClaimBytes::single(claim.suite, key, message, signature)),
+        Messages::Each(messages) => Some(ClaimBytes::single(claim.suite, key, messages.get(index)?, signature)),
+        Messages::ProofOfPossession => Some(ClaimBytes::proof_of_possession(claim.suite, key, signature)),
+        _ => None,
+    }
+}
+
+fn answer(asker: Asker, answer: Result<Verdict, Refused>) {
+    // Who asked may be gone.
+    let _ = asker.send(answer);
+}
+
+/// The value of a lock. A thread that panicked while it held the lock was between two changes of the schedule, or in it;
+/// every method of the schedule leaves it usable.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unix_time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// Batches on their way to the store.
+const STORE_QUEUE: usize = 64;
+/// About how many statements one transaction of the store writes.
+const MOST_WRITTEN: usize = 4096;
+/// Statements of claims with more are not looked for in the store.
+const MOST_RECALLED: usize = 1 << 16;

@@ -1,0 +1,462 @@
+//! Claims that wait, and which of them go into a batch together.
+//!
+//! A batch begins with the claim that has waited longest (or the newest one, in an overload). Then it takes claims that
+//! share its message, since they need no hash and no pairing of their own, and claims that share its key, which need no
+//! pairing. Then it takes the next claim in order, until its planned work reaches the target.
+//!
+//! For example, 10,000 attestations with 64 messages wait, and a batch has room for 300 claims with messages of their own.
+//! In order of arrival, every batch would hash and pair all 64 messages. Grouped, each message is hashed in one batch or
+//! two.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    hash::{BuildHasher, RandomState},
+    time::Instant,
+};
+
+use quorate::{ClaimBytes, Forecast, Messages, SourceId};
+
+use crate::class::Class;
+
+/// A claim that waits, and whom to answer.
+#[derive(Debug)]
+pub(crate) struct Waiting<T> {
+    pub(crate) claim: ClaimBytes,
+    pub(crate) class: Class,
+    pub(crate) arrived: Instant,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) asker: T,
+    /// What it is expected to cost, in nanoseconds by the plan's table.
+    pub(crate) forecast: Forecast,
+    /// The part of the forecast that counts while it waits.
+    pub(crate) charged: u64,
+    /// The memory that it takes.
+    pub(crate) bytes: usize,
+}
+
+/// The place of a claim in the order of arrival.
+pub(crate) type Ticket = u64;
+
+/// Whether the claim that has waited longest goes first, or the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Oldest,
+    Newest,
+}
+
+/// Claims that wait for a batch of the same kind.
+#[derive(Debug)]
+pub(crate) struct Pool<T> {
+    waiting: BTreeMap<Ticket, Waiting<T>>,
+    /// The tickets of each source. Claims without a source stand together.
+    sources: HashMap<Option<SourceId>, BTreeSet<Ticket>>,
+    /// The oldest claim of each source.
+    heads: BTreeSet<Ticket>,
+    /// The newest claim of each source.
+    tails: BTreeSet<Ticket>,
+    /// The tickets of the claims with a message or a key, by its hash. Two that have the same hash by chance are only
+    /// grouped without a gain.
+    vertices: HashMap<u64, BTreeSet<Ticket>>,
+    deadlines: BTreeSet<(Instant, Ticket)>,
+    hasher: RandomState,
+    charged: u64,
+    bytes: usize,
+}
+
+/// A batch that is being filled.
+#[derive(Debug)]
+pub(crate) struct Filling<T> {
+    pub(crate) claims: Vec<Waiting<T>>,
+    /// The planned work so far, in nanoseconds by the plan's table.
+    pub(crate) planned: u64,
+    target: u64,
+    vertices: HashSet<u64>,
+    sources: HashMap<SourceId, u64>,
+    /// How much of the work one source may have.
+    cap: u64,
+}
+
+impl<T> Filling<T> {
+    /// An empty batch that is full at `target`, of which one source gets at most `cap`. `fixed` is the work of a batch
+    /// without claims.
+    pub(crate) fn new(target: u64, cap: u64, fixed: u64) -> Self {
+        let (vertices, sources) = (HashSet::new(), HashMap::new());
+        Self { claims: Vec::new(), planned: fixed, target, vertices, sources, cap }
+    }
+
+    fn is_full(&self) -> bool {
+        self.planned >= self.target && !self.claims.is_empty()
+    }
+
+    /// Whether the source has its share of the batch.
+    fn is_saturated(&self, source: Option<&SourceId>) -> bool {
+        source.and_then(|source| self.sources.get(source)).is_some_and(|used| *used >= self.cap)
+    }
+
+    fn push(&mut self, waiting: Waiting<T>, vertices: Vertices) {
+        let forecast = waiting.forecast;
+        let new_message = self.vertices.insert(vertices.message);
+        let new_key = vertices.key.is_none_or(|key| self.vertices.insert(key));
+        let cost = match (new_message, new_key) {
+            (true, true) => forecast.alone(),
+            (true, false) => forecast.with_shared_key(),
+            (false, _) => forecast.shared(),
+        };
+        self.planned += cost;
+        if let Some(source) = &waiting.claim.source {
+            *self.sources.entry(source.clone()).or_default() += cost;
+        }
+        self.claims.push(waiting);
+    }
+}
+
+/// The hashes by which a claim is grouped.
+#[derive(Clone, Copy, Debug)]
+struct Vertices {
+    /// Of its first message.
+    message: u64,
+    /// Of its key, if it has one key.
+    key: Option<u64>,
+}
+
+impl<T> Pool<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            sources: HashMap::new(),
+            heads: BTreeSet::new(),
+            tails: BTreeSet::new(),
+            vertices: HashMap::new(),
+            deadlines: BTreeSet::new(),
+            hasher: RandomState::new(),
+            charged: 0,
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The planned work that waits, in nanoseconds by the plan's table.
+    pub(crate) fn charged(&self) -> u64 {
+        self.charged
+    }
+
+    /// The memory that the claims take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many sources have claims here. Claims without a source count as those of one.
+    pub(crate) fn sources(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// When the claim that has waited longest arrived.
+    pub(crate) fn oldest(&self) -> Option<Instant> {
+        self.waiting.values().next().map(|waiting| waiting.arrived)
+    }
+
+    pub(crate) fn earliest_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// What a claim would be charged: without the hash and the pairing of its message if another one with that message
+    /// waits.
+    pub(crate) fn charge(&self, claim: &ClaimBytes, forecast: Forecast) -> u64 {
+        let message = self.vertices_of(claim).message;
+        if self.vertices.contains_key(&message) { forecast.shared() } else { forecast.alone() }
+    }
+
+    pub(crate) fn insert(&mut self, ticket: Ticket, waiting: Waiting<T>) {
+        let vertices = self.vertices_of(&waiting.claim);
+        for vertex in [Some(vertices.message), vertices.key].into_iter().flatten() {
+            self.vertices.entry(vertex).or_default().insert(ticket);
+        }
+        if let Some(deadline) = waiting.deadline {
+            self.deadlines.insert((deadline, ticket));
+        }
+        let tickets = self.sources.entry(waiting.claim.source.clone()).or_default();
+        for (ends, end) in [(&mut self.heads, tickets.first()), (&mut self.tails, tickets.last())] {
+            if let Some(end) = end {
+                ends.remove(end);
+            }
+        }
+        tickets.insert(ticket);
+        self.heads.extend(tickets.first());
+        self.tails.extend(tickets.last());
+        self.charged += waiting.charged;
+        self.bytes += waiting.bytes;
+        self.waiting.insert(ticket, waiting);
+    }
+
+    pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Waiting<T>> {
+        let waiting = self.waiting.remove(&ticket)?;
+        let vertices = self.vertices_of(&waiting.claim);
+        for vertex in [Some(vertices.message), vertices.key].into_iter().flatten() {
+            if let Some(tickets) = self.vertices.get_mut(&vertex) {
+                tickets.remove(&ticket);
+                if tickets.is_empty() {
+                    self.vertices.remove(&vertex);
+                }
+            }
+        }
+        if let Some(deadline) = waiting.deadline {
+            self.deadlines.remove(&(deadline, ticket));
+        }
+        self.heads.remove(&ticket);
+        self.tails.remove(&ticket);
+        if let Some(tickets) = self.sources.get_mut(&waiting.claim.source) {
+            tickets.remove(&ticket);
+            self.heads.extend(tickets.first());
+            self.tails.extend(tickets.last());
+            if tickets.is_empty() {
+                self.sources.remove(&waiting.claim.source);
+            }
+        }
+        self.charged -= waiting.charged;
+        self.bytes -= waiting.bytes;
+        Some(waiting)
+    }
+
+    /// Takes the claim that has waited longest.
+    pub(crate) fn remove_oldest(&mut self) -> Option<Waiting<T>> {
+        let ticket = *self.waiting.keys().next()?;
+        self.remove(ticket)
+    }
+
+    /// Takes all claims of a source, each with its ticket.
+    pub(crate) fn remove_source(&mut self, source: &SourceId) -> Vec<(Ticket, Waiting<T>)> {
+        let tickets = self.sources.get(&Some(source.clone())).cloned().unwrap_or_default();
+        tickets.into_iter().filter_map(|ticket| Some((ticket, self.remove(ticket)?))).collect()
+    }
+
+    /// Takes all claims whose deadline has passed.
+    pub(crate) fn remove_late(&mut self, now: Instant) -> Vec<Waiting<T>> {
+        let late = self.deadlines.iter().take_while(|(deadline, _)| *deadline <= now).map(|(_, ticket)| *ticket);
+        let late: Vec<_> = late.collect();
+        late.into_iter().filter_map(|ticket| self.remove(ticket)).collect()
+    }
+
+    pub(crate) fn remove_all(&mut self) -> Vec<Waiting<T>> {
+        let all = std::mem::take(&mut self.waiting);
+        *self = Self::new();
+        all.into_values().collect()
+    }
+
+    /// Fills a batch until it is full, or until every source that waits has its share. Claims whose deadline is before
+    /// `urgent` go first.
+    pub(crate) fn fill(&mut self, batch: &mut Filling<T>, order: Order, urgent: Instant) {
+        while !batch.is_full() {
+            let Some(seed) = self.seed(batch, order, urgent) else { return };
+            let Some(waiting) = self.remove(seed) else { return };
+            let vertices = self.vertices_of(&waiting.claim);
+            batch.push(waiting, vertices);
+            for vertex in [Some(vertices.message), vertices.key].into_iter().flatten() {
+                self.take_group(batch, vertex, order);
+            }
+        }
+    }
+
+    /// The next claim in order, of a source that does not have its share yet.
+    fn seed(&self, batch: &Filling<T>, order: Order, urgent: Instant) -> Option<Ticket> {
+        let free = |ticket: &Ticket| {
+            self.waiting.get(ticket).is_some_and(|waiting| !batch.is_saturated(waiting.claim.source.as_ref()))
+        };
+        let deadlines =
+            self.deadlines.iter().take_while(|(deadline, _)| *deadline <= urgent).map(|(_, ticket)| *ticket);
+        // No more claims are looked at than a batch has, so that one source with many deadlines costs the others little.
+        if let Some(ticket) = deadlines.take(MOST_URGENT).find(free) {
+            return Some(ticket);
+        }
+        match order {
+            Order::Oldest => self.heads.iter().copied().find(free),
+            Order::Newest => self.tails.iter().rev().copied().find(free),
+        }
+    }
+
+    /// Moves the claims with a message or a key into the batch, as many as it has room for.
+    fn take_group(&mut self, batch: &mut Filling<T>, vertex: u64, order: Order) {
+        let Some(group) = self.vertices.get(&vertex) else { return };
+        let group: Vec<_> = match order {
+            Order::Oldest => group.iter().copied().take(MOST_OF_GROUP).collect(),
+            Order::Newest => group.iter().rev().copied().take(MOST_OF_GROUP).collect(),
+        };
+        for ticket in group {
+            if batch.is_full() {
+                return;
+            }
+            let source = self.waiting.get(&ticket).and_then(|waiting| waiting.claim.source.as_ref());
+            if batch.is_saturated(source) {
+                continue;
+            }
+            if let Some(waiting) = self.remove(ticket) {
+                let vertices = self.vertices_of(&waiting.claim);
+                batch.push(waiting, vertices);
+            }
+        }
+    }
+
+    fn vertices_of(&self, claim: &ClaimBytes) -> Vertices {
+        let message = match &claim.messages {
+            Messages::Shared(message) => Some(message),
+            Messages::Each(messages) => messages.first(),
+            _ => None,
+        };
+        let key = match &claim.public_keys[..] {
+            [key] => Some(self.hasher.hash_one((claim.suite, "key", key))),
+            _ => None,
+        };
+        Vertices { message: self.hasher.hash_one((claim.suite, "message", message)), key }
+    }
+}
+
+/// The most claims with urgent deadlines that are looked at for each claim of a batch.
+const MOST_URGENT: usize = 16;
+/// The most claims of a message or a key that one batch takes.
+const MOST_OF_GROUP: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+    use quorate::{Backend, MinPk, Suite};
+
+    use super::*;
+
+    fn waiting(key: u8, message: u8, source: Option<u64>, now: Instant) -> Waiting<(u8, u8)> {
+        let claim = ClaimBytes {
+            source: source.map(SourceId::from),
+            ..ClaimBytes::single(MinPk::Eth2.any(), &[key], &[message], &[])
+        };
+        let forecast = Forecast::of(&claim, Backend::Portable);
+        let (deadline, charged) = (None, forecast.alone());
+        Waiting {
+            claim,
+            class: Class::Gossip,
+            arrived: now,
+            deadline,
+            asker: (key, message),
+            forecast,
+            charged,
+            bytes: 1,
+        }
+    }
+
+    fn fill(pool: &mut Pool<(u8, u8)>, target: u64, cap: u64, order: Order, now: Instant) -> Vec<(u8, u8)> {
+        let mut batch = Filling::new(target, cap, 0);
+        pool.fill(&mut batch, order, now);
+        batch.claims.into_iter().map(|waiting| waiting.asker).collect()
+    }
+
+    /// The forecast of one claim with a message of its own.
+    fn alone(now: Instant) -> u64 {
+        waiting(0, 0, None, now).forecast.alone()
+    }
+
+    /// Ten messages arrive in turn. A batch takes all claims of the first message before it takes the next one.
+    #[test]
+    fn claims_that_share_a_message_go_together() {
+        let (mut pool, now) = (Pool::new(), Instant::now());
+        for i in 0..100 {
+            pool.insert(u64::from(i), waiting(i, i % 10, None, now));
+        }
+        let shared = waiting(0, 0, None, now).forecast.shared();
+        let taken = fill(&mut pool, 2 * (alone(now) + 9 * shared), u64::MAX, Order::Oldest, now);
+        assert_eq!(taken.len(), 20);
+        assert!(taken.iter().all(|(_, message)| *message < 2));
+        let newest = fill(&mut pool, alone(now) + 9 * shared, u64::MAX, Order::Newest, now);
+        assert_eq!(newest[0], (99, 9));
+        assert!(newest.iter().all(|(_, message)| *message == 9));
+    }
+
+    #[test]
+    fn claims_that_share_a_key_go_together() {
+        let (mut pool, now) = (Pool::new(), Instant::now());
+        for i in 0..40 {
+            pool.insert(u64::from(i), waiting(i % 4, i, None, now));
+        }
+        let taken = fill(&mut pool, 5 * alone(now), u64::MAX, Order::Oldest, now);
+        assert!(taken.len() >= 6 && taken[..6].iter().all(|(key, _)| *key == 0), "{taken:?}");
+    }
+
+    /// A flood by one source leaves three quarters of a batch to the others.
+    #[test]
+    fn a_source_gets_its_share_of_a_batch() {
+        let (mut pool, now) = (Pool::new(), Instant::now());
+        for i in 0..100 {
+            pool.insert(u64::from(i), waiting(i, i, Some(1), now));
+        }
+        for i in 100..120 {
+            pool.insert(u64::from(i), waiting(i, i, Some(u64::from(i)), now));
+        }
+        assert_eq!(pool.sources(), 21);
+        let taken = fill(&mut pool, 16 * alone(now), 4 * alone(now), Order::Oldest, now);
+        assert_eq!(taken.iter().filter(|(key, _)| *key < 100).count(), 4);
+        assert_eq!(taken.len(), 16);
+        // Nobody else is left after these, and the batch is closed although it is not full.
+        fill(&mut pool, 100 * alone(now), 4 * alone(now), Order::Oldest, now);
+        assert_eq!(pool.sources(), 1);
+        assert_eq!(pool.remove_source(&1.into()).len(), 92);
+        assert!(pool.is_empty() && pool.heads.is_empty() && pool.tails.is_empty() && pool.vertices.is_empty());
+    }
+
+    #[test]
+    fn urgent_deadlines_go_first() {
+        let (mut pool, now) = (Pool::new(), Instant::now());
+        for i in 0..20 {
+            let deadline = (i >= 15).then(|| now + Duration::from_millis(u64::from(100 - i)));
+            pool.insert(u64::from(i), Waiting { deadline, ..waiting(i, i, None, now) });
+        }
+        assert_eq!(pool.earliest_deadline(), Some(now + Duration::from_millis(81)));
+        let mut batch = Filling::new(3 * alone(now), u64::MAX, 0);
+        pool.fill(&mut batch, Order::Oldest, now + Duration::from_millis(82));
+        let taken: Vec<_> = batch.claims.iter().map(|waiting| waiting.asker.0).collect();
+        assert_eq!(taken, [19, 18, 0]);
+        assert_eq!(pool.remove_late(now + Duration::from_millis(84)).len(), 2);
+    }
+
+    proptest! {
+        /// However claims come and go, all indexes agree with the claims, and nothing is lost or doubled.
+        #[test]
+        fn indexes_agree(steps in prop::collection::vec((0u8..6, 0u8..5, 0u8..5, prop::option::of(0u64..4)), 1..120)) {
+            let (mut pool, now) = (Pool::new(), Instant::now());
+            let (mut inside, mut out) = (0, 0);
+            for (ticket, (step, key, message, source)) in steps.into_iter().enumerate() {
+                match step {
+                    0..3 => {
+                        let deadline = (key == 0).then(|| now + Duration::from_millis(u64::from(message)));
+                        pool.insert(ticket as u64, Waiting { deadline, ..waiting(key, message, source, now) });
+                        inside += 1;
+                    }
+                    3 => {
+                        let order = if key == 0 { Order::Newest } else { Order::Oldest };
+                        out += fill(&mut pool, u64::from(message) * alone(now), 2 * alone(now), order, now).len();
+                    }
+                    4 => out += usize::from(pool.remove_oldest().is_some()),
+                    _ => out += pool.remove_source(&source.unwrap_or(0).into()).len(),
+                }
+                prop_assert_eq!(pool.len(), inside - out);
+                let tickets: BTreeSet<_> = pool.waiting.keys().copied().collect();
+                let of_sources: Vec<_> = pool.sources.values().flatten().copied().collect();
+                prop_assert_eq!(of_sources.len(), tickets.len());
+                prop_assert!(pool.sources.values().all(|of_source| !of_source.is_empty()));
+                let heads: BTreeSet<_> = pool.sources.values().filter_map(|of_source| of_source.first().copied()).collect();
+                let tails: BTreeSet<_> = pool.sources.values().filter_map(|of_source| of_source.last().copied()).collect();
+                prop_assert_eq!(&pool.heads, &heads);
+                prop_assert_eq!(&pool.tails, &tails);
+                let grouped: BTreeSet<_> = pool.vertices.values().flatten().copied().collect();
+                prop_assert_eq!(&grouped, &tickets);
+                prop_assert_eq!(pool.charged, pool.waiting.values().map(|w| w.charged).sum::<u64>());
+                prop_assert_eq!(pool.bytes, pool.len());
+                prop_assert_eq!(pool.deadlines.len(), pool.waiting.values().filter(|w| w.deadline.is_some()).count());
+            }
+        }
+    }
+}

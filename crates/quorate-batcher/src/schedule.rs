@@ -1,0 +1,648 @@
+//! When a batch closes, what goes into it, and what is refused. A state machine: it has no clock, no threads and no
+//! arithmetic on curves, so that tests decide what time it is.
+//!
+//! Workers ask [`Schedule::next`] for work, and are told to verify a batch, to ask again at some time, or to wait until
+//! they are woken. Whoever calls a method answers the claims that it hands back.
+
+use std::{
+    collections::VecDeque,
+    num::NonZeroUsize,
+    time::{Duration, Instant},
+};
+
+use quorate::{ClaimBytes, Forecast, Reason, SourceId};
+
+use crate::{
+    answer::Refused,
+    class::Class,
+    pool::{Filling, Order, Pool, Ticket, Waiting},
+    settings::Settings,
+    source::{SourceReport, Sources, Standing, size},
+};
+
+/// The claims that wait, the batches that are being verified, and the sources.
+#[derive(Debug)]
+pub(crate) struct Schedule<T> {
+    settings: Settings,
+    sources: Sources,
+    blocks: VecDeque<Waiting<T>>,
+    block_work: u64,
+    block_bytes: usize,
+    duty: Pool<T>,
+    gossip: Pool<T>,
+    suspects: Pool<T>,
+    next_ticket: Ticket,
+    /// Batches of blocks that are being verified.
+    blocks_running: usize,
+    /// Other batches that are being verified.
+    running: usize,
+    suspects_running: bool,
+    /// How much more time suspects may get while others wait, in nanoseconds. Others' batches add to it.
+    suspects_credit: f64,
+    /// How much longer a batch takes on this machine than the plan's table says.
+    pace: f64,
+    /// During an overload: how many claims it refused.
+    overload: Option<u64>,
+    stopping: bool,
+}
+
+/// Whom to answer, and that it was refused.
+pub(crate) type Rejected<T> = (Waiting<T>, Refused);
+
+/// What a worker shall do.
+#[derive(Debug)]
+pub(crate) enum Next<T> {
+    /// Verify these claims.
+    Batch(Batch<T>),
+    /// Ask again at this time, or when it is woken.
+    At(Instant),
+    /// Ask again when it is woken.
+    Idle,
+    /// End: there is nothing left, and nothing will come.
+    End,
+}
+
+/// Which work a worker takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Blocks alone.
+    Blocks,
+    /// Everything.
+    All,
+}
+
+/// Claims that are verified together.
+#[derive(Debug)]
+pub(crate) struct Batch<T> {
+    pub(crate) claims: Vec<Waiting<T>>,
+    pub(crate) kind: BatchKind,
+    pub(crate) closed_by: ClosedBy,
+    /// By the plan's table, in nanoseconds.
+    planned_by_table: u64,
+    /// What it is expected to take.
+    pub(crate) planned: Duration,
+    /// On how many threads it is verified.
+    pub(crate) threads: NonZeroUsize,
+}
+
+/// What a batch is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BatchKind {
+    /// Blocks, on all threads.
+    Block,
+    /// Claims of duties, filled up with gossip.
+    Duty,
+    /// Gossip.
+    Gossip,
+    /// Claims of suspects.
+    Suspects,
+}
+
+impl BatchKind {
+    /// The name in metrics: `block`, `duty`, `gossip`, `suspects`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Duty => "duty",
+            Self::Gossip => "gossip",
+            Self::Suspects => "suspects",
+        }
+    }
+}
+
+/// Why a batch was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClosedBy {
+    /// Blocks do not wait.
+    Block,
+    /// Its planned work reached the target.
+    Full,
+    /// A worker was idle, and the first claim had waited as long as it may.
+    Wait,
+    /// A claim's deadline was near.
+    Deadline,
+    /// The batcher was stopping.
+    Stop,
+}
+
+impl ClosedBy {
+    /// The name in metrics: `block`, `full`, `wait`, `deadline`, `stop`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Full => "full",
+            Self::Wait => "wait",
+            Self::Deadline => "deadline",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// How much work waits. Work is planned work, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Load {
+    /// Work of blocks.
+    pub block_us: u64,
+    /// Work of duties.
+    pub duty_us: u64,
+    /// Work of gossip.
+    pub gossip_us: u64,
+    /// Work of suspects.
+    pub suspects_us: u64,
+    /// How much work may wait.
+    pub capacity_us: u64,
+    /// How many claims wait.
+    pub claims: usize,
+    /// The memory that they take, in bytes.
+    pub bytes: usize,
+    /// How many batches are being verified.
+    pub running: usize,
+    /// Whether claims were refused because too much waited, and not less than half of what may wait has waited since.
+    pub overloaded: bool,
+    /// Whether it takes no more claims.
+    pub stopping: bool,
+}
+
+impl Load {
+    /// All work that waits.
+    #[must_use]
+    pub fn waiting_us(&self) -> u64 {
+        self.block_us + self.duty_us + self.gossip_us + self.suspects_us
+    }
+
+    /// Whether a new claim would be verified soon: less than 80 % of what may wait is waiting. A service says with it that
+    /// it wants no more work *before* it must refuse some.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.stopping && !self.overloaded && self.waiting_us() < self.capacity_us / 5 * 4
+    }
+}
+
+/// The end of an overload, or its begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OverloadChange {
+    Begins,
+    Ends { refused: u64 },
+}
+
+/// A source was banned.
+#[derive(Debug)]
+pub(crate) struct Banned<T> {
+    pub(crate) report: SourceReport,
+    pub(crate) evicted: Vec<Rejected<T>>,
+}
+
+impl<T> Schedule<T> {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            sources: Sources::new(settings.sources.clone()),
+            settings,
+            blocks: VecDeque::new(),
+            block_work: 0,
+            block_bytes: 0,
+            duty: Pool::new(),
+            gossip: Pool::new(),
+            suspects: Pool::new(),
+            next_ticket: 0,
+            blocks_running: 0,
+            running: 0,
+            suspects_running: false,
+            suspects_credit: 0.0,
+            pace: 1.0,
+            overload: None,
+            stopping: false,
+        }
+    }
+
+    /// Takes a claim. Hands back what is refused: the claim itself, or older gossip in its place.
+    pub(crate) fn admit(
+        &mut self,
+        claim: ClaimBytes,
+        class: Class,
+        deadline: Option<Instant>,
+        asker: T,
+        now: Instant,
+    ) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
+        let forecast = Forecast::of(&claim, self.settings.backend);
+        let bytes = size(&claim);
+        let standing = claim.source.as_ref().map_or(Standing::Trusted, |source| self.sources.standing(source, now));
+        let mut waiting =
+            Waiting { claim, class, arrived: now, deadline, asker, forecast, charged: forecast.alone(), bytes };
+        let refused = if self.stopping {
+            Some(Refused::Stopped)
+        } else if standing == Standing::Banned {
+            Some(Refused::Banned)
+        } else if deadline.is_some_and(|deadline| deadline <= now) {
+            Some(Refused::DeadlinePassed)
+        } else {
+            None
+        };
+        if let Some(refused) = refused {
+            return (vec![(waiting, refused)], None);
+        }
+        if class == Class::Block {
+            let (evicted, fits) = self.make_room(&waiting, standing);
+            let change = self.count_overload(evicted.len() + usize::from(!fits));
+            if !fits {
+                return (with(evicted, waiting), change);
+            }
+            self.block_work += waiting.charged;
+            self.block_bytes += waiting.bytes;
+            self.blocks.push_back(waiting);
+            return (overloaded(evicted), change);
+        }
+        waiting.charged = self.pool(class, standing).charge(&waiting.claim, forecast);
+        let (evicted, fits) = self.make_room(&waiting, standing);
+        let change = self.count_overload(evicted.len() + usize::from(!fits));
+        if !fits {
+            return (with(evicted, waiting), change);
+        }
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.pool(class, standing).insert(ticket, waiting);
+        (overloaded(evicted), change)
+    }
+
+    /// What a worker shall do, and the claims whose deadlines have passed.
+    pub(crate) fn next(&mut self, role: Role, now: Instant) -> (Next<T>, Vec<Rejected<T>>) {
+        let mut rejected = Vec::new();
+        for pool in [&mut self.duty, &mut self.gossip, &mut self.suspects] {
+            if pool.earliest_deadline().is_some_and(|deadline| deadline <= now) {
+                let late = pool.remove_late(now);
+                rejected.extend(late.into_iter().map(|waiting| (waiting, Refused::DeadlinePassed)));
+            }
+        }
+        if !self.blocks.is_empty() {
+            return (self.blocks(now, &mut rejected), rejected);
+        }
+        let next = match role {
+            _ if self.stopping && self.is_empty() => Next::End,
+            Role::Blocks => Next::Idle,
+            // A block has all cores to itself, as soon as the batches in progress have ended.
+            Role::All if self.blocks_running > 0 => Next::Idle,
+            Role::All => self.batch(now),
+        };
+        (next, rejected)
+    }
+
+    /// When the next batch closes if nothing else comes: for whoever must decide whether to wake a worker.
+    pub(crate) fn next_close(&self, now: Instant) -> Option<Instant> {
+        if !self.blocks.is_empty() {
+            return Some(now);
+        }
+        if self.blocks_running > 0 {
+            return None;
+        }
+        let suspects = self.close(Group::Suspects, now).filter(|_| !self.suspects_running);
+        [self.close(Group::Others, now), suspects].into_iter().flatten().map(|(at, _)| at).min()
+    }
+
+    /// A batch was verified. `took` is the time that it took, or `None` if its verification failed or found something
+    /// false, so that the time says nothing about the next batch.
+    pub(crate) fn done(&mut self, kind: BatchKind, planned_by_table: u64, took: Duration, was_true: bool) {
+        match kind {
+            BatchKind::Block => self.blocks_running -= 1,
+            BatchKind::Suspects => {
+                self.running -= 1;
+                self.suspects_running = false;
+                self.suspects_credit -= took.as_nanos() as f64;
+            }
+            BatchKind::Duty | BatchKind::Gossip => {
+                self.running -= 1;
+                let most = 4.0 * self.settings.target.as_nanos() as f64;
+                let share = self.settings.sources.suspects_share;
+                self.suspects_credit = (self.suspects_credit + took.as_nanos() as f64 * share).min(most);
+            }
+        }
+        // Blocks run on other threads beside batches, so their times say less.
+        if was_true && kind != BatchKind::Block && planned_by_table > 0 {
+            let measured = took.as_nanos() as f64 / planned_by_table as f64;
+            self.pace = (self.pace + (measured - self.pace) * PACE_GAIN).clamp(PACE_LEAST, PACE_MOST);
+        }
+    }
+
+    /// Counts a claim that was proven false. If that bans its source, everything of it that waits is handed back. If it
+    /// makes it a suspect, its claims move to those of other suspects.
+    pub(crate) fn found_false(&mut self, claim: &ClaimBytes, reason: Reason, now: Instant) -> Option<Banned<T>> {
+        let source = claim.source.as_ref()?;
+        if self.sources.found_false(claim, reason, now) {
+            let evicted = self.evict(source);
+            return Some(Banned { report: self.sources.report(source, now)?, evicted });
+        }
+        if self.sources.standing(source, now) == Standing::Suspect {
+            for pool in [&mut self.duty, &mut self.gossip] {
+                for (ticket, waiting) in pool.remove_source(source) {
+                    self.suspects.insert(ticket, waiting);
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn until_ban(&self, source: &SourceId, now: Instant) -> usize {
+        self.sources.until_ban(source, now)
+    }
+
+    pub(crate) fn ban(&mut self, source: &SourceId, now: Instant, time: Duration) -> Option<Banned<T>> {
+        self.sources.ban(source.clone(), now, time);
+        Some(Banned { evicted: self.evict(source), report: self.sources.report(source, now)? })
+    }
+
+    pub(crate) fn pardon(&mut self, source: &SourceId) -> bool {
+        self.sources.pardon(source)
+    }
+
+    pub(crate) fn sources(&self, now: Instant) -> Vec<SourceReport> {
+        self.sources.reports(now)
+    }
+
+    pub(crate) fn load(&self) -> Load {
+        let us = |work: u64| (work as f64 * self.pace / 1000.0) as u64;
+        Load {
+            block_us: us(self.block_work),
+            duty_us: us(self.duty.charged()),
+            gossip_us: us(self.gossip.charged()),
+            suspects_us: us(self.suspects.charged()),
+            capacity_us: us(self.capacity()),
+            claims: self.blocks.len() + self.duty.len() + self.gossip.len() + self.suspects.len(),
+            bytes: self.bytes(),
+            running: self.running + self.blocks_running,
+            overloaded: self.overload.is_some(),
+            stopping: self.stopping,
+        }
+    }
+
+    /// Takes no more claims, and closes batches at once.
+    pub(crate) fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    /// Whether nothing waits and nothing is being verified.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_empty() && self.running + self.blocks_running == 0
+    }
+
+    /// Hands back everything that waits.
+    pub(crate) fn abandon(&mut self) -> Vec<Rejected<T>> {
+        let blocks: Vec<_> = self.blocks.drain(..).collect();
+        (self.block_work, self.block_bytes) = (0, 0);
+        let pools = [&mut self.duty, &mut self.gossip, &mut self.suspects].into_iter().flat_map(Pool::remove_all);
+        blocks.into_iter().chain(pools).map(|waiting| (waiting, Refused::Stopped)).collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.duty.is_empty() && self.gossip.is_empty() && self.suspects.is_empty()
+    }
+
+    fn pool(&mut self, class: Class, standing: Standing) -> &mut Pool<T> {
+        match (standing, class) {
+            (Standing::Suspect, _) => &mut self.suspects,
+            (_, Class::Duty) => &mut self.duty,
+            _ => &mut self.gossip,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.block_bytes + self.duty.bytes() + self.gossip.bytes() + self.suspects.bytes()
+    }
+
+    fn waiting(&self) -> u64 {
+        self.block_work + self.duty.charged() + self.gossip.charged() + self.suspects.charged()
+    }
+
+    /// How much work may wait, in nanoseconds by the plan's table.
+    fn capacity(&self) -> u64 {
+        self.by_table(self.settings.queue).saturating_mul(self.settings.threads.get() as u64)
+    }
+
+    /// A time on this machine, in nanoseconds by the plan's table.
+    fn by_table(&self, time: Duration) -> u64 {
+        ((time.as_nanos() as f64 / self.pace) as u64).max(1)
+    }
+
+    fn on_this_machine(&self, by_table: u64) -> Duration {
+        Duration::from_nanos((by_table as f64 * self.pace) as u64)
+    }
+
+    /// Evicts what is less urgent or older than a claim, until the claim fits. `false` if it does not fit. A claim always
+    /// fits where nothing waits, however large it is.
+    fn make_room(&mut self, new: &Waiting<T>, standing: Standing) -> (Vec<Waiting<T>>, bool) {
+        // What is larger than a part of the queue pushes nobody out: else one large claim would empty it.
+        let may_evict = new.class == Class::Block || new.charged <= self.capacity() / LARGE_OF_QUEUE;
+        let mut evicted = Vec::new();
+        if new.bytes > self.settings.queue_bytes {
+            return (evicted, false);
+        }
+        let suspects_capacity = self.capacity() / SUSPECTS_OF_QUEUE;
+        if standing == Standing::Suspect && new.class != Class::Block && may_evict {
+            while !self.suspects.is_empty() && self.suspects.charged() + new.charged > suspects_capacity {
+                evicted.extend(self.suspects.remove_oldest());
+            }
+        }
+        loop {
+            let fits = self.waiting() + new.charged <= self.capacity()
+                && self.bytes() + new.bytes <= self.settings.queue_bytes;
+            if fits || self.is_empty() {
+                return (evicted, true);
+            }
+            if !may_evict {
+                return (evicted, false);
+            }
+            let oldest = match self.suspects.remove_oldest() {
+                None if standing == Standing::Suspect && new.class != Class::Block => None,
+                None => self.gossip.remove_oldest(),
+                suspect => suspect,
+            };
+            let oldest = match oldest {
+                None if new.class == Class::Block => self.duty.remove_oldest(),
+                oldest => oldest,
+            };
+            match oldest {
+                Some(oldest) => evicted.push(oldest),
+                None => return (evicted, false),
+            }
+        }
+    }
+
+    /// Counts what was refused for lack of room. Says when an overload begins, and when it is over.
+    fn count_overload(&mut self, refused: usize) -> Option<OverloadChange> {
+        let is_over = refused == 0 && self.waiting() <= self.capacity() / 2;
+        match self.overload {
+            Some(before) if is_over => {
+                self.overload = None;
+                Some(OverloadChange::Ends { refused: before })
+            }
+            Some(before) => {
+                self.overload = Some(before + refused as u64);
+                None
+            }
+            None if refused > 0 => {
+                self.overload = Some(refused as u64);
+                Some(OverloadChange::Begins)
+            }
+            None => None,
+        }
+    }
+
+    /// Whether an overload is over. Claims may stop to come, so that a worker must ask.
+    pub(crate) fn end_overload(&mut self) -> Option<OverloadChange> {
+        self.overload.is_some().then(|| self.count_overload(0)).flatten()
+    }
+
+    /// All blocks that wait.
+    fn blocks(&mut self, now: Instant, rejected: &mut Vec<Rejected<T>>) -> Next<T> {
+        (self.block_work, self.block_bytes) = (0, 0);
+        let mut claims = Vec::new();
+        for waiting in self.blocks.drain(..) {
+            if waiting.deadline.is_some_and(|deadline| deadline <= now) {
+                rejected.push((waiting, Refused::DeadlinePassed));
+            } else {
+                claims.push(waiting);
+            }
+        }
+        if claims.is_empty() {
+            return Next::At(now);
+        }
+        self.blocks_running += 1;
+        let work = claims.iter().map(|waiting| waiting.charged).sum::<u64>();
+        let planned_by_table = Forecast::of_batch(self.settings.backend) + work;
+        Next::Batch(Batch {
+            claims,
+            kind: BatchKind::Block,
+            closed_by: ClosedBy::Block,
+            planned_by_table,
+            planned: self.on_this_machine(planned_by_table / self.settings.threads.get() as u64),
+            threads: self.settings.threads,
+        })
+    }
+
+    /// A batch of the others or of the suspects, if one closes now.
+    fn batch(&mut self, now: Instant) -> Next<T> {
+        let others = self.close(Group::Others, now);
+        let suspects = self.close(Group::Suspects, now).filter(|_| !self.suspects_running);
+        let closes = |close: Option<(Instant, ClosedBy)>| close.filter(|(at, _)| *at <= now).map(|(_, by)| by);
+        // Suspects go first only with the time that others' batches have earned for them.
+        if let Some(closed_by) = closes(suspects).filter(|_| self.suspects_credit > 0.0 || closes(others).is_none()) {
+            return Next::Batch(self.fill(Group::Suspects, closed_by, now));
+        }
+        if let Some(closed_by) = closes(others) {
+            return Next::Batch(self.fill(Group::Others, closed_by, now));
+        }
+        [others, suspects].into_iter().flatten().map(|(at, _)| at).min().map_or(Next::Idle, Next::At)
+    }
+
+    /// When a batch of a group closes if a worker is idle, and why.
+    fn close(&self, group: Group, now: Instant) -> Option<(Instant, ClosedBy)> {
+        let (first, second, wait) = match group {
+            Group::Others => (&self.duty, Some(&self.gossip), self.settings.linger.min(self.settings.longest_wait)),
+            Group::Suspects => (&self.suspects, None, self.settings.longest_wait),
+        };
+        let pools = || [Some(first), second].into_iter().flatten();
+        let oldest = pools().filter_map(Pool::oldest).min()?;
+        let work = Forecast::of_batch(self.settings.backend) + pools().map(Pool::charged).sum::<u64>();
+        let target = self.by_table(self.settings.target);
+        if self.stopping {
+            return Some((now, ClosedBy::Stop));
+        }
+        if work >= target {
+            return Some((now, ClosedBy::Full));
+        }
+        // So early that the verdict is there in time.
+        let needed = self.on_this_machine(work.min(target));
+        let deadline = pools().filter_map(Pool::earliest_deadline).min();
+        let deadline = deadline.map(|deadline| deadline.checked_sub(needed).unwrap_or(now));
+        let waited = oldest.checked_add(wait).unwrap_or(now);
+        match deadline {
+            Some(deadline) if deadline < waited => Some((deadline, ClosedBy::Deadline)),
+            _ => Some((waited, ClosedBy::Wait)),
+        }
+    }
+
+    fn fill(&mut self, group: Group, closed_by: ClosedBy, now: Instant) -> Batch<T> {
+        let target = self.by_table(self.settings.target);
+        let fixed = Forecast::of_batch(self.settings.backend);
+        let sources = match group {
+            Group::Others => self.duty.sources() + self.gossip.sources(),
+            Group::Suspects => self.suspects.sources(),
+        };
+        let share = self.settings.sources.share.max(1.0 / sources as f64);
+        let mut batch = Filling::new(target, ((target as f64 * share) as u64).max(1), fixed);
+        // Two more batches may be before the next one that a claim could go into.
+        let urgent = now + 2 * self.settings.target;
+        let kind = match group {
+            Group::Suspects => {
+                self.suspects.fill(&mut batch, Order::Oldest, urgent);
+                self.suspects_running = true;
+                BatchKind::Suspects
+            }
+            Group::Others => {
+                self.duty.fill(&mut batch, Order::Oldest, urgent);
+                let kind = if batch.claims.is_empty() { BatchKind::Gossip } else { BatchKind::Duty };
+                let order = if self.overload.is_some() { Order::Newest } else { Order::Oldest };
+                self.gossip.fill(&mut batch, order, urgent);
+                kind
+            }
+        };
+        self.running += 1;
+        Batch {
+            planned: self.on_this_machine(batch.planned),
+            planned_by_table: batch.planned,
+            claims: batch.claims,
+            kind,
+            closed_by,
+            threads: NonZeroUsize::MIN,
+        }
+    }
+
+    /// Takes everything of a source out of the queue.
+    fn evict(&mut self, source: &SourceId) -> Vec<Rejected<T>> {
+        let is_of_source = |waiting: &Waiting<T>| waiting.claim.source.as_ref() == Some(source);
+        let (of_source, others): (Vec<_>, Vec<_>) = self.blocks.drain(..).partition(is_of_source);
+        self.blocks = others.into();
+        self.block_work -= of_source.iter().map(|waiting| waiting.charged).sum::<u64>();
+        self.block_bytes -= of_source.iter().map(|waiting| waiting.bytes).sum::<usize>();
+        let pools = [&mut self.duty, &mut self.gossip, &mut self.suspects].into_iter();
+        let waiting = pools.flat_map(|pool| pool.remove_source(source)).map(|(_, waiting)| waiting);
+        of_source.into_iter().chain(waiting).map(|waiting| (waiting, Refused::Banned)).collect()
+    }
+}
+
+impl<T> Batch<T> {
+    /// By the plan's table, in nanoseconds.
+    pub(crate) fn planned_by_table(&self) -> u64 {
+        self.planned_by_table
+    }
+}
+
+/// Whose claims share batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Others,
+    Suspects,
+}
+
+fn overloaded<T>(evicted: Vec<Waiting<T>>) -> Vec<Rejected<T>> {
+    evicted.into_iter().map(|waiting| (waiting, Refused::Overloaded)).collect()
+}
+
+fn with<T>(evicted: Vec<Waiting<T>>, new: Waiting<T>) -> Vec<Rejected<T>> {
+    overloaded(evicted.into_iter().chain([new]).collect())
+}
+
+/// The part of the queue that suspects may have.
+const SUSPECTS_OF_QUEUE: u64 = 4;
+/// A claim of duty or gossip that is a larger part of the queue evicts nothing.
+const LARGE_OF_QUEUE: u64 = 4;
+/// How much of the difference between the expected and the measured pace one batch corrects.
+const PACE_GAIN: f64 = 0.1;
+const PACE_LEAST: f64 = 0.1;
+const PACE_MOST: f64 = 20.0;

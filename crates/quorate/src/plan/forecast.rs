@@ -1,0 +1,119 @@
+//! What a claim will cost, before anything of it is decoded. Who collects claims into batches closes a batch by it.
+//!
+//! ```
+//! use quorate::{Backend, ClaimBytes, Forecast, MinPk, Suite};
+//! let claim = ClaimBytes::single(MinPk::Eth2.any(), &[0; 48], b"attestation", &[0; 96]);
+//! let forecast = Forecast::of(&claim, Backend::Portable);
+//! // If another claim of the batch has the same message, this one needs no hash and no pairing of its own.
+//! assert!(forecast.shared() < forecast.alone() / 3);
+//! ```
+
+use quorate_curve::{Backend, Pairing};
+
+use super::cost::Costs;
+use crate::{
+    claim_bytes::{ClaimBytes, Messages},
+    suite::{AnySuite, MinPk, MinSig, Suite},
+};
+
+/// What a claim adds to the work of a batch, in nanoseconds on the machine on which the plan's costs were measured.
+///
+/// The sum over a batch, with the message and the pairing of each distinct message counted once, is about what its plan
+/// costs by the same table, or more: a plan can only find cheaper pairings than one for each message. Keys count as
+/// decoded before, and only true claims are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// What the claim costs in any batch: its signature decoded, checked and weighed, its keys weighed.
+    pub own: u64,
+    /// Its messages hashed. A message that another claim of the batch has is hashed once for both.
+    pub hash: u64,
+    /// Its messages paired. Claims that share a message or a key share a pairing.
+    pub pairing: u64,
+}
+
+impl Forecast {
+    /// The forecast for a claim.
+    pub fn of(claim: &ClaimBytes, backend: Backend) -> Self {
+        match claim.suite {
+            AnySuite::MinPk(_) => Self::in_variant::<MinPk>(claim, backend),
+            AnySuite::MinSig(_) => Self::in_variant::<MinSig>(claim, backend),
+            #[cfg(feature = "bn254")]
+            AnySuite::Bn254(suite) => {
+                // Verified by itself: nothing is shared.
+                let pairings = 2 + claim.statements() * (1 + suite.pairings_per_key());
+                Self { own: pairings as u64 * BN254_PAIRING, hash: 0, pairing: 0 }
+            }
+        }
+    }
+
+    fn in_variant<S: Suite>(claim: &ClaimBytes, backend: Backend) -> Self {
+        let costs = Costs::of::<S>(backend, Pairing::Ate);
+        let keys = claim.statements() as u64;
+        let (messages, weighted) = match &claim.messages {
+            Messages::Each(messages) => (messages.len() as u64, keys),
+            Messages::Shared(_) | Messages::ProofOfPossession => (1, 1),
+        };
+        let signature = costs.decode_signature + costs.subgroup_check_in_sum + costs.weighted_signature;
+        Self {
+            own: signature + weighted * costs.weighted_key + keys * ADDED_KEY,
+            hash: messages * (costs.hash - costs.saved_by_sum),
+            pairing: messages * (costs.pairing + costs.saved_by_sum),
+        }
+    }
+
+    /// What every batch costs, whatever is in it: the pair of its signatures, the squarings of its Miller loop, and a
+    /// final exponentiation.
+    pub fn of_batch(backend: Backend) -> u64 {
+        let costs = Costs::of::<MinPk>(backend, Pairing::Ate);
+        costs.product + costs.pairing + costs.final_exponentiation
+    }
+
+    /// The claim with messages and keys that no other claim of the batch has.
+    pub fn alone(self) -> u64 {
+        self.own + self.hash + self.pairing
+    }
+
+    /// The claim with a key that another claim of the batch has, and with messages of its own.
+    pub fn with_shared_key(self) -> u64 {
+        self.own + self.hash
+    }
+
+    /// The claim with messages that another claim of the batch has.
+    pub fn shared(self) -> u64 {
+        self.own
+    }
+}
+
+/// A key that is looked up and added to a sum.
+const ADDED_KEY: u64 = 400;
+
+/// One of the pairings of a claim on BN254.
+#[cfg(feature = "bn254")]
+const BN254_PAIRING: u64 = 700_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::Suite;
+
+    fn claim(suite: AnySuite, keys: usize, messages: Messages) -> ClaimBytes {
+        ClaimBytes { public_keys: vec![vec![0; 48]; keys], messages, ..ClaimBytes::single(suite, &[], b"", &[]) }
+    }
+
+    /// More keys, more messages and nothing shared never cost less.
+    #[test]
+    fn more_costs_more() {
+        for backend in [Backend::Portable, Backend::auto()] {
+            for suite in [MinPk::Eth2.any(), MinSig::Basic.any()] {
+                let one = Forecast::of(&claim(suite, 1, Messages::Shared(b"m"[..].into())), backend);
+                let committee = Forecast::of(&claim(suite, 512, Messages::Shared(b"m"[..].into())), backend);
+                let block = Forecast::of(&claim(suite, 512, Messages::Each(vec![b"m"[..].into(); 512])), backend);
+                assert!(one.shared() < one.with_shared_key() && one.with_shared_key() < one.alone());
+                assert!(one.alone() < committee.alone() && committee.alone() < block.alone());
+                assert_eq!(one.hash, committee.hash);
+                assert_eq!(block.pairing, 512 * one.pairing);
+                assert!(Forecast::of_batch(backend) > one.pairing);
+            }
+        }
+    }
+}
