@@ -34,6 +34,7 @@ CRATES = {
     "quorate-batcher": {"quorate"},
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold"},
+    "quorate-server": {"quorate", "quorate-batcher", "quorate-formats"},
     "quorate-bench": {"quorate", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -56,6 +57,7 @@ ORDERS = {
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
     "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
     "quorate-blst": "check threads points multi_point verify variant",
+    "quorate-server": "config log claims answer metrics budget listen/readers listen/socket listen app api/error api/schema api/stream api/verify api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 
