@@ -5,23 +5,23 @@ use std::sync::{Arc, Mutex};
 use quorate::{Backend, ClaimBytes, Messages, SecretKey, Suite, aggregate::aggregate};
 use quorate_batcher::{BatchReport, Event, Observer, Refused};
 
-pub fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
+pub(crate) fn secret<S: Suite>(suite: S, i: u8) -> SecretKey<S> {
     SecretKey::key_gen(suite, &[i; 32], b"batcher").unwrap()
 }
 
 /// Key `key` signed message `i`, or another message.
-pub fn claim<S: Suite>(suite: S, key: u8, i: u32, lie: bool) -> ClaimBytes {
+pub(crate) fn claim<S: Suite>(suite: S, key: u8, i: u32, lie: bool) -> ClaimBytes {
     let (secret, signed) = (secret(suite, key), if lie { !i } else { i });
     let (key, signature) = (secret.public_key().to_bytes(), secret.sign(suite, &signed.to_be_bytes()).to_bytes());
     ClaimBytes::single(suite.any(), key.as_ref(), &i.to_be_bytes(), signature.as_ref())
 }
 
-pub fn from(claim: ClaimBytes, source: u64) -> ClaimBytes {
+pub(crate) fn from(claim: ClaimBytes, source: u64) -> ClaimBytes {
     ClaimBytes { source: Some(source.into()), ..claim }
 }
 
 /// One claim with the sum of the signatures of several.
-pub fn block<S: Suite>(suite: S, claims: &[ClaimBytes]) -> ClaimBytes {
+pub(crate) fn block<S: Suite>(suite: S, claims: &[ClaimBytes]) -> ClaimBytes {
     let signatures: Vec<_> =
         claims.iter().map(|claim| quorate::Signature::<S>::from_bytes(&claim.signature).unwrap()).collect();
     let messages = claims.iter().map(|claim| match &claim.messages {
@@ -39,16 +39,16 @@ pub fn block<S: Suite>(suite: S, claims: &[ClaimBytes]) -> ClaimBytes {
 
 /// What happened.
 #[derive(Default)]
-pub struct Seen {
-    pub batches: Mutex<Vec<BatchReport>>,
-    pub refused: Mutex<Vec<Refused>>,
-    pub bans: Mutex<Vec<(String, u64, usize)>>,
-    pub stored: Mutex<usize>,
-    pub others: Mutex<Vec<String>>,
+pub(crate) struct Seen {
+    pub(crate) batches: Mutex<Vec<BatchReport>>,
+    pub(crate) refused: Mutex<Vec<Refused>>,
+    pub(crate) bans: Mutex<Vec<(String, u64, usize)>>,
+    pub(crate) stored: Mutex<usize>,
+    pub(crate) others: Mutex<Vec<String>>,
 }
 
 impl Seen {
-    pub fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self::default())
     }
 }
