@@ -517,8 +517,10 @@ impl Shared {
     }
 
     fn observe(&self, event: &Event<'_>) {
-        if let Some(observer) = &self.observer {
-            observer.observe(event);
+        let Some(observer) = &self.observer else { return };
+        // What an observer does must cost no claim its answer and no worker its life.
+        if catch_unwind(AssertUnwindSafe(|| observer.observe(event))).is_err() {
+            tracing::error!("the observer panicked; its fault is ignored");
         }
     }
 }

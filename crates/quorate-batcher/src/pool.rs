@@ -14,7 +14,7 @@ use std::{
     time::Instant,
 };
 
-use quorate::{ClaimBytes, Forecast, Messages, SourceId};
+use quorate::{ClaimBytes, Forecast, SourceId};
 
 use crate::class::Class;
 
@@ -113,7 +113,7 @@ impl<T> Filling<T> {
 /// The hashes by which a claim is grouped.
 #[derive(Clone, Copy, Debug)]
 struct Vertices {
-    /// Of its first message.
+    /// Of its messages.
     message: u64,
     /// Of its key, if it has one key.
     key: Option<u64>,
@@ -303,16 +303,12 @@ impl<T> Pool<T> {
     }
 
     fn vertices_of(&self, claim: &ClaimBytes) -> Vertices {
-        let message = match &claim.messages {
-            Messages::Shared(message) => Some(message),
-            Messages::Each(messages) => messages.first(),
-            _ => None,
-        };
         let key = match &claim.public_keys[..] {
             [key] => Some(self.hasher.hash_one((claim.suite, "key", key))),
             _ => None,
         };
-        Vertices { message: self.hasher.hash_one((claim.suite, "message", message)), key }
+        // All messages of a claim count as one: claims with some in common are not grouped by them.
+        Vertices { message: self.hasher.hash_one((claim.suite, "message", &claim.messages)), key }
     }
 }
 

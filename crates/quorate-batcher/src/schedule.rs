@@ -457,14 +457,15 @@ impl<T> Schedule<T> {
             if !may_evict {
                 return (evicted, false);
             }
-            let oldest = match self.suspects.remove_oldest() {
-                None if standing == Standing::Suspect && new.class != Class::Block => None,
-                None => self.gossip.remove_oldest(),
-                suspect => suspect,
-            };
-            let oldest = match oldest {
-                None if new.class == Class::Block => self.duty.remove_oldest(),
-                oldest => oldest,
+            // Suspects have a part of the queue, from which gossip does not push them. Whatever is more urgent does.
+            let oldest = match (new.class, standing) {
+                (Class::Block, _) => {
+                    let gossip = self.suspects.remove_oldest().or_else(|| self.gossip.remove_oldest());
+                    gossip.or_else(|| self.duty.remove_oldest())
+                }
+                (_, Standing::Suspect) => self.suspects.remove_oldest(),
+                (Class::Duty, _) => self.suspects.remove_oldest().or_else(|| self.gossip.remove_oldest()),
+                (Class::Gossip, _) => self.gossip.remove_oldest().or_else(|| self.suspects.remove_oldest()),
             };
             match oldest {
                 Some(oldest) => evicted.push(oldest),
@@ -549,7 +550,7 @@ impl<T> Schedule<T> {
         let pools = || [Some(first), second].into_iter().flatten();
         let oldest = pools().filter_map(Pool::oldest).min()?;
         let work = Forecast::of_batch(self.settings.backend) + pools().map(Pool::charged).sum::<u64>();
-        let target = self.by_table(self.settings.target);
+        let target = self.target(group);
         if self.stopping {
             return Some((now, ClosedBy::Stop));
         }
@@ -567,8 +568,18 @@ impl<T> Schedule<T> {
         }
     }
 
-    fn fill(&mut self, group: Group, closed_by: ClosedBy, now: Instant) -> Batch<T> {
+    /// The planned work at which a batch is full, in nanoseconds by the plan's table. The part of the queue that suspects
+    /// have can be smaller than a batch of others.
+    fn target(&self, group: Group) -> u64 {
         let target = self.by_table(self.settings.target);
+        match group {
+            Group::Others => target,
+            Group::Suspects => target.min(self.capacity() / SUSPECTS_OF_QUEUE / 2).max(1),
+        }
+    }
+
+    fn fill(&mut self, group: Group, closed_by: ClosedBy, now: Instant) -> Batch<T> {
+        let target = self.target(group);
         let fixed = Forecast::of_batch(self.settings.backend);
         let sources = match group {
             Group::Others => self.duty.sources() + self.gossip.sources(),
@@ -646,3 +657,6 @@ const LARGE_OF_QUEUE: u64 = 4;
 const PACE_GAIN: f64 = 0.1;
 const PACE_LEAST: f64 = 0.1;
 const PACE_MOST: f64 = 20.0;
+
+#[cfg(test)]
+mod tests;

@@ -63,7 +63,7 @@ pub struct SourceSettings {
     /// The score from which a source's claims are verified apart from those of others, in batches of suspects.
     /// Default: 0.5, so that the first false claim makes a suspect for one half-life.
     pub suspect_at: f64,
-    /// The score at which a source is banned. Default: 3.
+    /// The score at which a source is banned. Default: 2.5, so that the third false claim within some minutes bans.
     pub ban_at: f64,
     /// How long a ban lasts. Default: 10 minutes.
     pub ban: Duration,
@@ -81,7 +81,7 @@ impl Default for SourceSettings {
         Self {
             half_life: Duration::from_secs(600),
             suspect_at: 0.5,
-            ban_at: 3.0,
+            ban_at: 2.5,
             ban: Duration::from_secs(600),
             share: 0.25,
             suspects_share: 0.125,

@@ -241,8 +241,7 @@ mod tests {
         assert_eq!((sources.standing(&peer, start), sources.until_ban(&peer, start)), (Standing::Suspect, 2));
         assert_eq!(sources.standing(&peer, minutes(9)), Standing::Suspect);
         assert_eq!(sources.standing(&peer, minutes(11)), Standing::Trusted);
-        // It halved, so two more are not enough.
-        assert!(!sources.found_false(&claim(1), Reason::Mismatch, minutes(10)));
+        // It halved, so one more is not enough.
         assert!(!sources.found_false(&claim(1), Reason::Mismatch, minutes(10)));
         assert_eq!(sources.until_ban(&peer, minutes(10)), 1);
         assert!(sources.found_false(&claim(1), Reason::Mismatch, minutes(10)));
@@ -254,7 +253,7 @@ mod tests {
         assert!(!sources.found_false(&claim(1), Reason::Mismatch, minutes(10)));
         assert_eq!(sources.standing(&peer, minutes(21)), Standing::Suspect);
         let report = sources.report(&peer, minutes(10)).unwrap();
-        assert_eq!((report.false_claims, report.bans, report.evidence.len()), (5, 1, EVIDENCE));
+        assert_eq!((report.false_claims, report.bans, report.evidence.len()), (4, 1, EVIDENCE));
         assert_eq!(report.banned_for, Duration::from_secs(600));
         assert!(sources.pardon(&peer) && !sources.pardon(&peer));
         assert_eq!(sources.standing(&peer, minutes(10)), Standing::Trusted);

@@ -1,0 +1,399 @@
+//! The schedule at times that the tests choose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use quorate::{Backend, MinPk, Suite};
+
+use super::*;
+use crate::settings::SourceSettings;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn settings() -> Settings {
+    Settings { backend: Backend::Portable, threads: NonZeroUsize::MIN, ..Settings::default() }
+}
+
+fn claim(message: u32, source: Option<u64>) -> ClaimBytes {
+    let key = message.to_be_bytes();
+    ClaimBytes {
+        source: source.map(SourceId::from),
+        ..ClaimBytes::single(MinPk::Eth2.any(), &key, &message.to_be_bytes(), &[])
+    }
+}
+
+/// How many claims with messages of their own fill a time.
+fn claims_in(time: Duration) -> usize {
+    let alone = Forecast::of(&claim(0, None), Backend::Portable).alone();
+    (time.as_nanos() as u64 / alone) as usize
+}
+
+struct Rig {
+    schedule: Schedule<u32>,
+    start: Instant,
+    /// By asker: what was answered without a verdict.
+    refused: BTreeMap<u32, Refused>,
+    overloads: Vec<OverloadChange>,
+    next: u32,
+}
+
+impl Rig {
+    fn new(settings: Settings) -> Self {
+        let (schedule, start) = (Schedule::new(settings), Instant::now());
+        Self { schedule, start, refused: BTreeMap::new(), overloads: Vec::new(), next: 0 }
+    }
+
+    fn at(&self, ms: u64) -> Instant {
+        self.start + MS * u32::try_from(ms).unwrap()
+    }
+
+    fn admit(&mut self, ms: u64, class: Class, source: Option<u64>, deadline: Option<u64>) -> u32 {
+        let asker = self.next;
+        self.next += 1;
+        let deadline = deadline.map(|ms| self.at(ms));
+        let now = self.at(ms);
+        let (rejected, change) = self.schedule.admit(claim(asker, source), class, deadline, asker, now);
+        self.keep(rejected);
+        self.overloads.extend(change);
+        asker
+    }
+
+    fn keep(&mut self, rejected: Vec<Rejected<u32>>) {
+        for (waiting, refused) in rejected {
+            assert_eq!(self.refused.insert(waiting.asker, refused), None, "{} was answered twice", waiting.asker);
+        }
+    }
+
+    fn next(&mut self, ms: u64, role: Role) -> Next<u32> {
+        let now = self.at(ms);
+        let (next, rejected) = self.schedule.next(role, now);
+        self.keep(rejected);
+        next
+    }
+
+    fn batch(&mut self, ms: u64) -> Batch<u32> {
+        match self.next(ms, Role::All) {
+            Next::Batch(batch) => batch,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn done(&mut self, batch: &Batch<u32>) {
+        let Batch { kind, planned_by_table, planned, .. } = *batch;
+        self.schedule.done(kind, planned_by_table, planned, false);
+    }
+
+    fn found_false(&mut self, ms: u64, asker: u32, source: u64) -> bool {
+        let now = self.at(ms);
+        let banned = self.schedule.found_false(&claim(asker, Some(source)), Reason::Mismatch, now);
+        let is_banned = banned.is_some();
+        self.keep(banned.into_iter().flat_map(|banned| banned.evicted).collect());
+        is_banned
+    }
+}
+
+fn askers(batch: &Batch<u32>) -> Vec<u32> {
+    batch.claims.iter().map(|waiting| waiting.asker).collect()
+}
+
+/// A claim waits for others for 5 ms if a worker is idle, and a batch that is full does not wait.
+#[test]
+fn a_batch_closes_when_it_is_full_or_has_waited() {
+    let mut rig = Rig::new(settings());
+    rig.admit(0, Class::Gossip, None, None);
+    assert!(matches!(rig.next(1, Role::All), Next::At(at) if at == rig.at(5)));
+    assert_eq!(rig.schedule.next_close(rig.at(1)), Some(rig.at(5)));
+    rig.admit(4, Class::Gossip, None, None);
+    let batch = rig.batch(5);
+    assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![0, 1], ClosedBy::Wait, BatchKind::Gossip));
+    rig.done(&batch);
+    for _ in 0..claims_in(25 * MS) + 1 {
+        rig.admit(6, Class::Gossip, None, None);
+    }
+    let batch = rig.batch(6);
+    assert_eq!(batch.closed_by, ClosedBy::Full);
+    assert!(batch.planned >= 25 * MS && batch.planned < 27 * MS, "{:?}", batch.planned);
+    assert!(matches!(rig.next(6, Role::All), Next::At(_) | Next::Idle));
+}
+
+/// A batch closes so early before a deadline that the planned work ends in time. Who comes too late is told so.
+#[test]
+fn deadlines_close_batches_and_pass() {
+    let mut rig = Rig::new(Settings { linger: 80 * MS, ..settings() });
+    rig.admit(0, Class::Gossip, None, None);
+    rig.admit(0, Class::Duty, None, Some(20));
+    let Next::At(close) = rig.next(0, Role::All) else { panic!("nothing is planned") };
+    assert!(close > rig.at(15) && close < rig.at(20), "{:?}", close - rig.start);
+    let batch = rig.batch(19);
+    assert_eq!((askers(&batch), batch.closed_by, batch.kind), (vec![1, 0], ClosedBy::Deadline, BatchKind::Duty));
+    rig.done(&batch);
+    let late = rig.admit(30, Class::Gossip, None, Some(30));
+    assert_eq!(rig.refused[&late], Refused::DeadlinePassed);
+    let passed = rig.admit(30, Class::Gossip, None, Some(40));
+    let block = rig.admit(30, Class::Block, None, Some(40));
+    assert!(!matches!(rig.next(41, Role::All), Next::Batch(_)));
+    assert_eq!((rig.refused[&passed], rig.refused[&block]), (Refused::DeadlinePassed, Refused::DeadlinePassed));
+    assert!(rig.schedule.is_done());
+}
+
+/// A block is taken at once by the worker that waits for blocks, and no other batch starts before it is done.
+#[test]
+fn a_block_waits_for_nothing_and_others_wait_for_it() {
+    let mut rig = Rig::new(settings());
+    let gossip = rig.admit(0, Class::Gossip, None, None);
+    assert!(matches!(rig.next(0, Role::Blocks), Next::Idle));
+    let block = rig.admit(1, Class::Block, None, None);
+    let Next::Batch(batch) = rig.next(1, Role::Blocks) else { panic!("the block waits") };
+    assert_eq!((askers(&batch), batch.kind, batch.closed_by), (vec![block], BatchKind::Block, ClosedBy::Block));
+    assert!(matches!(rig.next(50, Role::All), Next::Idle));
+    assert_eq!(rig.schedule.next_close(rig.at(50)), None);
+    rig.done(&batch);
+    assert_eq!(askers(&rig.batch(50)), [gossip]);
+    // If the worker of blocks is busy, any other one takes the next block.
+    rig.admit(60, Class::Block, None, None);
+    assert_eq!(rig.batch(60).kind, BatchKind::Block);
+}
+
+/// Duties go before gossip, and gossip fills the batch up.
+#[test]
+fn duties_go_before_gossip() {
+    let mut rig = Rig::new(settings());
+    let gossip = rig.admit(0, Class::Gossip, None, None);
+    let duty = rig.admit(1, Class::Duty, None, None);
+    let batch = rig.batch(5);
+    assert_eq!((askers(&batch), batch.kind), (vec![duty, gossip], BatchKind::Duty));
+}
+
+/// When too much waits, the oldest gossip is refused, the newest is verified first, and the overload is told once.
+#[test]
+fn an_overload_keeps_the_newest_gossip() {
+    let mut rig = Rig::new(settings());
+    let room = claims_in(50 * MS);
+    for _ in 0..2 * room {
+        rig.admit(0, Class::Gossip, None, None);
+    }
+    assert_eq!(rig.overloads, [OverloadChange::Begins]);
+    let refused: Vec<_> = rig.refused.keys().copied().collect();
+    assert_eq!(refused, (0..room as u32).collect::<Vec<_>>());
+    assert!(rig.refused.values().all(|refused| *refused == Refused::Overloaded));
+    let load = rig.schedule.load();
+    assert!(load.overloaded && !load.is_ready() && load.waiting_us() <= load.capacity_us);
+    let batch = rig.batch(0);
+    assert_eq!(askers(&batch)[0], 2 * room as u32 - 1);
+    // Duties push gossip out, but gossip pushes no duty out.
+    for _ in 0..room {
+        rig.admit(1, Class::Duty, None, None);
+    }
+    let last = rig.admit(1, Class::Gossip, None, None);
+    assert_eq!(rig.refused[&last], Refused::Overloaded);
+    assert_eq!(rig.schedule.load().gossip_us, 0);
+    // A block finds room even then.
+    let block = rig.admit(1, Class::Block, None, None);
+    assert!(!rig.refused.contains_key(&block));
+    assert_eq!(rig.overloads.len(), 1);
+    while !rig.schedule.is_done() {
+        if let Next::Batch(batch) = rig.next(100, Role::All) {
+            rig.done(&batch);
+        }
+        rig.schedule.running = 0;
+        let change = rig.schedule.end_overload();
+        rig.overloads.extend(change);
+    }
+    assert!(matches!(rig.overloads[..], [OverloadChange::Begins, OverloadChange::Ends { .. }]), "{:?}", rig.overloads);
+    assert!(rig.schedule.load().is_ready());
+}
+
+/// One claim that is larger than the queue is taken where nothing waits, and pushes nothing out otherwise.
+#[test]
+fn a_large_claim_does_not_empty_the_queue() {
+    let mut rig = Rig::new(settings());
+    let large = |asker: u32| {
+        let messages = (0..2000u32).map(|i| i.to_be_bytes()[..].into()).collect();
+        let claim = claim(asker, None);
+        ClaimBytes { public_keys: vec![vec![1; 48]; 2000], messages: quorate::Messages::Each(messages), ..claim }
+    };
+    rig.admit(0, Class::Gossip, None, None);
+    let now = rig.start;
+    let (rejected, _) = rig.schedule.admit(large(50), Class::Gossip, None, 50, now);
+    assert_eq!(rejected.iter().map(|(waiting, _)| waiting.asker).collect::<Vec<_>>(), [50]);
+    let batch = rig.batch(5);
+    rig.done(&batch);
+    let (rejected, _) = rig.schedule.admit(large(51), Class::Gossip, None, 51, now);
+    assert!(rejected.is_empty());
+    assert_eq!(askers(&rig.batch(5)), [51]);
+    // Memory has a bound of its own.
+    let mut rig = Rig::new(Settings { queue_bytes: 10_000, ..settings() });
+    let (rejected, _) = rig.schedule.admit(large(0), Class::Block, None, 0, now);
+    assert_eq!(rejected.len(), 1);
+    for _ in 0..100 {
+        rig.admit(0, Class::Gossip, None, None);
+        assert!(rig.schedule.load().bytes <= 10_000);
+    }
+}
+
+/// The first false claim of a source puts what waits of it to the suspects. The ban refuses it at once, also the blocks.
+#[test]
+fn a_ban_evicts_the_queue_of_its_source_at_once() {
+    let mut rig = Rig::new(settings());
+    let lies: Vec<_> = (0..10).map(|_| rig.admit(0, Class::Gossip, Some(7), None)).collect();
+    let block = rig.admit(0, Class::Block, Some(7), None);
+    let honest = rig.admit(0, Class::Gossip, Some(8), None);
+    assert!(!rig.found_false(1, 100, 7));
+    assert_eq!(rig.schedule.load().claims, 12);
+    assert!(rig.schedule.load().suspects_us > 9 * rig.schedule.load().gossip_us);
+    assert!(!rig.found_false(1, 101, 7) && rig.found_false(1, 102, 7));
+    assert!(lies.iter().chain([&block]).all(|asker| rig.refused[asker] == Refused::Banned));
+    let later = rig.admit(2, Class::Block, Some(7), None);
+    assert_eq!(rig.refused[&later], Refused::Banned);
+    assert_eq!(askers(&rig.batch(5)), [honest]);
+    assert_eq!(rig.schedule.until_ban(&7.into(), rig.at(5)), 0);
+    assert!(rig.schedule.pardon(&7.into()));
+    assert_eq!(rig.schedule.until_ban(&7.into(), rig.at(5)), 3);
+    let now = rig.start;
+    assert!(rig.schedule.ban(&9.into(), now, MS * 1000).is_some());
+    let banned = rig.admit(6, Class::Gossip, Some(9), None);
+    assert_eq!(rig.refused[&banned], Refused::Banned);
+}
+
+/// Suspects share batches with each other alone, one at a time, and get an eighth of the workers' time while others
+/// wait.
+#[test]
+fn suspects_spoil_only_each_others_batches() {
+    let mut rig =
+        Rig::new(Settings { sources: SourceSettings { ban_at: 1e9, ..SourceSettings::default() }, ..settings() });
+    rig.found_false(0, 1000, 1);
+    rig.found_false(0, 1001, 2);
+    let room = claims_in(50 * MS);
+    let mut time = BTreeMap::<_, Duration>::new();
+    for round in 0..200u64 {
+        let ms = 26 * round;
+        for i in 0..room as u64 {
+            rig.admit(ms, Class::Gossip, Some(i % 4), None);
+        }
+        let batch = rig.batch(ms);
+        let suspects: BTreeSet<_> = batch
+            .claims
+            .iter()
+            .map(|waiting| waiting.claim.source == Some(1.into()) || waiting.claim.source == Some(2.into()))
+            .collect();
+        assert_eq!(suspects, [batch.kind == BatchKind::Suspects].into());
+        if batch.kind == BatchKind::Suspects {
+            // The other worker does not get a second batch of suspects.
+            assert_ne!(rig.batch(ms).kind, BatchKind::Suspects);
+            rig.schedule.running -= 1;
+        }
+        *time.entry(batch.kind.name()).or_default() += batch.planned;
+        rig.done(&batch);
+    }
+    let share = time["suspects"].as_secs_f64() / (time["suspects"] + time["gossip"]).as_secs_f64();
+    assert!((0.05..0.15).contains(&share), "{share}");
+}
+
+/// Two sources send; one floods. It gets no more of a batch than its share.
+#[test]
+fn a_flood_gets_its_share_of_a_batch() {
+    let mut rig = Rig::new(settings());
+    for _ in 0..claims_in(45 * MS) {
+        rig.admit(0, Class::Gossip, Some(1), None);
+    }
+    let honest = rig.admit(0, Class::Gossip, Some(2), None);
+    let batch = rig.batch(1);
+    assert!(askers(&batch).contains(&honest));
+    let flood = batch.claims.len() - 1;
+    // Of two sources, each has a half.
+    assert!(flood <= claims_in(25 * MS) / 2 + 1, "{flood} of {}", claims_in(25 * MS));
+}
+
+/// Batches that take longer than the table says make the same time hold less work.
+#[test]
+fn the_pace_of_the_machine_is_measured() {
+    let mut rig = Rig::new(settings());
+    let capacity = rig.schedule.capacity();
+    for _ in 0..100 {
+        rig.schedule.running += 1;
+        rig.schedule.done(BatchKind::Gossip, 1_000_000, 2 * MS, true);
+    }
+    assert!((rig.schedule.pace - 2.0).abs() < 0.01);
+    assert!(rig.schedule.capacity().abs_diff(capacity / 2) < capacity / 100);
+    assert!(rig.schedule.load().capacity_us.abs_diff(50_000) < 10);
+    // Whatever is measured, it stays within bounds.
+    for took in [Duration::ZERO, Duration::MAX] {
+        for _ in 0..1000 {
+            rig.schedule.running += 1;
+            rig.schedule.done(BatchKind::Gossip, 1, took, true);
+        }
+        assert!((PACE_LEAST..=PACE_MOST).contains(&rig.schedule.pace));
+    }
+}
+
+#[test]
+fn a_stop_answers_everything() {
+    let mut rig = Rig::new(settings());
+    let (a, b) = (rig.admit(0, Class::Gossip, None, None), rig.admit(0, Class::Duty, None, None));
+    rig.schedule.stop();
+    let late = rig.admit(0, Class::Block, None, None);
+    assert_eq!(rig.refused[&late], Refused::Stopped);
+    let batch = rig.batch(0);
+    assert_eq!((askers(&batch), batch.closed_by), (vec![b, a], ClosedBy::Stop));
+    assert!(matches!(rig.next(0, Role::All), Next::End));
+    assert!(matches!(rig.next(0, Role::Blocks), Next::End));
+    assert!(!rig.schedule.is_done());
+    rig.done(&batch);
+    assert!(rig.schedule.is_done() && rig.schedule.abandon().is_empty());
+}
+
+proptest! {
+    /// Whatever happens in whatever order, every claim is in exactly one place: waiting, in a batch, or refused. What
+    /// waits stays within the limits, and when the claims stop coming everything is answered.
+    #[test]
+    fn every_claim_gets_one_answer(
+        steps in prop::collection::vec((0u8..10, 0u64..6, prop::option::of(0u64..4), prop::option::of(0u64..60)), 1..150),
+        linger in 0u64..20,
+    ) {
+        let limits = Settings { linger: MS * linger as u32, queue: 8 * MS, target: 3 * MS, ..settings() };
+        let mut rig = Rig::new(limits);
+        let (mut ms, mut admitted, mut verified) = (0, BTreeSet::new(), BTreeSet::new());
+        let mut running: Vec<Batch<u32>> = Vec::new();
+        for (step, by, source, deadline) in steps {
+            ms += by;
+            match step {
+                0..5 => {
+                    let class = Class::ALL[usize::from(step) % 3];
+                    admitted.insert(rig.admit(ms, class, source, deadline.map(|after| ms + after)));
+                }
+                5..7 => {
+                    let role = if step == 5 { Role::All } else { Role::Blocks };
+                    if let Next::Batch(batch) = rig.next(ms, role) {
+                        prop_assert!(!batch.claims.is_empty());
+                        for asker in askers(&batch) {
+                            prop_assert!(verified.insert(asker), "{asker} is verified twice");
+                        }
+                        running.push(batch);
+                    }
+                }
+                7 => if let Some(batch) = running.pop() { rig.done(&batch) },
+                8 => { rig.found_false(ms, 0, source.unwrap_or(0)); }
+                _ => { rig.schedule.pardon(&source.unwrap_or(0).into()); }
+            }
+            let load = rig.schedule.load();
+            prop_assert!(load.waiting_us() <= load.capacity_us || load.claims == 1);
+            prop_assert_eq!(load.claims + verified.len() + rig.refused.len(), admitted.len());
+        }
+        rig.schedule.stop();
+        for batch in running.drain(..) { rig.done(&batch) }
+        for _ in 0..admitted.len() + 1 {
+            match rig.next(ms, Role::All) {
+                Next::Batch(batch) => {
+                    verified.extend(askers(&batch));
+                    rig.done(&batch);
+                }
+                Next::End => break,
+                _ => {}
+            }
+        }
+        prop_assert!(rig.schedule.is_done());
+        let answered: BTreeSet<_> = verified.iter().chain(rig.refused.keys()).copied().collect();
+        prop_assert_eq!(verified.len() + rig.refused.len(), answered.len());
+        prop_assert_eq!(answered, admitted);
+    }
+}

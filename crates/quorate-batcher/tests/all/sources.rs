@@ -1,0 +1,110 @@
+//! Liars: what they cost, and whom they harm.
+
+use std::{
+    num::NonZeroUsize,
+    thread,
+    time::{Duration, Instant},
+};
+
+use quorate::{Backend, MinPk, Verdict};
+use quorate_batcher::{BatchKind, Batcher, Class, Refused, Settings, Standing};
+
+use crate::claims::{Seen, claim, from};
+
+fn settings() -> Settings {
+    Settings { threads: NonZeroUsize::MIN, queue: Duration::from_secs(60), ..Settings::default() }
+}
+
+/// One sender fills its share of a batch with lies. It is banned while the search in that batch goes on, so that most of
+/// its lies are never looked at, what it has in the queue is refused at once, and everybody else gets verdicts.
+#[test]
+fn a_sender_is_banned_before_its_batch_has_ended() {
+    for backend in Backend::available() {
+        let seen = Seen::new();
+        let settings = Settings { backend: *backend, linger: Duration::from_millis(200), ..settings() };
+        let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
+        let lies: Vec<_> =
+            (0..300).map(|i| batcher.submit(from(claim(MinPk::Eth2, 1, i, true), 666), Class::Gossip, None)).collect();
+        let honest: Vec<_> = (0..100)
+            .map(|i| batcher.submit(from(claim(MinPk::Eth2, 2, i, false), u64::from(i % 10)), Class::Gossip, None))
+            .collect();
+        let answers: Vec<_> = lies.into_iter().map(quorate_batcher::Pending::wait).collect();
+        assert!(answers.iter().all(|answer| *answer != Ok(Verdict::Valid)));
+        let found = answers.iter().filter(|answer| answer.is_ok()).count();
+        let refused = answers.iter().filter(|answer| **answer == Err(Refused::Banned)).count();
+        assert_eq!(found + refused, 300);
+        assert!((3..60).contains(&found), "{found} lies were looked for with {backend:?}");
+        assert!(honest.into_iter().all(|pending| pending.wait() == Ok(Verdict::Valid)));
+        let bans = seen.bans.lock().unwrap();
+        assert_eq!(bans.len(), 1);
+        assert_eq!((bans[0].0.as_str(), bans[0].1), ("666", 3));
+        let report = &batcher.sources()[0];
+        assert_eq!((report.standing, report.evidence.is_empty()), (Standing::Banned, false));
+        let late = batcher.submit(from(claim(MinPk::Eth2, 1, 1, false), 666), Class::Gossip, None);
+        assert_eq!(late.wait(), Err(Refused::Banned));
+        assert!(batcher.pardon(&666.into()));
+        let pardoned = batcher.submit(from(claim(MinPk::Eth2, 1, 1, false), 666), Class::Gossip, None);
+        assert_eq!(pardoned.wait(), Ok(Verdict::Valid));
+    }
+}
+
+/// Refused claims, duplicates and claims without a source count for nobody. Only what was proven false does.
+#[test]
+fn only_proven_lies_count() {
+    let batcher = Batcher::start(settings()).unwrap();
+    let truth = from(claim(MinPk::Eth2, 1, 1, false), 5);
+    for _ in 0..10 {
+        assert_eq!(batcher.submit(truth.clone(), Class::Gossip, None).wait(), Ok(Verdict::Valid));
+        let late = batcher.submit(truth.clone(), Class::Gossip, Some(Instant::now()));
+        assert_eq!(late.wait(), Err(Refused::DeadlinePassed));
+        assert!(!batcher.submit(claim(MinPk::Eth2, 1, 1, true), Class::Gossip, None).wait().unwrap().is_valid());
+    }
+    assert!(batcher.sources().is_empty());
+    // Bytes that do not decode are proven false by themselves.
+    let mut garbage = truth;
+    garbage.signature = vec![1; 96];
+    assert!(!batcher.submit(garbage, Class::Gossip, None).wait().unwrap().is_valid());
+    assert_eq!(batcher.sources()[0].standing, Standing::Suspect);
+}
+
+/// After its first lie a source's claims are verified apart from those of honest ones.
+#[test]
+fn suspects_are_verified_apart() {
+    let seen = Seen::new();
+    let settings =
+        Settings { linger: Duration::from_millis(20), longest_wait: Duration::from_millis(40), ..settings() };
+    let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
+    assert!(!batcher.submit(from(claim(MinPk::Eth2, 1, 0, true), 1), Class::Gossip, None).wait().unwrap().is_valid());
+    let pending: Vec<_> = (0..40)
+        .map(|i| batcher.submit(from(claim(MinPk::Eth2, 2, i, false), u64::from(i % 4)), Class::Gossip, None))
+        .collect();
+    assert!(pending.into_iter().all(|pending| pending.wait() == Ok(Verdict::Valid)));
+    let batches = seen.batches.lock().unwrap();
+    let of = |kind| batches.iter().filter(|batch| batch.kind == kind).map(|batch| batch.claims).sum::<usize>();
+    assert_eq!((of(BatchKind::Suspects), of(BatchKind::Gossip)), (10, 31));
+}
+
+/// Many sources, each banned by another thread's batch, at the same time.
+#[test]
+fn bans_from_several_workers() {
+    let settings = Settings { threads: NonZeroUsize::new(3).unwrap(), ..settings() };
+    let batcher = Batcher::start(settings).unwrap();
+    thread::scope(|scope| {
+        for t in 0..4u64 {
+            let batcher = &batcher;
+            scope.spawn(move || {
+                for i in 0..30u32 {
+                    let lie = i % 2 == 0;
+                    let answer =
+                        batcher.submit(from(claim(MinPk::Eth2, 1, i, lie), 100 + t), Class::Gossip, None).wait();
+                    match answer {
+                        Ok(verdict) => assert_eq!(verdict.is_valid(), !lie),
+                        Err(refused) => assert_eq!(refused, Refused::Banned),
+                    }
+                }
+            });
+        }
+    });
+    assert!(batcher.sources().iter().all(|source| source.standing == Standing::Banned && source.false_claims == 3));
+    assert_eq!(batcher.sources().len(), 4);
+}
