@@ -47,7 +47,7 @@ pub async fn run(config: Config, seconds: Option<u64>, mut out: impl Write) -> a
     shown
 }
 
-const HEADING: &str = "second  claims  false  refused  batches  a batch   known       p50      p99  queue";
+const HEADING: &str = "second  claims  false  refused  batches  a batch  known      p50     p99  queue";
 
 /// Writes a line each second, and one for each ban.
 async fn show(server: &Server, seconds: Option<u64>, out: &mut impl Write) -> anyhow::Result<()> {
@@ -83,7 +83,7 @@ fn line(second: u64, over: &Second, full: f64) -> String {
     let claims = over.verdicts();
     let batch = claims as f64 / batches.max(1) as f64;
     format!(
-        "{second:>6} {claims:>7} {invalid:>6} {refused:>8} {batches:>8} {batch:>8.1} {known:>7} {p50_ms:>6.1} ms {p99_ms:>5.0} ms {full:>4.0} %"
+        "{second:>6} {claims:>7} {invalid:>6} {refused:>8} {batches:>8} {batch:>8.1} {known:>6} {p50_ms:>5.1} ms {p99_ms:>4.0} ms {full:>4.0} %"
     )
 }
 

@@ -29,9 +29,12 @@ impl Drop for Logging {
 /// Something else logs already, or the exporter of traces cannot be made.
 pub fn start(log: &Log) -> anyhow::Result<Logging> {
     let filter = EnvFilter::try_new(&log.level)?;
+    // A line that cannot be written is lost. To complain about it on the same full disk would end the thread.
     let lines = match log.format {
-        LogFormat::Text => fmt::layer().with_writer(io::stderr).with_target(false).boxed(),
-        LogFormat::Json => fmt::layer().json().flatten_event(true).with_writer(io::stderr).boxed(),
+        LogFormat::Text => fmt::layer().with_writer(io::stderr).with_target(false).log_internal_errors(false).boxed(),
+        LogFormat::Json => {
+            fmt::layer().json().flatten_event(true).with_writer(io::stderr).log_internal_errors(false).boxed()
+        }
     };
     let registry = registry().with(filter).with(lines);
     #[cfg(feature = "otlp")]

@@ -2,7 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use std::{fs, io, path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
@@ -119,8 +124,10 @@ fn main() -> ExitCode {
         }
     };
     if line.settings.print_config {
-        print!("{}", config.print());
-        return ExitCode::SUCCESS;
+        return match io::stdout().write_all(config.print().as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error.into()),
+        };
     }
     let run = || -> anyhow::Result<ExitCode> {
         // The demonstration has the terminal for itself.
@@ -137,10 +144,14 @@ fn main() -> ExitCode {
         runtime.shutdown_background();
         Ok(code)
     };
-    run().unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(3)
-    })
+    run().unwrap_or_else(|error| failed(&error))
+}
+
+/// Reading, writing or listening failed.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    // Standard error may be what failed.
+    let _ = writeln!(io::stderr(), "error: {error:#}");
+    ExitCode::from(3)
 }
 
 /// Serves until a signal comes, then answers what was asked. A second signal ends at once.

@@ -36,6 +36,7 @@ pub(crate) struct Metrics {
     bans: Counter,
     known_hits: Counter,
     overloads: Counter,
+    store_failures: Counter,
     queue: Family<Labels<1>, Gauge>,
     queue_capacity: Gauge,
     queue_claims: Gauge,
@@ -78,6 +79,7 @@ impl Metrics {
             bans: Counter::default(),
             known_hits: Counter::default(),
             overloads: Counter::default(),
+            store_failures: Counter::default(),
             queue: Family::default(),
             queue_capacity: Gauge::default(),
             queue_claims: Gauge::default(),
@@ -107,6 +109,7 @@ impl Metrics {
         r.register("bans", "Bans of sources", this.bans.clone());
         r.register("known_hits", "Statements that were known and subtracted", this.known_hits.clone());
         r.register("overloads", "Times that the queue became full", this.overloads.clone());
+        r.register("store_failures", "Times that the store could not be written", this.store_failures.clone());
         r.register_with_unit("queue_planned", "Planned work that waits, by class", microseconds(), this.queue.clone());
         r.register_with_unit(
             "queue_capacity",
@@ -203,6 +206,9 @@ impl Observer for Metrics {
             // The batcher writes these into the log.
             Event::Banned { .. } => {
                 self.bans.inc();
+            }
+            Event::StoreFailed { .. } => {
+                self.store_failures.inc();
             }
             Event::OverloadBegins => {
                 self.overloads.inc();

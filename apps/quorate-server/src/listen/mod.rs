@@ -3,7 +3,7 @@
 mod readers;
 mod socket;
 
-use std::{convert::Infallible, io, net::IpAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, net::IpAddr, os::fd::AsFd, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::Request, http::StatusCode, response::IntoResponse};
 use hyper::{body::Incoming, header::HOST, service::service_fn};
@@ -11,10 +11,11 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto::Builder,
 };
+use rustix::net::{RecvFlags, recv};
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncWrite, Interest},
     net::{TcpListener, TcpStream, UnixStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::{interval, sleep, timeout},
 };
 use tokio_io_timeout::TimeoutStream;
@@ -110,13 +111,12 @@ impl Connections {
     async fn next<T, F: Future<Output = io::Result<T>>>(
         &self,
         accept: impl Fn() -> F,
-    ) -> Option<(T, tokio::sync::OwnedSemaphorePermit)> {
+    ) -> Option<(T, OwnedSemaphorePermit)> {
         let accepted = async {
-            let permit = self.free.clone().acquire_owned().await.ok()?;
             let mut complained = false;
-            loop {
+            let stream = loop {
                 match accept().await {
-                    Ok(stream) => return Some((stream, permit)),
+                    Ok(stream) => break stream,
                     // Often there are no file descriptors left: they come back.
                     Err(error) => {
                         if !complained {
@@ -126,7 +126,9 @@ impl Connections {
                         sleep(Duration::from_millis(100)).await;
                     }
                 }
-            }
+            };
+            // After the stream, because a listener that waits for clients must not keep a place from another one.
+            Some((stream, self.free.clone().acquire_owned().await.ok()?))
         };
         tokio::select! {
             biased;
@@ -240,20 +242,26 @@ impl Peer {
     }
 }
 
-/// A stream that says when the first byte is there.
+/// A stream that says when the first byte is there, or that the client has closed it.
 trait Readable: Unpin {
     fn until_readable(&self) -> impl Future<Output = io::Result<()>> + Send;
 }
 
+/// Looks at the first byte and leaves it there. That a stream may be readable is not enough: it is said of new ones too.
+fn peek(stream: impl AsFd) -> io::Result<()> {
+    recv(stream, &mut [0u8; 1], RecvFlags::PEEK)?;
+    Ok(())
+}
+
 impl Readable for TcpStream {
     fn until_readable(&self) -> impl Future<Output = io::Result<()>> + Send {
-        self.readable()
+        self.async_io(Interest::READABLE, move || peek(self))
     }
 }
 
 impl Readable for UnixStream {
     fn until_readable(&self) -> impl Future<Output = io::Result<()>> + Send {
-        self.readable()
+        self.async_io(Interest::READABLE, move || peek(self))
     }
 }
 
