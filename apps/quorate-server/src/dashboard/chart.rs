@@ -9,20 +9,32 @@ const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 96.0;
 
 /// Verdicts and refusals of each second, one on the other.
-pub(super) fn bars(seconds: &[Second]) -> Markup {
-    let all = |second: &Second| second.verdicts() + second.refused;
-    let most = seconds.iter().map(all).max().unwrap_or(0);
+pub(super) fn claims(seconds: &[Second]) -> Markup {
+    bars("Claims", seconds, |second| {
+        [("valid", second.valid), ("invalid", second.invalid), ("refused", second.refused)]
+    })
+}
+
+/// Statements that were subtracted in each second.
+pub(super) fn known(seconds: &[Second]) -> Markup {
+    bars("Statements subtracted", seconds, |second| [("known", second.known)])
+}
+
+/// A bar for each second, of several parts from the bottom up.
+fn bars<const N: usize>(what: &str, seconds: &[Second], parts: fn(&Second) -> [(&'static str, u64); N]) -> Markup {
+    let most = seconds.iter().map(|second| parts(second).iter().map(|(_, count)| count).sum()).max().unwrap_or(0u64);
     let top = round_up(most as f64);
     let step = WIDTH / seconds.len().max(1) as f64;
-    let label = format!("Claims in each of the last {} seconds; at most {most}", seconds.len());
+    let label = format!("{what} in each of the last {} seconds; at most {most}", seconds.len());
     html! {
         figure {
             svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" role="img" aria-label=(label) {
                 (grid())
                 @for (index, second) in seconds.iter().enumerate() {
-                    @for (class, count, under) in stacked(second) {
+                    @for (part, (class, count)) in parts(second).into_iter().enumerate() {
+                        @let under: u64 = parts(second)[..=part].iter().map(|(_, count)| count).sum();
                         rect class=(class) x=(format!("{:.1}", index as f64 * step + 0.75))
-                            y=(format!("{:.1}", HEIGHT - HEIGHT * (under + count) as f64 / top))
+                            y=(format!("{:.1}", HEIGHT - HEIGHT * under as f64 / top))
                             width=(format!("{:.1}", step - 1.5)) height=(format!("{:.1}", HEIGHT * count as f64 / top)) {}
                     }
                 }
@@ -30,12 +42,6 @@ pub(super) fn bars(seconds: &[Second]) -> Markup {
             (axis(&short(top)))
         }
     }
-}
-
-/// The parts of a bar: a class, how many claims, and how many are under it.
-fn stacked(second: &Second) -> [(&'static str, u64, u64); 3] {
-    let Second { valid, invalid, refused, .. } = *second;
-    [("valid", valid, 0), ("invalid", invalid, valid), ("refused", refused, valid + invalid)]
 }
 
 /// The two latencies of each second.
@@ -103,8 +109,8 @@ mod tests {
     fn nothing_leaves_the_chart() {
         let seconds =
             [Second { valid: 7, invalid: 2, refused: 1, p99_ms: 30.0, ..Second::default() }, Second::default()];
-        let drawn = bars(&seconds).into_string() + &lines(&seconds).into_string();
+        let drawn = claims(&seconds).into_string() + &lines(&seconds).into_string();
         assert!(!drawn.contains("\"-") && !drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
-        assert!(bars(&[]).into_string().contains("svg") && lines(&[]).into_string().contains("svg"));
+        assert!(claims(&[]).into_string().contains("svg") && lines(&[]).into_string().contains("svg"));
     }
 }

@@ -21,8 +21,8 @@ use maud::{DOCTYPE, Markup, html};
 use quorate_batcher::Load;
 
 use self::{
-    chart::{bars, lines},
-    words::{clipped, count, duration, milliseconds, short, thousands},
+    chart::{claims, known, lines},
+    words::{clipped, count, duration, ends, milliseconds, short, thousands},
 };
 use crate::{
     api::{Evidence, Source, Status},
@@ -99,7 +99,8 @@ fn render(status: &Status) -> Markup {
                     div.controls {
                         p id="connection" role="status" {}
                         button id="pause" type="button" aria-pressed="false" hidden { "Pause" }
-                        noscript { p { "This page does not update by itself without JavaScript. Load it again." } }
+                        // The script takes this away.
+                        p id="still" { "Without JavaScript, load this page again to see what is new." }
                     }
                 }
                 p.unseen id="news" aria-live="polite" { (news(&banned)) }
@@ -152,7 +153,7 @@ fn figures(status: &Status) -> Markup {
                         span.invalid { (thousands(invalid)) " false" } " and "
                         span.refused { (thousands(refused)) " refused" } " in the last minute"
                     }
-                    (bars(over))
+                    (claims(over))
                 }
                 article.tile.wide {
                     h3 { "Latency" }
@@ -165,6 +166,7 @@ fn figures(status: &Status) -> Markup {
                     h3 { "Known statements" }
                     p.big { (thousands(status.known as u64)) }
                     p.more { (short(hits)) " a second are subtracted, so they cost no pairing" }
+                    (known(over))
                 }
             }
         }
@@ -210,15 +212,15 @@ fn sources(status: &Status) -> Markup {
                 p.none { "None. A source that sends a false claim appears here, with the claim as evidence." }
             } @else {
                 div.scroll role="region" aria-labelledby="sources-title" tabindex="0" {
-                    table.sources {
-                        thead { tr {
-                            th scope="col" { "Source" }
-                            th scope="col" { "State" }
-                            th.number scope="col" { "Score" }
-                            th.number scope="col" { "False" }
-                            th scope="col" { "Evidence" }
+                    table.sources role="table" {
+                        thead role="rowgroup" { tr role="row" {
+                            th role="columnheader" scope="col" { "Source" }
+                            th role="columnheader" scope="col" { "State" }
+                            th.number role="columnheader" scope="col" { "Score" }
+                            th.number role="columnheader" scope="col" { "False" }
+                            th role="columnheader" scope="col" { "Evidence" }
                         } }
-                        tbody {
+                        tbody role="rowgroup" {
                             @for source in &status.sources { (row(source)) }
                         }
                     }
@@ -235,15 +237,15 @@ fn row(source: &Source) -> Markup {
     // Characters that would change how the text around them is shown are written out.
     let name = quorate_formats::plain(&source.source.to_string());
     html! {
-        tr data-key=(name) {
-            th scope="row" { bdi { (clipped(&name)) } }
-            td {
+        tr role="row" data-key=(name) {
+            th role="rowheader" scope="row" { bdi { (clipped(&name)) } }
+            td.standing role="cell" {
                 span class={ "badge " (source.standing) } { (source.standing) }
                 @if source.is_banned() { " for " (duration(source.banned_for_s)) }
             }
-            td.number { (format!("{:.1}", source.score)) }
-            td.number { (thousands(source.false_claims)) }
-            td.evidence {
+            td.number role="cell" data-name="score" { (format!("{:.1}", source.score)) }
+            td.number role="cell" data-name="false" { (thousands(source.false_claims)) }
+            td.evidence role="cell" {
                 @if source.evidence.is_empty() {
                     "–"
                 } @else {
@@ -266,9 +268,9 @@ fn evidence(evidence: &Evidence) -> Markup {
             div { dt { "suite" } dd { (claim.suite) } }
             div {
                 dt { @if claim.keys == 1 { "key" } @else { "first of " (claim.keys) " keys" } }
-                dd { code { (clipped(&claim.public_key)) } }
+                dd { code { (ends(&claim.public_key)) } }
             }
-            div { dt { "signature" } dd { code { (clipped(&claim.signature)) } } }
+            div { dt { "signature" } dd { code { (ends(&claim.signature)) } } }
         }
         }
     }

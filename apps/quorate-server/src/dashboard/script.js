@@ -69,6 +69,7 @@
     setTimeout(tick, failures > 1 ? 3 * period : period);
   }
 
+  document.getElementById("still").hidden = true;
   pause.hidden = false;
   pause.addEventListener("click", () => {
     paused = !paused;

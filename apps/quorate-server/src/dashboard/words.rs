@@ -9,6 +9,16 @@ pub(super) fn clipped(text: &str) -> String {
     }
 }
 
+/// Both ends of a text that only names something.
+pub(super) fn ends(text: &str) -> String {
+    const END: usize = 12;
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= 2 * END {
+        return text.to_owned();
+    }
+    letters[..END].iter().chain(&['…']).chain(&letters[letters.len() - END..]).collect()
+}
+
 /// A number of things.
 pub(super) fn count(number: u64, what: &str) -> String {
     format!("{} {what}{}", thousands(number), if number == 1 { "" } else { "s" })
@@ -55,6 +65,13 @@ pub(super) fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_short() {
+        assert_eq!(ends("0x0123"), "0x0123");
+        assert_eq!(ends(&format!("0x{}é", "0".repeat(200))), "0x0000000000…00000000000é");
+        assert_eq!(clipped(&"é".repeat(300)).chars().count(), 201);
+    }
 
     #[test]
     fn numbers_are_short() {
