@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quorate::{AnySuite, ClaimBytes, Messages};
 use quorate_batcher::Class;
-use quorate_formats::{Entry, Id, InputError, Malformed, Place, jsonl};
+use quorate_formats::{Entry, Id, InputError, Malformed, Place, arrow, jsonl};
 use thiserror::Error;
 
 use crate::config::Limits;
@@ -40,6 +40,11 @@ pub enum BadClaims {
     /// There are too many claims in it.
     #[error("the body holds more than {0} claims, the limit; send several requests, or a stream of JSON lines")]
     TooMany(usize),
+    /// They take too much memory.
+    #[error(
+        "the claims take more than {0} bytes of memory, the limit; send several requests, or a stream of JSON lines"
+    )]
+    TooLarge(usize),
 }
 
 impl From<Malformed> for BadClaims {
@@ -57,19 +62,33 @@ pub fn from_json(body: &[u8], suite: Option<AnySuite>, limits: &Limits) -> Resul
     all(claims, suite, limits)
 }
 
+/// The claims of a stream of Arrow record batches, one a row.
+///
+/// # Errors
+/// [`BadClaims`], for the first claim that cannot be read.
+pub fn from_arrow(body: Vec<u8>, suite: Option<AnySuite>, limits: &Limits) -> Result<Vec<Named>, BadClaims> {
+    all(arrow::ArrowRows::new(body), suite, limits)
+}
+
 /// The claims that a reader gives, none of which may be malformed.
 fn all(
     entries: impl Iterator<Item = Result<Entry, InputError>>,
     suite: Option<AnySuite>,
     limits: &Limits,
 ) -> Result<Vec<Named>, BadClaims> {
-    let mut claims = Vec::new();
+    let (mut claims, mut held) = (Vec::new(), 0);
     for entry in entries {
         let entry = entry.map_err(|error| BadClaims::Body(error.to_string()))?;
         if claims.len() == limits.claims {
             return Err(BadClaims::TooMany(limits.claims));
         }
-        claims.push(named(entry, suite, limits)?);
+        let named = named(entry, suite, limits)?;
+        // What is short on the wire can be long in memory, such as many keys of no bytes.
+        held += bytes(&named.claim);
+        if held > limits.memory_bytes {
+            return Err(BadClaims::TooLarge(limits.memory_bytes));
+        }
+        claims.push(named);
     }
     if claims.is_empty() { Err(BadClaims::Empty) } else { Ok(claims) }
 }

@@ -39,6 +39,7 @@ mod listen;
 mod app;
 
 // What is served.
+mod grpc;
 mod api;
 mod dashboard;
 

@@ -96,7 +96,7 @@ impl From<BadClaims> for ApiError {
     fn from(error: BadClaims) -> Self {
         let (status, code) = match &error {
             BadClaims::Claim { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad-claim"),
-            BadClaims::TooMany(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-many"),
+            BadClaims::TooMany(_) | BadClaims::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-many"),
             BadClaims::Body(_) | BadClaims::Empty => (StatusCode::BAD_REQUEST, "bad-body"),
         };
         let mut this = Self::new(status, code, error.to_string());

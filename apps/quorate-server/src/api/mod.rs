@@ -22,11 +22,12 @@ pub use self::openapi::document;
 #[cfg(test)]
 pub(crate) use self::status::FalseClaim;
 pub(crate) use self::status::{Evidence, Source, Status};
-use crate::{app::App, dashboard};
+use crate::{app::App, dashboard, grpc};
 
 /// What is served to those who send claims.
 pub(crate) fn public(app: &Arc<App>) -> Router {
     common()
+        .merge(grpc::routes(app))
         .route("/", get(dashboard::page))
         .route("/dashboard.css", get(dashboard::style))
         .route("/dashboard.js", get(dashboard::script))

@@ -39,6 +39,7 @@ use crate::{
     request_body(description = "One claim or an array of claims; one claim a line; or a table of claims", content(
         (super::schema::Claims = "application/json"),
         (String = "application/x-ndjson"),
+        (Vec<u8> = "application/vnd.apache.arrow.stream"),
     )),
     responses(
         (status = 200, description = "An answer to each claim", content(
@@ -117,13 +118,15 @@ fn in_pieces(whole: Bytes, content_type: &'static str, held: impl Send + 'static
 pub(super) enum Content {
     /// One claim, or an array.
     Json,
+    /// One claim a row.
+    Arrow,
     /// One claim a line, both ways.
     Lines,
 }
 
 impl Content {
     /// The types, as an error lists them.
-    const EXPECTED: &str = "application/json or application/x-ndjson";
+    const EXPECTED: &str = "application/json, application/x-ndjson or application/vnd.apache.arrow.stream";
 
     fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
         let refused = |message| Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
@@ -138,6 +141,7 @@ impl Content {
         match kind.as_str() {
             "application/json" => Ok(Self::Json),
             "application/x-ndjson" => Ok(Self::Lines),
+            "application/vnd.apache.arrow.stream" => Ok(Self::Arrow),
             _ => refused(format!("found the Content-Type {kind:?}, expected {}", Self::EXPECTED)),
         }
     }
@@ -145,13 +149,14 @@ impl Content {
     fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
+            Self::Arrow => "arrow",
             Self::Lines => "lines",
         }
     }
 }
 
 /// The whole body, within its limits.
-async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Bytes, ApiError> {
+async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Vec<u8>, ApiError> {
     let limits = &app.config.limits;
     let too_long = || ApiError::too_long("the body", limits.body_bytes);
     let stated = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
@@ -169,7 +174,7 @@ async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Bytes
             held.take(data.len()).ok_or_else(ApiError::busy)?;
             whole.extend_from_slice(&data);
         }
-        Ok(Bytes::from(whole))
+        Ok(whole)
     };
     timeout(Duration::from_millis(limits.body_ms), read).await.map_err(|_| ApiError::slow(limits.body_ms))?
 }
@@ -178,7 +183,7 @@ async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Bytes
 async fn read_claims(
     app: &Arc<App>,
     content: Content,
-    body: Bytes,
+    body: Vec<u8>,
     asked: &Asked,
     held: &mut Held,
 ) -> Result<Vec<Named>, ApiError> {
@@ -186,6 +191,7 @@ async fn read_claims(
     let read = move || -> Result<Vec<Named>, BadClaims> {
         match content {
             Content::Json => claims::from_json(&body, suite, &config.limits),
+            Content::Arrow => claims::from_arrow(body, suite, &config.limits),
             Content::Lines => Err(BadClaims::Empty),
         }
     };
