@@ -2,7 +2,11 @@
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use axum::Router;
+use axum::{
+    Router,
+    extract::State,
+    middleware::{Next, from_fn_with_state},
+};
 use bytes::Bytes;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream, stream::FuturesUnordered};
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId};
@@ -22,6 +26,7 @@ use self::proto::{
 use crate::{
     answer::Answer,
     app::App,
+    budget::Held,
     claims::{self, Asked, Named},
 };
 
@@ -39,12 +44,44 @@ mod proto {
 
 /// The routes of gRPC, beside those of HTTP.
 pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
-    let longest = app.config.limits.body_bytes;
+    let longest = message_bytes(app);
     let service = VerifierServer::new(Service { app: app.clone() })
         .max_decoding_message_size(longest)
         // Answers are shorter than their claims, but for ids and reasons.
         .max_encoding_message_size(longest.saturating_mul(4));
-    Router::new().route_service("/quorate.v1.Verifier/{method}", service)
+    Router::new()
+        .route_service("/quorate.v1.Verifier/{method}", service)
+        .layer(from_fn_with_state(app.clone(), limited))
+}
+
+/// A message is decoded before it can be counted, so what it may take is taken from the budget before it is read, and it must
+/// arrive and be answered in time. A stream takes a place of its own when it begins.
+async fn limited(State(app): State<Arc<App>>, request: axum::extract::Request, next: Next) -> axum::response::Response {
+    let Some(_place) = Place::take(&app) else { return busy().into_http() };
+    let longest = Duration::from_millis(app.config.limits.body_ms);
+    timeout(longest, next.run(request)).await.unwrap_or_else(|_| slow().into_http())
+}
+
+/// The longest message.
+fn message_bytes(app: &App) -> usize {
+    app.config.limits.body_bytes.min(MESSAGE)
+}
+
+/// What clients of gRPC expect a server to take.
+const MESSAGE: usize = 4 << 20;
+
+/// A place for a request, and memory for one message.
+struct Place {
+    _request: OwnedSemaphorePermit,
+    _message: Held,
+}
+
+impl Place {
+    fn take(app: &App) -> Option<Self> {
+        let (request, mut message) = (app.budget.request()?, app.budget.holding()?);
+        message.take(message_bytes(app))?;
+        Some(Self { _request: request, _message: message })
+    }
 }
 
 struct Service {
@@ -71,7 +108,7 @@ impl Verifier for Service {
         &self,
         request: Request<Streaming<proto::StreamRequest>>,
     ) -> Result<Response<Answers>, Status> {
-        let place = self.app.budget.request().ok_or_else(busy)?;
+        let place = Place::take(&self.app).ok_or_else(busy)?;
         let mut from_client = request.into_inner();
         let longest = Duration::from_millis(self.app.config.limits.body_ms);
         let first = timeout(longest, from_client.message()).await.map_err(|_| slow())??;
@@ -92,7 +129,6 @@ impl Verifier for Service {
 impl Service {
     async fn answer(&self, request: proto::VerifyRequest) -> Result<proto::VerifyResponse, Status> {
         let (app, limits) = (&self.app, &self.app.config.limits);
-        let _place = app.budget.request().ok_or_else(busy)?;
         let mut held = app.budget.holding().ok_or_else(busy)?;
         let asked = asked(app, request.common)?;
         if request.claims.is_empty() {
@@ -127,7 +163,7 @@ async fn stream_answers(
     asked: Asked,
     mut from_client: Streaming<proto::StreamRequest>,
     to_client: mpsc::Sender<Result<proto::Answer, Status>>,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 ) {
     let limits = &app.config.limits;
     let [line, write] = [limits.body_ms, limits.write_ms].map(Duration::from_millis);

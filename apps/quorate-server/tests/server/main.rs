@@ -6,6 +6,7 @@ mod rig;
 
 mod bad_clients;
 mod bad_requests;
+mod grpc;
 mod process;
 mod sources;
 mod verify;

@@ -1,7 +1,12 @@
 //! Claims in, verdicts out.
 
-use std::io::{BufRead, BufReader, Write};
+use std::{
+    io::{BufRead, BufReader, Write},
+    sync::Arc,
+};
 
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_ipc::writer::StreamWriter;
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, example, post};
@@ -59,6 +64,27 @@ fn a_suite_for_all_claims_and_one_of_the_configuration() {
     assert_eq!(answer.json()[0]["valid"], true, "{answer:?}");
     let rig = Rig::with(|config| config.verify.suite = "eth2".to_owned());
     assert_eq!(rig.verify(&without).json()[0]["valid"], true);
+}
+
+#[test]
+fn a_table_of_claims_as_an_arrow_stream() {
+    let claims: Vec<Value> =
+        example("one-false.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let column = |name: &str| {
+        let texts: Vec<_> = claims.iter().map(|claim| claim[name].as_str().unwrap().to_owned()).collect();
+        Arc::new(StringArray::from(texts)) as ArrayRef
+    };
+    let columns = ["id", "suite", "public_key", "message", "signature"].map(|name| (name, column(name)));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let stream = writer.into_inner().unwrap();
+    let rig = Rig::start();
+    let answer = rig.post("/v1/verify", "application/vnd.apache.arrow.stream", &stream);
+    assert_eq!(answer.json(), rig.verify(&array(&example("one-false.jsonl"))).json());
+    assert_eq!(answer.json()[3]["valid"], false);
+    let cut = rig.post("/v1/verify", "application/vnd.apache.arrow.stream", &stream[..stream.len() / 2]);
+    assert_eq!((cut.status, cut.code().as_str()), (400, "bad-body"), "{cut:?}");
 }
 
 #[test]
