@@ -124,6 +124,9 @@ const REMOVED: usize = 10_000;
 const MAC_LENGTH: usize = 16;
 
 impl KnownStore {
+    /// Statements with longer messages are not stored.
+    pub const LONGEST_MESSAGE: usize = 1024;
+
     /// Opens the store in a folder, or makes one. A store that cannot be used is set aside.
     ///
     /// # Errors
@@ -198,7 +201,8 @@ impl KnownStore {
     }
 
     /// Writes statements that were just verified, each a claim of one statement. When it returns, they are on disk.
-    /// Claims of several statements are left out: only the sum of their signatures is known.
+    /// Claims of several statements are left out, because only the sum of their signatures is known, and so are messages of
+    /// more than [`LONGEST_MESSAGE`](Self::LONGEST_MESSAGE) bytes, so that the number of records bounds the space on disk.
     ///
     /// `now` is Unix time in seconds. It removes what is too old, and what is too much.
     ///
@@ -215,6 +219,9 @@ impl KnownStore {
             let mut records = transaction.open_table(RECORDS)?;
             let mut times = transaction.open_table(TIMES)?;
             for claim in claims.iter().filter(|claim| claim.statements() == 1) {
+                if statement(claim, 0).is_none_or(|statement| statement.message.len() > Self::LONGEST_MESSAGE) {
+                    continue;
+                }
                 let Some(name) = self.name(claim, 0) else { continue };
                 let record = self.record(&name, now, &claim.signature);
                 let before = records.insert(&name, &record[..])?.and_then(|old| time_of(old.value()));

@@ -84,12 +84,13 @@ fn clock_set_back_or_forward() {
 }
 
 #[test]
-fn claims_of_several_statements_are_not_stored() {
+fn claims_of_several_statements_and_long_messages_are_not_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = open(folder.path());
     let several = ClaimBytes { public_keys: vec![vec![7; 48]; 2], ..claim(1) };
     let none = ClaimBytes { public_keys: vec![], ..claim(1) };
-    assert_eq!(store.put(&[several, none], NOW).unwrap(), 0);
+    let long = ClaimBytes::single(MinPk::Eth2.any(), &[7; 48], &[0; KnownStore::LONGEST_MESSAGE + 1], &[1; 96]);
+    assert_eq!(store.put(&[several, none, long], NOW).unwrap(), 0);
     assert_eq!(store.records().unwrap(), 0);
 }
 
