@@ -41,7 +41,9 @@ use std::{
 use hmac::{Hmac, KeyInit, Mac};
 use quorate::{AnySuite, ClaimBytes, Messages, Suite};
 use rand::Rng;
-use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition,
+};
 use sha2::Sha256;
 
 /// What the store keeps.
@@ -179,16 +181,30 @@ impl KnownStore {
         })
     }
 
-    fn create(database: &Path, key_file: &Path, settings: StoreSettings) -> Result<Self, StoreError> {
-        let key = write_key(key_file).map_err(|error| StoreError::File { path: key_file.to_owned(), error })?;
-        let error = |error: redb::Error| match error {
-            redb::Error::DatabaseAlreadyOpen => StoreError::InUse(database.to_owned()),
-            redb::Error::Io(error) => StoreError::File { path: database.to_owned(), error },
-            error => StoreError::Database(error.to_string()),
+    /// Makes an empty store. It gets its name when it is whole, so that a process that is killed meanwhile leaves nothing that
+    /// looks like a damaged store.
+    fn create(path: &Path, key_file: &Path, settings: StoreSettings) -> Result<Self, StoreError> {
+        let file = |path: &Path, error| StoreError::File { path: path.to_owned(), error };
+        let key = write_key(key_file).map_err(|error| file(key_file, error))?;
+        let new = path.with_extension("redb.new");
+        let created = match Database::create(&new) {
+            Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(path.to_owned())),
+            // What a killed process has left.
+            Err(_) if new.exists() => {
+                fs::remove_file(&new).map_err(|error| file(&new, error))?;
+                Database::create(&new)
+            }
+            created => created,
         };
-        let store = Database::create(database).map_err(|e| error(e.into()))?;
-        let store = Self { database: store, settings, key };
-        store.write_key_check().map_err(error)?;
+        let database = created.map_err(|error| match error {
+            DatabaseError::Storage(StorageError::Io(error)) => file(&new, error),
+            error => StoreError::Database(error.to_string()),
+        })?;
+        let store = Self { database, settings, key };
+        store.write_key_check()?;
+        fs::rename(&new, path).map_err(|error| file(&new, error))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        sync_folder(folder).map_err(|error| file(folder, error))?;
         Ok(store)
     }
 

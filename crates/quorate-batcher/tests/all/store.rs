@@ -175,6 +175,18 @@ fn stores_that_cannot_be_trusted_are_set_aside() {
     }
 }
 
+/// A process was killed while it made the store: what it has left is in nobody's way.
+#[test]
+fn a_store_that_was_never_finished() {
+    for left in [&b""[..], b"half of a database", &[0; 8192]] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("known.redb.new"), left).unwrap();
+        filled(folder.path(), 3);
+        assert!(!folder.path().join("known.redb.new").exists());
+        assert_eq!(open(folder.path()).1, Opened::Existing { records: 3 });
+    }
+}
+
 /// The key is private from its first moment.
 #[cfg(unix)]
 #[test]
