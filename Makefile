@@ -73,6 +73,7 @@ slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither #
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
+	$(CARGO) build --release --locked -p quorate-bench -p quorate-server
 	$(CARGO) run --release --locked -p quorate-bench -- all --record
 	$(MAKE) report
 
@@ -106,6 +107,11 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate --features serde
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
+	$(CARGO) check --locked -p quorate-formats --features arrow
+	$(CARGO) check --locked -p quorate-server --features otlp
+	$(CARGO) check --locked -p quorate-batcher
+	$(CARGO) check --locked -p quorate-batcher --features bn254
+	$(CARGO) test --locked -p quorate-batcher --features tower tower
 	$(CARGO) check --locked -p quorate-curve --features bench-internals
 	$(CARGO) check --locked -p quorate-blst
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
@@ -133,10 +139,11 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst (40 minutes)
+soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9 (45 minutes)
 	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate-blst --test all soak -- --ignored --nocapture
+	$(CARGO) test --release --locked -p quorate-batcher --test all soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli

@@ -35,7 +35,7 @@ CRATES = {
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-formats"},
-    "quorate-bench": {"quorate", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
+    "quorate-bench": {"quorate", "quorate-batcher", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder

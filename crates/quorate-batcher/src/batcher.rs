@@ -20,14 +20,15 @@ use crate::{
     answer::{Asker, Pending, Refused},
     class::Class,
     observer::{BatchReport, Event, Observer},
-    pool::Waiting,
+    pool::{Appraiser, Waiting},
     schedule::{Banned, Batch, BatchKind, Load, Next, OverloadChange, Rejected, Role, Schedule},
     settings::{Settings, SettingsError},
     source::SourceReport,
     store::KnownStore,
 };
 
-/// Verifies claims that arrive one by one, in batches. A clone is the same batcher; dropping the last one stops it.
+/// Verifies claims that arrive one by one, in batches. A clone is the same batcher. Dropping the last one stops it, refuses
+/// what waits, and waits for the batches in progress.
 ///
 /// ```
 /// use quorate::{ClaimBytes, MinPk, SecretKey, Suite};
@@ -63,6 +64,7 @@ struct Shared {
     block: Condvar,
     /// Whoever waits for the end waits here.
     end: Condvar,
+    appraiser: Appraiser,
     verifier: Verifier,
     store: Option<Arc<KnownStore>>,
     observer: Option<Arc<dyn Observer>>,
@@ -142,6 +144,7 @@ impl Batcher {
             work: Condvar::new(),
             block: Condvar::new(),
             end: Condvar::new(),
+            appraiser: Appraiser::new(options.backend),
             verifier,
             store: store.map(Arc::new),
             observer,
@@ -171,8 +174,9 @@ impl Batcher {
         let (asker, pending) = Pending::new();
         let shared = &*self.handle.shared;
         let now = Instant::now();
+        let waiting = shared.appraiser.appraise(claim, class, deadline, asker, now);
         let mut state = shared.lock();
-        let (rejected, change) = state.schedule.admit(claim, class, deadline, asker, now);
+        let (rejected, change) = state.schedule.admit(waiting);
         if class == Class::Block {
             shared.block.notify_one();
         }
@@ -396,6 +400,8 @@ impl Shared {
             outcome.verdicts.iter().filter(|verdict| **verdict == Verdict::Invalid(Reason::GivenUp)).count();
         report.invalid = outcome.invalid().count() - report.given_up;
         self.done(kind, planned_by_table, took, outcome.all_valid() && report.subtracted == 0);
+        // Before the answers, so that whoever has an answer finds it counted.
+        self.observe(&Event::Batch(&report));
         for ((asker, class, _), verdict) in askers.into_iter().zip(&outcome.verdicts) {
             if *verdict == Verdict::Invalid(Reason::GivenUp) {
                 self.observe(&Event::Refused { class, refused: Refused::Banned });
@@ -404,7 +410,6 @@ impl Shared {
                 answer(asker, Ok(*verdict));
             }
         }
-        self.observe(&Event::Batch(&report));
         let new = claims.into_iter().zip(outcome.verdicts).zip(outcome.subtracted);
         self.store(
             new.filter(|((claim, verdict), known)| verdict.is_valid() && *known == 0 && claim.statements() == 1)

@@ -14,9 +14,9 @@ use std::{
     time::Instant,
 };
 
-use quorate::{ClaimBytes, Forecast, SourceId};
+use quorate::{Backend, ClaimBytes, Forecast, SourceId};
 
-use crate::class::Class;
+use crate::{class::Class, source::size};
 
 /// A claim that waits, and whom to answer.
 #[derive(Debug)]
@@ -32,6 +32,44 @@ pub(crate) struct Waiting<T> {
     pub(crate) charged: u64,
     /// The memory that it takes.
     pub(crate) bytes: usize,
+    vertices: Vertices,
+}
+
+/// What makes claims fit to be compared: how they are hashed, and what their operations cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Appraiser {
+    pub(crate) backend: Backend,
+    /// Its keys are random, so that nobody can make claims that seem to share a message.
+    hasher: RandomState,
+}
+
+impl Appraiser {
+    pub(crate) fn new(backend: Backend) -> Self {
+        Self { backend, hasher: RandomState::new() }
+    }
+
+    /// A claim with everything that the queue must know of it. It takes time in proportion to the claim's length.
+    pub(crate) fn appraise<T>(
+        &self,
+        claim: ClaimBytes,
+        class: Class,
+        deadline: Option<Instant>,
+        asker: T,
+        arrived: Instant,
+    ) -> Waiting<T> {
+        let forecast = Forecast::of(&claim, self.backend);
+        let (charged, bytes, vertices) = (forecast.alone(), size(&claim), self.vertices(&claim));
+        Waiting { claim, class, arrived, deadline, asker, forecast, charged, bytes, vertices }
+    }
+
+    fn vertices(&self, claim: &ClaimBytes) -> Vertices {
+        let key = match &claim.public_keys[..] {
+            [key] => Some(self.hasher.hash_one((claim.suite, "key", key))),
+            _ => None,
+        };
+        // All messages of a claim count as one: claims with some in common are not grouped by them.
+        Vertices { message: self.hasher.hash_one((claim.suite, "message", &claim.messages)), key }
+    }
 }
 
 /// The place of a claim in the order of arrival.
@@ -58,7 +96,6 @@ pub(crate) struct Pool<T> {
     /// grouped without a gain.
     vertices: HashMap<u64, BTreeSet<Ticket>>,
     deadlines: BTreeSet<(Instant, Ticket)>,
-    hasher: RandomState,
     charged: u64,
     bytes: usize,
 }
@@ -71,6 +108,8 @@ pub(crate) struct Filling<T> {
     pub(crate) planned: u64,
     target: u64,
     vertices: HashSet<u64>,
+    /// The vertices whose groups have been taken.
+    grouped: HashSet<u64>,
     sources: HashMap<SourceId, u64>,
     /// How much of the work one source may have.
     cap: u64,
@@ -80,8 +119,8 @@ impl<T> Filling<T> {
     /// An empty batch that is full at `target`, of which one source gets at most `cap`. `fixed` is the work of a batch
     /// without claims.
     pub(crate) fn new(target: u64, cap: u64, fixed: u64) -> Self {
-        let (vertices, sources) = (HashSet::new(), HashMap::new());
-        Self { claims: Vec::new(), planned: fixed, target, vertices, sources, cap }
+        let (vertices, grouped, sources) = (HashSet::new(), HashSet::new(), HashMap::new());
+        Self { claims: Vec::new(), planned: fixed, target, vertices, grouped, sources, cap }
     }
 
     fn is_full(&self) -> bool {
@@ -93,8 +132,8 @@ impl<T> Filling<T> {
         source.and_then(|source| self.sources.get(source)).is_some_and(|used| *used >= self.cap)
     }
 
-    fn push(&mut self, waiting: Waiting<T>, vertices: Vertices) {
-        let forecast = waiting.forecast;
+    fn push(&mut self, waiting: Waiting<T>) {
+        let Waiting { forecast, vertices, .. } = waiting;
         let new_message = self.vertices.insert(vertices.message);
         let new_key = vertices.key.is_none_or(|key| self.vertices.insert(key));
         let cost = match (new_message, new_key) {
@@ -119,6 +158,12 @@ struct Vertices {
     key: Option<u64>,
 }
 
+impl Vertices {
+    fn each(self) -> impl Iterator<Item = u64> {
+        [Some(self.message), self.key].into_iter().flatten()
+    }
+}
+
 impl<T> Pool<T> {
     pub(crate) fn new() -> Self {
         Self {
@@ -128,7 +173,6 @@ impl<T> Pool<T> {
             tails: BTreeSet::new(),
             vertices: HashMap::new(),
             deadlines: BTreeSet::new(),
-            hasher: RandomState::new(),
             charged: 0,
             bytes: 0,
         }
@@ -168,14 +212,13 @@ impl<T> Pool<T> {
 
     /// What a claim would be charged: without the hash and the pairing of its message if another one with that message
     /// waits.
-    pub(crate) fn charge(&self, claim: &ClaimBytes, forecast: Forecast) -> u64 {
-        let message = self.vertices_of(claim).message;
-        if self.vertices.contains_key(&message) { forecast.shared() } else { forecast.alone() }
+    pub(crate) fn charge(&self, waiting: &Waiting<T>) -> u64 {
+        let Waiting { forecast, vertices, .. } = waiting;
+        if self.vertices.contains_key(&vertices.message) { forecast.shared() } else { forecast.alone() }
     }
 
     pub(crate) fn insert(&mut self, ticket: Ticket, waiting: Waiting<T>) {
-        let vertices = self.vertices_of(&waiting.claim);
-        for vertex in [Some(vertices.message), vertices.key].into_iter().flatten() {
+        for vertex in waiting.vertices.each() {
             self.vertices.entry(vertex).or_default().insert(ticket);
         }
         if let Some(deadline) = waiting.deadline {
@@ -197,8 +240,7 @@ impl<T> Pool<T> {
 
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Waiting<T>> {
         let waiting = self.waiting.remove(&ticket)?;
-        let vertices = self.vertices_of(&waiting.claim);
-        for vertex in [Some(vertices.message), vertices.key].into_iter().flatten() {
+        for vertex in waiting.vertices.each() {
             if let Some(tickets) = self.vertices.get_mut(&vertex) {
                 tickets.remove(&ticket);
                 if tickets.is_empty() {
@@ -255,9 +297,9 @@ impl<T> Pool<T> {
         while !batch.is_full() {
             let Some(seed) = self.seed(batch, order, urgent) else { return };
             let Some(waiting) = self.remove(seed) else { return };
-            let vertices = self.vertices_of(&waiting.claim);
-            batch.push(waiting, vertices);
-            for vertex in [Some(vertices.message), vertices.key].into_iter().flatten() {
+            let vertices = waiting.vertices;
+            batch.push(waiting);
+            for vertex in vertices.each() {
                 self.take_group(batch, vertex, order);
             }
         }
@@ -282,6 +324,10 @@ impl<T> Pool<T> {
 
     /// Moves the claims with a message or a key into the batch, as many as it has room for.
     fn take_group(&mut self, batch: &mut Filling<T>, vertex: u64, order: Order) {
+        // What was left the first time belongs to sources that have their share.
+        if !batch.grouped.insert(vertex) {
+            return;
+        }
         let Some(group) = self.vertices.get(&vertex) else { return };
         let group: Vec<_> = match order {
             Order::Oldest => group.iter().copied().take(MOST_OF_GROUP).collect(),
@@ -296,19 +342,9 @@ impl<T> Pool<T> {
                 continue;
             }
             if let Some(waiting) = self.remove(ticket) {
-                let vertices = self.vertices_of(&waiting.claim);
-                batch.push(waiting, vertices);
+                batch.push(waiting);
             }
         }
-    }
-
-    fn vertices_of(&self, claim: &ClaimBytes) -> Vertices {
-        let key = match &claim.public_keys[..] {
-            [key] => Some(self.hasher.hash_one((claim.suite, "key", key))),
-            _ => None,
-        };
-        // All messages of a claim count as one: claims with some in common are not grouped by them.
-        Vertices { message: self.hasher.hash_one((claim.suite, "message", &claim.messages)), key }
     }
 }
 
@@ -319,30 +355,20 @@ const MOST_OF_GROUP: usize = 4096;
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{sync::LazyLock, time::Duration};
 
     use proptest::prelude::*;
-    use quorate::{Backend, MinPk, Suite};
+    use quorate::{MinPk, Suite};
 
     use super::*;
 
     fn waiting(key: u8, message: u8, source: Option<u64>, now: Instant) -> Waiting<(u8, u8)> {
+        static APPRAISER: LazyLock<Appraiser> = LazyLock::new(|| Appraiser::new(Backend::Portable));
         let claim = ClaimBytes {
             source: source.map(SourceId::from),
             ..ClaimBytes::single(MinPk::Eth2.any(), &[key], &[message], &[])
         };
-        let forecast = Forecast::of(&claim, Backend::Portable);
-        let (deadline, charged) = (None, forecast.alone());
-        Waiting {
-            claim,
-            class: Class::Gossip,
-            arrived: now,
-            deadline,
-            asker: (key, message),
-            forecast,
-            charged,
-            bytes: 1,
-        }
+        Waiting { bytes: 1, ..APPRAISER.appraise(claim, Class::Gossip, None, (key, message), now) }
     }
 
     fn fill(pool: &mut Pool<(u8, u8)>, target: u64, cap: u64, order: Order, now: Instant) -> Vec<(u8, u8)> {
@@ -401,6 +427,25 @@ mod tests {
         assert_eq!(pool.sources(), 1);
         assert_eq!(pool.remove_source(&1.into()).len(), 92);
         assert!(pool.is_empty() && pool.heads.is_empty() && pool.tails.is_empty() && pool.vertices.is_empty());
+    }
+
+    /// A flood of claims with one message by one source, and honest claims with the same message: filling a batch looks at
+    /// the flood once and not once for each honest claim.
+    #[test]
+    fn a_flood_of_one_message_is_looked_at_once() {
+        let (mut pool, now) = (Pool::new(), Instant::now());
+        for ticket in 0..3000 {
+            pool.insert(ticket, waiting((ticket % 250) as u8, 7, Some(1), now));
+        }
+        for ticket in 3000..3200 {
+            pool.insert(ticket, waiting((ticket % 250) as u8, 7, Some(ticket), now));
+        }
+        let shared = waiting(0, 0, None, now).forecast.shared();
+        let mut batch = Filling::new(1000 * shared, 3 * shared, 0);
+        pool.fill(&mut batch, Order::Oldest, now);
+        assert!(batch.grouped.len() <= 1 + 250);
+        assert!(batch.claims.iter().filter(|waiting| waiting.claim.source == Some(1.into())).count() < 50);
+        assert_eq!(batch.claims.iter().filter(|waiting| waiting.claim.source != Some(1.into())).count(), 200);
     }
 
     #[test]

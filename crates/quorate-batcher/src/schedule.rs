@@ -17,7 +17,7 @@ use crate::{
     class::Class,
     pool::{Filling, Order, Pool, Ticket, Waiting},
     settings::Settings,
-    source::{SourceReport, Sources, Standing, size},
+    source::{SourceReport, Sources, Standing},
 };
 
 /// The claims that wait, the batches that are being verified, and the sources.
@@ -220,19 +220,10 @@ impl<T> Schedule<T> {
     }
 
     /// Takes a claim. Hands back what is refused: the claim itself, or older gossip in its place.
-    pub(crate) fn admit(
-        &mut self,
-        claim: ClaimBytes,
-        class: Class,
-        deadline: Option<Instant>,
-        asker: T,
-        now: Instant,
-    ) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
-        let forecast = Forecast::of(&claim, self.settings.backend);
-        let bytes = size(&claim);
-        let standing = claim.source.as_ref().map_or(Standing::Trusted, |source| self.sources.standing(source, now));
-        let mut waiting =
-            Waiting { claim, class, arrived: now, deadline, asker, forecast, charged: forecast.alone(), bytes };
+    pub(crate) fn admit(&mut self, mut waiting: Waiting<T>) -> (Vec<Rejected<T>>, Option<OverloadChange>) {
+        let (class, now, deadline) = (waiting.class, waiting.arrived, waiting.deadline);
+        let source = waiting.claim.source.as_ref();
+        let standing = source.map_or(Standing::Trusted, |source| self.sources.standing(source, now));
         let refused = if self.stopping {
             Some(Refused::Stopped)
         } else if standing == Standing::Banned {
@@ -256,7 +247,7 @@ impl<T> Schedule<T> {
             self.blocks.push_back(waiting);
             return (overloaded(evicted), change);
         }
-        waiting.charged = self.pool(class, standing).charge(&waiting.claim, forecast);
+        waiting.charged = self.pool(class, standing).charge(&waiting);
         let (evicted, fits) = self.make_room(&waiting, standing);
         let change = self.count_overload(evicted.len() + usize::from(!fits));
         if !fits {

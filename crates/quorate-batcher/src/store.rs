@@ -41,7 +41,9 @@ use std::{
 use hmac::{Hmac, KeyInit, Mac};
 use quorate::{AnySuite, ClaimBytes, Messages, Suite};
 use rand::Rng;
-use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition,
+};
 use sha2::Sha256;
 
 /// What the store keeps.
@@ -124,6 +126,9 @@ const REMOVED: usize = 10_000;
 const MAC_LENGTH: usize = 16;
 
 impl KnownStore {
+    /// Statements with longer messages are not stored.
+    pub const LONGEST_MESSAGE: usize = 1024;
+
     /// Opens the store in a folder, or makes one. A store that cannot be used is set aside.
     ///
     /// # Errors
@@ -176,16 +181,30 @@ impl KnownStore {
         })
     }
 
-    fn create(database: &Path, key_file: &Path, settings: StoreSettings) -> Result<Self, StoreError> {
-        let key = write_key(key_file).map_err(|error| StoreError::File { path: key_file.to_owned(), error })?;
-        let error = |error: redb::Error| match error {
-            redb::Error::DatabaseAlreadyOpen => StoreError::InUse(database.to_owned()),
-            redb::Error::Io(error) => StoreError::File { path: database.to_owned(), error },
-            error => StoreError::Database(error.to_string()),
+    /// Makes an empty store. It gets its name when it is whole, so that a process that is killed meanwhile leaves nothing that
+    /// looks like a damaged store.
+    fn create(path: &Path, key_file: &Path, settings: StoreSettings) -> Result<Self, StoreError> {
+        let file = |path: &Path, error| StoreError::File { path: path.to_owned(), error };
+        let key = write_key(key_file).map_err(|error| file(key_file, error))?;
+        let new = path.with_extension("redb.new");
+        let created = match Database::create(&new) {
+            Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(path.to_owned())),
+            // What a killed process has left.
+            Err(_) if new.exists() => {
+                fs::remove_file(&new).map_err(|error| file(&new, error))?;
+                Database::create(&new)
+            }
+            created => created,
         };
-        let store = Database::create(database).map_err(|e| error(e.into()))?;
-        let store = Self { database: store, settings, key };
-        store.write_key_check().map_err(error)?;
+        let database = created.map_err(|error| match error {
+            DatabaseError::Storage(StorageError::Io(error)) => file(&new, error),
+            error => StoreError::Database(error.to_string()),
+        })?;
+        let store = Self { database, settings, key };
+        store.write_key_check()?;
+        fs::rename(&new, path).map_err(|error| file(&new, error))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        sync_folder(folder).map_err(|error| file(folder, error))?;
         Ok(store)
     }
 
@@ -198,7 +217,8 @@ impl KnownStore {
     }
 
     /// Writes statements that were just verified, each a claim of one statement. When it returns, they are on disk.
-    /// Claims of several statements are left out: only the sum of their signatures is known.
+    /// Claims of several statements are left out, because only the sum of their signatures is known, and so are messages of
+    /// more than [`LONGEST_MESSAGE`](Self::LONGEST_MESSAGE) bytes, so that the number of records bounds the space on disk.
     ///
     /// `now` is Unix time in seconds. It removes what is too old, and what is too much.
     ///
@@ -215,6 +235,9 @@ impl KnownStore {
             let mut records = transaction.open_table(RECORDS)?;
             let mut times = transaction.open_table(TIMES)?;
             for claim in claims.iter().filter(|claim| claim.statements() == 1) {
+                if statement(claim, 0).is_none_or(|statement| statement.message.len() > Self::LONGEST_MESSAGE) {
+                    continue;
+                }
                 let Some(name) = self.name(claim, 0) else { continue };
                 let record = self.record(&name, now, &claim.signature);
                 let before = records.insert(&name, &record[..])?.and_then(|old| time_of(old.value()));

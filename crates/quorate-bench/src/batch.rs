@@ -244,7 +244,7 @@ impl BlstMinSig {
     }
 }
 
-const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
+pub(crate) const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
 
 fn weights(n: usize) -> Vec<blst_scalar> {
     let mut rng = data::rng();

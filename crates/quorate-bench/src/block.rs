@@ -74,6 +74,7 @@ pub(crate) fn published(bench: &str, n: usize, engine: &str, us: f64, note: &str
         n,
         per: "block".into(),
         figures: Figures::Us(Times { min: us, median: us, max: us }),
+        latency_ms: None,
         note: note.into(),
     }
 }

@@ -20,6 +20,7 @@ mod msm;
 mod plot;
 mod report;
 mod row;
+mod service;
 mod single;
 mod speed;
 mod threshold;
@@ -88,6 +89,8 @@ enum Name {
     Threshold,
     /// Each function of blst's Rust API, by blst and by quorate-blst
     Dropin,
+    /// Claims that arrive one by one: throughput, latency, liars, overload, sync
+    Service,
     /// Gas of settling quorums on an EVM chain, n operators, beside the source's contracts
     Gas,
     /// All of the above
@@ -116,7 +119,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 11] = [
+    let all: [(Name, &str, Bench); 12] = [
         (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
@@ -127,6 +130,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Culprits, "culprits", culprits::run),
         (Name::Threshold, "threshold", threshold::run),
         (Name::Dropin, "dropin", dropin::run),
+        (Name::Service, "service", service::run),
         (Name::Gas, "gas", gas::run),
     ];
     let machine = Machine::here()?;

@@ -100,6 +100,7 @@ pub(crate) fn measure(
             n,
             per: per.into(),
             figures: Figures::Us(us),
+            latency_ms: None,
             note: engine.note.into(),
         }
     });

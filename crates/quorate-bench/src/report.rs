@@ -10,12 +10,12 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     plot,
-    row::{Machine, Row, folder_of_records, short, whole},
+    row::{Latency, Machine, Row, folder_of_records, short, whole},
     speed,
 };
 
 /// The documents that can hold generated tables.
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/onchain.md", "BENCHMARKING.md"];
+const DOCUMENTS: [&str; 4] = ["README.md", "docs/onchain.md", "BENCHMARKING.md", "docs/batcher.md"];
 
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
@@ -23,9 +23,11 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let main = Record::newest_with(root, "batch")?;
     let threshold = Record::newest_with(root, "threshold")?;
     let drop_in = Record::newest_with(root, "dropin")?;
+    let service = Record::newest_with(root, "service")?;
     let rows = main.rows(&["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas"])?;
     let of_thresholds = threshold.rows(&["threshold"])?;
     let of_the_drop_in = drop_in.rows(&["dropin"])?;
+    let of_the_service = service.rows(&["service"])?;
     let documents = DOCUMENTS.map(|name| root.join(name));
     let missing = documents.iter().find(|path| !path.is_file());
     ensure!(
@@ -33,14 +35,17 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
         "there is no {}; run this in the repository, or name the repository with --dir",
         missing.map(|path| path.display().to_string()).unwrap_or_default()
     );
-    let plots = ["docs/gas.svg", "docs/speed.svg"].map(|name| root.join(name));
+    let plots = ["docs/gas.svg", "docs/speed.svg", "docs/service.svg"].map(|name| root.join(name));
     plot::gas(&rows, &plots[0])?;
     speed::plot(&rows, &plots[1])?;
+    plot::service(&of_the_service, &plots[2])?;
     replace(&documents[..1], "report", &format!("{}\n{}", main.source(), headline(&rows)))?;
     replace(&documents[..1], "threshold", &format!("{}\n{}", threshold.source(), of_quorums(&of_thresholds)))?;
-    let parts = [(&main, &rows), (&threshold, &of_thresholds), (&drop_in, &of_the_drop_in)];
+    replace(&documents, "service", &format!("{}\n{}", service.source(), under_load(&of_the_service)))?;
+    let parts =
+        [(&main, &rows), (&threshold, &of_thresholds), (&drop_in, &of_the_drop_in), (&service, &of_the_service)];
     let all = parts.map(|(record, rows)| format!("{}\n{}", record.source(), full(rows)));
-    replace(&documents[2..], "report", &all.join("\n"))?;
+    replace(&documents[2..3], "report", &all.join("\n"))?;
     replace(&documents, "gas", &gas(&rows))?;
     replace(&documents, "gas-short", &gas_short(&rows))?;
     Ok([&plots[..], &documents].concat())
@@ -177,12 +182,48 @@ fn full(rows: &[Row]) -> String {
     let mut text = String::from(
         "| bench | n | engine | threads | median µs, mean gas | min..max, median | per | note |\n|---|--:|---|--:|--:|--:|---|---|\n",
     );
+    let latency =
+        |row: &Row| row.latency_ms.map(Latency::written).map(|[p50, p99]| format!("p50 {p50} ms, p99 {p99} ms"));
     for row in rows {
         let [middle, beside] = row.figures.written();
         text += &format!(
             "| `{}` | {} | {} | {} | {middle} | {beside} | {} | {} |\n",
-            row.bench, row.n, row.engine, row.threads, row.per, row.note,
+            row.bench,
+            row.n,
+            row.engine,
+            row.threads,
+            row.per,
+            [latency(row), Some(row.note.clone())]
+                .into_iter()
+                .flatten()
+                .filter(|n| !n.is_empty())
+                .collect::<Vec<_>>()
+                .join("; "),
         );
+    }
+    text
+}
+
+/// The batcher under load.
+fn under_load(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (bench, what) in [
+        (
+            "service/throughput",
+            "The highest rate at which nothing is refused and 99 of 100 claims have their verdict within 100 ms",
+        ),
+        ("service/rate", "CPU time of a claim, and latencies, at rates from ten claims a second on"),
+        ("service/block-latency", "A block of 128 statements"),
+        ("service/liar", "One liar among 100 sources, who sends a part of all claims: the honest claims"),
+        ("service/overload", "Ten times more claims than can be verified, for a minute"),
+        ("service/sync", "Initial sync: 100 blocks of 1,000 statements, with nothing known and with 90 % known"),
+    ] {
+        text += &format!("\n{what}:\n\n| | engine | µs | per | p50 ms | p99 ms | |\n|---|---|--:|---|--:|--:|---|\n");
+        for row in rows.iter().filter(|row| row.bench.starts_with(bench)) {
+            let [p50, p99] = row.latency_ms.map_or([const { String::new() }; 2], Latency::written);
+            let (name, us) = (row.bench.trim_start_matches("service/"), short(row.figures.middle()));
+            text += &format!("| {name} | {} | {us} | {} | {p50} | {p99} | {} |\n", row.engine, row.per, row.note);
+        }
     }
     text
 }
@@ -268,7 +309,7 @@ mod tests {
         let root = elsewhere.path();
         assert!(write(root).unwrap_err().to_string().contains("--dir"));
         fs::create_dir_all(root.join("docs")).unwrap();
-        for name in ["batch", "threshold", "dropin"] {
+        for name in ["batch", "threshold", "dropin", "service"] {
             let record = Record::newest_with(&source, name).unwrap().folder;
             let copy = folder_of_records(root).join(record.file_name().unwrap());
             fs::create_dir_all(&copy).unwrap();
@@ -281,10 +322,11 @@ mod tests {
         let table =
             |name: &str| format!("<!-- begin: quorate-bench {name} -->\nold\n<!-- end: quorate-bench {name} -->\n");
         for document in DOCUMENTS {
-            fs::write(root.join(document), ["report", "threshold", "gas", "gas-short"].map(table).concat()).unwrap();
+            fs::write(root.join(document), ["report", "threshold", "service", "gas", "gas-short"].map(table).concat())
+                .unwrap();
         }
         let written = write(root).unwrap();
-        assert_eq!(written.len(), 5);
+        assert_eq!(written.len(), 7);
         assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
         assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("\nold\n"));
         assert_eq!(fs::read(source.join("README.md")).unwrap(), before);

@@ -21,6 +21,9 @@ pub(crate) struct Row {
     pub(crate) per: String,
     #[serde(flatten)]
     pub(crate) figures: Figures,
+    /// How long a claim or a block took from its intended sending to its verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) latency_ms: Option<Latency>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) note: String,
 }
@@ -71,6 +74,20 @@ impl Figures {
 pub(crate) struct Gas {
     pub(crate) mean: f64,
     pub(crate) median: f64,
+}
+
+/// Percentiles of latencies, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Latency {
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+}
+
+impl Latency {
+    /// Both, with three digits.
+    pub(crate) fn written(self) -> [String; 2] {
+        [self.p50, self.p99].map(short)
+    }
 }
 
 /// Microseconds.
@@ -180,10 +197,13 @@ pub(crate) fn folder_of_records(repository: &Path) -> PathBuf {
 /// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's.
 pub(crate) fn table(rows: &[Row]) -> String {
     let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
-    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio"].map(str::to_owned);
+    let has_latencies = rows.iter().any(|row| row.latency_ms.is_some());
+    let [p50, p99] = if has_latencies { ["p50 ms", "p99 ms"] } else { [""; 2] };
+    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p99].map(str::to_owned);
     let cells = rows.iter().map(|row| {
         let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
         let [middle, beside] = row.figures.written();
+        let [p50, p99] = row.latency_ms.map_or([String::new(), String::new()], Latency::written);
         [
             row.bench.clone(),
             row.engine.clone(),
@@ -192,17 +212,20 @@ pub(crate) fn table(rows: &[Row]) -> String {
             middle,
             beside,
             format!("{:.2}", first.figures.middle() / row.figures.middle()),
+            p50,
+            p99,
         ]
     });
     let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 7] = std::array::from_fn(width);
+    let widths: [usize; 9] = std::array::from_fn(width);
     let mut text = String::new();
     for [bench, engine, numbers @ ..] in &lines {
         text += &format!("{bench:<0$} {engine:<1$}", widths[0], widths[1]);
-        for (number, width) in numbers.iter().zip(&widths[2..]) {
+        for (number, width) in numbers.iter().zip(&widths[2..]).filter(|(_, width)| **width > 0) {
             text += &format!(" {number:>width$}");
         }
+        text.truncate(text.trim_end().len());
         text.push('\n');
     }
     text
@@ -297,6 +320,7 @@ mod tests {
             n,
             per: "item".into(),
             figures: Figures::Us(Times { min: median, median, max: 2.0 * median }),
+            latency_ms: None,
             note: String::new(),
         };
         let text = table(&[row("field/fp12-cyclotomic-square", 8, 0.006_683), row("msm/g1", 65_536, 1e6)]);

@@ -145,7 +145,16 @@ mod tests {
 
     fn row(bench: &str, engine: &str, n: usize, per: &str, us: f64) -> Row {
         let figures = Figures::Us(Times { min: us, median: us, max: us });
-        Row { bench: bench.into(), engine: engine.into(), threads: 1, n, per: per.into(), figures, note: String::new() }
+        Row {
+            bench: bench.into(),
+            engine: engine.into(),
+            threads: 1,
+            n,
+            per: per.into(),
+            figures,
+            latency_ms: None,
+            note: String::new(),
+        }
     }
 
     #[test]

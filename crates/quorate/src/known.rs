@@ -30,9 +30,10 @@
 //! # Ok::<(), aggregate::MisuseError>(())
 //! ```
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use quorate_curve::{Backend, Group};
+use sha2::{Digest, Sha256};
 
 use crate::{
     claim::{Claim, ClaimSignature, Defect},
@@ -63,7 +64,14 @@ pub struct Known<S: Suite> {
 struct Entry<S: Suite> {
     tag: Tag,
     key: PublicKey<S>,
-    message: Arc<[u8]>,
+    /// SHA-256 of the message, so that long messages take no more memory than short ones.
+    message: [u8; 32],
+}
+
+impl<S: Suite> Entry<S> {
+    fn new(tag: Tag, key: PublicKey<S>, message: &[u8]) -> Self {
+        Self { tag, key, message: Sha256::digest(message).into() }
+    }
 }
 
 impl<S: Suite> Known<S> {
@@ -81,8 +89,8 @@ impl<S: Suite> Known<S> {
     ///
     /// Call it only if you verified that the signature is valid for this key, message and suite: alone, or as a claim of
     /// one statement in a batch. It must not be a part of an aggregate of which only the sum was verified.
-    pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>, signature: Signature<S>) {
-        self.insert(Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() }, signature);
+    pub fn trust(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>, signature: Signature<S>) {
+        self.insert(Entry::new(Tag::of_suite(suite.id()), key, message.as_ref()), signature);
     }
 
     /// How many statements are known.
@@ -96,8 +104,8 @@ impl<S: Suite> Known<S> {
     }
 
     /// Forgets a statement; `true` if it was known.
-    pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl Into<Arc<[u8]>>) -> bool {
-        let entry = Entry { tag: Tag::of_suite(suite.id()), key, message: message.into() };
+    pub fn forget(&mut self, suite: S, key: PublicKey<S>, message: impl AsRef<[u8]>) -> bool {
+        let entry = Entry::new(Tag::of_suite(suite.id()), key, message.as_ref());
         self.recent.remove(&entry).or_else(|| self.older.remove(&entry)).is_some()
     }
 
@@ -112,7 +120,7 @@ impl<S: Suite> Known<S> {
     pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
-            self.insert(Entry { tag: claim.tag().clone(), key, message: message.clone() }, signature);
+            self.insert(Entry::new(claim.tag().clone(), key, message), signature);
         }
     }
 
@@ -132,8 +140,8 @@ impl<S: Suite> Known<S> {
         self.recent.insert(entry, signature);
     }
 
-    fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &Arc<[u8]>) -> Option<Signature<S>> {
-        let entry = Entry { tag: claim.tag().clone(), key, message: message.clone() };
+    fn signature(&self, claim: &Claim<S>, key: PublicKey<S>, message: &[u8]) -> Option<Signature<S>> {
+        let entry = Entry::new(claim.tag().clone(), key, message);
         self.recent.get(&entry).or_else(|| self.older.get(&entry)).copied()
     }
 }

@@ -50,8 +50,12 @@ impl Rig {
         stream
     }
 
+    pub(crate) fn socket_path(&self, name: &str) -> String {
+        path(self.folder.path(), name)
+    }
+
     pub(crate) fn socket(&self, name: &str) -> UnixStream {
-        let stream = UnixStream::connect(self.folder.path().join(name)).unwrap();
+        let stream = UnixStream::connect(self.socket_path(name)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }

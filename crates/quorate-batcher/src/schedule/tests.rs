@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use quorate::{Backend, MinPk, Suite};
 
 use super::*;
-use crate::settings::SourceSettings;
+use crate::{pool::Appraiser, settings::SourceSettings};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -29,6 +29,7 @@ fn claims_in(time: Duration) -> usize {
 }
 
 struct Rig {
+    appraiser: Appraiser,
     schedule: Schedule<u32>,
     start: Instant,
     /// By asker: what was answered without a verdict.
@@ -39,8 +40,8 @@ struct Rig {
 
 impl Rig {
     fn new(settings: Settings) -> Self {
-        let (schedule, start) = (Schedule::new(settings), Instant::now());
-        Self { schedule, start, refused: BTreeMap::new(), overloads: Vec::new(), next: 0 }
+        let (schedule, start, appraiser) = (Schedule::new(settings), Instant::now(), Appraiser::new(Backend::Portable));
+        Self { appraiser, schedule, start, refused: BTreeMap::new(), overloads: Vec::new(), next: 0 }
     }
 
     fn at(&self, ms: u64) -> Instant {
@@ -52,7 +53,8 @@ impl Rig {
         self.next += 1;
         let deadline = deadline.map(|ms| self.at(ms));
         let now = self.at(ms);
-        let (rejected, change) = self.schedule.admit(claim(asker, source), class, deadline, asker, now);
+        let waiting = self.appraiser.appraise(claim(asker, source), class, deadline, asker, now);
+        let (rejected, change) = self.schedule.admit(waiting);
         self.keep(rejected);
         self.overloads.extend(change);
         asker
@@ -214,16 +216,16 @@ fn a_large_claim_does_not_empty_the_queue() {
     };
     rig.admit(0, Class::Gossip, None, None);
     let now = rig.start;
-    let (rejected, _) = rig.schedule.admit(large(50), Class::Gossip, None, 50, now);
+    let (rejected, _) = rig.schedule.admit(rig.appraiser.appraise(large(50), Class::Gossip, None, 50, now));
     assert_eq!(rejected.iter().map(|(waiting, _)| waiting.asker).collect::<Vec<_>>(), [50]);
     let batch = rig.batch(5);
     rig.done(&batch);
-    let (rejected, _) = rig.schedule.admit(large(51), Class::Gossip, None, 51, now);
+    let (rejected, _) = rig.schedule.admit(rig.appraiser.appraise(large(51), Class::Gossip, None, 51, now));
     assert!(rejected.is_empty());
     assert_eq!(askers(&rig.batch(5)), [51]);
     // Memory has a bound of its own.
     let mut rig = Rig::new(Settings { queue_bytes: 10_000, ..settings() });
-    let (rejected, _) = rig.schedule.admit(large(0), Class::Block, None, 0, now);
+    let (rejected, _) = rig.schedule.admit(rig.appraiser.appraise(large(0), Class::Block, None, 0, now));
     assert_eq!(rejected.len(), 1);
     for _ in 0..100 {
         rig.admit(0, Class::Gossip, None, None);

@@ -204,7 +204,7 @@ fn an_overload_is_told_once_and_ends() {
     let others = seen.others.lock().unwrap();
     let begins = others.iter().filter(|event| *event == "OverloadBegins").count();
     assert_eq!(others.iter().filter(|event| event.starts_with("OverloadEnds")).count(), begins);
-    assert!(begins >= 1 && begins <= 3, "{others:?}");
+    assert!((1..=3).contains(&begins), "{others:?}");
     assert_eq!(seen.refused.lock().unwrap().len(), refused);
 }
 

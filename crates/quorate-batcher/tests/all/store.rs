@@ -84,12 +84,13 @@ fn clock_set_back_or_forward() {
 }
 
 #[test]
-fn claims_of_several_statements_are_not_stored() {
+fn claims_of_several_statements_and_long_messages_are_not_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = open(folder.path());
     let several = ClaimBytes { public_keys: vec![vec![7; 48]; 2], ..claim(1) };
     let none = ClaimBytes { public_keys: vec![], ..claim(1) };
-    assert_eq!(store.put(&[several, none], NOW).unwrap(), 0);
+    let long = ClaimBytes::single(MinPk::Eth2.any(), &[7; 48], &[0; KnownStore::LONGEST_MESSAGE + 1], &[1; 96]);
+    assert_eq!(store.put(&[several, none, long], NOW).unwrap(), 0);
     assert_eq!(store.records().unwrap(), 0);
 }
 
@@ -171,6 +172,18 @@ fn stores_that_cannot_be_trusted_are_set_aside() {
         let (store, opened) = open(folder.path());
         assert_eq!(opened, Opened::Existing { records: 1 });
         assert_eq!(store.signature(&claim(1), 0, NOW).unwrap(), Some(claim(1).signature));
+    }
+}
+
+/// A process was killed while it made the store: what it has left is in nobody's way.
+#[test]
+fn a_store_that_was_never_finished() {
+    for left in [&b""[..], b"half of a database", &[0; 8192]] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("known.redb.new"), left).unwrap();
+        filled(folder.path(), 3);
+        assert!(!folder.path().join("known.redb.new").exists());
+        assert_eq!(open(folder.path()).1, Opened::Existing { records: 3 });
     }
 }
 

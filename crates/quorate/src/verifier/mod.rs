@@ -64,7 +64,7 @@ impl Verifier {
     }
 
     /// A verifier that knows no statement, and never more than `most` of each variant. When there are too many, it
-    /// forgets the older half. A statement takes about 500 bytes in min-pk and 400 in min-sig, and its message.
+    /// forgets the older half. A statement takes about 500 bytes, however long its message is.
     pub fn with_known_limit(options: Options, most: usize) -> Self {
         Self { options, memory: Arc::new(Memory { min_pk: Variant::new(most), min_sig: Variant::new(most) }) }
     }

@@ -134,7 +134,7 @@ fn valid_statements_are_remembered_and_shared() {
         let outcome = verifier.verify_and_remember(&claims, &mut Exhaustive, &mut rng());
         assert_eq!(outcome.invalid().collect::<Vec<_>>(), [3, 12, 15]);
         assert_eq!(verifier.known(), 13);
-        assert!(claims.iter().enumerate().all(|(i, claim)| verifier.knows(claim)[0] == (![3, 12].contains(&i))));
+        assert!(claims.iter().enumerate().all(|(i, claim)| verifier.knows(claim)[0] != [3, 12].contains(&i)));
 
         let clone = verifier.with_options(options(*backend, 3));
         let again = clone.verify_and_remember(&claims, &mut Exhaustive, &mut rng());
