@@ -178,3 +178,34 @@ pub(crate) fn in_turn(claims: &[ClaimBytes]) -> impl FnMut(u64) -> Expected + us
 
 /// The sender looks at its clock no more often. The time that a claim waits for it counts as latency.
 const TICK: Duration = Duration::from_micros(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quorate::Verdict;
+
+    /// Answers at once, but holds the sender up once.
+    struct Stalls(AtomicU64);
+
+    impl Target for Stalls {
+        fn submit(&self, _: usize) -> impl Future<Output = Answer> + Send + 'static {
+            if self.0.fetch_add(1, Ordering::Relaxed) == 20 {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            async { Ok(Verdict::Valid) }
+        }
+    }
+
+    /// Whoever should have been sent during a stall is charged with what was left of it.
+    #[test]
+    fn a_stall_is_charged_to_everybody_who_waited() {
+        let claims =
+            in_turn(&vec![ClaimBytes::single(quorate::AnySuite::MinPk(quorate::MinPk::Eth2), b"", b"", b""); 3]);
+        let driven = drive(&Arc::new(Stalls(AtomicU64::new(0))), 1000.0, Duration::from_millis(400), claims);
+        assert_eq!(driven.sent, driven.verified);
+        assert!((300..500).contains(&driven.sent), "{}", driven.sent);
+        let late = driven.latencies.iter().filter(|latency| **latency > Duration::from_millis(50)).count();
+        assert!((100..250).contains(&late), "{late} of {} waited", driven.sent);
+        assert!(driven.percentile(99.0) > 150.0);
+    }
+}
