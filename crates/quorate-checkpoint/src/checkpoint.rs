@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::hex;
+use crate::{
+    hex,
+    json::{self, JsonError},
+};
 
 /// A block of a chain that signers say may be assumed valid.
 ///
@@ -73,6 +76,14 @@ impl Checkpoint {
         [&TAG[..], set_id, &self.to_bytes()].concat()
     }
 
+    /// Reads the JSON form.
+    ///
+    /// # Errors
+    /// [`JsonError`].
+    pub fn from_json(bytes: &[u8]) -> Result<Self, JsonError> {
+        json::object(bytes, LARGEST, "a checkpoint")
+    }
+
     /// For how many seconds it can be used; `None` if it expires before it is issued.
     pub fn life(&self) -> Option<u64> {
         self.expires_at.checked_sub(self.issued_at).filter(|life| *life > 0)
@@ -80,6 +91,9 @@ impl Checkpoint {
 }
 
 const TAG: &[u8; 32] = b"QUORATE-CHECKPOINT-V01-DOCUMENT_";
+
+/// Without spaces it has less than 400 bytes.
+const LARGEST: usize = 4 << 10;
 
 /// The JSON form, with the version.
 #[derive(Serialize, Deserialize)]
@@ -165,7 +179,7 @@ mod tests {
             (json.replacen("2387509390608836392", "1", 1), "found expires_at 1"),
         ];
         for (json, reason) in wrong {
-            let error = crate::json::object::<Checkpoint>(json.as_bytes(), 4096, "a checkpoint").unwrap_err();
+            let error = Checkpoint::from_json(json.as_bytes()).unwrap_err();
             assert!(error.to_string().contains(reason), "{json}: {error}");
         }
     }

@@ -1,5 +1,7 @@
 //! What a client accepts, and what it must not.
 
+use std::slice;
+
 use quorate::{PublicKey, Reason};
 use quorate_curve::{Backend, Group};
 
@@ -35,7 +37,7 @@ fn one_key_counted_twice() {
     ];
     for lie in lies {
         let mut node = Node::new();
-        let update = node.update(&three(std::slice::from_ref(&lie)));
+        let update = node.update(&three(slice::from_ref(&lie)));
         assert!(matches!(
             why(&update.decision),
             NotSkipped::NoCheckpoint | NotSkipped::TooFewSignatures { found: 1, .. }
@@ -157,9 +159,9 @@ fn two_checkpoints_at_one_height() {
     let served = Served { evidence: Some(evidence), ..serving(&[]) };
     let rounds = [
         vec![three(&[ours.clone(), theirs.clone()])],
-        vec![three(&[ours.clone()]), three(&[theirs.clone()])],
+        vec![three(slice::from_ref(&ours)), three(slice::from_ref(&theirs))],
         // One node is enough: nobody has to believe it.
-        vec![three(&[ours.clone()]), vec![answer("a", &served)]],
+        vec![three(slice::from_ref(&ours)), vec![answer("a", &served)]],
     ];
     for round in rounds {
         let mut node = Node::new();
