@@ -186,6 +186,7 @@ fn input_that_cannot_be_read() {
             "sets" => vec!["verify", "--sets", "input.json", "checkpoint.json"],
             "sign" => [&sign[..], &["input.json"]].concat(),
             "set" => vec!["set", "--threshold", "3", "input.json"],
+            "show" => vec!["show", "input.json"],
             _ => vec![name, "--sets", "sets.json", "input.json"],
         };
         let err = room.run(code, &arguments).1;
@@ -200,6 +201,9 @@ fn input_that_cannot_be_read() {
     let checkpoint = room.read("checkpoint.json");
     fails(2, "sign", &checkpoint.replacen("\"version\":1", "\"version\":9", 1), "found version 9, expected 1");
     fails(2, "sign", &checkpoint.replacen("0xb2", "0x", 1), "64 digits");
+    fails(2, "sign", "{\"document\":{}}", "a checkpoint with its signatures");
+    fails(2, "show", &sets.replacen("\"epoch\"", "\"epochs\"", 1), "expected sets of signers");
+    fails(2, "show", "{}", "expected a checkpoint");
     fails(2, "combine", "\n", "is empty");
     fails(2, "combine", "{}", "line 1");
     fails(2, "judge", "{}", "evidence");
@@ -241,6 +245,12 @@ fn both_sets_sign_a_rotation() {
     let (sets, err) = room.run(0, &["adopt", "--sets", "sets.json", "enough.jsonl"]);
     assert!(err.contains("3 signers of the new set have signed"), "{err}");
     room.write("sets-2.json", &sets);
+    // What the old set signed is no longer valid.
+    room.write("signed.jsonl", &room.signed(100, "b2", &[0, 3, 4]));
+    room.write("signed.json", &room.run(0, &["combine", "--sets", "sets.json", "signed.jsonl"]).0);
+    room.run(0, &["verify", "--sets", "sets.json", "signed.json"]);
+    let (out, _) = room.run(1, &["verify", "--sets", "sets-2.json", "signed.json"]);
+    assert!(out.contains("invalid: it is of the set with epoch 1, and the newest is 2\nsigner 0: 0x"), "{out}");
     let shown = room.run(0, &["show", "sets-2.json"]).0;
     assert!(shown.contains("set of epoch 1: 3 of 5") && shown.contains("set of epoch 2: 3 of 5"), "{shown}");
     room.write("one.json", &lines[2]);

@@ -36,18 +36,7 @@ fn kill_between_check_and_write() {
                 .decision
                 .skips(100)
         );
-        let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "tests::crash::the_child_that_is_killed", "--nocapture"])
-            .env(FOLDER, folder.path())
-            .env(STEP, number.to_string())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap().contains("reached")), "the child ended before {step:?}");
-        child.kill().unwrap();
-        assert!(!child.wait().unwrap().success());
+        run_and_kill("tests::crash::the_child_that_is_killed", folder.path(), number);
         let mut client = open(folder.path());
         let height = if step == Step::FlushFolder { 200 } else { 100 };
         assert_eq!(client.held().unwrap().checkpoint().height, height, "{step:?}");
@@ -63,18 +52,72 @@ fn kill_between_check_and_write() {
 #[test]
 fn the_child_that_is_killed() {
     let (Some(folder), Ok(step)) = (env::var_os(FOLDER), env::var(STEP)) else { return };
-    let step = STEPS[step.parse::<usize>().unwrap()];
     let mut client = open(Path::new(&folder));
-    client.interrupt(Box::new(move |at| {
+    client.interrupt(wait_at(STEPS[step.parse::<usize>().unwrap()]));
+    let _ = client.update(&answers(), NOW, &HEADERS, &mut rng());
+    panic!("it should have been killed");
+}
+
+/// A signer is killed while it writes its record, and while it waits for the disk. No signature has left, and none of another
+/// checkpoint leaves later if the line is there.
+#[test]
+fn kill_before_a_signature_leaves() {
+    for (number, step) in STEPS.into_iter().enumerate().filter(|(_, step)| matches!(step, Step::Write | Step::Flush)) {
+        let folder = tempfile::tempdir().unwrap();
+        let printed = run_and_kill("tests::crash::the_signer_that_is_killed", folder.path(), number);
+        assert!(!printed.contains("0x"), "{printed}");
+        let mut record = SignerRecord::open(&folder.path().join("record")).unwrap();
+        let other = Checkpoint { block_hash: [6; 32], ..at(100) };
+        let refused = record.sign(&other, chain().newest(), &key(0));
+        match step {
+            Step::Write => assert!(refused.is_ok()),
+            _ => assert!(matches!(refused, Err(SignError::AnotherAtThisHeight { height: 100, .. }))),
+        }
+    }
+}
+
+/// Not a test of its own: what the test above runs and kills.
+#[test]
+fn the_signer_that_is_killed() {
+    let (Some(folder), Ok(step)) = (env::var_os(FOLDER), env::var(STEP)) else { return };
+    let mut record = SignerRecord::open(&Path::new(&folder).join("record")).unwrap();
+    record.interrupt(wait_at(STEPS[step.parse::<usize>().unwrap()]));
+    let posting = record.sign(&at(100), chain().newest(), &key(0)).unwrap();
+    println!("{}", serde_json::to_string(&posting).unwrap());
+    panic!("it should have been killed");
+}
+
+/// Runs a test of this program in a child, and kills it when it has reached a step. Gives what it had printed.
+fn run_and_kill(test: &str, folder: &Path, step: usize) -> String {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(FOLDER, folder)
+        .env(STEP, step.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut printed = String::new();
+    let reached = BufReader::new(child.stdout.take().unwrap()).lines().any(|line| {
+        printed += &line.unwrap();
+        printed.contains("reached")
+    });
+    assert!(reached, "the child ended before {:?}", STEPS[step]);
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success());
+    printed
+}
+
+/// Says that a step is reached, and waits there to be killed.
+fn wait_at(step: Step) -> crate::file::Before {
+    Box::new(move |at| {
         if at == step {
             println!("\nreached");
             std::io::stdout().flush()?;
             thread::sleep(Duration::from_secs(60));
         }
         Ok(())
-    }));
-    let _ = client.update(&answers(), NOW, &HEADERS, &mut rng());
-    panic!("it should have been killed");
+    })
 }
 
 const FOLDER: &str = "QUORATE_CHECKPOINT_TEST_FOLDER";
@@ -126,8 +169,16 @@ fn torn_and_changed_files_are_refused() {
     refused(&[&whole[..], b"\n"].concat());
     fs::write(&path, &whole).unwrap();
     assert!(Client::open(policy(), &path, &mut rng()).unwrap().decide(NOW, &HEADERS).skips(200));
+    // The file of another chain is refused before anything is held in it, too.
+    let empty = tempfile::tempdir().unwrap();
+    let mut begun = open(empty.path());
+    assert_eq!(why(&begun.update(&three(&[]), NOW, &HEADERS, &mut rng()).decision), NotSkipped::NoCheckpoint);
+    drop(begun);
     let other = ClientPolicy { chain_id: [1; 32], ..policy() };
-    assert!(Client::open(other, &path, &mut rng()).is_err());
+    for path in [&path, &empty.path().join("ratchet")] {
+        let error = Client::open(other.clone(), path, &mut rng()).unwrap_err();
+        assert!(matches!(error, RatchetError::Damaged { reason: Damage::OtherChain, .. }), "{error}");
+    }
     let other = ClientPolicy { pinned: [1; 32], ..policy() };
     assert!(Client::open(other, &path, &mut rng()).is_err());
 }
@@ -137,6 +188,7 @@ fn torn_and_changed_files_are_refused() {
 fn forged_files_are_not_believed() {
     let mut node = Node::new();
     let _ = node.update(&answers());
+    let node_holds = node.client.held().unwrap().to_posting();
     let path = node.folder.path().join("ratchet");
     let whole = fs::read_to_string(&path).unwrap();
     let json = whole.lines().nth(1).unwrap();
@@ -150,6 +202,19 @@ fn forged_files_are_not_believed() {
         json.replacen("\"alarm\":null", "\"alarm\":{\"equivocation\":{\"rotations\":[]}}", 1),
     ];
     let sealed = |json: &str| format!("{}\n{json}\n", const_hex::encode(Sha256::digest(json)));
+    let held = |posting: &Posting| {
+        let (before, after) = (json.find("\"held\":").unwrap(), json.find("\"latest_time\"").unwrap());
+        format!("{}\"held\":{},{}", &json[..before], serde_json::to_string(posting).unwrap(), &json[after..])
+    };
+    assert_eq!(held(&node_holds), json);
+    let other = Checkpoint { block_hash: [6; 32], ..at(200) };
+    let false_evidence = Equivocation::Checkpoints(Box::new([signed(&at(200), &[0, 1, 2]), signed(&other, &[3, 4])]));
+    let false_evidence = serde_json::to_string(&Alarm::Equivocation(false_evidence)).unwrap();
+    let forgeries = forgeries.into_iter().chain([
+        held(&signed(&at(300), &[0, 1])),
+        held(&signed(&Checkpoint { chain_id: [1; 32], ..at(300) }, &[0, 1, 2])),
+        json.replacen("\"alarm\":null", &format!("\"alarm\":{false_evidence}"), 1),
+    ]);
     fs::write(&path, sealed(json)).unwrap();
     assert!(Client::open(policy(), &path, &mut rng()).is_ok());
     for forged in forgeries {

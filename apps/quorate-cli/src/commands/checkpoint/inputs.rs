@@ -1,6 +1,7 @@
 //! What the commands read: sets of signers, files of JSON, lines of signatures; and the time.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
@@ -12,6 +13,7 @@ use clap::Args;
 use quorate::SourceId;
 use quorate_checkpoint::{JsonError, SetChain, Sets};
 use quorate_formats::from_hex;
+use serde::de::IgnoredAny;
 
 use crate::{
     commands::{
@@ -85,6 +87,11 @@ pub(super) fn read_lines<T>(
         all.extend(lines.into_iter().map(|line| (SourceId::from(&*name_of(path)), line)));
     }
     Ok(all)
+}
+
+/// Whether bytes are a JSON object with this field, by which files are told apart. An error is then about that kind of file.
+pub(super) fn has_field(bytes: &[u8], name: &str) -> bool {
+    serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(bytes).is_ok_and(|fields| fields.contains_key(name))
 }
 
 /// 32 bytes in hexadecimal digits, as the value of a flag.

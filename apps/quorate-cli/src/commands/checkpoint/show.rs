@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use quorate_checkpoint::{Checkpoint, JsonError, Posting, Rotation, SetManifest, Sets};
 
-use super::inputs::read_bytes;
+use super::inputs::{has_field, read_bytes};
 use crate::{
     commands::{print, unlock::name_of},
     exit::{Exit, Failure, Result},
@@ -26,15 +26,15 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result {
         let bytes = read_bytes(&self.file)?;
-        // The first field tells what it is; the error is then about that.
-        let parsers: [(&str, fn(&[u8]) -> std::result::Result<String, JsonError>); 4] = [
-            ("\"first\"", |bytes| Ok(sets(&Sets::from_json(bytes)?))),
-            ("\"document\"", |bytes| Ok(posting(&Posting::from_json(bytes)?))),
-            ("\"from\"", |bytes| Ok(rotation(&Rotation::from_json(bytes)?))),
-            ("\"version\"", |bytes| Ok(checkpoint(&Checkpoint::from_json(bytes)?))),
-        ];
-        let name = |field: &str| bytes.windows(field.len()).any(|window| window == field.as_bytes());
-        let (_, parse) = parsers.iter().find(|(field, _)| name(field)).unwrap_or(&parsers[3]);
+        let parse: fn(&[u8]) -> std::result::Result<String, JsonError> = if has_field(&bytes, "first") {
+            |bytes| Ok(sets(&Sets::from_json(bytes)?))
+        } else if has_field(&bytes, "document") {
+            |bytes| Ok(posting(&Posting::from_json(bytes)?))
+        } else if has_field(&bytes, "from") {
+            |bytes| Ok(rotation(&Rotation::from_json(bytes)?))
+        } else {
+            |bytes| Ok(checkpoint(&Checkpoint::from_json(bytes)?))
+        };
         let shown = parse(&bytes).map_err(|error| Failure::usage(error).context(name_of(&self.file)))?;
         for line in shown.lines() {
             print::line(line)?;

@@ -1,12 +1,13 @@
 //! `quorate checkpoint sign` and `rotate`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::Args;
 use quorate::{MinPk, SecretKey};
-use quorate_checkpoint::{FileError, Posting, SUITE, Sets, SignError, SignerRecord};
+use quorate_checkpoint::{Checkpoint, FileError, Posting, SUITE, Sets, SignError, SignerRecord};
 
-use super::inputs::{SetsArguments, read, read_bytes};
+use super::inputs::{SetsArguments, has_field, read, read_bytes};
 use crate::{
     commands::{
         print,
@@ -92,8 +93,7 @@ impl RotateArguments {
         let chain = self.sets.read()?;
         let to = read(&self.to, Sets::from_json)?;
         if !to.rotations.is_empty() {
-            let error =
-                anyhow::anyhow!("{} has changes already; give the new set as `set` prints it", name_of(&self.to));
+            let error = anyhow!("{} has changes already; give the new set as `set` prints it", name_of(&self.to));
             return Err(Failure::usage(error));
         }
         let (key, mut record) = self.signer.open()?;
@@ -103,13 +103,13 @@ impl RotateArguments {
 }
 
 /// A bare checkpoint, or one with signatures, which are not looked at.
-fn checkpoint(path: &std::path::Path) -> std::result::Result<quorate_checkpoint::Checkpoint, Failure> {
+fn checkpoint(path: &Path) -> std::result::Result<Checkpoint, Failure> {
     let bytes = read_bytes(path)?;
-    match Posting::from_json(&bytes) {
-        Ok(posting) => Ok(posting.document),
-        Err(_) => quorate_checkpoint::Checkpoint::from_json(&bytes)
-            .map_err(|error| Failure::usage(error).context(name_of(path))),
-    }
+    let parsed = match has_field(&bytes, "document") {
+        true => Posting::from_json(&bytes).map(|posting| posting.document),
+        false => Checkpoint::from_json(&bytes),
+    };
+    parsed.map_err(|error| Failure::usage(error).context(name_of(path)))
 }
 
 /// The exit code of each reason.

@@ -42,7 +42,7 @@ pub(super) struct VerifyArguments {
 
 /// Say whether signers have provably signed two things that exclude each other
 ///
-/// Reads evidence as nodes serve it: two checkpoints of one height with different blocks, or two changes of one set, each with
+/// Reads what nodes serve in the field "evidence" of their answer: two checkpoints of one height with different blocks, or two changes of one set, each with
 /// enough signatures. Anyone can verify it who has the sets. Prints the keys that signed both. Exit code: 0 nothing is proven, 1
 /// it is proven, 2 usage or unreadable input.
 #[derive(Debug, Args)]
@@ -75,13 +75,16 @@ impl VerifyArguments {
         let now = self.at.map_or_else(now, Ok)?;
         let newest = chain.newest();
         let source = SourceId::from(&*name_of(&self.file));
-        let (united, flaws) = unite([(source, &posting)], std::slice::from_ref(newest), &mut random::generator()?);
+        let (united, flaws) = unite([(source, &posting)], chain.sets(), &mut random::generator()?);
         let document = &posting.document;
+        let set = chain.sets().iter().find(|set| set.epoch() == document.set_epoch).unwrap_or(newest);
         let signed = united.first();
         let reason = if let Some(flaw) = flaws.first() {
             Some(flaw.to_string())
         } else if signed.is_none_or(|signed| !signed.is_complete()) {
             Some(signed.map_or_else(|| "nobody has signed it".to_owned(), counted))
+        } else if set != newest {
+            Some(format!("it is of the set with epoch {}, and the newest is {}", set.epoch(), newest.epoch()))
         } else if now < document.issued_at {
             Some(format!("it is issued at {}, and it is {now}", document.issued_at))
         } else {
@@ -92,7 +95,7 @@ impl VerifyArguments {
             height: document.height,
             block_hash: const_hex::encode_prefixed(document.block_hash),
             signers: signed.map(|signed| signed.signers().collect()).unwrap_or_default(),
-            threshold: newest.threshold(),
+            threshold: set.threshold(),
             reason,
         };
         if self.json {
@@ -101,7 +104,7 @@ impl VerifyArguments {
             let verdict = verified.reason.map_or_else(|| "valid".to_owned(), |reason| format!("invalid: {reason}"));
             print::line(format_args!("height {}, block {}: {verdict}", verified.height, verified.block_hash))?;
             for index in verified.signers {
-                print::line(format_args!("signer {index}: 0x{}", newest.keys()[usize::from(index)]))?;
+                print::line(format_args!("signer {index}: 0x{}", set.keys()[usize::from(index)]))?;
             }
         }
         Ok(if verified.valid { Exit::Success } else { Exit::Invalid })
