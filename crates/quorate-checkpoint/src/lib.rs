@@ -27,7 +27,7 @@
 //! | [`ratchet`] | [`Alarm`], [`RatchetError`]: what a client holds on disk |
 //! | [`client`] | [`Client`]: how far a node may skip |
 //! | [`signer`] | [`SignerRecord`]: what a signer writes down before it signs |
-//! | [`json`], [`file`] | what can be wrong with text and files |
+//! | [`json`], [`mod@file`] | what can be wrong with text and files |
 //!
 //! A module imports only modules above it, and the last two.
 //!
