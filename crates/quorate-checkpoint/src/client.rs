@@ -56,7 +56,8 @@ impl ClientPolicy {
 pub struct NodeAnswer {
     /// Its name. Two answers of one node count once.
     pub node: SourceId,
-    /// The body of its answer, or why there is none.
+    /// The body of its answer, or why there is none. Read no more than [`LARGEST_ANSWER`](crate::LARGEST_ANSWER) bytes and
+    /// one from a node: a longer answer is refused.
     pub body: Result<Vec<u8>, String>,
 }
 

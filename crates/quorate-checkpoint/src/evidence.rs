@@ -4,6 +4,7 @@ use quorate::{MinPk, PublicKey, SourceId, rand_core::CryptoRng};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    checkpoint::Checkpoint,
     json::{self, JsonError},
     sets::{Rotation, RotationError, SetChain},
     signatures::{Flaw, Posting, SignedCheckpoint, unite},
@@ -56,7 +57,7 @@ pub enum EvidenceError {
 impl Equivocation {
     /// The evidence in two signed checkpoints, if they exclude each other and both have enough signatures.
     pub fn between(a: &SignedCheckpoint, b: &SignedCheckpoint) -> Option<Self> {
-        let excluded = exclude(&a.to_posting(), &b.to_posting()) && a.is_complete() && b.is_complete();
+        let excluded = exclude(a.checkpoint(), b.checkpoint()) && a.is_complete() && b.is_complete();
         excluded.then(|| Self::Checkpoints(Box::new([a.to_posting(), b.to_posting()])))
     }
 
@@ -67,7 +68,7 @@ impl Equivocation {
     pub fn verify(&self, chain: &SetChain, rng: &mut impl CryptoRng) -> Result<Vec<PublicKey<MinPk>>, EvidenceError> {
         match self {
             Self::Checkpoints(both) => {
-                if !exclude(&both[0], &both[1]) {
+                if !exclude(&both[0].document, &both[1].document) {
                     return Err(EvidenceError::Compatible);
                 }
                 let sources = both.iter().enumerate().map(|(place, posting)| (SourceId::from(place as u64), posting));
@@ -110,8 +111,7 @@ impl Equivocation {
     }
 }
 
-fn exclude(a: &Posting, b: &Posting) -> bool {
-    let (a, b) = (&a.document, &b.document);
+fn exclude(a: &Checkpoint, b: &Checkpoint) -> bool {
     a.chain_id == b.chain_id && a.height == b.height && a.block_hash != b.block_hash
 }
 

@@ -142,3 +142,31 @@ fn parts_of_a_rotation_are_united() {
     let mut chain = chain();
     chain.extend(united, &mut rng()).unwrap();
 }
+
+#[test]
+fn a_board_goes_over_to_the_next_set() {
+    let mut board = Board::new(CHAIN, chain(), 600);
+    let post = |board: &mut Board, posting: &Posting| board.post(posting, SourceId::from("s"), NOW, &mut rng());
+    post(&mut board, &signed(&at(100), &[0, 1, 2])).unwrap();
+    post(&mut board, &signed(&at(200), &[0, 1])).unwrap();
+    let too_few = Rotation { new: Vec::new(), ..good() };
+    assert!(matches!(board.rotate(too_few, &mut rng()), Err(RotationError::TooFew { side: Side::New, .. })));
+    assert_eq!(board.serve().checkpoints.len(), 2);
+    board.rotate(good(), &mut rng()).unwrap();
+    // What enough keys of the old set signed is still served; what waited for them is not.
+    assert_eq!(board.serve().checkpoints, [board.complete().unwrap().to_posting()]);
+    let old = post(&mut board, &signed(&at(200), &[2])).unwrap_err();
+    assert_eq!(old, PostError::Epoch { found: 1, newest: 2 });
+    assert_eq!(post(&mut board, &at_epoch_2(200, &[0, 1, 2])).unwrap().signatures, 3);
+    // The same change once more is none, and another one is evidence.
+    assert!(board.rotate(good(), &mut rng()).is_err());
+    assert!(board.evidence().is_none());
+    let theirs = manifest(2, 2, 7..10);
+    let theirs = rotation(chain().newest(), &theirs, &[(1, 1), (2, 2), (4, 4)], &[(0, 7), (1, 8)]);
+    assert!(board.rotate(theirs, &mut rng()).is_err());
+    assert!(matches!(board.serve().evidence, Some(Equivocation::Rotations(_))));
+    // Whoever starts a board anew from what it served has all of it.
+    let mut again = Board::new(CHAIN, chain(), 600);
+    again.take_in(&board.serve(), &SourceId::from("disk"), NOW, &mut rng());
+    assert_eq!(again.serve(), board.serve());
+}
