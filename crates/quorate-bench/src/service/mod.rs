@@ -100,7 +100,7 @@ impl<'a> Bench<'a> {
 
     /// How long one load lasts.
     fn time(&self) -> Duration {
-        self.run.choose(Duration::from_millis(1500), Duration::from_secs(4))
+        self.run.choose(Duration::from_millis(1500), Duration::from_secs(3))
     }
 
     /// A batcher that remembers nothing, so that a claim that comes again is verified again, and that has decoded all
@@ -147,10 +147,8 @@ impl<'a> Bench<'a> {
 
     /// The highest rate at which nothing is refused and 99 of 100 claims have their verdict within 100 ms.
     fn highest_rate<T: Target>(&self, target: &Arc<T>, around: f64) -> Option<Driven> {
-        let steps: &[f64] = self.run.choose(
-            &[0.5, 0.7, 0.8, 0.85, 0.9, 0.95],
-            &[0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95, 0.975, 1.0],
-        );
+        let steps: &[f64] =
+            self.run.choose(&[0.5, 0.7, 0.8, 0.85, 0.9, 0.95], &[0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]);
         let mut best = None;
         let mut failed = 0;
         for step in steps {
