@@ -17,6 +17,8 @@ seed() {
 seed jsonl ../examples/*.jsonl
 seed parquet seeds/*.parquet
 seed dkg seeds/dkg-*
+seed checkpoint seeds/checkpoint-*.json
+seed checkpoint_files seeds/checkpoint-ratchet seeds/checkpoint-record
 seed drand ../examples/drand-*.json "$vectors"/06_drand/*.json
 seed light_client "$vectors"/07_eth_helios/*.json "$vectors"/07_eth_trin/*.json
 seed deposit "$vectors"/05_keys/*/*/*/deposit_data-*.json

@@ -3,7 +3,9 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::{
-    commands::{aggregate, completions, dkg, evm, key, man, pop, selftest, sign, subtract, threshold, verify},
+    commands::{
+        aggregate, checkpoint, completions, dkg, evm, key, man, pop, selftest, sign, subtract, threshold, verify,
+    },
     exit::Result,
 };
 
@@ -29,6 +31,7 @@ enum Command {
     Subtract(subtract::Arguments),
     Threshold(Box<threshold::Arguments>),
     Dkg(Box<dkg::Arguments>),
+    Checkpoint(Box<checkpoint::Arguments>),
     Evm(evm::Arguments),
     Selftest(selftest::Arguments),
     Completions(completions::Arguments),
@@ -50,6 +53,7 @@ impl Cli {
             Command::Subtract(arguments) => arguments.run(),
             Command::Threshold(arguments) => arguments.run(),
             Command::Dkg(arguments) => arguments.run(),
+            Command::Checkpoint(arguments) => arguments.run(),
             Command::Evm(arguments) => arguments.run(),
             Command::Selftest(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(Self::command()),

@@ -911,7 +911,7 @@ fn vectors(name: &str) -> Option<PathBuf> {
     None
 }
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 43] = [
     "",
     "key",
     "key new",
@@ -942,6 +942,16 @@ const COMMANDS: [&str; 33] = [
     "dkg reshare",
     "dkg refresh",
     "dkg recover",
+    "checkpoint",
+    "checkpoint set",
+    "checkpoint propose",
+    "checkpoint sign",
+    "checkpoint combine",
+    "checkpoint verify",
+    "checkpoint rotate",
+    "checkpoint adopt",
+    "checkpoint judge",
+    "checkpoint show",
     "selftest",
     "completions",
     "man",

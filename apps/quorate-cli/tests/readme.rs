@@ -16,7 +16,8 @@ use std::{
 };
 
 /// The documents with samples, and how many commands each has at least.
-const DOCUMENTS: [(&str, usize); 3] = [("README.md", 3), ("docs/onchain.md", 0), ("examples/README.md", 2)];
+const DOCUMENTS: [(&str, usize); 4] =
+    [("README.md", 3), ("docs/checkpoints.md", 1), ("docs/onchain.md", 0), ("examples/README.md", 2)];
 
 #[test]
 fn samples_are_what_the_program_prints() {

@@ -1,6 +1,7 @@
 //! One file or folder for each command, with its arguments and what it does.
 
 pub mod aggregate;
+pub mod checkpoint;
 pub mod completions;
 pub mod dkg;
 pub mod evm;

@@ -5,7 +5,6 @@
 
 use std::{
     future::Future,
-    path::Path,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -151,12 +150,7 @@ impl Record {
 
 /// The CPU time of this process so far; zero where the system does not say.
 pub(crate) fn cpu_time() -> Duration {
-    cpu_time_of(Path::new("/proc/self"))
-}
-
-/// The CPU time of a process, by its folder.
-pub(crate) fn cpu_time_of(process: &Path) -> Duration {
-    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Behind the name, which can contain spaces: fields 14 and 15 are user and system time in hundredths of a second.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
     let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
@@ -178,3 +172,34 @@ pub(crate) fn in_turn(claims: &[ClaimBytes]) -> impl FnMut(u64) -> Expected + us
 
 /// The sender looks at its clock no more often. The time that a claim waits for it counts as latency.
 const TICK: Duration = Duration::from_micros(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quorate::Verdict;
+
+    /// Answers at once, but holds the sender up once.
+    struct Stalls(AtomicU64);
+
+    impl Target for Stalls {
+        fn submit(&self, _: usize) -> impl Future<Output = Answer> + Send + 'static {
+            if self.0.fetch_add(1, Ordering::Relaxed) == 20 {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            async { Ok(Verdict::Valid) }
+        }
+    }
+
+    /// Whoever should have been sent during a stall is charged with what was left of it.
+    #[test]
+    fn a_stall_is_charged_to_everybody_who_waited() {
+        let claims =
+            in_turn(&vec![ClaimBytes::single(quorate::AnySuite::MinPk(quorate::MinPk::Eth2), b"", b"", b""); 3]);
+        let driven = drive(&Arc::new(Stalls(AtomicU64::new(0))), 1000.0, Duration::from_millis(400), claims);
+        assert_eq!(driven.sent, driven.verified);
+        assert!((300..500).contains(&driven.sent), "{}", driven.sent);
+        let late = driven.latencies.iter().filter(|latency| **latency > Duration::from_millis(50)).count();
+        assert!((100..250).contains(&late), "{late} of {} waited", driven.sent);
+        assert!(driven.percentile(99.0) > 150.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! What the commands read: sets of signers, files of JSON, lines of signatures; and the time.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use quorate::SourceId;
+use quorate_checkpoint::{JsonError, SetChain, Sets};
+use quorate_formats::from_hex;
+use serde::de::IgnoredAny;
+
+use crate::{
+    commands::{
+        lines::Lines,
+        random,
+        unlock::{is_dash, name_of},
+        value::Value,
+    },
+    exit::Failure,
+};
+
+/// The sets of signers, and which of them is trusted.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SetsArguments {
+    /// File with the sets of signers, as `set` and `adopt` print it. The newest one counts
+    #[arg(long, value_name = "FILE")]
+    sets: PathBuf,
+
+    /// The id of the first set, from somewhere that you trust. Without it the first set of the file is trusted
+    #[arg(long, value_name = "HEX", value_parser = bytes_32())]
+    pin: Option<[u8; 32]>,
+}
+
+impl SetsArguments {
+    /// Reads the sets, and verifies every proof of possession and every change.
+    pub(super) fn read(&self) -> Result<SetChain, Failure> {
+        let sets = read(&self.sets, Sets::from_json)?;
+        let pinned = self.pin.unwrap_or_else(|| sets.first.id());
+        let chain = SetChain::follow(&sets, pinned, &mut random::generator()?);
+        chain.with_context(|| name_of(&self.sets)).map_err(Failure::usage)
+    }
+}
+
+/// Reads a file with one JSON object. `-` means standard input.
+pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, JsonError>) -> Result<T, Failure> {
+    let bytes = read_bytes(path)?;
+    parse(&bytes).with_context(|| name_of(path)).map_err(Failure::usage)
+}
+
+/// The bytes of a file of at most 16 MiB.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let bounded = |from: &mut dyn Read, bytes: &mut Vec<u8>| from.take(LARGEST + 1).read_to_end(bytes);
+    let read = match is_dash(path) {
+        true => bounded(&mut io::stdin().lock(), &mut bytes),
+        false => File::open(path).and_then(|mut file| bounded(&mut file, &mut bytes)),
+    };
+    read.with_context(|| format!("cannot read {}", name_of(path))).map_err(Failure::io)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Failure::usage(anyhow!(
+            "{} has more than {} MiB; name another file",
+            name_of(path),
+            LARGEST >> 20
+        )));
+    }
+    Ok(bytes)
+}
+
+/// Reads files with one JSON object on each line, and says which file each came from.
+pub(super) fn read_lines<T>(
+    paths: &[PathBuf],
+    mut parse: impl FnMut(&[u8]) -> Result<T, JsonError>,
+) -> Result<Vec<(SourceId, T)>, Failure> {
+    let mut all = Vec::new();
+    for path in paths {
+        let lines =
+            Lines::open(Some(path))?.parse_all(|text| parse(text.as_bytes()).map_err(|error| error.to_string()))?;
+        if lines.is_empty() {
+            return Err(Failure::usage(anyhow!("{} is empty, so there is nothing to unite", name_of(path))));
+        }
+        all.extend(lines.into_iter().map(|line| (SourceId::from(&*name_of(path)), line)));
+    }
+    Ok(all)
+}
+
+/// Whether bytes are a JSON object with this field, by which files are told apart. An error is then about that kind of file.
+pub(super) fn has_field(bytes: &[u8], name: &str) -> bool {
+    serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(bytes).is_ok_and(|fields| fields.contains_key(name))
+}
+
+/// 32 bytes in hexadecimal digits, as the value of a flag.
+pub(super) fn bytes_32() -> Value<[u8; 32]> {
+    Value::new(|text| {
+        let bytes = from_hex(text).map_err(|error| error.to_string())?;
+        let found = bytes.len();
+        bytes.try_into().map_err(|_| format!("found {found} bytes, expected 32, which are 64 hexadecimal digits"))
+    })
+}
+
+/// The system's clock, in Unix seconds.
+pub(super) fn now() -> Result<u64, Failure> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map(|since| since.as_secs()).context("the system's clock is before 1970; set it").map_err(Failure::usage)
+}
+
+const LARGEST: u64 = 16 << 20;

@@ -1,0 +1,205 @@
+//! Files that survive a kill at any moment: replaced whole or appended to, on the disk before the call returns, and held by
+//! one process alone.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+/// Why a file of ours was not read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// Another process has it open.
+    #[error("{} is used by another process; stop that one, or name another file", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// More bytes than it can have.
+    #[error("{} has more than {limit} bytes, so it is not ours; name another file", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// A verb.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+/// What happens to a file, in this order. Tests stop between any two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The new file is made beside the old one.
+    Create,
+    /// It is written.
+    Write,
+    /// It is flushed to the disk.
+    Flush,
+    /// It gets the name of the old one.
+    Rename,
+    /// The folder is flushed to the disk.
+    FlushFolder,
+}
+
+/// Called before each step. An error stands for one of the step itself.
+pub(crate) type Before = Box<dyn FnMut(Step) -> io::Result<()> + Send>;
+
+/// A file that is replaced as a whole. A lock file beside it, `NAME.lock`, is held while this lives.
+pub(crate) struct WholeFile {
+    path: PathBuf,
+    before: Before,
+    _lock: File,
+}
+
+impl std::fmt::Debug for WholeFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WholeFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl WholeFile {
+    /// Locks the file, and reads it if it is there.
+    pub(crate) fn open(path: &Path, limit: u64) -> Result<(Self, Option<Vec<u8>>), FileError> {
+        let lock_path = beside(path, ".lock");
+        let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
+        let lock = lock.map_err(|source| FileError::Io { action: "open", path: lock_path.clone(), source })?;
+        lock_alone(&lock, path)?;
+        let contents = match File::open(path) {
+            Ok(file) => Some(read_bounded(file, path, limit)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(source) => return Err(FileError::Io { action: "open", path: path.to_owned(), source }),
+        };
+        Ok((Self { path: path.to_owned(), before: Box::new(|_| Ok(())), _lock: lock }, contents))
+    }
+
+    /// Replaces the file: it is the old one or the new one at any moment, and the new one once this returns.
+    pub(crate) fn replace(&mut self, contents: &[u8]) -> Result<(), FileError> {
+        let Self { path, before, .. } = self;
+        // The lock makes this name ours. A file that a killed process left there is removed, and a link is not followed.
+        let unfinished = beside(path, ".new");
+        let fail = |action, path: &Path| {
+            let path = path.to_owned();
+            move |source| FileError::Io { action, path, source }
+        };
+        let made = before(Step::Create).and_then(|()| match fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => OpenOptions::new().write(true).create_new(true).open(&unfinished),
+        });
+        let mut file = made.map_err(fail("create", &unfinished))?;
+        let written = before(Step::Write)
+            .and_then(|()| file.write_all(contents))
+            .and_then(|()| before(Step::Flush))
+            .and_then(|()| file.sync_all());
+        let renamed = written.map_err(fail("write", &unfinished)).and_then(|()| {
+            before(Step::Rename).and_then(|()| fs::rename(&unfinished, &*path)).map_err(fail("replace", path))
+        });
+        if renamed.is_err() {
+            // What is left of it is removed at the next call, if not now.
+            let _ = fs::remove_file(&unfinished);
+        }
+        renamed?;
+        before(Step::FlushFolder).and_then(|()| flush_folder_of(path)).map_err(fail("flush the folder of", path))
+    }
+
+    /// Runs `before` in front of each step, in place of nothing.
+    #[cfg(test)]
+    pub(crate) fn interrupt(&mut self, before: Before) {
+        self.before = before;
+    }
+}
+
+/// A file to which lines are appended. It is locked itself while this lives.
+pub(crate) struct AppendedFile {
+    path: PathBuf,
+    file: File,
+    before: Before,
+}
+
+impl std::fmt::Debug for AppendedFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AppendedFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl AppendedFile {
+    /// Opens the file, or makes it, and reads it.
+    pub(crate) fn open(path: &Path, limit: u64) -> Result<(Self, Vec<u8>), FileError> {
+        let fail = |action| move |source| FileError::Io { action, path: path.to_owned(), source };
+        let file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fail("open"))?;
+        lock_alone(&file, path)?;
+        // If it is new, its name must survive before anything is written under it.
+        flush_folder_of(path).map_err(fail("flush the folder of"))?;
+        let contents = read_bounded(file.try_clone().map_err(fail("read"))?, path, limit)?;
+        Ok((Self { path: path.to_owned(), file, before: Box::new(|_| Ok(())) }, contents))
+    }
+
+    /// Cuts off what stands behind the first `length` bytes.
+    pub(crate) fn cut(&mut self, length: u64) -> Result<(), FileError> {
+        let cut = self.file.set_len(length).and_then(|()| self.file.sync_all());
+        cut.map_err(|source| FileError::Io { action: "shorten", path: self.path.clone(), source })
+    }
+
+    /// Appends, and returns when the bytes are on the disk. If that fails, what was written of them is cut off again.
+    pub(crate) fn append(&mut self, bytes: &[u8], length: u64) -> Result<(), FileError> {
+        let Self { file, before, .. } = self;
+        let written = before(Step::Write).and_then(|()| file.write_all(bytes));
+        let appended = written.and_then(|()| before(Step::Flush)).and_then(|()| file.sync_all());
+        appended.map_err(|source| {
+            // If this fails too, the next process cuts the torn line, or finds the line whole, which only forbids more.
+            let _ = self.file.set_len(length);
+            FileError::Io { action: "append to", path: self.path.clone(), source }
+        })
+    }
+
+    /// Runs `before` in front of each step, in place of nothing.
+    #[cfg(test)]
+    pub(crate) fn interrupt(&mut self, before: Before) {
+        self.before = before;
+    }
+}
+
+fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => FileError::Locked { path: path.to_owned() },
+        TryLockError::Error(source) => FileError::Io { action: "lock", path: path.to_owned(), source },
+    })
+}
+
+fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let mut contents = Vec::new();
+    let read = file.take(limit + 1).read_to_end(&mut contents);
+    read.map_err(|source| FileError::Io { action: "read", path: path.to_owned(), source })?;
+    if contents.len() as u64 > limit {
+        return Err(FileError::TooLarge { path: path.to_owned(), limit });
+    }
+    Ok(contents)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+#[cfg(unix)]
+fn flush_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+/// Other systems have no such call.
+#[cfg(not(unix))]
+fn flush_folder_of(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! No file makes the readers of a client's ratchet and of a signer's record panic. What a client holds afterwards is signed by
+//! enough keys, and a record that was opened is opened again.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use quorate_checkpoint::{Client, ClientPolicy, Sets, SignedCheckpoint, SignerRecord};
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+use tempfile::TempDir;
+
+static PINNED: LazyLock<[u8; 32]> =
+    LazyLock::new(|| Sets::from_json(include_bytes!("../seeds/checkpoint-sets.json")).expect("a seed").first.id());
+
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
+
+fuzz_target!(|bytes: &[u8]| {
+    let rng = &mut ChaCha20Rng::from_seed([9; 32]);
+    let path = FOLDER.path().join("file");
+    std::fs::write(&path, bytes).expect("it is written");
+    if let Ok(client) = Client::open(ClientPolicy::new([0xc1; 32], *PINNED, 20), &path, rng) {
+        assert!(client.held().is_none_or(SignedCheckpoint::is_complete));
+        assert!(client.to_prove().is_none_or(|range| !range.is_empty()));
+    }
+    if SignerRecord::open(&path).is_ok() {
+        SignerRecord::open(&path).expect("it was opened before");
+    }
+});
