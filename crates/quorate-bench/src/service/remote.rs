@@ -109,7 +109,7 @@ struct State {
 #[derive(Deserialize)]
 struct Line {
     index: u64,
-    valid: Option<bool>,
+    valid: bool,
     refused: Option<String>,
 }
 
@@ -163,10 +163,10 @@ where
             let Line { index, valid, refused } = serde_json::from_slice(text)
                 .with_context(|| format!("the server answered {}", String::from_utf8_lossy(text)))?;
             let answer = match (valid, refused.as_deref()) {
-                (Some(true), None) => Ok(Verdict::Valid),
-                (Some(false), None) => Ok(Verdict::Invalid(Reason::Mismatch)),
-                (None, Some("overloaded")) => Err(Refused::Overloaded),
-                (None, Some("banned")) => Err(Refused::Banned),
+                (true, None) => Ok(Verdict::Valid),
+                (false, None) => Ok(Verdict::Invalid(Reason::Mismatch)),
+                (false, Some("overloaded")) => Err(Refused::Overloaded),
+                (false, Some("banned")) => Err(Refused::Banned),
                 other => bail!("an answer that nobody expects: {other:?}"),
             };
             if let Some(asker) = answers.lock().expect("no task panicked").waiting.remove(&index) {
