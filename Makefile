@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test contracts contracts-snapshots slither bench bench-quick report kernels no-std msrv features fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test dashboard contracts contracts-snapshots slither bench bench-quick report kernels no-std msrv features fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,11 +21,13 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
 
-test: ## Every test: the crates, and the contracts where npm is
+test: ## Every test: the crates, and where npm is the contracts and the dashboard
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
 	$(CARGO) test --workspace --locked
+	@if command -v npm > /dev/null; then $(MAKE) dashboard; \
+	else echo "dashboard: skipped, there is no npm (install Node.js 20 or later)"; fi
 
 # The file itself, because npm 10 does not link it into node_modules/.bin.
 FORGE := node_modules/@foundry-rs/forge/bin.mjs
@@ -43,6 +45,18 @@ contracts: contracts/node_modules/.package-lock.json ## Build and test the contr
 	cd contracts && $(FORGE) build --quiet
 	python3 scripts/contract_artifacts.py --check
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
+
+BROWSER := apps/quorate-server/browser
+$(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json $(BROWSER)/.npmrc
+	cd $(BROWSER) && npm ci --loglevel=error
+	@touch $@
+
+# The browser is unpacked into the temporary folder, where another version of it may lie: it gets a folder of its own.
+dashboard: $(BROWSER)/node_modules/.package-lock.json ## The server's dashboard in a real browser
+	$(CARGO) build --locked -p quorate-server
+	mkdir -p $${CARGO_TARGET_DIR:-target}/browser
+	cd $(BROWSER) && TMPDIR=$(abspath $(or $(CARGO_TARGET_DIR),target))/browser \
+		QUORATE_SERVER=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/quorate-server npm test
 
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
 	cd contracts && $(FORGE) fmt src test script && $(FORGE) build --quiet && $(FORGE) test
@@ -93,6 +107,8 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate --features serde
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
+	$(CARGO) check --locked -p quorate-formats --features arrow
+	$(CARGO) check --locked -p quorate-server --features otlp
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) test --locked -p quorate-batcher --features tower tower

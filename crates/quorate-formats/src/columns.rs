@@ -27,7 +27,7 @@ pub(crate) enum Field {
 
 impl Field {
     /// The name of the list of such values.
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub(crate) fn list_name(self) -> &'static str {
         match self {
             Self::PublicKeys => "public_keys",

@@ -81,6 +81,11 @@ pub enum InputError {
     #[error(transparent)]
     Parquet(#[from] ParquetFileError),
 
+    /// An Arrow stream cannot be read.
+    #[cfg(feature = "arrow")]
+    #[error(transparent)]
+    Arrow(#[from] ArrowStreamError),
+
     /// Nothing says which key verifies a drand round.
     #[error(
         "{place}: nothing says which chain this round belongs to; put the chain info into the document or an input before it, or \
@@ -157,6 +162,41 @@ impl From<io::Error> for InputError {
         }
         Self::Read(error)
     }
+}
+
+/// An Arrow stream that cannot be read, or not any further.
+#[cfg(feature = "arrow")]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ArrowStreamError {
+    /// A column that every claim needs is missing.
+    #[error("the Arrow stream has no column {name}, which every claim needs; it has the columns: {found}")]
+    MissingColumn {
+        /// The column, with its alternative.
+        name: &'static str,
+        /// The columns that are there.
+        found: String,
+    },
+
+    /// A column has a type that cannot hold what its name says.
+    #[error("the Arrow column \"{name}\" has the type {found}, expected {expected}")]
+    ColumnType {
+        /// The column.
+        name: &'static str,
+        /// Its type.
+        found: String,
+        /// The types that can hold it.
+        expected: &'static str,
+    },
+
+    /// It is damaged, cut off, compressed, or no Arrow stream.
+    #[error("cannot read the Arrow stream beyond row {row}: {reason}")]
+    Damaged {
+        /// Rows read before.
+        row: u64,
+        /// The message of the Arrow library.
+        reason: String,
+    },
 }
 
 /// A Parquet file that cannot be read, or not any further.

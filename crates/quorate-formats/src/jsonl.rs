@@ -49,6 +49,19 @@ impl<R: BufRead> JsonLines<R> {
         Self::with_limit(reader, LINE_LIMIT)
     }
 
+    /// Starts to read one JSON document: a claim that may stand on several lines, or an array of claims.
+    ///
+    /// The document is held in memory, and each claim's place is its index in it.
+    ///
+    /// # Errors
+    /// [`InputError`]: the document is not UTF-8, or longer than [`DOCUMENT_LIMIT`](crate::DOCUMENT_LIMIT).
+    pub fn document(reader: R) -> Result<Self, InputError> {
+        let mut lines = Self::new(reader);
+        let elements = Elements::read(lines.reader.by_ref(), Format::Jsonl)?;
+        lines.state = State::Array { elements, next: 0 };
+        Ok(lines)
+    }
+
     fn with_limit(reader: R, limit: usize) -> Self {
         Self {
             reader,
@@ -106,7 +119,7 @@ impl<R: BufRead> JsonLines<R> {
         while let Some(line) = self.read_line()? {
             let place = Place::Line(self.lines);
             let text = match line {
-                Line::Whole(ending) => std::str::from_utf8(&self.buffer).map(|text| (text.trim(), ending)),
+                Line::Whole(ending) => text_of(&self.buffer).map(|text| (text, ending)),
                 Line::TooLong => {
                     let reason =
                         format!("the line is longer than {} MiB, the limit, and was skipped", self.limit >> 20);
@@ -122,10 +135,7 @@ impl<R: BufRead> JsonLines<R> {
                     self.entries += 1;
                     return Ok(Some(parse(text, place, ending, &mut self.unknown)));
                 }
-                Err(error) => {
-                    let reason = format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1);
-                    return Ok(Some(Err(Malformed::new(place, reason))));
-                }
+                Err(reason) => return Ok(Some(Err(Malformed::new(place, reason)))),
             }
         }
         Ok(None)
@@ -188,6 +198,29 @@ impl Unknown {
             self.new.push((name, place));
         }
     }
+}
+
+/// Reads one line, without its line end, for callers that get the lines of a stream one by one. Its number counts from 1.
+/// A blank line is no entry.
+///
+/// An array is no claim here, and the caller bounds the length of the line.
+pub fn entry_of_line(line: &[u8], number: u64) -> Option<Entry> {
+    let place = Place::Line(number);
+    match text_of(line) {
+        Ok(text) if text.trim_start_matches(BYTE_ORDER_MARK).is_empty() => None,
+        Ok(text) => {
+            let text = if number == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { text };
+            Some(parse(text, place, Ending::Complete, &mut Unknown::default()))
+        }
+        Err(reason) => Some(Err(Malformed::new(place, reason))),
+    }
+}
+
+/// The text of a line, without white space around it.
+fn text_of(line: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(line)
+        .map(str::trim)
+        .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1))
 }
 
 /// Whether a field of an object comes next, as after the opening brace of an object on several lines.
@@ -398,6 +431,36 @@ mod tests {
         let names = lines.take_unknown();
         assert_eq!(names.len(), UNKNOWN_FIELDS);
         assert!(names.iter().all(|(name, _)| name.chars().count() <= 64));
+    }
+
+    #[test]
+    fn a_document_is_one_claim_or_an_array() {
+        let pretty = GOOD.replace(',', ",\n  ").replace('{', "{\n  ");
+        for (text, claims) in [(pretty.clone(), 1), (format!("[{pretty},\n{GOOD}]"), 2), ("[]".to_owned(), 0)] {
+            let entries: Vec<_> = JsonLines::document(text.as_bytes()).unwrap().map(Result::unwrap).collect();
+            assert_eq!(entries.len(), claims, "{text}");
+            for (index, entry) in entries.iter().enumerate() {
+                assert_eq!(entry.as_ref().unwrap().place, Place::Element(index as u64));
+            }
+        }
+        let mut cut = JsonLines::document(&b"[{\n\"public_key\": "[..]).unwrap();
+        assert!(matches!(cut.next(), Some(Err(InputError::Truncated { line: 2, .. }))));
+        assert!(JsonLines::document(&b"\xff"[..]).is_err());
+    }
+
+    #[test]
+    fn a_single_line_is_what_the_reader_makes_of_it() {
+        for line in [GOOD, "", "  ", "{", "[1]", "{\"x\": 1}", "\u{feff}", &format!("\u{feff}{GOOD}")] {
+            let whole = read(format!("{line}\n"));
+            let single: Vec<_> = entry_of_line(line.as_bytes(), 1).into_iter().collect();
+            if line.starts_with('[') {
+                assert!(single[0].is_err());
+            } else {
+                assert_eq!(single, whole, "{line}");
+            }
+        }
+        assert_eq!(entry_of_line(GOOD.as_bytes(), 7).unwrap().unwrap().place, Place::Line(7));
+        assert!(entry_of_line(b"{\xff", 1).unwrap().unwrap_err().reason.contains("byte 2"));
     }
 
     #[test]

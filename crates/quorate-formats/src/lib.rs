@@ -16,6 +16,7 @@
 //! |---|---|---|
 //! | [`jsonl`] | one claim a line | line by line |
 //! | `parquet` | one claim a row | batch by batch, from a file; needs the feature `parquet` |
+//! | `arrow` | one claim a row | batch by batch, from a stream in memory; needs the feature `arrow` |
 //! | [`drand`] | rounds of a drand chain | element by element, from a document in memory |
 //! | [`light_client`] | Ethereum light-client updates, JSON or SSZ | whole documents, all of them before the first claim |
 //! | [`deposit`] | deposits of Ethereum validators | element by element, from a document in memory |
@@ -31,8 +32,8 @@
 //! hash functions. It reports two kinds of errors. An entry of which no claim can be made is [`Malformed`]: the caller
 //! reports it, and reading goes on. An input that cannot be read any further is an [`InputError`], and nothing follows it.
 //!
-//! The features `parquet` and `compression` are off by default: Arrow and Parquet are about forty more crates to compile, zstd is
-//! C, and a service reads JSON alone. The command line turns both on.
+//! The features `parquet`, `arrow` and `compression` are off by default: Arrow and Parquet are about forty more crates to compile,
+//! and zstd is C. The command line turns `parquet` and `compression` on, and the server `arrow`.
 
 #![forbid(unsafe_code)]
 
@@ -52,6 +53,8 @@ pub mod deposit;
 pub mod drand;
 pub mod jsonl;
 pub mod light_client;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 
@@ -63,6 +66,9 @@ pub mod compression;
 
 // The fields of a claim, in JSON Lines and in Parquet.
 mod columns;
+// The columns of tables, in Parquet and in Arrow streams.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod table;
 // JSON documents that are read whole, for drand and light clients.
 mod document;
 // One JSON object, with errors that name the field.
@@ -75,6 +81,8 @@ mod number;
 
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, Malformed};
+#[cfg(feature = "arrow")]
+pub use error::ArrowStreamError;
 pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;

@@ -11,6 +11,7 @@ use ::parquet::schema::types::{SchemaDescriptor, Type as SchemaType};
 
 use super::pages::{Budget, ElementCount, Pages};
 use super::whole_file::WholeFile;
+use crate::table::{Cell, Value};
 
 /// A column, and its reader in the current row group.
 pub(super) struct Column {
@@ -35,24 +36,6 @@ struct ListLevels {
 struct Levels {
     definition: Vec<i16>,
     repetition: Vec<i16>,
-}
-
-/// What a row holds in a column.
-pub(super) enum Cell {
-    Null,
-    One(Value),
-    /// The elements of a list, none for null.
-    List(Vec<Option<Value>>),
-}
-
-/// A value as it is stored.
-pub(super) enum Value {
-    Bytes(ByteArray),
-    Bool(bool),
-    Int32(i32),
-    Int64(i64),
-    Float(f32),
-    Double(f64),
 }
 
 impl Column {
@@ -88,7 +71,7 @@ impl Column {
     }
 
     /// The next row.
-    pub(super) fn next(&mut self) -> Result<Cell> {
+    pub(super) fn next(&mut self) -> Result<Cell<ByteArray>> {
         self.elements.restart();
         let levels = &mut self.levels;
         levels.definition.clear();
@@ -110,7 +93,7 @@ impl Column {
         Ok(self.cell(values))
     }
 
-    fn cell(&self, values: Vec<Value>) -> Cell {
+    fn cell(&self, values: Vec<Value<ByteArray>>) -> Cell<ByteArray> {
         let mut values = values.into_iter();
         let Some(list) = self.list else { return values.next().map_or(Cell::Null, Cell::One) };
         match self.levels.definition.first() {
@@ -130,8 +113,8 @@ impl Column {
 fn read<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     levels: &mut Levels,
-    value: impl Fn(T::T) -> Value,
-) -> Result<Vec<Value>> {
+    value: impl Fn(T::T) -> Value<ByteArray>,
+) -> Result<Vec<Value<ByteArray>>> {
     let mut values = Vec::new();
     let (rows, ..) = reader.read_records(1, Some(&mut levels.definition), Some(&mut levels.repetition), &mut values)?;
     match rows {

@@ -14,10 +14,11 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Float64Array,
     Int32Array, LargeBinaryArray, LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
 };
-use arrow_schema::Field;
+use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
 
 use super::*;
+use crate::record::Id;
 use quorate::{Messages, SourceId};
 
 type Named = (&'static str, ArrayRef);

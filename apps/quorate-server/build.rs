@@ -1,0 +1,16 @@
+//! Makes Rust of the schema of gRPC, without the program protoc.
+
+use std::{env, error::Error, path::PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=proto/quorate.proto");
+    let schema = protox::compile(["quorate.proto"], ["proto"])?;
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo gives OUT_DIR")?);
+    tonic_prost_build::configure()
+        .build_client(false)
+        .build_transport(false)
+        .bytes(".")
+        .out_dir(out)
+        .compile_fds(schema)?;
+    Ok(())
+}

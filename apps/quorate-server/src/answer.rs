@@ -1,0 +1,76 @@
+//! Verdicts as a client reads them: the objects of `quorate verify --verdicts`, and claims that were refused.
+
+use quorate::Verdict;
+use quorate_formats::{Id, Malformed, Place};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The answer to one claim.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Answer {
+    /// The place of the claim in the request, from 0.
+    pub(crate) index: u64,
+    /// The claim's own name, as the request wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub(crate) id: Option<Id>,
+    /// The line of a stream that makes no claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u64>,
+    /// Whether something proved the claim.
+    pub(crate) valid: bool,
+    /// The line makes no claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) malformed: Option<bool>,
+    /// The claim was not verified: `overloaded`, `banned`, `deadline`, `stopped` or `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub(crate) refused: Option<&'static str>,
+    /// Why it is not valid, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+impl Answer {
+    /// What the batcher says about a claim.
+    pub(crate) fn new(index: u64, id: Option<Id>, answer: &quorate_batcher::Answer) -> Self {
+        let (valid, refused, reason) = match answer {
+            Ok(Verdict::Valid) => (true, None, None),
+            Ok(Verdict::Invalid(reason)) => (false, None, Some(reason.to_string())),
+            Err(refused) => (false, Some(refused.name()), Some(refused.to_string())),
+        };
+        Self { index, id, line: None, valid, malformed: None, refused, reason }
+    }
+
+    /// A line of a stream that makes no claim.
+    pub(crate) fn malformed(index: u64, Malformed { place, reason, .. }: Malformed) -> Self {
+        let line = if let Place::Line(line) = place { Some(line) } else { None };
+        Self { index, id: None, line, valid: false, malformed: Some(true), refused: None, reason: Some(reason) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate::Reason;
+    use quorate_batcher::Refused;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_the_objects_of_the_command_line() {
+        let json = |answer| serde_json::to_string(&answer).unwrap();
+        let id = || Some(Id::text("a"));
+        assert_eq!(json(Answer::new(0, id(), &Ok(Verdict::Valid))), r#"{"index":0,"id":"a","valid":true}"#);
+        assert_eq!(
+            json(Answer::new(1, None, &Ok(Verdict::Invalid(Reason::Mismatch)))),
+            r#"{"index":1,"valid":false,"reason":"the signature does not match the keys and messages"}"#
+        );
+        let refused = json(Answer::new(2, None, &Err(Refused::Overloaded)));
+        assert!(refused.starts_with(r#"{"index":2,"valid":false,"refused":"overloaded","reason":""#), "{refused}");
+        let malformed = Malformed { place: Place::Line(4), reason: "why".to_owned() };
+        assert_eq!(
+            json(Answer::malformed(3, malformed)),
+            r#"{"index":3,"line":4,"valid":false,"malformed":true,"reason":"why"}"#
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! Bans and pardons. They are served on the socket for administration alone.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{Json, body::Bytes, extract::State, http::StatusCode};
+use quorate::SourceId;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use utoipa::ToSchema;
+
+use super::error::ApiError;
+use crate::app::App;
+
+/// Whom to pardon.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pardon {
+    /// A number or a name, as claims have it.
+    #[schema(value_type = serde_json::Value)]
+    source: SourceId,
+}
+
+/// Whom to ban, and for how long.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ban {
+    /// A number or a name, as claims have it.
+    #[schema(value_type = serde_json::Value)]
+    source: SourceId,
+    /// How long, in seconds, at most a year.
+    seconds: u64,
+}
+
+/// What was done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Done {
+    /// Whether it changed anything.
+    done: bool,
+}
+
+/// Forgets what a source did, and lifts its ban. Served on the socket for administration.
+#[utoipa::path(post, path = "/v1/pardon", request_body = Pardon, responses(
+    (status = 200, description = "Whether the source was known", body = Done),
+    (status = 400, description = "The body is not understood", body = super::error::ErrorBody),
+))]
+pub(super) async fn pardon(State(app): State<Arc<App>>, body: Bytes) -> Result<Json<Done>, ApiError> {
+    let Pardon { source } = read(&body)?;
+    let done = app.batcher.pardon(&source);
+    tracing::info!(source = %quorate_formats::plain(&source.to_string()), done, "a pardon");
+    Ok(Json(Done { done }))
+}
+
+/// Bans a source. Served on the socket for administration.
+#[utoipa::path(post, path = "/v1/ban", request_body = Ban, responses(
+    (status = 200, description = "The source is banned", body = Done),
+    (status = 400, description = "The body is not understood", body = super::error::ErrorBody),
+))]
+pub(super) async fn ban(State(app): State<Arc<App>>, body: Bytes) -> Result<Json<Done>, ApiError> {
+    const YEAR: u64 = 366 * 86_400;
+    let Ban { source, seconds } = read(&body)?;
+    if !(1..=YEAR).contains(&seconds) {
+        return Err(ApiError::bad_query(format!("\"seconds\": found {seconds}, expected 1 to {YEAR}")));
+    }
+    tracing::info!(source = %quorate_formats::plain(&source.to_string()), seconds, "a ban by the administrator");
+    app.batcher.ban(&source, Duration::from_secs(seconds));
+    Ok(Json(Done { done: true }))
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(body)
+        .map_err(|error| ApiError::new(StatusCode::BAD_REQUEST, "bad-body", format!("the body: {error}")))
+}

@@ -1,0 +1,123 @@
+//! What a client is told where it gets no verdicts.
+
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header::RETRY_AFTER},
+    response::{IntoResponse, Response},
+};
+use quorate_batcher::Refused;
+use quorate_formats::Place;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::claims::BadClaims;
+
+/// The body of every answer that is no success.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    pub(crate) error: ErrorObject,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorObject {
+    /// For a program: `bad-claim`, `bad-body`, `overloaded` and so on.
+    #[schema(value_type = String)]
+    pub(crate) code: &'static str,
+    /// For a person: the place, the field, what was found, what was expected, what to do.
+    pub(crate) message: String,
+    /// The line of a stream, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u64>,
+    /// The claim of a document, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) element: Option<u64>,
+    /// The row of a table, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) row: Option<u64>,
+}
+
+/// An answer that is no success.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Box<ErrorBody>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        let error = ErrorObject { code, message: message.into(), line: None, element: None, row: None };
+        Self { status, body: Box::new(ErrorBody { error }) }
+    }
+
+    /// The query or a field of a request is not understood.
+    pub(crate) fn bad_query(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad-query", message)
+    }
+
+    /// There is no place for another request, or no memory.
+    pub(crate) fn busy() -> Self {
+        let message = "too many requests are in progress; send it again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+    }
+
+    /// The body did not arrive in time.
+    pub(crate) fn slow(ms: u64) -> Self {
+        let message = format!("the body did not arrive within {ms} ms, the limit; send it faster, or in smaller parts");
+        Self::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
+    }
+
+    /// The body is longer than it may be.
+    pub(crate) fn too_long(what: &str, limit: usize) -> Self {
+        let message =
+            format!("{what} is longer than {limit} bytes, the limit; send several requests, or a stream of JSON lines");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-long", message)
+    }
+
+    /// The client went away, or its body is not as its head says.
+    pub(crate) fn cut_off() -> Self {
+        let message = "the body ended before its end; send it again";
+        Self::new(StatusCode::BAD_REQUEST, "cut-off", message)
+    }
+
+    /// Not one claim of a request was verified, all for this reason.
+    pub(crate) fn all_refused(refused: Refused) -> Option<Self> {
+        let status = match refused {
+            Refused::Overloaded | Refused::Stopped => StatusCode::SERVICE_UNAVAILABLE,
+            Refused::Banned => StatusCode::FORBIDDEN,
+            Refused::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => return None,
+        };
+        Some(Self::new(status, refused.name(), refused.to_string()))
+    }
+}
+
+impl From<BadClaims> for ApiError {
+    fn from(error: BadClaims) -> Self {
+        let (status, code) = match &error {
+            BadClaims::Claim { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad-claim"),
+            BadClaims::TooMany(_) | BadClaims::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-many"),
+            BadClaims::Body(_) | BadClaims::Empty => (StatusCode::BAD_REQUEST, "bad-body"),
+        };
+        let mut this = Self::new(status, code, error.to_string());
+        if let BadClaims::Claim { place, .. } = error {
+            let named = &mut this.body.error;
+            match place {
+                Place::Line(line) => named.line = Some(line),
+                Place::Row(row) => named.row = Some(row),
+                Place::Element(element) => named.element = Some(element),
+            }
+        }
+        this
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

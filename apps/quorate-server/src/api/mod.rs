@@ -1,0 +1,72 @@
+//! HTTP: what is served on the listeners for claims, and on the socket for administration.
+
+mod admin;
+mod error;
+mod health;
+mod openapi;
+mod schema;
+mod status;
+mod stream;
+mod verify;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    http::StatusCode,
+    routing::{get, post},
+};
+
+use self::error::ApiError;
+pub use self::openapi::document;
+#[cfg(test)]
+pub(crate) use self::status::FalseClaim;
+pub(crate) use self::status::{Evidence, Source, Status};
+use crate::{app::App, dashboard, grpc};
+
+/// What is served to those who send claims.
+pub(crate) fn public(app: &Arc<App>) -> Router {
+    common()
+        .merge(grpc::routes(app))
+        .route("/", get(dashboard::page))
+        .route("/dashboard.css", get(dashboard::style))
+        .route("/dashboard.js", get(dashboard::script))
+        .route("/openapi.json", get(openapi::serve))
+        .route("/v1/verify", post(verify::verify))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(other_method)
+        .with_state(app.clone())
+}
+
+/// What is served to administrators, on their own socket.
+pub(crate) fn administration(app: &Arc<App>) -> Router {
+    common()
+        .route("/v1/pardon", post(admin::pardon))
+        .route("/v1/ban", post(admin::ban))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(other_method)
+        .with_state(app.clone())
+}
+
+/// What both may read.
+fn common() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/known", get(status::known))
+        .route("/v1/sources", get(status::sources))
+        .route("/metrics", get(health::metrics))
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
+}
+
+async fn nothing_here() -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        "not-found",
+        "there is nothing at this path; /openapi.json lists what there is",
+    )
+}
+
+async fn other_method() -> ApiError {
+    let message = "this path is served with another method; /openapi.json says which";
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+}

@@ -1,0 +1,193 @@
+//! What the server knows about sources, statements and itself.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use quorate::{ClaimBytes, Messages, SourceId};
+use quorate_batcher::{Load, SourceReport, Standing};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+use crate::{app::App, metrics::Second};
+
+/// What is remembered.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Known {
+    /// Statements that were verified and are subtracted when they come again.
+    pub(crate) statements: usize,
+}
+
+/// A source that has sent false claims or was banned.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Source {
+    /// The number or the name that claims have.
+    #[schema(value_type = serde_json::Value)]
+    pub(crate) source: SourceId,
+    /// False claims, of which old ones count less.
+    pub(crate) score: f64,
+    /// How it is treated: `trusted`, `suspect` (its claims are verified apart from others') or `banned`.
+    #[schema(value_type = String)]
+    pub(crate) standing: &'static str,
+    /// How much longer it is banned, in seconds.
+    pub(crate) banned_for_s: u64,
+    /// How often it was banned.
+    pub(crate) bans: u64,
+    /// False claims in all.
+    pub(crate) false_claims: u64,
+    /// The last of them.
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+/// A false claim.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Evidence {
+    /// How long ago it was found, in seconds.
+    pub(crate) ago_s: u64,
+    /// Why it is false.
+    pub(crate) reason: String,
+    /// The claim; missing if it is longer than 16 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) claim: Option<FalseClaim>,
+}
+
+/// What a false claim says.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct FalseClaim {
+    /// SHA-256 of the claim: its suite, keys, messages and signature, each behind its length as eight bytes.
+    pub(crate) digest: String,
+    /// The suite.
+    pub(crate) suite: String,
+    /// The first key.
+    pub(crate) public_key: String,
+    /// How many keys it has.
+    pub(crate) keys: usize,
+    /// The signature.
+    pub(crate) signature: String,
+}
+
+/// What the dashboard shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Status {
+    /// The server's version.
+    pub(crate) version: &'static str,
+    /// Since the start.
+    pub(crate) uptime_s: u64,
+    /// Whether it takes more claims.
+    pub(crate) ready: bool,
+    /// Why it does not.
+    pub(crate) not_ready: Option<&'static str>,
+    /// The code that does the arithmetic.
+    pub(crate) backend: &'static str,
+    /// Threads that verify.
+    pub(crate) threads: usize,
+    /// Planned work that waits.
+    pub(crate) queue: Load,
+    /// Statements that are remembered.
+    pub(crate) known: usize,
+    /// The last minute, the oldest second first. The last one is not over.
+    pub(crate) seconds: Vec<Second>,
+    /// Sources that are banned or have sent false claims, the worst first.
+    pub(crate) sources: Vec<Source>,
+    /// How many sources there are in all.
+    pub(crate) sources_in_all: usize,
+}
+
+/// Statements that are remembered.
+#[utoipa::path(get, path = "/v1/known", responses((status = 200, description = "How many", body = Known)))]
+pub(super) async fn known(State(app): State<Arc<App>>) -> Json<Known> {
+    Json(Known { statements: app.batcher.known() })
+}
+
+/// Sources that have sent false claims or are banned, the worst first, with evidence.
+#[utoipa::path(get, path = "/v1/sources", responses((status = 200, description = "All of them", body = Vec<Source>)))]
+pub(super) async fn sources(State(app): State<Arc<App>>) -> Json<Vec<Source>> {
+    Json(Source::all(&app))
+}
+
+impl Status {
+    pub(crate) fn of(app: &App) -> Self {
+        let (ready, mut sources) = (app.ready(), Source::all(app));
+        let sources_in_all = sources.len();
+        sources.truncate(SHOWN);
+        let settings = app.config.settings();
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            uptime_s: app.started.elapsed().as_secs(),
+            ready: ready.is_ok(),
+            not_ready: ready.err(),
+            backend: settings.backend.name(),
+            threads: settings.threads.get(),
+            queue: app.batcher.load(),
+            known: app.batcher.known(),
+            seconds: app.metrics.recent_seconds(),
+            sources,
+            sources_in_all,
+        }
+    }
+}
+
+/// Sources on the dashboard.
+const SHOWN: usize = 50;
+
+impl Source {
+    fn all(app: &App) -> Vec<Self> {
+        app.batcher.sources().into_iter().map(Self::of).collect()
+    }
+
+    fn of(report: SourceReport) -> Self {
+        let evidence = report.evidence.iter().rev().map(|evidence| Evidence {
+            ago_s: evidence.at.elapsed().as_secs(),
+            reason: evidence.reason.to_string(),
+            claim: evidence.claim.as_ref().map(FalseClaim::of),
+        });
+        Self {
+            standing: match report.standing {
+                Standing::Trusted => "trusted",
+                Standing::Suspect => "suspect",
+                Standing::Banned => "banned",
+            },
+            score: (report.score * 100.0).round() / 100.0,
+            banned_for_s: report.banned_for.as_secs(),
+            bans: report.bans,
+            false_claims: report.false_claims,
+            evidence: evidence.collect(),
+            source: report.source,
+        }
+    }
+
+    /// Whether its claims are refused.
+    pub(crate) fn is_banned(&self) -> bool {
+        self.banned_for_s > 0
+    }
+}
+
+impl FalseClaim {
+    fn of(claim: &ClaimBytes) -> Self {
+        Self {
+            digest: digest(claim),
+            suite: claim.suite.to_string(),
+            public_key: claim.public_keys.first().map(const_hex::encode_prefixed).unwrap_or_default(),
+            keys: claim.public_keys.len(),
+            signature: const_hex::encode_prefixed(&claim.signature),
+        }
+    }
+}
+
+/// The digest that names a claim.
+fn digest(claim: &ClaimBytes) -> String {
+    let mut hash = Sha256::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_be_bytes());
+        hash.update(bytes);
+    };
+    part(claim.suite.to_string().as_bytes());
+    claim.public_keys.iter().for_each(|key| part(key));
+    match &claim.messages {
+        Messages::Shared(message) => part(message),
+        Messages::Each(messages) => messages.iter().for_each(|message| part(message)),
+        _ => part(b""),
+    }
+    part(&claim.signature);
+    const_hex::encode(hash.finalize())
+}

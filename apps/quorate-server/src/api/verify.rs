@@ -1,0 +1,210 @@
+//! `POST /v1/verify`: claims in, verdicts out.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::{Query, Request, State},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
+    },
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::BodyExt as _;
+use tokio::time::timeout;
+
+use super::{error::ApiError, stream::stream};
+use crate::{
+    app::App,
+    budget::Held,
+    claims::{self, Asked, BadClaims, Named},
+    listen::PIECE,
+};
+
+/// Verifies claims.
+///
+/// A false claim is no error: it has a verdict. A request that cannot be read is one, and then nothing is verified. Lines are
+/// read one by one, and their answers leave as they come, in any order, with the line's index.
+#[utoipa::path(
+    post,
+    path = "/v1/verify",
+    params(
+        ("suite" = Option<String>, Query, description = "The suite of claims that name none"),
+        ("class" = Option<String>, Query, description = "`block`, `duty` or `gossip` (the default)"),
+        ("deadline_ms" = Option<u64>, Query, description = "After this time a verdict is of no use"),
+    ),
+    request_body(description = "One claim or an array of claims; one claim a line; or a table of claims", content(
+        (super::schema::Claims = "application/json"),
+        (String = "application/x-ndjson"),
+        (Vec<u8> = "application/vnd.apache.arrow.stream"),
+    )),
+    responses(
+        (status = 200, description = "An answer to each claim", content(
+            (Vec<crate::answer::Answer> = "application/json"),
+            (String = "application/x-ndjson"),
+        )),
+        (status = 400, description = "The query or the body is not understood", body = super::error::ErrorBody),
+        (status = 403, description = "All sources of the claims are banned", body = super::error::ErrorBody),
+        (status = 408, description = "The body came too slowly", body = super::error::ErrorBody),
+        (status = 413, description = "The body is too long", body = super::error::ErrorBody),
+        (status = 415, description = "The content is of another type, or packed", body = super::error::ErrorBody),
+        (status = 422, description = "A claim is not understood", body = super::error::ErrorBody),
+        (status = 503, description = "All claims were refused because too many wait", body = super::error::ErrorBody),
+    )
+)]
+pub(super) async fn verify(State(app): State<Arc<App>>, request: Request) -> Response {
+    let content = Content::of(request.headers());
+    let interface = content.as_ref().map_or("unknown", |content| content.name());
+    let answered = match content {
+        Ok(content) => answer(&app, content, request).await,
+        Err(error) => Err(error),
+    };
+    match answered {
+        Ok(response) => {
+            app.metrics.request(interface, "answered");
+            response
+        }
+        Err(error) => {
+            app.metrics.request(interface, error.body.error.code);
+            error.into_response()
+        }
+    }
+}
+
+async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Response, ApiError> {
+    let query = Query::<Vec<(String, String)>>::try_from_uri(request.uri())
+        .map_err(|error| ApiError::bad_query(error.body_text()))?;
+    let query = query.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let asked = Asked::read(query, app.config.suite()).map_err(ApiError::bad_query)?;
+    let place = app.budget.request().ok_or_else(ApiError::busy)?;
+    if content == Content::Lines {
+        return Ok(stream(app.clone(), asked, request.into_body(), place));
+    }
+    let mut held = app.budget.holding().ok_or_else(ApiError::busy)?;
+    let body = read_body(app, request, &mut held).await?;
+    let claims = read_claims(app, content, body, &asked, &mut held).await?;
+    let answers = app.verify(claims, &asked).await;
+    let first = answers.first().and_then(|(refused, _)| *refused);
+    if let Some(refused) = first
+        && answers.iter().all(|(other, _)| *other == first)
+        && let Some(error) = ApiError::all_refused(refused)
+    {
+        return Err(error);
+    }
+    let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
+    let json = serde_json::to_vec(&answers).map_err(|error| {
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", format!("the answer cannot be written: {error}"))
+    })?;
+    Ok(in_pieces(json.into(), "application/json", (place, held)))
+}
+
+/// An answer that is handed out piece by piece, and what it holds until it is taken.
+fn in_pieces(whole: Bytes, content_type: &'static str, held: impl Send + 'static) -> Response {
+    let length = whole.len();
+    let pieces = stream::unfold((whole, held), |(mut rest, held)| async move {
+        (!rest.is_empty()).then(|| (Ok::<_, Infallible>(rest.split_to(rest.len().min(PIECE))), (rest, held)))
+    });
+    let mut response = Body::from_stream(pieces).into_response();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    response
+}
+
+/// What a body holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// One claim, or an array.
+    Json,
+    /// One claim a row.
+    Arrow,
+    /// One claim a line, both ways.
+    Lines,
+}
+
+impl Content {
+    /// The types, as an error lists them.
+    const EXPECTED: &str = "application/json, application/x-ndjson or application/vnd.apache.arrow.stream";
+
+    fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
+        let refused = |message| Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
+        if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+            return refused("the body is packed (the header Content-Encoding); send it as it is".to_owned());
+        }
+        let stated = headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let Some(stated) = stated else {
+            return refused(format!("the header Content-Type is missing; expected {}", Self::EXPECTED));
+        };
+        let kind = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match kind.as_str() {
+            "application/json" => Ok(Self::Json),
+            "application/x-ndjson" => Ok(Self::Lines),
+            "application/vnd.apache.arrow.stream" => Ok(Self::Arrow),
+            _ => refused(format!("found the Content-Type {kind:?}, expected {}", Self::EXPECTED)),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Arrow => "arrow",
+            Self::Lines => "lines",
+        }
+    }
+}
+
+/// The whole body, within its limits.
+async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Vec<u8>, ApiError> {
+    let limits = &app.config.limits;
+    let too_long = || ApiError::too_long("the body", limits.body_bytes);
+    let stated = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if stated.is_some_and(|length| length > limits.body_bytes) {
+        return Err(too_long());
+    }
+    let mut body = request.into_body();
+    let read = async {
+        let mut whole = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| ApiError::cut_off())?.into_data() else { continue };
+            if whole.len() + data.len() > limits.body_bytes {
+                return Err(too_long());
+            }
+            held.take(data.len()).ok_or_else(ApiError::busy)?;
+            whole.extend_from_slice(&data);
+        }
+        Ok(whole)
+    };
+    timeout(Duration::from_millis(limits.body_ms), read).await.map_err(|_| ApiError::slow(limits.body_ms))?
+}
+
+/// The claims of a body, each counted at what it takes in memory.
+async fn read_claims(
+    app: &Arc<App>,
+    content: Content,
+    body: Vec<u8>,
+    asked: &Asked,
+    held: &mut Held,
+) -> Result<Vec<Named>, ApiError> {
+    let (length, config, suite) = (body.len(), app.config.clone(), asked.suite);
+    let read = move || -> Result<Vec<Named>, BadClaims> {
+        match content {
+            Content::Json => claims::from_json(&body, suite, &config.limits),
+            Content::Arrow => claims::from_arrow(body, suite, &config.limits),
+            Content::Lines => Err(BadClaims::Empty),
+        }
+    };
+    // A long body takes long enough to keep other requests waiting.
+    let claims = if length < LONG {
+        read()
+    } else {
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(BadClaims::Body(error.to_string())))
+    }?;
+    let bytes: usize = claims.iter().map(|named| claims::bytes(&named.claim)).sum();
+    held.take(bytes).ok_or_else(ApiError::busy)?;
+    Ok(claims)
+}
+
+/// Bytes of a body that is read beside the threads of the network.
+const LONG: usize = 256 << 10;

@@ -1,0 +1,102 @@
+//! What all interfaces of the server share, and the one way on which claims go to the batcher.
+
+use std::{sync::Arc, time::Instant};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use quorate_batcher::{Batcher, Pending, Refused, Standing};
+
+use crate::{
+    answer::Answer,
+    budget::Budget,
+    claims::{Asked, Named},
+    config::Config,
+    listen::Connections,
+    metrics::{Metrics, Now},
+};
+
+/// A server's parts.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) config: Arc<Config>,
+    pub(crate) batcher: Batcher,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) budget: Budget,
+    pub(crate) connections: Connections,
+    pub(crate) started: Instant,
+}
+
+impl App {
+    /// Verifies the claims of a request, and answers each, in their order.
+    pub(crate) async fn verify(&self, claims: Vec<Named>, asked: &Asked) -> Vec<(Option<Refused>, Answer)> {
+        let mut answers = Vec::with_capacity(claims.len());
+        let (mut rest, mut in_progress) = ((0..).zip(claims), FuturesUnordered::new());
+        loop {
+            while self.has_room(in_progress.len())
+                && let Some((index, named)) = rest.next()
+            {
+                in_progress.push(self.answer(self.submit(index, named, asked)));
+            }
+            match in_progress.next().await {
+                Some(answer) => answers.push(answer),
+                None => break,
+            }
+        }
+        answers.sort_unstable_by_key(|(_, answer)| answer.index);
+        answers
+    }
+
+    /// Whether a request that has so many claims in progress hands in another one. A request with more claims than the queue
+    /// takes is no overload: its claims wait here until half of the queue is free. One of them is always under way, so that
+    /// under an overload that others make, they are refused and not kept waiting.
+    pub(crate) fn has_room(&self, in_progress: usize) -> bool {
+        let load = self.batcher.load();
+        in_progress == 0 || load.waiting_us() < load.capacity_us / 2
+    }
+
+    /// Hands a claim to the batcher.
+    pub(crate) fn submit(&self, index: u64, Named { id, claim }: Named, asked: &Asked) -> Submitted {
+        let at = Instant::now();
+        let deadline = asked.deadline.map(|deadline| at + deadline);
+        Submitted { index, id, asked: *asked, at, pending: self.batcher.submit(claim, asked.class, deadline) }
+    }
+
+    /// Waits for the answer to a claim.
+    pub(crate) async fn answer(&self, submitted: Submitted) -> (Option<Refused>, Answer) {
+        let Submitted { index, id, asked, at, pending } = submitted;
+        let verdict = pending.await;
+        self.metrics.answered(asked.class, &verdict, at.elapsed());
+        (verdict.as_ref().err().copied(), Answer::new(index, id, &verdict))
+    }
+
+    /// Whether the server takes more work: it is not stopping, and its queue is not nearly full.
+    pub(crate) fn ready(&self) -> Result<(), &'static str> {
+        if self.connections.stopping().is_cancelled() {
+            return Err("the server is stopping");
+        }
+        if self.batcher.load().is_ready() { Ok(()) } else { Err("the queue is nearly full") }
+    }
+
+    /// The text for Prometheus.
+    pub(crate) fn metrics_text(&self) -> String {
+        let load = self.batcher.load();
+        let banned = self.batcher.sources().iter().filter(|source| source.standing == Standing::Banned).count();
+        self.metrics.text(&Now {
+            load: &load,
+            known: self.batcher.known(),
+            banned,
+            requests: self.budget.requests_now(),
+            memory: self.budget.memory_now(),
+            connections_free: self.connections.free(),
+            uptime: self.started.elapsed(),
+        })
+    }
+}
+
+/// A claim on its way.
+pub(crate) struct Submitted {
+    index: u64,
+    id: Option<quorate_formats::Id>,
+    asked: Asked,
+    at: Instant,
+    pending: Pending,
+}

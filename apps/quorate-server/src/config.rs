@@ -1,0 +1,673 @@
+//! What the server is told: a file, then the environment, then flags; the later one wins.
+//!
+//! ```
+//! use quorate_server::config::{Config, Source};
+//!
+//! let file = "[limits]\nclaims = 500\n";
+//! let environment = [("QUORATE_SERVER_LIMITS_CLAIMS".to_owned(), "600".to_owned())];
+//! let config = Config::read(Some(Source { name: "server.toml", text: file }), environment, &[])?;
+//! assert_eq!(config.limits.claims, 600);
+//! # Ok::<(), quorate_server::config::ConfigError>(())
+//! ```
+//!
+//! Every field has a default, so an empty file is a configuration. A field that does not exist is refused by its name.
+
+use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use quorate::{AnySuite, Backend, Soundness};
+use quorate_batcher::{Settings, SourceSettings, StoreSettings};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use toml::{Table, Value};
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Config {
+    /// Where the server listens.
+    pub listen: Listen,
+    /// How claims are verified.
+    pub verify: Verify,
+    /// When a source is suspected and banned.
+    pub sources: Sources,
+    /// What the server remembers.
+    pub known: Known,
+    /// What a client may ask for.
+    pub limits: Limits,
+    /// How the server stops.
+    pub drain: Drain,
+    /// What the server writes about itself.
+    pub log: Log,
+}
+
+/// Where the server listens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Listen {
+    /// The address for TCP. With port 0 the system chooses one. An empty text means none.
+    pub address: String,
+    /// Allows an address that other machines reach. There is no TLS and no login: put a proxy in front.
+    pub beyond_loopback: bool,
+    /// Further names by which browsers and clients may call the server (the header `Host`).
+    pub hosts: Vec<String>,
+    /// The Unix socket for claims. An empty text means none.
+    pub socket: String,
+    /// The mode of that socket in octal digits.
+    pub socket_mode: String,
+    /// The Unix socket for administration: bans and pardons. An empty text means none. Its mode is 0600.
+    pub admin_socket: String,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            address: "127.0.0.1:9596".to_owned(),
+            beyond_loopback: false,
+            hosts: Vec::new(),
+            socket: String::new(),
+            socket_mode: "0660".to_owned(),
+            admin_socket: String::new(),
+        }
+    }
+}
+
+impl Listen {
+    /// The address for TCP, if there is one. [`Config::check`] has found that it is one.
+    #[must_use]
+    pub fn tcp(&self) -> Option<SocketAddr> {
+        self.address.parse().ok()
+    }
+
+    /// The bits of [`socket_mode`](Self::socket_mode).
+    pub(crate) fn mode(&self) -> Option<u32> {
+        u32::from_str_radix(&self.socket_mode, 8).ok().filter(|mode| *mode <= 0o777)
+    }
+}
+
+/// How claims are verified.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Verify {
+    /// The suite of claims that name none, where the request names none either. An empty text means that there is none.
+    pub suite: String,
+    /// Threads that verify. Zero means one for each core.
+    pub threads: usize,
+    /// `auto`, or the name of a backend.
+    pub backend: String,
+    /// How unlikely it is that a false claim passes: 64 or 128 bits.
+    pub soundness: u32,
+    /// How long a claim waits for others while a thread is idle.
+    pub linger_ms: u64,
+    /// How long a suspect's claim waits for those of other suspects, and the longest `linger_ms` that has an effect.
+    pub longest_wait_ms: u64,
+    /// The planned work of a batch, in microseconds of one core.
+    pub target_us: u64,
+    /// The planned work that may wait for each thread, in microseconds. Beyond it claims are refused.
+    pub queue_us: u64,
+    /// The most memory that waiting claims take.
+    pub queue_bytes: usize,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        let Settings { longest_wait, linger, target, queue, queue_bytes, .. } = Settings::default();
+        Self {
+            suite: String::new(),
+            threads: 0,
+            backend: "auto".to_owned(),
+            soundness: Soundness::default().bits(),
+            longest_wait_ms: longest_wait.as_millis() as u64,
+            linger_ms: linger.as_millis() as u64,
+            target_us: target.as_micros() as u64,
+            queue_us: queue.as_micros() as u64,
+            queue_bytes,
+        }
+    }
+}
+
+/// When a source is suspected and banned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Sources {
+    /// The time in which a score halves.
+    pub half_life_s: u64,
+    /// The score at which a source shares batches with other suspects alone. A false claim counts 1.
+    pub suspect_at: f64,
+    /// The score at which a source is banned.
+    pub ban_at: f64,
+    /// How long a ban lasts.
+    pub ban_s: u64,
+    /// The largest part of a batch that one source may have, above 0 and up to 1.
+    pub share: f64,
+    /// The largest part of the time that suspects get while others wait, above 0 and up to 1.
+    pub suspects_share: f64,
+    /// How many sources with false claims are remembered.
+    pub most: usize,
+}
+
+impl Default for Sources {
+    fn default() -> Self {
+        let SourceSettings { half_life, suspect_at, ban_at, ban, share, suspects_share, most } =
+            SourceSettings::default();
+        Self { half_life_s: half_life.as_secs(), suspect_at, ban_at, ban_s: ban.as_secs(), share, suspects_share, most }
+    }
+}
+
+/// What the server remembers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Known {
+    /// The folder of the store on disk. An empty text means that nothing is kept on disk.
+    pub folder: String,
+    /// How many statements are kept in memory, for each of the two variants of keys.
+    pub in_memory: usize,
+    /// How many records the store on disk has at most. A million take about 200 MB.
+    pub on_disk: u64,
+    /// How long a record of the store counts.
+    pub max_age_s: u64,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            folder: String::new(),
+            in_memory: Settings::default().known,
+            on_disk: StoreSettings::default().most,
+            max_age_s: StoreSettings::default().age.as_secs(),
+        }
+    }
+}
+
+/// What a client may ask for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Limits {
+    /// Connections at once, over all listeners for claims.
+    pub connections: usize,
+    /// Requests in progress at once.
+    pub requests: usize,
+    /// The bytes of all requests in progress.
+    pub memory_bytes: usize,
+    /// The longest body. A stream of lines may be longer.
+    pub body_bytes: usize,
+    /// The longest line of a stream.
+    pub line_bytes: usize,
+    /// The longest head of a request.
+    pub header_bytes: usize,
+    /// Claims in one body. A stream of lines may have more.
+    pub claims: usize,
+    /// Keys of one claim.
+    pub keys: usize,
+    /// Claims of one stream that are being verified or wait for their reader.
+    pub stream_claims: usize,
+    /// The time in which the head of a request must arrive, and the longest pause between two requests.
+    pub header_ms: u64,
+    /// The time in which a body, or a line of a stream, must arrive.
+    pub body_ms: u64,
+    /// The time after which a connection is closed on which the client sends nothing.
+    pub idle_ms: u64,
+    /// The time in which a client must take what it is sent.
+    pub write_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 256,
+            requests: 128,
+            memory_bytes: 256 << 20,
+            body_bytes: 8 << 20,
+            line_bytes: 1 << 20,
+            header_bytes: 16 << 10,
+            claims: 10_000,
+            keys: 100_000,
+            stream_claims: 1024,
+            header_ms: 10_000,
+            body_ms: 30_000,
+            idle_ms: 60_000,
+            write_ms: 20_000,
+        }
+    }
+}
+
+/// How the server stops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Drain {
+    /// The time in which everything is answered after the signal to stop.
+    pub deadline_ms: u64,
+}
+
+impl Default for Drain {
+    fn default() -> Self {
+        Self { deadline_ms: 10_000 }
+    }
+}
+
+/// What the server writes about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Log {
+    /// `text` or `json`.
+    pub format: LogFormat,
+    /// What is written: a level, or rules such as `info,quorate_server=debug`.
+    pub level: String,
+    /// Where traces go: the address of an OpenTelemetry collector, such as `http://127.0.0.1:4317`. It needs a server that was
+    /// built with the feature `otlp`. An empty text means nowhere.
+    pub otlp: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, level: "info".to_owned(), otlp: String::new() }
+    }
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "a person reads them or a program does")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// A configuration file.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "a name and a text")]
+pub struct Source<'a> {
+    /// How errors name it.
+    pub name: &'a str,
+    /// TOML.
+    pub text: &'a str,
+}
+
+/// Why a configuration is refused. The message says where it stands and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{origin}: {reason}")]
+pub struct ConfigError {
+    /// The file, the variable, the flag or the field.
+    origin: String,
+    reason: String,
+}
+
+impl ConfigError {
+    fn new(origin: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { origin: origin.into(), reason: reason.into() }
+    }
+}
+
+/// What the names of environment variables begin with.
+pub const PREFIX: &str = "QUORATE_SERVER_";
+
+impl Config {
+    /// Reads a file, the environment and flags, each of which is `("section.field", value)`.
+    ///
+    /// Variables without the prefix are ignored; `QUORATE_SERVER_CONFIG` names the file and is no field.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the field: it does not exist, or its value is not what was expected.
+    pub fn read(
+        file: Option<Source<'_>>,
+        environment: impl IntoIterator<Item = (String, String)>,
+        flags: &[(String, String)],
+    ) -> Result<Self, ConfigError> {
+        let mut merged = match file {
+            Some(Source { name, text }) => {
+                let named = |error: toml::de::Error| ConfigError::new(name, error.to_string().trim_end());
+                // Alone first, because such an error shows the line.
+                toml::from_str::<Self>(text).map_err(named)?;
+                text.parse::<Table>().map_err(named)?
+            }
+            None => Table::new(),
+        };
+        let mut variables: Vec<_> = environment.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
+        variables.sort();
+        for (name, value) in variables {
+            if name == format!("{PREFIX}CONFIG") {
+                continue;
+            }
+            let field = name[PREFIX.len()..].to_lowercase();
+            let field = field.replacen('_', ".", 1);
+            set(&mut merged, &field, &value).map_err(|reason| ConfigError::new(&name, reason))?;
+        }
+        for (field, value) in flags {
+            set(&mut merged, field, value).map_err(|reason| ConfigError::new(format!("--set {field}"), reason))?;
+        }
+        let config: Self =
+            Value::Table(merged).try_into().map_err(|error| ConfigError::new("configuration", error.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The configuration as a file that [`read`](Self::read) takes.
+    #[must_use]
+    pub fn print(&self) -> String {
+        toml::to_string_pretty(self).expect("tables of numbers, texts and lists, which TOML can write")
+    }
+
+    /// The suite of claims that name none.
+    #[must_use]
+    pub fn suite(&self) -> Option<AnySuite> {
+        self.verify.suite.parse().ok()
+    }
+
+    /// The backend. [`check`](Self::check) has found that it is here.
+    pub(crate) fn backend(&self) -> Option<Backend> {
+        self.verify.backend.parse().ok()
+    }
+
+    /// How unlikely it is that a false claim passes.
+    pub(crate) fn soundness(&self) -> Option<Soundness> {
+        match self.verify.soundness {
+            64 => Some(Soundness::Bits64),
+            128 => Some(Soundness::Bits128),
+            _ => None,
+        }
+    }
+
+    /// Threads that verify.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.verify.threads)
+            .or_else(|| std::thread::available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// The settings of the batcher.
+    pub(crate) fn settings(&self) -> Settings {
+        let Self { verify, sources, known, .. } = self;
+        let defaults = Settings::default();
+        Settings {
+            threads: self.threads(),
+            soundness: self.soundness().unwrap_or(defaults.soundness),
+            backend: self.backend().unwrap_or(defaults.backend),
+            longest_wait: Duration::from_millis(verify.longest_wait_ms),
+            linger: Duration::from_millis(verify.linger_ms),
+            target: Duration::from_micros(verify.target_us),
+            queue: Duration::from_micros(verify.queue_us),
+            queue_bytes: verify.queue_bytes,
+            sources: SourceSettings {
+                half_life: Duration::from_secs(sources.half_life_s),
+                suspect_at: sources.suspect_at,
+                ban_at: sources.ban_at,
+                ban: Duration::from_secs(sources.ban_s),
+                share: sources.share,
+                suspects_share: sources.suspects_share,
+                most: sources.most,
+            },
+            known: known.in_memory,
+        }
+    }
+
+    /// Refuses values that have the right type and make no sense.
+    fn check(&self) -> Result<(), ConfigError> {
+        let Self { listen, verify, sources, known, limits, drain, log } = self;
+        let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
+            Err(ConfigError::new(field, format!("found {found:?}, expected {expected}")))
+        };
+        if !listen.address.is_empty() {
+            let Some(address) = listen.tcp() else {
+                return wrong("listen.address", &listen.address, "an IP address and a port, such as 127.0.0.1:9596");
+            };
+            if !address.ip().is_loopback() && !listen.beyond_loopback {
+                return wrong(
+                    "listen.address",
+                    &listen.address,
+                    "an address of this machine alone, such as 127.0.0.1:9596; the server has no TLS and no login, so set \
+                     listen.beyond_loopback only where a proxy or a container stands in front",
+                );
+            }
+        }
+        if listen.address.is_empty() && listen.socket.is_empty() {
+            return wrong("listen", &"no address and no socket", "listen.address or listen.socket");
+        }
+        if listen.mode().is_none() {
+            return wrong("listen.socket_mode", &listen.socket_mode, "octal digits such as 0600 or 0660");
+        }
+        let paths: Vec<PathBuf> = [&listen.socket, &listen.admin_socket]
+            .into_iter()
+            .filter(|path| !path.is_empty())
+            .map(Into::into)
+            .collect();
+        if paths.iter().collect::<BTreeSet<_>>().len() < paths.len() {
+            return wrong("listen.admin_socket", &listen.admin_socket, "another path than listen.socket");
+        }
+        if !verify.suite.is_empty()
+            && let Err(error) = verify.suite.parse::<AnySuite>()
+        {
+            return Err(ConfigError::new("verify.suite", error.to_string()));
+        }
+        if let Err(error) = verify.backend.parse::<Backend>() {
+            return Err(ConfigError::new("verify.backend", error.to_string()));
+        }
+        if self.soundness().is_none() {
+            return wrong("verify.soundness", &verify.soundness, "64 or 128");
+        }
+        if verify.threads > 1024 {
+            return wrong("verify.threads", &verify.threads, "at most 1024, or 0 for one for each core");
+        }
+        for (field, value) in [("sources.suspect_at", sources.suspect_at), ("sources.ban_at", sources.ban_at)] {
+            if !(value.is_finite() && value > 0.0) {
+                return wrong(field, &value, "a number above 0");
+            }
+        }
+        if sources.ban_at < sources.suspect_at {
+            return wrong("sources.ban_at", &sources.ban_at, "at least sources.suspect_at");
+        }
+        for (field, value) in [("sources.share", sources.share), ("sources.suspects_share", sources.suspects_share)] {
+            if !(value > 0.0 && value <= 1.0) {
+                return wrong(field, &value, "a number above 0 and up to 1");
+            }
+        }
+        let at_least_one: [(&str, u64); 23] = [
+            ("verify.longest_wait_ms", verify.longest_wait_ms),
+            ("verify.target_us", verify.target_us),
+            ("verify.queue_us", verify.queue_us),
+            ("verify.queue_bytes", verify.queue_bytes as u64),
+            ("sources.half_life_s", sources.half_life_s),
+            ("sources.ban_s", sources.ban_s),
+            ("sources.most", sources.most as u64),
+            ("known.in_memory", known.in_memory as u64),
+            ("known.on_disk", known.on_disk),
+            ("known.max_age_s", known.max_age_s),
+            ("limits.connections", limits.connections as u64),
+            ("limits.requests", limits.requests as u64),
+            ("limits.memory_bytes", limits.memory_bytes as u64),
+            ("limits.body_bytes", limits.body_bytes as u64),
+            ("limits.line_bytes", limits.line_bytes as u64),
+            ("limits.claims", limits.claims as u64),
+            ("limits.keys", limits.keys as u64),
+            ("limits.stream_claims", limits.stream_claims as u64),
+            ("limits.header_ms", limits.header_ms),
+            ("limits.body_ms", limits.body_ms),
+            ("limits.idle_ms", limits.idle_ms),
+            ("limits.write_ms", limits.write_ms),
+            ("drain.deadline_ms", drain.deadline_ms),
+        ];
+        if let Some((field, value)) = at_least_one.into_iter().find(|(_, value)| *value == 0) {
+            return wrong(field, &value, "at least 1");
+        }
+        if limits.header_bytes < 8192 {
+            return wrong("limits.header_bytes", &limits.header_bytes, "at least 8192");
+        }
+        for (field, value) in [("limits.body_bytes", limits.body_bytes), ("limits.line_bytes", limits.line_bytes)] {
+            if value > limits.memory_bytes {
+                return wrong(field, &value, "at most limits.memory_bytes");
+            }
+        }
+        if limits.memory_bytes > u32::MAX as usize {
+            return wrong("limits.memory_bytes", &limits.memory_bytes, "less than 4 GiB");
+        }
+        let days = Duration::from_secs(366 * 86_400);
+        for (field, value) in [
+            ("verify.longest_wait_ms", Duration::from_millis(verify.longest_wait_ms)),
+            ("verify.linger_ms", Duration::from_millis(verify.linger_ms)),
+            ("verify.target_us", Duration::from_micros(verify.target_us)),
+            ("verify.queue_us", Duration::from_micros(verify.queue_us)),
+            ("sources.half_life_s", Duration::from_secs(sources.half_life_s)),
+            ("sources.ban_s", Duration::from_secs(sources.ban_s)),
+            ("limits.header_ms", Duration::from_millis(limits.header_ms)),
+            ("limits.body_ms", Duration::from_millis(limits.body_ms)),
+            ("limits.idle_ms", Duration::from_millis(limits.idle_ms)),
+            ("limits.write_ms", Duration::from_millis(limits.write_ms)),
+            ("drain.deadline_ms", Duration::from_millis(drain.deadline_ms)),
+        ] {
+            if value > days {
+                return wrong(field, &value, "at most a year");
+            }
+        }
+        if !log.otlp.is_empty() && !cfg!(feature = "otlp") {
+            return wrong("log.otlp", &log.otlp, "nothing; this server was built without the feature `otlp`");
+        }
+        if log.level.parse::<tracing_subscriber::EnvFilter>().is_err() {
+            return wrong("log.level", &log.level, "error, warn, info, debug or trace");
+        }
+        Ok(())
+    }
+}
+
+/// Sets a field, whose value is text, and checks that the result is still a configuration.
+fn set(merged: &mut Table, field: &str, text: &str) -> Result<(), String> {
+    let known = Value::try_from(Config::default()).map_err(|error| error.to_string())?;
+    let (section, name) = field.split_once('.').unwrap_or((field, ""));
+    let Some(default) = known.get(section).and_then(|section| section.get(name)) else {
+        let sections = known.as_table().into_iter().flatten();
+        let fields: Vec<String> = match known.get(section).and_then(Value::as_table) {
+            Some(fields) => fields.keys().map(|name| format!("{section}.{name}")).collect(),
+            None => sections.map(|(section, _)| format!("{section}.…")).collect(),
+        };
+        return Err(format!("there is no field {field:?}; expected one of {}", fields.join(", ")));
+    };
+    let value = match default {
+        Value::String(_) => Value::String(text.to_owned()),
+        Value::Array(_) => {
+            Value::Array(text.split(',').filter(|part| !part.is_empty()).map(|part| part.trim().into()).collect())
+        }
+        other => {
+            let parsed = text.parse::<Value>().ok();
+            let kind = other.type_str();
+            // A whole number stands for a fraction.
+            let parsed = match (parsed, other) {
+                (Some(Value::Integer(whole)), Value::Float(_)) => Some(Value::Float(whole as f64)),
+                (parsed, _) => parsed,
+            };
+            parsed
+                .filter(|value| value.type_str() == kind)
+                .ok_or_else(|| format!("found {text:?}, expected {}", described(kind)))?
+        }
+    };
+    let fields = merged.entry(section).or_insert_with(|| Value::Table(Table::new()));
+    let fields = fields.as_table_mut().ok_or_else(|| format!("{section} is not a section"))?;
+    fields.insert(name.to_owned(), value);
+    // Negative numbers, and names that are none of the expected ones.
+    Value::Table(merged.clone())
+        .try_into::<Config>()
+        .map_err(|error| error.to_string().trim_end().replace('\n', ": "))?;
+    Ok(())
+}
+
+fn described(kind: &str) -> &'static str {
+    match kind {
+        "integer" => "a whole number",
+        "float" => "a number",
+        "boolean" => "true or false",
+        _ => "another type",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Result<Config, ConfigError> {
+        Config::read(Some(Source { name: "server.toml", text }), [], &[])
+    }
+
+    fn variable(name: &str, value: &str) -> [(String, String); 1] {
+        [(format!("{PREFIX}{name}"), value.to_owned())]
+    }
+
+    #[test]
+    fn flags_are_stronger_than_the_environment_and_that_than_the_file() {
+        let text = "[limits]\nclaims = 1\nkeys = 1\nbody_bytes = 100\n";
+        let environment: Vec<_> =
+            variable("LIMITS_CLAIMS", "2").into_iter().chain(variable("LIMITS_KEYS", "2")).collect();
+        let flags = [("limits.claims".to_owned(), "3".to_owned())];
+        let config = Config::read(Some(Source { name: "f", text }), environment, &flags).unwrap();
+        assert_eq!((config.limits.claims, config.limits.keys, config.limits.body_bytes), (3, 2, 100));
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        let text = "[listen]\nsocket = \"/run/q \\\" é\"\nhosts = [\"a\", \"b\"]\n[sources]\nban_at = 7.5\n[log]\nformat = \"json\"\n";
+        let config = file(text).unwrap();
+        assert_eq!(file(&config.print()).unwrap(), config);
+        assert_eq!(config.listen.hosts, ["a", "b"]);
+        assert_eq!(file(&Config::default().print()).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_wrong_field_is_refused_with_its_name() {
+        let error = file("[limits]\nclaim = 3\n").unwrap_err().to_string();
+        assert!(error.starts_with("server.toml: ") && error.contains("claim") && error.contains("line 2"), "{error}");
+        let error = file("[limits]\nclaims = \"3\"\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("claims = "), "{error}");
+        for (name, value, expected) in [
+            ("LIMITS_CLAIM", "3", "there is no field \"limits.claim\"; expected one of"),
+            ("LIMIT_CLAIMS", "3", "expected one of drain.…"),
+            ("LIMITS", "3", "there is no field \"limits\""),
+            ("LIMITS_CLAIMS", "many", "found \"many\", expected a whole number"),
+            ("LIMITS_CLAIMS", "-1", "limits"),
+            ("LIMITS_CLAIMS", "1\ny = 2", "expected a whole number"),
+            ("LOG_FORMAT", "xml", "xml"),
+            ("LISTEN_BEYOND_LOOPBACK", "yes", "expected true or false"),
+        ] {
+            let error = Config::read(None, variable(name, value), &[]).unwrap_err().to_string();
+            assert!(error.contains(&format!("{PREFIX}{name}: ")) && error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_refused_by_name() {
+        for (field, value) in [
+            ("listen.address", "localhost"),
+            ("listen.address", "0.0.0.0:80"),
+            ("listen.address", ""),
+            ("listen.socket_mode", "rw"),
+            ("listen.socket_mode", "7777"),
+            ("verify.suite", "eth3"),
+            ("verify.backend", "gpu"),
+            ("verify.soundness", "65"),
+            ("verify.threads", "100000"),
+            ("verify.queue_us", "0"),
+            ("sources.share", "1.5"),
+            ("sources.share", "nan"),
+            ("sources.ban_at", "0.001"),
+            ("sources.suspects_share", "0"),
+            ("limits.claims", "0"),
+            ("limits.header_bytes", "1"),
+            ("limits.body_bytes", "999999999999"),
+            ("limits.memory_bytes", "999999999999"),
+            ("limits.idle_ms", "9223372036854775807"),
+            ("log.level", "loud=very=much"),
+        ] {
+            let error = Config::read(None, [], &[(field.to_owned(), value.to_owned())]).unwrap_err().to_string();
+            assert!(error.contains(field) || error.starts_with("listen: "), "{field} = {value}: {error}");
+        }
+        let same = [("listen.socket", "/a"), ("listen.admin_socket", "/a")].map(|(f, v)| (f.to_owned(), v.to_owned()));
+        assert!(Config::read(None, [], &same).unwrap_err().to_string().starts_with("listen.admin_socket"));
+        let open = [("listen.address", "0.0.0.0:80"), ("listen.beyond_loopback", "true")];
+        let open = open.map(|(f, v)| (f.to_owned(), v.to_owned()));
+        assert!(Config::read(None, [], &open).is_ok());
+    }
+}

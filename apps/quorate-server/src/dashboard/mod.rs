@@ -1,0 +1,383 @@
+//! The page at `/`: what the server does now, for a person.
+//!
+//! The page is rendered here and nowhere else. Its script asks for the page again each second and takes over what has
+//! changed, so a page without a script shows the same, once.
+
+mod chart;
+mod words;
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    http::{
+        HeaderName, HeaderValue,
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
+    },
+    response::{Html, IntoResponse},
+};
+use maud::{DOCTYPE, Markup, html};
+
+use quorate_batcher::Load;
+
+use self::{
+    chart::{claims, known, lines},
+    words::{clipped, count, duration, ends, milliseconds, short, thousands},
+};
+use crate::{
+    api::{Evidence, Source, Status},
+    app::App,
+    metrics::{Second, planned},
+};
+
+/// The page may use its own style and script, and nothing else.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+type Headers = [(HeaderName, HeaderValue); 4];
+
+fn headers(content_type: &'static str) -> Headers {
+    [
+        (CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ]
+}
+
+/// The page.
+pub(crate) async fn page(State(app): State<Arc<App>>) -> impl IntoResponse {
+    let policy = [(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))];
+    (headers("text/html; charset=utf-8"), policy, Html(render(&Status::of(&app)).into_string()))
+}
+
+/// Its style.
+pub(crate) async fn style() -> impl IntoResponse {
+    (headers("text/css; charset=utf-8"), include_str!("style.css"))
+}
+
+/// Its script.
+pub(crate) async fn script() -> impl IntoResponse {
+    (headers("text/javascript; charset=utf-8"), include_str!("script.js"))
+}
+
+/// A square with the letter q, so that no browser asks for an icon.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect \
+                    width='16' height='16' rx='4' fill='%232563c9'/%3E%3Ccircle cx='7.5' cy='7.5' r='3.5' fill='none' \
+                    stroke='white' stroke-width='2'/%3E%3Cpath d='M9 9l4 4' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
+
+fn render(status: &Status) -> Markup {
+    let banned: Vec<&Source> = status.sources.iter().filter(|source| source.is_banned()).collect();
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "quorate-server" }
+                link rel="icon" href=(ICON);
+                link rel="stylesheet" href="/dashboard.css";
+                script src="/dashboard.js" defer {}
+            }
+            body {
+                a.skip href="#content" { "Skip to the figures" }
+                header id="top" {
+                    div.name {
+                        h1 { "quorate-server" }
+                        p.state data-ready=(status.ready) {
+                            span.dot aria-hidden="true" {}
+                            (status.not_ready.unwrap_or("ready"))
+                        }
+                    }
+                    p.facts {
+                        span { "up " (duration(status.uptime_s)) }
+                        span { "backend " (status.backend) }
+                        span { (count(status.threads as u64, "thread")) }
+                        span { "version " (status.version) }
+                    }
+                    div.controls {
+                        p id="connection" role="status" {}
+                        button id="pause" type="button" aria-pressed="false" hidden { "Pause" }
+                        // The script takes this away.
+                        p id="still" { "Without JavaScript, load this page again to see what is new." }
+                    }
+                }
+                p.unseen id="news" aria-live="polite" { (news(&banned)) }
+                main id="content" tabindex="-1" {
+                    (figures(status))
+                    (sources(status))
+                    (minute(&status.seconds))
+                }
+                footer {
+                    p {
+                        a href="/metrics" { "Metrics" } " for Prometheus, "
+                        a href="/openapi.json" { "OpenAPI" } ", "
+                        a href="/v1/sources" { "sources" } " as JSON."
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a screen reader says when it changes.
+fn news(banned: &[&Source]) -> String {
+    match banned {
+        [] => "No source is banned.".to_owned(),
+        [one] => format!("1 source is banned: {}.", one.source),
+        [first, ..] => format!("{} sources are banned. The first is {}.", banned.len(), first.source),
+    }
+}
+
+fn figures(status: &Status) -> Markup {
+    let seconds = &status.seconds;
+    let over = &seconds[..seconds.len().saturating_sub(1)];
+    let last = &over[over.len().saturating_sub(RATE_SECONDS)..];
+    let a_second = |of: fn(&Second) -> u64| last.iter().map(of).sum::<u64>() as f64 / last.len().max(1) as f64;
+    let rate = a_second(Second::verdicts);
+    let invalid: u64 = over.iter().map(|second| second.invalid).sum();
+    let refused: u64 = over.iter().map(|second| second.refused).sum();
+    let batches = a_second(|second| second.batches);
+    let hits = a_second(|second| second.known);
+    let latest = over.iter().rev().find(|second| second.verdicts() > 0).copied().unwrap_or_default();
+    html! {
+        section aria-labelledby="figures-title" {
+            h2.unseen id="figures-title" { "Figures" }
+            div.tiles {
+                article.tile.wide {
+                    h3 { "Claims a second" }
+                    p.big { (short(rate)) }
+                    p.more {
+                        @if batches > 0.0 { "in batches of " (short(rate / batches)) " · " }
+                        span.invalid { (thousands(invalid)) " false" } " and "
+                        span.refused { (thousands(refused)) " refused" } " in the last minute"
+                    }
+                    (claims(over))
+                }
+                article.tile.wide {
+                    h3 { "Latency" }
+                    p.big { (milliseconds(latest.p50_ms)) span.beside { " p50" } }
+                    p.more { span.slow { (milliseconds(latest.p99_ms)) " p99" } " · from submission to verdict" }
+                    (lines(over))
+                }
+                (queue(&status.queue))
+                article.tile {
+                    h3 { "Known statements" }
+                    p.big { (thousands(status.known as u64)) }
+                    p.more { (short(hits)) " a second are subtracted, so they cost no pairing" }
+                    (known(over))
+                }
+            }
+        }
+    }
+}
+
+/// Rates are over this many seconds.
+const RATE_SECONDS: usize = 5;
+
+fn queue(load: &Load) -> Markup {
+    let percent = |us: u64| (us as f64 / load.capacity_us.max(1) as f64 * 100.0).min(100.0);
+    let classes = planned(load);
+    // The work that stands to the left of a class in the meter.
+    let left = |class: usize| classes[..class].iter().map(|(_, us)| us).sum::<u64>();
+    let full = format!("{:.0}", percent(load.waiting_us()));
+    html! {
+        article.tile {
+            h3 { "Queue" }
+            p.big { (full) span.beside { " % full" } }
+            svg.meter viewBox="0 0 100 6" preserveAspectRatio="none" role="img"
+                aria-label={ (full) " % of the queue is full" } {
+                rect.track x="0" y="0" width="100" height="6" {}
+                @for (index, (class, us)) in classes.into_iter().enumerate() {
+                    rect class=(class) x=(format!("{:.2}", percent(left(index)))) y="0"
+                        width=(format!("{:.2}", percent(us))) height="6" {}
+                }
+            }
+            dl.classes {
+                @for (class, us) in classes {
+                    div { dt class=(class) { (class) } dd { (milliseconds(us as f64 / 1000.0)) } }
+                }
+            }
+            p.more { (count(load.claims as u64, "claim")) " waiting; planned work of one core" }
+        }
+    }
+}
+
+fn sources(status: &Status) -> Markup {
+    html! {
+        section aria-labelledby="sources-title" {
+            h2 id="sources-title" { "Sources that sent false claims" }
+            @if status.sources.is_empty() {
+                p.none { "None. A source that sends a false claim appears here, with the claim as evidence." }
+            } @else {
+                div.scroll role="region" aria-labelledby="sources-title" tabindex="0" {
+                    table.sources role="table" {
+                        thead role="rowgroup" { tr role="row" {
+                            th role="columnheader" scope="col" { "Source" }
+                            th role="columnheader" scope="col" { "State" }
+                            th.number role="columnheader" scope="col" { "Score" }
+                            th.number role="columnheader" scope="col" { "False" }
+                            th role="columnheader" scope="col" { "Evidence" }
+                        } }
+                        tbody role="rowgroup" {
+                            @for source in &status.sources { (row(source)) }
+                        }
+                    }
+                }
+                @if status.sources_in_all > status.sources.len() {
+                    p.more { "The worst " (status.sources.len()) " of " (thousands(status.sources_in_all as u64)) "." }
+                }
+            }
+        }
+    }
+}
+
+fn row(source: &Source) -> Markup {
+    // Characters that would change how the text around them is shown are written out.
+    let name = quorate_formats::plain(&source.source.to_string());
+    html! {
+        tr role="row" data-key=(name) {
+            th role="rowheader" scope="row" { bdi { (clipped(&name)) } }
+            td.standing role="cell" {
+                span class={ "badge " (source.standing) } { (source.standing) }
+                @if source.is_banned() { " for " (duration(source.banned_for_s)) }
+            }
+            td.number role="cell" data-name="score" { (format!("{:.1}", source.score)) }
+            td.number role="cell" data-name="false" { (thousands(source.false_claims)) }
+            td.evidence role="cell" {
+                @if source.evidence.is_empty() {
+                    "–"
+                } @else {
+                    details {
+                        summary { (count(source.evidence.len() as u64, "claim")) }
+                        ol { @for claim in &source.evidence { li { (evidence(claim)) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn evidence(evidence: &Evidence) -> Markup {
+    html! {
+        p { (evidence.reason) ", " (duration(evidence.ago_s)) " ago" }
+        @if let Some(claim) = &evidence.claim {
+        dl {
+            div { dt { "digest" } dd { code { (claim.digest) } } }
+            div { dt { "suite" } dd { (claim.suite) } }
+            div {
+                dt { @if claim.keys == 1 { "key" } @else { "first of " (claim.keys) " keys" } }
+                dd { code { (ends(&claim.public_key)) } }
+            }
+            div { dt { "signature" } dd { code { (ends(&claim.signature)) } } }
+        }
+        }
+    }
+}
+
+/// The last minute as a table, for those who do not see the charts.
+fn minute(seconds: &[Second]) -> Markup {
+    html! {
+        details.minute {
+            summary { "The last minute as a table" }
+            div.scroll role="region" aria-label="The last minute" tabindex="0" {
+                table {
+                    thead { tr {
+                        th scope="col" { "Seconds ago" }
+                        @for name in ["Valid", "False", "Refused", "Batches", "Subtracted", "p50 ms", "p99 ms"] {
+                            th.number scope="col" { (name) }
+                        }
+                    } }
+                    tbody {
+                        @for (ago, second) in seconds.iter().rev().enumerate().skip(1) {
+                            tr {
+                                th scope="row" { (ago) }
+                                @for count in [second.valid, second.invalid, second.refused, second.batches, second.known] {
+                                    td.number { (thousands(count)) }
+                                }
+                                @for ms in [second.p50_ms, second.p99_ms] { td.number { (format!("{ms:.1}")) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate::SourceId;
+
+    use super::*;
+    use crate::api::FalseClaim;
+
+    fn status(sources: Vec<Source>) -> Status {
+        Status {
+            version: "1",
+            uptime_s: 5,
+            ready: true,
+            not_ready: None,
+            backend: "portable",
+            threads: 1,
+            queue: Load::default(),
+            known: 1_234_567,
+            seconds: vec![Second { valid: 9, p99_ms: 3.0, ..Second::default() }; 61],
+            sources_in_all: sources.len(),
+            sources,
+        }
+    }
+
+    fn source(name: &str) -> Source {
+        let claim = FalseClaim {
+            digest: "00".to_owned(),
+            suite: "eth2".to_owned(),
+            public_key: "\"><img src=x>".repeat(100),
+            keys: 2,
+            signature: "0x".to_owned(),
+        };
+        Source {
+            source: SourceId::from(name),
+            score: 6.0,
+            standing: "banned",
+            banned_for_s: 600,
+            bans: 1,
+            false_claims: 6,
+            evidence: vec![Evidence { ago_s: 10, reason: "<b>reason</b>".to_owned(), claim: Some(claim) }],
+        }
+    }
+
+    #[test]
+    fn text_of_sources_is_escaped() {
+        let names = ["<script>alert(1)</script>", "\" onmouseover=\"alert(1)", "\u{202e}evil", "</td>", "'"];
+        let page = render(&status(names.map(source).to_vec())).into_string();
+        for tag in ["<script>alert", "<img", "<b>reason", "\" onmouseover", "</td></td>", "\u{202e}"] {
+            assert!(!page.contains(tag), "{tag}");
+        }
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+        assert!(page.len() < 60_000, "{} bytes", page.len());
+    }
+
+    #[test]
+    fn the_page_says_what_a_screen_reader_needs() {
+        let page = render(&status(vec![source("mallory")])).into_string();
+        for part in [
+            "lang=\"en\"",
+            "1 source is banned: mallory.",
+            "role=\"img\" aria-label=\"0 % of the queue is full\"",
+            "1,234,567",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(render(&status(vec![])).into_string().contains("No source is banned."));
+    }
+
+    #[test]
+    fn the_policy_allows_no_strangers() {
+        assert!(!POLICY.contains("unsafe") && !POLICY.contains("http"));
+        let page = render(&status(vec![])).into_string();
+        assert!(!page.contains("style=") && !page.contains(" onclick"), "the policy forbids both");
+        assert!(!page.replace("http://www.w3.org/2000/svg", "").contains("http"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether the clients of a connection take what they are sent.
+//!
+//! A piece of a body that was handed to the connection is taken when the connection asks for the next one. A client that
+//! never reads makes this wait without end, on HTTP/2 even while other streams of the connection go on.
+
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+
+/// The bodies of one connection that wait for their reader, and since when.
+#[derive(Debug, Default)]
+pub(crate) struct Readers {
+    waiting: Mutex<(u64, BTreeMap<u64, Instant>)>,
+}
+
+impl Readers {
+    /// Whether a body has waited longer than this for its reader.
+    pub(crate) fn stalled(&self, longest: Duration) -> bool {
+        self.with(|(_, waiting)| waiting.values().any(|since| since.elapsed() > longest))
+    }
+
+    /// A body of this connection, watched.
+    pub(crate) fn watch(self: &Arc<Self>, body: Body) -> Body {
+        let id = self.with(|(next, waiting)| {
+            *next += 1;
+            waiting.insert(*next, Instant::now());
+            *next
+        });
+        Body::new(Watched { body, id, readers: self.clone() })
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut (u64, BTreeMap<u64, Instant>)) -> T) -> T {
+        // Nothing panics while it holds this.
+        change(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+struct Watched {
+    body: Body,
+    id: u64,
+    readers: Arc<Readers>,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.body).poll_frame(cx);
+        this.readers.with(|(_, waiting)| match polled {
+            // It waits for us.
+            Poll::Pending => waiting.remove(&this.id),
+            Poll::Ready(_) => waiting.insert(this.id, Instant::now()),
+        });
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.readers.with(|(_, waiting)| waiting.remove(&self.id));
+    }
+}

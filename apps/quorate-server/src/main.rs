@@ -1,0 +1,186 @@
+//! The program `quorate-server`.
+
+#![forbid(unsafe_code)]
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use quorate_server::{
+    Server,
+    config::{Config, Source},
+    demo, log,
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Verifies BLS signatures for a node: claims over HTTP, gRPC and Unix sockets, verdicts back.
+///
+/// It listens on http://127.0.0.1:9596 unless it is told otherwise. The dashboard is at that address.
+///
+/// Examples:
+///   quorate-server                                     with the defaults
+///   quorate-server demo                                traffic to look at
+///   quorate-server --config server.toml --set limits.claims=500
+///   quorate-server --print-config > server.toml        everything that can be configured
+#[derive(Debug, Parser)]
+#[command(version, verbatim_doc_comment)]
+struct CommandLine {
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start a server and make traffic, to see batches, a liar and its ban.
+    ///
+    /// Twelve peers send claims at a changing rate, some of them twice, and a block follows each second. One more peer, mallory,
+    /// sends false claims until it is banned. Watch it here, or on the dashboard.
+    Demo {
+        /// End after so many seconds; without it, Ctrl-C ends it.
+        #[arg(long, value_name = "N")]
+        seconds: Option<u64>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Settings {
+    /// A configuration file in TOML.
+    #[arg(long, value_name = "FILE", env = "QUORATE_SERVER_CONFIG", global = true)]
+    config: Option<PathBuf>,
+    /// The address for TCP; `--listen ''` for none [listen.address].
+    #[arg(long, value_name = "IP:PORT", global = true)]
+    listen: Option<String>,
+    /// The Unix socket for claims [listen.socket].
+    #[arg(long, value_name = "PATH", global = true)]
+    socket: Option<String>,
+    /// The Unix socket for bans and pardons [listen.admin_socket].
+    #[arg(long, value_name = "PATH", global = true)]
+    admin_socket: Option<String>,
+    /// The suite of claims that name none [verify.suite].
+    #[arg(long, value_name = "NAME", global = true)]
+    suite: Option<String>,
+    /// Threads that verify; 0 means one for each core [verify.threads].
+    #[arg(long, value_name = "N", global = true)]
+    threads: Option<String>,
+    /// The folder of the store of known statements [known.folder].
+    #[arg(long, value_name = "FOLDER", global = true)]
+    known: Option<String>,
+    /// `text` or `json` [log.format].
+    #[arg(long, value_name = "FORMAT", global = true)]
+    log: Option<String>,
+    /// Any other field of the configuration, as often as needed.
+    #[arg(long, value_name = "SECTION.FIELD=VALUE", global = true)]
+    set: Vec<String>,
+    /// Print the configuration as TOML and end.
+    #[arg(long, global = true)]
+    print_config: bool,
+}
+
+impl Settings {
+    fn read(&self) -> anyhow::Result<Config> {
+        let text = match &self.config {
+            None => None,
+            Some(path) => Some(fs::read_to_string(path).with_context(|| format!("--config {}", path.display()))?),
+        };
+        let name = self.config.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let file = text.as_deref().map(|text| Source { name: &name, text });
+        let short = [
+            ("listen.address", &self.listen),
+            ("listen.socket", &self.socket),
+            ("listen.admin_socket", &self.admin_socket),
+            ("verify.suite", &self.suite),
+            ("verify.threads", &self.threads),
+            ("known.folder", &self.known),
+            ("log.format", &self.log),
+        ];
+        let mut flags: Vec<(String, String)> =
+            short.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value.clone()?))).collect();
+        for set in &self.set {
+            let (field, value) = set
+                .split_once('=')
+                .with_context(|| format!("--set {set}: expected SECTION.FIELD=VALUE, such as limits.claims=500"))?;
+            flags.push((field.to_owned(), value.to_owned()));
+        }
+        let environment =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Ok(Config::read(file, environment, &flags)?)
+    }
+}
+
+fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    let config = match line.settings.read() {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    if line.settings.print_config {
+        return match io::stdout().write_all(config.print().as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error.into()),
+        };
+    }
+    let run = || -> anyhow::Result<ExitCode> {
+        // The demonstration has the terminal for itself.
+        let _logging = if line.command.is_none() { log::start(&config.log)? } else { log::Logging::default() };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let code = match line.command {
+            None => runtime.block_on(serve(config))?,
+            Some(Command::Demo { seconds }) => {
+                runtime.block_on(demo::run(config, seconds, io::stdout()))?;
+                ExitCode::SUCCESS
+            }
+        };
+        // Nothing that is left is worth waiting for.
+        runtime.shutdown_background();
+        Ok(code)
+    };
+    run().unwrap_or_else(|error| failed(&error))
+}
+
+/// Reading, writing or listening failed.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    // Standard error may be what failed.
+    let _ = writeln!(io::stderr(), "error: {error:#}");
+    ExitCode::from(3)
+}
+
+/// Serves until a signal comes, then answers what was asked. A second signal ends at once.
+async fn serve(config: Config) -> anyhow::Result<ExitCode> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let server = Server::start(config).await?;
+    let listen = &server.config().listen;
+    if let Some(address) = server.address() {
+        tracing::info!("listening on http://{address}");
+    }
+    for (what, path) in [("claims", &listen.socket), ("administration", &listen.admin_socket)] {
+        if !path.is_empty() {
+            tracing::info!("listening on {path} for {what}");
+        }
+    }
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("stopping: answering what was asked; a second signal ends at once");
+    let answered = tokio::select! {
+        answered = server.stop() => answered,
+        _ = terminate.recv() => false,
+        _ = interrupt.recv() => false,
+    };
+    if answered {
+        tracing::info!("stopped: everything was answered");
+        return Ok(ExitCode::SUCCESS);
+    }
+    tracing::warn!("stopped before everything was answered");
+    Ok(ExitCode::from(130))
+}

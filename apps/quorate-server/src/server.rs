@@ -1,0 +1,145 @@
+//! A server: it starts, listens, and stops without leaving anyone unanswered.
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use quorate_batcher::{Batcher, KnownStore, Observer, Opened, StoreSettings};
+use tokio::{net::TcpListener, time::timeout};
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    api,
+    app::App,
+    budget::Budget,
+    config::Config,
+    listen::{Connections, Socket},
+    metrics::Metrics,
+};
+
+/// A server that runs.
+pub struct Server {
+    pub(crate) app: Arc<App>,
+    tracker: TaskTracker,
+    address: Option<SocketAddr>,
+}
+
+impl Server {
+    /// Starts to listen, and to verify.
+    ///
+    /// # Errors
+    /// An address or a socket cannot be listened on, or the store of known statements cannot be used.
+    pub async fn start(config: Config) -> anyhow::Result<Self> {
+        let tracker = TaskTracker::new();
+        let connections =
+            Connections::new(&config.limits, &config.listen.hosts, config.limits.connections, tracker.clone());
+        let administration = connections.with_own(ADMINISTRATORS);
+
+        // Everything that can fail comes before the first connection is accepted.
+        let tcp = match config.listen.tcp() {
+            None => None,
+            Some(address) => Some(TcpListener::bind(address).await.with_context(|| {
+                format!("listen.address: cannot listen on {address}; stop what listens there, or choose another port")
+            })?),
+        };
+        let address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
+        let mode = config.listen.mode().context("listen.socket_mode: expected octal digits")?;
+        let socket = |path: &str, mode| match path {
+            "" => Ok(None),
+            path => Socket::bind(Path::new(path), mode).map(Some),
+        };
+        let claims_socket = socket(&config.listen.socket, mode).context("listen.socket")?;
+        let admin_socket = socket(&config.listen.admin_socket, 0o600).context("listen.admin_socket")?;
+
+        let metrics = Arc::new(Metrics::new());
+        let store = open_store(&config)?;
+        let observer: Arc<dyn Observer> = metrics.clone();
+        let batcher = Batcher::start_with(config.settings(), store, Some(observer))?;
+        let app = Arc::new(App {
+            budget: Budget::new(&config.limits),
+            config: Arc::new(config),
+            batcher,
+            metrics,
+            connections,
+            started: Instant::now(),
+        });
+
+        let public = api::public(&app);
+        if let Some(listener) = tcp {
+            app.connections.listen_tcp(listener, public.clone());
+        }
+        if let Some(socket) = claims_socket {
+            app.connections.listen_unix(socket, public);
+        }
+        if let Some(socket) = admin_socket {
+            administration.listen_unix(socket, api::administration(&app));
+        }
+        Ok(Self { app, tracker, address })
+    }
+
+    /// The address for TCP, with the port that the system chose.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// What runs in it.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.app.config
+    }
+
+    /// The batcher, for programs that embed a server.
+    #[must_use]
+    pub fn batcher(&self) -> &Batcher {
+        &self.app.batcher
+    }
+
+    /// Stops: no new connections and claims, an answer to everything that was asked, and then the end, at the latest after
+    /// the configured time. Says whether everything was answered by then.
+    pub async fn stop(self) -> bool {
+        let Self { app, tracker, .. } = self;
+        let longest = Duration::from_millis(app.config.drain.deadline_ms);
+        let by = Instant::now() + longest;
+        app.connections.stop();
+        tracker.close();
+        // What the batcher has not answered after this part of the time, it refuses, so that the refusal can still be sent.
+        let answered = timeout(longest.mul_f64(0.8), tracker.wait()).await.is_ok();
+        let batcher = app.batcher.clone();
+        // It waits for its threads.
+        let stopped = tokio::task::spawn_blocking(move || batcher.stop(by));
+        let all = answered || timeout(by.saturating_duration_since(Instant::now()), tracker.wait()).await.is_ok();
+        // If it takes longer, the process ends around it.
+        let _ = timeout(by.saturating_duration_since(Instant::now()) + GRACE, stopped).await;
+        app.connections.abort();
+        all
+    }
+}
+
+/// Connections to the socket for administration.
+const ADMINISTRATORS: usize = 16;
+
+/// What the batcher's threads get beside the deadline to end.
+const GRACE: Duration = Duration::from_millis(500);
+
+fn open_store(config: &Config) -> anyhow::Result<Option<KnownStore>> {
+    if config.known.folder.is_empty() {
+        return Ok(None);
+    }
+    let settings = StoreSettings { age: Duration::from_secs(config.known.max_age_s), most: config.known.on_disk };
+    let (store, opened) = KnownStore::open(Path::new(&config.known.folder), settings).context("known.folder")?;
+    match opened {
+        Opened::SetAside { to, why } => tracing::warn!(
+            path = %to.display(),
+            why,
+            "the store of known statements could not be opened; it was set aside, and an empty one begun"
+        ),
+        Opened::Existing { records } => tracing::info!(records, "the store of known statements is open"),
+        _ => {}
+    }
+    Ok(Some(store))
+}

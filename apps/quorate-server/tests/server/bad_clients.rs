@@ -1,0 +1,204 @@
+//! Clients that are slow, silent or gone. They hold no memory and no place for long, and the others are served.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    time::{Duration, Instant},
+};
+
+use quorate_server::config::Limits;
+use serde_json::json;
+
+use crate::rig::{Rig, answer, eventually, example};
+
+fn hasty() -> Rig {
+    Rig::with(|config| {
+        config.limits = Limits {
+            header_ms: 300,
+            body_ms: 400,
+            idle_ms: 800,
+            write_ms: 400,
+            line_bytes: 1 << 20,
+            ..config.limits.clone()
+        }
+    })
+}
+
+/// How long it takes until the server closes a connection.
+fn closed_after(mut stream: impl Read) -> Duration {
+    let begun = Instant::now();
+    let mut rest = Vec::new();
+    match stream.read_to_end(&mut rest) {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset, "the server did not close: {error}"),
+    }
+    begun.elapsed()
+}
+
+const SOON: Duration = Duration::from_secs(5);
+
+#[test]
+fn a_half_open_connection_is_closed() {
+    let rig = hasty();
+    assert!(closed_after(rig.tcp()) < SOON);
+    assert!(closed_after(rig.socket("claims")) < SOON);
+    // One byte of a request, or of the first words of HTTP/2, is not enough.
+    for begin in ["P", "PRI * HTTP/2.0\r\n"] {
+        let mut stream = rig.tcp();
+        stream.write_all(begin.as_bytes()).unwrap();
+        assert!(closed_after(stream) < SOON, "{begin}");
+    }
+}
+
+#[test]
+fn a_connection_that_asks_nothing_more_is_closed() {
+    let rig = hasty();
+    let mut stream = rig.tcp();
+    stream.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    assert!(closed_after(stream) < SOON);
+}
+
+#[test]
+fn slow_loris() {
+    let rig = hasty();
+    let mut stream = rig.tcp();
+    let begun = Instant::now();
+    let _ = stream.write_all(b"GET / HTTP/1.1\r\n");
+    while stream.write_all(b"X-Slow: 1\r\n").is_ok() && begun.elapsed() < SOON {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(begun.elapsed() < SOON, "the head of a request may take for ever");
+}
+
+#[test]
+fn a_body_that_trickles() {
+    let rig = hasty();
+    let mut stream = rig.tcp();
+    let head =
+        "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    for _ in 0..20 {
+        std::thread::sleep(Duration::from_millis(50));
+        if stream.write_all(b" ").is_err() {
+            break;
+        }
+    }
+    let answer = answer(stream);
+    assert_eq!((answer.status, answer.code().as_str()), (408, "timeout"), "{answer:?}");
+}
+
+#[test]
+fn a_line_that_trickles() {
+    let rig = hasty();
+    let mut stream = rig.tcp();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    for _ in 0..20 {
+        std::thread::sleep(Duration::from_millis(50));
+        if stream.write_all(b" ").is_err() {
+            break;
+        }
+    }
+    let answer = answer(stream);
+    assert_eq!((answer.status, &answer.lines()[0]["error"]["code"]), (200, &json!("timeout")), "{answer:?}");
+}
+
+#[test]
+fn a_body_that_ends_early() {
+    let rig = Rig::start();
+    for content_type in ["application/json", "application/x-ndjson"] {
+        let mut stream = rig.tcp();
+        let head = format!(
+            "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: {content_type}\r\nContent-Length: 1000\r\n\r\n["
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let answer = answer(stream);
+        assert!(answer.status == 0 || answer.code() == "cut-off", "{answer:?}");
+    }
+    eventually("requests are still in progress", || {
+        let metrics = rig.get("/metrics").body;
+        metrics.contains("quorate_requests_in_progress 0\n") && metrics.contains("quorate_held_bytes 0\n")
+    });
+}
+
+#[test]
+fn oversized_headers() {
+    let rig = Rig::start();
+    let mut stream = rig.tcp();
+    let _ =
+        stream.write_all(format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(100_000)).as_bytes());
+    let found = answer(stream);
+    assert!([0, 431].contains(&found.status), "{found:?}");
+    let many: String = (0..200).map(|i| format!("X-{i}: 1\r\n")).collect();
+    let mut stream = rig.tcp();
+    stream.write_all(format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n").as_bytes()).unwrap();
+    assert_eq!(answer(stream).status, 431);
+    assert_eq!(rig.get("/livez").status, 200);
+}
+
+#[test]
+fn a_reader_who_never_reads() {
+    let rig = hasty();
+    let mut stream = rig.tcp();
+    stream.set_write_timeout(Some(SOON)).unwrap();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n\
+                Content-Length: 1000000000\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let begun = Instant::now();
+    // Each line is answered with a longer one.
+    let lines = "x\n".repeat(10_000);
+    let mut sent = 0;
+    while begun.elapsed() < 4 * SOON {
+        match stream.write(lines.as_bytes()) {
+            Ok(bytes) => sent += bytes,
+            Err(error) if [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe].contains(&error.kind()) => break,
+            Err(error) => panic!("the server neither reads nor closes: {error}"),
+        }
+    }
+    assert!(begun.elapsed() < 4 * SOON, "the server reads on and on: {sent} bytes");
+    eventually("its request is still in progress", || {
+        rig.get("/metrics").body.contains("quorate_requests_in_progress 0\n")
+    });
+}
+
+#[test]
+fn places_and_memory_are_given_away_once() {
+    let rig = Rig::with(|config| {
+        config.limits.requests = 1;
+        config.limits.connections = 3;
+    });
+    let mut stream = rig.tcp();
+    let head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: 10\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    eventually("the stream is in progress", || rig.get("/metrics").body.contains("quorate_requests_in_progress 1\n"));
+    let busy = rig.verify("[]");
+    assert_eq!((busy.status, busy.code().as_str()), (503, "overloaded"));
+    assert!(busy.head.contains("retry-after: 1"), "{}", busy.head);
+    assert_eq!(rig.get("/livez").status, 200, "a probe is no request for verdicts");
+    drop(stream);
+    eventually("the place is free", || rig.verify("[]").status == 400);
+
+    // Enough for the body, and not for the claim beside it.
+    let claim = example("one-false.jsonl").lines().next().unwrap().to_owned();
+    let rig = Rig::with(|config| {
+        let limits = &mut config.limits;
+        (limits.memory_bytes, limits.body_bytes, limits.line_bytes) = (claim.len(), claim.len(), claim.len());
+    });
+    let busy = rig.verify(&claim);
+    assert_eq!((busy.status, busy.code().as_str()), (503, "overloaded"), "{busy:?}");
+    assert_eq!(rig.verify(&format!("{claim} ")).status, 413);
+}
+
+#[test]
+fn more_connections_than_allowed_wait_their_turn() {
+    let rig = Rig::with(|config| {
+        config.limits.connections = 1;
+        config.limits.header_ms = 700;
+    });
+    let first = rig.tcp();
+    let begun = Instant::now();
+    // The first one is closed for its silence.
+    assert_eq!(rig.get("/livez").status, 200);
+    assert!(begun.elapsed() > Duration::from_millis(400), "it did not wait");
+    drop(first);
+}

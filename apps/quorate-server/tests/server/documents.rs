@@ -1,0 +1,96 @@
+//! What the documents and the examples show is so.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use quorate_server::config::{Config, PREFIX, Source};
+
+use crate::rig::{Rig, root};
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// Whether a program is here. In continuous integration it must be.
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    assert!(found || std::env::var("CI").as_deref() != Ok("true"), "{program} is missing");
+    if !found {
+        println!("skipped 1: there is no {program}");
+    }
+    found
+}
+
+#[test]
+fn the_curl_example() {
+    if !has("curl") {
+        return;
+    }
+    let rig = Rig::start();
+    let mut command = Command::new("sh");
+    let output = command
+        .arg(root().join("examples/server/verify.sh"))
+        .env("QUORATE_SERVER_URL", format!("http://{}", rig.address))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    // The document shows it.
+    let document = read("docs/server.md");
+    let (_, shown) = document.split_once("$ sh examples/server/verify.sh\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    assert_eq!(text, shown, "docs/server.md shows something else");
+}
+
+#[test]
+fn the_python_example_over_tcp_and_a_socket() {
+    if !has("python3") {
+        return;
+    }
+    let rig = Rig::start();
+    for server in [format!("http://{}", rig.address), rig.socket_path("claims")] {
+        let run = |claims: &str| {
+            let mut command = Command::new("python3");
+            let claims = fs::File::open(root().join("examples").join(claims)).unwrap();
+            command.arg(root().join("examples/server/verify.py")).arg(&server).stdin(claims).output().unwrap()
+        };
+        let output = run("one-false.jsonl");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(text.lines().filter(|line| line.contains("\tvalid\t")).count(), 3, "{text}");
+        assert!(text.ends_with("3\tinvalid\tthe signature does not match the keys and messages\n"), "{text}");
+        assert_eq!(run("claims.jsonl").status.code(), Some(0));
+    }
+}
+
+#[test]
+fn the_document_has_every_field_with_its_default() {
+    let document = read("docs/server.md");
+    let mut section = String::new();
+    for line in Config::default().print().lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+        } else if let Some((name, value)) = line.split_once(" = ") {
+            let row = format!("| `{section}.{name}` | `{value}` |");
+            assert!(document.contains(&row), "docs/server.md has no row {row}");
+        }
+    }
+}
+
+#[test]
+fn the_unit_and_the_container_set_fields_that_exist() {
+    for file in ["quorate-server.service", "Containerfile"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(file)).unwrap();
+        let settings: Vec<_> = text
+            .split_whitespace()
+            .filter_map(|word| Some(word.strip_prefix("Environment=").unwrap_or(word).split_once('=')?))
+            .filter(|(name, _)| name.starts_with(PREFIX))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        assert!(settings.len() >= 3, "{settings:?}");
+        Config::read(None::<Source<'_>>, settings, &[]).unwrap();
+    }
+}

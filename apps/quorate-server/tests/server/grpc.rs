@@ -1,0 +1,154 @@
+//! The same interface over gRPC. The client writes its frames itself.
+
+use std::convert::Infallible;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::{Request, Response, body::Frame, body::Incoming, client::conn::http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use prost::Message;
+use serde_json::Value;
+use tokio::{net::TcpStream, runtime::Runtime, sync::mpsc};
+
+use self::proto::{Answer, Claim, Common, StreamRequest, VerifyRequest, VerifyResponse, stream_request::Of};
+use crate::rig::{Rig, eventually, example};
+
+#[allow(dead_code, missing_docs, unreachable_pub, clippy::all, reason = "it is generated")]
+mod proto {
+    tonic::include_proto!("quorate.v1");
+}
+
+fn claims() -> Vec<Claim> {
+    let bytes = |text: &Value| Bytes::from(const_hex::decode(text.as_str().unwrap()).unwrap());
+    let claim = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        Claim {
+            id: line["id"].as_str().unwrap().to_owned(),
+            suite: line["suite"].as_str().unwrap().to_owned(),
+            public_keys: vec![bytes(&line["public_key"])],
+            message: Some(bytes(&line["message"])),
+            signature: bytes(&line["signature"]),
+            ..Claim::default()
+        }
+    };
+    example("one-false.jsonl").lines().map(claim).collect()
+}
+
+fn framed(message: &impl Message) -> Bytes {
+    let mut frame = BytesMut::new();
+    frame.put_u8(0);
+    frame.put_u32(u32::try_from(message.encoded_len()).unwrap());
+    message.encode(&mut frame).unwrap();
+    frame.freeze()
+}
+
+/// Calls a method. What is sent goes through the channel.
+async fn call(rig: &Rig, method: &str, sent: mpsc::Receiver<Bytes>) -> Response<Incoming> {
+    let stream = TcpStream::connect(rig.address).await.unwrap();
+    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let body = futures_util::stream::unfold(sent, |mut sent| async move {
+        sent.recv().await.map(|piece| (Ok::<_, Infallible>(Frame::data(piece)), sent))
+    });
+    let request = Request::post(format!("http://{}/quorate.v1.Verifier/{method}", rig.address))
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .body(StreamBody::new(Box::pin(body)))
+        .unwrap();
+    sender.send_request(request).await.unwrap()
+}
+
+/// The message of a unary answer, or its code and reason.
+async fn unary(rig: &Rig, request: &VerifyRequest) -> Result<VerifyResponse, (String, String)> {
+    let (send, sent) = mpsc::channel(1);
+    send.send(framed(request)).await.unwrap();
+    drop(send);
+    let response = call(rig, "Verify", sent).await;
+    let head = response.headers().clone();
+    let body = response.into_body().collect().await.unwrap();
+    let trailers = body.trailers().cloned().unwrap_or(head);
+    let text = |name: &str| trailers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
+    match text("grpc-status").as_str() {
+        "0" => Ok(VerifyResponse::decode(&body.to_bytes()[5..]).unwrap()),
+        code => Err((code.to_owned(), text("grpc-message"))),
+    }
+}
+
+#[test]
+fn claims_and_verdicts() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    let request = VerifyRequest { common: None, claims: claims() };
+    let answers = runtime.block_on(unary(&rig, &request)).unwrap().answers;
+    let valid: Vec<_> = answers.iter().map(|answer| answer.valid).collect();
+    assert_eq!(valid, [true, true, true, false]);
+    assert_eq!(answers[3].reason.as_deref(), Some("the signature does not match the keys and messages"));
+    assert_eq!(answers[1].id, "mainnet block 17034870, credential change 1");
+}
+
+#[test]
+fn bad_requests_are_named() {
+    let (rig, runtime) = (Rig::with(|config| config.limits.claims = 2), Runtime::new().unwrap());
+    let one = || claims().remove(0);
+    let common = |common| VerifyRequest { common: Some(common), claims: vec![one()] };
+    let only = |claim| VerifyRequest { common: None, claims: vec![claim] };
+    for (request, expected) in [
+        (VerifyRequest::default(), "no%20claims"),
+        (VerifyRequest { common: None, claims: claims() }, "more%20than%202%20claims"),
+        (common(Common { class: 9, ..Common::default() }), "common.class:%20found%209"),
+        (common(Common { suite: "eth3".to_owned(), ..Common::default() }), "common.suite"),
+        (common(Common { deadline_ms: u64::MAX, ..Common::default() }), "common.deadline_ms"),
+        (only(Claim { suite: String::new(), ..one() }), "claims[0]:%20suite%20is%20missing"),
+        (only(Claim { suite: "eth3".to_owned(), ..one() }), "claims[0]:%20suite"),
+        (only(Claim { messages: vec![Bytes::new()], ..one() }), "both%20given"),
+        (only(Claim { message: None, ..one() }), "found%200%20messages%20for%201%20keys"),
+    ] {
+        let (code, message) = runtime.block_on(unary(&rig, &request)).unwrap_err();
+        assert_eq!(code, "3", "{message}");
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    let long = VerifyRequest { common: None, claims: vec![Claim { signature: vec![0; 5 << 20].into(), ..one() }] };
+    let (code, message) = runtime.block_on(unary(&rig, &long)).unwrap_err();
+    assert_eq!(code, "11", "{message}");
+}
+
+#[test]
+fn a_stream_is_answered_as_it_comes() {
+    let (rig, runtime) = (Rig::start(), Runtime::new().unwrap());
+    runtime.block_on(async {
+        let (send, sent) = mpsc::channel(4);
+        let common = StreamRequest { of: Some(Of::Common(Common::default())) };
+        send.send(framed(&common)).await.unwrap();
+        let mut body = call(&rig, "VerifyStream", sent).await.into_body();
+        for (index, claim) in claims().into_iter().enumerate() {
+            send.send(framed(&StreamRequest { of: Some(Of::Claim(claim)) })).await.unwrap();
+            let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+            let answer = Answer::decode(&frame[5..]).unwrap();
+            assert_eq!((answer.index, answer.valid), (index as u64, index < 3));
+        }
+        send.send(framed(&StreamRequest { of: None })).await.unwrap();
+        let last = body.collect().await.unwrap();
+        assert_eq!(last.trailers().unwrap().get("grpc-status").unwrap(), "3");
+    });
+}
+
+#[test]
+fn a_reader_who_opens_no_window_is_cut_off() {
+    let rig = Rig::with(|config| config.limits.write_ms = 300);
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let (send, sent) = mpsc::channel(4);
+        send.send(framed(&StreamRequest { of: Some(Of::Common(Common::default())) })).await.unwrap();
+        let body = call(&rig, "VerifyStream", sent).await.into_body();
+        // A claim that does not decode is answered at once, with its long name.
+        let claim = Claim { id: "x".repeat(30_000), public_keys: vec![Bytes::new()], ..claims().remove(0) };
+        let message = framed(&StreamRequest { of: Some(Of::Claim(claim)) });
+        let begun = std::time::Instant::now();
+        while send.send(message.clone()).await.is_ok() {
+            assert!(begun.elapsed().as_secs() < 20, "the server reads on and on");
+        }
+        drop(body);
+    });
+    eventually("its request is still in progress", || {
+        rig.get("/metrics").body.contains("quorate_requests_in_progress 0\n")
+    });
+}

@@ -1,0 +1,13 @@
+//! Real servers on free ports of loopback and on sockets in temporary folders, and clients that do what clients do.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what a test cannot do fails it")]
+
+mod rig;
+
+mod bad_clients;
+mod bad_requests;
+mod documents;
+mod grpc;
+mod process;
+mod sources;
+mod verify;

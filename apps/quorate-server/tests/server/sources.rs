@@ -1,0 +1,73 @@
+//! False claims count for their source, and administrators pardon and ban.
+
+use serde_json::{Value, json};
+
+use crate::rig::{Rig, example};
+
+/// A claim of a source, true or false.
+fn claim(source: &str, is_true: bool) -> String {
+    let claims = example("one-false.jsonl");
+    let line = claims.lines().nth(if is_true { 0 } else { 3 }).unwrap();
+    let mut claim: Value = serde_json::from_str(line).unwrap();
+    claim["source"] = json!(source);
+    claim.to_string()
+}
+
+#[test]
+fn a_source_that_lies_is_banned_and_pardoned() {
+    let rig = Rig::start();
+    let name = "<script>alert(\"mallory\")</script>";
+    for _ in 0..3 {
+        assert_eq!(rig.verify(&claim(name, false)).json()[0]["valid"], false);
+    }
+    let refused = rig.verify(&claim(name, true));
+    assert_eq!((refused.status, refused.code().as_str()), (403, "banned"), "{refused:?}");
+    // With claims of others it is no error of the request.
+    let both = rig.verify(&format!("[{}, {}]", claim(name, true), claim("honest", true)));
+    assert_eq!(both.status, 200);
+    assert_eq!((&both.json()[0]["refused"], &both.json()[0]["valid"]), (&json!("banned"), &json!(false)));
+    assert_eq!(both.json()[1]["valid"], true);
+
+    let sources = rig.get("/v1/sources").json();
+    assert_eq!(sources.as_array().unwrap().len(), 1, "the honest one is not listed");
+    assert_eq!((&sources[0]["source"], &sources[0]["standing"]), (&json!(name), &json!("banned")));
+    assert_eq!(sources[0]["false_claims"], 3);
+    let evidence = &sources[0]["evidence"][0];
+    assert_eq!(evidence["reason"], "the signature does not match the keys and messages");
+    assert_eq!(evidence["claim"]["digest"].as_str().unwrap().len(), 64);
+    let page = rig.get("/");
+    assert!(page.body.contains("&lt;script&gt;alert(&quot;mallory&quot;)&lt;/script&gt;"), "{}", page.body);
+    assert!(!page.body.contains("<script>alert"));
+    assert!(page.head.contains("content-security-policy: default-src 'none'"));
+
+    let source = json!({"source": name}).to_string();
+    assert_eq!(rig.post("/v1/pardon", "application/json", &source).status, 404, "only administrators pardon");
+    assert_eq!(rig.admin("/v1/pardon", &source).json(), json!({"done": true}));
+    assert_eq!(rig.admin("/v1/pardon", &source).json(), json!({"done": false}));
+    assert_eq!(rig.verify(&claim(name, true)).json()[0]["valid"], true);
+}
+
+#[test]
+fn an_administrator_bans() {
+    let rig = Rig::start();
+    let ban = json!({"source": 7, "seconds": 60}).to_string();
+    assert_eq!(rig.post("/v1/ban", "application/json", &ban).status, 404);
+    assert_eq!(rig.admin("/v1/ban", &ban).json(), json!({"done": true}));
+    let mut of_7: Value = serde_json::from_str(&claim("", true)).unwrap();
+    of_7["source"] = json!(7);
+    assert_eq!(rig.verify(&of_7.to_string()).status, 403);
+    let metrics = rig.get("/metrics").body;
+    assert!(metrics.contains("quorate_banned_sources 1\n"), "{metrics}");
+    for (body, expected) in [
+        (json!({"source": 7}), "seconds"),
+        (json!({"source": 7, "seconds": 0}), "\"seconds\": found 0"),
+        (json!({"source": 7, "seconds": 1e18 as u64}), "seconds"),
+        (json!({"source": -7, "seconds": 1}), "integer from 0"),
+        (json!({"sauce": 7, "seconds": 1}), "sauce"),
+        (json!([]), "body"),
+    ] {
+        let answer = rig.admin("/v1/ban", &body.to_string());
+        assert_eq!(answer.status, 400, "{answer:?}");
+        assert!(answer.message().contains(expected), "{}", answer.message());
+    }
+}

@@ -1,0 +1,134 @@
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, ListBuilder};
+use arrow_array::{
+    ArrayRef, BinaryArray, FixedSizeBinaryArray, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
+    UInt64Array,
+};
+use arrow_buffer::OffsetBuffer;
+use arrow_ipc::writer::StreamWriter;
+use proptest::prelude::*;
+use quorate::{Messages, SourceId};
+
+use super::*;
+use crate::record::Id;
+
+fn written(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+    let batch =
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.write(&batch.slice(0, 1)).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn small() -> Vec<u8> {
+    written(vec![
+        ("public_key", Arc::new(BinaryArray::from_vec(vec![b"k", b"kk"]))),
+        ("message", Arc::new(LargeStringArray::from(vec!["0x01", "02"]))),
+        ("signature", Arc::new(FixedSizeBinaryArray::try_from_iter([b"ab", b"cd"].into_iter()).unwrap())),
+        ("suite", Arc::new(StringArray::from(vec![Some("eth2"), None]))),
+        ("source", Arc::new(UInt64Array::from(vec![Some(u64::MAX), None]))),
+        ("id", Arc::new(Int64Array::from(vec![-3, 4]))),
+        ("other", Arc::new(Int64Array::from(vec![1, 2]))),
+    ])
+}
+
+fn read(stream: Vec<u8>) -> Result<Vec<Entry>, InputError> {
+    ArrowRows::new(stream).collect()
+}
+
+#[test]
+fn every_column_is_read() {
+    let records: Vec<_> = read(small()).unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(records.len(), 3, "two batches");
+    let first = &records[0];
+    assert_eq!((&first.public_keys[0][..], &first.signature[..]), (&b"k"[..], &b"ab"[..]));
+    assert_eq!(first.messages, Messages::Shared([1].into()));
+    assert_eq!((first.suite.as_deref(), &first.source), (Some("eth2"), &Some(SourceId::Number(u64::MAX))));
+    assert_eq!(first.id.as_ref().map(Id::as_json), Some("-3"));
+    assert_eq!((&records[1].suite, &records[1].source), (&None, &None));
+    assert_eq!(records.iter().map(|record| record.place).collect::<Vec<_>>(), [1, 2, 3].map(Place::Row));
+}
+
+#[test]
+fn lists_of_keys_and_messages() {
+    let lists = || {
+        let mut lists = ListBuilder::new(BinaryBuilder::new());
+        lists.values().append_value(b"a");
+        lists.values().append_value(b"b");
+        lists.append(true);
+        lists.append(true);
+        Arc::new(lists.finish())
+    };
+    let signature = Arc::new(BinaryArray::from_vec(vec![b"s", b"s"]));
+    let stream = written(vec![("public_keys", lists()), ("messages", lists()), ("signature", signature)]);
+    let records: Vec<_> = read(stream).unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(records[0].public_keys, [b"a", b"b"]);
+    assert_eq!(records[0].messages, Messages::Each(vec![(*b"a").into(), (*b"b").into()]));
+    assert!(records[1].public_keys.is_empty());
+}
+
+#[test]
+fn a_row_without_a_field_is_malformed_and_the_next_one_is_read() {
+    let keys = Arc::new(BinaryArray::from_opt_vec(vec![None, Some(b"k")]));
+    let other = || Arc::new(BinaryArray::from_vec(vec![b"m", b"m"]));
+    let entries = read(written(vec![("public_key", keys), ("message", other()), ("signature", other())])).unwrap();
+    let malformed = entries[0].as_ref().unwrap_err();
+    assert_eq!(malformed.place, Place::Row(1));
+    assert!(malformed.reason.contains("\"public_key\" is missing"), "{malformed}");
+    assert!(entries[1].is_ok());
+}
+
+#[test]
+fn missing_columns_and_wrong_types_are_named() {
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let number = Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    for (columns, expected) in [
+        (vec![("message", bytes()), ("signature", bytes())], "no column \"public_key\""),
+        (
+            vec![("public_key", number), ("message", bytes()), ("signature", bytes())],
+            "\"public_key\" has the type Int64",
+        ),
+    ] {
+        let error = read(written(columns)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn values_that_take_no_bytes_are_refused() {
+    // Two thousand million keys in a stream of a few hundred bytes.
+    let keys = FixedSizeBinaryArray::try_new_with_len(0, Vec::<u8>::new().into(), None, 2_000_000_000).unwrap();
+    let item = Arc::new(Field::new("item", DataType::FixedSizeBinary(0), true));
+    let offsets = OffsetBuffer::new(vec![0, 2_000_000_000].into());
+    let lists = ListArray::try_new(item, offsets, Arc::new(keys), None).unwrap();
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let error = read(written(vec![("public_keys", Arc::new(lists)), ("message", bytes()), ("signature", bytes())]))
+        .unwrap_err();
+    assert!(matches!(error, InputError::Arrow(ArrowStreamError::ColumnType { name: "public_keys", .. })), "{error}");
+}
+
+#[test]
+fn damaged_streams_are_errors() {
+    let good = small();
+    for bad in [b"PAR1".to_vec(), b"{}".to_vec(), good[..good.len() / 2].to_vec(), [0xff; 64].to_vec()] {
+        assert!(matches!(read(bad), Err(InputError::Arrow(ArrowStreamError::Damaged { .. }))));
+    }
+    // A message that states more bytes than there are takes no memory for them.
+    let mut long = good.clone();
+    long[4..8].copy_from_slice(&0x7fff_fff0u32.to_le_bytes());
+    assert!(read(long).is_err());
+    assert!(read(Vec::new()).is_ok_and(|entries| entries.is_empty()));
+}
+
+proptest! {
+    #[test]
+    fn no_changed_byte_makes_it_panic(at in 0..2000usize, byte: u8, cut in 0..2000usize) {
+        let mut stream = small();
+        let length = stream.len();
+        stream[at % length] = byte;
+        stream.truncate(length - cut % 64);
+        let _ = read(stream);
+    }
+}
