@@ -59,7 +59,7 @@ ORDERS = {
     "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
     "quorate-checkpoint": "hex json file checkpoint set signatures sets evidence wire board kept ratchet client signer",
     "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log claims answer metrics budget board fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 

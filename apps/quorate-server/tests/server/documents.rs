@@ -86,7 +86,7 @@ fn the_unit_and_the_container_set_fields_that_exist() {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(file)).unwrap();
         let settings: Vec<_> = text
             .split_whitespace()
-            .filter_map(|word| Some(word.strip_prefix("Environment=").unwrap_or(word).split_once('=')?))
+            .filter_map(|word| word.strip_prefix("Environment=").unwrap_or(word).split_once('='))
             .filter(|(name, _)| name.starts_with(PREFIX))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
