@@ -17,6 +17,7 @@ use tokio::{
     time::timeout,
 };
 use tonic::{Request, Response, Status, Streaming};
+use tracing::Instrument as _;
 
 use self::proto::{
     claim::Source,
@@ -93,7 +94,8 @@ type Answers = Pin<Box<dyn Stream<Item = Result<proto::Answer, Status>> + Send>>
 #[tonic::async_trait]
 impl Verifier for Service {
     async fn verify(&self, request: Request<proto::VerifyRequest>) -> Result<Response<proto::VerifyResponse>, Status> {
-        let answered = self.answer(request.into_inner()).await;
+        let span = tracing::info_span!("verify", interface = "grpc");
+        let answered = self.answer(request.into_inner()).instrument(span).await;
         let result = match &answered {
             Ok(_) => "answered",
             Err(status) => code(status),

@@ -147,9 +147,12 @@ fn main() -> ExitCode {
         };
     }
     let run = || -> anyhow::Result<ExitCode> {
-        // The demonstration has the terminal for itself.
-        let _logging = if demo.is_none() { log::start(&config.log)? } else { log::Logging::default() };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        // An exporter of traces connects on it.
+        let entered = runtime.enter();
+        // The demonstration has the terminal for itself.
+        let logging = if demo.is_none() { log::start(&config.log)? } else { log::Logging::default() };
+        drop(entered);
         let code = match demo {
             None => runtime.block_on(serve(config))?,
             Some(seconds) => {
@@ -157,6 +160,8 @@ fn main() -> ExitCode {
                 ExitCode::SUCCESS
             }
         };
+        // The last traces need the runtime.
+        drop(logging);
         // Nothing that is left is worth waiting for.
         runtime.shutdown_background();
         Ok(code)

@@ -259,6 +259,16 @@ mod tests {
         assert_eq!(sources.standing(&peer, minutes(10)), Standing::Trusted);
     }
 
+    /// Whoever errs now and then is never banned, however long it goes on.
+    #[test]
+    fn rare_false_claims_never_ban() {
+        let (mut sources, start) = sources(10);
+        for i in 0..100 {
+            assert!(!sources.found_false(&claim(1), Reason::Mismatch, start + Duration::from_secs(900 * i)));
+        }
+        assert_eq!(sources.report(&1.into(), start).unwrap().false_claims, 100);
+    }
+
     /// Whatever order time comes in, nothing panics, and time that goes back changes no standing for the better.
     #[test]
     fn clock_set_back() {

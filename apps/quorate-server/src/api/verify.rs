@@ -15,6 +15,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use super::{error::ApiError, stream::stream};
 use crate::{
@@ -59,7 +60,7 @@ pub(super) async fn verify(State(app): State<Arc<App>>, request: Request) -> Res
     let content = Content::of(request.headers());
     let interface = content.as_ref().map_or("unknown", |content| content.name());
     let answered = match content {
-        Ok(content) => answer(&app, content, request).await,
+        Ok(content) => answer(&app, content, request).instrument(tracing::info_span!("verify", interface)).await,
         Err(error) => Err(error),
     };
     match answered {

@@ -205,6 +205,31 @@ fn an_overload_keeps_the_newest_gossip() {
     assert!(rig.schedule.load().is_ready());
 }
 
+/// Claims that are refused for their size while little waits are one overload, too, and not one each.
+#[test]
+fn an_overload_by_large_claims_is_told_once() {
+    let mut rig = Rig::new(settings());
+    let alone = Forecast::of(&claim(0, None), Backend::Portable).alone();
+    // Less than half of the queue waits, and claims of most of it come. They push nothing out.
+    let statements = (rig.schedule.capacity() / alone) as u32;
+    let large = |asker: u32| {
+        let messages = (0..statements).map(|i| i.to_be_bytes()[..].into()).collect();
+        let keys = vec![vec![1; 48]; statements as usize];
+        ClaimBytes { public_keys: keys, messages: quorate::Messages::Each(messages), ..claim(asker, None) }
+    };
+    for _ in 0..claims_in(20 * MS) {
+        rig.admit(0, Class::Gossip, None, None);
+    }
+    for asker in 1000..1020 {
+        let waiting = rig.appraiser.appraise(large(asker), Class::Gossip, None, asker, rig.start);
+        let (rejected, change) = rig.schedule.admit(waiting);
+        rig.overloads.extend(change);
+        assert_eq!(rejected.iter().map(|(waiting, _)| waiting.asker).collect::<Vec<_>>(), [asker]);
+    }
+    assert_eq!(rig.overloads, [OverloadChange::Begins]);
+    assert_eq!(rig.schedule.end_overload(), Some(OverloadChange::Ends { refused: 20 }));
+}
+
 /// One claim that is larger than the queue is taken where nothing waits, and pushes nothing out otherwise.
 #[test]
 fn a_large_claim_does_not_empty_the_queue() {

@@ -58,8 +58,9 @@ fn a_block_after_a_restart_subtracts_what_was_stored() {
         let batches = seen.batches.lock().unwrap();
         let [report] = &batches[..] else { panic!("{batches:?}") };
         assert_eq!(report.kind, BatchKind::Block);
-        // A memory of eight statements forgets some of those that it recalls.
-        assert!(if known == 1000 { report.subtracted == 22 } else { report.subtracted >= 4 }, "{report:?}");
+        // A memory of eight statements holds four at the start, recalls the others, and forgets some of these.
+        let least = if known == 1000 { 22 } else { 5 };
+        assert!((least..=22).contains(&report.subtracted), "{report:?}");
     }
 }
 

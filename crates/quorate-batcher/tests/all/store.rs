@@ -175,6 +175,79 @@ fn stores_that_cannot_be_trusted_are_set_aside() {
     }
 }
 
+/// Somebody who can write the file, but not read the key, exchanges records, changes their times and signatures, and puts a
+/// record in another one's place. Nothing of it is there.
+#[test]
+fn forged_records_are_not_there() {
+    use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+    const RECORDS: TableDefinition<'_, &[u8; 32], &[u8]> = TableDefinition::new("statements");
+    type Forge = fn(&mut Vec<([u8; 32], Vec<u8>)>);
+    let forgeries: [Forge; 5] = [
+        |records| {
+            let first = records[0].1.clone();
+            records[0].1 = std::mem::replace(&mut records[1].1, first);
+        },
+        |records| records.iter_mut().for_each(|(_, record)| record[7] ^= 1),
+        |records| records.iter_mut().for_each(|(_, record)| record[8] ^= 1),
+        |records| records.iter_mut().for_each(|(_, record)| *record.last_mut().unwrap() ^= 1),
+        |records| records.iter_mut().for_each(|(_, record)| record.truncate(20)),
+    ];
+    for (i, forge) in forgeries.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path(), 2);
+        let database = Database::open(folder.path().join("known.redb")).unwrap();
+        let read = database.begin_read().unwrap().open_table(RECORDS).unwrap();
+        let records = read.iter().unwrap().map(|entry| {
+            let (name, record) = entry.unwrap();
+            (*name.value(), record.value().to_vec())
+        });
+        let mut records: Vec<_> = records.collect();
+        assert_eq!(records.len(), 2);
+        forge(&mut records);
+        let write = database.begin_write().unwrap();
+        for (name, record) in &records {
+            write.open_table(RECORDS).unwrap().insert(name, &record[..]).unwrap();
+        }
+        write.commit().unwrap();
+        drop((read, database));
+        let (store, opened) = open(folder.path());
+        assert_eq!(opened, Opened::Existing { records: 2 });
+        for claim in [claim(0), claim(1)] {
+            assert_eq!(store.signature(&claim, 0, NOW).unwrap(), None, "forgery {i}");
+        }
+        assert!(store.newest(10, NOW).unwrap().is_empty(), "forgery {i}");
+    }
+}
+
+/// Statements that are kept beside the records, so that a node that starts can read them, are checked as well.
+#[test]
+fn forged_statements_are_not_there() {
+    use redb::{Database, TableDefinition};
+    const TIMES: TableDefinition<'_, (u64, &[u8; 32]), &[u8]> = TableDefinition::new("times");
+    let folder = tempfile::tempdir().unwrap();
+    filled(folder.path(), 2);
+    let database = Database::open(folder.path().join("known.redb")).unwrap();
+    let write = database.begin_write().unwrap();
+    {
+        let mut times = write.open_table(TIMES).unwrap();
+        let mut entries = Vec::new();
+        while let Some((key, statement)) = times.pop_first().unwrap() {
+            let (time, name) = key.value();
+            entries.push(((time, *name), statement.value().to_vec()));
+        }
+        let first = entries[0].1.clone();
+        entries[0].1 = std::mem::replace(&mut entries[1].1, first);
+        for ((time, name), statement) in &entries {
+            times.insert((*time, name), &statement[..]).unwrap();
+        }
+    }
+    write.commit().unwrap();
+    drop(database);
+    let (store, _) = open(folder.path());
+    assert!(store.newest(10, NOW).unwrap().is_empty());
+    assert_eq!(store.signature(&claim(0), 0, NOW).unwrap(), Some(claim(0).signature));
+}
+
 /// A process was killed while it made the store: what it has left is in nobody's way.
 #[test]
 fn a_store_that_was_never_finished() {

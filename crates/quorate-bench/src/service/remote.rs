@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     convert::Infallible,
     future::Future,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
@@ -77,11 +77,6 @@ impl ServerProcess {
     pub(crate) fn unix(&self, claims: &[ClaimBytes]) -> Result<Remote> {
         let path = self.folder.join("claims.sock");
         Remote::open(claims, async move { Ok(UnixStream::connect(path).await?) })
-    }
-
-    /// The CPU time of the server so far.
-    pub(crate) fn cpu(&self) -> Duration {
-        super::load::cpu_time_of(Path::new("/proc").join(self.child.id().to_string()).as_path())
     }
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, thread};
 
 use quorate::{
-    Backend, ClaimBytes, Exhaustive, MinPk, MinSig, Options, Patience, Reason, SecretKey, SourceId, Suite, TrustError,
-    Verdict, Verifier,
+    Backend, ClaimBytes, Exhaustive, MinPk, MinSig, Options, ParseError, Patience, Reason, SecretKey, SourceId, Suite,
+    TrustError, UncheckedSignature, Verdict, Verifier,
 };
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 
@@ -161,12 +161,18 @@ fn records_are_trusted_together() {
         claims.push(claim(MinSig::Basic, 1, 5, false, None));
         claims[4].signature.pop();
         claims[7].public_keys.clear();
+        // On the curve, and with all but certainty not in the subgroup.
+        let outside = (0..=u8::MAX).map(|x| [&[0x80][..], &[0; 94], &[x]].concat());
+        let mut outside = outside.filter(|bytes| UncheckedSignature::<MinPk>::from_bytes(bytes).is_ok());
+        claims[9].signature = outside.next().unwrap();
         let results = verifier.trust_each(&claims);
         let refused: Vec<_> =
             results.iter().enumerate().filter(|(_, result)| result.is_err()).map(|(i, _)| i).collect();
-        assert_eq!(refused, [4, 7]);
+        assert_eq!(refused, [4, 7, 9]);
+        let outside = ParseError::SignatureNotInSubgroup;
+        assert_eq!(results[9], Err(TrustError::Invalid(Reason::Parse(outside))));
         assert_eq!(results[7], Err(TrustError::Statements(0)));
-        assert_eq!(verifier.known(), 29);
+        assert_eq!(verifier.known(), 28);
         assert!(verifier.trust_each(&[]).is_empty());
     }
 }

@@ -1,0 +1,16 @@
+//! The server's configuration: whatever is accepted is printed and read back as the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quorate_server::config::{Config, Source};
+
+fuzz_target!(|text: &str| {
+    let (file, flags) = text.split_once("\0").unwrap_or((text, ""));
+    let flags: Vec<_> =
+        flags.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+    let Ok(config) = Config::read(Some(Source { name: "fuzz", text: file }), [], &flags) else { return };
+    let printed = config.print();
+    let again = Config::read(Some(Source { name: "printed", text: &printed }), [], &[]).expect("what was printed is read");
+    assert_eq!(again, config);
+});
