@@ -130,7 +130,9 @@ impl Node {
 
 /// One request on a connection of its own, which ends with it.
 async fn get(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, host: &str) -> Result<Vec<u8>, String> {
-    let failed = |error: hyper::Error| format!("it does not speak HTTP as it should: {}", plain(&error.to_string()));
+    let failed = |error: hyper::Error| {
+        format!("it does not speak HTTP as it should: {}", plain(&format!("{:#}", anyhow::Error::new(error))))
+    };
     let mut builder = http1::Builder::new();
     builder.max_buf_size(LONGEST_HEAD).max_headers(64);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(failed)?;

@@ -99,7 +99,7 @@ impl Fetched {
             (reason, ..) => {
                 page.line("Verify the signatures in all blocks.");
                 page.line(&format!("Why: {}.", reason.as_deref().unwrap_or("nothing says otherwise")));
-                if self.status.alarm.is_some() {
+                if self.status.evidence.is_some() {
                     page.line("`quorate-server checkpoint status --json` shows the evidence. `quorate checkpoint judge` verifies it.");
                 }
             }
