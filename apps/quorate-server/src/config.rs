@@ -718,7 +718,7 @@ mod tests {
         assert!(error.contains("line 2") && error.contains("claims = "), "{error}");
         for (name, value, expected) in [
             ("LIMITS_CLAIM", "3", "there is no field \"limits.claim\"; expected one of"),
-            ("LIMIT_CLAIMS", "3", "expected one of drain.…"),
+            ("LIMIT_CLAIMS", "3", "expected one of checkpoint.…"),
             ("LIMITS", "3", "there is no field \"limits\""),
             ("LIMITS_CLAIMS", "many", "found \"many\", expected a whole number"),
             ("LIMITS_CLAIMS", "-1", "limits"),

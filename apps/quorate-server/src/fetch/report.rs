@@ -150,9 +150,9 @@ impl NodeReport {
     }
 
     fn text(&self) -> String {
-        let sent =
-            self.sent.iter().map(|Sent { height, signatures }| format!("height {height} with {signatures} signed"));
+        let sent = self.sent.iter().map(|Sent { height, signatures }| format!("{height} ({signatures} signed)"));
         let sent = sent.collect::<Vec<_>>().join(", ");
+        let sent = if sent.is_empty() { sent } else { format!("height {sent}") };
         let faults = self.faults.join("; ");
         match (self.counted, sent.is_empty(), faults.is_empty()) {
             (false, ..) => format!("does not count: {faults}"),

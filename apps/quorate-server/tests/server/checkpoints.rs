@@ -231,7 +231,7 @@ fn three_of_five_through_three_servers() {
     for node in &nodes {
         assert!(text.contains(&format!("  {node}")), "{text}");
     }
-    assert_eq!(text.matches("height 800 with 1 signed").count(), 3, "{text}");
+    assert_eq!(text.matches("height 800 (1 signed)").count(), 3, "{text}");
     let words = text.replace('\n', " ");
     assert!(words.contains("3 of 5 signers say") && words.contains("with 200 blocks above it"), "{text}");
 
