@@ -101,10 +101,15 @@ impl Board {
         // A thread that panicked has changed nothing: the board is replaced as a whole.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.board().evidence().is_some();
+        let height = |kept: &KeptBoard| kept.board().complete().map(|signed| signed.checkpoint().height);
+        let before = height(&kept);
         let posted = kept.post(posting, SourceId::from("posting"), now(), &mut rand::rng())?;
         if posted.is_ok() {
             if !known && kept.board().evidence().is_some() {
                 tell(&kept);
+            }
+            if let Some(height) = height(&kept).filter(|height| Some(*height) != before) {
+                tracing::info!(height, "enough signers have signed a checkpoint");
             }
             *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Shown::of(&kept);
         }

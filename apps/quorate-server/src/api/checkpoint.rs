@@ -81,11 +81,19 @@ pub(super) async fn post(State(app): State<Arc<App>>, request: Request) -> Respo
 async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
     let board = board(app)?.clone();
     // A page in a browser cannot send this type.
-    if Content::of(request.headers())? != Content::Json {
-        let message = "found another Content-Type, expected application/json";
-        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
+    match Content::of(request.headers()) {
+        Ok(Content::Json) => {}
+        Ok(_) => {
+            let message = "found the Content-Type of a stream, expected application/json";
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
+        }
+        Err(mut error) => {
+            let message = &mut error.body.error.message;
+            *message = message.replace(Content::EXPECTED, "application/json");
+            return Err(error);
+        }
     }
-    let _place = (app.budget.request().ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
+    let places = (app.budget.request().ok_or_else(ApiError::busy)?, board.place().ok_or_else(ApiError::busy)?);
     let mut held = app.budget.holding().ok_or_else(ApiError::busy)?;
     let longest = app.config.checkpoint.body_bytes;
     let body = read_body(app, request, longest, &mut held).await.map_err(|mut error| {
@@ -96,25 +104,24 @@ async fn take(app: &Arc<App>, request: Request) -> Result<Taken, ApiError> {
         error
     })?;
     let posted = tokio::task::spawn_blocking(move || {
+        // A client that goes away does not end this, so its place and its memory are taken until it is done.
+        let _taken = (places, held);
         let posting = Posting::from_json(&body).map_err(ApiError::from)?;
-        let height = posting.document.height;
-        let posted = board.post(&posting).map_err(|error| {
+        board.post(&posting).map_err(|error| {
             tracing::error!(%error, "a checkpoint cannot be kept");
             // The path is nobody's business.
             let message = "the server cannot write it down; ask its operator to look at the log, and post it again";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", message)
-        })?;
-        Ok::<_, ApiError>((height, posted))
+        })
     });
     let failed = |_| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", "the posting could not be verified");
-    let (height, posted) = posted.await.map_err(failed)??;
+    let posted = posted.await.map_err(failed)??;
     let flaws = match &posted {
         Ok(Posted { flaws, .. }) | Err(PostError::NothingTrue { flaws }) => flaws.as_slice(),
         Err(_) => &[],
     };
     app.metrics.false_signatures(false_signatures(flaws).len());
     let Posted { signatures, needed, flaws, .. } = posted?;
-    tracing::info!(height, signatures, needed, "a checkpoint has signatures");
     Ok(Taken { signatures, needed, complete: signatures >= needed, false_signatures: false_signatures(&flaws) })
 }
 

@@ -127,7 +127,7 @@ pub(super) enum Content {
 
 impl Content {
     /// The types, as an error lists them.
-    const EXPECTED: &str = "application/json, application/x-ndjson or application/vnd.apache.arrow.stream";
+    pub(super) const EXPECTED: &str = "application/json, application/x-ndjson or application/vnd.apache.arrow.stream";
 
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
         let refused = |message| Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));

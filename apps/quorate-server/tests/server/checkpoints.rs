@@ -463,7 +463,13 @@ fn bad_postings() {
     let board = Board::with(|config| config.checkpoint.body_bytes = 5000);
     let good = text(&signed(&at(800), &[0]));
     for (content_type, body, status, code, expected) in [
-        ("text/plain", good.as_str(), 415, "content-type", "expected application/json"),
+        (
+            "text/plain",
+            good.as_str(),
+            415,
+            "content-type",
+            "found the Content-Type \"text/plain\", expected application/json",
+        ),
         ("application/x-ndjson", &good, 415, "content-type", "expected application/json"),
         ("application/json", "", 400, "bad-body", "does not begin with {"),
         ("application/json", "[]", 400, "bad-body", "does not begin with {"),
@@ -476,6 +482,7 @@ fn bad_postings() {
         let answer = board.rig.post("/v1/checkpoint", content_type, body);
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{body:.60}: {answer:?}");
         assert!(answer.message().contains(expected), "{body:.60}: {}", answer.message());
+        assert!(!answer.message().contains("arrow"), "{}", answer.message());
     }
     assert!(board.served().checkpoints.is_empty());
     // Postings in progress have places of their own, and the one whose body does not come keeps no other one out.
@@ -619,6 +626,21 @@ fn an_expired_document() {
     assert_eq!(exit, Exit::Success, "{text}");
     let (exit, text) = syncing.fetch_at(&nodes, checkpoint.expires_at);
     assert!(exit == Exit::VerifyAll && text.contains("expired at"), "{text}");
+}
+
+#[test]
+fn a_block_that_is_young_or_on_another_chain() {
+    for (checkpoint, reason) in [
+        (at(981), "19 blocks stand above the checkpoint at height 981, expected at least"),
+        (other(&at(800)), "the block at height 800 of the chosen header chain is not the"),
+        (at(40), "the block at height 40 of the chosen header chain is not the"),
+    ] {
+        let boards = [Board::new(), Board::new(), Board::new()];
+        boards.iter().for_each(|board| assert_eq!(board.post(&checkpoint, &[0, 1, 2]).status, 200));
+        let (exit, text) = Syncing::new().fetch(&boards.each_ref().map(Board::node));
+        assert_eq!(exit, Exit::VerifyAll, "{text}");
+        assert!(text.replace('\n', " ").contains(reason), "{text}");
+    }
 }
 
 #[test]

@@ -168,6 +168,12 @@ fn a_kept_board_that_was_damaged_or_forged_is_refused() {
         let found = refused(&crate::file::with_checksum(&forged));
         assert!(found.contains(reason) && found.contains("board is damaged"), "{found}");
     }
+    // One false signature among true ones.
+    let mut form: serde_json::Value = serde_json::from_str(json).unwrap();
+    let complete = form["complete"].as_object_mut().unwrap();
+    complete.retain(|name, _| name != "bitmap" && name != "sum");
+    complete["signatures"][2]["index"] = 3.into();
+    assert!(refused(&crate::file::with_checksum(&form.to_string())).contains("height 100 is not signed"));
     std::fs::write(&path, &whole).unwrap();
     assert_eq!(open(&path, &sets).unwrap().board().complete().unwrap().count(), 3);
 }
