@@ -148,7 +148,7 @@ impl<'a> Bench<'a> {
     /// The highest rate at which nothing is refused and 99 of 100 claims have their verdict within 100 ms.
     fn highest_rate<T: Target>(&self, target: &Arc<T>, around: f64) -> Option<Driven> {
         let steps: &[f64] =
-            self.run.choose(&[0.5, 0.7, 0.8, 0.9], &[0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]);
+            self.run.choose(&[0.3, 0.6, 0.8, 0.9], &[0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]);
         let mut best = None;
         let mut failed = 0;
         for step in steps {

@@ -52,8 +52,8 @@ impl ServerProcess {
             .args(["--listen", &free.to_string(), "--socket"])
             .arg(folder.join("claims.sock"))
             .args(["--threads", &threads.to_string(), "--log", "text"])
-            // A claim that comes again is verified again, and the queue is what bounds the load.
-            .args(["--set", "known.in_memory=0", "--set", "limits.stream_claims=100000", "--set", "log.level=error"])
+            // A claim that comes again is verified again: a memory of one statement holds none.
+            .args(["--set", "known.in_memory=1", "--set", "limits.stream_claims=100000", "--set", "log.level=error"])
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()
@@ -109,7 +109,7 @@ struct State {
 #[derive(Deserialize)]
 struct Line {
     index: u64,
-    valid: Option<bool>,
+    valid: bool,
     refused: Option<String>,
 }
 
@@ -163,10 +163,10 @@ where
             let Line { index, valid, refused } = serde_json::from_slice(text)
                 .with_context(|| format!("the server answered {}", String::from_utf8_lossy(text)))?;
             let answer = match (valid, refused.as_deref()) {
-                (Some(true), None) => Ok(Verdict::Valid),
-                (Some(false), None) => Ok(Verdict::Invalid(Reason::Mismatch)),
-                (None, Some("overloaded")) => Err(Refused::Overloaded),
-                (None, Some("banned")) => Err(Refused::Banned),
+                (true, None) => Ok(Verdict::Valid),
+                (false, None) => Ok(Verdict::Invalid(Reason::Mismatch)),
+                (false, Some("overloaded")) => Err(Refused::Overloaded),
+                (false, Some("banned")) => Err(Refused::Banned),
                 other => bail!("an answer that nobody expects: {other:?}"),
             };
             if let Some(asker) = answers.lock().expect("no task panicked").waiting.remove(&index) {
