@@ -77,7 +77,7 @@ impl Default for Listen {
 }
 
 impl Listen {
-    /// The address for TCP, if there is one. [`Config::check`] has found that it is one.
+    /// The address for TCP, if there is one. `Config::check` has found that it is one.
     #[must_use]
     pub fn tcp(&self) -> Option<SocketAddr> {
         self.address.parse().ok()
