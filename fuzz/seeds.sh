@@ -19,6 +19,10 @@ seed parquet seeds/*.parquet
 seed dkg seeds/dkg-*
 seed checkpoint seeds/checkpoint-*.json
 seed checkpoint_files seeds/checkpoint-ratchet seeds/checkpoint-record
+mkdir -p corpus/checkpoint_headers
+printf '7 0x%064x\n\n9 %064x\r\n' 7 9 > corpus/checkpoint_headers/headers
+printf 'http://[::1]:9596/' > corpus/checkpoint_headers/http
+printf 'unix:/run/quorate.sock' > corpus/checkpoint_headers/unix
 seed drand ../examples/drand-*.json "$vectors"/06_drand/*.json
 seed light_client "$vectors"/07_eth_helios/*.json "$vectors"/07_eth_trin/*.json
 seed deposit "$vectors"/05_keys/*/*/*/deposit_data-*.json

@@ -35,7 +35,7 @@ CRATES = {
     "quorate-checkpoint": {"quorate"},
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
-    "quorate-server": {"quorate", "quorate-batcher", "quorate-formats"},
+    "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -57,9 +57,9 @@ ORDERS = {
     "quorate-formats": "number hex json ssz record entry format error columns table document compression jsonl arrow parquet drand deposit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
     "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
-    "quorate-checkpoint": "hex json file checkpoint set signatures sets evidence wire board ratchet client signer",
+    "quorate-checkpoint": "hex json file checkpoint set signatures sets evidence wire board kept ratchet client signer",
     "quorate-blst": "check threads points multi_point verify variant",
-    "quorate-server": "config log claims answer metrics budget listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
 }
 

@@ -1,16 +1,18 @@
-//! No file makes the readers of a client's ratchet and of a signer's record panic. What a client holds afterwards is signed by
-//! enough keys, and a record that was opened is opened again.
+//! No file makes the readers of a client's ratchet, of a signer's record and of a board panic. What a client holds afterwards is
+//! signed by enough keys, and a record or a board that was opened is opened again.
 #![no_main]
 
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use quorate_checkpoint::{Client, ClientPolicy, Sets, SignedCheckpoint, SignerRecord};
+use quorate_checkpoint::{Client, ClientPolicy, KeptBoard, Sets, SignedCheckpoint, SignerRecord};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
 use tempfile::TempDir;
 
-static PINNED: LazyLock<[u8; 32]> =
-    LazyLock::new(|| Sets::from_json(include_bytes!("../seeds/checkpoint-sets.json")).expect("a seed").first.id());
+static SETS: LazyLock<Sets> =
+    LazyLock::new(|| Sets::from_json(include_bytes!("../seeds/checkpoint-sets.json")).expect("a seed"));
+
+static PINNED: LazyLock<[u8; 32]> = LazyLock::new(|| SETS.first.id());
 
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
 
@@ -22,6 +24,14 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(client.held().is_none_or(SignedCheckpoint::is_complete));
         assert!(client.to_prove().is_none_or(|range| !range.is_empty()));
     }
+    std::fs::write(&path, bytes).expect("it is written");
+    if let Ok(board) = KeptBoard::open(&path, [0xc1; 32], &SETS, *PINNED, 600, rng) {
+        let served = board.board().serve();
+        drop(board);
+        let again = KeptBoard::open(&path, [0xc1; 32], &SETS, *PINNED, 600, rng).expect("it was opened before");
+        assert_eq!(again.board().serve(), served);
+    }
+    std::fs::write(&path, bytes).expect("it is written");
     if SignerRecord::open(&path).is_ok() {
         SignerRecord::open(&path).expect("it was opened before");
     }

@@ -7,6 +7,7 @@ use quorate_batcher::{Batcher, Pending, Refused, Standing};
 
 use crate::{
     answer::Answer,
+    board::Board,
     budget::Budget,
     claims::{Asked, Named},
     config::Config,
@@ -19,6 +20,8 @@ use crate::{
 pub(crate) struct App {
     pub(crate) config: Arc<Config>,
     pub(crate) batcher: Batcher,
+    /// The board of checkpoints, if one was configured.
+    pub(crate) board: Option<Arc<Board>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) budget: Budget,
     pub(crate) connections: Connections,
@@ -87,6 +90,7 @@ impl App {
             requests: self.budget.requests_now(),
             memory: self.budget.memory_now(),
             connections_free: self.connections.free(),
+            checkpoints: self.board.as_ref().map(|board| board.shown().summary),
             uptime: self.started.elapsed(),
         })
     }

@@ -16,6 +16,7 @@ use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroUsize, path::PathB
 
 use quorate::{AnySuite, Backend, Soundness};
 use quorate_batcher::{Settings, SourceSettings, StoreSettings};
+use quorate_formats::from_hex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::{Table, Value};
@@ -33,6 +34,8 @@ pub struct Config {
     pub sources: Sources,
     /// What the server remembers.
     pub known: Known,
+    /// Assumed-valid checkpoints: whose are served, and where they are kept.
+    pub checkpoint: Checkpoint,
     /// What a client may ask for.
     pub limits: Limits,
     /// How the server stops.
@@ -74,7 +77,7 @@ impl Default for Listen {
 }
 
 impl Listen {
-    /// The address for TCP, if there is one. Reading the configuration has found that it is one.
+    /// The address for TCP, if there is one. `Config::check` has found that it is one.
     #[must_use]
     pub fn tcp(&self) -> Option<SocketAddr> {
         self.address.parse().ok()
@@ -182,6 +185,78 @@ impl Default for Known {
         }
     }
 }
+
+/// Assumed-valid checkpoints. Without the fields `sets`, `pin`, `chain_id` and `folder` the server has none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(clippy::exhaustive_structs, reason = "a plain structure with defaults")]
+pub struct Checkpoint {
+    /// The file with the sets of signers, as `quorate checkpoint set` and `quorate checkpoint adopt` print it.
+    pub sets: String,
+    /// The id of the first set in that file: `0x` and 64 hexadecimal digits.
+    pub pin: String,
+    /// The chain whose checkpoints are taken: `0x` and 64 hexadecimal digits.
+    pub chain_id: String,
+    /// The folder in which the board is kept.
+    pub folder: String,
+    /// By how many seconds the clocks of signers may be ahead.
+    pub slack_s: u64,
+    /// The longest posting, at most 512 KiB.
+    pub body_bytes: usize,
+    /// Postings in progress at once. One of them is verified at a time.
+    pub postings: usize,
+}
+
+impl Default for Checkpoint {
+    fn default() -> Self {
+        let text = String::new;
+        Self {
+            sets: text(),
+            pin: text(),
+            chain_id: text(),
+            folder: text(),
+            slack_s: 600,
+            body_bytes: LARGEST_POSTING,
+            postings: 8,
+        }
+    }
+}
+
+impl Checkpoint {
+    /// Whether the server has checkpoints.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        self.needed().iter().any(|(_, value)| !value.is_empty())
+    }
+
+    /// What must be there if anything is.
+    fn needed(&self) -> [(&'static str, &String); 4] {
+        [
+            ("checkpoint.sets", &self.sets),
+            ("checkpoint.pin", &self.pin),
+            ("checkpoint.chain_id", &self.chain_id),
+            ("checkpoint.folder", &self.folder),
+        ]
+    }
+}
+
+/// No valid posting has more bytes.
+const LARGEST_POSTING: usize = 512 << 10;
+
+/// 32 bytes in hexadecimal digits.
+///
+/// # Errors
+/// [`NoHash`] says what was found.
+pub fn hash(text: &str) -> Result<[u8; 32], NoHash> {
+    let bytes = from_hex(text).map_err(|error| NoHash(error.to_string()))?;
+    let found = bytes.len();
+    bytes.try_into().map_err(|_| NoHash(format!("found {found} bytes")))
+}
+
+/// A text that is no hash.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}; expected 32 bytes, which are 0x and 64 hexadecimal digits")]
+pub struct NoHash(String);
 
 /// What a client may ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -411,7 +486,7 @@ impl Config {
 
     /// Refuses values that have the right type and make no sense.
     fn check(&self) -> Result<(), ConfigError> {
-        let Self { listen, verify, sources, known, limits, drain, log } = self;
+        let Self { listen, verify, sources, known, checkpoint, limits, drain, log } = self;
         let wrong = |field: &str, found: &dyn std::fmt::Debug, expected: &str| {
             Err(ConfigError::new(field, format!("found {found:?}, expected {expected}")))
         };
@@ -469,7 +544,7 @@ impl Config {
                 return wrong(field, &value, "a number above 0 and up to 1");
             }
         }
-        let at_least_one: [(&str, u64); 23] = [
+        let at_least_one: [(&str, u64); 25] = [
             ("verify.longest_wait_ms", verify.longest_wait_ms),
             ("verify.target_us", verify.target_us),
             ("verify.queue_us", verify.queue_us),
@@ -480,6 +555,8 @@ impl Config {
             ("known.in_memory", known.in_memory as u64),
             ("known.on_disk", known.on_disk),
             ("known.max_age_s", known.max_age_s),
+            ("checkpoint.body_bytes", checkpoint.body_bytes as u64),
+            ("checkpoint.postings", checkpoint.postings as u64),
             ("limits.connections", limits.connections as u64),
             ("limits.requests", limits.requests as u64),
             ("limits.memory_bytes", limits.memory_bytes as u64),
@@ -497,10 +574,26 @@ impl Config {
         if let Some((field, value)) = at_least_one.into_iter().find(|(_, value)| *value == 0) {
             return wrong(field, &value, "at least 1");
         }
+        if checkpoint.is_configured() {
+            if let Some((field, value)) = checkpoint.needed().into_iter().find(|(_, value)| value.is_empty()) {
+                let expected = "a value, because another field of [checkpoint] has one; docs/checkpoints.md says how to set them up";
+                return wrong(field, value, expected);
+            }
+            for (field, value) in [("checkpoint.pin", &checkpoint.pin), ("checkpoint.chain_id", &checkpoint.chain_id)] {
+                hash(value).map_err(|error| ConfigError::new(field, error.to_string()))?;
+            }
+        }
+        if checkpoint.body_bytes > LARGEST_POSTING {
+            return wrong("checkpoint.body_bytes", &checkpoint.body_bytes, "at most 524288");
+        }
         if limits.header_bytes < 8192 {
             return wrong("limits.header_bytes", &limits.header_bytes, "at least 8192");
         }
-        for (field, value) in [("limits.body_bytes", limits.body_bytes), ("limits.line_bytes", limits.line_bytes)] {
+        for (field, value) in [
+            ("limits.body_bytes", limits.body_bytes),
+            ("limits.line_bytes", limits.line_bytes),
+            ("checkpoint.body_bytes", checkpoint.body_bytes),
+        ] {
             if value > limits.memory_bytes {
                 return wrong(field, &value, "at most limits.memory_bytes");
             }
@@ -516,6 +609,7 @@ impl Config {
             ("verify.queue_us", Duration::from_micros(verify.queue_us)),
             ("sources.half_life_s", Duration::from_secs(sources.half_life_s)),
             ("sources.ban_s", Duration::from_secs(sources.ban_s)),
+            ("checkpoint.slack_s", Duration::from_secs(checkpoint.slack_s)),
             ("limits.header_ms", Duration::from_millis(limits.header_ms)),
             ("limits.body_ms", Duration::from_millis(limits.body_ms)),
             ("limits.idle_ms", Duration::from_millis(limits.idle_ms)),
@@ -624,7 +718,7 @@ mod tests {
         assert!(error.contains("line 2") && error.contains("claims = "), "{error}");
         for (name, value, expected) in [
             ("LIMITS_CLAIM", "3", "there is no field \"limits.claim\"; expected one of"),
-            ("LIMIT_CLAIMS", "3", "expected one of drain.…"),
+            ("LIMIT_CLAIMS", "3", "expected one of checkpoint.…"),
             ("LIMITS", "3", "there is no field \"limits\""),
             ("LIMITS_CLAIMS", "many", "found \"many\", expected a whole number"),
             ("LIMITS_CLAIMS", "-1", "limits"),
@@ -654,6 +748,10 @@ mod tests {
             ("sources.share", "nan"),
             ("sources.ban_at", "0.001"),
             ("sources.suspects_share", "0"),
+            ("checkpoint.sets", "sets.json"),
+            ("checkpoint.pin", "0x00"),
+            ("checkpoint.body_bytes", "600000"),
+            ("checkpoint.postings", "0"),
             ("limits.claims", "0"),
             ("limits.header_bytes", "1"),
             ("limits.body_bytes", "999999999999"),
@@ -662,10 +760,22 @@ mod tests {
             ("log.level", "loud=very=much"),
         ] {
             let error = Config::read(None, [], &[(field.to_owned(), value.to_owned())]).unwrap_err().to_string();
-            assert!(error.contains(field) || error.starts_with("listen: "), "{field} = {value}: {error}");
+            assert!(
+                error.contains(field) || error.starts_with("listen: ") || error.starts_with("checkpoint."),
+                "{field} = {value}: {error}"
+            );
         }
         let same = [("listen.socket", "/a"), ("listen.admin_socket", "/a")].map(|(f, v)| (f.to_owned(), v.to_owned()));
         assert!(Config::read(None, [], &same).unwrap_err().to_string().starts_with("listen.admin_socket"));
+        let board = [
+            ("checkpoint.sets", "sets.json"),
+            ("checkpoint.pin", "0x12"),
+            ("checkpoint.chain_id", &format!("0x{}", "c1".repeat(32))),
+            ("checkpoint.folder", "board"),
+        ];
+        let board = board.map(|(f, v)| (f.to_owned(), v.to_owned()));
+        let error = Config::read(None, [], &board).unwrap_err().to_string();
+        assert_eq!(error, "checkpoint.pin: found 1 bytes; expected 32 bytes, which are 0x and 64 hexadecimal digits");
         let open = [("listen.address", "0.0.0.0:80"), ("listen.beyond_loopback", "true")];
         let open = open.map(|(f, v)| (f.to_owned(), v.to_owned()));
         assert!(Config::read(None, [], &open).is_ok());

@@ -34,6 +34,10 @@ mod answer;
 mod metrics;
 mod budget;
 
+// Assumed-valid checkpoints: what the server holds, and what a node that syncs asks of servers.
+mod board;
+pub mod fetch;
+
 // Connections, and what is shared by everything that is served on them.
 mod listen;
 mod app;

@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use quorate_server::{
     Server,
     config::{Config, Source},
-    demo, log,
+    demo, fetch, log,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -47,9 +47,13 @@ enum Command {
         #[arg(long, value_name = "N")]
         seconds: Option<u64>,
     },
+    /// Ask servers for assumed-valid checkpoints, and see what is held of them. It starts no server.
+    #[command(subcommand)]
+    Checkpoint(fetch::Command),
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Configuration of the server")]
 struct Settings {
     /// A configuration file in TOML.
     #[arg(long, value_name = "FILE", env = "QUORATE_SERVER_CONFIG", global = true)]
@@ -84,6 +88,14 @@ struct Settings {
 }
 
 impl Settings {
+    /// Whether a flag is there. The name of the file may come from the environment.
+    fn are_given(&self) -> bool {
+        let Self { config: _, listen, socket, admin_socket, suite, threads, known, log, set, print_config } = self;
+        [listen, socket, admin_socket, suite, threads, known, log].iter().any(|flag| flag.is_some())
+            || !set.is_empty()
+            || *print_config
+    }
+
     fn read(&self) -> anyhow::Result<Config> {
         let text = match &self.config {
             None => None,
@@ -116,6 +128,11 @@ impl Settings {
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
+    let demo = match line.command {
+        None => None,
+        Some(Command::Demo { seconds }) => Some(seconds),
+        Some(Command::Checkpoint(command)) => return checkpoint(&line.settings, &command),
+    };
     let config = match line.settings.read() {
         Ok(config) => config,
         Err(error) => {
@@ -134,11 +151,11 @@ fn main() -> ExitCode {
         // An exporter of traces connects on it.
         let entered = runtime.enter();
         // The demonstration has the terminal for itself.
-        let logging = if line.command.is_none() { log::start(&config.log)? } else { log::Logging::default() };
+        let logging = if demo.is_none() { log::start(&config.log)? } else { log::Logging::default() };
         drop(entered);
-        let code = match line.command {
+        let code = match demo {
             None => runtime.block_on(serve(config))?,
-            Some(Command::Demo { seconds }) => {
+            Some(seconds) => {
                 runtime.block_on(demo::run(config, seconds, io::stdout()))?;
                 ExitCode::SUCCESS
             }
@@ -150,6 +167,30 @@ fn main() -> ExitCode {
         Ok(code)
     };
     run().unwrap_or_else(|error| failed(&error))
+}
+
+/// A node that syncs asks servers.
+fn checkpoint(settings: &Settings, command: &fetch::Command) -> ExitCode {
+    if settings.are_given() {
+        eprintln!(
+            "error: `checkpoint` starts no server, so it takes no flag of the server's configuration; leave it out"
+        );
+        return ExitCode::from(2);
+    }
+    let ran = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().map(|runtime| {
+        let ran = runtime.block_on(fetch::run(command, fetch::now(), &mut io::stdout()));
+        // It may be that a name is still being looked up.
+        runtime.shutdown_background();
+        ran
+    });
+    match ran {
+        Ok(Ok(exit)) => ExitCode::from(exit as u8),
+        Ok(Err(fetch::Failure { exit, error })) => {
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::from(exit as u8)
+        }
+        Err(error) => failed(&error.into()),
+    }
 }
 
 /// Reading, writing or listening failed.

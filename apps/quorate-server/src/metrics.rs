@@ -18,6 +18,8 @@ use prometheus_client::{
 };
 use quorate_batcher::{Answer, Class, Event, Load, Observer};
 
+use crate::board::Summary;
+
 /// Labels with names that are fixed.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
@@ -46,6 +48,11 @@ pub(crate) struct Metrics {
     memory_now: Gauge,
     connections_free: Gauge,
     uptime: Gauge<f64, AtomicU64>,
+    checkpoint_documents: Gauge,
+    checkpoint_signatures: Gauge,
+    checkpoint_height: Gauge,
+    checkpoint_evidence: Gauge,
+    false_signatures: Counter,
     recent: Mutex<Recent>,
 }
 
@@ -59,6 +66,7 @@ pub(crate) struct Now<'a> {
     pub(crate) memory: usize,
     pub(crate) connections_free: usize,
     pub(crate) uptime: Duration,
+    pub(crate) checkpoints: Option<Summary>,
 }
 
 impl Metrics {
@@ -89,6 +97,11 @@ impl Metrics {
             memory_now: Gauge::default(),
             connections_free: Gauge::default(),
             uptime: Gauge::default(),
+            checkpoint_documents: Gauge::default(),
+            checkpoint_signatures: Gauge::default(),
+            checkpoint_height: Gauge::default(),
+            checkpoint_evidence: Gauge::default(),
+            false_signatures: Counter::default(),
             recent: Mutex::new(Recent::new(Instant::now())),
         };
         let microseconds = || Unit::Other("microseconds".to_owned());
@@ -124,6 +137,14 @@ impl Metrics {
         r.register_with_unit("held", "What requests in progress hold", Unit::Bytes, this.memory_now.clone());
         r.register("connections_free", "Connections that would still be accepted", this.connections_free.clone());
         r.register_with_unit("uptime", "Since the start", Unit::Seconds, this.uptime.clone());
+        r.register("checkpoint_documents", "Checkpoints that are held", this.checkpoint_documents.clone());
+        r.register("checkpoint_signatures", "Signatures under them", this.checkpoint_signatures.clone());
+        let height = "Height of the newest checkpoint that enough signers have signed, or else of the one with the most signatures";
+        r.register("checkpoint_height", height, this.checkpoint_height.clone());
+        let evidence = "1 if there is evidence against signers of checkpoints, else 0";
+        r.register("checkpoint_evidence", evidence, this.checkpoint_evidence.clone());
+        let refused = "False signatures of checkpoints, which were refused";
+        r.register("checkpoint_false_signatures", refused, this.false_signatures.clone());
         this
     }
 
@@ -143,6 +164,11 @@ impl Metrics {
         self.requests.get_or_create(&[("interface", interface), ("result", result)]).inc();
     }
 
+    /// Signatures of a posting were false.
+    pub(crate) fn false_signatures(&self, number: usize) {
+        self.false_signatures.inc_by(number as u64);
+    }
+
     /// The text for Prometheus.
     pub(crate) fn text(&self, now: &Now<'_>) -> String {
         let count = |gauge: &Gauge, count: usize| gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
@@ -157,6 +183,12 @@ impl Metrics {
         count(&self.memory_now, now.memory);
         count(&self.connections_free, now.connections_free);
         self.uptime.set(now.uptime.as_secs_f64());
+        if let Some(Summary { best, documents, signatures, evidence, .. }) = &now.checkpoints {
+            count(&self.checkpoint_documents, *documents);
+            count(&self.checkpoint_signatures, *signatures);
+            count(&self.checkpoint_height, best.as_ref().map_or(0, |best| best.height) as usize);
+            count(&self.checkpoint_evidence, usize::from(*evidence));
+        }
         let mut text = String::new();
         // Writing to a text does not fail.
         let _ = encode(&mut text, &self.registry);

@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::{
     api,
     app::App,
+    board::Board,
     budget::Budget,
     config::Config,
     listen::{Connections, Socket},
@@ -57,12 +58,14 @@ impl Server {
 
         let metrics = Arc::new(Metrics::new());
         let store = open_store(&config)?;
+        let board = Board::open(&config.checkpoint)?.map(Arc::new);
         let observer: Arc<dyn Observer> = metrics.clone();
         let batcher = Batcher::start_with(config.settings(), store, Some(observer))?;
         let app = Arc::new(App {
             budget: Budget::new(&config.limits),
             config: Arc::new(config),
             batcher,
+            board,
             metrics,
             connections,
             started: Instant::now(),

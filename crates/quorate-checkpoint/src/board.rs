@@ -224,9 +224,19 @@ impl Board {
         Ok(())
     }
 
+    /// The chain whose checkpoints it takes.
+    pub fn chain_id(&self) -> [u8; 32] {
+        self.chain_id
+    }
+
     /// The newest checkpoint that enough signers have signed.
     pub fn complete(&self) -> Option<&SignedCheckpoint> {
         self.complete.as_ref()
+    }
+
+    /// Checkpoints that wait for signatures.
+    pub fn waiting(&self) -> &[SignedCheckpoint] {
+        &self.waiting
     }
 
     /// Evidence against signers, if there is any.

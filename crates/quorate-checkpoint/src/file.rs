@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest as _, Sha256};
+
 /// Why a file of ours was not read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -167,6 +169,20 @@ impl AppendedFile {
     pub(crate) fn interrupt(&mut self, before: Before) {
         self.before = before;
     }
+}
+
+/// A line of JSON behind a line with its SHA-256. That finds damage, not forgery.
+pub(crate) fn with_checksum(json: &str) -> Vec<u8> {
+    format!("{}\n{json}\n", const_hex::encode(Sha256::digest(json))).into_bytes()
+}
+
+/// The line of JSON, if the checksum before it fits.
+pub(crate) fn checked(bytes: &[u8]) -> Option<&[u8]> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let (Some(checksum), Some(json), Some([]), None) = (lines.next(), lines.next(), lines.next(), lines.next()) else {
+        return None;
+    };
+    (const_hex::encode(Sha256::digest(json)).as_bytes() == checksum).then_some(json)
 }
 
 fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {

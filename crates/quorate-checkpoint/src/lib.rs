@@ -8,12 +8,12 @@
 //!
 //! ```text
 //! signers:  Checkpoint -> SignerRecord (written down, then signed) -> Posting
-//! nodes:    Posting -> Board (verified, united) -> Served
+//! nodes:    Posting -> Board (verified, united), KeptBoard (written down) -> Served
 //! clients:  Served of three nodes -> Client (checked, written, used) -> Decision -> to_prove
 //! ```
 //!
-//! The crate has no clock, no network, no threads and no random numbers of its own. Files are written by [`client`] and
-//! [`signer`]. `docs/checkpoints.md` has the formats, the rules, what is trusted, and who should not use this.
+//! The crate has no clock, no network, no threads and no random numbers of its own. Files are written by [`kept`],
+//! [`client`] and [`signer`]. `docs/checkpoints.md` has the formats, the rules, what is trusted, and who should not use this.
 //!
 //! | module | noun |
 //! |---|---|
@@ -24,6 +24,7 @@
 //! | [`evidence`] | [`Equivocation`]: two signed things that exclude each other |
 //! | [`wire`] | [`Served`]: what a node answers |
 //! | [`board`] | [`Board`]: a node's side |
+//! | [`kept`] | [`KeptBoard`]: the board on disk |
 //! | [`ratchet`] | [`Alarm`], [`RatchetError`]: what a client holds on disk |
 //! | [`client`] | [`Client`]: how far a node may skip |
 //! | [`signer`] | [`SignerRecord`]: what a signer writes down before it signs |
@@ -103,6 +104,7 @@ pub mod sets;
 pub mod evidence;
 pub mod wire;
 pub mod board;
+pub mod kept;
 pub mod ratchet;
 pub mod client;
 pub mod signer;
@@ -115,6 +117,7 @@ pub use client::{Client, ClientPolicy, Decision, HeaderChain, NodeAnswer, NodeFa
 pub use evidence::{Equivocation, EvidenceError};
 pub use file::FileError;
 pub use json::JsonError;
+pub use kept::{BoardDamage, KeptBoard, KeptBoardError};
 pub use ratchet::{Alarm, Damage, RatchetError};
 pub use set::{MOST_SIGNERS, SUITE, SetError, SetManifest, SignerEntry, SignerSet};
 pub use sets::{Rotation, RotationError, SetChain, Sets, Side};

@@ -8,11 +8,10 @@ use std::path::Path;
 
 use quorate::{SourceId, rand_core::CryptoRng};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     evidence::Equivocation,
-    file::{FileError, WholeFile},
+    file::{self, FileError, WholeFile},
     hex,
     json::{self, JsonError},
     sets::{RotationError, SetChain, Sets},
@@ -156,7 +155,7 @@ impl Ratchet {
             alarm: self.alarm.clone(),
         };
         let json = serde_json::to_string(&form).expect("numbers, lists and hexadecimal can always be written");
-        format!("{}\n{json}\n", const_hex::encode(Sha256::digest(&json))).into_bytes()
+        file::with_checksum(&json)
     }
 
     /// Reads the file, and believes nothing in it that can be verified.
@@ -166,14 +165,7 @@ impl Ratchet {
         pinned: [u8; 32],
         rng: &mut impl CryptoRng,
     ) -> Result<Self, Damage> {
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        let (Some(checksum), Some(json), Some([]), None) = (lines.next(), lines.next(), lines.next(), lines.next())
-        else {
-            return Err(Damage::Checksum);
-        };
-        if const_hex::encode(Sha256::digest(json)).as_bytes() != checksum {
-            return Err(Damage::Checksum);
-        }
+        let json = file::checked(bytes).ok_or(Damage::Checksum)?;
         let form: Form = json::object(json, LARGEST, "a client's ratchet")?;
         if form.version != 1 {
             let reason = format!("in the field version: found {}, expected 1", form.version);

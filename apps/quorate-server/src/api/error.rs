@@ -32,9 +32,21 @@ pub(crate) struct ErrorObject {
     /// The claim of a document, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) element: Option<u64>,
+    /// Signatures of a checkpoint that are false.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) false_signatures: Vec<FalseSignature>,
     /// The row of a table, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) row: Option<u64>,
+}
+
+/// A signature of a checkpoint that is false.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct FalseSignature {
+    /// The signer's place in the set, from 0 on.
+    pub(crate) index: u16,
+    /// What is wrong with it.
+    pub(crate) reason: String,
 }
 
 /// An answer that is no success.
@@ -46,7 +58,14 @@ pub(crate) struct ApiError {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        let error = ErrorObject { code, message: message.into(), line: None, element: None, row: None };
+        let error = ErrorObject {
+            code,
+            message: message.into(),
+            line: None,
+            element: None,
+            row: None,
+            false_signatures: Vec::new(),
+        };
         Self { status, body: Box::new(ErrorBody { error }) }
     }
 

@@ -1,6 +1,7 @@
 //! HTTP: what is served on the listeners for claims, and on the socket for administration.
 
 mod admin;
+mod checkpoint;
 mod error;
 mod health;
 mod openapi;
@@ -33,6 +34,7 @@ pub(crate) fn public(app: &Arc<App>) -> Router {
         .route("/dashboard.js", get(dashboard::script))
         .route("/openapi.json", get(openapi::serve))
         .route("/v1/verify", post(verify::verify))
+        .route("/v1/checkpoint", get(checkpoint::serve).post(checkpoint::post))
         .fallback(nothing_here)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())

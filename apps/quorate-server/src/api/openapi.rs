@@ -8,6 +8,8 @@ use utoipa::OpenApi;
     info(title = "quorate-server", description = "Verifies BLS signatures in batches, and says which one is false."),
     paths(
         super::verify::verify,
+        super::checkpoint::serve,
+        super::checkpoint::post,
         super::status::known,
         super::status::sources,
         super::admin::pardon,

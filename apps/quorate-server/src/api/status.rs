@@ -9,7 +9,11 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
-use crate::{app::App, metrics::Second};
+use crate::{
+    app::App,
+    board::{self, Summary},
+    metrics::Second,
+};
 
 /// What is remembered.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -85,6 +89,10 @@ pub(crate) struct Status {
     pub(crate) queue: Load,
     /// Statements that are remembered.
     pub(crate) known: usize,
+    /// The board of checkpoints, if there is one.
+    pub(crate) checkpoints: Option<Summary>,
+    /// Unix seconds.
+    pub(crate) now: u64,
     /// The last minute, the oldest second first. The last one is not over.
     pub(crate) seconds: Vec<Second>,
     /// Sources that are banned or have sent false claims, the worst first.
@@ -120,6 +128,8 @@ impl Status {
             threads: settings.threads.get(),
             queue: app.batcher.load(),
             known: app.batcher.known(),
+            checkpoints: app.board.as_ref().map(|board| board.shown().summary),
+            now: board::now(),
             seconds: app.metrics.recent_seconds(),
             sources,
             sources_in_all,

@@ -85,7 +85,7 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
         return Ok(stream(app.clone(), asked, request.into_body(), place));
     }
     let mut held = app.budget.holding().ok_or_else(ApiError::busy)?;
-    let body = read_body(app, request, &mut held).await?;
+    let body = read_body(app, request, app.config.limits.body_bytes, &mut held).await?;
     let claims = read_claims(app, content, body, &asked, &mut held).await?;
     let answers = app.verify(claims, &asked).await;
     let first = answers.first().and_then(|(refused, _)| *refused);
@@ -103,7 +103,7 @@ async fn answer(app: &Arc<App>, content: Content, request: Request) -> Result<Re
 }
 
 /// An answer that is handed out piece by piece, and what it holds until it is taken.
-fn in_pieces(whole: Bytes, content_type: &'static str, held: impl Send + 'static) -> Response {
+pub(super) fn in_pieces(whole: Bytes, content_type: &'static str, held: impl Send + 'static) -> Response {
     let length = whole.len();
     let pieces = stream::unfold((whole, held), |(mut rest, held)| async move {
         (!rest.is_empty()).then(|| (Ok::<_, Infallible>(rest.split_to(rest.len().min(PIECE))), (rest, held)))
@@ -127,9 +127,9 @@ pub(super) enum Content {
 
 impl Content {
     /// The types, as an error lists them.
-    const EXPECTED: &str = "application/json, application/x-ndjson or application/vnd.apache.arrow.stream";
+    pub(super) const EXPECTED: &str = "application/json, application/x-ndjson or application/vnd.apache.arrow.stream";
 
-    fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
         let refused = |message| Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message));
         if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
             return refused("the body is packed (the header Content-Encoding); send it as it is".to_owned());
@@ -156,12 +156,17 @@ impl Content {
     }
 }
 
-/// The whole body, within its limits.
-async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Vec<u8>, ApiError> {
+/// The whole body, within its limits: `longest` bytes, and the time and the memory that are configured.
+pub(super) async fn read_body(
+    app: &App,
+    request: Request,
+    longest: usize,
+    held: &mut Held,
+) -> Result<Vec<u8>, ApiError> {
     let limits = &app.config.limits;
-    let too_long = || ApiError::too_long("the body", limits.body_bytes);
+    let too_long = || ApiError::too_long("the body", longest);
     let stated = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if stated.is_some_and(|length| length > limits.body_bytes) {
+    if stated.is_some_and(|length| length > longest) {
         return Err(too_long());
     }
     let mut body = request.into_body();
@@ -169,7 +174,7 @@ async fn read_body(app: &App, request: Request, held: &mut Held) -> Result<Vec<u
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| ApiError::cut_off())?.into_data() else { continue };
-            if whole.len() + data.len() > limits.body_bytes {
+            if whole.len() + data.len() > longest {
                 return Err(too_long());
             }
             held.take(data.len()).ok_or_else(ApiError::busy)?;

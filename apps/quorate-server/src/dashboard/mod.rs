@@ -27,6 +27,7 @@ use self::{
 use crate::{
     api::{Evidence, Source, Status},
     app::App,
+    board::Summary,
     metrics::{Second, planned},
 };
 
@@ -168,6 +169,7 @@ fn figures(status: &Status) -> Markup {
                     p.more { (short(hits)) " a second are subtracted, so they cost no pairing" }
                     (known(over))
                 }
+                @if let Some(summary) = &status.checkpoints { (checkpoint(summary, status.now)) }
             }
         }
     }
@@ -200,6 +202,39 @@ fn queue(load: &Load) -> Markup {
                 }
             }
             p.more { (count(load.claims as u64, "claim")) " waiting; planned work of one core" }
+        }
+    }
+}
+
+/// The board of checkpoints.
+fn checkpoint(summary: &Summary, now: u64) -> Markup {
+    let Summary { best, needed, signers, documents, evidence, .. } = summary;
+    html! {
+        article.tile.checkpoint {
+            h3 { "Checkpoint" }
+            @if let Some(best) = best {
+                p.big { (thousands(best.height)) span.beside { " height" } }
+                p.more {
+                    (best.signatures) " of " (count(*signers as u64, "signer")) ", " (needed) " needed · issued "
+                    (duration(now.saturating_sub(best.issued_at))) " ago · "
+                    @if now < best.expires_at {
+                        "expires in " (duration(best.expires_at - now))
+                    } @else {
+                        span.refused { "expired" }
+                    }
+                    @if *documents > 1 { " · " (count(*documents as u64 - 1, "other")) }
+                }
+            } @else {
+                p.big { "none" }
+                p.more { (needed) " of " (count(*signers as u64, "signer")) " must sign" }
+            }
+            p.more {
+                @if *evidence {
+                    span.invalid { "Evidence: signers signed two things that exclude each other. Nodes that see it stop skipping." }
+                } @else {
+                    "No evidence against signers"
+                }
+            }
         }
     }
 }
@@ -311,7 +346,7 @@ mod tests {
     use quorate::SourceId;
 
     use super::*;
-    use crate::api::FalseClaim;
+    use crate::{api::FalseClaim, board::Best};
 
     fn status(sources: Vec<Source>) -> Status {
         Status {
@@ -323,6 +358,8 @@ mod tests {
             threads: 1,
             queue: Load::default(),
             known: 1_234_567,
+            checkpoints: None,
+            now: 1_000_000,
             seconds: vec![Second { valid: 9, p99_ms: 3.0, ..Second::default() }; 61],
             sources_in_all: sources.len(),
             sources,
@@ -371,6 +408,30 @@ mod tests {
             assert!(page.contains(part), "{part}");
         }
         assert!(render(&status(vec![])).into_string().contains("No source is banned."));
+    }
+
+    #[test]
+    fn a_board_of_checkpoints_has_a_panel() {
+        let show = |summary: Option<Summary>| {
+            let text = render(&Status { checkpoints: summary, ..status(vec![]) }).into_string();
+            let panel = text.split_once("<article class=\"tile checkpoint\">").map(|(_, panel)| panel.to_owned());
+            panel.map(|panel| panel.split_once("</article>").unwrap().0.to_owned())
+        };
+        assert_eq!(show(None), None);
+        let empty = show(Some(Summary { needed: 3, signers: 5, ..Summary::default() })).unwrap();
+        assert!(empty.contains("none") && empty.contains("3 of 5 signers must sign"), "{empty}");
+        let best = Best { height: 800_000, signatures: 4, issued_at: 1_000_000 - 600, expires_at: 1_000_000 + 86_400 };
+        let summary = Summary { best: Some(best), needed: 3, signers: 5, documents: 2, signatures: 5, evidence: false };
+        let panel = show(Some(summary.clone())).unwrap();
+        for part in
+            ["800,000", "4 of 5 signers, 3 needed", "issued 10 min ago", "expires in 24 h", "1 other<", "No evidence"]
+        {
+            assert!(panel.contains(part), "{part}: {panel}");
+        }
+        let mut late = Summary { evidence: true, ..summary };
+        late.best.as_mut().unwrap().expires_at = 1_000_000;
+        let panel = show(Some(late)).unwrap();
+        assert!(panel.contains("expired") && panel.contains("Evidence: signers signed two things"), "{panel}");
     }
 
     #[test]

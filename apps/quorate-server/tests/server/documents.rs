@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -93,4 +93,38 @@ fn the_unit_and_the_container_set_fields_that_exist() {
         assert!(settings.len() >= 3, "{settings:?}");
         Config::read(None::<Source<'_>>, settings, &[]).unwrap();
     }
+}
+
+/// The command line of signers, which stands beside the server when the whole workspace was built.
+fn quorate() -> PathBuf {
+    let server = Path::new(env!("CARGO_BIN_EXE_quorate-server"));
+    let quorate = server.with_file_name("quorate");
+    if !quorate.exists() {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--locked", "--package", "quorate-cli"]).current_dir(root());
+        if server.parent().is_some_and(|folder| folder.ends_with("release")) {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success());
+    }
+    quorate
+}
+
+#[test]
+fn the_example_of_a_network_with_checkpoints() {
+    if !has("curl") {
+        return;
+    }
+    let quorate = quorate();
+    let path = [quorate.parent().unwrap(), Path::new("/usr/bin"), Path::new("/bin")];
+    let mut command = Command::new("sh");
+    command.arg(root().join("examples/checkpoint-network.sh")).env_clear();
+    let output = command.env("PATH", std::env::join_paths(path).unwrap()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    // The document shows it.
+    let document = read("docs/checkpoints.md");
+    let (_, shown) = document.split_once("$ sh examples/checkpoint-network.sh\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    assert_eq!(text, shown, "docs/checkpoints.md shows something else");
 }

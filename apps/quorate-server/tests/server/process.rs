@@ -13,7 +13,7 @@ use std::{
 
 use crate::rig::{PATIENCE, answer, example, path, post};
 
-fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quorate-server"));
     // None of the caller's settings.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUORATE_SERVER_")) {
@@ -23,13 +23,13 @@ fn program() -> Command {
 }
 
 /// A server in a process of its own, and where it listens.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     address: String,
 }
 
 impl Running {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::of(program().args(["--listen", "127.0.0.1:0"]).args(arguments))
     }
 
@@ -46,7 +46,7 @@ impl Running {
         Self { child, address }
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream

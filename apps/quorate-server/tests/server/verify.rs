@@ -170,6 +170,16 @@ fn what_is_measured_and_described() {
     let paths: Vec<_> = described["paths"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(
         paths,
-        ["/livez", "/metrics", "/readyz", "/v1/ban", "/v1/known", "/v1/pardon", "/v1/sources", "/v1/verify"]
+        [
+            "/livez",
+            "/metrics",
+            "/readyz",
+            "/v1/ban",
+            "/v1/checkpoint",
+            "/v1/known",
+            "/v1/pardon",
+            "/v1/sources",
+            "/v1/verify"
+        ]
     );
 }

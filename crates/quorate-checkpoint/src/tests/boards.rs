@@ -1,6 +1,6 @@
 //! What a node takes, keeps and serves.
 
-use super::*;
+use super::{rotations::rotation, *};
 
 fn board() -> Board {
     Board::new(CHAIN, chain(), 600)
@@ -88,4 +88,109 @@ fn two_complete_checkpoints_are_kept_as_evidence() {
     lie.checkpoints.clear();
     fresh.take_in(&lie, &SourceId::from("liar"), NOW, &mut rng());
     assert!(fresh.evidence().is_none());
+}
+
+fn open(path: &std::path::Path, sets: &Sets) -> Result<KeptBoard, KeptBoardError> {
+    KeptBoard::open(path, CHAIN, sets, first().id(), 600, &mut rng())
+}
+
+fn keep(board: &mut KeptBoard, checkpoint: &Checkpoint, by: &[u8]) -> Posted {
+    board.post(&signed(checkpoint, by), SourceId::from("signer"), NOW, &mut rng()).unwrap().unwrap()
+}
+
+/// More than are served, evidence, what has expired since, and a change of the set afterwards.
+#[test]
+fn a_kept_board_is_the_same_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("board");
+    let sets = chain().to_sets();
+    let mut kept = open(&path, &sets).unwrap();
+    assert!(matches!(open(&path, &sets), Err(KeptBoardError::File(FileError::Locked { .. }))));
+    keep(&mut kept, &at(100), &[0, 1, 2]);
+    keep(&mut kept, &Checkpoint { block_hash: [6; 32], ..at(100) }, &[2, 3, 4]);
+    for (height, by) in [(200, &[0, 1][..]), (201, &[0]), (202, &[1, 2]), (203, &[3]), (204, &[3]), (205, &[4])] {
+        keep(&mut kept, &at(height), by);
+    }
+    assert_eq!(kept.board().serve().checkpoints.len(), MOST_SERVED);
+    let before = kept.board().clone();
+    assert_eq!((before.waiting().len(), before.evidence().is_some()), (6, true));
+    drop(kept);
+    let kept = open(&path, &sets).unwrap();
+    assert_eq!(kept.board().serve(), before.serve());
+    assert_eq!(kept.board().waiting(), before.waiting());
+    drop(kept);
+
+    // The operator gives it the next set. What waited goes, what is complete stays, also when it starts once more with the old
+    // file of sets.
+    let next = rotation(chain().newest(), &manifest(2, 3, 1..6), &[(1, 1), (2, 2), (3, 3)], &[(0, 1), (1, 2), (2, 3)]);
+    let rotated = Sets { rotations: vec![next], ..sets.clone() };
+    for sets in [&rotated, &sets] {
+        let kept = open(&path, sets).unwrap();
+        let served = kept.board().serve();
+        assert_eq!((served.checkpoints.len(), served.checkpoints[0].document.height), (1, 100));
+        assert_eq!(served.sets, rotated);
+        assert_eq!(served.evidence, before.serve().evidence);
+    }
+    // Another next set is evidence against those who signed both.
+    let fresh = folder.path().join("fresh");
+    drop(open(&fresh, &rotated).unwrap());
+    let other = rotation(chain().newest(), &manifest(2, 3, 0..5), &[(0, 0), (1, 1), (2, 2)], &[(0, 0), (1, 1), (2, 2)]);
+    let kept = open(&fresh, &Sets { rotations: vec![other], ..sets }).unwrap();
+    assert!(matches!(kept.board().evidence(), Some(Equivocation::Rotations(_))));
+}
+
+#[test]
+fn a_kept_board_that_was_damaged_or_forged_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("board");
+    let sets = chain().to_sets();
+    keep(&mut open(&path, &sets).unwrap(), &at(100), &[0, 1, 2]);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let json = whole.lines().nth(1).unwrap();
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let error = open(&path, &sets).unwrap_err();
+        assert!(matches!(error, KeptBoardError::Damaged { .. }), "{error}");
+        error.to_string()
+    };
+    for end in [0, 1, 64, 65, whole.len() / 2, whole.len() - 1] {
+        assert!(refused(&whole.as_bytes()[..end]).contains("checksum"));
+    }
+    for (forged, reason) in [
+        (json.replacen("\"height\":100", "\"height\":101", 1), "height 101 is not signed"),
+        (json.replacen("\"index\":1", "\"index\":3", 1), "height 100 is not signed"),
+        (json.replacen("\"version\":1", "\"version\":2", 1), "found 2, expected 1"),
+        (json.replacen("0xcc", "0xcd", 1), "another chain"),
+        (json.replacen("\"threshold\":3", "\"threshold\":4", 1), "expected the pinned one"),
+        (json.replacen("\"waiting\"", "\"more\"", 1), "more"),
+    ] {
+        assert_ne!(forged, json, "{reason}");
+        let found = refused(&crate::file::with_checksum(&forged));
+        assert!(found.contains(reason) && found.contains("board is damaged"), "{found}");
+    }
+    // One false signature among true ones.
+    let mut form: serde_json::Value = serde_json::from_str(json).unwrap();
+    let complete = form["complete"].as_object_mut().unwrap();
+    complete.retain(|name, _| name != "bitmap" && name != "sum");
+    complete["signatures"][2]["index"] = 3.into();
+    assert!(refused(&crate::file::with_checksum(&form.to_string())).contains("height 100 is not signed"));
+    std::fs::write(&path, &whole).unwrap();
+    assert_eq!(open(&path, &sets).unwrap().board().complete().unwrap().count(), 3);
+}
+
+/// What cannot be written down is neither answered nor served.
+#[test]
+fn a_kept_board_on_a_full_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("board");
+    let mut kept = open(&path, &chain().to_sets()).unwrap();
+    keep(&mut kept, &at(100), &[0]);
+    kept.interrupt(Box::new(|_| Err(std::io::ErrorKind::StorageFull.into())));
+    let posted = kept.post(&signed(&at(100), &[1]), SourceId::from("signer"), NOW, &mut rng());
+    assert!(matches!(posted, Err(FileError::Io { .. })));
+    assert_eq!(kept.board().serve().checkpoints[0].signatures.len(), 1);
+    // What was there before needs no room.
+    assert_eq!(keep(&mut kept, &at(100), &[0]).signatures, 1);
+    kept.interrupt(Box::new(|_| Ok(())));
+    assert_eq!(keep(&mut kept, &at(100), &[1]).signatures, 2);
 }

@@ -7,7 +7,7 @@ fn second() -> SetManifest {
     manifest(2, 3, 3..8)
 }
 
-fn rotation(old: &SignerSet, to: &SetManifest, by_old: &[(u16, u8)], by_new: &[(u16, u8)]) -> Rotation {
+pub(super) fn rotation(old: &SignerSet, to: &SetManifest, by_old: &[(u16, u8)], by_new: &[(u16, u8)]) -> Rotation {
     let mut rotation = Rotation::proposal(old, to.clone());
     let message = rotation.signing_bytes();
     let sign = |by: &[(u16, u8)]| {
