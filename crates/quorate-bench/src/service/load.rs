@@ -26,7 +26,7 @@ pub(crate) trait Target: Send + Sync + 'static {
 /// What came of a load.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Driven {
-    /// How long claims were sent.
+    /// From the first claim to the last answer.
     pub(crate) time: Duration,
     pub(crate) sent: u64,
     /// Claims with a verdict.
@@ -79,7 +79,7 @@ pub(crate) fn drive<T: Target>(
     let record = Arc::new(Record::default());
     let mut rng = ChaCha20Rng::from_seed([4; 32]);
     let mut sent = 0;
-    runtime.block_on(async {
+    let took = runtime.block_on(async {
         let start = Instant::now();
         let mut tasks = tokio::task::JoinSet::new();
         let mut due = Duration::ZERO;
@@ -100,12 +100,13 @@ pub(crate) fn drive<T: Target>(
             tokio::time::sleep((start + due.min(time)).saturating_duration_since(Instant::now()).max(TICK)).await;
         }
         while tasks.join_next().await.is_some() {}
+        start.elapsed()
     });
     let Record { verified, refused, latencies, by_tenth } = Arc::try_unwrap(record).expect("all tasks have ended");
     let mut latencies = latencies.into_inner().expect("no task panicked");
     latencies.sort_unstable();
     Driven {
-        time,
+        time: took,
         sent,
         verified: verified.into_inner(),
         refused: refused.into_inner(),

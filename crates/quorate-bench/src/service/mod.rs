@@ -456,10 +456,7 @@ impl<'a> Bench<'a> {
         let us = driven.cpu.as_secs_f64() * 1e6 / driven.verified.max(1) as f64;
         let wait = wait.map_or(String::new(), |wait| format!(", {wait:.1} ms of waiting"));
         let refused = 100.0 * driven.refused as f64 / driven.sent.max(1) as f64;
-        let note = format!(
-            "CPU time; {:.0} a second, {batch:.1} in a batch{wait}, {refused:.0} % refused",
-            driven.throughput()
-        );
+        let note = format!("CPU time; {batch:.1} in a batch{wait}, {refused:.0} % refused");
         let times = Times { min: us, median: us, max: us };
         Row { note, ..self.row(bench, engine, 1, "claim", times, Some(latency(driven))) }
     }
