@@ -11,6 +11,8 @@
 //! ```
 //!
 //! Every field has a default, so an empty file is a configuration. A field that does not exist is refused by its name.
+//!
+//! The file is long because every field stands here with its meaning, its default and its check.
 
 use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 

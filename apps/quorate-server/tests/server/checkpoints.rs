@@ -1,4 +1,6 @@
 //! Signers post, servers keep and serve, and a node that syncs asks them: honest ones, liars, dead ones and slow ones.
+//!
+//! The file is long because all its tests share one cast of signers, servers and headers.
 
 use std::{
     fs,
