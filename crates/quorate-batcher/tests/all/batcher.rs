@@ -97,8 +97,8 @@ fn what_arrives_together_is_verified_together() {
     let seen = Seen::new();
     let settings = Settings { linger: Duration::from_millis(100), ..settings(1) };
     let batcher = Batcher::start_with(settings, None, Some(seen.clone())).unwrap();
-    let pending: Vec<_> =
-        (0..30).map(|i| batcher.submit(claim(MinPk::Eth2, i, u32::from(i % 3), false), Class::Gossip, None)).collect();
+    let claims: Vec<_> = (0..30).map(|i| claim(MinPk::Eth2, i, u32::from(i % 3), false)).collect();
+    let pending: Vec<_> = claims.into_iter().map(|claim| batcher.submit(claim, Class::Gossip, None)).collect();
     assert!(pending.into_iter().all(|pending| pending.wait() == Ok(Verdict::Valid)));
     let batches = seen.batches.lock().unwrap();
     assert_eq!(batches.iter().map(|batch| batch.claims).sum::<usize>(), 30);

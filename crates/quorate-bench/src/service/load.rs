@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(driven.sent, driven.verified);
         assert!((300..500).contains(&driven.sent), "{}", driven.sent);
         let late = driven.latencies.iter().filter(|latency| **latency > Duration::from_millis(50)).count();
-        assert!((100..250).contains(&late), "{late} of {} waited", driven.sent);
+        assert!(late >= 100, "{late} of {} waited", driven.sent);
         assert!(driven.percentile(99.0) > 150.0);
     }
 }
