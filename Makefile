@@ -77,7 +77,8 @@ bench: ## Every benchmark, recorded under benchmarks/, and the tables of the doc
 	$(CARGO) run --release --locked -p quorate-bench -- all --record
 	$(MAKE) report
 
-bench-quick: ## Every benchmark within a minute, not recorded
+bench-quick: ## Every benchmark within some minutes, not recorded
+	$(CARGO) build --release --locked -p quorate-bench -p quorate-server
 	$(CARGO) run --release --locked -p quorate-bench -- all --quick
 
 report: ## The tables of README and BENCHMARKING from the newest record

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quorate::{AnySuite, ClaimBytes, Messages};
+use quorate::{AnySuite, ClaimBytes};
 use quorate_batcher::Class;
 use quorate_formats::{Entry, Id, InputError, Malformed, Place, arrow, jsonl};
 use thiserror::Error;
@@ -84,7 +84,7 @@ fn all(
         }
         let named = named(entry, suite, limits)?;
         // What is short on the wire can be long in memory, such as many keys of no bytes.
-        held += bytes(&named.claim);
+        held += named.memory();
         if held > limits.memory_bytes {
             return Err(BadClaims::TooLarge(limits.memory_bytes));
         }
@@ -185,18 +185,11 @@ impl Asked {
 /// An hour.
 const LONGEST_DEADLINE_MS: u64 = 3_600_000;
 
-/// How many bytes a claim takes in memory, about.
-pub(crate) fn bytes(claim: &ClaimBytes) -> usize {
-    const LIST: usize = size_of::<Vec<u8>>() + 16;
-    let messages = match &claim.messages {
-        Messages::Shared(message) => message.len(),
-        Messages::Each(messages) => messages.iter().map(|message| LIST + message.len()).sum(),
-        _ => 0,
-    };
-    size_of::<Named>()
-        + claim.public_keys.iter().map(|key| LIST + key.len()).sum::<usize>()
-        + messages
-        + claim.signature.len()
+impl Named {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Self>() - size_of::<ClaimBytes>() + self.claim.memory()
+    }
 }
 
 #[cfg(test)]

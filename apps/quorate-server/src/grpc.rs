@@ -28,7 +28,7 @@ use crate::{
     answer::Answer,
     app::App,
     budget::Held,
-    claims::{self, Asked, Named},
+    claims::{Asked, Named},
 };
 
 /// What the schema says.
@@ -145,7 +145,7 @@ impl Service {
         for (index, claim) in request.claims.into_iter().enumerate() {
             let named =
                 named(app, claim, &asked).map_err(|why| Status::invalid_argument(format!("claims[{index}]: {why}")))?;
-            held.take(claims::bytes(&named.claim)).ok_or_else(busy)?;
+            held.take(named.memory()).ok_or_else(busy)?;
             claims.push(named);
         }
         let answers = app.verify(claims, &asked).await;
@@ -215,7 +215,7 @@ async fn stream_answers(
                         continue;
                     }
                 };
-                let bytes = claims::bytes(&named.claim);
+                let bytes = named.memory();
                 let Some(Some(memory)) = app.budget.line(bytes, Duration::ZERO).now_or_never() else {
                     reading = false;
                     ended_by = Some(busy());

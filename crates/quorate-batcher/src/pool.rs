@@ -16,7 +16,7 @@ use std::{
 
 use quorate::{Backend, ClaimBytes, Forecast, SourceId};
 
-use crate::{class::Class, source::size};
+use crate::class::Class;
 
 /// A claim that waits, and whom to answer.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Appraiser {
         arrived: Instant,
     ) -> Waiting<T> {
         let forecast = Forecast::of(&claim, self.backend);
-        let (charged, bytes, vertices) = (forecast.alone(), size(&claim), self.vertices(&claim));
+        let (charged, bytes, vertices) = (forecast.alone(), claim.memory(), self.vertices(&claim));
         Waiting { claim, class, arrived, deadline, asker, forecast, charged, bytes, vertices }
     }
 

@@ -293,8 +293,8 @@ impl<T> Schedule<T> {
         [self.close(Group::Others, now), suspects].into_iter().flatten().map(|(at, _)| at).min()
     }
 
-    /// A batch was verified. `took` is the time that it took, or `None` if its verification failed or found something
-    /// false, so that the time says nothing about the next batch.
+    /// A batch was verified, or its verification failed. `was_true` says that all of its claims were true and none was known,
+    /// so that the time it took says something about the next batch.
     pub(crate) fn done(&mut self, kind: BatchKind, planned_by_table: u64, took: Duration, was_true: bool) {
         match kind {
             BatchKind::Block => self.blocks_running -= 1,
@@ -448,7 +448,7 @@ impl<T> Schedule<T> {
             if !may_evict {
                 return (evicted, false);
             }
-            // Suspects have a part of the queue, from which gossip does not push them. Whatever is more urgent does.
+            // Gossip pushes suspects out only if there is no other gossip left. Whatever is more urgent pushes them out first.
             let oldest = match (new.class, standing) {
                 (Class::Block, _) => {
                     let gossip = self.suspects.remove_oldest().or_else(|| self.gossip.remove_oldest());

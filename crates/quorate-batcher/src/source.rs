@@ -105,7 +105,7 @@ impl Sources {
         if score.evidence.len() == EVIDENCE {
             score.evidence.pop_front();
         }
-        let claim = (size(claim) <= EVIDENCE_BYTES).then(|| claim.clone());
+        let claim = (claim.memory() <= EVIDENCE_BYTES).then(|| claim.clone());
         score.evidence.push_back(Evidence { claim, reason, at: now });
         let bans = score.score >= self.settings.ban_at && score.standing(&self.settings, now) != Standing::Banned;
         if bans {
@@ -193,20 +193,6 @@ impl Score {
             evidence: self.evidence.iter().cloned().collect(),
         }
     }
-}
-
-/// About how many bytes of memory a claim takes.
-pub(crate) fn size(claim: &ClaimBytes) -> usize {
-    use quorate::Messages;
-    const EACH: usize = 40;
-    let messages = match &claim.messages {
-        Messages::Shared(message) => EACH + message.len(),
-        Messages::Each(messages) => messages.iter().map(|message| EACH + message.len()).sum(),
-        _ => 0,
-    };
-    let keys: usize = claim.public_keys.iter().map(|key| EACH + key.capacity()).sum();
-    let source = if let Some(SourceId::Name(name)) = &claim.source { name.len() } else { 0 };
-    size_of::<ClaimBytes>() + keys + messages + claim.signature.capacity() + source
 }
 
 /// How many of a source's last false claims are kept.

@@ -52,7 +52,7 @@ struct Arguments {
     /// Write an array of rows to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Fewer sizes and rounds: all benchmarks within a minute
+    /// Fewer sizes and rounds: each benchmark within two minutes
     #[arg(long)]
     quick: bool,
     /// Measure one back end beside the other libraries; every one that this machine has where left out

@@ -280,7 +280,7 @@ impl Record {
     fn source(&self) -> String {
         let Self { folder, machine } = self;
         format!(
-            "Measured {} on one core of {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
+            "Measured {} on {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
             machine.date,
             machine.cpu,
             machine.features.join(", "),

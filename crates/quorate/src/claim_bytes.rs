@@ -68,6 +68,20 @@ impl ClaimBytes {
     pub fn statements(&self) -> usize {
         self.public_keys.len()
     }
+
+    /// About how many bytes of memory the claim takes, for callers that bound what they hold.
+    pub fn memory(&self) -> usize {
+        /// An element of a list, with the allocator's own words.
+        const EACH: usize = 40;
+        let messages = match &self.messages {
+            Messages::Shared(message) => EACH + message.len(),
+            Messages::Each(messages) => messages.iter().map(|message| EACH + message.len()).sum(),
+            Messages::ProofOfPossession => 0,
+        };
+        let keys: usize = self.public_keys.iter().map(|key| EACH + key.capacity()).sum();
+        let source = if let Some(SourceId::Name(name)) = &self.source { name.len() } else { 0 };
+        size_of::<Self>() + keys + messages + self.signature.capacity() + source
+    }
 }
 
 /// A claim with its suite as a value of one variant's type.

@@ -113,7 +113,7 @@ impl Stream {
                         Some(Ok(named)) => named,
                     };
                     // While we wait for memory, our own claims must be able to give theirs back.
-                    let bytes = claims::bytes(&named.claim);
+                    let bytes = named.memory();
                     let memory = loop {
                         if let Some(Some(memory)) = app.budget.line(bytes, Duration::ZERO).now_or_never() {
                             break memory;

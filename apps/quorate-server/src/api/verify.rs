@@ -207,7 +207,7 @@ async fn read_claims(
     } else {
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(BadClaims::Body(error.to_string())))
     }?;
-    let bytes: usize = claims.iter().map(|named| claims::bytes(&named.claim)).sum();
+    let bytes: usize = claims.iter().map(Named::memory).sum();
     held.take(bytes).ok_or_else(ApiError::busy)?;
     Ok(claims)
 }
