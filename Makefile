@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test dashboard contracts contracts-snapshots slither bench bench-quick report kernels no-std msrv features fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test dashboard page page-script contracts contracts-snapshots slither bench bench-quick report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,13 +21,16 @@ deny: ## Licences, unwanted and duplicate dependencies; advisories where a datab
 	@if ls $${CARGO_HOME:-$$HOME/.cargo}/advisory-db* > /dev/null 2>&1; then cargo deny --locked --offline check advisories; \
 	else echo "advisories: skipped, there is no database on this machine (\`cargo deny fetch\` gets it)"; fi
 
-test: ## Every test: the crates, and where npm is the contracts and the dashboard
+test: ## Every test: the crates, and where npm is the contracts, the dashboard and the report page
 	@if command -v npm > /dev/null; then $(MAKE) contracts; \
 	elif [ "$$CI" = true ]; then echo "There is no npm, which the contracts need: install Node.js 20 or later"; exit 1; \
 	else echo "contracts: skipped, there is no npm (install Node.js 20 or later)"; fi
 	$(CARGO) test --workspace --locked
-	@if command -v npm > /dev/null; then $(MAKE) dashboard; \
-	else echo "dashboard: skipped, there is no npm (install Node.js 20 or later)"; fi
+	@if command -v npm > /dev/null; then $(MAKE) dashboard page; \
+	else echo "dashboard, page: skipped, there is no npm (install Node.js 20 or later)"; fi
+	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python; \
+	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
+	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
 # The file itself, because npm 10 does not link it into node_modules/.bin.
 FORGE := node_modules/@foundry-rs/forge/bin.mjs
@@ -51,12 +54,69 @@ $(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json $(BROWS
 	cd $(BROWSER) && npm ci --loglevel=error
 	@touch $@
 
+BUILT := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # The browser is unpacked into the temporary folder, where another version of it may lie: it gets a folder of its own.
+BROWSER_IN := TMPDIR=$(BUILT)/browser
+
 dashboard: $(BROWSER)/node_modules/.package-lock.json ## The server's dashboard in a real browser
 	$(CARGO) build --locked -p quorate-server
-	mkdir -p $${CARGO_TARGET_DIR:-target}/browser
-	cd $(BROWSER) && TMPDIR=$(abspath $(or $(CARGO_TARGET_DIR),target))/browser \
-		QUORATE_SERVER=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/quorate-server npm test
+	mkdir -p $(BUILT)/browser
+	cd $(BROWSER) && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server npm test
+
+PAGE := crates/quorate-bench/page
+$(PAGE)/node_modules/.package-lock.json: $(PAGE)/package-lock.json $(PAGE)/.npmrc
+	cd $(PAGE) && npm ci --loglevel=error
+	@touch $@
+
+page-script: $(PAGE)/node_modules/.package-lock.json ## The script of the report page: its plots and its model in one file
+	cd $(PAGE) && npm run --silent build -- --log-level=warning
+
+page: page-script ## The report page in a real browser, without a network
+	$(CARGO) build --locked -p quorate-bench
+	mkdir -p $(BUILT)/browser
+	cd $(PAGE) && $(BROWSER_IN) QUORATE_BENCH=$(BUILT)/debug/quorate-bench npm test
+
+PYTHON ?= python3
+# The package itself needs 3.10; the libraries that it is tested with need 3.11.
+NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
+PACKAGE := crates/quorate-python
+VENV := $(BUILT)/python
+
+# The environment is made anew whenever what it holds changes.
+$(VENV)/made: $(PACKAGE)/requirements.txt
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(PACKAGE)/requirements.txt
+	@touch $@
+
+python: $(VENV)/made ## The Python package in a virtual environment of its own: built, checked, and all its tests
+	$(CARGO) build --locked -p quorate-cli
+	rm -rf $(VENV)/wheel
+	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --profile dev --out $(VENV)/wheel
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	cd $(PACKAGE) && $(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	cd $(PACKAGE) && $(VENV)/bin/mypy tests benchmarks && $(VENV)/bin/python -m mypy.stubtest quorate
+	cd $(PACKAGE) && QUORATE=$(BUILT)/debug/quorate $(VENV)/bin/python -m pytest
+
+python-bench: $(VENV)/made ## The Python package beside the command line and other backends, recorded under benchmarks/
+	$(CARGO) build --release --locked -p quorate-cli
+	rm -rf $(VENV)/wheel
+	cd $(PACKAGE) && $(VENV)/bin/maturin build --quiet --locked --release --out $(VENV)/wheel
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall $(VENV)/wheel/*.whl
+	QUORATE=$(BUILT)/release/quorate $(VENV)/bin/python $(PACKAGE)/benchmarks/measure.py --record
+
+python-lock: ## After a change of what the tests of the Python package need: requirements.txt, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/python-lock
+	$(BUILT)/python-lock/bin/pip install --quiet pip-tools
+	cd $(PACKAGE) && CUSTOM_COMPILE_COMMAND='make python-lock' $(BUILT)/python-lock/bin/pip-compile --quiet --generate-hashes \
+		--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --output-file requirements.txt requirements.in
+
+# Zig links against the glibc of manylinux 2.17, whatever this machine has.
+wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM, from glibc 2.17 on
+	cd $(PACKAGE) && for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do \
+		PATH="$(VENV)/bin:$$PATH" maturin build --locked --release --zig --compatibility manylinux2014 --target $$target \
+			--out $(BUILT)/wheels || exit 1; \
+	done
 
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
 	cd contracts && $(FORGE) fmt src test script && $(FORGE) build --quiet && $(FORGE) test
@@ -73,16 +133,24 @@ slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither #
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
-	$(CARGO) build --release --locked -p quorate-bench -p quorate-server
+	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
 	$(CARGO) run --release --locked -p quorate-bench -- all --record
 	$(MAKE) report
 
 bench-quick: ## Every benchmark within some minutes, not recorded
-	$(CARGO) build --release --locked -p quorate-bench -p quorate-server
+	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
 	$(CARGO) run --release --locked -p quorate-bench -- all --quick
 
-report: ## The tables of README and BENCHMARKING from the newest record
-	$(CARGO) run --release --locked -p quorate-bench -- report
+# Nothing is measured, so the build without optimisation serves, which the tests have made.
+report: ## From the newest records: the tables of the documents, and where npm is the page out/index.html and its picture
+	$(CARGO) run --locked -p quorate-bench -- report
+	@if command -v npm > /dev/null; then $(MAKE) report-page; \
+	else echo "out/index.html and docs/report.png: skipped, there is no npm (install Node.js 20 or later)"; fi
+
+report-page: page-script ## The page out/index.html alone, and its picture docs/report.png
+	$(CARGO) run --locked -p quorate-bench -- report --html out
+	mkdir -p $(BUILT)/browser
+	cd $(PAGE) && $(BROWSER_IN) npm run --silent picture -- $(abspath out/index.html) $(abspath docs/report.png)
 
 kernels: ## Instructions of each kernel of the lanes, the table of docs/lanes.md (needs objdump)
 	$(CARGO) build --release --locked -p quorate-bench
@@ -106,6 +174,7 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate
 	$(CARGO) check --locked -p quorate --features bn254
 	$(CARGO) check --locked -p quorate --features serde
+	$(CARGO) check --locked -p quorate --features kyber
 	$(CARGO) check --locked -p quorate-formats
 	$(CARGO) check --locked -p quorate-formats --features parquet
 	$(CARGO) check --locked -p quorate-formats --features arrow
@@ -130,14 +199,16 @@ test-aarch64: ## The tests of the curve and the engine on an emulated ARM CPU
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 		$(CARGO) test --locked --release --target $(AARCH64) -p quorate-curve -p quorate
 
+# A second is too short for the address sanitizer, and without it the targets build in less time.
 fuzz-smoke: ## Each fuzz target builds and runs for a second (needs a nightly toolchain)
-	@if cargo +nightly --version > /dev/null 2>&1; then $(MAKE) fuzz FUZZ_SECONDS=1 FUZZ_FLAGS=-verbosity=0; \
+	@if cargo +nightly --version > /dev/null 2>&1; then CARGO_PROFILE_RELEASE_DEBUG=0 $(MAKE) fuzz FUZZ_SECONDS=1 \
+		FUZZ_BUILD="--sanitizer none" FUZZ_FLAGS=-verbosity=0; \
 	else echo "fuzz-smoke: skipped, there is no nightly toolchain (\`rustup toolchain install nightly\`)"; fi
 
 fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 	@command -v cargo-fuzz > /dev/null || $(CARGO) install cargo-fuzz --version 0.13.2 --locked
 	for target in $$(cargo +nightly fuzz list); do \
-		cargo +nightly fuzz run --release $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
+		cargo +nightly fuzz run --release $(FUZZ_BUILD) $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
 soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9 (45 minutes)

@@ -25,6 +25,15 @@ printf 'http://[::1]:9596/' > corpus/checkpoint_headers/http
 printf 'unix:/run/quorate.sock' > corpus/checkpoint_headers/unix
 seed drand ../examples/drand-*.json "$vectors"/06_drand/*.json
 seed light_client "$vectors"/07_eth_helios/*.json "$vectors"/07_eth_trin/*.json
+seed era "$vectors"/20_history/*/*.era
+mkdir -p corpus/history_ssz
+# The first byte is the fork and the preset (fuzz_targets/history_ssz.rs).
+for fork in '\000 phase0' '\001 altair' '\002 bellatrix' '\005 electra' '\006 fulu'; do
+    set -- $fork
+    for object in ../crates/quorate-history/tests/random/"$2"-minimal.*; do
+        { printf "$1"; cat "$object"; } > "corpus/history_ssz/$(basename "$object")"
+    done
+done
 seed deposit "$vectors"/05_keys/*/*/*/deposit_data-*.json
 seed keystore "$vectors"/05_keys/*keystore*.json
 seed key_file "$vectors"/05_keys/*keystore*.json

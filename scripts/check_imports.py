@@ -34,9 +34,11 @@ CRATES = {
     "quorate-batcher": {"quorate"},
     "quorate-checkpoint": {"quorate"},
     "quorate-blst": {"quorate", "quorate-curve"},
-    "quorate-cli": {"quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
+    "quorate-history": {"quorate", "quorate-formats"},
+    "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
+    "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
-    "quorate-bench": {"quorate", "quorate-batcher", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
+    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder
@@ -52,12 +54,18 @@ ORDERS = {
         backend/ifma/curve backend/ifma/affine backend/ifma
         group backend/prepared backend domain secret/transform secret bench
     """,
-    "quorate": "threads suite tag parse key signature proof_of_possession aggregate claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
+    "quorate": "threads suite tag parse key signature proof_of_possession aggregate bdn claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
     "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
-    "quorate-formats": "number hex json ssz record entry format error columns table document compression jsonl arrow parquet drand deposit light_client",
+    "quorate-formats": "number hex json ssz record verdict_line entry format columns table error document compression jsonl arrow parquet drand deposit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
     "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
     "quorate-checkpoint": "hex json file checkpoint set signatures sets evidence wire board kept ratchet client signer",
+    "quorate-history": """
+        error preset chain snappy era state block signing shuffling committees claims eras drand chia files
+        shards/error shards/hashing shards/whole_file shards/manifest shards/judge shards/results shards/plan shards/run shards/status
+        shards/merge shards
+    """,
+    "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",

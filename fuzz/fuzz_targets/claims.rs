@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, num::NonZeroUsize, sync::LazyLock};
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use quorate::{
-    AnySuite, Backend, Bn254Suite, ClaimBytes, Messages, Options, Reason, SecretKey, Signature, Suite, Verdict, Verifier,
-    aggregate::aggregate, proof_of_possession,
+    AnySuite, Backend, Bn254Suite, ClaimBytes, Messages, Options, Reason, Scheme, SecretKey, Signature, Suite, Verdict,
+    Verifier, aggregate::aggregate, bdn, proof_of_possession,
 };
 use quorate_bn254::{Bn254SecretKey, Bn254Signature};
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
@@ -155,7 +155,15 @@ fn on_bls12381<S: Suite>(suite: S) -> Signers {
         keys: secrets.iter().map(|secret| secret.public_key().to_bytes().as_ref().to_vec()).collect(),
         sign: Box::new(move |statements| {
             let parts = statements.iter().map(|(k, m)| signatures[usize::from(k % KEYS)][usize::from(m % MESSAGES)]);
-            aggregate(&parts.collect::<Vec<_>>(), Backend::Portable).map(bytes).unwrap_or_default()
+            let parts: Vec<_> = parts.collect();
+            let one_message = statements.windows(2).all(|pair| pair[0].1 == pair[1].1);
+            let sum = if suite.scheme() == Scheme::Bdn && one_message {
+                let keys = statements.iter().map(|(k, _)| secrets[usize::from(k % KEYS)].public_key());
+                bdn::aggregate(suite, &keys.zip(parts).collect::<Vec<_>>(), Backend::Portable)
+            } else {
+                aggregate(&parts, Backend::Portable)
+            };
+            sum.map(bytes).unwrap_or_default()
         }),
         prove: Box::new(move |k| proofs[usize::from(k % KEYS)].clone()),
     }

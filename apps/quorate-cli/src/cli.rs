@@ -4,7 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::{
     commands::{
-        aggregate, checkpoint, completions, dkg, evm, key, man, pop, selftest, sign, subtract, threshold, verify,
+        aggregate, checkpoint, completions, dkg, era, evm, history, key, man, pop, selftest, sign, subtract, threshold,
+        verify,
     },
     exit::Result,
 };
@@ -33,6 +34,8 @@ enum Command {
     Dkg(Box<dkg::Arguments>),
     Checkpoint(Box<checkpoint::Arguments>),
     Evm(evm::Arguments),
+    History(history::Arguments),
+    Era(era::Arguments),
     Selftest(selftest::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -55,6 +58,8 @@ impl Cli {
             Command::Dkg(arguments) => arguments.run(),
             Command::Checkpoint(arguments) => arguments.run(),
             Command::Evm(arguments) => arguments.run(),
+            Command::History(arguments) => arguments.run(),
+            Command::Era(arguments) => arguments.run(),
             Command::Selftest(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(Self::command()),
             Command::Man(arguments) => arguments.run(Self::command()),

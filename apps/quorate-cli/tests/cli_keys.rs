@@ -155,6 +155,46 @@ fn aggregate_refuses_bad_lines() {
     assert_failure(&room.run(["aggregate", "--suite", "eth2", "absent"]), 3, "absent");
 }
 
+/// Three signers of a BDN suite: their claims become one signature, which verifies with exactly their keys.
+#[test]
+fn signatures_with_coefficients() {
+    let room = Room::new();
+    let suite = MinPk::Bdn.name();
+    let claims: Vec<_> = ["a", "b", "c"]
+        .map(|name| {
+            room.new_key(suite, name);
+            stdout(&room.run(["sign", "--suite", suite, "--key", name, "--message", "0xabab", "--claim"]))
+        })
+        .to_vec();
+    let sum = |lines: &str| room.run_with(["aggregate", "--suite", suite], lines);
+    let signature = stdout(&sum(&claims.concat()));
+    assert_eq!(
+        stdout(&sum(&[&claims[2][..], &claims[0], &claims[1]].concat())),
+        signature,
+        "the order does not matter"
+    );
+    let keys: Vec<_> = claims.iter().map(|claim| json(claim.as_bytes())["public_key"].clone()).collect();
+    let block = |keys: &[Value]| {
+        let signature = signature.trim_end();
+        serde_json::json!({"suite": suite, "public_keys": keys, "message": "abab", "signature": signature}).to_string()
+    };
+    let code = |lines: &str| room.run_with(["verify", "-q", "-"], lines).status.code();
+    assert_eq!(code(&block(&keys)), Some(0));
+    assert_eq!(code(&block(&keys[..2])), Some(1));
+    assert_eq!(code(&block(&[&keys[..], &keys[..1]].concat())), Some(1), "a set has no key twice");
+    room.file("known", &claims[..2].concat());
+    let known = room.run_with(["verify", "--known", "known", "-"], &block(&keys));
+    assert_eq!(known.status.code(), Some(0), "{}", stderr(&known));
+    assert!(stderr(&known).contains("2 statements"), "{}", stderr(&known));
+    let key = stdout(&room.run_with(["aggregate", "--suite", suite, "--public-keys"], &claims.concat()));
+    assert_eq!(code(&block(&[key.trim_end().into()])), Some(0), "one key for all");
+
+    assert_failure(&sum(json(claims[0].as_bytes())["signature"].as_str().unwrap()), 2, "cannot be used");
+    assert_failure(&sum(&[&claims[0][..], &claims[0]].concat()), 2, "each key once");
+    let output = room.run_with(["subtract", "--suite", suite, "--from", signature.trim_end()], &claims[0]);
+    assert_failure(&output, 2, "quorate verify --known");
+}
+
 #[test]
 fn public_keys_add_up() {
     let room = Room::new();

@@ -163,7 +163,7 @@ impl Blst {
     }
 
     /// The weighted batch, 64 bits; keys validated beforehand.
-    fn verify(&self, group_check: bool) -> bool {
+    pub(crate) fn verify(&self, group_check: bool) -> bool {
         let result = min_pk::Signature::verify_multiple_aggregate_signatures(
             &self.messages.iter().map(|m| &m[..]).collect::<Vec<_>>(),
             TAG,
@@ -246,7 +246,8 @@ impl BlstMinSig {
 
 pub(crate) const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
 
-fn weights(n: usize) -> Vec<blst_scalar> {
+/// Multipliers of 64 bits, none zero.
+pub(crate) fn weights(n: usize) -> Vec<blst_scalar> {
     let mut rng = data::rng();
     let scalar = |_| {
         let mut scalar = blst_scalar::default();

@@ -102,6 +102,7 @@ fn row(bench: &str, engine: &str, n: usize, gas: &[u64], note: &str) -> Row {
         per: "transaction".into(),
         figures: Figures::Gas(Gas { mean, median }),
         latency_ms: None,
+        traffic: None,
         note: note.into(),
     }
 }
@@ -489,6 +490,7 @@ fn published(model: Model, n: usize) -> Option<Row> {
         per: "transaction".into(),
         figures: Figures::Gas(Gas { mean: gas, median: gas }),
         latency_ms: None,
+        traffic: None,
         note: "216.4k, and 16.93k for each operator who did not sign; with stake history".into(),
     })
 }

@@ -9,17 +9,22 @@ mod aggregate;
 mod batch;
 mod block;
 mod chain;
+mod compare;
 mod culprits;
 mod curve;
 mod data;
 mod dropin;
 mod field;
 mod gas;
+mod history;
 mod measure;
 mod msm;
+mod page;
 mod plot;
+mod record;
 mod report;
 mod row;
+mod schemes;
 mod service;
 mod single;
 mod speed;
@@ -32,23 +37,30 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use measure::{Effort, Run};
 use quorate::Backend;
 use row::{Machine, Row};
 
-/// Measure quorate beside other libraries, or write the tables of the documents from recorded rows.
+/// Measure quorate beside other libraries, compare schemes, or write the tables of the documents from recorded rows.
 #[derive(Parser)]
+#[command(subcommand_negates_reqs = true)]
+#[command(override_usage = "quorate-bench [OPTIONS] <NAME>\n       quorate-bench [--dir DIR] compare|report [OPTIONS]")]
 #[command(after_help = "Examples:
   quorate-bench batch --quick           a table in a few seconds
   quorate-bench culprits --json c.json  the rows as well
   quorate-bench all --record            every benchmark, recorded under benchmarks/
+  quorate-bench compare --rtt 50ms      which scheme is the fastest over a network
   quorate-bench report                  README and BENCHMARKING tables from the newest record
+  quorate-bench report --html out/      all sources' figures beside ours, on one page
   quorate-bench report --dir ~/quorate  the same in a repository elsewhere")]
 struct Arguments {
-    /// What to run
-    name: Name,
+    /// What to measure
+    #[arg(required = true)]
+    name: Option<Name>,
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Write an array of rows to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -62,9 +74,21 @@ struct Arguments {
     /// benchmark alone is added to the folder if the same machine, compiler and commit made it
     #[arg(long, conflicts_with = "quick")]
     record: bool,
-    /// The repository whose benchmarks/ and documents are written
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    /// The repository whose benchmarks/ and documents are read and written
+    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
     dir: PathBuf,
+}
+
+/// What reads recorded rows and measures nothing.
+#[derive(Subcommand)]
+enum Command {
+    Compare(compare::Options),
+    /// Rewrite the generated tables of the documents, or write the page with --html
+    Report {
+        /// Write index.html into this folder: all figures on one page, without a request to any host
+        #[arg(long, value_name = "DIR")]
+        html: Option<PathBuf>,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,14 +113,16 @@ enum Name {
     Threshold,
     /// Each function of blst's Rust API, by blst and by quorate-blst
     Dropin,
+    /// Hashes, single signatures of each scheme, and 32 delegates who sign by MuSig2, FROST, BLS and Ed25519
+    Schemes,
     /// Claims that arrive one by one: throughput, latency, liars, overload, sync
     Service,
+    /// Eras of Ethereum to claims, claims to verdicts, and claims from Parquet
+    History,
     /// Gas of settling quorums on an EVM chain, n operators, beside the source's contracts
     Gas,
     /// All of the above
     All,
-    /// No measurement: rewrite the generated tables of the documents
-    Report,
 }
 
 fn main() -> ExitCode {
@@ -110,16 +136,30 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    if arguments.name == Name::Report {
-        report::write(&arguments.dir)?.iter().for_each(|path| say_written(path));
-        return Ok(());
-    }
+    let measures = arguments.name.is_some() || arguments.json.is_some() || arguments.quick || arguments.record;
+    ensure!(
+        arguments.command.is_none() || !measures,
+        "a name of a benchmark, --json, --quick and --record before `compare` or `report` have no meaning, because these \
+         measure nothing: leave them out, or write them behind",
+    );
+    let name = match (&arguments.command, arguments.name) {
+        (Some(Command::Compare(options)), _) => return compare(&arguments.dir, options),
+        (Some(Command::Report { html: None }), _) => {
+            report::write(&arguments.dir)?.iter().for_each(|path| say_written(path));
+            return Ok(());
+        }
+        (Some(Command::Report { html: Some(folder) }), _) => {
+            say_written(&page::write(&arguments.dir, folder)?);
+            return Ok(());
+        }
+        (None, name) => name.context("clap asks for a name where there is no subcommand")?,
+    };
     let measured = Run {
         effort: if arguments.quick { Effort::Quick } else { Effort::Full },
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 12] = [
+    let all: [(Name, &str, Bench); 14] = [
         (Name::Field, "field", field::run),
         (Name::Curve, "curve", curve::run),
         (Name::Msm, "msm", msm::run),
@@ -130,17 +170,19 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::Culprits, "culprits", culprits::run),
         (Name::Threshold, "threshold", threshold::run),
         (Name::Dropin, "dropin", dropin::run),
+        (Name::Schemes, "schemes", schemes::run),
         (Name::Service, "service", service::run),
+        (Name::History, "history", history::run),
         (Name::Gas, "gas", gas::run),
     ];
     let machine = Machine::here()?;
     println!("{machine}\n");
     if arguments.record {
-        describe(&machine, &machine.folder(&arguments.dir), arguments.name)?;
+        describe(&machine, &machine.folder(&arguments.dir), name)?;
     }
     let mut rows = Vec::new();
-    for (name, file, bench) in all {
-        if arguments.name != name && arguments.name != Name::All {
+    for (each, file, bench) in all {
+        if each != name && name != Name::All {
             continue;
         }
         let made = bench(&measured);
@@ -154,6 +196,16 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     if let Some(path) = &arguments.json {
         write_json(path, &rows)?;
+        say_written(path);
+    }
+    Ok(())
+}
+
+fn compare(root: &Path, options: &compare::Options) -> Result<()> {
+    let answer = compare::Answer::new(root, options)?;
+    print!("{}", answer.text());
+    if let Some(path) = &options.json {
+        write_json(path, &answer)?;
         say_written(path);
     }
     Ok(())
@@ -199,6 +251,29 @@ mod tests {
         assert!(Arguments::try_parse_from(["quorate-bench", "all", "--record"]).is_ok());
         let error = Arguments::try_parse_from(["quorate-bench", "all", "--record", "--quick"]).err().unwrap();
         assert!(error.to_string().contains("cannot be used with"), "{error}");
+    }
+
+    #[test]
+    fn command_lines_of_a_measurement_and_of_a_report_are_read() {
+        for line in [
+            "batch --json rows.json --quick",
+            "--quick --json rows.json batch",
+            "single --backend portable --dir elsewhere",
+            "report --dir elsewhere",
+            "--dir elsewhere report",
+            "report --html out",
+            "compare --delegates 32 --quorum 22 --rtt 200ms --bandwidth 100Mbit --bad 0 --json compare.json",
+            "--dir elsewhere compare --bad 3",
+        ] {
+            let parsed = Arguments::try_parse_from(["quorate-bench"].into_iter().chain(line.split(' ')));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.err().unwrap());
+        }
+        for line in ["", "nonsense", "batch --rtt 200ms", "compare --rtt 200"] {
+            let words = line.split(' ').filter(|word| !word.is_empty());
+            assert!(Arguments::try_parse_from(["quorate-bench"].into_iter().chain(words)).is_err(), "{line}");
+        }
+        let both = Arguments::try_parse_from(["quorate-bench", "batch", "compare"]).unwrap();
+        assert!(run(&both).unwrap_err().to_string().contains("leave them out"));
     }
 
     /// Rows of one benchmark do not come under the description of another commit, and do not change the description.

@@ -49,15 +49,15 @@ fn name(backend: Backend) -> &'static str {
 
 /// An engine with its work, which asserts its own answer.
 pub(crate) struct Engine<'a> {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) threads: usize,
-    pub(crate) note: &'static str,
+    pub(crate) note: String,
     pub(crate) work: Box<dyn FnMut() + 'a>,
 }
 
 impl<'a> Engine<'a> {
-    pub(crate) fn new(name: &'static str, threads: usize, work: impl FnMut() + 'a) -> Self {
-        Self { name, threads, note: "", work: Box::new(work) }
+    pub(crate) fn new(name: impl Into<String>, threads: usize, work: impl FnMut() + 'a) -> Self {
+        Self { name: name.into(), threads, note: String::new(), work: Box::new(work) }
     }
 
     /// quorate on a back end.
@@ -65,8 +65,8 @@ impl<'a> Engine<'a> {
         Self::new(name(backend), threads, work)
     }
 
-    pub(crate) fn note(self, note: &'static str) -> Self {
-        Self { note, ..self }
+    pub(crate) fn note(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
     }
 }
 
@@ -90,19 +90,16 @@ pub(crate) fn measure(
             }
         }
     }
-    let rows = engines.iter().zip(times).map(|(engine, mut times)| {
-        times.sort_by(f64::total_cmp);
-        let us = Times { min: times[0], median: times[times.len() / 2], max: times[times.len() - 1] };
-        Row {
-            bench: bench.into(),
-            engine: engine.name.into(),
-            threads: engine.threads,
-            n,
-            per: per.into(),
-            figures: Figures::Us(us),
-            latency_ms: None,
-            note: engine.note.into(),
-        }
+    let rows = engines.into_iter().zip(times).map(|(engine, times)| Row {
+        bench: bench.into(),
+        engine: engine.name,
+        threads: engine.threads,
+        n,
+        per: per.into(),
+        figures: Figures::Us(Times::of(times)),
+        latency_ms: None,
+        traffic: None,
+        note: engine.note,
     });
     rows.collect()
 }

@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     plot,
-    row::{Latency, Machine, Row, folder_of_records, short, whole},
+    record::Record,
+    row::{Latency, Row, short, whole},
     speed,
 };
 
@@ -24,7 +25,12 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let threshold = Record::newest_with(root, "threshold")?;
     let drop_in = Record::newest_with(root, "dropin")?;
     let service = Record::newest_with(root, "service")?;
-    let rows = main.rows(&["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas"])?;
+    // Only the list of all rows has these, so they can be missing. It has them already if `main` has the newest.
+    let others = ["schemes", "block", "history"].map(|name| Ok((name, Record::newest_or_none(root, name)?)));
+    let others = others.into_iter().collect::<Result<Vec<_>>>()?;
+    let others = others.into_iter().filter_map(|(name, record)| Some((name, record?)));
+    let rows =
+        main.rows(&["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "gas", "schemes"])?;
     let of_thresholds = threshold.rows(&["threshold"])?;
     let of_the_drop_in = drop_in.rows(&["dropin"])?;
     let of_the_service = service.rows(&["service"])?;
@@ -44,7 +50,10 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     replace(&documents, "service", &format!("{}\n{}", service.source(), under_load(&of_the_service)))?;
     let parts =
         [(&main, &rows), (&threshold, &of_thresholds), (&drop_in, &of_the_drop_in), (&service, &of_the_service)];
-    let all = parts.map(|(record, rows)| format!("{}\n{}", record.source(), full(rows)));
+    let mut all: Vec<_> = parts.iter().map(|(record, rows)| format!("{}\n{}", record.source(), full(rows))).collect();
+    for (name, record) in others.filter(|(_, record)| record.folder != main.folder) {
+        all.push(format!("{}\n{}", record.source(), full(&record.rows(&[name])?)));
+    }
     replace(&documents[2..3], "report", &all.join("\n"))?;
     replace(&documents, "gas", &gas(&rows))?;
     replace(&documents, "gas-short", &gas_short(&rows))?;
@@ -193,7 +202,7 @@ fn full(rows: &[Row]) -> String {
             row.engine,
             row.threads,
             row.per,
-            [latency(row), Some(row.note.clone())]
+            [latency(row), Some(row.remark())]
                 .into_iter()
                 .flatten()
                 .filter(|n| !n.is_empty())
@@ -246,59 +255,10 @@ fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
     Ok(())
 }
 
-/// A folder of rows, and the machine that they were measured on.
-struct Record {
-    folder: PathBuf,
-    machine: Machine,
-}
-
-impl Record {
-    /// The newest one that has the rows of a benchmark. Not every record has all of them.
-    fn newest_with(root: &Path, name: &str) -> Result<Self> {
-        let folder = folder_of_records(root);
-        let entries = fs::read_dir(&folder).with_context(|| {
-            format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
-        })?;
-        let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path()));
-        let records = folders.filter(|path| path.join(format!("{name}.json")).is_file()).filter_map(|folder| {
-            let machine = read(&folder.join("machine.json")).ok()?;
-            Some(Self { folder, machine })
-        });
-        // Of one day, the same record each time.
-        records.max_by_key(|record| (record.machine.date.clone(), record.folder.clone())).with_context(|| {
-            format!("no record of `{name}` in {}: run `quorate-bench {name} --record`", folder.display())
-        })
-    }
-
-    fn rows(&self, names: &[&str]) -> Result<Vec<Row>> {
-        let files = names.iter().map(|name| self.folder.join(format!("{name}.json"))).filter(|file| file.exists());
-        let rows: Result<Vec<Vec<Row>>> = files.map(|file| read(&file)).collect();
-        Ok(rows?.into_iter().flatten().collect())
-    }
-
-    /// Where and when the rows were measured, in a sentence.
-    fn source(&self) -> String {
-        let Self { folder, machine } = self;
-        format!(
-            "Measured {} on {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
-            machine.date,
-            machine.cpu,
-            machine.features.join(", "),
-            machine.compiler,
-            machine.commit,
-            folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        )
-    }
-}
-
-fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is not a record of benchmarks", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::folder_of_records;
 
     /// The report of a repository elsewhere changes nothing but that repository.
     #[test]
@@ -329,6 +289,15 @@ mod tests {
         assert_eq!(written.len(), 7);
         assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
         assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("\nold\n"));
+        let schemes = folder_of_records(root).join("schemes");
+        fs::create_dir_all(&schemes).unwrap();
+        let machine = Record::newest_with(root, "batch").unwrap().folder.join("machine.json");
+        fs::copy(machine, schemes.join("machine.json")).unwrap();
+        let times = serde_json::json!({ "min": 1.0, "median": 2.0, "max": 3.0 });
+        let row = serde_json::json!({ "bench": "multi/sign", "engine": "e", "threads": 1, "n": 32, "per": "whole", "us": times });
+        fs::write(schemes.join("schemes.json"), serde_json::json!([row]).to_string()).unwrap();
+        write(root).unwrap();
+        assert!(fs::read_to_string(root.join("BENCHMARKING.md")).unwrap().contains("| `multi/sign` | 32 | e |"));
         assert_eq!(fs::read(source.join("README.md")).unwrap(), before);
     }
 }

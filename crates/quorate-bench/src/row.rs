@@ -24,6 +24,9 @@ pub(crate) struct Row {
     /// How long a claim or a block took from its intended sending to its verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latency_ms: Option<Latency>,
+    /// What the parties of a protocol sent each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) traffic: Option<Traffic>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) note: String,
 }
@@ -32,6 +35,13 @@ impl Row {
     /// The time or the gas of everything that was measured, not of one claim or point of it.
     pub(crate) fn total(&self) -> f64 {
         self.figures.middle() * if matches!(&self.per[..], "claim" | "point" | "share") { self.n as f64 } else { 1.0 }
+    }
+
+    /// The traffic, if there is any, and the note.
+    pub(crate) fn remark(&self) -> String {
+        let traffic = self.traffic.map(|traffic| traffic.to_string());
+        let parts = traffic.into_iter().chain((!self.note.is_empty()).then(|| self.note.clone()));
+        parts.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -90,12 +100,47 @@ impl Latency {
     }
 }
 
+/// What the delegates of a protocol and its primary sent each other in a run, the message itself not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Traffic {
+    /// Messages from a delegate to the primary in one attempt, each after an answer to the one before.
+    pub(crate) rounds: usize,
+    /// Attempts after the first.
+    pub(crate) restarts: usize,
+    /// Bytes that one delegate sends in the whole run.
+    pub(crate) delegate_bytes: usize,
+    /// Bytes that the primary sends to one delegate in the whole run.
+    pub(crate) primary_bytes: usize,
+    /// Bytes of the final signature, with a bitmap of the signers if the verifier needs one.
+    pub(crate) result_bytes: usize,
+}
+
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rounds, restarts, delegate_bytes, primary_bytes, result_bytes } = self;
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        write!(f, "{}, {}, ", count(*rounds, "round"), count(*restarts, "restart"))?;
+        write!(f, "{delegate_bytes} bytes from a delegate, {primary_bytes} to it, {result_bytes} in the result")
+    }
+}
+
 /// Microseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Times {
     pub(crate) min: f64,
     pub(crate) median: f64,
     pub(crate) max: f64,
+}
+
+impl Times {
+    /// The least, the median and the greatest of some measured times.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub(crate) fn of(mut measured: Vec<f64>) -> Self {
+        measured.sort_by(f64::total_cmp);
+        Self { min: measured[0], median: measured[measured.len() / 2], max: measured[measured.len() - 1] }
+    }
 }
 
 /// The machine on which rows were measured, and what was measured there.
@@ -194,12 +239,14 @@ pub(crate) fn folder_of_records(repository: &Path) -> PathBuf {
     repository.join("benchmarks")
 }
 
-/// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's.
+/// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's. Notes are shown if
+/// a row has traffic, whose figures mean little without them.
 pub(crate) fn table(rows: &[Row]) -> String {
     let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
     let has_latencies = rows.iter().any(|row| row.latency_ms.is_some());
     let [p50, p99] = if has_latencies { ["p50 ms", "p99 ms"] } else { [""; 2] };
-    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p99].map(str::to_owned);
+    let note = if rows.iter().any(|row| row.traffic.is_some()) { "note" } else { "" };
+    let header = ["bench", "engine", "t", "n", heads[0], heads[1], "ratio", p50, p99, note].map(str::to_owned);
     let cells = rows.iter().map(|row| {
         let first = rows.iter().find(|r| r.bench == row.bench && r.n == row.n).unwrap_or(row);
         let [middle, beside] = row.figures.written();
@@ -214,17 +261,19 @@ pub(crate) fn table(rows: &[Row]) -> String {
             format!("{:.2}", first.figures.middle() / row.figures.middle()),
             p50,
             p99,
+            if note.is_empty() { String::new() } else { row.remark() },
         ]
     });
     let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; 9] = std::array::from_fn(width);
     let mut text = String::new();
-    for [bench, engine, numbers @ ..] in &lines {
+    for [bench, engine, numbers @ .., note] in &lines {
         text += &format!("{bench:<0$} {engine:<1$}", widths[0], widths[1]);
         for (number, width) in numbers.iter().zip(&widths[2..]).filter(|(_, width)| **width > 0) {
             text += &format!(" {number:>width$}");
         }
+        text += &format!("  {note}");
         text.truncate(text.trim_end().len());
         text.push('\n');
     }
@@ -311,9 +360,8 @@ mod tests {
         assert!(seen >= 2, "{seen}");
     }
 
-    #[test]
-    fn columns_are_as_wide_as_their_longest() {
-        let row = |bench: &str, n: usize, median: f64| Row {
+    fn row(bench: &str, n: usize, median: f64) -> Row {
+        Row {
             bench: bench.into(),
             engine: "quorate/portable".into(),
             threads: 1,
@@ -321,8 +369,34 @@ mod tests {
             per: "item".into(),
             figures: Figures::Us(Times { min: median, median, max: 2.0 * median }),
             latency_ms: None,
+            traffic: None,
             note: String::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn times_are_the_least_the_median_and_the_greatest() {
+        let Times { min, median, max } = Times::of(vec![3.0, 9.0, 1.0]);
+        assert_eq!((min, median, max), (1.0, 3.0, 9.0));
+    }
+
+    /// The names of the fields are a contract with those who read records.
+    #[test]
+    fn traffic_is_written_and_shown() {
+        let traffic = Traffic { rounds: 2, restarts: 1, delegate_bytes: 98, primary_bytes: 66, result_bytes: 64 };
+        let row = Row { traffic: Some(traffic), note: "ifma".into(), ..row("round/B/primary", 32, 1e3) };
+        let written = serde_json::to_value(&row).unwrap();
+        let expected = r#"{"rounds":2,"restarts":1,"delegate_bytes":98,"primary_bytes":66,"result_bytes":64}"#;
+        assert_eq!(written["traffic"], serde_json::from_str::<serde_json::Value>(expected).unwrap());
+        assert_eq!(serde_json::from_value::<Row>(written).unwrap().traffic, Some(traffic));
+        let shown = "2 rounds, 1 restart, 98 bytes from a delegate, 66 to it, 64 in the result; ifma";
+        assert!(table(&[row]).trim_end().ends_with(shown));
+        let without = serde_json::to_value(self::row("msm/g1", 8, 1.0)).unwrap();
+        assert_eq!(without.get("traffic"), None);
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_longest() {
         let text = table(&[row("field/fp12-cyclotomic-square", 8, 0.006_683), row("msm/g1", 65_536, 1e6)]);
         let widths: Vec<_> = text.lines().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|width| *width == widths[0]), "{text}");

@@ -153,6 +153,7 @@ mod tests {
             per: per.into(),
             figures,
             latency_ms: None,
+            traffic: None,
             note: String::new(),
         }
     }

@@ -5,6 +5,8 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use sha2::{Digest as _, Sha256};
@@ -185,12 +187,27 @@ pub(crate) fn checked(bytes: &[u8]) -> Option<&[u8]> {
     (const_hex::encode(Sha256::digest(json)).as_bytes() == checksum).then_some(json)
 }
 
+/// Locks a file for this program alone.
+///
+/// A program that starts another one gives it a copy of its open files for a moment, and so of their locks. A lock that was just
+/// given up can therefore seem to be held, and is asked for more than once.
 fn lock_alone(file: &File, path: &Path) -> Result<(), FileError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => FileError::Locked { path: path.to_owned() },
-        TryLockError::Error(source) => FileError::Io { action: "lock", path: path.to_owned(), source },
-    })
+    let mut tries = 0;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if tries < LOCK_TRIES => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => {
+                return Err(FileError::Io { action: "lock", path: path.to_owned(), source });
+            }
+        }
+        tries += 1;
+    }
 }
+
+const LOCK_TRIES: u32 = 40;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let mut contents = Vec::new();

@@ -4,7 +4,7 @@ use quorate::{Messages, SourceId};
 
 use crate::hex::from_hex;
 use crate::number::counted;
-use crate::record::{Id, Place, Record, held_bytes};
+use crate::record::{Check, CheckResult, ClaimIndex, Id, OfChain, Place, Record, held_bytes};
 
 /// What the keys, or the messages, of one claim take in memory, at most: 64 MiB. Keys of 48 bytes take less memory than their
 /// text in JSON, so no line that is short enough to be read comes to it, unless its keys are too short to be keys.
@@ -94,7 +94,15 @@ pub(crate) struct Columns {
     pub messages: Option<Vec<Vec<u8>>>,
     pub signature: Option<Vec<u8>>,
     pub source: Option<SourceId>,
+    /// The kind of a signature of a chain. Without it, the next three fields say nothing.
+    pub kind: Option<String>,
+    pub slot: Option<u64>,
+    pub index: Option<ClaimIndex>,
+    pub reason: Option<String>,
 }
+
+/// The name of the check that has failed if a chain itself refutes a claim.
+const CHAIN_CHECK: &str = "chain";
 
 impl Columns {
     /// The record that the fields make, or the reason why they make none.
@@ -130,6 +138,17 @@ impl Columns {
             }
         };
         let signature = self.signature.ok_or("\"signature\" is missing")?;
+        let needed = |name: &str| format!("\"{name}\" is missing; a claim with \"kind\" is of a chain and needs it");
+        let chain = match self.kind {
+            None => None,
+            Some(kind) => Some(OfChain {
+                kind,
+                slot: self.slot.ok_or_else(|| needed("slot"))?,
+                index: self.index.ok_or_else(|| needed("index"))?,
+            }),
+        };
+        let reason = self.reason.filter(|_| chain.is_some());
+        let refuted = reason.map(|reason| Check::decided(CHAIN_CHECK, CheckResult::Failed, reason));
         Ok(Record {
             id: self.id,
             suite: self.suite,
@@ -138,8 +157,9 @@ impl Columns {
             signature,
             source: self.source,
             place,
-            checks: Vec::new(),
+            checks: refuted.into_iter().collect(),
             rests_on: None,
+            chain,
         })
     }
 }
@@ -168,6 +188,30 @@ mod tests {
     fn no_keys_at_all_is_left_to_the_suite() {
         let record = Columns { public_key: None, public_keys: Some(vec![]), ..columns() };
         assert!(record.into_record(Place::Line(1)).unwrap().public_keys.is_empty());
+    }
+
+    #[test]
+    fn a_claim_of_a_chain_has_all_three_fields() {
+        let of_chain = || Columns { kind: Some("exit".into()), slot: Some(9), index: Some(2.into()), ..columns() };
+        let record = of_chain().into_record(Place::Line(1)).unwrap();
+        assert_eq!(record.chain, Some(OfChain { kind: "exit".into(), slot: 9, index: 2.into() }));
+        assert!(record.checks.is_empty());
+        let expected = "\"slot\" is missing; a claim with \"kind\" is of a chain and needs it";
+        assert_eq!(reason(Columns { slot: None, ..of_chain() }), expected);
+        assert!(reason(Columns { index: None, ..of_chain() }).starts_with("\"index\" is missing"));
+        // Fields of these names that are not about a chain.
+        let other = Columns { kind: None, reason: Some("gossip".into()), ..of_chain() };
+        let record = other.into_record(Place::Line(1)).unwrap();
+        assert_eq!((record.chain, record.checks), (None, vec![]));
+    }
+
+    #[test]
+    fn a_claim_that_its_chain_refutes_is_invalid() {
+        let reason = Some("validator: found the validator 9".to_owned());
+        let of_chain = Columns { kind: Some("exit".into()), slot: Some(9), index: Some(2.into()), reason, ..columns() };
+        let record = of_chain.into_record(Place::Line(1)).unwrap();
+        let check = record.failed_check().unwrap();
+        assert_eq!((check.name, check.detail.as_str()), ("chain", "validator: found the validator 9"));
     }
 
     #[test]

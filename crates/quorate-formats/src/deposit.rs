@@ -101,6 +101,7 @@ impl Deposit {
             place,
             checks,
             rests_on: None,
+            chain: None,
         }
     }
 

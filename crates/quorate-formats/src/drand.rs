@@ -79,6 +79,26 @@ impl Iterator for Rounds {
     type Item = Result<Entry, InputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        Some(self.beacon()?.map(|entry| entry.map(|beacon| beacon.record)))
+    }
+}
+
+/// A round, with what its chain is followed by.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Beacon {
+    /// The claim.
+    pub record: Record,
+    /// Its number.
+    pub round: u64,
+    /// What a round of a chained network signs beside its number: the signature of the round before, or in round 1 the genesis seed.
+    /// None on an unchained network.
+    pub previous_signature: Option<Vec<u8>>,
+}
+
+impl Rounds {
+    /// The next entry, as the iterator gives it, but with what joins a round to the one before it.
+    pub fn beacon(&mut self) -> Option<Result<Result<Beacon, Malformed>, InputError>> {
         if self.ended {
             return None;
         }
@@ -86,9 +106,19 @@ impl Iterator for Rounds {
         self.ended = !matches!(entry, Some(Ok(_)));
         entry
     }
-}
 
-impl Rounds {
+    /// The same rounds, whose elements are counted from another number than 0: they go on where another document ended.
+    #[must_use]
+    pub fn counted_from(self, element: u64) -> Self {
+        Self { next: element, ..self }
+    }
+
+    /// The number of the next element.
+    #[must_use]
+    pub fn next_element(&self) -> u64 {
+        self.next
+    }
+
     /// The last chain info that stood on its own, as far as the document was read. It speaks for the rounds after it, also in
     /// documents that the caller reads next ([`DrandOptions::earlier`]).
     #[must_use]
@@ -96,7 +126,7 @@ impl Rounds {
         self.chain_info.as_ref()
     }
 
-    fn advance(&mut self) -> Result<Option<Entry>, InputError> {
+    fn advance(&mut self) -> Result<Option<Result<Beacon, Malformed>>, InputError> {
         loop {
             if let Some(bundle) = &mut self.bundle {
                 match self.elements.element_of(&mut bundle.beacons)? {
@@ -147,14 +177,14 @@ impl Rounds {
         }
     }
 
-    fn round(&mut self, element: &Element) -> Result<Entry, InputError> {
+    fn round(&mut self, element: &Element) -> Result<Result<Beacon, Malformed>, InputError> {
         let place = self.place();
         match json::object::<Round>(self.elements.text(element)) {
             Err(error) => Ok(Err(Malformed::new(place, error.to_string()))),
             Ok(round) => {
                 let chain = self.current.as_ref().ok_or(InputError::ChainUnknown { place })?;
                 let rule = Rule::choose(self.options.suite.as_deref(), chain)?;
-                Ok(round.into_record(chain, rule, place).map_err(|reason| Malformed::new(place, reason)))
+                Ok(round.into_beacon(chain, rule, place).map_err(|reason| Malformed::new(place, reason)))
             }
         }
     }
@@ -217,7 +247,7 @@ struct Round {
 }
 
 impl Round {
-    fn into_record(self, chain: &ChainInfo, rule: Rule<'_>, place: Place) -> Result<Record, String> {
+    fn into_beacon(self, chain: &ChainInfo, rule: Rule<'_>, place: Place) -> Result<Beacon, String> {
         let round = self.round.0;
         if round == 0 {
             return Err(
@@ -227,6 +257,7 @@ impl Round {
         }
         let mut checks = Vec::new();
         checks.extend(self.randomness_check());
+        let mut previous_signature = None;
         let message = match rule.chaining {
             Chaining::Unchained => message(&[], round),
             Chaining::UnchainedKeccak => Keccak256::digest(round.to_be_bytes()).into(),
@@ -237,10 +268,11 @@ impl Round {
                 let previous = previous.ok_or_else(|| {
                     format!("round {round} lacks \"previous_signature\", which a round of a chained network signs")
                 })?;
+                previous_signature = Some(previous.to_vec());
                 message(previous, round)
             }
         };
-        Ok(Record {
+        let record = Record {
             id: Some(Id::number(round)),
             suite: Some(rule.suite.to_owned()),
             public_keys: vec![chain.public_key.clone()],
@@ -250,7 +282,9 @@ impl Round {
             place,
             checks,
             rests_on: None,
-        })
+            chain: None,
+        };
+        Ok(Beacon { record, round, previous_signature })
     }
 
     /// The randomness of a round is the hash of its signature.

@@ -6,6 +6,8 @@ use thiserror::Error;
 
 use crate::format::{Foreign, Format};
 use crate::record::Place;
+#[cfg(feature = "arrow")]
+use crate::table::ColumnFault;
 
 /// The input cannot be read, or not any further. Nothing follows it.
 ///
@@ -197,6 +199,61 @@ pub enum ArrowStreamError {
         /// The message of the Arrow library.
         reason: String,
     },
+}
+
+#[cfg(feature = "arrow")]
+impl From<ColumnFault> for ArrowStreamError {
+    fn from(fault: ColumnFault) -> Self {
+        match fault {
+            ColumnFault::Missing { name, found } => Self::MissingColumn { name, found },
+            ColumnFault::Type { name, found, expected } => Self::ColumnType { name, found, expected },
+        }
+    }
+}
+
+/// A batch of Arrow arrays in memory that holds no claims.
+#[cfg(feature = "arrow")]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ArrowBatchError {
+    /// A column that every claim needs is missing.
+    #[error("the table has no column {name}, which every claim needs; it has the columns: {found}")]
+    MissingColumn {
+        /// The column, with its alternative.
+        name: &'static str,
+        /// The columns that are there.
+        found: String,
+    },
+
+    /// A column has a type that cannot hold what its name says.
+    #[error("the column \"{name}\" has the type {found}, expected {expected}; cast the column to such a type")]
+    ColumnType {
+        /// The column.
+        name: &'static str,
+        /// Its type.
+        found: String,
+        /// The types that can hold it.
+        expected: &'static str,
+    },
+
+    /// A column points outside its own memory, or has text that is not UTF-8.
+    #[error("the column \"{name}\" is damaged: {reason}; read the table again")]
+    Damaged {
+        /// The column.
+        name: &'static str,
+        /// The message of the Arrow library.
+        reason: String,
+    },
+}
+
+#[cfg(feature = "arrow")]
+impl From<ColumnFault> for ArrowBatchError {
+    fn from(fault: ColumnFault) -> Self {
+        match fault {
+            ColumnFault::Missing { name, found } => Self::MissingColumn { name, found },
+            ColumnFault::Type { name, found, expected } => Self::ColumnType { name, found, expected },
+        }
+    }
 }
 
 /// A Parquet file that cannot be read, or not any further.

@@ -38,6 +38,15 @@ pub fn object_and_unknown<'a, T: Deserialize<'a>>(
     })
 }
 
+/// Reads one value, of a field that is read later than the object around it.
+pub(crate) fn value<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let reason = error.to_string();
+        // The place in the text says no more than the field does.
+        shown(reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason))
+    })
+}
+
 /// Why a text is not the object that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

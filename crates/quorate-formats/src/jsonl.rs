@@ -4,6 +4,9 @@
 //! {"id": 7, "suite": "eth2", "public_keys": ["0x…", "0x…"], "message": "0x…", "signature": "0x…", "source": "peer-1"}
 //! ```
 //!
+//! A claim that a chain gave also has `kind` (text), `slot` (a number) and `index` (a number, or text such as "0.1"); without `kind`,
+//! the others are not read. If such a claim has a `reason`, its chain refutes it, and it is invalid.
+//!
 //! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are accepted. Unknown fields are skipped, and
 //! [`JsonLines::take_unknown`] names them. A field that occurs twice is an error. An input whose first character is `[` is read as one JSON array of such objects.
 
@@ -23,7 +26,8 @@ use crate::entry::{Entry, Malformed};
 use crate::error::InputError;
 use crate::format::{BYTE_ORDER_MARK, Format};
 use crate::json::{self, ObjectError};
-use crate::record::{Id, Place, Record};
+use crate::number::Uint;
+use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// The longest line that is read: 64 MiB, a claim of about 600,000 keys. A longer line is reported and skipped, not buffered.
 pub const LINE_LIMIT: usize = 64 << 20;
@@ -47,6 +51,16 @@ impl<R: BufRead> JsonLines<R> {
     /// Starts to read claims.
     pub fn new(reader: R) -> Self {
         Self::with_limit(reader, LINE_LIMIT)
+    }
+
+    /// Starts to read in the middle of a file, at the beginning of the line with this number, which counts from 1.
+    pub fn at_line(reader: R, number: u64) -> Self {
+        let mut lines = Self::new(reader);
+        if number > 1 {
+            // What is special at the beginning of a file is not so here: a byte order mark, an array.
+            (lines.state, lines.lines, lines.entries) = (State::Lines, number - 1, 1);
+        }
+        lines
     }
 
     /// Starts to read one JSON document: a claim that may stand on several lines, or an array of claims.
@@ -255,6 +269,14 @@ struct Fields<'a> {
     messages: Option<Many<OfMessages>>,
     signature: Option<One<OfSignature>>,
     source: Option<SourceId>,
+    #[serde(borrow)]
+    kind: Option<Text<'a>>,
+    #[serde(borrow)]
+    slot: Option<&'a RawValue>,
+    #[serde(borrow)]
+    index: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<&'a RawValue>,
 }
 
 impl Fields<'_> {
@@ -268,6 +290,16 @@ impl Fields<'_> {
         if let Some(SourceId::Name(name)) = &self.source {
             check_name("source", name.len())?;
         }
+        let (mut slot, mut index, mut reason) = (None, None, None);
+        if let Some(kind) = &self.kind {
+            check_name("kind", kind.0.len())?;
+            slot = self.slot.map(|raw| field::<Uint>("slot", raw)).transpose()?.flatten().map(|slot| slot.0);
+            index = self.index.map(|raw| field::<InBlock>("index", raw)).transpose()?.flatten().map(|index| index.0);
+            reason = self.reason.map(|raw| field::<Text<'_>>("reason", raw)).transpose()?.flatten();
+        }
+        if let Some(reason) = &reason {
+            check_name("reason", reason.0.len())?;
+        }
         Ok(Columns {
             id: self.id.map_or(Ok(None), Id::from_json)?,
             suite: self.suite.map(|text| text.0.into_owned()),
@@ -277,7 +309,46 @@ impl Fields<'_> {
             messages: self.messages.map(|many| many.0),
             signature: self.signature.map(|one| one.0),
             source: self.source,
+            kind: self.kind.map(|text| text.0.into_owned()),
+            slot,
+            index,
+            reason: reason.map(|text| text.0.into_owned()),
         })
+    }
+}
+
+/// A field that is read only beside another one; none for null.
+fn field<'a, T: Deserialize<'a>>(name: &str, raw: &'a RawValue) -> Result<Option<T>, String> {
+    json::value(raw.get()).map_err(|reason| format!("{name:?}: {reason}"))
+}
+
+/// The place of a signature in its block: a number, or text.
+struct InBlock(ClaimIndex);
+
+impl<'de> Deserialize<'de> for InBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl de::Visitor<'_> for Visitor {
+            type Value = InBlock;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number from 0, or a text such as \"0.1\"")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<InBlock, E> {
+                let operation = usize::try_from(number);
+                operation
+                    .map(|number| InBlock(number.into()))
+                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<InBlock, E> {
+                text.parse().map(InBlock).map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
     }
 }
 
@@ -385,6 +456,7 @@ mod tests {
     use quorate::Messages;
 
     use super::*;
+    use crate::record::OfChain;
 
     const GOOD: &str = r#"{"public_key":"01","message":"02","signature":"03"}"#;
 
@@ -415,6 +487,34 @@ mod tests {
         assert_eq!(record.messages, Messages::Each(vec![[].into(), [255].into()]));
         assert_eq!(record.signature, [0xcc]);
         assert_eq!(record.source, Some(SourceId::from("peer")));
+    }
+
+    #[test]
+    fn fields_of_a_chain() {
+        let line = |fields: &str| format!(r#"{{"public_key":"01","message":"02","signature":"03",{fields}}}"#);
+        let chain = |fields: &str| read(line(fields)).remove(0).unwrap().chain;
+        let of = |index: &str| Some(OfChain { kind: "exit".into(), slot: 7, index: index.parse().unwrap() });
+        assert_eq!(chain(r#""kind":"exit","slot":7,"index":0"#), of("0"));
+        assert_eq!(chain(r#""kind":"exit","slot":"7","index":"0.1""#), of("0.1"));
+        assert_eq!(chain(r#""index":{"any":1},"slot":"x","reason":[]"#), None);
+        assert_eq!(chain(r#""kind":null,"slot":7"#), None);
+        for (fields, expected) in [
+            (r#""kind":"exit","index":0"#, "\"slot\" is missing"),
+            (r#""kind":"exit","slot":7,"index":null"#, "\"index\" is missing"),
+            (r#""kind":"exit","slot":-7,"index":0"#, "\"slot\": found integer `-7`, expected an integer from 0"),
+            (r#""kind":"exit","slot":7,"index":"1.x""#, "\"index\": found string \"1.x\", expected a number from 0"),
+            (r#""kind":"exit","slot":7,"index":1.5"#, "\"index\": found floating point `1.5`"),
+            (r#""kind":3,"slot":7,"index":1"#, "\"kind\": found integer `3`, expected a string"),
+        ] {
+            let reason = reason(&line(fields));
+            assert!(reason.starts_with(expected), "{reason}");
+        }
+        let refuted =
+            read(line(r#""kind":"exit","slot":7,"index":0,"reason":"validator: found 9""#)).remove(0).unwrap();
+        assert_eq!(refuted.failed_check().unwrap().detail, "validator: found 9");
+        let mut lines = JsonLines::new(line(r#""kind":"exit","slot":7,"index":0,"reason":null"#).leak().as_bytes());
+        assert!(lines.next().unwrap().unwrap().unwrap().checks.is_empty());
+        assert!(lines.take_unknown().is_empty());
     }
 
     #[test]
@@ -630,6 +730,11 @@ mod tests {
         if let Some(source) = &record.source {
             object.insert("source".into(), serde_json::to_value(source).unwrap());
         }
+        if let Some(OfChain { kind, slot, index }) = &record.chain {
+            object.insert("kind".into(), kind.as_str().into());
+            object.insert("slot".into(), (*slot).into());
+            object.insert("index".into(), index.to_string().into());
+        }
         serde_json::Value::from(object).to_string()
     }
 
@@ -641,8 +746,12 @@ mod tests {
             any::<u64>().prop_map(SourceId::Number),
             ".*".prop_map(|name| SourceId::from(&name[..]))
         ]);
-        (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), source).prop_map(
-            |(id, suite, pairs, shared, signature, source)| {
+        let index = (any::<usize>(), prop::option::of(any::<usize>()));
+        let index = index.prop_map(|(operation, half)| ClaimIndex { operation, half });
+        let chain = (".*", any::<u64>(), index).prop_map(|(kind, slot, index)| OfChain { kind, slot, index });
+        let chain = prop::option::of(chain);
+        (id, prop::option::of(".*"), pairs, prop::option::of(bytes()), bytes(), source, chain).prop_map(
+            |(id, suite, pairs, shared, signature, source, chain)| {
                 let (public_keys, each): (_, Vec<_>) = pairs.into_iter().unzip();
                 let each = Messages::Each(each.into_iter().map(Into::into).collect());
                 Record {
@@ -655,6 +764,7 @@ mod tests {
                     place: Place::Line(1),
                     checks: vec![],
                     rests_on: None,
+                    chain,
                 }
             },
         )

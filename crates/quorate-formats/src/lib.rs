@@ -16,7 +16,7 @@
 //! |---|---|---|
 //! | [`jsonl`] | one claim a line | line by line |
 //! | `parquet` | one claim a row | batch by batch, from a file; needs the feature `parquet` |
-//! | `arrow` | one claim a row | batch by batch, from a stream in memory; needs the feature `arrow` |
+//! | `arrow` | one claim a row | batch by batch, from a stream in memory or from batches in memory; needs the feature `arrow` |
 //! | [`drand`] | rounds of a drand chain | element by element, from a document in memory |
 //! | [`light_client`] | Ethereum light-client updates, JSON or SSZ | whole documents, all of them before the first claim |
 //! | [`deposit`] | deposits of Ethereum validators | element by element, from a document in memory |
@@ -33,7 +33,7 @@
 //! reports it, and reading goes on. An input that cannot be read any further is an [`InputError`], and nothing follows it.
 //!
 //! The features `parquet`, `arrow` and `compression` are off by default: Arrow and Parquet are about forty more crates to compile,
-//! and zstd is C. The command line turns `parquet` and `compression` on, and the server `arrow`.
+//! and zstd is C. The command line turns `parquet` and `compression` on, and the server and the Python package `arrow`.
 
 #![forbid(unsafe_code)]
 
@@ -45,6 +45,8 @@ mod record;
 mod entry;
 // Why an input cannot be read any further.
 mod error;
+// Verdicts about claims, as they are written.
+mod verdict_line;
 
 // One module for each format, and the guess which format an input has.
 
@@ -81,11 +83,12 @@ mod number;
 
 pub use document::DOCUMENT_LIMIT;
 pub use entry::{Entry, Malformed};
-#[cfg(feature = "arrow")]
-pub use error::ArrowStreamError;
 pub use error::InputError;
 #[cfg(feature = "parquet")]
 pub use error::ParquetFileError;
+#[cfg(feature = "arrow")]
+pub use error::{ArrowBatchError, ArrowStreamError};
 pub use format::{Foreign, Format, PEEK_LIMIT, Peeked, UnknownFormat, guess, peek};
 pub use hex::{NotHex, from_hex};
-pub use record::{Check, CheckResult, Id, Origin, Place, Record, SuiteError, plain};
+pub use record::{Check, CheckResult, ClaimIndex, Id, NotAnIndex, OfChain, Origin, Place, Record, SuiteError, plain};
+pub use verdict_line::{At, ChainVerdictLine, SignatureName, VerdictLine};

@@ -1,7 +1,8 @@
 //! Claims as Parquet: one row a claim, with the column names of JSON Lines.
 //!
 //! A text column holds hexadecimal digits. A binary column, plain or of fixed size, holds the bytes themselves. The plural
-//! columns are lists of either. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
+//! columns are lists of either. A claim of a chain has `kind` (text), `slot` (an integer) and `index` (an integer or text), as in JSON
+//! Lines. Other columns are not read. A cell may be null where JSON Lines may leave its field out.
 //!
 //! Memory is bounded, whatever the file states: see [`PAGE_LIMIT`], [`PAGES_LIMIT`], [`DICTIONARY_LIMIT`], [`ELEMENTS_LIMIT`]
 //! and [`ROW_LIMIT`]. Sizes that the file declares are checked before memory is allocated for them, and a value that many rows
@@ -13,10 +14,13 @@ mod column;
 mod declared;
 mod pages;
 mod whole_file;
+// Claims of a chain, written.
+mod write;
 
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -28,10 +32,11 @@ use self::declared::check_footer;
 use self::pages::Budget;
 pub use self::pages::{DICTIONARY_LIMIT, ELEMENTS_LIMIT, PAGE_LIMIT, PAGES_LIMIT};
 use self::whole_file::WholeFile;
+pub use self::write::{BYTES_OF_A_GROUP, ChainRow, ChainRows, ROWS_OF_A_GROUP};
 use crate::entry::{Entry, Malformed};
 use crate::error::{InputError, ParquetFileError};
 use crate::record::Place;
-use crate::table::{COLUMNS, ColumnFault, Named, check_columns, record};
+use crate::table::{ColumnFault, Named, check_columns, read_columns, record};
 
 /// What the keys, or the messages, of one row take in memory, at most: 64 MiB, as for a line of JSON.
 pub const ROW_LIMIT: usize = crate::columns::HELD_LIMIT;
@@ -42,10 +47,12 @@ pub const ROW_LIMIT: usize = crate::columns::HELD_LIMIT;
 pub struct ParquetRows {
     file: Arc<WholeFile>,
     metadata: ParquetMetaData,
+    footer: (u64, u64),
     columns: Vec<(Named, Column)>,
     budget: Budget,
-    /// The row group that is read next, and the rows that are left of the one before it.
+    /// The row group that is read next, where to end, and the rows that are left of the group before it.
     group: usize,
+    end: usize,
     left: u64,
     rows: u64,
     ended: bool,
@@ -60,7 +67,9 @@ impl ParquetRows {
     pub fn open(mut file: File) -> Result<Self, InputError> {
         check_marks(&mut file)?;
         let unfit = |reason: String| ParquetFileError::NotParquet { reason };
-        check_footer(&footer(&mut file)?).map_err(|error| unfit(error.to_string()))?;
+        let (start, bytes) = footer(&mut file)?;
+        check_footer(&bytes).map_err(|error| unfit(error.to_string()))?;
+        let footer = (start, bytes.len() as u64);
         let file = Arc::new(WholeFile(file));
         let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(file.as_ref())).map_err(unfit)?;
         let parts = metadata.file_metadata().schema_descr();
@@ -70,18 +79,59 @@ impl ParquetRows {
             ColumnFault::Missing { name, found } => ParquetFileError::MissingColumn { name, found },
             ColumnFault::Type { name, found, expected } => ParquetFileError::ColumnType { name, found, expected },
         })?;
-        let columns = COLUMNS.into_iter().filter_map(|name| {
+        let columns = read_columns(&schema).filter_map(|name| {
             let kind = schema.field_with_name(name).ok()?.data_type().clone();
             Some((Named { name, kind }, Column::find(parts, name)?))
         });
         let columns = columns.collect();
-        Ok(Self { file, metadata, columns, budget: Budget::default(), group: 0, left: 0, rows: 0, ended: false })
+        let end = metadata.num_row_groups();
+        let budget = Budget::default();
+        Ok(Self { file, metadata, footer, columns, budget, group: 0, end, left: 0, rows: 0, ended: false })
+    }
+
+    /// The row groups of the file. Each can be read by itself.
+    ///
+    /// # Errors
+    /// The footer states sizes that no file has.
+    pub fn groups(&self) -> Result<Vec<RowGroup>, InputError> {
+        let groups = self.metadata.row_groups().iter().map(|group| {
+            let parts = contained(|| -> Result<_, std::convert::Infallible> {
+                Ok(group.columns().iter().map(|column| column.byte_range()).collect::<Vec<_>>())
+            });
+            let unfit = |reason| InputError::from(ParquetFileError::NotParquet { reason });
+            let rows = u64::try_from(group.num_rows());
+            let rows = rows.map_err(|_| unfit("a row group states a negative number of rows".to_owned()))?;
+            Ok(RowGroup { rows, parts: parts.map_err(unfit)? })
+        });
+        groups.collect()
+    }
+
+    /// Where the footer stands, which describes all groups: offset and length, in bytes.
+    #[must_use]
+    pub fn footer(&self) -> (u64, u64) {
+        self.footer
+    }
+
+    /// The rows of some row groups alone. Each row keeps its number in the file.
+    ///
+    /// # Errors
+    /// The file has no such groups.
+    pub fn of_groups(mut self, groups: Range<usize>) -> Result<Self, InputError> {
+        let all = self.groups()?;
+        if groups.start > groups.end || groups.end > all.len() {
+            let reason =
+                format!("found {} row groups, expected those from {} to {}", all.len(), groups.start, groups.end);
+            return Err(ParquetFileError::NotParquet { reason }.into());
+        }
+        self.rows = all[..groups.start].iter().fold(0, |sum, group| sum.saturating_add(group.rows));
+        (self.group, self.end) = (groups.start, groups.end);
+        Ok(self)
     }
 
     fn advance(&mut self) -> Result<Option<Entry>, InputError> {
         let damaged = |row| move |reason| ParquetFileError::Damaged { row, reason };
         while self.left == 0 {
-            if self.group == self.metadata.num_row_groups() {
+            if self.group == self.end {
                 return Ok(None);
             }
             let group = self.metadata.row_group(self.group);
@@ -119,6 +169,16 @@ impl Iterator for ParquetRows {
     }
 }
 
+/// A part of a Parquet file that can be read by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowGroup {
+    /// The number of its rows.
+    pub rows: u64,
+    /// Where its columns stand in the file: offset and length, in bytes.
+    pub parts: Vec<(u64, u64)>,
+}
+
 const MAGIC: [u8; 4] = *b"PAR1";
 /// The two marks and the length of the footer.
 const SMALLEST_FILE: u64 = 12;
@@ -141,8 +201,8 @@ fn check_marks(file: &mut File) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The bytes of the footer.
-fn footer(file: &mut File) -> Result<Vec<u8>, InputError> {
+/// Where the footer stands, and its bytes.
+fn footer(file: &mut File) -> Result<(u64, Vec<u8>), InputError> {
     let mut length = [0; 4];
     let end = file.seek(SeekFrom::End(-8))?;
     file.read_exact(&mut length)?;
@@ -154,7 +214,7 @@ fn footer(file: &mut File) -> Result<Vec<u8>, InputError> {
     file.seek(SeekFrom::Start(start))?;
     // Read no more than what a footer may have, and one byte.
     file.take(length.min(declared::FOOTER_LIMIT as u64 + 1)).read_to_end(&mut footer)?;
-    Ok(footer)
+    Ok((start, footer))
 }
 
 /// Calls into the Parquet reader, and makes an error of a panic in there.

@@ -1,6 +1,7 @@
 //! What a line, a row or an element of the input says, before its bytes are decoded to points.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use quorate::{AnySuite, ClaimBytes, Messages, SourceId, UnknownSuite};
@@ -29,6 +30,8 @@ pub struct Record {
     pub checks: Vec<Check>,
     /// The claim that proves these keys. If that claim is invalid, so is this one.
     pub rests_on: Option<Origin>,
+    /// Which signature of a chain it is, if a chain gave the claim.
+    pub chain: Option<OfChain>,
 }
 
 impl Record {
@@ -54,7 +57,7 @@ impl Record {
     /// How many bytes of memory the record takes, with what its lists take beside their content.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let Self { id, suite, public_keys, messages, signature, source, checks, .. } = self;
+        let Self { id, suite, public_keys, messages, signature, source, checks, chain, .. } = self;
         let headers = |lists: usize| lists * size_of::<Vec<u8>>();
         let messages = match messages {
             Messages::Shared(message) => SHARED + message.len(),
@@ -75,8 +78,66 @@ impl Record {
             + suite.as_ref().map_or(0, String::capacity)
             + source
             + checks.iter().map(|check| size_of::<Check>() + check.detail.capacity()).sum::<usize>()
+            + chain.as_ref().map_or(0, |chain| chain.kind.capacity())
     }
 }
+
+/// Which signature of a chain a claim is: the fields `kind`, `slot` and `index`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_structs, reason = "it is the three fields")]
+pub struct OfChain {
+    /// What is signed: "attestation", "beacon".
+    pub kind: String,
+    /// The slot, the round or the height of the block in which it stands.
+    pub slot: u64,
+    /// Where in the block it stands.
+    pub index: ClaimIndex,
+}
+
+/// The place of a signature among those of its kind in a block: `3`, or of a slashing, which has two, `0.0` and `0.1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::exhaustive_structs, reason = "it is two numbers")]
+pub struct ClaimIndex {
+    /// The place of the operation in its list, from 0.
+    pub operation: usize,
+    /// Of a slashing: which of its two signatures.
+    pub half: Option<usize>,
+}
+
+impl From<usize> for ClaimIndex {
+    fn from(operation: usize) -> Self {
+        Self { operation, half: None }
+    }
+}
+
+impl fmt::Display for ClaimIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.half {
+            None => write!(f, "{}", self.operation),
+            Some(half) => write!(f, "{}.{half}", self.operation),
+        }
+    }
+}
+
+impl FromStr for ClaimIndex {
+    type Err = NotAnIndex;
+
+    /// Reads what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, NotAnIndex> {
+        let number = |digits: &str| digits.parse::<usize>().map_err(|_| NotAnIndex);
+        let index = match text.split_once('.') {
+            None => Self::from(number(text)?),
+            Some((operation, half)) => Self { operation: number(operation)?, half: Some(number(half)?) },
+        };
+        // `parse` also takes a plus sign and leading zeros.
+        if index.to_string() == text { Ok(index) } else { Err(NotAnIndex) }
+    }
+}
+
+/// A text that is no place of a signature in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected the place of the signature in its block: a number from 0, or two such as \"0.1\"")]
+pub struct NotAnIndex;
 
 /// What an element of a list of byte strings takes: its place in the list, its bytes, and the allocator's own word for them.
 pub(crate) fn held_bytes(element: &Vec<u8>) -> usize {
@@ -192,6 +253,12 @@ pub enum Place {
     Row(u64),
     /// An element of a document, counted from 0 as in `jq '.[3]'`.
     Element(u64),
+    /// A slot of a chain.
+    Slot(u64),
+    /// A round of a drand chain.
+    Round(u64),
+    /// A height of a chain.
+    Height(u64),
 }
 
 impl fmt::Display for Place {
@@ -200,6 +267,9 @@ impl fmt::Display for Place {
             Self::Line(line) => write!(f, "line {line}"),
             Self::Row(row) => write!(f, "row {row}"),
             Self::Element(index) => write!(f, "element [{index}]"),
+            Self::Slot(slot) => write!(f, "slot {slot}"),
+            Self::Round(round) => write!(f, "round {round}"),
+            Self::Height(height) => write!(f, "height {height}"),
         }
     }
 }
@@ -336,6 +406,17 @@ mod tests {
         assert_eq!(lines[0], "  failed       current_sync_committee_branch: expected");
         assert!(lines[1].trim_start().starts_with("0x0101") && lines[2].contains("0x0202"), "{lines:#?}");
         assert_eq!(Check::decided("a", CheckResult::Passed, "b c").lines(), ["  passed       a: b c"]);
+    }
+
+    #[test]
+    fn an_index_is_read_as_it_is_written() {
+        for (text, operation, half) in [("0", 0, None), ("17", 17, None), ("0.1", 0, Some(1)), ("3.0", 3, Some(0))] {
+            let index = ClaimIndex { operation, half };
+            assert_eq!((text.parse(), index.to_string().as_str()), (Ok(index), text));
+        }
+        for bad in ["", "-1", "+1", "00", "1.", ".1", "1.2.3", "0.01", "a", " 1", "18446744073709551616"] {
+            assert_eq!(bad.parse::<ClaimIndex>(), Err(NotAnIndex), "{bad}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use quorate::SourceId;
 use serde_json::value::RawValue;
 
 use crate::columns::{Columns, Field, Held, check_name};
-use crate::record::{Id, Place, Record};
+use crate::record::{ClaimIndex, Id, Place, Record};
 
 /// A column's name, and the type of its values.
 #[derive(Debug)]
@@ -41,10 +41,25 @@ pub(crate) enum ColumnFault {
 }
 
 /// The columns that are read. Others are skipped.
-pub(crate) const COLUMNS: [&str; 8] =
-    ["id", "suite", "public_key", "public_keys", "message", "messages", "signature", "source"];
+pub(crate) const COLUMNS: [&str; 12] = [
+    "id",
+    "suite",
+    "public_key",
+    "public_keys",
+    "message",
+    "messages",
+    "signature",
+    "source",
+    "kind",
+    "slot",
+    "index",
+    "reason",
+];
+/// Columns that say something beside `kind` alone. In a table without it they can be of any type, and are not read.
+const OF_A_CHAIN: [&str; 3] = ["slot", "index", "reason"];
 const BYTES: [&str; 3] = ["public_key", "message", "signature"];
-const LISTS: [&str; 2] = ["public_keys", "messages"];
+pub(crate) const LISTS: [&str; 2] = ["public_keys", "messages"];
+const TEXTS: [&str; 3] = ["suite", "kind", "reason"];
 
 /// Checks that a table has the columns that every claim needs, of types that can hold them.
 pub(crate) fn check_columns(schema: &Schema) -> Result<(), ColumnFault> {
@@ -59,7 +74,7 @@ pub(crate) fn check_columns(schema: &Schema) -> Result<(), ColumnFault> {
             return Err(ColumnFault::Missing { name, found: found.join(", ") });
         }
     }
-    for name in COLUMNS {
+    for name in read_columns(schema) {
         let mut of_that_name = schema.fields().iter().filter(|field| field.name() == name);
         let Some(field) = of_that_name.next() else { continue };
         let kind = field.data_type();
@@ -70,9 +85,11 @@ pub(crate) fn check_columns(schema: &Schema) -> Result<(), ColumnFault> {
                 matches!(kind, DataType::List(item) if holds_bytes(item.data_type())),
                 "a list of text (hexadecimal digits) or binary",
             )
-        } else if name == "suite" {
+        } else if TEXTS.contains(&name) {
             (*kind == DataType::Utf8, "text")
-        } else if name == "source" {
+        } else if name == "slot" {
+            (kind.is_integer(), "an integer")
+        } else if name == "source" || name == "index" {
             (*kind == DataType::Utf8 || kind.is_integer(), "text or an integer")
         } else {
             (holds_id(kind), "text, a number or a boolean")
@@ -85,6 +102,12 @@ pub(crate) fn check_columns(schema: &Schema) -> Result<(), ColumnFault> {
         }
     }
     Ok(())
+}
+
+/// The columns of a table that are read.
+pub(crate) fn read_columns(schema: &Schema) -> impl Iterator<Item = &'static str> {
+    let of_a_chain = schema.fields().iter().any(|field| field.name() == "kind");
+    COLUMNS.into_iter().filter(move |name| of_a_chain || !OF_A_CHAIN.contains(name))
 }
 
 fn holds_bytes(kind: &DataType) -> bool {
@@ -122,6 +145,12 @@ pub(crate) fn record<'a, B: AsRef<[u8]>>(
             "id" => fields.id = id(&value, kind)?,
             "suite" => fields.suite = Some(text(name, &value)?),
             "source" => fields.source = Some(source(&value, kind)?),
+            "kind" => fields.kind = Some(text(name, &value)?),
+            // Without a kind, which stands before them, these say nothing.
+            "slot" | "index" | "reason" if fields.kind.is_none() => {}
+            "slot" => fields.slot = Some(slot(&value, kind)?),
+            "index" => fields.index = Some(index(&value, kind)?),
+            "reason" => fields.reason = Some(text(name, &value)?),
             "public_key" => fields.public_key = Some(bytes(Field::PublicKeys)?),
             "message" => fields.message = Some(bytes(Field::Messages)?),
             "signature" => fields.signature = Some(bytes(Field::Signature)?),
@@ -179,6 +208,19 @@ fn source<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<SourceId,
     json.parse()
         .map(SourceId::Number)
         .map_err(|_| format!("\"source\": found {json}, expected an integer from 0 to 2^64 - 1"))
+}
+
+fn slot<B>(value: &Value<B>, kind: &DataType) -> Result<u64, String> {
+    let number = scalar(value, kind).unwrap_or_default();
+    number.parse().map_err(|_| format!("\"slot\": found {number}, expected an integer from 0 to 2^64 - 1"))
+}
+
+fn index<B: AsRef<[u8]>>(value: &Value<B>, kind: &DataType) -> Result<ClaimIndex, String> {
+    let written = match kind {
+        DataType::Utf8 => text("index", value)?,
+        _ => scalar(value, kind).unwrap_or_default(),
+    };
+    written.parse().map_err(|error| format!("\"index\": found {written:?}, {error}"))
 }
 
 /// A number or a boolean as JSON writes it. Unsigned numbers are in the bits of signed ones, as in Parquet.

@@ -39,9 +39,29 @@ pub enum MisuseError {
         /// The index in the key set.
         index: usize,
     },
-    /// A multi-signature in a suite whose scheme is not POP: its messages must differ or contain the key.
-    #[error("keys of the suite {0} cannot be summed over one message: its scheme is not POP")]
+    /// A multi-signature in a suite whose messages must differ or contain the key.
+    #[error("keys of the suite {0} cannot be summed over one message: its scheme is neither POP nor BDN")]
+    NoSumOverOneMessage(&'static str),
+    /// A proof of possession in a suite that has none.
+    #[error("the suite {0} has no proofs of possession: its scheme is not POP")]
     NoProofsOfPossession(&'static str),
+    /// Coefficients in a suite that has none.
+    #[error("the suite {0} has no coefficients: its scheme is not BDN")]
+    NoCoefficients(&'static str),
+    /// A key occurs twice where a set of signers is asked for.
+    #[error("key {index} (counted from 0) is there before, but a set of signers has each key once")]
+    RepeatedKey {
+        /// The index of its second occurrence.
+        index: usize,
+    },
+    /// A roster is larger than its coefficients are safe for.
+    #[error("a roster of {members} members: its coefficients are safe for at most {most}")]
+    RosterTooLarge {
+        /// Keys in the roster.
+        members: usize,
+        /// The most that are allowed.
+        most: usize,
+    },
 }
 
 /// `Aggregate` (section 2.8). The sum does not say whether any of the signatures is valid.

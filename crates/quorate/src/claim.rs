@@ -14,11 +14,12 @@
 //! # Ok::<(), aggregate::MisuseError>(())
 //! ```
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{collections::HashSet, fmt, hash::Hash, sync::Arc};
 
-use quorate_curve::Group;
+use quorate_curve::{Group, Weight};
 
 use crate::{
+    bdn,
     key::PublicKey,
     signature::{Signature, UncheckedSignature},
     suite::{Scheme, Suite},
@@ -117,8 +118,11 @@ pub struct Claim<S: Suite> {
 /// The statements of a claim.
 #[derive(Clone, Debug)]
 pub(crate) enum Statements<S: Suite> {
-    /// All keys signed one message: `FastAggregateVerify`, in which the sum of the keys must not be the identity.
+    /// All keys signed one message: `FastAggregateVerify`, in which the sum of the keys must not be the identity. In a BDN suite
+    /// two or more keys have the coefficients of their set.
     Shared(Vec<PublicKey<S>>, Arc<[u8]>),
+    /// The rest of a claim with coefficients: those of the set that the claim was about.
+    Weighted(Vec<(PublicKey<S>, Weight)>, Arc<[u8]>),
     /// Each key signed its message: `AggregateVerify`.
     Each(Vec<(PublicKey<S>, Arc<[u8]>)>),
 }
@@ -138,6 +142,7 @@ pub enum ClaimSignature<S: Suite> {
 pub(crate) enum Defect {
     NoStatements,
     RepeatedMessage,
+    RepeatedKey,
     IdentityAggregateKey,
 }
 
@@ -155,7 +160,8 @@ impl<S: Suite> Claim<S> {
     /// All keys signed one message: `FastAggregateVerify` (section 3.3.4). Keys may repeat.
     ///
     /// A claim without keys is invalid, except in the suite `eth2-sync-aggregate` with the identity signature. A claim
-    /// of two or more keys in a NUL suite is invalid, since their messages are equal.
+    /// of two or more keys in a NUL suite is invalid, since their messages are equal. In a BDN suite the keys are those of a set
+    /// of signers, in any order and without repeats, and the signature is the one of [`bdn::aggregate`].
     pub fn shared(
         suite: S,
         keys: Vec<PublicKey<S>>,
@@ -166,7 +172,7 @@ impl<S: Suite> Claim<S> {
     }
 
     /// Each key signed its own message: `AggregateVerify` (sections 2.9 and 3). Statements may repeat in AUG and POP
-    /// suites. A claim without statements is invalid.
+    /// suites. In NUL and BDN suites all messages must differ. A claim without statements is invalid.
     pub fn each(suite: S, statements: Vec<(PublicKey<S>, Arc<[u8]>)>, signature: impl Into<ClaimSignature<S>>) -> Self {
         Self::new(suite, Statements::Each(statements), signature.into())
     }
@@ -207,18 +213,18 @@ impl<S: Suite> Claim<S> {
 
     /// The key and message of each statement, repeats included.
     pub fn statements(&self) -> impl Iterator<Item = (PublicKey<S>, &Arc<[u8]>)> {
-        let (shared, each) = match &self.statements {
-            Statements::Shared(keys, message) => (Some((keys, message)), None),
-            Statements::Each(statements) => (None, Some(statements)),
-        };
-        let shared = shared.into_iter().flat_map(|(keys, message)| keys.iter().map(move |key| (*key, message)));
-        shared.chain(each.into_iter().flatten().map(|(key, message)| (*key, message)))
+        (0..self.len()).map(|i| match &self.statements {
+            Statements::Shared(keys, message) => (keys[i], message),
+            Statements::Weighted(keys, message) => (keys[i].0, message),
+            Statements::Each(statements) => (statements[i].0, &statements[i].1),
+        })
     }
 
     /// How many statements it makes, repeats included.
     pub fn len(&self) -> usize {
         match &self.statements {
             Statements::Shared(keys, _) => keys.len(),
+            Statements::Weighted(keys, _) => keys.len(),
             Statements::Each(statements) => statements.len(),
         }
     }
@@ -240,9 +246,36 @@ impl<S: Suite> Claim<S> {
         self.suite.scheme() == Scheme::Augmented
     }
 
-    /// Whether several keys signed its one message. Then the sum of the keys must not be the identity.
+    /// Whether several keys signed its one message, perhaps some that were subtracted. Then the sum of the keys must not be the
+    /// identity.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(&self.statements, Statements::Shared(keys, _) if keys.len() > 1) && !self.is_augmented()
+        match &self.statements {
+            Statements::Shared(keys, _) => keys.len() > 1 && !self.is_augmented(),
+            Statements::Weighted(..) => true,
+            Statements::Each(_) => false,
+        }
+    }
+
+    /// Whether its keys have coefficients: whether two or more keys of a BDN suite signed its one message.
+    pub(crate) fn has_coefficients(&self) -> bool {
+        match &self.statements {
+            Statements::Shared(keys, _) => self.suite.scheme() == Scheme::Bdn && keys.len() > 1,
+            Statements::Weighted(..) => true,
+            Statements::Each(_) => false,
+        }
+    }
+
+    /// The coefficient of each of its keys, if they have coefficients.
+    pub(crate) fn coefficients(&self) -> Option<Vec<Weight>> {
+        match &self.statements {
+            Statements::Shared(keys, _) if self.has_coefficients() => {
+                // With a key that occurs twice the claim has a defect, so nobody asks. Without any coefficient its keys would add up
+                // to the identity, and the claim would be invalid all the same.
+                Some(bdn::coefficients(&self.tag, keys).unwrap_or_default())
+            }
+            Statements::Weighted(keys, _) => Some(keys.iter().map(|(_, coefficient)| *coefficient).collect()),
+            Statements::Shared(..) | Statements::Each(_) => None,
+        }
     }
 
     pub(crate) fn defect(&self) -> Option<Defect> {
@@ -252,12 +285,12 @@ impl<S: Suite> Claim<S> {
     /// The same claim about fewer statements. The caller has subtracted the signatures of the others.
     pub(crate) fn reduced(
         &self,
-        statements: Vec<(PublicKey<S>, Arc<[u8]>)>,
+        statements: Statements<S>,
         signature: ClaimSignature<S>,
         defect: Option<Defect>,
     ) -> Self {
         let (tag, source) = (self.tag.clone(), self.source.clone());
-        Self { suite: self.suite, tag, statements: Statements::Each(statements), signature, defect, source }
+        Self { suite: self.suite, tag, statements, signature, defect, source }
     }
 
     fn new(suite: S, statements: Statements<S>, signature: ClaimSignature<S>) -> Self {
@@ -297,12 +330,23 @@ fn defect<S: Suite>(suite: S, statements: &Statements<S>) -> Option<Defect> {
     match statements {
         Statements::Shared(keys, _) if keys.is_empty() => (!suite.allows_no_keys()).then_some(Defect::NoStatements),
         Statements::Each(statements) if statements.is_empty() => Some(Defect::NoStatements),
-        _ if suite.scheme() != Scheme::Basic => None,
-        Statements::Shared(keys, _) => (keys.len() > 1).then_some(Defect::RepeatedMessage),
-        Statements::Each(statements) => {
-            let mut seen = HashSet::with_capacity(statements.len());
-            let distinct = statements.iter().all(|(_, message)| seen.insert(message));
-            (!distinct).then_some(Defect::RepeatedMessage)
-        }
+        Statements::Shared(keys, _) => match suite.scheme() {
+            Scheme::Basic => (keys.len() > 1).then_some(Defect::RepeatedMessage),
+            Scheme::Bdn => repeats(keys.iter()).then_some(Defect::RepeatedKey),
+            Scheme::Augmented | Scheme::ProofOfPossession => None,
+        },
+        Statements::Each(statements) => match suite.scheme() {
+            Scheme::Basic | Scheme::Bdn => {
+                repeats(statements.iter().map(|(_, message)| message)).then_some(Defect::RepeatedMessage)
+            }
+            Scheme::Augmented | Scheme::ProofOfPossession => None,
+        },
+        // A rest has what its claim had.
+        Statements::Weighted(..) => None,
     }
+}
+
+fn repeats<T: Eq + Hash>(mut items: impl ExactSizeIterator<Item = T>) -> bool {
+    let mut seen = HashSet::with_capacity(items.len());
+    !items.all(|item| seen.insert(item))
 }

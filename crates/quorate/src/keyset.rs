@@ -168,9 +168,7 @@ impl<S: Suite> KeySet<S> {
     /// Cost: one addition for each member, or one for each member that joined or left since the last sum, whichever is
     /// less.
     pub fn sum(&mut self, members: &Bitmap) -> Result<S::Key, MisuseError> {
-        if let Some(index) = members.indices().find(|index| *index >= self.len()) {
-            return Err(MisuseError::NoSuchMember { index, members: self.len() });
-        }
+        self.contains(members)?;
         let (came, left) = (members.minus(&self.last.0), self.last.0.minus(members));
         let points: Vec<_> = if came.count() + left.count() < members.count() {
             let came = came.indices().map(|i| self.keys[i].point());
@@ -183,22 +181,26 @@ impl<S: Suite> KeySet<S> {
         Ok(self.last.1)
     }
 
-    /// The claim that these members signed one message. It makes one statement, under the sum of their keys.
+    /// The claim that these members signed one message. In a POP suite it makes one statement, under the sum of their keys. In a
+    /// BDN suite it makes a statement for each member, and needs no proofs of possession.
     ///
     /// # Errors
-    /// [`MisuseError::NoProofsOfPossession`] if the suite is not a POP suite, [`MisuseError::NoSuchMember`],
-    /// [`MisuseError::PossessionUnproven`], [`MisuseError::NothingToAggregate`] for no members, and
-    /// [`MisuseError::IdentitySum`] if their keys add up to the identity.
+    /// [`MisuseError::NoSumOverOneMessage`] if the suite is neither a POP nor a BDN suite, [`MisuseError::NoSuchMember`],
+    /// [`MisuseError::NothingToAggregate`] for no members, and in a POP suite [`MisuseError::PossessionUnproven`], and
+    /// [`MisuseError::IdentitySum`] if the keys add up to the identity.
     ///
-    /// Cost: that of [`sum`](Self::sum).
+    /// Cost: that of [`sum`](Self::sum) in a POP suite. In a BDN suite the claim has all the keys, and they are summed when it
+    /// is verified.
     pub fn claim(
         &mut self,
         members: &Bitmap,
         message: impl Into<Arc<[u8]>>,
         signature: impl Into<ClaimSignature<S>>,
     ) -> Result<Claim<S>, MisuseError> {
-        if self.suite.scheme() != Scheme::ProofOfPossession {
-            return Err(MisuseError::NoProofsOfPossession(self.suite.name()));
+        match self.suite.scheme() {
+            Scheme::ProofOfPossession => {}
+            Scheme::Bdn => return self.claim_with_coefficients(members, message, signature),
+            Scheme::Basic | Scheme::Augmented => return Err(MisuseError::NoSumOverOneMessage(self.suite.name())),
         }
         let sum = self.sum(members)?;
         if let Some(index) = members.indices().find(|index| self.possession[*index] == Possession::Unproven) {
@@ -209,5 +211,27 @@ impl<S: Suite> KeySet<S> {
         }
         let key = PublicKey::from_sum(sum).ok_or(MisuseError::IdentitySum)?;
         Ok(Claim::single(self.suite, key, message, signature))
+    }
+
+    fn claim_with_coefficients(
+        &self,
+        members: &Bitmap,
+        message: impl Into<Arc<[u8]>>,
+        signature: impl Into<ClaimSignature<S>>,
+    ) -> Result<Claim<S>, MisuseError> {
+        self.contains(members)?;
+        if members.count() == 0 {
+            return Err(MisuseError::NothingToAggregate);
+        }
+        let keys = members.indices().map(|index| self.keys[index]).collect();
+        Ok(Claim::shared(self.suite, keys, message, signature))
+    }
+
+    /// Whether the bitmap names members of this set alone.
+    fn contains(&self, members: &Bitmap) -> Result<(), MisuseError> {
+        match members.indices().find(|index| *index >= self.len()) {
+            Some(index) => Err(MisuseError::NoSuchMember { index, members: self.len() }),
+            None => Ok(()),
+        }
     }
 }

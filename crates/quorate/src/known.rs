@@ -32,11 +32,12 @@
 
 use std::collections::HashMap;
 
-use quorate_curve::{Backend, Group};
+use quorate_curve::{Backend, Group, Weight};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    claim::{Claim, ClaimSignature, Defect},
+    bdn,
+    claim::{Claim, ClaimSignature, Defect, Statements},
     key::PublicKey,
     signature::{Signature, UncheckedSignature},
     suite::Suite,
@@ -118,6 +119,9 @@ impl<S: Suite> Known<S> {
     /// Remembers a claim that makes one statement, with its signature. The signatures of the statements of other claims
     /// are not known.
     pub(crate) fn remember(&mut self, claim: &Claim<S>, signature: Signature<S>) {
+        if claim.has_coefficients() {
+            return;
+        }
         let mut statements = claim.statements();
         if let (Some((key, message)), None) = (statements.next(), statements.next()) {
             self.insert(Entry::new(claim.tag().clone(), key, message), signature);
@@ -159,22 +163,27 @@ impl<S: Suite> Claim<S> {
     /// The rest is true if and only if the claim is true. If all statements are known, the rest has no statement, and
     /// it is true if its signature is the identity.
     ///
-    /// Cost: a look-up for each statement, an addition for each known one, and no pairing.
+    /// Cost: a look-up for each statement, an addition for each known one (in a BDN claim of several keys a multiplication by its
+    /// coefficient), and no pairing.
     #[must_use]
     pub fn without(&self, known: &Known<S>, backend: Backend) -> Self {
         if known.is_empty() {
             return self.clone();
         }
+        let signatures: Vec<_> = self.statements().map(|(key, message)| known.signature(self, key, message)).collect();
+        if signatures.iter().all(Option::is_none) {
+            return self.clone();
+        }
+        if let Some(coefficients) = self.coefficients() {
+            return self.without_weighted(&signatures, &coefficients, backend);
+        }
         let mut unknown = Vec::new();
         let mut subtracted = Vec::with_capacity(self.len() + 1);
-        for (key, message) in self.statements() {
-            match known.signature(self, key, message) {
+        for ((key, message), signature) in self.statements().zip(signatures) {
+            match signature {
                 Some(signature) => subtracted.push(signature.point().negate()),
                 None => unknown.push((key, message.clone())),
             }
-        }
-        if subtracted.is_empty() {
-            return self.clone();
         }
         // The sum of the keys over one message must not be the identity, even if some of the statements are known.
         let vanishes = self.is_shared() && {
@@ -183,13 +192,37 @@ impl<S: Suite> Claim<S> {
         };
         let defect = self.defect().or(vanishes.then_some(Defect::IdentityAggregateKey));
         subtracted.push(self.signature().point());
-        let rest = backend.sum(&subtracted);
-        let signature = match self.signature() {
-            ClaimSignature::Checked(_) => ClaimSignature::Checked(Signature::from_member(rest)),
-            // The known signatures are in the subgroup, so the difference is in it if and only if the signature is.
-            ClaimSignature::Unchecked(_) => ClaimSignature::Unchecked(UncheckedSignature::from_point(rest)),
-        };
-        self.reduced(unknown, signature, defect)
+        self.reduced(Statements::Each(unknown), self.difference(backend.sum(&subtracted)), defect)
+    }
+
+    /// The same for a claim whose keys have coefficients. The rest keeps the coefficients of the whole set.
+    ///
+    /// It is not checked again that the sum of all keys is not the identity. That check keeps the identity from being a
+    /// signature of keys that cancel, and nobody can find a set whose coefficients make its keys cancel.
+    fn without_weighted(&self, signatures: &[Option<Signature<S>>], coefficients: &[Weight], backend: Backend) -> Self {
+        let mut unknown = Vec::new();
+        let mut subtracted = Vec::new();
+        for (((key, message), signature), coefficient) in self.statements().zip(signatures).zip(coefficients) {
+            match signature {
+                Some(signature) => subtracted.push((signature.point(), *coefficient)),
+                None => unknown.push(((key, *coefficient), message.clone())),
+            }
+        }
+        let subtracted = bdn::weighted_sum(subtracted.into_iter(), backend).negate();
+        let rest = self.difference(backend.sum(&[self.signature().point(), subtracted]));
+        let message = unknown.first().map(|(_, message)| message.clone());
+        let keys = unknown.into_iter().map(|(key, _)| key).collect();
+        let statements = message.map_or(Statements::Each(Vec::new()), |message| Statements::Weighted(keys, message));
+        self.reduced(statements, rest, self.defect())
+    }
+
+    /// A difference of this claim's signature and known ones. These are in the subgroup, so the difference is in it if and only if
+    /// the signature is.
+    fn difference(&self, point: S::Signature) -> ClaimSignature<S> {
+        match self.signature() {
+            ClaimSignature::Checked(_) => ClaimSignature::Checked(Signature::from_member(point)),
+            ClaimSignature::Unchecked(_) => ClaimSignature::Unchecked(UncheckedSignature::from_point(point)),
+        }
     }
 }
 

@@ -11,8 +11,8 @@
 //! The crate has no clock, no I/O, no global thread pool and no random numbers of its own. Random numbers come from the
 //! caller, through [`rand_core`] 0.10 (re-exported), which `rand` 0.10 implements.
 //!
-//! Both features are off by default. `bn254` adds the suites on BN254. `serde` serializes keys, signatures, suites,
-//! sources and verdicts.
+//! All features are off by default. `bn254` adds the suites on BN254. `serde` serializes keys, signatures, suites,
+//! sources and verdicts. `kyber` adds the coefficients of the library kyber (`bdn::kyber`).
 //!
 //! | module | noun |
 //! |---|---|
@@ -24,6 +24,7 @@
 //! | [`signature`] | [`Signature`], in the subgroup; [`UncheckedSignature`], on the curve so far |
 //! | [`proof_of_possession`] | proofs that the owner of a key holds the secret |
 //! | [`mod@aggregate`] | sums and differences of signatures and of keys |
+//! | [`bdn`] | one message, many signers, no proofs of possession: keys and signatures with coefficients |
 //! | [`claim`] | [`Claim`]: "these keys signed these messages, and this is the sum of their signatures" |
 //! | [`claim_bytes`] | [`ClaimBytes`]: a claim as bytes that nobody has decoded yet |
 //! | [`verdict`] | [`Verdict`], [`Reason`], and the [`Outcome`] of a batch |
@@ -63,7 +64,7 @@
 //! # What it does not check
 //!
 //! - Whether the owners of several keys over one message possess their secrets. A POP suite is safe only if someone
-//!   checked that: [`proof_of_possession`], [`KeySet::prove`].
+//!   checked that: [`proof_of_possession`], [`KeySet::prove`]. A BDN suite needs no such check: [`bdn`].
 //! - The single signatures in an aggregate. The verdict is about their sum.
 //! - What the caller puts into [`Known`]. It is subtracted and not verified.
 
@@ -82,6 +83,7 @@ pub mod key;
 pub mod signature;
 pub mod proof_of_possession;
 pub mod aggregate;
+pub mod bdn;
 pub mod claim;
 pub mod claim_bytes;
 pub mod verdict;

@@ -6,6 +6,7 @@
 use quorate_curve::{Backend, Group};
 
 use crate::{
+    bdn,
     claim::{Claim, ClaimSignature},
     parse::ParseError,
     suite::Suite,
@@ -13,7 +14,8 @@ use crate::{
 };
 
 /// `Verify`, `AggregateVerify` or `FastAggregateVerify` of draft-irtf-cfrg-bls-signature-05:
-/// `∏ e(pkᵢ, H(mᵢ)) · e(-g, signature) = 1`. Keys that share a message are summed first, in NUL and POP suites.
+/// `∏ e(pkᵢ, H(mᵢ)) · e(-g, signature) = 1`. Keys that share a message are summed first, except in AUG
+/// suites, and in BDN suites with their coefficients.
 ///
 /// Cost: a hash and a Miller loop for each message, and one more Miller loop and a final exponentiation for the claim,
 /// by blst.
@@ -26,7 +28,10 @@ pub fn verify<S: Suite>(claim: &Claim<S>) -> Verdict {
     if claim.is_shared() {
         let keys: Vec<_> = statements.iter().map(|(key, _)| *key).collect();
         statements.truncate(1);
-        statements[0].0 = backend.sum(&keys);
+        statements[0].0 = match claim.coefficients() {
+            None => backend.sum(&keys),
+            Some(coefficients) => bdn::weighted_sum(keys.into_iter().zip(coefficients), backend),
+        };
         if statements[0].0.is_identity() {
             return Verdict::Invalid(Reason::IdentityAggregateKey);
         }

@@ -89,7 +89,7 @@ impl<S: Suite> SecretKey<S> {
     pub fn sign_under_tag(&self, suite: S, tag: &Tag, message: &[u8]) -> Signature<S> {
         match suite.scheme() {
             Scheme::Augmented => self.sign_under(tag, self.public_key().to_bytes().as_ref(), message),
-            Scheme::Basic | Scheme::ProofOfPossession => self.sign_under(tag, &[], message),
+            Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => self.sign_under(tag, &[], message),
         }
     }
 

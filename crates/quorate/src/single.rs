@@ -29,7 +29,9 @@ impl<S: Suite> PublicKey<S> {
     pub fn verify(&self, suite: S, message: &[u8], signature: impl Into<ClaimSignature<S>>) -> Verdict {
         let tag = suite.id().as_bytes();
         match suite.scheme() {
-            Scheme::Basic | Scheme::ProofOfPossession => self.verify_under_tag(tag, b"", message, signature),
+            Scheme::Basic | Scheme::ProofOfPossession | Scheme::Bdn => {
+                self.verify_under_tag(tag, b"", message, signature)
+            }
             Scheme::Augmented => self.verify_under_tag(tag, self.to_bytes().as_ref(), message, signature),
         }
     }

@@ -33,7 +33,7 @@ pub trait Suite:
     /// The name by which a user chooses it: the profile's name, or the IETF id of a suite that is no profile.
     fn name(self) -> &'static str;
 
-    /// The IETF ciphersuite id, which is also the tag that messages are hashed under.
+    /// The ciphersuite id in the form of the IETF, which is also the tag that messages are hashed under.
     fn id(self) -> &'static str;
 
     /// How the suite protects aggregates against rogue keys.
@@ -78,9 +78,13 @@ mod sealed {
     impl Sealed for super::MinSig {}
 }
 
-/// The three schemes of draft-irtf-cfrg-bls-signature-05, section 3.
+/// How a suite protects aggregates against rogue keys: the three schemes of draft-irtf-cfrg-bls-signature-05, section 3, and
+/// the one of Boneh, Drijvers and Neven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the specification has these three")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the specification has three, and a fourth changes what every caller must do"
+)]
 pub enum Scheme {
     /// NUL: the messages of an aggregate must differ (section 3.1).
     Basic,
@@ -88,6 +92,9 @@ pub enum Scheme {
     Augmented,
     /// POP: each key comes with a proof of possession, which the caller has checked (section 3.3).
     ProofOfPossession,
+    /// BDN: keys and signatures over one message are summed with coefficients that bind the exact set of the signers, so
+    /// keys need no proofs of possession. See [`bdn`](crate::bdn).
+    Bdn,
 }
 
 /// Minimal public keys: 48 bytes in G1, signatures of 96 bytes in G2.
@@ -100,6 +107,8 @@ pub enum MinPk {
     Augmented,
     /// `BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_`
     ProofOfPossession,
+    /// `BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_BDN_`. The specification has no such suite: the name is ours.
+    Bdn,
     /// `eth2`: POP, as Ethereum's attestations, blocks and deposits use it. A claim without keys is invalid.
     Eth2,
     /// `eth2-sync-aggregate`: as `eth2`, with the exception of `eth_fast_aggregate_verify` (Altair, `altair/bls.md`):
@@ -123,6 +132,8 @@ pub enum MinSig {
     Augmented,
     /// `BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_`
     ProofOfPossession,
+    /// `BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_BDN_`. The specification has no such suite: the name is ours.
+    Bdn,
     /// `drand-quicknet`: NUL over sha256(round), the tag of RFC 9380.
     DrandQuicknet,
     /// `drand-g1-legacy`: NUL over sha256(round), hashed to G1 under the tag of G2, as the retired chain fastnet did.
@@ -135,7 +146,7 @@ impl Suite for MinPk {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Basic | Self::Augmented | Self::ProofOfPossession => self.id(),
+            Self::Basic | Self::Augmented | Self::ProofOfPossession | Self::Bdn => self.id(),
             Self::Eth2 => "eth2",
             Self::Eth2SyncAggregate => "eth2-sync-aggregate",
             Self::Chia => "chia",
@@ -149,6 +160,7 @@ impl Suite for MinPk {
             Scheme::Basic => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_",
             Scheme::Augmented => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_AUG_",
             Scheme::ProofOfPossession => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_",
+            Scheme::Bdn => "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_BDN_",
         }
     }
 
@@ -157,6 +169,7 @@ impl Suite for MinPk {
             Self::Basic | Self::DrandChained | Self::DrandUnchained => Scheme::Basic,
             Self::Augmented | Self::Chia => Scheme::Augmented,
             Self::ProofOfPossession | Self::Eth2 | Self::Eth2SyncAggregate => Scheme::ProofOfPossession,
+            Self::Bdn => Scheme::Bdn,
         }
     }
 
@@ -170,6 +183,7 @@ impl Suite for MinPk {
             Self::Basic
             | Self::Augmented
             | Self::ProofOfPossession
+            | Self::Bdn
             | Self::Eth2
             | Self::Eth2SyncAggregate
             | Self::DrandChained
@@ -183,6 +197,7 @@ impl Suite for MinPk {
             Self::Basic
             | Self::Augmented
             | Self::ProofOfPossession
+            | Self::Bdn
             | Self::Eth2
             | Self::Chia
             | Self::DrandChained
@@ -199,6 +214,7 @@ impl Suite for MinPk {
             Self::Basic,
             Self::Augmented,
             Self::ProofOfPossession,
+            Self::Bdn,
             Self::Eth2,
             Self::Eth2SyncAggregate,
             Self::Chia,
@@ -230,7 +246,7 @@ impl Suite for MinSig {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Basic | Self::Augmented | Self::ProofOfPossession => self.id(),
+            Self::Basic | Self::Augmented | Self::ProofOfPossession | Self::Bdn => self.id(),
             Self::DrandQuicknet => "drand-quicknet",
             Self::DrandG1Legacy => "drand-g1-legacy",
         }
@@ -241,6 +257,7 @@ impl Suite for MinSig {
             Self::Basic | Self::DrandQuicknet => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_",
             Self::Augmented => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_AUG_",
             Self::ProofOfPossession => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_",
+            Self::Bdn => "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_BDN_",
             Self::DrandG1Legacy => MinPk::Basic.id(),
         }
     }
@@ -250,6 +267,7 @@ impl Suite for MinSig {
             Self::Basic | Self::DrandQuicknet | Self::DrandG1Legacy => Scheme::Basic,
             Self::Augmented => Scheme::Augmented,
             Self::ProofOfPossession => Scheme::ProofOfPossession,
+            Self::Bdn => Scheme::Bdn,
         }
     }
 
@@ -270,7 +288,7 @@ impl Suite for MinSig {
     }
 
     fn all() -> &'static [Self] {
-        &[Self::Basic, Self::Augmented, Self::ProofOfPossession, Self::DrandQuicknet, Self::DrandG1Legacy]
+        &[Self::Basic, Self::Augmented, Self::ProofOfPossession, Self::Bdn, Self::DrandQuicknet, Self::DrandG1Legacy]
     }
 
     fn pair(key: G2, signature: G1) -> (G1, G2) {

@@ -107,9 +107,12 @@ pub enum Reason {
     #[error("the claim has no keys and messages")]
     NoStatements,
     /// Two of its messages are equal, which a NUL suite forbids: with a rogue key, an attacker could forge the part of
-    /// the other signer.
-    #[error("two messages of the aggregate are equal, which a NUL suite forbids")]
+    /// the other signer. A BDN suite forbids it where each key has a message of its own.
+    #[error("two messages of the aggregate are equal, which a NUL or BDN suite forbids")]
     RepeatedMessage,
+    /// Two of its keys over one message are equal, which a BDN suite forbids: its coefficients are those of a set of signers.
+    #[error("a key occurs twice among the signers, which a BDN suite forbids")]
+    RepeatedKey,
     /// The keys over its one message add up to the identity, under which the identity verifies as a signature of any
     /// message.
     #[error("the keys add up to the identity")]
@@ -131,6 +134,7 @@ impl From<Defect> for Reason {
         match defect {
             Defect::NoStatements => Self::NoStatements,
             Defect::RepeatedMessage => Self::RepeatedMessage,
+            Defect::RepeatedKey => Self::RepeatedKey,
             Defect::IdentityAggregateKey => Self::IdentityAggregateKey,
         }
     }
@@ -192,7 +196,7 @@ pub struct Work {
     pub hashes: usize,
     /// Signatures whose membership was checked.
     pub subgroup_checks: usize,
-    /// Points multiplied by a weight.
+    /// Points multiplied by a weight or a coefficient.
     pub weighted: usize,
     /// Miller loops.
     pub pairings: usize,

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args};
 use quorate::{
-    PublicKey, Signature, Suite,
+    PublicKey, Scheme, Signature, Suite,
     aggregate::{MisuseError, aggregate, aggregate_public_keys},
+    bdn,
 };
 use serde::Serialize;
 
@@ -22,7 +23,10 @@ use crate::exit::{Exit, Failure, Result};
 ///
 /// Each line has one item: hexadecimal digits, or a JSON object such as a claim with a field "signature" ("public_key"). Every
 /// item must decode, or nothing is printed. The sum does not say that the signatures are valid, or that the owners of the keys
-/// have the secret keys. A sum of keys stands for its members only in a POP suite, after `quorate pop verify`.
+/// have the secret keys. A sum of keys stands for its members only in a POP suite, after `quorate pop verify`, and in a BDN suite.
+///
+/// A BDN suite multiplies each signature by a coefficient of its key, so each line must be a JSON object with the fields
+/// "public_key" and "signature". The lines are exactly the signers, in any order, and none occurs twice.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, group = ArgGroup::new("kind"))]
 pub struct Arguments {
@@ -76,11 +80,18 @@ impl InSuite for Arguments {
         let name = lines.name().to_owned();
         let empty = |error: MisuseError| Failure::usage(anyhow!(error).context(name));
         let (sum, count) = if self.public_keys {
-            let keys = lines.parse_all(|text| {
-                let bytes = bytes(text, Field::PublicKey, self.suite.suite)?;
-                PublicKey::<S>::from_bytes(&bytes).map_err(|error| error.to_string())
-            })?;
-            (self.suite.hex(aggregate_public_keys(&keys, self.backend.backend).map_err(empty)?.to_bytes()), keys.len())
+            let keys = lines.parse_all(|text| key::<S>(text, self.suite.suite))?;
+            let sum = match suite.scheme() {
+                Scheme::Bdn => bdn::aggregate_public_keys(suite, &keys, self.backend.backend),
+                Scheme::Basic | Scheme::Augmented | Scheme::ProofOfPossession => {
+                    aggregate_public_keys(&keys, self.backend.backend)
+                }
+            };
+            (self.suite.hex(sum.map_err(empty)?.to_bytes()), keys.len())
+        } else if suite.scheme() == Scheme::Bdn {
+            let signed = lines.parse_all(|text| signed::<S>(text, self.suite.suite))?;
+            let sum = bdn::aggregate(suite, &signed, self.backend.backend).map_err(empty)?;
+            (self.suite.hex(sum.to_bytes()), signed.len())
         } else {
             let signatures = signatures::<S>(lines, self.suite.suite)?;
             (self.suite.hex(aggregate(&signatures, self.backend.backend).map_err(empty)?.to_bytes()), signatures.len())
@@ -97,10 +108,25 @@ impl InSuite for Arguments {
 
 /// Every line as a signature.
 pub(super) fn signatures<S: Suite>(lines: Lines, suite: KeySuite) -> std::result::Result<Vec<Signature<S>>, Failure> {
-    lines.parse_all(|text| {
-        let bytes = bytes(text, Field::Signature, suite)?;
-        Signature::from_bytes(&bytes).map_err(|error| error.to_string())
-    })
+    lines.parse_all(|text| signature(text, suite))
+}
+
+fn signature<S: Suite>(text: &str, suite: KeySuite) -> std::result::Result<Signature<S>, String> {
+    Signature::from_bytes(&bytes(text, Field::Signature, suite)?).map_err(|error| error.to_string())
+}
+
+fn key<S: Suite>(text: &str, suite: KeySuite) -> std::result::Result<PublicKey<S>, String> {
+    PublicKey::from_bytes(&bytes(text, Field::PublicKey, suite)?).map_err(|error| error.to_string())
+}
+
+/// A line as a key and its signature.
+fn signed<S: Suite>(text: &str, suite: KeySuite) -> std::result::Result<(PublicKey<S>, Signature<S>), String> {
+    if !text.starts_with('{') {
+        return Err("found no JSON object, expected one with \"public_key\" and \"signature\", because a BDN suite multiplies each \
+                    signature by a coefficient of its key"
+            .to_owned());
+    }
+    Ok((key(text, suite)?, signature(text, suite)?))
 }
 
 const EXAMPLES: &str = "\

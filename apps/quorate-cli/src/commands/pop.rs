@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use quorate::{ClaimBytes, Options, Suite, Verdict, Verifier, proof_of_possession};
-use quorate_formats::{Id, from_hex, json};
+use quorate_formats::{Id, VerdictLine, from_hex, json};
 use serde::{Deserialize, Serialize};
 
 use super::{
     backend::BackendArgument,
     lines::{Line, Lines, field, refuse_other},
-    print::{self, VerdictLine},
-    random,
+    print, random,
     suite::{InSuite, KeySuite, SuiteArgument},
     threads,
     unlock::{KeyFile, PassphraseArguments},

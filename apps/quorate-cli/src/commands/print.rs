@@ -6,43 +6,10 @@ use std::{
 };
 
 use indicatif::HumanCount;
-use quorate_formats::{Id, Place, plain};
+use quorate_formats::plain;
 use serde::Serialize;
 
 use crate::exit::Failure;
-
-/// A verdict as one JSON object: `{"index":1,"id":"…","valid":false,"reason":"…"}`. An entry that makes no claim has no verdict of
-/// its own: it is not valid, and `"malformed":true` says why.
-#[derive(Serialize)]
-pub(super) struct VerdictLine<'a> {
-    index: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Id>,
-    #[serde(flatten)]
-    at: Option<At>,
-    valid: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    malformed: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
-impl<'a> VerdictLine<'a> {
-    /// A verdict: valid if there is no reason against it.
-    pub(super) fn new(index: usize, id: Option<&'a Id>, reason: Option<String>) -> Self {
-        Self { index, id, at: None, valid: reason.is_none(), malformed: None, reason }
-    }
-
-    /// An entry that makes no claim.
-    pub(super) fn malformed(index: usize, at: At, reason: String) -> Self {
-        Self { index, id: None, at: Some(at), valid: false, malformed: Some(true), reason: Some(reason) }
-    }
-
-    /// The same verdict, with the place of its claim.
-    pub(super) fn at(self, at: Option<At>) -> Self {
-        Self { at, ..self }
-    }
-}
 
 /// A claim of one statement, as `quorate verify` reads it.
 #[derive(Serialize)]
@@ -51,41 +18,6 @@ pub(super) struct ClaimLine {
     pub(super) public_key: String,
     pub(super) message: String,
     pub(super) signature: String,
-}
-
-/// Where an entry stands, as fields of a JSON object: `"file":"…","line":7`.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct At {
-    /// Left out if there is one input.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    #[serde(flatten)]
-    place: Option<PlaceField>,
-}
-
-impl At {
-    pub(super) fn new(file: Option<String>, place: Option<Place>) -> Self {
-        Self { file, place: place.map(PlaceField::from) }
-    }
-}
-
-/// A place as one field: `"line"` and `"row"` count from 1, `"element"` from 0.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum PlaceField {
-    Line(u64),
-    Row(u64),
-    Element(u64),
-}
-
-impl From<Place> for PlaceField {
-    fn from(place: Place) -> Self {
-        match place {
-            Place::Line(line) => Self::Line(line),
-            Place::Row(row) => Self::Row(row),
-            Place::Element(index) => Self::Element(index),
-        }
-    }
 }
 
 /// Prints one line of the result. Characters that a terminal would obey are escaped.

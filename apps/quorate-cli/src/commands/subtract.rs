@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate::{Signature, Suite, aggregate::subtract};
+use quorate::{Scheme, Signature, Suite, aggregate::subtract};
 use quorate_curve::Group;
 use quorate_formats::from_hex;
 
@@ -20,7 +20,8 @@ use crate::exit::{Exit, Failure, Result};
 /// Subtract signatures from an aggregate and print what remains
 ///
 /// This command verifies nothing. What remains is the aggregate of the other statements only if the parts are valid and are in
-/// the aggregate. To verify a block without the statements that are known, use `quorate verify --known`.
+/// the aggregate. To verify a block without the statements that are known, use `quorate verify --known`, which also works in BDN
+/// suites. This command does not.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -51,7 +52,13 @@ impl Arguments {
 }
 
 impl InSuite for Arguments {
-    fn run_in<S: Suite>(self, _: S) -> Result {
+    fn run_in<S: Suite>(self, suite: S) -> Result {
+        if suite.scheme() == Scheme::Bdn {
+            return Err(Failure::usage(anyhow!(
+                "signatures of {suite} are summed with coefficients that depend on all signers; use `quorate verify --known`, which \
+                 subtracts them with their coefficients"
+            )));
+        }
         let bytes = from_hex(&self.from).context("--from").map_err(Failure::usage)?;
         let whole = Signature::<S>::from_bytes(&bytes).context("--from").map_err(Failure::usage)?;
         let lines = Lines::open(self.file.as_deref())?;

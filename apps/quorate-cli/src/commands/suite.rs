@@ -135,6 +135,7 @@ fn summary<S: Suite>(suite: S) -> String {
         Scheme::Basic => "NUL",
         Scheme::Augmented => "AUG",
         Scheme::ProofOfPossession => "POP",
+        Scheme::Bdn => "BDN",
     };
     format!("{scheme}, {}-byte keys", S::Key::COMPRESSED)
 }

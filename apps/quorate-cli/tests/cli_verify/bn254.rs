@@ -122,7 +122,7 @@ fn several_statements() {
     let ran = verify_input(&["--verdicts"], lines(&claims)).exits(1);
     assert_eq!(ran.valid(), [true, false, true, true, false, false, false]);
     let reasons: Vec<_> = ran.objects()[4..].iter().map(|o| o["reason"].as_str().unwrap().to_owned()).collect();
-    assert!(reasons[..2].iter().all(|reason| reason.contains("NUL suite forbids")), "{reasons:?}");
+    assert!(reasons[..2].iter().all(|reason| reason.contains("NUL or BDN suite forbids")), "{reasons:?}");
     assert_eq!(reasons[2], "the claim has no keys and messages");
 }
 
@@ -161,7 +161,7 @@ fn bytes_that_are_no_key_or_signature() {
         ),
         (
             with(shared(suite, &[1, 2], b"a"), "public_keys", json!([key(suite, 1), opposite(1)])),
-            "two messages of the aggregate are equal, which a NUL suite forbids",
+            "two messages of the aggregate are equal, which a NUL or BDN suite forbids",
         ),
         // A claim of the other curve under this suite.
         (with(claim(1), "suite", "drand-evmnet"), "public key in G2: 48 bytes, expected 128"),

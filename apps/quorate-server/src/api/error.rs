@@ -125,6 +125,8 @@ impl From<BadClaims> for ApiError {
                 Place::Line(line) => named.line = Some(line),
                 Place::Row(row) => named.row = Some(row),
                 Place::Element(element) => named.element = Some(element),
+                // A request holds claims, and no blocks of a chain.
+                Place::Slot(_) | Place::Round(_) | Place::Height(_) => {}
             }
         }
         this

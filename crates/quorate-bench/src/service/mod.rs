@@ -2,6 +2,7 @@
 //!
 //! Latencies are counted from the time at which a claim should have been sent (`load`).
 
+pub(crate) mod arrivals;
 mod load;
 mod policy;
 mod remote;
@@ -91,7 +92,11 @@ impl Batches {
 
 impl<'a> Bench<'a> {
     fn new(run: &'a Run) -> Self {
-        let n = run.choose(4096, 16_384);
+        Self::with_claims(run, run.choose(4096, 16_384))
+    }
+
+    /// The same with so many claims, which come again when all have come.
+    fn with_claims(run: &'a Run, n: usize) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(2);
         let signed = signed_by(threads, n, 0);
         let claims = signed.iter().map(bytes).collect();
@@ -435,6 +440,7 @@ impl<'a> Bench<'a> {
             per: per.into(),
             figures: Figures::Us(times),
             latency_ms,
+            traffic: None,
             note: String::new(),
         }
     }

@@ -23,19 +23,21 @@ pub(crate) struct Policy {
     pub(crate) wait: Duration,
     /// A batch has no more.
     pub(crate) most: usize,
+    /// No more claims wait. Further ones are refused.
+    pub(crate) queue: usize,
 }
 
 /// Up to 64 of what waits, without waiting: Lighthouse.
-pub(crate) const FIXED_64: Policy = Policy { least: 1, wait: Duration::ZERO, most: 64 };
+pub(crate) const FIXED_64: Policy = Policy { least: 1, wait: Duration::ZERO, most: 64, queue: QUEUE };
 /// 32 to 128, or what there is after 50 ms: Lodestar.
-pub(crate) const LODESTAR: Policy = Policy { least: 32, wait: Duration::from_millis(50), most: 128 };
+pub(crate) const LODESTAR: Policy = Policy { least: 32, wait: Duration::from_millis(50), most: 128, queue: QUEUE };
 /// One by one.
-pub(crate) const NAIVE: Policy = Policy { least: 1, wait: Duration::ZERO, most: 1 };
+pub(crate) const NAIVE: Policy = Policy { least: 1, wait: Duration::ZERO, most: 1, queue: QUEUE };
 
 /// Verifies the claims with these indices.
 pub(crate) type Verify = Box<dyn Fn(&[usize]) -> Vec<Verdict> + Send + Sync>;
 
-/// How many claims may wait: the length of the queues of these clients.
+/// The length of the queues of these clients.
 const QUEUE: usize = 16_384;
 
 /// The batcher in this process.
@@ -104,7 +106,7 @@ impl Target for Collector {
     fn submit(&self, index: usize) -> impl Future<Output = Answer> + Send + 'static {
         let (asker, answer) = oneshot::channel();
         let mut state = self.shared.state.lock().expect("no worker panicked");
-        if state.waiting.len() < QUEUE {
+        if state.waiting.len() < self.shared.policy.queue {
             state.waiting.push_back((index, Instant::now(), asker));
             let n = state.waiting.len();
             if n == 1 || n == self.shared.policy.least {
@@ -128,7 +130,7 @@ impl Drop for Collector {
 
 impl Shared {
     fn work(&self) {
-        let Policy { least, wait, most } = self.policy;
+        let Policy { least, wait, most, .. } = self.policy;
         let mut state = self.state.lock().expect("no worker panicked");
         while !state.ends {
             let now = Instant::now();

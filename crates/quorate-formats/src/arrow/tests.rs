@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, ListBuilder};
 use arrow_array::{
-    ArrayRef, BinaryArray, FixedSizeBinaryArray, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
+    ArrayRef, BinaryArray, BinaryViewArray, Date32Array, DictionaryArray, FixedSizeBinaryArray, FixedSizeListArray,
+    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray,
     UInt64Array,
 };
 use arrow_buffer::OffsetBuffer;
@@ -11,7 +12,7 @@ use proptest::prelude::*;
 use quorate::{Messages, SourceId};
 
 use super::*;
-use crate::record::Id;
+use crate::record::{Id, OfChain};
 
 fn written(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     let batch =
@@ -31,6 +32,9 @@ fn small() -> Vec<u8> {
         ("source", Arc::new(UInt64Array::from(vec![Some(u64::MAX), None]))),
         ("id", Arc::new(Int64Array::from(vec![-3, 4]))),
         ("other", Arc::new(Int64Array::from(vec![1, 2]))),
+        ("kind", Arc::new(StringArray::from(vec![Some("exit"), None]))),
+        ("slot", Arc::new(UInt64Array::from(vec![7, 8]))),
+        ("index", Arc::new(StringArray::from(vec!["0.1", "any"]))),
     ])
 }
 
@@ -47,7 +51,9 @@ fn every_column_is_read() {
     assert_eq!(first.messages, Messages::Shared([1].into()));
     assert_eq!((first.suite.as_deref(), &first.source), (Some("eth2"), &Some(SourceId::Number(u64::MAX))));
     assert_eq!(first.id.as_ref().map(Id::as_json), Some("-3"));
-    assert_eq!((&records[1].suite, &records[1].source), (&None, &None));
+    let of_chain = OfChain { kind: "exit".into(), slot: 7, index: "0.1".parse().unwrap() };
+    assert_eq!((&first.chain, &records[2].chain), (&Some(of_chain.clone()), &Some(of_chain)));
+    assert_eq!((&records[1].suite, &records[1].source, &records[1].chain), (&None, &None, &None));
     assert_eq!(records.iter().map(|record| record.place).collect::<Vec<_>>(), [1, 2, 3].map(Place::Row));
 }
 
@@ -131,4 +137,52 @@ proptest! {
         stream.truncate(length - cut % 64);
         let _ = read(stream);
     }
+}
+
+fn in_memory_batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+}
+
+#[test]
+fn a_batch_in_memory_can_have_views_dictionaries_and_columns_without_values() {
+    let suites: DictionaryArray<UInt32Type> = [Some("eth2"), None, Some("chia"), Some("eth2")].into_iter().collect();
+    let item = Arc::new(Field::new("item", DataType::BinaryView, true));
+    let keys = BinaryViewArray::from_iter_values([b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"]);
+    let batch = in_memory_batch(vec![
+        ("id", Arc::new(NullArray::new(4))),
+        ("suite", Arc::new(suites)),
+        ("public_keys", Arc::new(FixedSizeListArray::new(item, 2, Arc::new(keys), None))),
+        ("message", Arc::new(StringViewArray::from(vec![Some("0x01"), Some("02"), None, Some("04")]))),
+        ("signature", Arc::new(LargeBinaryArray::from_vec(vec![b"s", b"t", b"u", b"v"]))),
+    ]);
+    let entries: Vec<_> = BatchRows::new(&batch, 10).unwrap().collect();
+    let record = |index: usize| entries[index].as_ref().unwrap();
+    assert_eq!((record(0).suite.as_deref(), &record(0).id, record(0).place), (Some("eth2"), &None, Place::Row(11)));
+    assert_eq!((record(1).suite.as_deref(), &record(1).messages), (None, &Messages::Shared([2].into())));
+    assert_eq!(record(3).public_keys, [b"g", b"h"]);
+    assert_eq!((record(3).suite.as_deref(), &record(3).signature[..]), (Some("eth2"), &b"v"[..]));
+    let malformed = entries[2].as_ref().unwrap_err();
+    assert_eq!(malformed.place, Place::Row(13));
+    assert!(malformed.reason.contains("\"message\" is missing"), "{malformed}");
+    // A slice has its own rows.
+    let last: Vec<_> = BatchRows::new(&batch.slice(3, 1), 0).unwrap().collect();
+    assert_eq!(last[0].as_ref().unwrap().public_keys, [b"g", b"h"]);
+    // The same types are refused in a stream, where a few bytes could stand for many.
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let error = read(writer.into_inner().unwrap()).unwrap_err();
+    assert!(matches!(error, InputError::Arrow(ArrowStreamError::ColumnType { .. })), "{error}");
+}
+
+#[test]
+fn a_batch_in_memory_without_a_column_or_with_another_type_is_refused() {
+    let bytes = || Arc::new(BinaryArray::from_vec(vec![b"m"])) as ArrayRef;
+    let error = BatchRows::new(&in_memory_batch(vec![("message", bytes()), ("signature", bytes())]), 0).unwrap_err();
+    assert!(matches!(error, ArrowBatchError::MissingColumn { .. }), "{error}");
+    let dates = Arc::new(Date32Array::from(vec![1]));
+    let columns = vec![("public_key", dates as ArrayRef), ("message", bytes()), ("signature", bytes())];
+    let error = BatchRows::new(&in_memory_batch(columns), 0).unwrap_err();
+    let expected = "the column \"public_key\" has the type Date32, expected text (hexadecimal digits) or binary; cast the \
+                    column to such a type";
+    assert_eq!(error.to_string(), expected);
 }

@@ -79,6 +79,7 @@ fn claim(
         place,
         checks,
         rests_on: known.rests_on.clone(),
+        chain: None,
     })
 }
 

@@ -22,7 +22,7 @@ pub struct BeaconNetwork {
     /// The root that is part of every signed message, so that a signature counts on this network alone.
     pub genesis_validators_root: Root,
     /// The forks in the order of their epochs; empty if they are not known.
-    forks: Vec<Activation>,
+    forks: Vec<ForkActivation>,
     /// A version that replaces that of every fork.
     fork_version: Option<[u8; 4]>,
 }
@@ -43,6 +43,17 @@ impl BeaconNetwork {
             fork_version: overrides.fork_version.or(self.fork_version),
             ..self
         }
+    }
+
+    /// The names of the networks that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|network| network.names[0])
+    }
+
+    /// The forks in the order of their epochs; empty if they are not known.
+    #[must_use]
+    pub fn forks(&self) -> &[ForkActivation] {
+        &self.forks
     }
 
     /// The sync committee period of a slot.
@@ -71,7 +82,7 @@ impl BeaconNetwork {
         self.fork_version.or_else(scheduled).unwrap_or_default()
     }
 
-    fn activation(&self, slot: u64) -> Option<&Activation> {
+    fn activation(&self, slot: u64) -> Option<&ForkActivation> {
         let epoch = slot / SLOTS_PER_EPOCH;
         self.forks.iter().rev().find(|activation| activation.epoch <= epoch)
     }
@@ -111,9 +122,11 @@ pub struct Overrides {
     pub fork_version: Option<[u8; 4]>,
 }
 
-/// A fork of the beacon chain. Later ones compare greater.
+/// A fork of the beacon chain. Later ones compare greater. A reader of objects has to know every fork, so a match on them is
+/// exhaustive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fork {
+#[allow(missing_docs, clippy::exhaustive_enums, reason = "the names are the specification's")]
+pub enum Fork {
     Phase0,
     Altair,
     Bellatrix,
@@ -125,37 +138,59 @@ pub(super) enum Fork {
 }
 
 impl Fork {
-    /// The fork by the name that the Beacon API's `version` field uses.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "phase0" => Self::Phase0,
-            "altair" => Self::Altair,
-            "bellatrix" => Self::Bellatrix,
-            "capella" => Self::Capella,
-            "deneb" => Self::Deneb,
-            "electra" => Self::Electra,
-            "fulu" => Self::Fulu,
-            "gloas" => Self::Gloas,
-            _ => return None,
-        })
+    /// All forks, in their order.
+    const ALL: [Self; 8] = [
+        Self::Phase0,
+        Self::Altair,
+        Self::Bellatrix,
+        Self::Capella,
+        Self::Deneb,
+        Self::Electra,
+        Self::Fulu,
+        Self::Gloas,
+    ];
+
+    /// The name that the Beacon API's `version` field uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Phase0 => "phase0",
+            Self::Altair => "altair",
+            Self::Bellatrix => "bellatrix",
+            Self::Capella => "capella",
+            Self::Deneb => "deneb",
+            Self::Electra => "electra",
+            Self::Fulu => "fulu",
+            Self::Gloas => "gloas",
+        }
+    }
+
+    /// The fork of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fork| fork.name() == name)
     }
 }
 
+/// A fork of one network: from which epoch on it is in force, and the version under which messages are signed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Activation {
-    fork: Fork,
-    epoch: u64,
-    version: [u8; 4],
+pub struct ForkActivation {
+    /// The fork.
+    pub fork: Fork,
+    /// The first epoch in which it is in force.
+    pub epoch: u64,
+    /// Its version.
+    pub version: [u8; 4],
 }
 
 struct BuiltIn {
     names: &'static [&'static str],
     genesis_validators_root: Root,
-    forks: &'static [Activation],
+    forks: &'static [ForkActivation],
 }
 
-const fn fork(fork: Fork, epoch: u64, version: u32) -> Activation {
-    Activation { fork, epoch, version: version.to_be_bytes() }
+const fn fork(fork: Fork, epoch: u64, version: u32) -> ForkActivation {
+    ForkActivation { fork, epoch, version: version.to_be_bytes() }
 }
 
 const fn root(high: u128, low: u128) -> Root {

@@ -18,7 +18,7 @@ use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::Id;
+use crate::record::{Id, OfChain};
 use quorate::{Messages, SourceId};
 
 type Named = (&'static str, ArrayRef);
@@ -137,6 +137,37 @@ fn ids_suites_and_sources() {
     }
     let negative = read(with("source", Arc::new(Int32Array::from(vec![-1])))).remove(0);
     assert!(negative.unwrap_err().reason.contains("\"source\": found -1, expected an integer from 0"));
+}
+
+#[test]
+fn columns_of_a_chain() {
+    let columns = |extra: Vec<Named>| minimal().into_iter().chain(extra).collect::<Vec<_>>();
+    let kind = || ("kind", strings(&["exit"]));
+    let slot = || ("slot", Arc::new(UInt64Array::from(vec![u64::MAX])) as ArrayRef);
+    let of = |index: &str| Some(OfChain { kind: "exit".into(), slot: u64::MAX, index: index.parse().unwrap() });
+    let indices: [(ArrayRef, &str); 3] =
+        [(strings(&["0.1"]), "0.1"), (strings(&["3"]), "3"), (Arc::new(Int32Array::from(vec![7])), "7")];
+    for (index, text) in indices {
+        let record = read(columns(vec![kind(), slot(), ("index", index)])).remove(0).unwrap();
+        assert_eq!((record.chain, record.checks.len()), (of(text), 0));
+    }
+    let reason = ("reason", Arc::new(StringArray::from(vec![Some("validator: found 9")])) as ArrayRef);
+    let refuted = read(columns(vec![kind(), slot(), ("index", strings(&["3"])), reason])).remove(0).unwrap();
+    assert_eq!(refuted.failed_check().unwrap().detail, "validator: found 9");
+    for (slot, index, expected) in [
+        (Arc::new(Int32Array::from(vec![-1])) as ArrayRef, strings(&["0"]), "\"slot\": found -1, expected an integer"),
+        (slot().1, strings(&["x"]), "\"index\": found \"x\", expected the place"),
+        (slot().1, Arc::new(Int32Array::from(vec![-1])), "\"index\": found \"-1\", expected the place"),
+        (slot().1, Arc::new(StringArray::from(vec![None::<&str>])), "\"index\" is missing; a claim with \"kind\""),
+    ] {
+        let malformed = read(columns(vec![kind(), ("slot", slot), ("index", index)])).remove(0).unwrap_err();
+        assert!(malformed.reason.starts_with(expected), "{malformed}");
+    }
+    // Without `kind`, the columns are the user's own, of any type.
+    let own = || ("index", Arc::new(Float64Array::from(vec![1.5])) as ArrayRef);
+    assert_eq!(read(columns(vec![own(), ("slot", strings(&["a"]))])).remove(0).unwrap().chain, None);
+    let error = open(&write(columns(vec![kind(), own()]))).err().unwrap().to_string();
+    assert!(error.contains("\"index\" has the type Float64, expected text or an integer"), "{error}");
 }
 
 #[test]

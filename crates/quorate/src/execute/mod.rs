@@ -212,6 +212,7 @@ impl<'a, S: Suite> Execution<'a, S> {
         }
         self.drop_not_members(not_members);
         self.work.hashes += self.hashes.len();
+        self.work.weighted += plan.sums.iter().flat_map(|sum| &sum.coefficients).map(Vec::len).sum::<usize>();
         let unchecked = plan.claims.iter().filter(|claim| matches!(claim.signature, ClaimSignature::Unchecked(_)));
         self.work.subgroup_checks += unchecked.count();
     }
@@ -402,7 +403,25 @@ impl<S: Suite> Plan<S> {
     }
 
     fn key_sums(&self, sums: std::ops::Range<usize>) -> Vec<S::Key> {
-        let keys = self.sums[sums].iter().map(|sum| sum.keys.iter().map(|key| self.keys[*key].point()));
-        self.options.backend.sums(&keys.collect())
+        let sums = &self.sums[sums];
+        let (mut plain, mut weighted) = (Segments::new(), WeightedSegments::new());
+        for sum in sums {
+            let keys = sum.keys.iter().map(|key| self.keys[*key].point());
+            match &sum.coefficients {
+                None => {
+                    plain.extend(keys);
+                    plain.close();
+                }
+                Some(coefficients) => {
+                    keys.zip(coefficients).for_each(|(key, coefficient)| weighted.push(key, *coefficient));
+                    weighted.close();
+                }
+            }
+        }
+        let backend = self.options.backend;
+        let (mut plain, mut weighted) =
+            (backend.sums(&plain).into_iter(), backend.weighted_sums(&weighted).into_iter());
+        let made = sums.iter().map(|sum| if sum.coefficients.is_some() { weighted.next() } else { plain.next() });
+        made.map(|sum| sum.expect("a sum for each segment")).collect()
     }
 }

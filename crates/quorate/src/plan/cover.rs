@@ -24,10 +24,12 @@ pub(super) struct Cover {
 /// `pairs` are the distinct edges, sorted. A vertex costs its pairing and the weighted sum over all its edges. That is
 /// too much by a few microseconds for each edge between two vertices of the cover, since one of them alone serves the
 /// edge.
-pub(super) fn cheapest(pairs: &[Edge], keys: usize, messages: usize, costs: Costs) -> Cover {
+///
+/// The cover also takes each message in `only`, which has no edge in `pairs`.
+pub(super) fn cheapest(pairs: &[Edge], keys: usize, only: &[bool], costs: Costs) -> Cover {
     let (message_cost, key_cost) = (|edges| costs.message(edges), |edges| costs.key(edges));
-    let mut network = Network::new(pairs, messages, keys, message_cost, key_cost);
-    let mut covered = vec![false; messages];
+    let mut network = Network::new(pairs, only.len(), keys, message_cost, key_cost);
+    let mut covered = only.to_vec();
     for component in network.components() {
         let phases = if network.size(&component) <= EXACT { usize::MAX } else { PHASES };
         network.cut(&component, phases).for_each(|message| covered[message] = true);
@@ -71,7 +73,7 @@ mod tests {
             pairs.sort_unstable();
             pairs.dedup();
             let costs = Costs { pairing, weighted_key, weighted_signature, ..Costs::of::<MinPk>(Backend::Portable, Pairing::Ate) };
-            let Cover { messages: covered, cost: found } = cheapest(&pairs, 7, 7, costs);
+            let Cover { messages: covered, cost: found } = cheapest(&pairs, 7, &[false; 7], costs);
             prop_assert_eq!(found, cost_of(&covered, &pairs, 7, costs));
             for subset in 0u32..128 {
                 let other: Vec<_> = (0..7).map(|m| subset >> m & 1 == 1 && pairs.iter().any(|e| e.message == m)).collect();

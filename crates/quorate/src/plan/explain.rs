@@ -19,6 +19,7 @@ impl<S: Suite> fmt::Display for Plan<S> {
         };
         let (weighted_keys, weighted_hashes) = (parts(true), parts(false));
         let summed: usize = self.sums.iter().map(|sum| sum.keys.len()).sum();
+        let coefficients: usize = self.sums.iter().flat_map(|sum| &sum.coefficients).map(Vec::len).sum();
         let live = self.claims.len();
         let finals = usize::from(live > 0);
 
@@ -37,7 +38,9 @@ impl<S: Suite> fmt::Display for Plan<S> {
         let how = if self.members_by_sum { ", by their weighted sum" } else { "" };
         writeln!(f, "  check        the subgroup of up to {}{how}", plural(live, "signature"))?;
         if !self.sums.is_empty() {
-            writeln!(f, "  add          {} into {}", plural(summed, "key"), plural(self.sums.len(), "sum"))?;
+            let of =
+                if coefficients == 0 { "" } else { &format!(", {} with coefficients", plural(coefficients, "key")) };
+            writeln!(f, "  add          {} into {}{of}", plural(summed, "key"), plural(self.sums.len(), "sum"))?;
         }
         if live > 1 {
             writeln!(
@@ -74,6 +77,7 @@ impl<S: Suite> fmt::Display for Plan<S> {
             + by_key * costs.clear_sum
             + live * if self.members_by_sum { costs.subgroup_check_in_sum } else { costs.subgroup_check }
             + weighing
+            + 2 * coefficients as u64 * costs.weighted_key
             + (finals * self.blocks.len().max(1)) as u64 * costs.product
             + self.pairings() as u64 * costs.pairing
             + finals as u64 * costs.final_exponentiation;

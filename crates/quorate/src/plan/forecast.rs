@@ -13,7 +13,7 @@ use quorate_curve::{Backend, Pairing};
 use super::cost::Costs;
 use crate::{
     claim_bytes::{ClaimBytes, Messages},
-    suite::{AnySuite, MinPk, MinSig, Suite},
+    suite::{AnySuite, MinPk, Scheme, Suite},
 };
 
 /// What a claim adds to the work of a batch, in nanoseconds on the machine on which the plan's costs were measured.
@@ -35,8 +35,8 @@ impl Forecast {
     /// The forecast for a claim.
     pub fn of(claim: &ClaimBytes, backend: Backend) -> Self {
         match claim.suite {
-            AnySuite::MinPk(_) => Self::in_variant::<MinPk>(claim, backend),
-            AnySuite::MinSig(_) => Self::in_variant::<MinSig>(claim, backend),
+            AnySuite::MinPk(suite) => Self::in_variant(suite, claim, backend),
+            AnySuite::MinSig(suite) => Self::in_variant(suite, claim, backend),
             #[cfg(feature = "bn254")]
             AnySuite::Bn254(suite) => {
                 // Verified by itself: nothing is shared.
@@ -46,16 +46,19 @@ impl Forecast {
         }
     }
 
-    fn in_variant<S: Suite>(claim: &ClaimBytes, backend: Backend) -> Self {
+    fn in_variant<S: Suite>(suite: S, claim: &ClaimBytes, backend: Backend) -> Self {
         let costs = Costs::of::<S>(backend, Pairing::Ate);
         let keys = claim.statements() as u64;
+        let coefficients =
+            if suite.scheme() == Scheme::Bdn && matches!(claim.messages, Messages::Shared(_)) { keys } else { 0 };
         let (messages, weighted) = match &claim.messages {
             Messages::Each(messages) => (messages.len() as u64, keys),
             Messages::Shared(_) | Messages::ProofOfPossession => (1, 1),
         };
         let signature = costs.decode_signature + costs.subgroup_check_in_sum + costs.weighted_signature;
         Self {
-            own: signature + weighted * costs.weighted_key + keys * ADDED_KEY,
+            // A coefficient has twice the digits of a weight.
+            own: signature + (weighted + 2 * coefficients) * costs.weighted_key + keys * ADDED_KEY,
             hash: messages * (costs.hash - costs.saved_by_sum),
             pairing: messages * (costs.pairing + costs.saved_by_sum),
         }
@@ -94,7 +97,7 @@ const BN254_PAIRING: u64 = 700_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::Suite;
+    use crate::suite::{MinSig, Suite};
 
     fn claim(suite: AnySuite, keys: usize, messages: Messages) -> ClaimBytes {
         ClaimBytes { public_keys: vec![vec![0; 48]; keys], messages, ..ClaimBytes::single(suite, &[], b"", &[]) }
@@ -113,6 +116,10 @@ mod tests {
                 assert_eq!(one.hash, committee.hash);
                 assert_eq!(block.pairing, 512 * one.pairing);
                 assert!(Forecast::of_batch(backend) > one.pairing);
+            }
+            for [bdn, plain] in [[MinPk::Bdn.any(), MinPk::Eth2.any()], [MinSig::Bdn.any(), MinSig::Basic.any()]] {
+                let own = |suite| Forecast::of(&claim(suite, 512, Messages::Shared(b"m"[..].into())), backend).own;
+                assert!(own(bdn) > own(plain));
             }
         }
     }

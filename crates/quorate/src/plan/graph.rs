@@ -14,8 +14,11 @@ pub(super) struct Graph<S: Suite> {
     pub(super) messages: Vec<Message<S>>,
     /// An edge for each statement, in the order of the claims.
     pub(super) edges: Vec<Edge>,
-    /// The edges without repeats.
+    /// The edges without repeats that a key can cover as well as a message. It leaves out all edges of a message in `only`.
     pub(super) pairs: Vec<Edge>,
+    /// By message: whether a claim sums keys with coefficients over it. Only the message can cover the edges of such a claim,
+    /// because a hash is not multiplied by a weight and a coefficient.
+    pub(super) only: Vec<bool>,
 }
 
 /// A claim without a defect.
@@ -42,6 +45,7 @@ impl<S: Suite> Graph<S> {
             messages: Vec::new(),
             edges: Vec::new(),
             pairs: Vec::new(),
+            only: Vec::new(),
         };
         for (index, claim) in claims.iter().enumerate() {
             if let Some(defect) = claim.defect() {
@@ -49,6 +53,7 @@ impl<S: Suite> Graph<S> {
                 continue;
             }
             let start = graph.edges.len();
+            let has_coefficients = claim.has_coefficients();
             let mut last: Option<(&Arc<[u8]>, usize)> = None;
             for (key, body) in claim.statements() {
                 let key_vertex = *key_index.entry(key).or_insert_with(|| {
@@ -63,16 +68,18 @@ impl<S: Suite> Graph<S> {
                         let message = Message { tag: claim.tag().clone(), prefix, body: body.clone() };
                         *message_index.entry(message).or_insert_with_key(|message| {
                             graph.messages.push(message.clone());
+                            graph.only.push(false);
                             graph.messages.len() - 1
                         })
                     }
                 };
+                graph.only[message] |= has_coefficients;
                 last = Some((body, message));
                 graph.edges.push(Edge { message, key: key_vertex });
             }
             graph.live.push(Live { claim: index, edges: start..graph.edges.len() });
         }
-        graph.pairs = graph.edges.clone();
+        graph.pairs = graph.edges.iter().filter(|edge| !graph.only[edge.message]).copied().collect();
         graph.pairs.sort_unstable();
         graph.pairs.dedup();
         graph

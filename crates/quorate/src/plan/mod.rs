@@ -13,6 +13,9 @@
 //! pairings prove every statement. The plan takes the vertex cover of the least weight (`plan/cover.rs`), which in a
 //! bipartite graph is a minimum cut. The weights of the vertices are measured costs ([`cost`]).
 //!
+//! In a BDN suite the keys over one message have coefficients ([`bdn`](crate::bdn)). Their sum is one operand of the pairing with
+//! the message, so every cover takes that message.
+//!
 //! A backend can offer two pairings. The twisted ate pairing accepts hashes whose cofactor is not cleared. That saves
 //! the clearing, but each pair costs more. The plan takes the pairing whose cover costs less. If the pairing accepts
 //! uncleared hashes, the generator in `e(-g, Σ wᵢ·signatureᵢ)` is divided by the cofactor.
@@ -87,7 +90,7 @@ pub struct Plan<S: Suite> {
     pub(crate) messages: Vec<Message<S>>,
     /// By message: whether its hash is cleared at once, because the hash itself is paired.
     pub(crate) whole: Vec<bool>,
-    /// Sums without weights: the keys of one claim over one message.
+    /// Sums without weights, but perhaps with coefficients: the keys of one claim over one message.
     pub(crate) sums: Vec<KeySum>,
     /// The pairings without those of the signatures, in the order of their first positions.
     pub(crate) terms: Vec<Term>,
@@ -206,7 +209,7 @@ fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pai
         return (Pairing::Ate, vec![true; graph.messages.len()]);
     }
     let planned = offered.iter().map(|(pairing, costs)| {
-        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), graph.messages.len(), *costs);
+        let cover = cover::cheapest(&graph.pairs, graph.keys.len(), &graph.only, *costs);
         let products = blocks::blocks(graph.terms(&cover.messages), graph.live.len(), options).len().max(1);
         (cover.cost + products as u64 * costs.product + costs.pairing + costs.search, *pairing, cover.messages)
     });
@@ -231,6 +234,12 @@ fn place_statements<S: Suite>(
     terms: &mut [Term],
     sums: &mut Vec<KeySum>,
 ) {
+    if let Some(coefficients) = claim.coefficients() {
+        let keys = edges.iter().map(|edge| edge.key).collect();
+        sums.push(KeySum { position, keys, coefficients: Some(coefficients), must_not_vanish: claim.is_shared() });
+        terms[terms_of.index(&edges[0])].parts.push(Part { position, operand: Operand::Sum(sums.len() - 1) });
+        return;
+    }
     let mut sorted = edges.to_vec();
     sorted.sort_by_key(|edge| edge.message);
     for run in sorted.chunk_by(|a, b| a.message == b.message) {
@@ -248,7 +257,7 @@ fn place_statements<S: Suite>(
             }
         } else if covered || claim.is_shared() {
             let keys = run.iter().map(|edge| edge.key).collect();
-            sums.push(KeySum { position, keys, must_not_vanish: claim.is_shared() });
+            sums.push(KeySum { position, keys, coefficients: None, must_not_vanish: claim.is_shared() });
             if covered {
                 terms[term(&run[0])].parts.push(Part { position, operand: Operand::Sum(sums.len() - 1) });
             }

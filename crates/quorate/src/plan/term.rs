@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use quorate_curve::Weight;
+
 use super::position::{Position, Span};
 use crate::{
     claim::{ClaimSignature, SourceId},
@@ -44,6 +46,8 @@ pub(crate) struct KeySum {
     pub(crate) position: Position,
     /// Indices into the plan's keys. A key that occurs twice is added twice.
     pub(crate) keys: Vec<usize>,
+    /// The coefficient of each of these keys, in a claim that has coefficients.
+    pub(crate) coefficients: Option<Vec<Weight>>,
     /// Whether the claim is false if the sum is the identity.
     pub(crate) must_not_vanish: bool,
 }

@@ -379,7 +379,7 @@ fn known_statements_are_subtracted_as_often_as_they_occur() {
 #[test]
 fn aggregates_are_not_remembered() {
     let recipes = [Shape::Shared(vec![1, 2], 3), Shape::Each(vec![(1, 4), (2, 5)])]
-        .map(|s| Recipe { suite: 3, ..recipe_of(s, Lie::None) });
+        .map(|s| Recipe { suite: 4, ..recipe_of(s, Lie::None) });
     let mut known = Known::new();
     assert!(verify_and_remember(&claims::<MinPk>(&recipes), &mut known, &Options::default(), &mut rng()).all_valid());
     assert!(known.is_empty());

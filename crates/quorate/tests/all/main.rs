@@ -6,6 +6,7 @@
 //! | [`options`] | the backends, threads and soundnesses under which batches are verified |
 //! | [`vectors`] | known answers |
 //! | [`graphs`] | random graphs of keys and messages: the batch against the oracle |
+//! | [`bdn`] | multi-signatures with coefficients |
 //! | [`lanes`] | batches around every width of a vector |
 //! | [`culprits`] | the search for false claims |
 //! | [`torsion`] | signatures outside the subgroup, of every order |
@@ -16,6 +17,7 @@
 mod forge;
 mod options;
 
+mod bdn;
 mod culprits;
 mod graphs;
 mod lanes;

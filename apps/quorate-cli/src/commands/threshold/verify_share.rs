@@ -8,7 +8,7 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use quorate::{Backend, ClaimBytes, Options, Suite, Verdict, Verifier};
-use quorate_formats::{Id, Place};
+use quorate_formats::{At, Id, Place, VerdictLine};
 use quorate_threshold::{KeyShare, SharedKey};
 
 use super::shares::{ShareLine, ShareLines, SignatureShare, Spot};
@@ -16,7 +16,7 @@ use crate::{
     commands::{
         backend::BackendArgument,
         key_share::KeyShareFile,
-        print::{self, At, VerdictLine, plural},
+        print::{self, plural},
         random,
         shared_key::SharedKeyFile,
         suite::{InSuite, KeySuite},

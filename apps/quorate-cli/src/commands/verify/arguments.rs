@@ -46,17 +46,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub remember: Option<PathBuf>,
 
-    /// Number of threads, at least 1; all that the machine has by default
-    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
-    pub threads: Option<NonZeroUsize>,
-
-    /// Who does the arithmetic.
+    /// How claims are verified.
     #[command(flatten)]
-    pub backend: BackendArgument,
-
-    /// Soundness: a false claim passes as valid with a probability of at most 2^-64 or 2^-128
-    #[arg(long, value_name = "BITS", default_value = "64")]
-    pub soundness: SoundnessBits,
+    pub engine: EngineArguments,
 
     /// Print one JSON object for each claim on standard output, {"index":0,"id":"…","valid":true}; with "file" and "line" if there
     /// are several inputs. An entry that makes no claim has "malformed":true
@@ -111,24 +103,38 @@ pub struct Arguments {
     pub min_participants: usize,
 }
 
-impl Arguments {
-    pub(super) fn threads(&self) -> NonZeroUsize {
+/// How claims are verified.
+#[derive(Clone, Debug, Args)]
+pub struct EngineArguments {
+    /// Number of threads, at least 1; all that the machine has by default
+    #[arg(long, value_name = "N", env = "QUORATE_THREADS", value_parser = threads::value())]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Who does the arithmetic.
+    #[command(flatten)]
+    pub backend: BackendArgument,
+
+    /// Soundness: a false claim passes as valid with a probability of at most 2^-64 or 2^-128
+    #[arg(long, value_name = "BITS", default_value = "64")]
+    pub soundness: SoundnessBits,
+}
+
+impl EngineArguments {
+    pub(in crate::commands) fn threads(&self) -> NonZeroUsize {
         self.threads.unwrap_or_else(threads::all)
     }
 
-    pub(super) fn options(&self) -> quorate::Options {
-        let soundness = match self.soundness {
-            SoundnessBits::Bits64 => Soundness::Bits64,
-            SoundnessBits::Bits128 => Soundness::Bits128,
-        };
+    pub(in crate::commands) fn options(&self) -> quorate::Options {
         quorate::Options {
             threads: self.threads(),
-            soundness,
+            soundness: self.soundness.into(),
             backend: self.backend.backend,
             ..quorate::Options::default()
         }
     }
+}
 
+impl Arguments {
     pub(super) fn network(&self) -> BeaconNetwork {
         let overrides =
             Overrides { genesis_validators_root: self.genesis_validators_root, fork_version: self.fork_version };
@@ -148,7 +154,17 @@ pub enum SoundnessBits {
     Bits128,
 }
 
-fn suites() -> Value<AnySuite> {
+impl From<SoundnessBits> for Soundness {
+    fn from(bits: SoundnessBits) -> Self {
+        match bits {
+            SoundnessBits::Bits64 => Self::Bits64,
+            SoundnessBits::Bits128 => Self::Bits128,
+        }
+    }
+}
+
+/// The names of suites, for `--suite`.
+pub(in crate::commands) fn suites() -> Value<AnySuite> {
     Value::new(parsed).with_names(|| named(AnySuite::all().map(AnySuite::name)))
 }
 

@@ -4,9 +4,12 @@ use std::{fmt, sync::Arc};
 
 use quorate::{AnySuite, ClaimBytes, Reason, SourceId, Verdict};
 use quorate_formats::{Check, CheckResult, Entry, Id, InputError, Malformed, Origin, Place, Record};
+use quorate_history::{ClaimIndex, ClaimKind};
+
+use crate::exit::Exit;
 
 /// Something that the inputs hold.
-pub(super) enum Arrival {
+pub(in crate::commands) enum Arrival {
     /// A claim to judge.
     Claim(Box<Pending>),
     /// A claim that was judged together with the other light-client updates.
@@ -17,11 +20,18 @@ pub(super) enum Arrival {
     UnknownField { file: Arc<str>, place: Place, name: String },
     /// A file that makes no claim, but says which key verifies the drand rounds of the files after it.
     ChainInfo { file: Arc<str> },
+    /// Signatures of a chain of which their blocks do not say what they sign.
+    Unverified { kind: ClaimKind, reason: &'static str, number: usize },
     /// A file that cannot be read on.
-    Failed { file: Arc<str>, error: InputError },
+    Failed { file: Arc<str>, exit: Exit, reason: String },
 }
 
 impl Arrival {
+    /// A file that cannot be read on, and why.
+    pub(in crate::commands) fn failed(file: &Arc<str>, error: &InputError) -> Self {
+        Self::Failed { file: file.clone(), exit: error.into(), reason: error.to_string() }
+    }
+
     /// About how much memory it holds.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>()
@@ -30,28 +40,31 @@ impl Arrival {
                 Self::Judged(judged) => judged.about.bytes(),
                 Self::Malformed { malformed, .. } => malformed.reason.capacity(),
                 Self::UnknownField { name, .. } => name.capacity(),
-                Self::ChainInfo { .. } | Self::Failed { .. } => 0,
+                Self::ChainInfo { .. } | Self::Unverified { .. } => 0,
+                Self::Failed { reason, .. } => reason.capacity(),
             }
     }
 }
 
 /// A claim that was not judged yet.
-pub(super) struct Pending {
-    pub(super) claim: ClaimBytes,
-    pub(super) about: About,
+pub(in crate::commands) struct Pending {
+    pub(in crate::commands) claim: ClaimBytes,
+    pub(in crate::commands) about: About,
     /// About how much memory it holds.
-    pub(super) bytes: usize,
+    pub(in crate::commands) bytes: usize,
 }
 
 /// What the input says of a claim beside the claim itself.
-pub(super) struct About {
-    pub(super) id: Option<Id>,
+pub(in crate::commands) struct About {
+    pub(in crate::commands) id: Option<Id>,
     /// Where it stands.
-    pub(super) origin: Origin,
+    pub(in crate::commands) origin: Origin,
     /// What its format could check by itself.
-    pub(super) checks: Vec<Check>,
+    pub(in crate::commands) checks: Vec<Check>,
     /// The claim that vouches for its keys.
-    pub(super) rests_on: Option<Origin>,
+    pub(in crate::commands) rests_on: Option<Origin>,
+    /// Which signature of its block it is, if it is of a chain.
+    pub(in crate::commands) of_block: Option<(ClaimKind, ClaimIndex)>,
 }
 
 impl About {
@@ -64,7 +77,7 @@ impl About {
 }
 
 /// A claim with its judgement.
-pub(super) struct Judged {
+pub(in crate::commands) struct Judged {
     pub(super) about: About,
     pub(super) suite: AnySuite,
     pub(super) source: Option<SourceId>,
@@ -72,13 +85,13 @@ pub(super) struct Judged {
 }
 
 /// The truth of a claim, and of what its format says about it.
-pub(super) enum Judgement {
+pub(in crate::commands) enum Judgement {
     Valid,
     Invalid(Fault),
 }
 
 /// Why a claim is not valid.
-pub(super) enum Fault {
+pub(in crate::commands) enum Fault {
     /// The engine says so.
     Reason(Reason),
     /// A check of the format failed.
@@ -91,6 +104,12 @@ impl Judged {
     /// Whether the claim is valid.
     pub(super) fn is_valid(&self) -> bool {
         matches!(self.judgement, Judgement::Valid)
+    }
+
+    /// Whether the claim is false, and yet its chain may hold it.
+    pub(super) fn is_legal_lie(&self) -> bool {
+        let may_be_false = self.about.of_block.is_some_and(|(kind, _)| kind.may_be_false());
+        may_be_false && matches!(self.fault(), Some(Fault::Reason(reason)) if *reason != Reason::Undecided)
     }
 
     /// The signature as one of the checks, for claims of a format that has checks.
@@ -150,6 +169,7 @@ fn pend(file: &Arc<str>, mut record: Record, default: Option<AnySuite>) -> Resul
         origin: Origin { document: file.to_string(), place },
         checks: std::mem::take(&mut record.checks),
         rests_on: record.rests_on.take(),
+        of_block: None,
     };
     let claim = record.into_claim(default).map_err(|error| Malformed::new(place, error.to_string()))?;
     Ok(Pending { claim, about, bytes })

@@ -171,7 +171,7 @@ impl Inputs {
                     }
                 },
                 Ok(Entries::Other(mut entries)) => send(to, &name, self.suite, &mut *entries),
-                Err(error) => to.push(Arrival::Failed { file: name.clone(), error }),
+                Err(error) => to.push(Arrival::failed(&name, &error)),
             };
             if heard.is_none() {
                 return;
@@ -190,7 +190,7 @@ fn send(
     entries.try_for_each(|entry| {
         to.push(match entry {
             Ok(entry) => arrive(file, entry, suite),
-            Err(error) => Arrival::Failed { file: file.clone(), error },
+            Err(error) => Arrival::failed(file, &error),
         })
     })
 }

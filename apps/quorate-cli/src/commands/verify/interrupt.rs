@@ -21,14 +21,14 @@ pub(super) enum Ended {
 
 /// Whether Ctrl-C was pressed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Interrupt {
+pub(in crate::commands) struct Interrupt {
     /// Whether the judge checks `pressed` regularly.
     watched: Arc<AtomicBool>,
     pressed: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    pub(super) fn install() -> Result<Self, Failure> {
+    pub(in crate::commands) fn install() -> Result<Self, Failure> {
         let interrupt = Self::default();
         let Self { watched, pressed } = interrupt.clone();
         ctrlc::set_handler(move || {
@@ -42,11 +42,11 @@ impl Interrupt {
     }
 
     /// From here on the judge calls [`is_set`](Self::is_set) regularly.
-    pub(super) fn watch(&self) {
+    pub(in crate::commands) fn watch(&self) {
         self.watched.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn is_set(&self) -> bool {
+    pub(in crate::commands) fn is_set(&self) -> bool {
         self.pressed.load(Ordering::SeqCst)
     }
 }

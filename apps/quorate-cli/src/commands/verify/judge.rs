@@ -6,14 +6,14 @@ use quorate::{ClaimBytes, Verifier, Work};
 use quorate_formats::{Entry, Origin};
 
 use super::{
-    arguments::Arguments,
+    arguments::{Arguments, EngineArguments},
     arrival::{About, Arrival, Fault, Judged, Judgement, Pending, arrive},
     memory::Memory,
 };
 use crate::{commands::random, exit::Failure};
 
 /// What judges a run: the engine with the known statements, and the file to remember in.
-pub(super) struct Judge {
+pub(in crate::commands) struct Judge {
     verifier: Verifier,
     memory: Memory,
 }
@@ -34,9 +34,14 @@ pub(super) struct Judgements {
 impl Judge {
     /// Reads the known statements, and opens the file to remember in.
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
-        let verifier = Verifier::new(arguments.options());
+        let verifier = Verifier::new(arguments.engine.options());
         let memory = Memory::open(arguments, &verifier)?;
         Ok(Self { verifier, memory })
+    }
+
+    /// Knows no statements, and remembers none.
+    pub(in crate::commands) fn without_memory(engine: &EngineArguments) -> Self {
+        Self { verifier: Verifier::new(engine.options()), memory: Memory::none() }
     }
 
     pub(super) fn memory(&self) -> &Memory {

@@ -42,6 +42,11 @@ pub(super) struct Forgotten {
 }
 
 impl Memory {
+    /// Remembers nothing.
+    pub(super) fn none() -> Self {
+        Self { store: None, remembered: 0, forgotten: Forgotten::default() }
+    }
+
     /// Reads the known statements into the verifier, and opens the file to append to.
     pub(super) fn open(arguments: &Arguments, verifier: &Verifier) -> Result<Self, Failure> {
         if let Some(suite @ AnySuite::Bn254(_)) = arguments.suite {

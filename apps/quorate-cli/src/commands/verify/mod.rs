@@ -18,18 +18,22 @@ mod queue;
 mod report;
 
 use std::{
+    num::NonZeroUsize,
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::anyhow;
-pub use arguments::Arguments;
-use arrival::{Arrival, Pending};
+pub(super) use arguments::suites;
+pub use arguments::{Arguments, EngineArguments, SoundnessBits};
+pub(super) use arrival::{About, Arrival, Pending};
 use inputs::{Inputs, Unreadable};
-use interrupt::{Ended, Interrupt};
-use judge::Judge;
+use interrupt::Ended;
+pub(super) use interrupt::Interrupt;
+pub(super) use judge::Judge;
+pub(super) use queue::Pusher;
 use queue::{Taken, Taker, queue};
-use report::Report;
+pub(super) use report::{Report, Style};
 
 use crate::exit::{Failure, Result};
 
@@ -44,7 +48,7 @@ impl Arguments {
         let mut report = Report::new(&self);
         let (mut inputs, unreadable) = Inputs::open(&self)?;
         for Unreadable { name, error } in unreadable {
-            report.unreadable(&name, &error);
+            report.unreadable(&name, (&error).into(), &error.to_string());
         }
         for lesson in inputs.lessons() {
             report.lesson(lesson);
@@ -53,17 +57,29 @@ impl Arguments {
         report.window(&judgements);
         inputs.put_judged(documents);
 
-        // Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
-        let most = WINDOW_ENTRIES * self.threads().get();
-        let (to, arrivals) = queue(most, WINDOW_BYTES);
-        let reader = thread::spawn(move || inputs.send(&to));
-        let ended = judge_all(most, &arrivals, &interrupt, &mut judge, &mut report)?;
-        // The reader of a run that was interrupted may block for ever.
-        if ended == Ended::AllRead && reader.join().is_err() {
-            return Err(Failure::internal(anyhow!("the reader of the input panicked; what follows is not read")));
-        }
-        report.finish(ended, &judge)
+        judge_what_arrives(self.engine.threads(), &interrupt, judge, report, move |to| inputs.send(&to))
     }
+}
+
+/// Judges and reports everything that `read` pushes, window by window, and ends the report.
+///
+/// Reading blocks where a pipe is slow, so it has a thread of its own: Ctrl-C and half-full windows must not wait.
+pub(super) fn judge_what_arrives(
+    threads: NonZeroUsize,
+    interrupt: &Interrupt,
+    mut judge: Judge,
+    mut report: Report,
+    read: impl FnOnce(Pusher) + Send + 'static,
+) -> Result {
+    let most = WINDOW_ENTRIES * threads.get();
+    let (to, arrivals) = queue(most, WINDOW_BYTES);
+    let reader = thread::spawn(move || read(to));
+    let ended = judge_all(most, &arrivals, interrupt, &mut judge, &mut report)?;
+    // The reader of a run that was interrupted may block for ever.
+    if ended == Ended::AllRead && reader.join().is_err() {
+        return Err(Failure::internal(anyhow!("the reader of the input panicked; what follows is not read")));
+    }
+    report.finish(ended, &judge)
 }
 
 fn judge_all(
@@ -160,7 +176,8 @@ impl Window {
                     Arrival::Malformed { file, malformed } => report.malformed(&file, &malformed)?,
                     Arrival::UnknownField { file, place, name } => report.unknown_field(&file, place, &name),
                     Arrival::ChainInfo { file } => report.chain_info(&file),
-                    Arrival::Failed { file, error } => report.unreadable(&file, &error),
+                    Arrival::Unverified { kind, reason, number } => report.unverified(kind, reason, number),
+                    Arrival::Failed { file, exit, reason } => report.unreadable(&file, exit, &reason),
                     Arrival::Claim(_) => unreachable!("claims are slots of their own"),
                 },
             }

@@ -17,11 +17,11 @@ pub(super) fn queue(most: usize, most_bytes: usize) -> (Pusher, Taker) {
 }
 
 /// The end to push to. The other end notices when it is dropped.
-pub(super) struct Pusher(Arc<Queue>);
+pub(in crate::commands) struct Pusher(Arc<Queue>);
 
 impl Pusher {
     /// Pushes an arrival, and waits while the queue is full. Returns `None` if the other end was dropped.
-    pub(super) fn push(&self, arrival: Arrival) -> Option<()> {
+    pub(in crate::commands) fn push(&self, arrival: Arrival) -> Option<()> {
         let queue = &*self.0;
         let full = |state: &mut State| {
             !state.abandoned && (state.arrivals.len() >= queue.most || state.bytes >= queue.most_bytes)

@@ -11,14 +11,15 @@ use anyhow::Context as _;
 use indicatif::{HumanCount, ProgressBar, ProgressFinish, ProgressState, ProgressStyle};
 use quorate::{Reason, SourceId, Work};
 use quorate_formats::{
-    Check, Id, InputError, Malformed, Origin, Place,
+    At, ChainVerdictLine, Check, Id, Malformed, Origin, Place, SignatureName, VerdictLine,
     light_client::{Lesson, Teaching},
     plain,
 };
+use quorate_history::ClaimKind;
 use serde::Serialize;
 
 use super::{
-    arguments::Arguments,
+    arguments::{Arguments, EngineArguments},
     arrival::{Fault, Judged},
     interrupt::Ended,
     judge::{Judge, Judgements},
@@ -27,14 +28,14 @@ use super::{
 use crate::{
     commands::{
         complaints::Complaints,
-        print::{At, VerdictLine, note, plural},
+        print::{note, plural},
         unlock::name_of,
     },
     exit::{Exit, Failure},
 };
 
 /// Counts what happened, and writes both streams.
-pub(super) struct Report {
+pub(in crate::commands) struct Report {
     style: Style,
     /// Lines for standard output, which are written together. Before that the progress line is taken away, because both streams may
     /// be one terminal.
@@ -53,15 +54,17 @@ pub(super) struct Report {
 }
 
 /// What the user asked for.
-struct Style {
-    verdicts: bool,
-    json: bool,
-    explain: bool,
-    quiet: bool,
+pub(in crate::commands) struct Style {
+    pub(in crate::commands) verdicts: bool,
+    pub(in crate::commands) json: bool,
+    pub(in crate::commands) explain: bool,
+    pub(in crate::commands) quiet: bool,
     /// Whether there are several inputs, so that a line number alone names no place.
-    several: bool,
-    backend: String,
-    threads: usize,
+    pub(in crate::commands) several: bool,
+    /// How many blocks of a chain there are, if the claims are those of blocks.
+    pub(in crate::commands) blocks: Option<usize>,
+    /// The engine's backend and threads.
+    pub(in crate::commands) engine: EngineArguments,
 }
 
 impl Style {
@@ -81,7 +84,13 @@ impl Style {
 struct Tally {
     valid: usize,
     invalid: usize,
+    /// False signatures that their chain may hold.
+    legal: usize,
+    /// Claims of a chain by their kind, and the invalid ones of them.
+    kinds: BTreeMap<&'static str, KindTally>,
     malformed: usize,
+    /// Signatures of a chain of which their blocks do not say what they sign.
+    unverified: usize,
     /// Light-client bootstraps, committees and next committees that were not believed.
     committees_refused: usize,
     subtracted: usize,
@@ -100,7 +109,12 @@ struct Tally {
 impl Tally {
     /// Claims that were judged.
     fn claims(&self) -> usize {
-        self.valid + self.invalid
+        self.valid + self.invalid + self.legal
+    }
+
+    /// Blocks of a chain whose first signature was judged.
+    fn blocks(&self) -> usize {
+        self.kinds.get(ClaimKind::Proposer.name()).map_or(0, |kind| kind.claims)
     }
 
     /// Claims, and entries that make none.
@@ -111,10 +125,21 @@ impl Tally {
     /// Counts a claim, which is the entry at `index`.
     fn count(&mut self, index: usize, at: Option<At>, judged: &Judged) {
         self.suites.insert(judged.suite.name());
+        let kind = judged.about.of_block.map(|(kind, _)| self.kinds.entry(kind.name()).or_default());
         let Some(fault) = judged.fault() else {
             self.valid += 1;
+            kind.into_iter().for_each(|kind| kind.claims += 1);
             return;
         };
+        if let Some(kind) = kind {
+            kind.claims += 1;
+            kind.invalid += usize::from(!judged.is_legal_lie());
+            kind.legal += usize::from(judged.is_legal_lie());
+        }
+        if judged.is_legal_lie() {
+            self.legal += 1;
+            return;
+        }
         self.invalid += 1;
         if let Some(source) = &judged.source {
             if self.false_by_source.len() < SOURCES_KEPT || self.false_by_source.contains_key(source) {
@@ -124,7 +149,11 @@ impl Tally {
             }
         }
         if self.failures.len() < FAILURES_KEPT {
-            self.failures.push(FailedClaim { index, id: judged.about.id.clone(), at, message: fault.to_string() });
+            let name = match judged.about.of_block {
+                Some((kind, index)) => ClaimName::OfBlock(SignatureName::new(kind.name(), index)),
+                None => ClaimName::OfInput { index, id: judged.about.id.clone() },
+            };
+            self.failures.push(FailedClaim { name, at, message: fault.to_string() });
         }
     }
 
@@ -146,13 +175,20 @@ impl Report {
             explain: arguments.explain,
             quiet: arguments.quiet,
             several: arguments.files.len() > 1,
-            backend: arguments.backend.backend.to_string(),
-            threads: arguments.threads().get(),
+            blocks: None,
+            engine: arguments.engine.clone(),
         };
         let silent = match &arguments.files[..] {
             [] => BTreeSet::from([name_of("-".as_ref())]),
             files => files.iter().map(|path| name_of(path)).collect(),
         };
+        Self { silent, ..Self::styled(style) }
+    }
+
+    /// A report in this style.
+    pub(in crate::commands) fn styled(style: Style) -> Self {
+        // Of other chains the number of blocks is not known before they are read.
+        let progress = || style.blocks.filter(|blocks| *blocks > 0).map_or_else(progress, progress_of_blocks);
         Self {
             progress: (!style.quiet && io::stderr().is_terminal()).then(progress),
             style,
@@ -162,7 +198,7 @@ impl Report {
             tally: Tally::default(),
             complaints: Complaints::default(),
             listed: 0,
-            silent,
+            silent: BTreeSet::new(),
             chain_infos: BTreeSet::new(),
         }
     }
@@ -184,6 +220,7 @@ impl Report {
         self.tally.count(index, at.clone(), judged);
         self.exit = self.exit.max(match judged.fault() {
             None => Exit::Success,
+            Some(_) if judged.is_legal_lie() => Exit::Success,
             Some(Fault::Reason(Reason::Undecided)) => Exit::Internal,
             Some(_) => Exit::Invalid,
         });
@@ -193,7 +230,14 @@ impl Report {
             self.checks(&[judged.signature_check()]);
         }
         self.progress();
-        if self.style.verdicts {
+        if let (true, Some((kind, index))) = (self.style.verdicts, judged.about.of_block) {
+            self.object(&ChainVerdictLine::new(
+                self.style.error_at(&judged.about.origin.document, Some(judged.about.origin.place)),
+                SignatureName::new(kind.name(), index),
+                judged.is_legal_lie(),
+                judged.fault().map(Fault::to_string),
+            ))
+        } else if self.style.verdicts {
             let line = VerdictLine::new(index, judged.about.id.as_ref(), judged.fault().map(Fault::to_string)).at(at);
             self.object(&line)
         } else if !self.style.json && !self.style.quiet {
@@ -221,10 +265,25 @@ impl Report {
     }
 
     /// A file that cannot be read on.
-    pub(super) fn unreadable(&mut self, file: &str, error: &InputError) {
+    pub(in crate::commands) fn unreadable(&mut self, file: &str, exit: Exit, reason: &str) {
         self.heard(file);
-        self.exit = self.exit.max(error.into());
-        self.refuse(file, &error.to_string());
+        self.exit = self.exit.max(exit);
+        self.refuse(file, reason);
+    }
+
+    /// Signatures of a chain that cannot be verified, and why.
+    pub(super) fn unverified(&mut self, kind: ClaimKind, reason: &str, number: usize) {
+        self.tally.unverified += number;
+        if !self.style.quiet {
+            self.say(&format!("{} of the kind {kind} not verified: {reason}", plural(number, "signature")));
+        }
+    }
+
+    /// Something that the user should know, and that is no error.
+    pub(in crate::commands) fn remark(&self, text: &str) {
+        if !self.style.quiet {
+            self.say(text);
+        }
     }
 
     /// Says what is wrong with a file as a whole.
@@ -321,6 +380,12 @@ impl Report {
                 self.exit = self.exit.max(Exit::Usage);
                 self.refuse(&file, "found no claim, expected at least one; check what wrote this input");
             }
+            if self.style.blocks.is_some() && self.tally.entries() == 0 && self.exit == Exit::Success {
+                self.exit = Exit::Usage;
+                self.say(
+                    "found no block to verify; give the file of an era that has blocks, and that of the era before it",
+                );
+            }
         }
         self.complaints.rest().for_each(note);
         let elapsed = self.begun.elapsed();
@@ -331,6 +396,10 @@ impl Report {
                 claims: tally.claims(),
                 valid: tally.valid,
                 invalid: tally.invalid,
+                legal: style.blocks.map(|_| tally.legal),
+                kinds: style.blocks.map(|_| &tally.kinds),
+                blocks: style.blocks.map(|_| tally.blocks()),
+                unverified: style.blocks.map(|_| tally.unverified),
                 malformed: tally.malformed,
                 committees_refused: tally.committees_refused,
                 interrupted: ended == Ended::Interrupted,
@@ -345,8 +414,8 @@ impl Report {
                 false_by_source: by_name(&tally.false_by_source),
                 false_by_source_omitted: tally.false_of_other_sources,
                 suites: &tally.suites,
-                backend: &style.backend,
-                threads: style.threads,
+                backend: style.engine.backend.backend.name(),
+                threads: style.engine.threads().get(),
                 seconds: elapsed.as_secs_f64(),
                 hashes: tally.work.hashes,
                 pairings: tally.work.pairings,
@@ -375,16 +444,22 @@ impl Report {
     }
 
     fn summary(&self, ended: Ended, elapsed: Duration, remembered: usize) -> String {
-        let Tally { valid, invalid, malformed, subtracted, committees, .. } = self.tally;
+        let Tally { valid, invalid, legal, malformed, unverified, subtracted, committees, .. } = self.tally;
         let claims = self.tally.claims();
         let mut text = match claims {
             0 if committees > 0 => format!("no claims judged; {} read", plural(committees, "committee")),
             0 => "no claims judged".to_owned(),
-            1 => format!("1 claim: {}", if valid == 1 { "valid" } else { "invalid" }),
+            1 if legal == 0 => format!("1 claim: {}", if valid == 1 { "valid" } else { "invalid" }),
             _ => format!("{claims} claims: {valid} valid, {invalid} invalid"),
         };
+        if legal > 0 {
+            text += &format!(", {} that a chain may hold", plural(legal, "false deposit"));
+        }
         if malformed > 0 {
             text += &format!(", {malformed} malformed");
+        }
+        if unverified > 0 {
+            text += &format!(", {unverified} not verified");
         }
         if subtracted > 0 {
             text += &format!(", {} known", plural(subtracted, "statement"));
@@ -397,8 +472,8 @@ impl Report {
         }
         let seconds = elapsed.as_secs_f64();
         let time = if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") };
-        let Style { backend, threads, .. } = &self.style;
-        format!("{text} ({time}, {backend}, {})", plural(*threads, "thread"))
+        let engine = &self.style.engine;
+        format!("{text} ({time}, {}, {})", engine.backend.backend, plural(engine.threads().get(), "thread"))
     }
 
     /// Says what was valid but is not in the file of `--remember`.
@@ -420,17 +495,26 @@ impl Report {
             return Ok(());
         }
         self.listed += 1;
-        let verdict = if judged.is_valid() { "valid" } else { "INVALID" };
+        let verdict = match judged.fault() {
+            None => "valid",
+            Some(_) if judged.is_legal_lie() => "legal",
+            Some(_) => "INVALID",
+        };
         let Origin { document, place } = &judged.about.origin;
         let place = if self.style.several { plain(&format!("{document}, {place}")) } else { place.to_string() };
-        let name = match &judged.about.id {
-            None => place,
+        let id = judged.about.id.as_ref();
+        let name = match id {
+            None => match judged.about.of_block {
+                None => place,
+                Some((kind, index)) => format!("{place}, {kind} {index}"),
+            },
             Some(id) if self.style.several => format!("{}  ({place})", id.plain()),
             Some(id) => id.plain(),
         };
         let mut text = format!("{index:>6}  {verdict:<7}  {name}\n");
         if let Some(fault) = judged.fault() {
-            let _ = writeln!(text, "{:17}{}", "", plain(&fault.to_string()));
+            let legal = if judged.is_legal_lie() { "false, but a chain may hold it: " } else { "" };
+            let _ = writeln!(text, "{:17}{legal}{}", "", plain(&fault.to_string()));
         }
         self.out.extend_from_slice(text.as_bytes());
         self.flush_if_long()
@@ -438,7 +522,12 @@ impl Report {
 
     fn progress(&self) {
         if let Some(bar) = &self.progress {
-            bar.set_position(self.tally.entries() as u64);
+            let done = if self.style.blocks.is_some_and(|blocks| blocks > 0) {
+                self.tally.blocks()
+            } else {
+                self.tally.entries()
+            };
+            bar.set_position(done as u64);
             if self.tally.invalid > 0 {
                 bar.set_message(format!("{} invalid", self.tally.invalid));
             }
@@ -490,6 +579,16 @@ fn progress() -> ProgressBar {
     bar
 }
 
+/// The progress line over blocks, whose number is known, so that the time left can be told.
+fn progress_of_blocks(blocks: usize) -> ProgressBar {
+    let bar = ProgressBar::new(blocks as u64).with_finish(ProgressFinish::AndClear);
+    let template = "{bar:20} {human_pos} of {human_len} blocks, {elapsed}, {eta} left {msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// A number with three significant digits: 0.123, 12.3, 12,300.
 fn three_digits(number: f64) -> String {
     let rounded = format!("{number:.2e}").parse().unwrap_or(number);
@@ -507,12 +606,33 @@ fn three_digits(number: f64) -> String {
 
 #[derive(Serialize)]
 struct FailedClaim {
-    index: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<Id>,
+    #[serde(flatten)]
+    name: ClaimName,
     #[serde(flatten)]
     at: Option<At>,
     message: String,
+}
+
+/// How the summary names a claim.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ClaimName {
+    /// By its place among the entries.
+    OfInput {
+        index: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<Id>,
+    },
+    /// By its place in a block.
+    OfBlock(SignatureName<'static>),
+}
+
+/// Claims of one kind of a chain.
+#[derive(Default, Serialize)]
+struct KindTally {
+    claims: usize,
+    invalid: usize,
+    legal: usize,
 }
 
 /// What is wrong with an input: an entry that makes no claim, or a file that cannot be read.
@@ -530,6 +650,14 @@ struct Summary<'a> {
     claims: usize,
     valid: usize,
     invalid: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    legal: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kinds: Option<&'a BTreeMap<&'static str, KindTally>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unverified: Option<usize>,
     malformed: usize,
     committees_refused: usize,
     interrupted: bool,

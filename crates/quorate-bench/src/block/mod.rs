@@ -1,7 +1,10 @@
 //! `block/*`: 1,000 signed transactions in a block with one aggregate signature, some of them verified before as gossip.
 //!
 //! The case of "BLS: Is it really that slow?" (A. Block, 2018). Beside it ECDSA over secp256k1, a signature a
-//! transaction, which skips the known ones altogether.
+//! transaction, which skips the known ones altogether. [`batches`] and the service's `arrivals` are what the source says of
+//! transactions outside blocks.
+
+mod batches;
 
 use quorate::{Backend, Claim, Known, MinPk, aggregate, verify};
 use secp256k1::{Message, SecretKey, ecdsa};
@@ -11,6 +14,7 @@ use crate::{
     data::{self, signed},
     measure::{Engine, Run, measure},
     row::{Figures, Row, Times},
+    service::arrivals,
 };
 
 pub(crate) fn run(run: &Run) -> Vec<Row> {
@@ -59,6 +63,8 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
             ));
         }
     }
+    rows.extend(batches::run(run));
+    rows.extend(arrivals::run(run));
     rows
 }
 
@@ -75,6 +81,7 @@ pub(crate) fn published(bench: &str, n: usize, engine: &str, us: f64, note: &str
         per: "block".into(),
         figures: Figures::Us(Times { min: us, median: us, max: us }),
         latency_ms: None,
+        traffic: None,
         note: note.into(),
     }
 }

@@ -1,0 +1,224 @@
+//! The files of a run become claims to judge.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::BufReader,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate_formats::{
+    Format, Origin,
+    drand::{ChainInfo, DrandOptions},
+};
+use quorate_history::{
+    ChainClaim, Content, EraError, EraFile, EraInput, Eras, Files, FilesError, OtherInput, Refused,
+    chia::{self, ChiaError},
+    drand,
+};
+
+use crate::{
+    commands::verify::{About, Arrival, Pending, Pusher},
+    exit::{Exit, Failure},
+};
+
+/// Opens the files of a run, and finds out what they are.
+pub(in crate::commands) fn open_files(
+    paths: &[PathBuf],
+    network: Option<&Path>,
+    chain: Option<&Path>,
+) -> Result<Files, Failure> {
+    Files::open(paths, network, chain).map_err(|error| match error {
+        FilesError::Read { .. } | FilesError::NoNetwork { .. } => Failure::io(error),
+        _ => Failure::usage(error),
+    })
+}
+
+/// Which chains the files are of.
+#[derive(Debug, Args)]
+pub(super) struct ChainArguments {
+    /// Eras: mainnet, sepolia, holesky, hoodi, goerli, gnosis, or a JSON file that describes the chain. By default the chain that is built
+    /// in and has the genesis of the states, or the one that chain.json describes in a folder among the inputs
+    #[arg(long, value_name = "NAME|FILE")]
+    network: Option<PathBuf>,
+
+    /// drand: the chain of the rounds, default, quicknet, evmnet, fastnet, or a file with its chain info. By default what the files say of
+    /// themselves, which proves only that they agree with themselves
+    #[arg(long, value_name = "NAME|FILE")]
+    chain: Option<PathBuf>,
+}
+
+impl ChainArguments {
+    pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Files, Failure> {
+        open_files(paths, self.network.as_deref(), self.chain.as_deref())
+    }
+}
+
+/// Why a file is refused: its name, the exit code, and the reason.
+pub(super) fn refusal(Refused { path, reason, unread, .. }: &Refused) -> (String, Exit, &str) {
+    (path.display().to_string(), if *unread { Exit::Io } else { Exit::Usage }, reason)
+}
+
+/// The inputs of a run.
+pub(super) struct Inputs(Files);
+
+type Opened = EraFile<BufReader<File>>;
+
+impl Inputs {
+    /// Opens every file, finds out which chain it is, and sorts the files.
+    pub(super) fn open(paths: &[PathBuf], chains: &ChainArguments) -> Result<Self, Failure> {
+        let files = chains.open(paths)?;
+        for OtherInput { path, content, .. } in &files.others {
+            if !matches!(content, Content::Claims(Format::Drand) | Content::ChiaBlocks) {
+                return Err(Failure::usage(anyhow!(
+                    "{}: found {content}, expected eras, rounds of drand or blocks of Chia; `quorate verify` verifies claims",
+                    path.display()
+                )));
+            }
+        }
+        Ok(Self(files))
+    }
+
+    /// How many files are read.
+    pub(super) fn files(&self) -> usize {
+        self.0.eras.len() + self.0.others.len() + self.0.refused.len()
+    }
+
+    /// How many blocks are verified if all files can be read.
+    pub(super) fn blocks(&self) -> usize {
+        self.0.eras.iter().filter(|input| input.verified).map(|input| input.blocks).sum()
+    }
+
+    /// Files that cannot be read, and why.
+    pub(super) fn refused(&self) -> impl Iterator<Item = (String, Exit, &str)> {
+        self.0.refused.iter().map(refusal)
+    }
+
+    /// What the user should know.
+    pub(super) fn remarks(&self) -> &[String] {
+        &self.0.remarks
+    }
+
+    /// Reads file after file and sends every claim on, until the other end is dropped.
+    pub(super) fn send(self, to: &Pusher) {
+        let Files { chain, eras, drand, others, .. } = self.0;
+        // Without a chain there are no eras.
+        let _ = chain
+            .map_or(Some(()), |chain| send_eras(Eras::new(chain), eras, to))
+            .and_then(|()| send_rounds(drand.map(|chain| chain.info), &others, to))
+            .and_then(|()| send_blocks(&others, to));
+    }
+}
+
+fn send_eras(mut eras: Eras, inputs: Vec<EraInput>, to: &Pusher) -> Option<()> {
+    for input in inputs {
+        let name: Arc<str> = input.path.display().to_string().into();
+        let mut heard = Some(());
+        let read = open(&input.path).and_then(|mut file| {
+            if !input.verified {
+                return eras.begin_with(&mut file);
+            }
+            eras.claims(&mut file, |claim| {
+                heard = to.push(Arrival::Claim(Box::new(pend(&name, claim))));
+                if heard.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+        });
+        if let Err(error) = read {
+            let (exit, reason) = (exit_of(&error), error.to_string());
+            heard = to.push(Arrival::Failed { file: name, exit, reason });
+        }
+        heard?;
+    }
+    Some(())
+}
+
+/// Sends the rounds of drand, and then what is wrong with how those of all files fit together.
+fn send_rounds(chain: Option<ChainInfo>, inputs: &[OtherInput], to: &Pusher) -> Option<()> {
+    let options = DrandOptions { chain, ..DrandOptions::default() };
+    let mut spans = Vec::new();
+    for path in of(inputs, Content::Claims(Format::Drand)) {
+        let file: Arc<str> = path.display().to_string().into();
+        let reader = match File::open(path) {
+            Ok(opened) => BufReader::new(opened),
+            Err(error) => {
+                to.push(Arrival::failed(&file, &error.into()))?;
+                continue;
+            }
+        };
+        let mut rounds = drand::read(reader, &options);
+        for round in &mut rounds {
+            to.push(match round {
+                Ok(Ok(round)) => Arrival::Claim(Box::new(pend(&file, round.claim))),
+                Ok(Err(malformed)) => Arrival::Malformed { file: file.clone(), malformed },
+                Err(error) => Arrival::failed(&file, &error),
+            })?;
+        }
+        spans.extend(rounds.into_spans());
+    }
+    let joined = drand::join(spans);
+    let file: Arc<str> = "the rounds of all files".into();
+    let faults = joined.faults().into_iter().map(|reason| (Exit::Usage, reason));
+    let mut faults = faults.chain(joined.broken.iter().map(|link| (Exit::Invalid, link.to_string())));
+    faults.try_for_each(|(exit, reason)| to.push(Arrival::Failed { file: file.clone(), exit, reason }))
+}
+
+/// Sends the signatures of Chia's blocks, and the number of those that the blocks alone cannot prove.
+fn send_blocks(inputs: &[OtherInput], to: &Pusher) -> Option<()> {
+    let mut unverified = BTreeMap::new();
+    for path in of(inputs, Content::ChiaBlocks) {
+        let file: Arc<str> = path.display().to_string().into();
+        let blocks = match File::open(path) {
+            Ok(opened) => chia::read(BufReader::new(opened)),
+            Err(error) => {
+                to.push(Arrival::failed(&file, &error.into()))?;
+                continue;
+            }
+        };
+        for block in blocks {
+            match block {
+                Ok(Ok(block)) => {
+                    block.unverified.iter().for_each(|not| *unverified.entry((not.kind, not.reason)).or_default() += 1);
+                    let mut claims = block.claims.into_iter();
+                    claims.try_for_each(|claim| to.push(Arrival::Claim(Box::new(pend(&file, claim)))))?;
+                }
+                Ok(Err(malformed)) => to.push(Arrival::Malformed { file: file.clone(), malformed })?,
+                Err(error) => {
+                    let exit = if matches!(error, ChiaError::Read(_)) { Exit::Io } else { Exit::Usage };
+                    to.push(Arrival::Failed { file: file.clone(), exit, reason: error.to_string() })?;
+                }
+            }
+        }
+    }
+    let mut unverified = unverified.into_iter();
+    unverified.try_for_each(|((kind, reason), number)| to.push(Arrival::Unverified { kind, reason, number }))
+}
+
+/// The files that hold this.
+fn of(inputs: &[OtherInput], content: Content) -> impl Iterator<Item = &PathBuf> {
+    inputs.iter().filter(move |input| input.content == content).map(|input| &input.path)
+}
+
+fn open(path: &Path) -> Result<Opened, EraError> {
+    EraFile::open(BufReader::new(File::open(path).map_err(EraError::Read)?))
+}
+
+fn exit_of(error: &EraError) -> Exit {
+    if matches!(error, EraError::Read(_)) { Exit::Io } else { Exit::Usage }
+}
+
+fn pend(file: &Arc<str>, claim: ChainClaim) -> Pending {
+    let ChainClaim { claim, slot, kind, index, failed } = claim;
+    let bytes = size_of::<Pending>() + file.len() + claim.memory();
+    let about = About {
+        id: None,
+        origin: Origin { document: file.to_string(), place: kind.place(slot) },
+        checks: failed.into_iter().collect(),
+        rests_on: None,
+        of_block: Some((kind, index)),
+    };
+    Pending { claim, about, bytes }
+}

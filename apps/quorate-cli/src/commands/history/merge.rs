@@ -1,0 +1,139 @@
+//! `quorate history merge`: the results of all shards become one.
+
+use std::path::Path;
+
+use clap::Args;
+use quorate_history::shards::{self, Report, report_path, verdicts_path};
+use serde_json::Value;
+
+use super::shards::{FolderArgument, counted, failure, found};
+use crate::{
+    commands::print::{self, note, plural},
+    exit::{Exit, Failure, Result},
+};
+
+/// Check that every claim was verified once, and write one report
+///
+/// Every shard must have a result that is whole and of this plan. Writes DIR/verdicts.jsonl, with the verdicts in the order of the
+/// inputs, and DIR/report.json. Exit code: 0 all valid, 1 at least one invalid, 2 a shard has no result or a damaged one, 3 I/O.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    folder: FolderArgument,
+
+    /// What an hour of one core costs; the report then says what the run cost
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    core_hour: Option<f64>,
+
+    /// Print the report as one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+
+    /// Print only errors on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn price(text: &str) -> std::result::Result<f64, String> {
+    let price = text.parse().ok().filter(|price: &f64| price.is_finite() && *price >= 0.0);
+    price.ok_or_else(|| format!("found {text:?}, expected a price such as 0.04"))
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result {
+        let manifest = self.folder.manifest()?;
+        let report = shards::merge(&self.folder.folder, &manifest).map_err(failure)?;
+        if self.json {
+            print::json(&report)?;
+        } else if !self.quiet {
+            self.print(&report)?;
+        }
+        if !self.quiet {
+            note(format!("verdicts: {}", verdicts_path(&self.folder.folder).display()));
+            note(format!("report: {}", report_path(&self.folder.folder).display()));
+        }
+        if report.counts.claims + report.malformed == 0 {
+            note("found no claim, expected at least one; check what wrote the inputs");
+            return Ok(Exit::Usage);
+        }
+        let of_rounds = match (report.round_faults.is_empty(), report.broken_links.is_empty()) {
+            (false, _) => Exit::Usage,
+            (true, false) => Exit::Invalid,
+            (true, true) => Exit::Success,
+        };
+        Ok(found(report.counts, report.malformed).max(of_rounds))
+    }
+
+    fn print(&self, report: &Report) -> std::result::Result<(), Failure> {
+        let shards = plural(usize::try_from(report.shards).unwrap_or(usize::MAX), "shard");
+        print::line(format!("{shards}, each counted once"))?;
+        print::line(counted(report.counts, report.malformed))?;
+        if !report.kinds.is_empty() {
+            print::line(format!("{:<26} {:>14} {:>9} {:>9}", "kind", "claims", "invalid", "legal"))?;
+        }
+        for (kind, counts) in &report.kinds {
+            let number = |n: u64| indicatif::HumanCount(n).to_string();
+            let (claims, invalid, legal) = (number(counts.claims), number(counts.invalid), number(counts.legal));
+            print::line(format!("{kind:<26} {claims:>14} {invalid:>9} {legal:>9}"))?;
+        }
+        for failure in report.failures.iter().take(LISTED) {
+            let verdict: Value = serde_json::from_str(failure.get()).map_err(Failure::internal)?;
+            list(&verdict)?;
+        }
+        let more = report.failures.len().saturating_sub(LISTED) as u64 + report.failures_omitted;
+        if more > 0 {
+            print::line(format!("… and {} more", indicatif::HumanCount(more)))?;
+        }
+        if let Some((first, last)) = report.rounds {
+            print::line(format!("rounds {first} to {last}"))?;
+        }
+        let faults: Vec<&String> = report.round_faults.iter().chain(&report.broken_links).collect();
+        faults.iter().take(LISTED).try_for_each(print::line)?;
+        if faults.len() > LISTED {
+            print::line(format!("… and {} more", faults.len() - LISTED))?;
+        }
+        if report.unverified > 0 {
+            let signatures = plural(usize::try_from(report.unverified).unwrap_or(usize::MAX), "signature");
+            print::line(format!("{signatures} not verified: their blocks do not say what they sign"))?;
+        }
+        let hours = report.core_seconds / 3600.0;
+        print::line(format!(
+            "{} read, {:.1} core-seconds ({hours:.4} core-hours), {:.0} claims a second on one core",
+            indicatif::HumanBytes(report.bytes),
+            report.core_seconds,
+            report.claims_per_core_second
+        ))?;
+        if let Some(price) = self.core_hour {
+            print::line(format!("cost: {:.6} at {price} for a core-hour", hours * price))?;
+        }
+        Ok(())
+    }
+}
+
+/// Two lines for a person: where the claim stands, and what is wrong.
+fn list(verdict: &Value) -> std::result::Result<(), Failure> {
+    let text = |field: &str| match &verdict[field] {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let place =
+        ["slot", "round", "height", "line", "row"].into_iter().find_map(|unit| Some(format!("{unit} {}", text(unit)?)));
+    let name = match (text("kind"), text("index"), text("id")) {
+        (Some(kind), Some(index), _) => format!(", {kind} {index}"),
+        (_, _, Some(id)) => format!(", id {id}"),
+        _ => String::new(),
+    };
+    let word = match (&verdict["malformed"], &verdict["legal"]) {
+        (Value::Bool(true), _) => "malformed",
+        (_, Value::Bool(true)) => "legal",
+        _ => "INVALID",
+    };
+    let file = text("file").unwrap_or_default();
+    let file = Path::new(&file).file_name().map_or_else(|| file.clone(), |name| name.to_string_lossy().into_owned());
+    print::line(format!("{word:<10}{file}, {}{name}", place.unwrap_or_default()))?;
+    print::line(format!("{:10}{}", "", text("reason").unwrap_or_default()))
+}
+
+/// Claims, and faults of a chain of rounds, that are listed for a person.
+const LISTED: usize = 20;

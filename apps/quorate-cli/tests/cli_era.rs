@@ -1,0 +1,203 @@
+//! `quorate era claims` as a person runs it: eras become a file of claims, and `quorate verify` says of each claim what
+//! `quorate history verify` says.
+//!
+//! The eras are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use quorate_formats::{Entry, jsonl::JsonLines, parquet::ParquetRows};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of the vectors, or none with a line that says so.
+fn folder(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("QUORATE_VECTORS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
+    let folder = root.join("20_history").join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
+    println!("skipped: 1 set, no {}", folder.display());
+    None
+}
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn command(words: &[&str], arguments: &[&dyn AsRef<OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
+        command.env_remove(name);
+    }
+    command.args(words).stdin(Stdio::null());
+    command.args(arguments.iter().map(|argument| argument.as_ref()));
+    command
+}
+
+fn quorate(words: &[&str], arguments: &[&dyn AsRef<OsStr>]) -> Ran {
+    let output = command(words, arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn entries(path: &Path) -> Vec<Entry> {
+    let file = fs::File::open(path).unwrap();
+    if path.extension().is_some_and(|extension| extension == "jsonl") {
+        return JsonLines::new(std::io::BufReader::new(file)).map(Result::unwrap).collect();
+    }
+    ParquetRows::open(file).unwrap().map(Result::unwrap).collect()
+}
+
+/// Verdict and reason of each signature.
+type Verdicts = BTreeMap<(u64, String, String), (bool, Option<String>)>;
+
+fn of_history(folder: &Path) -> Verdicts {
+    let ran = quorate(&["history", "verify", "--verdicts", "-q"], &[&folder]);
+    let row = |verdict: Value| {
+        let index = verdict["index"].as_str().map_or_else(|| verdict["index"].to_string(), str::to_owned);
+        let key = (verdict["slot"].as_u64().unwrap(), verdict["kind"].as_str().unwrap().to_owned(), index);
+        (key, (verdict["valid"].as_bool().unwrap(), verdict["reason"].as_str().map(str::to_owned)))
+    };
+    objects(&ran.out).into_iter().map(row).collect()
+}
+
+fn of_claims(path: &Path) -> Verdicts {
+    let ran = quorate(&["verify", "--verdicts", "-q"], &[&path]);
+    assert_eq!(ran.err, "");
+    let records = entries(path);
+    let verdicts = objects(&ran.out);
+    assert_eq!(records.len(), verdicts.len());
+    let row = |(record, verdict): (Entry, Value)| {
+        let chain = record.unwrap().chain.unwrap();
+        let reason = verdict["reason"].as_str();
+        // What the chain refutes is a check of its own, whose name stands before the reason.
+        let reason = reason.map(|reason| reason.strip_prefix("chain: ").unwrap_or(reason).to_owned());
+        ((chain.slot, chain.kind, chain.index.to_string()), (verdict["valid"].as_bool().unwrap(), reason))
+    };
+    records.into_iter().zip(verdicts).map(row).collect()
+}
+
+/// The names in a folder.
+fn names(folder: &TempDir) -> Vec<String> {
+    let names = fs::read_dir(folder.path()).unwrap();
+    names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn verdicts_of_claims_are_those_of_the_eras() {
+    let expected = [("capella", 850, 0), ("deneb", 808, 2), ("capella_deneb", 787, 2), ("deneb_lies", 838, 15)];
+    for (name, count, lies) in expected {
+        let Some(folder) = folder(name) else { return };
+        let history = of_history(&folder);
+        assert_eq!(history.len(), count);
+        let out = TempDir::new().unwrap();
+        for file in ["claims.parquet", "claims.jsonl"] {
+            let path = out.path().join(file);
+            let format = file.split('.').nth(1).unwrap();
+            let ran = quorate(&["era", "claims", "--json", "--format", format], &[&folder, &"--output", &path]);
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            let last = ran.err.lines().last().unwrap();
+            assert!(last.contains(&format!("{count} claims of ")) && last.contains(file), "{}", ran.err);
+            assert_eq!(objects(&ran.out)[0]["claims"], count);
+            let claims = of_claims(&path);
+            assert_eq!(claims, history, "{name} {format}");
+            assert_eq!(claims.values().filter(|(valid, _)| !valid).count(), lies);
+        }
+        assert_eq!(names(&out).len(), 2, "nothing unfinished is left");
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_replaced_only_with_force() {
+    let Some(folder) = folder("capella") else { return };
+    let out = TempDir::new().unwrap();
+    let path = out.path().join("claims.parquet");
+    fs::write(&path, "old").unwrap();
+    let ran = quorate(&["era", "claims"], &[&folder, &"--output", &path]);
+    assert_eq!((ran.code, fs::read(&path).unwrap()), (2, b"old".to_vec()));
+    assert!(ran.err.contains("exists, and is not replaced") && ran.err.contains("--force"), "{}", ran.err);
+    let ran = quorate(&["era", "claims", "--force", "-q"], &[&folder, &"--output", &path]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(entries(&path).len(), 850);
+    let ran = quorate(&["era", "claims", "--force"], &[&folder, &"--output", &out.path()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("is not a regular file"), "{}", ran.err);
+    assert_eq!(names(&out), ["claims.parquet"]);
+}
+
+#[test]
+fn an_era_that_cannot_be_read_leaves_no_file() {
+    let Some(folder) = folder("capella") else { return };
+    let copy = TempDir::new().unwrap();
+    for number in [0, 1, 2] {
+        let name = format!("minimal-{number:05}.era");
+        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
+    }
+    let network = folder.join("chain.json");
+    let out = TempDir::new().unwrap();
+    let path = out.path().join("claims.parquet");
+    let claims = || quorate(&["era", "claims"], &[&copy.path(), &"--network", &network, &"--output", &path]);
+    // A block in the middle of the last era is damaged: the claims of the first era were read before.
+    let last = copy.path().join("minimal-00002.era");
+    let mut bytes = fs::read(&last).unwrap();
+    bytes[2000] ^= 0xff;
+    fs::write(&last, &bytes).unwrap();
+    let ran = claims();
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("minimal-00002.era: offset "), "{}", ran.err);
+    fs::write(&last, &bytes[..bytes.len() / 2]).unwrap();
+    let ran = claims();
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("nothing is written"), "{}", ran.err);
+    // The state before is missing.
+    fs::remove_file(copy.path().join("minimal-00001.era")).unwrap();
+    fs::copy(folder.join("minimal-00002.era"), &last).unwrap();
+    assert_eq!(claims().code, 2);
+    fs::remove_file(&last).unwrap();
+    let ran = claims();
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("found no block"), "{}", ran.err);
+    assert!(names(&out).is_empty(), "{:?}", names(&out));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_place_that_cannot_be_written_is_an_io_error() {
+    let Some(folder) = folder("capella") else { return };
+    let ran = quorate(&["era", "claims"], &[&folder, &"--output", &"/nowhere/claims.parquet"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.err.contains("cannot write /nowhere/claims.parquet"), "{}", ran.err);
+}
+
+/// Where the system lets a process limit the length of its files, a full disk can be played.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_no_file() {
+    let Some(folder) = folder("capella") else { return };
+    let out = TempDir::new().unwrap();
+    let path = out.path().join("claims.parquet");
+    let command = command(&["era", "claims"], &[&folder, &"--output", &path]);
+    // SIGXFSZ is ignored, so that the write fails with an error. One block has 512 bytes.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\""]);
+    let output = limited.arg(command.get_program()).args(command.get_args()).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("cannot write") && text.contains("nothing of it is kept"), "{text}");
+    assert!(names(&out).is_empty(), "{:?}", names(&out));
+}

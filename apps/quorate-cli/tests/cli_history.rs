@@ -1,0 +1,256 @@
+//! `quorate history verify` as a person runs it: the built binary on generated eras, whole and damaged.
+//!
+//! They are read from `QUORATE_VECTORS`, or `../shared/vectors`; where they are absent, each test says what it skipped.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of the vectors, or none with a line that says so.
+fn folder(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("QUORATE_VECTORS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
+    let folder = root.join("20_history").join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
+    println!("skipped: 1 set, no {}", folder.display());
+    None
+}
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn objects(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// `quorate history verify` with no setting of its own from the environment.
+fn history(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
+        command.env_remove(name);
+    }
+    command.args(["history", "verify"]).stdin(Stdio::null());
+    command.args(arguments.iter().map(|argument| argument.as_ref()));
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn era(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("minimal-{number:05}.era"))
+}
+
+/// A copy of a chain to damage.
+fn copy(folder: &Path) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        fs::write(copy.path().join(path.file_name().unwrap()), fs::read(path).unwrap()).unwrap();
+    }
+    copy
+}
+
+/// Slot, kind, place and verdict of each signature: the expected answer.
+fn expected(folder: &Path) -> BTreeSet<(u64, String, String, bool)> {
+    let mut rows = BTreeSet::new();
+    for number in [1, 2] {
+        let text = fs::read_to_string(folder.join(format!("claims-{number:05}.tsv"))).unwrap();
+        for line in text.lines().skip(1) {
+            let [slot, kind, place, _, _, verdict, ..] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            rows.insert((slot.parse().unwrap(), kind.to_owned(), place.to_owned(), verdict == "true"));
+        }
+    }
+    rows
+}
+
+/// The same of verdict lines.
+fn found(objects: &[Value]) -> BTreeSet<(u64, String, String, bool)> {
+    let row = |verdict: &Value| {
+        let place = verdict["index"].as_str().map_or_else(|| verdict["index"].to_string(), str::to_owned);
+        let kind = verdict["kind"].as_str().unwrap().to_owned();
+        (verdict["slot"].as_u64().unwrap(), kind, place, verdict["valid"].as_bool().unwrap())
+    };
+    objects.iter().map(row).collect()
+}
+
+#[test]
+fn a_verdict_for_every_signature() {
+    for (name, code, legal) in [("capella", 0, 0), ("deneb", 0, 2), ("capella_deneb", 0, 2), ("deneb_lies", 1, 2)] {
+        let Some(folder) = folder(name) else { return };
+        let ran = history(&[&"--verdicts", &"-q", &folder]);
+        assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{name}");
+        let objects = ran.objects();
+        let expected = expected(&folder);
+        assert_eq!((objects.len(), found(&objects)), (expected.len(), expected), "{name}");
+        let lies: Vec<&Value> = objects.iter().filter(|verdict| verdict["valid"] == false).collect();
+        assert!(lies.iter().all(|verdict| verdict["reason"].is_string()), "{name}");
+        let legal_lies: Vec<_> = lies.iter().filter(|verdict| verdict["legal"] == true).collect();
+        assert_eq!(legal_lies.len(), legal, "{name}");
+        assert!(legal_lies.iter().all(|verdict| verdict["kind"] == "deposit"), "{name}");
+    }
+}
+
+#[test]
+fn the_order_of_the_slots_and_not_of_the_names() {
+    let Some(folder) = folder("capella") else { return };
+    let network = folder.join("chain.json");
+    let copy = TempDir::new().unwrap();
+    for (number, name) in [(0, "c.era"), (1, "b.era"), (2, "a.era")] {
+        fs::copy(era(&folder, number), copy.path().join(name)).unwrap();
+    }
+    let ran = history(&[&"--network", &network, &"--json", &copy.path()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let summary = &ran.objects()[0];
+    assert_eq!(
+        (summary["claims"].as_u64(), summary["valid"].as_u64(), summary["blocks"].as_u64()),
+        (Some(850), Some(850), Some(122))
+    );
+    assert_eq!(summary["kinds"]["attestation"]["claims"], 484);
+    assert!(ran.err.contains("850 claims: 850 valid, 0 invalid"), "{}", ran.err);
+}
+
+#[test]
+fn the_summary_names_lies_by_their_place_in_a_block() {
+    let Some(folder) = folder("deneb_lies") else { return };
+    let ran = history(&[&"--json", &"--threads", &"1", &"--soundness", &"128", &folder]);
+    assert_eq!(ran.code, 1);
+    let summary = &ran.objects()[0];
+    assert_eq!((summary["invalid"].as_u64(), summary["legal"].as_u64()), (Some(13), Some(2)));
+    let failures = summary["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 13);
+    let first = &failures[0];
+    assert_eq!((&first["slot"], &first["kind"], &first["index"]), (&11.into(), &"attestation".into(), &0.into()));
+    assert!(ran.err.contains("13 invalid, 2 false deposits that a chain may hold"), "{}", ran.err);
+    // For a person: each lie with its place, and the deposits apart.
+    let ran = history(&[&folder]);
+    assert!(
+        ran.out.contains("slot 19, randao 0\n") && ran.out.contains("false, but a chain may hold it: "),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn a_chain_that_is_not_described() {
+    let Some(folder) = folder("deneb") else { return };
+    let files = [era(&folder, 0), era(&folder, 1)];
+    let ran = history(&[&files[0], &files[1]]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("0x2d95ac4f") && ran.err.contains("none of mainnet,") && ran.err.contains("--network FILE"),
+        "{}",
+        ran.err
+    );
+    // Another network than the states'.
+    let ran = history(&[&"--network", &"mainnet", &files[0], &files[1]]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(
+        ran.err.contains("minimal-00000.era") && ran.err.contains("expected the end of an era")
+            || ran.err.contains("of another network"),
+        "{}",
+        ran.err
+    );
+    let ran = history(&[&"--network", &"atlantis", &files[0]]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.err.contains("the network atlantis is none of mainnet, "), "{}", ran.err);
+}
+
+#[test]
+fn eras_that_are_missing_or_doubled() {
+    let Some(folder) = folder("capella") else { return };
+    let network = folder.join("chain.json");
+    let run = |numbers: &[u64]| {
+        let files: Vec<PathBuf> = numbers.iter().map(|number| era(&folder, *number)).collect();
+        let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"--network", &network, &"--json"];
+        arguments.extend(files.iter().map(|file| file as &dyn AsRef<std::ffi::OsStr>));
+        let ran = history(&arguments);
+        (ran.code, ran.objects()[0]["claims"].as_u64().unwrap(), ran.err)
+    };
+    let (code, claims, err) = run(&[2]);
+    assert_eq!((code, claims), (2, 0));
+    assert!(err.contains("minimal-00002.era: era 2 begins with the state at the end of era 1"), "{err}");
+    // Of the first file the state is used, which is said.
+    let (code, claims, err) = run(&[2, 1]);
+    assert_eq!((code, claims), (0, 441));
+    assert!(
+        err.contains("minimal-00001.era: only its state is used, because no input has the state before its 59 blocks"),
+        "{err}"
+    );
+    // A gap.
+    let (code, claims, err) = run(&[0, 2]);
+    assert_eq!((code, claims), (2, 0));
+    assert!(err.contains("minimal-00002.era: era 2 begins with the state at the end of era 1"), "{err}");
+    // The genesis state alone has no block.
+    let (code, claims, err) = run(&[0]);
+    assert_eq!((code, claims), (2, 0));
+    assert!(err.contains("found no block to verify"), "{err}");
+    // Twice: nothing is counted twice.
+    let (code, claims, err) = run(&[0, 1, 1]);
+    assert_eq!((code, claims), (2, 409));
+    assert!(err.contains("minimal-00001.era: it is era 1, and so is ") && err.contains("give each era once"), "{err}");
+}
+
+#[test]
+fn a_truncated_file_and_one_of_another_kind() {
+    let Some(folder) = folder("deneb") else { return };
+    let copy = copy(&folder);
+    let path = era(copy.path(), 1);
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
+    let ran = history(&[&"--json", &copy.path()]);
+    // Era 2 has lost the state that it begins with.
+    assert_eq!((ran.code, ran.objects()[0]["claims"].as_u64()), (2, Some(0)));
+    assert!(ran.err.contains("minimal-00001.era: offset 90908: found a record of 528 bytes, but "), "{}", ran.err);
+    assert!(ran.err.contains("minimal-00002.era: era 2 begins with"), "{}", ran.err);
+    fs::write(&path, b"# not an era").unwrap();
+    let ran = history(&[&copy.path()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("is this an era file?"), "{}", ran.err);
+    let ran = history(&[&copy.path().join("nothing.era")]);
+    assert_eq!(ran.code, 3);
+    let empty = TempDir::new().unwrap();
+    let ran = history(&[&empty.path()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("found no file whose name ends in .era"), "{}", ran.err);
+}
+
+#[test]
+fn a_damaged_block_ends_its_era_and_no_other() {
+    let Some(folder) = folder("deneb") else { return };
+    let copy = copy(&folder);
+    let path = era(copy.path(), 1);
+    let mut bytes = fs::read(&path).unwrap();
+    // The checksum of the second block's first chunk.
+    bytes[613 + 8 + 14] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let ran = history(&[&"--json", &copy.path()]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("minimal-00001.era: offset 613, the block of slot 2: the packed data is damaged"),
+        "{}",
+        ran.err
+    );
+    // Three signatures of slot 1, and all of era 2.
+    assert_eq!(ran.objects()[0]["claims"], 3 + 390);
+    assert_eq!(
+        ran.objects()[0]["errors"][0]["file"].as_str().map(|file| file.ends_with("minimal-00001.era")),
+        Some(true)
+    );
+}

@@ -1,0 +1,377 @@
+//! `quorate history plan | run | status | merge` as a person or a scheduler runs them: the built binary, killed, interrupted and without
+//! space on the disk.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use quorate::{MinPk, SecretKey};
+use serde_json::Value;
+use sha2::Digest as _;
+use tempfile::TempDir;
+
+fn vectors(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("QUORATE_VECTORS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors")), PathBuf::from);
+    let folder = root.join("20_history").join(name);
+    if folder.is_dir() {
+        return Some(folder.canonicalize().unwrap());
+    }
+    assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
+    println!("skipped: 1 set, no {}", folder.display());
+    None
+}
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn command(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    for name in ["QUORATE_BACKEND", "QUORATE_SUITE", "QUORATE_THREADS"] {
+        command.env_remove(name);
+    }
+    command.arg("history").args(arguments.iter().map(|argument| argument.as_ref())).stdin(Stdio::null());
+    command
+}
+
+fn history(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Ran {
+    let output = command(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn lines(text: &str) -> BTreeSet<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A folder with so many files of claims, each a shard. One claim of each file is false.
+fn claims(files: u8, of_each: u8) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let inputs = folder.path().join("inputs");
+    fs::create_dir(&inputs).unwrap();
+    for file in 0..files {
+        let line = |claim: u8| {
+            let secret = SecretKey::key_gen(MinPk::Eth2, &[claim; 32], b"").unwrap();
+            let signature = secret.sign(MinPk::Eth2, &[file, claim.max(1)]);
+            let hex = |bytes: &[u8]| const_hex::encode(bytes);
+            format!(
+                "{{\"public_key\":\"{}\",\"message\":\"{}\",\"signature\":\"{}\"}}\n",
+                hex(&secret.public_key().to_bytes()),
+                hex(&[file, claim]),
+                hex(&signature.to_bytes())
+            )
+        };
+        fs::write(inputs.join(format!("{file:03}.jsonl")), (0..of_each).map(line).collect::<String>()).unwrap();
+    }
+    folder
+}
+
+fn plan(folder: &Path) -> PathBuf {
+    let run = folder.join("run");
+    let ran = history(&[&"plan", &"--suite", &"eth2", &"--into", &run, &folder.join("inputs")]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    run
+}
+
+fn status(run: &Path) -> Value {
+    let ran = history(&[&"status", &"--json", &run]);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+#[test]
+fn shards_of_eras_give_the_verdicts_of_verify() {
+    for (name, code) in [("deneb_lies", 1), ("capella_deneb", 0)] {
+        let Some(folder) = vectors(name) else { return };
+        let verified = history(&[&"verify", &"--verdicts", &"-q", &folder]);
+        let temporary = TempDir::new().unwrap();
+        let run = temporary.path().join("run");
+        let ran = history(&[&"plan", &"--into", &run, &folder]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+        assert!(ran.err.contains("2 shards in ") && ran.err.contains("next: quorate history run "), "{}", ran.err);
+        assert_eq!(history(&[&"status", &run]).code, 1);
+        assert_eq!(history(&[&"run", &run, &"--shard", &"1", &"-q"]).code, code);
+        let ran = history(&[&"merge", &run]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("1 of 2 shards have no result, the first is shard 0"), "{}", ran.err);
+        let ran = history(&[&"run", &run]);
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains("all shards are done; next: quorate history merge "), "{}", ran.err);
+        assert_eq!(history(&[&"status", &run]).code, 0);
+
+        let ran = history(&[&"merge", &run, &"--json"]);
+        assert_eq!(ran.code, code);
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        let merged = fs::read_to_string(run.join("verdicts.jsonl")).unwrap();
+        assert_eq!(lines(&merged), lines(&verified.out), "{name}");
+        assert_eq!(merged.lines().count() as u64, report["claims"].as_u64().unwrap());
+        let not_valid = report["invalid"].as_u64().unwrap() + report["legal"].as_u64().unwrap();
+        assert_eq!(report["failures"].as_array().unwrap().len() as u64, not_valid);
+        assert_eq!(fs::read_to_string(run.join("report.json")).unwrap(), ran.out);
+    }
+}
+
+#[test]
+fn a_merge_reads_well() {
+    let Some(folder) = vectors("deneb_lies") else { return };
+    let temporary = TempDir::new().unwrap();
+    let run = temporary.path().join("run");
+    assert_eq!(history(&[&"plan", &"--only-invalid", &"--into", &run, &folder]).code, 0);
+    assert_eq!(history(&[&"run", &run]).code, 1);
+    let ran = history(&[&"merge", &run, &"--core-hour", &"0.04"]);
+    assert_eq!(ran.code, 1);
+    for expected in [
+        "2 shards, each counted once\n",
+        "838 claims: 823 valid, 13 invalid, 2 false deposits that a chain may hold\n",
+        "INVALID   minimal-00001.era, slot 19, randao 0\n",
+        "legal     minimal-00001.era, slot 48, deposit 1\n",
+        "core-seconds",
+        "at 0.04 for a core-hour",
+    ] {
+        assert!(ran.out.contains(expected), "{expected}: {}", ran.out);
+    }
+    assert_eq!(fs::read_to_string(run.join("verdicts.jsonl")).unwrap().lines().count(), 15);
+}
+
+#[test]
+fn a_process_that_is_killed_again_and_again_loses_and_doubles_nothing() {
+    let folder = claims(24, 40);
+    let (killed, whole) = (plan(folder.path()), folder.path().join("whole"));
+    let (mut kills, mut pause) = (0, 40);
+    loop {
+        let mut child: Child = command(&[&"run", &killed, &"-q"]).spawn().unwrap();
+        sleep(Duration::from_millis(pause));
+        // Each try gets a little more time, so that the run ends on a slow machine, too.
+        pause += 7;
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(1));
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    }
+    assert!(kills > 2, "the run ended before it could be killed");
+    let merge = history(&[&"merge", &killed, &"--json"]);
+    assert_eq!(merge.code, 1, "{}", merge.err);
+    let report: Value = serde_json::from_str(&merge.out).unwrap();
+    assert_eq!((&report["shards"], &report["claims"], &report["invalid"]), (&24.into(), &960.into(), &24.into()));
+
+    fs::rename(folder.path().join("run"), &whole).unwrap();
+    let run = plan(folder.path());
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    assert_eq!(history(&[&"merge", &run, &"-q"]).code, 1);
+    let verdicts = |run: &Path| fs::read(run.join("verdicts.jsonl")).unwrap();
+    assert!(verdicts(&run) == verdicts(&whole));
+    assert!(fs::read_dir(whole.join("results")).unwrap().count() == 24, "something unfinished is left");
+}
+
+#[test]
+fn several_processes_share_a_run() {
+    let folder = claims(9, 10);
+    let run = plan(folder.path());
+    // Two ranges overlap.
+    let ranges = ["0-3", "3-6", "6-8"];
+    let children: Vec<Child> =
+        ranges.iter().map(|range| command(&[&"run", &run, &"-q", &"--shard", range]).spawn().unwrap()).collect();
+    for mut child in children {
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+    }
+    let merge = history(&[&"merge", &run, &"--json"]);
+    assert_eq!(merge.code, 1, "{}", merge.err);
+    let report: Value = serde_json::from_str(&merge.out).unwrap();
+    assert_eq!((&report["claims"], &report["valid"]), (&90.into(), &81.into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_shards_that_are_done() {
+    let folder = claims(24, 60);
+    let run = plan(folder.path());
+    let child = command(&[&"run", &run]).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while status(&run)["done"] == 0 && begun.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(20));
+    }
+    let pid = i32::try_from(child.id()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    let done = status(&run)["done"].as_u64().unwrap();
+    if output.status.code() == Some(130) {
+        assert!(err.contains("was interrupted, and nothing of it is kept; shards that are done stay"), "{err}");
+    } else {
+        assert_eq!(done, 24, "{err}");
+    }
+    assert!(done > 0);
+    assert_eq!(fs::read_dir(run.join("results")).unwrap().count() as u64, done);
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    assert_eq!(history(&[&"merge", &run, &"-q"]).code, 1);
+}
+
+/// A file may not grow beyond 2 KiB, which the process is told by an error as of a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_that_leaves_nothing() {
+    let folder = claims(1, 60);
+    let run = plan(folder.path());
+    let limited = |arguments: &str| {
+        let script = format!("trap '' XFSZ; ulimit -f 2; exec \"$0\" history {arguments}");
+        let mut command = Command::new("bash");
+        command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_quorate")).current_dir(folder.path());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, err) = limited("run run");
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("shard 0: cannot write ") && err.contains("results/000000.jsonl"), "{err}");
+    assert_eq!(fs::read_dir(run.join("results")).unwrap().count(), 0);
+
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 1);
+    let (code, err) = limited("merge run");
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("cannot write ") && err.contains("verdicts.jsonl"), "{err}");
+    assert!(!run.join("verdicts.jsonl").exists() && !run.join("report.json").exists());
+    assert_eq!(history(&[&"merge", &run, &"-q"]).code, 1);
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = claims(2, 3);
+    let run = plan(folder.path());
+    for (arguments, code, expected) in [
+        (&["run", "run", "--shard", "2"][..], 2, "found shard 2, expected one from 0 to 1"),
+        (&["run", "run", "--shard", "5-3"], 2, "expected the number of a shard such as 3, or two such as 3-7"),
+        (&["run", "elsewhere"], 3, "cannot read elsewhere/manifest.jsonl"),
+        (&["plan", "--into", "run", "inputs"], 2, "there is a plan already"),
+        (&["plan", "--into", "other", "elsewhere"], 3, "cannot read elsewhere"),
+        (&["plan", "--into", "other", "run/results"], 3, "cannot read run/results"),
+        (&["merge", "run", "--core-hour", "cheap"], 2, "expected a price such as 0.04"),
+    ] {
+        let arguments: Vec<&dyn AsRef<std::ffi::OsStr>> =
+            arguments.iter().map(|argument| argument as &dyn AsRef<std::ffi::OsStr>).collect();
+        let output = command(&arguments).current_dir(folder.path()).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{err}");
+        assert!(err.contains(expected), "{err}");
+    }
+    // One input is gone: the other shard is still verified.
+    fs::remove_file(folder.path().join("inputs/000.jsonl")).unwrap();
+    fs::write(folder.path().join("inputs/000.jsonl"), "{}\n").unwrap();
+    let ran = history(&[&"run", &run]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("shard 0: ") && ran.err.contains("the file is not the one that was planned"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains("shard 1: 3 claims: 2 valid, 1 invalid") && ran.err.contains("1 shard of the run left"),
+        "{}",
+        ran.err
+    );
+}
+
+/// Rounds of a chained chain of drand, one a line, and the chain info that says so.
+fn rounds(last: u64) -> (Vec<String>, String) {
+    let secret = SecretKey::key_gen(MinPk::DrandChained, &[9; 32], b"").unwrap();
+    let mut previous = vec![7; 32];
+    let lines = (1..=last).map(|round| {
+        let message = sha2::Sha256::digest([previous.as_slice(), &round.to_be_bytes()].concat());
+        let signature = secret.sign(MinPk::DrandChained, &message).to_bytes().to_vec();
+        let before = std::mem::replace(&mut previous, signature.clone());
+        let (signature, before) = (const_hex::encode(signature), const_hex::encode(before));
+        format!("{{\"round\":{round},\"signature\":\"{signature}\",\"previous_signature\":\"{before}\"}}\n")
+    });
+    let lines = lines.collect();
+    let key = const_hex::encode(secret.public_key().to_bytes());
+    (
+        lines,
+        format!("{{\"public_key\":\"{key}\",\"schemeID\":\"pedersen-bls-chained\",\"period\":30,\"genesis_time\":1}}"),
+    )
+}
+
+/// What verify says, and what shards say: code, claims, invalid ones, and the faults of the chain.
+fn both(folder: &Path, files: &[(&str, String)]) -> [(i32, u64, u64, String); 2] {
+    let inputs = folder.join("rounds");
+    let _ = fs::remove_dir_all(&inputs);
+    let _ = fs::remove_dir_all(folder.join("run"));
+    fs::create_dir(&inputs).unwrap();
+    for (name, text) in files {
+        fs::write(inputs.join(name), text).unwrap();
+    }
+    let (info, run) = (folder.join("info.json"), folder.join("run"));
+    let ran = history(&[&"verify", &"--json", &"--chain", &info, &inputs]);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    let number = |value: &Value, field: &str| value[field].as_u64().unwrap();
+    let verified = (ran.code, number(&summary, "claims"), number(&summary, "invalid"), ran.err);
+    assert_eq!(history(&[&"plan", &"--into", &run, &"--chain", &info, &inputs]).code, 0);
+    history(&[&"run", &run, &"-q"]);
+    let ran = history(&[&"merge", &run, &"--json"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let faults = format!("{} {}", report["round_faults"], report["broken_links"]);
+    [verified, (ran.code, number(&report, "claims"), number(&report, "invalid"), faults)]
+}
+
+#[test]
+fn a_chain_of_rounds_in_several_files() {
+    let folder = TempDir::new().unwrap();
+    let (lines, info) = rounds(12);
+    fs::write(folder.path().join("info.json"), info).unwrap();
+    let text = |from: usize, to: usize| lines[from - 1..to].concat();
+    let cases = [
+        (vec![("a.jsonl", text(1, 5)), ("b.jsonl", text(6, 12))], 0, 12, 0, ""),
+        (vec![("a.jsonl", text(8, 12)), ("b.jsonl", text(1, 7))], 0, 12, 0, ""),
+        (vec![("a.jsonl", text(1, 5)), ("b.jsonl", text(8, 12))], 2, 10, 0, "rounds 6 to 7: missing"),
+        (vec![("a.jsonl", text(1, 5)), ("b.jsonl", text(5, 12))], 2, 13, 0, "round 5: given more than once"),
+        // A signature of another round in one file is false, and so is the link to it from the next file.
+        (
+            vec![
+                ("a.jsonl", text(1, 4) + &lines[4].replace(&signature(&lines[4]), &signature(&lines[3]))),
+                ("b.jsonl", text(6, 12)),
+            ],
+            1,
+            12,
+            1,
+            "round 6 names the signature",
+        ),
+    ];
+    for (files, code, claims, invalid, fault) in cases {
+        for (found_code, found_claims, found_invalid, said) in both(folder.path(), &files) {
+            assert_eq!((found_code, found_claims, found_invalid), (code, claims, invalid), "{said}");
+            assert!(said.contains(fault), "{said}");
+        }
+    }
+}
+
+fn signature(line: &str) -> String {
+    serde_json::from_str::<Value>(line).unwrap()["signature"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn blocks_of_chia_say_what_they_do_not_prove() {
+    let Some(folder) = vectors("../07_chia_blocks") else { return };
+    let blocks: Vec<PathBuf> =
+        ["300000.json", "466212.json", "1315537.json", "1315544.json"].iter().map(|name| folder.join(name)).collect();
+    let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"verify", &"--json"];
+    arguments.extend(blocks.iter().map(|path| path as &dyn AsRef<std::ffi::OsStr>));
+    let ran = history(&arguments);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &summary["valid"], &summary["unverified"]), (0, &17.into(), &3.into()), "{}", ran.err);
+    assert!(ran.err.contains("3 signatures of the kind transactions not verified: the puzzles"), "{}", ran.err);
+    let temporary = TempDir::new().unwrap();
+    let run = temporary.path().join("run");
+    assert_eq!(history(&[&"plan", &"--into", &run, &blocks[0], &blocks[1]]).code, 0);
+    assert_eq!(history(&[&"run", &run, &"-q"]).code, 0);
+    let ran = history(&[&"merge", &run]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.contains("1 signature not verified: "), "{}", ran.out);
+}

@@ -1,0 +1,71 @@
+//! Records: folders of rows under `benchmarks/`, each with the machine that they were measured on.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::row::{Machine, Row, folder_of_records};
+
+/// A folder of rows, and the machine that they were measured on.
+pub(crate) struct Record {
+    pub(crate) folder: PathBuf,
+    pub(crate) machine: Machine,
+}
+
+impl Record {
+    /// The newest one that has the rows of a benchmark. Not every record has all of them.
+    pub(crate) fn newest_with(root: &Path, name: &str) -> Result<Self> {
+        Self::newest_or_none(root, name)?.with_context(|| {
+            let folder = folder_of_records(root);
+            format!("no record of `{name}` in {}: run `quorate-bench {name} --record`", folder.display())
+        })
+    }
+
+    /// The same, and `None` if no record has such rows.
+    pub(crate) fn newest_or_none(root: &Path, name: &str) -> Result<Option<Self>> {
+        let folder = folder_of_records(root);
+        let entries = fs::read_dir(&folder).with_context(|| {
+            format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
+        })?;
+        let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path()));
+        let records = folders.filter(|path| path.join(format!("{name}.json")).is_file()).filter_map(|folder| {
+            let machine = read(&folder.join("machine.json")).ok()?;
+            Some(Self { folder, machine })
+        });
+        // Of one day, the same record each time.
+        Ok(records.max_by_key(|record| (record.machine.date.clone(), record.folder.clone())))
+    }
+
+    pub(crate) fn rows(&self, names: &[&str]) -> Result<Vec<Row>> {
+        let files = names.iter().map(|name| self.folder.join(format!("{name}.json"))).filter(|file| file.exists());
+        let rows: Result<Vec<Vec<Row>>> = files.map(|file| read(&file)).collect();
+        Ok(rows?.into_iter().flatten().collect())
+    }
+
+    /// The name of its folder.
+    pub(crate) fn name(&self) -> String {
+        self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Where and when the rows were measured, in a sentence.
+    pub(crate) fn source(&self) -> String {
+        let machine = &self.machine;
+        format!(
+            "Measured {} on {} ({}), with {}, at commit {}. The rows are in `benchmarks/{}`.\n",
+            machine.date,
+            machine.cpu,
+            machine.features.join(", "),
+            machine.compiler,
+            machine.commit,
+            self.name(),
+        )
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a record of benchmarks", path.display()))
+}

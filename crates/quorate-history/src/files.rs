@@ -1,0 +1,325 @@
+//! The files of a run: found in folders, recognised by their content, and in their order.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io::{self, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use quorate_formats::{Format, InputError, PEEK_LIMIT, drand::ChainInfo, guess};
+use thiserror::Error;
+
+use crate::{
+    chain::{Chain, ChainError},
+    era::EraFile,
+    eras::Eras,
+    error::EraError,
+    state::StateHead,
+};
+
+/// The files of a run.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// The chain of the eras; none if there is no era.
+    pub chain: Option<Chain>,
+    /// Era files, in the order of their slots, each era once.
+    pub eras: Vec<EraInput>,
+    /// The chain of drand's rounds, if the caller chose one.
+    pub drand: Option<DrandChain>,
+    /// Other files, in the order in which they were given.
+    pub others: Vec<OtherInput>,
+    /// Files that cannot be used, and why.
+    pub refused: Vec<Refused>,
+    /// What the user should know, and that is no error.
+    pub remarks: Vec<String>,
+}
+
+/// An era file that was opened once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EraInput {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The number of the era.
+    pub era: u64,
+    /// How many blocks it has.
+    pub blocks: usize,
+    /// Whether its signatures are verified. If not, the next era begins with its state.
+    pub verified: bool,
+}
+
+/// A file that is no era.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherInput {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// What a file that is no era holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the command line matches all of them")]
+pub enum Content {
+    /// Claims in one of the formats of `quorate verify`; of drand, the rounds of a chain.
+    Claims(Format),
+    /// Full blocks of Chia.
+    ChiaBlocks,
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Claims(Format::Drand) => f.write_str("rounds of drand"),
+            Self::Claims(format) => write!(f, "a file of claims ({format})"),
+            Self::ChiaBlocks => f.write_str("blocks of Chia"),
+        }
+    }
+}
+
+/// A chain of drand that the caller chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DrandChain {
+    /// Its key and scheme.
+    pub info: ChainInfo,
+    /// What [`parse`](Self::parse) reads it from: a name, or a chain info document.
+    pub text: String,
+}
+
+impl DrandChain {
+    /// Reads the name of a chain that is built in, or a chain info document.
+    ///
+    /// # Errors
+    /// No chain has this name, or the document is no chain info.
+    pub fn parse(text: &str) -> Result<Self, InputError> {
+        let text = text.trim().to_owned();
+        let info = if text.starts_with('{') { ChainInfo::from_json(&text) } else { ChainInfo::well_known(&text) };
+        Ok(Self { info: info?, text })
+    }
+}
+
+/// A file that cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Refused {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+    /// Whether the operating system could not read it.
+    pub unread: bool,
+}
+
+/// The files of a run cannot be found out.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FilesError {
+    /// The operating system returned an error.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
+    /// A folder has none.
+    #[error("{}: found no file whose name ends in .era, .jsonl, .parquet or .json, expected at least one", .0.display())]
+    EmptyFolder(PathBuf),
+    /// `network` is neither the name of a chain nor a file.
+    #[error("the network {name} is none of {}, and cannot be read as a file: {error}", names())]
+    NoNetwork {
+        /// What was given.
+        name: String,
+        /// The error.
+        error: io::Error,
+    },
+    /// No chain of drand has this name, or the file is no chain info.
+    #[error("the chain {name}: {error}")]
+    Drand {
+        /// What was given.
+        name: String,
+        /// What is wrong with it.
+        error: InputError,
+    },
+    /// The file does not describe a chain.
+    #[error("{}: {error}", path.display())]
+    Network {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: ChainError,
+    },
+    /// The states are of a chain that is not built in.
+    #[error(
+        "the genesis validators root of the states is {}, which is none of {}; describe the chain in a file and name it as the network \
+         (on the command line --network FILE; docs/history.md has an example)",
+        const_hex::encode_prefixed(.0), names()
+    )]
+    UnknownChain([u8; 32]),
+}
+
+/// The names of the chains that are built in, for messages.
+fn names() -> String {
+    Chain::names().collect::<Vec<_>>().join(", ")
+}
+
+impl Files {
+    /// Opens every file, finds out what it is and of which chain, and sorts the eras. Of a folder it takes the files whose names end in
+    /// `.era`, `.jsonl` or `.parquet`, or, if there are none, in `.json`.
+    ///
+    /// `network` is the name of Ethereum's chain or a file that describes one; without it, the states tell. `drand` is the name of drand's
+    /// chain, or a file with its chain info; without it, the files must tell.
+    ///
+    /// # Errors
+    /// [`FilesError`]. What is wrong with a single file is among the [`refused`](Self::refused).
+    pub fn open(paths: &[PathBuf], network: Option<&Path>, drand: Option<&Path>) -> Result<Self, FilesError> {
+        let mut files = Self { drand: drand.map(drand_chain).transpose()?, ..Self::default() };
+        let (mut eras, mut genesis) = (Vec::new(), None);
+        for path in expand(paths)? {
+            match look(&path) {
+                Ok(Found::Era { slot, blocks, genesis_validators_root }) => {
+                    genesis.get_or_insert(genesis_validators_root);
+                    eras.push((slot, EraInput { path, era: 0, blocks, verified: true }));
+                }
+                Ok(Found::Other(content)) => files.others.push(OtherInput { path, content }),
+                Err((unread, reason)) => files.refused.push(Refused { path, reason, unread }),
+            }
+        }
+        files.chain = match (network, genesis) {
+            (Some(network), _) => Some(named(network)?),
+            (None, Some(genesis)) => Some(files.found(&genesis, paths)?),
+            (None, None) => None,
+        };
+        if let Some(chain) = files.chain.clone() {
+            files.sort(eras, &Eras::new(chain));
+        }
+        Ok(files)
+    }
+
+    fn sort(&mut self, mut eras: Vec<(u64, EraInput)>, chain: &Eras) {
+        eras.sort_by_key(|(slot, _)| *slot);
+        for (slot, input) in eras {
+            let refuse = match (chain.era_of(slot), self.eras.last()) {
+                (Err(reason), _) => Err(reason),
+                (Ok(era), Some(last)) if last.era == era => {
+                    Err(format!("it is era {era}, and so is {}; give each era once", last.path.display()))
+                }
+                (Ok(era), _) => Ok(era),
+            };
+            match refuse {
+                Err(reason) => self.refused.push(Refused { path: input.path, reason, unread: false }),
+                Ok(era) => self.eras.push(EraInput { era, ..input }),
+            }
+        }
+        // The first era is verified only if it is the whole beginning of the chain. If it is alone, it is refused when it is read.
+        if let [first, _, ..] = &mut self.eras[..]
+            && first.era > 0
+        {
+            first.verified = false;
+            self.remarks.push(format!(
+                "{}: only its state is used, because no input has the state before its {} blocks",
+                first.path.display(),
+                first.blocks
+            ));
+        }
+    }
+
+    /// The chain with a genesis validators root.
+    fn found(&mut self, genesis: &[u8; 32], paths: &[PathBuf]) -> Result<Chain, FilesError> {
+        if let Some(chain) = Chain::of_genesis(genesis) {
+            return Ok(chain);
+        }
+        let described = paths.iter().map(|path| path.join(CHAIN_FILE)).find(|path| path.is_file());
+        let described = described.ok_or(FilesError::UnknownChain(*genesis))?;
+        self.remarks.push(format!("the chain is the one that {} describes", described.display()));
+        named(&described)
+    }
+}
+
+const CHAIN_FILE: &str = "chain.json";
+
+/// The chain of this name, or of the file that describes it.
+fn named(network: &Path) -> Result<Chain, FilesError> {
+    if let Some(chain) = network.to_str().and_then(Chain::built_in) {
+        return Ok(chain);
+    }
+    let name = network.display().to_string();
+    let text = fs::read_to_string(network);
+    let text = text.map_err(|error| FilesError::NoNetwork { name: name.clone(), error })?;
+    Chain::from_json(&text, &name).map_err(|error| FilesError::Network { path: network.to_owned(), error })
+}
+
+/// The chain of drand with this name, or of the chain info in this file.
+fn drand_chain(chain: &Path) -> Result<DrandChain, FilesError> {
+    let name = chain.display().to_string();
+    let text = fs::read_to_string(chain).unwrap_or_else(|_| name.clone());
+    DrandChain::parse(&text).map_err(|error| FilesError::Drand { name, error })
+}
+
+/// The files, and those in the folders.
+fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, FilesError> {
+    let mut files = Vec::new();
+    for path in paths {
+        let cannot = |error| FilesError::Read { path: path.clone(), error };
+        if !fs::metadata(path).map_err(cannot)?.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let entries = fs::read_dir(path).map_err(cannot)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(cannot)?;
+        entries.sort();
+        let of = |extensions: &[&str]| {
+            let has = |file: &&PathBuf| file.extension().is_some_and(|it| extensions.iter().any(|known| it == *known));
+            entries.iter().filter(has).cloned().collect::<Vec<_>>()
+        };
+        let found = EXTENSIONS.into_iter().map(of).find(|found| !found.is_empty());
+        files.extend(found.ok_or_else(|| FilesError::EmptyFolder(path.clone()))?);
+    }
+    Ok(files)
+}
+
+/// What is taken of a folder: files with the first of these lists of extensions that any file has. A folder of eras may hold the
+/// description of their chain in JSON.
+const EXTENSIONS: [&[&str]; 2] = [&["era", "jsonl", "parquet"], &["json"]];
+
+/// What a file is.
+enum Found {
+    Era { slot: u64, blocks: usize, genesis_validators_root: [u8; 32] },
+    Other(Content),
+}
+
+/// Finds out what a file is. An error says whether the operating system could not read it, and what is wrong.
+fn look(path: &Path) -> Result<Found, (bool, String)> {
+    let unread = |error: io::Error| (true, format!("cannot read the file: {error}"));
+    let mut file = BufReader::new(File::open(path).map_err(unread)?);
+    let mut mark = [0; 2];
+    let is_era = match file.read_exact(&mut mark) {
+        Ok(()) => mark == E2STORE,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+        Err(error) => return Err(unread(error)),
+    };
+    // A damaged era file is reported as such.
+    if is_era || path.extension().is_some_and(|extension| extension == "era") {
+        let of_era = |error: EraError| (matches!(error, EraError::Read(_)), error.to_string());
+        let mut file = EraFile::open(file).map_err(of_era)?;
+        let StateHead { genesis_validators_root, .. } = StateHead::read(&mut file).map_err(of_era)?;
+        return Ok(Found::Era { slot: file.slot(), blocks: file.blocks(), genesis_validators_root });
+    }
+    let mut beginning = Vec::new();
+    let file = File::open(path).map_err(unread)?;
+    file.take(PEEK_LIMIT as u64).read_to_end(&mut beginning).map_err(unread)?;
+    if beginning.windows(CHIA.len()).any(|part| part == CHIA) {
+        return Ok(Found::Other(Content::ChiaBlocks));
+    }
+    let format = guess(&beginning);
+    format.map(|format| Found::Other(Content::Claims(format))).map_err(|foreign| (false, foreign.to_string()))
+}
+
+/// A field that every full block of Chia has, near its beginning, and no other format.
+const CHIA: &[u8] = b"\"foliage\"";
+
+/// The type of an e2store file's first record.
+const E2STORE: [u8; 2] = [0x65, 0x32];

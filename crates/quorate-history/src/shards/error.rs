@@ -1,0 +1,72 @@
+//! Why a run over shards stops.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use thiserror::Error;
+
+/// A run over shards stops. What was written before stays whole.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ShardError {
+    /// The operating system returned an error.
+    #[error("cannot {action} {}: {error}", path.display())]
+    Io {
+        /// What was tried: "read", "write".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
+    /// A file is not what it must be.
+    #[error("{}: {reason}", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What was found, what was expected, and what to do.
+        reason: String,
+    },
+    /// The manifest has no such shard.
+    #[error("found shard {shard}, expected one from 0 to {}; `quorate history status` lists them", shards - 1)]
+    NoSuchShard {
+        /// The number.
+        shard: u64,
+        /// How many there are.
+        shards: u64,
+    },
+    /// Not every shard has a result.
+    #[error(
+        "{left} of {shards} shards have no result, the first is shard {first}; run them first (`quorate history run`)"
+    )]
+    NotDone {
+        /// How many lack.
+        left: u64,
+        /// The first of them.
+        first: u64,
+        /// How many there are.
+        shards: u64,
+    },
+    /// The engine could not decide a claim.
+    #[error("{}: the engine came to no verdict about a claim; this is a fault of the program or of the machine", .0.display())]
+    Undecided(PathBuf),
+    /// The caller broke off.
+    #[error("interrupted; what is done is kept, and the rest can be run later")]
+    Interrupted,
+}
+
+impl ShardError {
+    pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
+        move |error| Self::Io { action: "read", path: path.to_owned(), error }
+    }
+
+    pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> Self + Copy + use<'_> {
+        move |error| Self::Io { action: "write", path: path.to_owned(), error }
+    }
+
+    pub(super) fn unfit(path: &Path, reason: impl fmt::Display) -> Self {
+        Self::Unfit { path: path.to_owned(), reason: reason.to_string() }
+    }
+}

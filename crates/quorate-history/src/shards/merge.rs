@@ -1,0 +1,173 @@
+//! Puts the results of all shards together.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{
+    error::ShardError,
+    judge::{Counts, is_zero},
+    manifest::Manifest,
+    results::{self, Receipt, Span},
+    whole_file,
+};
+use crate::drand;
+
+/// What a run found.
+#[derive(Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// How many shards there were. Each was counted once.
+    pub shards: u64,
+    /// The claims.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Entries that make no claim.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub malformed: u64,
+    /// The claims by their kind, if they are of a chain.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, Counts>,
+    /// Signatures of which their block does not say what they sign. They are not claims, and are not counted among them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unverified: u64,
+    /// The first and the last round of drand, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<(u64, u64)>,
+    /// Rounds that are missing, doubled or of another chain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub round_faults: Vec<String>,
+    /// Rounds that begin a file and name another signature for the round before them than the file before has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub broken_links: Vec<String>,
+    /// The verdicts about the first claims that are not valid, as they stand in the results.
+    pub failures: Vec<Box<RawValue>>,
+    /// How many more there are.
+    pub failures_omitted: u64,
+    /// The bytes of the inputs that were read.
+    pub bytes: u64,
+    /// The time that all shards took, times their threads: what the run cost.
+    pub core_seconds: f64,
+    /// Claims divided by these seconds: what one core did in a second.
+    pub claims_per_core_second: f64,
+}
+
+/// Where the verdicts of all shards are, once they are merged.
+#[must_use]
+pub fn verdicts_path(folder: &Path) -> PathBuf {
+    folder.join("verdicts.jsonl")
+}
+
+/// Where the report is, once the run is merged.
+#[must_use]
+pub fn report_path(folder: &Path) -> PathBuf {
+    folder.join("report.json")
+}
+
+/// Checks that every shard has one result that is whole and of this run, writes their verdicts in order into one file, and a report.
+///
+/// That every claim was counted once follows from three checks: the shards cover each file once ([`Manifest::read`]); each result
+/// states the digest of the manifest and its shard's number, and there is one for each number; and a result is written only after
+/// its part of the file was found to have the planned digest and was read to its end.
+///
+/// # Errors
+/// A shard has no result ([`ShardError::NotDone`]) or a damaged one, or a file cannot be read or written. Nothing is written then.
+pub fn merge(folder: &Path, manifest: &Manifest) -> Result<Report, ShardError> {
+    let missing: Vec<u64> = manifest
+        .shards
+        .iter()
+        .map(|shard| shard.shard)
+        .filter(|n| !results::result_path(folder, *n).exists())
+        .collect();
+    if let Some(first) = missing.first() {
+        let shards = manifest.shards.len() as u64;
+        return Err(ShardError::NotDone { left: missing.len() as u64, first: *first, shards });
+    }
+    let mut report = Report { shards: manifest.shards.len() as u64, ..Report::default() };
+    let mut spans = Vec::new();
+    let path = verdicts_path(folder);
+    let mut verdicts = BufWriter::new(whole_file::begin(&path)?);
+    for shard in &manifest.shards {
+        let take = |line: &[u8]| {
+            verdicts.write_all(line).map_err(ShardError::write(&path))?;
+            if is_failure(line) {
+                report.failure(line)?;
+            }
+            Ok(())
+        };
+        let receipt = results::read(folder, manifest, shard.shard, take)?;
+        let absent = ShardError::NotDone { left: 1, first: shard.shard, shards: report.shards };
+        let receipt = receipt.ok_or(absent)?;
+        let read = receipt.rounds.iter().map(Span::read).collect::<Option<Vec<_>>>();
+        let path = results::result_path(folder, shard.shard);
+        spans.extend(read.ok_or_else(|| ShardError::unfit(&path, "the rounds of the receipt cannot be read"))?);
+        report.add(receipt);
+    }
+    let joined = drand::join(spans);
+    report.rounds = joined.range.map(|range| (range.first, range.last));
+    report.round_faults = joined.faults();
+    report.broken_links = joined.broken.iter().map(ToString::to_string).collect();
+    if report.core_seconds > 0.0 {
+        report.claims_per_core_second = report.counts.claims as f64 / report.core_seconds;
+    }
+    let verdicts = verdicts.into_inner().map_err(|error| ShardError::write(&path)(error.into_error()))?;
+    whole_file::finish(verdicts, &path)?;
+    whole_file::write(&report_path(folder), |file| {
+        serde_json::to_writer(&mut *file, &report)?;
+        file.write_all(b"\n")
+    })?;
+    remove_unfinished(folder)?;
+    Ok(report)
+}
+
+impl Report {
+    fn add(&mut self, receipt: Receipt) {
+        self.counts.add(receipt.counts);
+        self.malformed = self.malformed.saturating_add(receipt.malformed);
+        self.unverified = self.unverified.saturating_add(receipt.unverified);
+        for (kind, counts) in receipt.kinds {
+            self.kinds.entry(kind).or_default().add(counts);
+        }
+        self.bytes = self.bytes.saturating_add(receipt.bytes);
+        self.core_seconds += receipt.seconds * receipt.threads as f64;
+    }
+
+    fn failure(&mut self, line: &[u8]) -> Result<(), ShardError> {
+        if self.failures.len() < FAILURES_KEPT {
+            let text = String::from_utf8_lossy(line).trim_end().to_owned();
+            let verdict = RawValue::from_string(text);
+            self.failures.push(verdict.expect("serde wrote it, and its digest is right"));
+        } else {
+            self.failures_omitted += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a verdict says that its claim is not valid. The text stands there as serde writes it; an id or a reason that holds the same text
+/// has its quotes escaped.
+fn is_failure(line: &[u8]) -> bool {
+    line.windows(FALSE.len()).any(|part| part == FALSE)
+}
+
+const FALSE: &[u8] = b"\"valid\":false";
+/// Failures that the report lists.
+const FAILURES_KEPT: usize = 1000;
+
+/// All shards are done, so what a process that was killed left unfinished is of no use.
+fn remove_unfinished(folder: &Path) -> Result<(), ShardError> {
+    let results = results::folder(folder);
+    for entry in fs::read_dir(&results).map_err(ShardError::read(&results))? {
+        let entry = entry.map_err(ShardError::read(&results))?;
+        if entry.file_name().to_string_lossy().starts_with(whole_file::UNFINISHED) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! The result of a shard: a file with a verdict on each line, and a receipt on the last one.
+//!
+//! A result appears by a rename when all of it is on the disk, so a file that is there is whole.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use quorate::AnySuite;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use super::{
+    error::ShardError,
+    hashing::{Digest, Hashing},
+    judge::{Counts, Judged, is_zero},
+    manifest::Manifest,
+    whole_file,
+};
+use crate::drand::RoundSpan;
+
+/// What a result says of itself, on its last line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// The digest of the manifest.
+    pub manifest: Digest,
+    /// The number of the shard.
+    pub shard: u64,
+    /// How many claims it has.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Entries that make no claim.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub malformed: u64,
+    /// The claims by their kind, if they are of a chain.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, Counts>,
+    /// Signatures of which their block does not say what they sign. They are not claims.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unverified: u64,
+    /// Runs of consecutive rounds of drand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Span>,
+    /// How many lines stand before this one.
+    pub lines: u64,
+    /// The digest of these lines.
+    pub sha256: Digest,
+    /// How many bytes of the inputs were read.
+    pub bytes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// On how many threads.
+    pub threads: usize,
+    /// Who did the arithmetic.
+    pub backend: String,
+    /// The version of quorate.
+    pub version: String,
+}
+
+/// A [`RoundSpan`] as it is written: bytes in hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Span {
+    suite: AnySuite,
+    public_key: String,
+    first: u64,
+    last: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    signature: String,
+}
+
+impl From<RoundSpan> for Span {
+    fn from(RoundSpan { suite, public_key, first, last, before, signature }: RoundSpan) -> Self {
+        let hex = const_hex::encode::<Vec<u8>>;
+        Self { suite, public_key: hex(public_key), first, last, before: before.map(hex), signature: hex(signature) }
+    }
+}
+
+impl Span {
+    /// The span, if its bytes are in hexadecimal digits and its rounds in order.
+    pub(super) fn read(&self) -> Option<RoundSpan> {
+        let Self { suite, public_key, first, last, before, signature } = self;
+        let bytes = |text: &String| const_hex::decode(text).ok();
+        let before = match before {
+            Some(before) => Some(bytes(before)?),
+            None => None,
+        };
+        let (public_key, signature) = (bytes(public_key)?, bytes(signature)?);
+        // The round after the last one has a number.
+        let in_order = first <= last && *last < u64::MAX;
+        in_order.then_some(RoundSpan { suite: *suite, public_key, first: *first, last: *last, before, signature })
+    }
+}
+
+/// So many spans a file of rounds has, at most.
+pub(super) const SPANS: usize = 32;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Last<R> {
+    receipt: R,
+}
+
+const FOLDER: &str = "results";
+/// How the last line begins. No verdict begins so.
+const LAST: &[u8] = b"{\"receipt\":";
+
+/// The folder of the results.
+pub(super) fn folder(of: &Path) -> PathBuf {
+    of.join(FOLDER)
+}
+
+/// Where the result of a shard is, once it is there.
+#[must_use]
+pub fn result_path(folder: &Path, shard: u64) -> PathBuf {
+    self::folder(folder).join(format!("{shard:06}.jsonl"))
+}
+
+/// A result that is being written. If it is dropped, nothing of it is left.
+pub(super) struct Unfinished {
+    to: Hashing<BufWriter<NamedTempFile>>,
+    path: PathBuf,
+    file: String,
+    all: bool,
+    counts: Counts,
+    malformed: u64,
+    kinds: BTreeMap<&'static str, Counts>,
+    lines: u64,
+}
+
+impl Unfinished {
+    /// Begins the result of a shard of a file. It keeps all verdicts, or those of claims that are not valid.
+    pub(super) fn begin(folder: &Path, shard: u64, file: &Path, all: bool) -> Result<Self, ShardError> {
+        let results = self::folder(folder);
+        std::fs::create_dir_all(&results).map_err(ShardError::write(&results))?;
+        let path = result_path(folder, shard);
+        Ok(Self {
+            to: Hashing::new(BufWriter::with_capacity(WRITE_BEHIND, whole_file::begin(&path)?)),
+            path,
+            file: file.display().to_string(),
+            all,
+            counts: Counts::default(),
+            malformed: 0,
+            kinds: BTreeMap::new(),
+            lines: 0,
+        })
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(super) fn verdict(&mut self, judged: Judged<'_>) -> Result<(), ShardError> {
+        let counts = judged.counts();
+        self.counts.add(counts);
+        self.malformed += u64::from(judged.is_malformed());
+        if let Some(kind) = judged.kind() {
+            self.kinds.entry(kind.name()).or_default().add(counts);
+        }
+        if self.all || !judged.is_valid() {
+            self.lines += 1;
+            judged.write(&self.file, &mut self.to).map_err(ShardError::write(&self.path))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the receipt and puts the result to its place.
+    pub(super) fn finish(
+        self,
+        receipt: impl FnOnce(Receipt) -> Receipt,
+        manifest: &Manifest,
+        shard: u64,
+    ) -> Result<Receipt, ShardError> {
+        let Self { mut to, path, counts, malformed, kinds, lines, .. } = self;
+        let receipt = receipt(Receipt {
+            manifest: manifest.digest,
+            shard,
+            counts,
+            malformed,
+            kinds: kinds.into_iter().map(|(kind, counts)| (kind.to_owned(), counts)).collect(),
+            unverified: 0,
+            rounds: Vec::new(),
+            lines,
+            sha256: to.digest(),
+            bytes: 0,
+            seconds: 0.0,
+            threads: 1,
+            backend: String::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        });
+        let write = ShardError::write(&path);
+        serde_json::to_writer(to.inner(), &Last { receipt: &receipt }).map_err(|error| write(error.into()))?;
+        to.inner().write_all(b"\n").map_err(write)?;
+        let file = to.into_inner().into_inner().map_err(|error| write(error.into_error()))?;
+        whole_file::finish(file, &path)?;
+        Ok(receipt)
+    }
+}
+
+const WRITE_BEHIND: usize = 1 << 18;
+
+/// Reads a result, gives each line of it to `take`, and checks that it is whole and the one of this shard of this run. None if the shard has
+/// none yet.
+pub(super) fn read(
+    folder: &Path,
+    manifest: &Manifest,
+    shard: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), ShardError>,
+) -> Result<Option<Receipt>, ShardError> {
+    let path = result_path(folder, shard);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ShardError::read(&path)(error)),
+    };
+    let mut reader = BufReader::with_capacity(WRITE_BEHIND, file);
+    let mut hash = Hashing::new(io::sink());
+    let (mut line, mut lines) = (Vec::new(), 0u64);
+    let again = |what: &str| ShardError::unfit(&path, format!("{what}; delete this file and run shard {shard} again"));
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(ShardError::read(&path))? == 0 {
+            return Err(again("the result has no receipt"));
+        }
+        if line.starts_with(LAST) {
+            break;
+        }
+        lines += 1;
+        hash.write_all(&line).map_err(ShardError::read(&path))?;
+        take(&line)?;
+    }
+    let Last { receipt }: Last<Receipt> =
+        serde_json::from_slice(&line).map_err(|error| again(&format!("the receipt cannot be read: {error}")))?;
+    if !reader.fill_buf().map_err(ShardError::read(&path))?.is_empty() {
+        return Err(again("found more after the receipt"));
+    }
+    if receipt.manifest != manifest.digest {
+        return Err(again("the result is of another plan"));
+    }
+    if receipt.shard != shard {
+        return Err(again(&format!("the result is that of shard {}", receipt.shard)));
+    }
+    if (receipt.lines, receipt.sha256) != (lines, hash.digest()) {
+        return Err(again("the verdicts are not those that were written"));
+    }
+    let Counts { claims, valid, .. } = receipt.counts;
+    let left_out = if manifest.terms.all_verdicts { 0 } else { valid };
+    let kept = claims.saturating_sub(left_out).saturating_add(receipt.malformed);
+    if lines != kept || !receipt.counts.fit() {
+        return Err(again(&format!("found {lines} verdicts, but the receipt counts {kept}")));
+    }
+    Ok(Some(receipt))
+}
+
+/// The receipt of a shard alone, from the end of its result. It is not checked against the verdicts: that is the merge's work.
+pub(super) fn receipt(folder: &Path, manifest: &Manifest, shard: u64) -> Result<Option<Receipt>, ShardError> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let path = result_path(folder, shard);
+    let mut file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ShardError::read(&path)(error)),
+    };
+    let read = ShardError::read(&path);
+    let length = file.metadata().map_err(read)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(RECEIPT_LIMIT))).map_err(read)?;
+    let mut end = Vec::new();
+    file.take(RECEIPT_LIMIT).read_to_end(&mut end).map_err(read)?;
+    let again = |what: &str| ShardError::unfit(&path, format!("{what}; delete this file and run shard {shard} again"));
+    let Some(line) = end.strip_suffix(b"\n").and_then(|text| text.rsplit(|byte| *byte == b'\n').next()) else {
+        return Err(again("the result has no receipt"));
+    };
+    let last: Result<Last<Receipt>, _> = serde_json::from_slice(line);
+    let Last { receipt } = last.map_err(|error| again(&format!("the receipt cannot be read: {error}")))?;
+    if receipt.manifest != manifest.digest || receipt.shard != shard {
+        return Err(again("the result is of another plan or shard"));
+    }
+    Ok(Some(receipt))
+}
+
+/// A receipt is shorter.
+const RECEIPT_LIMIT: u64 = 1 << 16;

@@ -1,0 +1,226 @@
+//! Verifies a shard.
+
+use std::{
+    fs::File,
+    io::{BufReader, Read as _, Seek as _, SeekFrom},
+    ops::ControlFlow,
+    path::Path,
+    time::Instant,
+};
+
+use quorate::{Verifier, rand_core::CryptoRng};
+use quorate_formats::{InputError, drand::DrandOptions, jsonl::JsonLines, parquet::ParquetRows};
+
+use super::{
+    error::ShardError,
+    hashing::{Digest, digest_of_parts},
+    judge::{Counts, Item, Sink, judge},
+    manifest::{Before, Covers, Manifest, Shard},
+    plan::{CHANGED, digest_of_file, digest_of_rows},
+    results::{self, Receipt, SPANS, Span, Unfinished},
+};
+use crate::{
+    chia::{self, ChiaError},
+    drand,
+    era::EraFile,
+    eras::Eras,
+    error::EraError,
+};
+
+/// Verifies a shard and writes its result, if it has none yet. Answers with the result's receipt. `progress` hears the counts after
+/// each window of claims, and may break off.
+///
+/// The verifier should have the soundness of the manifest, and know no statements. Two processes may run the same shard: the result of the
+/// one that ends last stays, and is the same but for its times.
+///
+/// # Errors
+/// The files are not those that were planned or cannot be read, the result cannot be written, or the engine came to no verdict.
+/// Nothing is left of the result then.
+pub fn run(
+    folder: &Path,
+    manifest: &Manifest,
+    shard: u64,
+    verifier: &Verifier,
+    rng: &mut impl CryptoRng,
+    mut progress: impl FnMut(Counts) -> ControlFlow<()>,
+) -> Result<Receipt, ShardError> {
+    let planned = manifest.shard(shard)?;
+    if let Some(receipt) = results::receipt(folder, manifest, shard)? {
+        return Ok(receipt);
+    }
+    let begun = Instant::now();
+    let mut result = Unfinished::begin(folder, shard, &planned.file, manifest.terms.all_verdicts)?;
+    let mut beside = Beside::default();
+    let read = |sink: &mut Sink| read(manifest, planned, sink, &mut beside);
+    let undecided = || ShardError::Undecided(planned.file.clone());
+    judge(verifier, rng, read, undecided, |judged| {
+        judged.into_iter().try_for_each(|judged| result.verdict(judged))?;
+        if progress(result.counts()).is_break() { Err(ShardError::Interrupted) } else { Ok(()) }
+    })?;
+    let before = match &planned.covers {
+        Covers::Era { before: Some(before), .. } => before.bytes,
+        _ => 0,
+    };
+    let options = verifier.options();
+    let Beside { rounds, unverified } = beside;
+    let complete = |receipt| Receipt {
+        rounds,
+        unverified,
+        bytes: planned.bytes + before,
+        seconds: begun.elapsed().as_secs_f64(),
+        threads: options.threads.get(),
+        backend: options.backend.name().to_owned(),
+        ..receipt
+    };
+    result.finish(complete, manifest, shard)
+}
+
+/// What a shard holds beside claims.
+#[derive(Default)]
+struct Beside {
+    rounds: Vec<Span>,
+    unverified: u64,
+}
+
+/// Pushes everything that a shard holds.
+fn read(manifest: &Manifest, shard: &Shard, sink: &mut Sink, beside: &mut Beside) -> Result<(), ShardError> {
+    let Shard { file, bytes, sha256, covers, .. } = shard;
+    let suite = manifest.terms.suite;
+    match covers {
+        Covers::Era { before, blocks, .. } => {
+            let chain = manifest.chain.clone().expect("a manifest with eras names their chain");
+            must_be(file, *bytes, *sha256)?;
+            let mut eras = Eras::new(chain);
+            if let Some(Before { file, bytes, sha256 }) = before {
+                must_be(file, *bytes, *sha256)?;
+                eras.begin_with(&mut era(file)?).map_err(of_era(file))?;
+            }
+            let mut opened = era(file)?;
+            if opened.blocks() as u64 != *blocks {
+                return Err(ShardError::unfit(file, CHANGED));
+            }
+            let take = |claim| sink.push(Item::of_chain(claim));
+            eras.claims(&mut opened, take).map_err(of_era(file))
+        }
+        Covers::Lines { from, of, first, .. } => {
+            let read = ShardError::read(file);
+            let mut opened = File::open(file).map_err(read)?;
+            let changed = |_| ShardError::unfit(file, CHANGED);
+            if opened.metadata().map_err(read)?.len() != *of
+                || digest_of_parts(file, [(*from, *bytes)]).map_err(changed)? != *sha256
+            {
+                return Err(ShardError::unfit(file, CHANGED));
+            }
+            opened.seek(SeekFrom::Start(*from)).map_err(read)?;
+            let lines = JsonLines::at_line(BufReader::with_capacity(READ_AHEAD, opened).take(*bytes), *first);
+            entries(file, lines, suite, sink)
+        }
+        Covers::Rows { group, end, .. } => {
+            let opened = File::open(file).map_err(ShardError::read(file))?;
+            let rows = ParquetRows::open(opened).map_err(of_input(file))?;
+            if digest_of_rows(file, &rows, *group..*end)? != (*bytes, *sha256) {
+                return Err(ShardError::unfit(file, CHANGED));
+            }
+            entries(file, rows.of_groups(*group..*end).map_err(of_input(file))?, suite, sink)
+        }
+        Covers::Rounds => {
+            must_be(file, *bytes, *sha256)?;
+            let chain = manifest.drand.as_ref().map(|chain| chain.info.clone());
+            beside.rounds = rounds(file, &DrandOptions { chain, ..DrandOptions::default() }, sink)?;
+            Ok(())
+        }
+        Covers::Blocks => {
+            must_be(file, *bytes, *sha256)?;
+            beside.unverified = blocks(file, sink)?;
+            Ok(())
+        }
+    }
+}
+
+/// Pushes the rounds of a file, and answers with their runs.
+fn rounds(file: &Path, options: &DrandOptions, sink: &mut Sink) -> Result<Vec<Span>, ShardError> {
+    let mut rounds = drand::read(buffered(file)?, options);
+    for round in &mut rounds {
+        let item = match round.map_err(of_input(file))? {
+            Ok(round) => Item::of_chain(round.claim),
+            Err(malformed) => Item::malformed(malformed),
+        };
+        if sink.push(item).is_break() {
+            return Ok(Vec::new());
+        }
+    }
+    let spans = rounds.into_spans();
+    if spans.len() > SPANS {
+        let reason = format!(
+            "found {} runs of consecutive rounds, expected at most {SPANS} in a file; sort its rounds, or fetch those that are missing",
+            spans.len()
+        );
+        return Err(ShardError::unfit(file, reason));
+    }
+    Ok(spans.into_iter().map(Span::from).collect())
+}
+
+/// Pushes the signatures of Chia's blocks, and answers with the number of those that cannot be verified.
+fn blocks(file: &Path, sink: &mut Sink) -> Result<u64, ShardError> {
+    let mut unverified = 0;
+    for block in chia::read(buffered(file)?) {
+        let block = block.map_err(|error| match error {
+            ChiaError::Read(error) => ShardError::read(file)(error),
+            other => ShardError::unfit(file, other),
+        })?;
+        let items: Vec<Item> = match block {
+            Ok(block) => {
+                unverified += block.unverified.len() as u64;
+                block.claims.into_iter().map(Item::of_chain).collect()
+            }
+            Err(malformed) => vec![Item::malformed(malformed)],
+        };
+        if items.into_iter().try_for_each(|item| sink.push(item)).is_break() {
+            break;
+        }
+    }
+    Ok(unverified)
+}
+
+fn buffered(file: &Path) -> Result<BufReader<File>, ShardError> {
+    Ok(BufReader::with_capacity(READ_AHEAD, File::open(file).map_err(ShardError::read(file))?))
+}
+
+fn entries(
+    file: &Path,
+    entries: impl Iterator<Item = Result<quorate_formats::Entry, InputError>>,
+    suite: Option<quorate::AnySuite>,
+    sink: &mut Sink,
+) -> Result<(), ShardError> {
+    for entry in entries {
+        if sink.push(Item::of_input(entry.map_err(of_input(file))?, suite)).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a whole file is the one that was planned.
+fn must_be(file: &Path, bytes: u64, sha256: Digest) -> Result<(), ShardError> {
+    if digest_of_file(file)? == (bytes, sha256) { Ok(()) } else { Err(ShardError::unfit(file, CHANGED)) }
+}
+
+fn era(file: &Path) -> Result<EraFile<BufReader<File>>, ShardError> {
+    EraFile::open(BufReader::new(File::open(file).map_err(ShardError::read(file))?)).map_err(of_era(file))
+}
+
+fn of_era(file: &Path) -> impl Fn(EraError) -> ShardError + use<'_> {
+    move |error| match error {
+        EraError::Read(error) => ShardError::read(file)(error),
+        other => ShardError::unfit(file, other),
+    }
+}
+
+fn of_input(file: &Path) -> impl Fn(InputError) -> ShardError + use<'_> {
+    move |error| match error {
+        InputError::Read(error) => ShardError::read(file)(error),
+        other => ShardError::unfit(file, other),
+    }
+}
+
+const READ_AHEAD: usize = 1 << 16;

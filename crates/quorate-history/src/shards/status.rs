@@ -1,0 +1,65 @@
+//! How far a run is.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::{
+    error::ShardError,
+    judge::Counts,
+    manifest::Manifest,
+    results::{self, Receipt},
+};
+
+/// How far a run is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Status {
+    /// How many shards the run has.
+    pub shards: u64,
+    /// How many of them have a result.
+    pub done: u64,
+    /// The numbers of the first ones that have none.
+    pub left: Vec<u64>,
+    /// The claims of the results.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The bytes of the inputs that are done, and all.
+    pub bytes: u64,
+    /// The bytes of all inputs.
+    pub of_bytes: u64,
+    /// The time that the results took, times their threads.
+    pub core_seconds: f64,
+    /// Results that are not those of this run, and why.
+    pub damaged: Vec<String>,
+}
+
+/// Counts the results, by their receipts.
+///
+/// # Errors
+/// A file cannot be read. A result that is damaged is counted among the [`damaged`](Status::damaged).
+pub fn status(folder: &Path, manifest: &Manifest) -> Result<Status, ShardError> {
+    let mut status = Status { shards: manifest.shards.len() as u64, ..Status::default() };
+    for shard in &manifest.shards {
+        status.of_bytes += shard.bytes;
+        match results::receipt(folder, manifest, shard.shard) {
+            Ok(Some(Receipt { counts, seconds, threads, .. })) => {
+                status.done += 1;
+                status.counts.add(counts);
+                status.bytes += shard.bytes;
+                status.core_seconds += seconds * threads as f64;
+                continue;
+            }
+            Ok(None) => {}
+            Err(ShardError::Unfit { path, reason }) => status.damaged.push(format!("{}: {reason}", path.display())),
+            Err(error) => return Err(error),
+        }
+        if status.left.len() < LISTED {
+            status.left.push(shard.shard);
+        }
+    }
+    Ok(status)
+}
+
+/// Shards that are listed by number.
+const LISTED: usize = 1000;

@@ -1,0 +1,1 @@
+"""The names of the package py_ecc, computed by quorate: see :mod:`quorate.py_ecc.bls`."""

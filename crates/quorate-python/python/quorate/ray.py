@@ -1,0 +1,108 @@
+"""Shards verified by Ray: actors on as many machines as the cluster has.
+
+Ray only says which actor runs which shard. What is verified and what is counted stands in the folder of the run
+(``quorate.history``), so an actor that dies, a driver that dies or a task that runs twice changes nothing in the result. All
+machines must see the folder and the files under the same names.
+
+Ray is not installed with quorate: ``pip install "ray[data]"``.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from quorate import history
+from quorate.history import PathLike, Report
+
+__all__ = ["run", "verify"]
+
+
+class _Worker:
+    """Runs shards one after the other. It keeps the keys that it decoded, as long as it lives."""
+
+    def __init__(self, folder: str, threads: int) -> None:
+        self._runner = history.Runner(folder, threads=threads)
+
+    def run(self, shard: int) -> int:
+        self._runner.run(shard)
+        return shard
+
+
+def run(folder: PathLike, *, workers: int | None = None, threads: int = 1, retries: int = 10) -> None:
+    """Runs all shards of a folder that have no result, on actors of ``threads`` CPUs each.
+
+    There are as many actors as the cluster has CPUs for, or ``workers``. An actor that dies is started again, and its shard is
+    run again, up to ``retries`` times for each shard. Raises what a shard raises; shards that are done stay.
+    """
+    left = _left(folder)
+    if not left:
+        return
+    most = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+    actor: Any = ray.remote(_Worker).options(num_cpus=threads, max_restarts=-1, max_task_retries=retries)
+    free = [actor.remote(os.fspath(folder), threads) for _ in range(min(workers or most, len(left)))]
+    shards = iter(left)
+    busy = {}
+    try:
+        while True:
+            while free and (shard := next(shards, None)) is not None:
+                worker = free.pop()
+                busy[worker.run.remote(shard)] = worker
+            if not busy:
+                return
+            done, _ = ray.wait(list(busy), num_returns=1)
+            for reference in done:
+                free.append(busy.pop(reference))
+                ray.get(reference)
+    finally:
+        for worker in [*free, *busy.values()]:
+            ray.kill(worker)
+
+
+def _left(folder: PathLike) -> list[int]:
+    """The shards without a result. ``status`` lists the first thousand of them, so the others are looked up by their files."""
+    shards = history.Runner(folder, threads=1).shards
+    results = Path(folder) / "results"
+    done = {entry.name for entry in os.scandir(results)} if results.is_dir() else set()
+    return [shard for shard in range(shards) if f"{shard:06}.jsonl" not in done]
+
+
+def verify(
+    dataset: ray.data.Dataset | PathLike | Iterable[PathLike],
+    into: PathLike,
+    *,
+    suite: str | None = None,
+    soundness: int = 64,
+    workers: int | None = None,
+    threads: int = 1,
+    retries: int = 10,
+    **planned: Any,
+) -> Report:
+    """Verifies every claim of a dataset or of files, and answers with the report of ``quorate.history.merge``.
+
+    ``dataset`` is a Ray dataset with a claim in each row, which is first written as Parquet into the folder ``into``; or files
+    and folders, as ``quorate.history.plan`` takes them, with its keywords. Give the rows of a dataset an ``id``: its files are
+    named by Ray. If the folder has a plan already, the run goes on where it stopped, and ``dataset`` is not read again.
+    """
+    folder = Path(into)
+    if not (folder / "manifest.jsonl").exists():
+        paths = _written(dataset, folder) if isinstance(dataset, ray.data.Dataset) else dataset
+        history.plan(paths, folder, suite=suite, soundness=soundness, **planned)
+    run(folder, workers=workers, threads=threads, retries=retries)
+    return history.merge(folder)
+
+
+def _written(dataset: ray.data.Dataset, folder: Path) -> Path:
+    """Writes a dataset as Parquet. What a driver that died left half written is not used."""
+    folder.mkdir(parents=True, exist_ok=True)
+    claims = folder / "claims"
+    if not claims.exists():
+        unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder))
+        dataset.write_parquet(str(unfinished))
+        unfinished.rename(claims)
+    return claims

@@ -1,0 +1,100 @@
+//! What callers pass: bytes, suites, and how to verify.
+
+use std::{num::NonZeroUsize, thread};
+
+use getrandom::SysRng;
+use pyo3::{exceptions::PyTypeError, prelude::*, pybacked::PyBackedBytes, types::PyMemoryView};
+use quorate::{AnySuite, Backend, Options, Soundness, rand_core::UnwrapErr};
+
+use crate::errors::{misused, undecodable};
+
+/// The bytes of an argument: `bytes`, `bytearray`, a `memoryview`, or one of our keys and signatures.
+pub(crate) fn bytes(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    match bytes_like(value)? {
+        Some(bytes) => Ok(bytes),
+        None => Err(PyTypeError::new_err(format!("{name}: found {}, expected bytes", type_name(value)?))),
+    }
+}
+
+/// The bytes of a value; `None` if it is of another type.
+pub(crate) fn bytes_like(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    if let Ok(bytes) = value.extract::<PyBackedBytes>() {
+        return Ok(Some(bytes.to_vec()));
+    }
+    if value.is_instance_of::<PyMemoryView>() {
+        return value.call_method0("tobytes")?.extract().map(Some);
+    }
+    match value.hasattr("__bytes__")? {
+        true => value.call_method0("__bytes__")?.extract().map(Some),
+        false => Ok(None),
+    }
+}
+
+/// A list of byte strings.
+pub(crate) fn list_of_bytes(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    if bytes_like(values)?.is_some() || values.is_instance_of::<pyo3::types::PyString>() {
+        let found = type_name(values)?;
+        return Err(PyTypeError::new_err(format!("{name}: found {found}, expected a list of bytes")));
+    }
+    let values = values.try_iter().map_err(|_| {
+        let found = type_name(values).unwrap_or_default();
+        PyTypeError::new_err(format!("{name}: found {found}, expected a list of bytes"))
+    })?;
+    values.enumerate().map(|(index, value)| bytes(&format!("{name}[{index}]"), &value?)).collect()
+}
+
+/// The name of a value's type.
+pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(value.get_type().name()?.to_string())
+}
+
+/// A suite by its name.
+pub(crate) fn suite(name: &str) -> PyResult<AnySuite> {
+    name.parse().map_err(misused)
+}
+
+/// Says that a suite on BN254 has no such thing.
+pub(crate) fn no_bn254(suite: AnySuite, what: &str) -> PyErr {
+    misused(format!(
+        "the suite {suite} is on BN254, where there are no {what}; verify() and verify_one() take its claims"
+    ))
+}
+
+/// How to verify.
+pub(crate) fn options(threads: Option<usize>, backend: &str, soundness: u32) -> PyResult<Options> {
+    let threads = match threads {
+        Some(threads) => NonZeroUsize::new(threads)
+            .ok_or_else(|| misused("threads: found 0, expected at least 1, or None for all"))?,
+        None => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+    };
+    let backend: Backend = backend.parse().map_err(|error| misused(format!("backend: {error}")))?;
+    let soundness = match soundness {
+        64 => Soundness::Bits64,
+        128 => Soundness::Bits128,
+        other => return Err(misused(format!("soundness: found {other}, expected 64 or 128"))),
+    };
+    Ok(Options { threads, soundness, backend, ..Options::default() })
+}
+
+/// The options of calls that take none: all threads, and the fastest backend.
+pub(crate) fn default_options() -> PyResult<Options> {
+    options(None, "auto", 64)
+}
+
+/// Random numbers of the operating system. It is asked once here, so that a missing generator is an error and no panic later.
+pub(crate) fn generator() -> PyResult<UnwrapErr<SysRng>> {
+    let absent = |error| misused(format!("the operating system has no random numbers: {error}"));
+    getrandom::fill(&mut [0; 8]).map_err(absent)?;
+    Ok(UnwrapErr(SysRng))
+}
+
+/// A big-endian secret key of 32 bytes.
+pub(crate) fn secret(value: &Bound<'_, PyAny>) -> PyResult<zeroize::Zeroizing<[u8; 32]>> {
+    let bytes = zeroize::Zeroizing::new(bytes("secret key", value)?);
+    let mut secret = zeroize::Zeroizing::new([0; 32]);
+    if bytes.len() != secret.len() {
+        return Err(undecodable(format!("secret key: found {} bytes, expected 32", bytes.len())));
+    }
+    secret.copy_from_slice(&bytes);
+    Ok(secret)
+}

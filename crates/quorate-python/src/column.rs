@@ -1,0 +1,139 @@
+//! The columns that stand in verdicts as they stood in the table: the id of a claim, and which signature of its block it is.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, RecordBatch,
+    cast::AsArray,
+    make_array,
+    types::{
+        Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+        UInt64Type,
+    },
+};
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::{ArrowError, DataType, Field};
+use pyo3::{IntoPyObjectExt, prelude::*};
+
+use crate::errors::TableError;
+
+/// A column that verdicts keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Id,
+    Kind,
+    Slot,
+    /// `index` of a chain's table. A verdict's own index is the place of its claim.
+    IndexInBlock,
+}
+
+impl Kept {
+    const ALL: [Self; 4] = [Self::Id, Self::Kind, Self::Slot, Self::IndexInBlock];
+
+    /// The column in the table of claims.
+    fn column(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Kind => "kind",
+            Self::Slot => "slot",
+            Self::IndexInBlock => "index",
+        }
+    }
+
+    /// The column in the table of verdicts.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Id | Self::Kind | Self::Slot => self.column(),
+            Self::IndexInBlock => "index_in_block",
+        }
+    }
+}
+
+/// The kept columns of a batch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptColumns(Vec<(Kept, ArrayRef)>);
+
+impl KeptColumns {
+    /// Copies them, so that the batch with its keys and messages can go.
+    ///
+    /// # Errors
+    /// A column that is damaged.
+    pub(crate) fn of(batch: &RecordBatch) -> PyResult<Self> {
+        let kept = Kept::ALL.into_iter().filter_map(|kept| {
+            let column = batch.column_by_name(kept.column()).filter(|column| is_scalar(column.data_type()))?;
+            let damaged = |error| TableError::new_err(format!("the column {:?} is damaged: {error}", kept.column()));
+            Some(copied(column).map(|array| (kept, array)).map_err(damaged))
+        });
+        kept.collect::<PyResult<_>>().map(Self)
+    }
+
+    /// The fields of a table of verdicts.
+    pub(crate) fn fields(&self) -> Vec<Arc<Field>> {
+        let field = |(kept, array): &(Kept, ArrayRef)| Field::new(kept.name(), array.data_type().clone(), true).into();
+        self.0.iter().map(field).collect()
+    }
+
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &ArrayRef> {
+        self.0.iter().map(|(_, array)| array)
+    }
+
+    /// What stands in a row; `None` for null or where the table has no such column.
+    pub(crate) fn value(&self, py: Python<'_>, kept: Kept, row: usize) -> PyResult<Py<PyAny>> {
+        match self.0.iter().find(|(other, _)| *other == kept) {
+            Some((_, array)) => value(py, array, row),
+            None => Ok(py.None()),
+        }
+    }
+}
+
+fn copied(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let data = column.to_data();
+    // The library that made the array may have taken it from somebody else without a look at it.
+    data.validate_full()?;
+    let mut copy = MutableArrayData::new(vec![&data], false, data.len());
+    copy.try_extend(0, 0, data.len())?;
+    Ok(make_array(copy.freeze()))
+}
+
+fn is_scalar(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_scalar(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
+        DataType::Float32 | DataType::Float64 => true,
+        other => other.is_integer(),
+    }
+}
+
+fn value(py: Python<'_>, array: &dyn Array, row: usize) -> PyResult<Py<PyAny>> {
+    if array.is_null(row) {
+        return Ok(py.None());
+    }
+    macro_rules! number {
+        ($kind:ty) => {
+            array.as_primitive::<$kind>().value(row).into_py_any(py)
+        };
+    }
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row).into_py_any(py),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row).into_py_any(py),
+        DataType::Utf8View => array.as_string_view().value(row).into_py_any(py),
+        DataType::Boolean => array.as_boolean().value(row).into_py_any(py),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float32 => number!(Float32Type),
+        DataType::Float64 => number!(Float64Type),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let key = value(py, dictionary.keys(), row)?.extract::<usize>(py)?;
+            value(py, dictionary.values(), key)
+        }
+        // Null, and no other type is kept.
+        _ => Ok(py.None()),
+    }
+}

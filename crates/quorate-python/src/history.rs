@@ -1,0 +1,192 @@
+//! What `quorate.history` calls: runs over shards. Reports travel as JSON, which Python reads.
+
+use std::{
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use pyo3::prelude::*;
+use quorate::{Options, Verifier};
+use quorate_history::{
+    Files, FilesError,
+    shards::{self, Manifest, ShardError, Terms},
+};
+use serde::Serialize;
+
+use crate::{
+    argument::{self, generator},
+    errors::{UndecidedError, misused},
+};
+
+/// Cuts files into shards. Answers with their number.
+#[pyfunction]
+#[pyo3(signature = (paths, into, *, network=None, chain=None, suite=None, soundness=64, shard_mib=64, only_invalid=false))]
+#[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn plan_shards(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    into: PathBuf,
+    network: Option<PathBuf>,
+    chain: Option<PathBuf>,
+    suite: Option<&str>,
+    soundness: u32,
+    shard_mib: u64,
+    only_invalid: bool,
+) -> PyResult<usize> {
+    let options = argument::options(None, "auto", soundness)?;
+    let suite = suite.map(argument::suite).transpose()?;
+    let terms = Terms { suite, soundness: options.soundness, all_verdicts: !only_invalid };
+    let shard_bytes = shard_mib.max(1).saturating_mul(1 << 20);
+    interruptible(py, move |stop| {
+        let files = Files::open(&paths, network.as_deref(), chain.as_deref()).map_err(of_files)?;
+        let manifest = shards::plan(&files, &into, terms, shard_bytes, |_| stop.check()).map_err(of_shards)?;
+        Ok(manifest.shards.len())
+    })
+}
+
+/// Verifies shards of one run. It keeps the keys that it decoded for the shards after them.
+#[pyclass(frozen, module = "quorate.history")]
+pub(crate) struct Runner {
+    folder: PathBuf,
+    manifest: Arc<Manifest>,
+    verifier: Verifier,
+}
+
+#[pymethods]
+impl Runner {
+    #[new]
+    #[pyo3(signature = (folder, *, threads=None, backend="auto"))]
+    fn new(py: Python<'_>, folder: PathBuf, threads: Option<usize>, backend: &str) -> PyResult<Self> {
+        let options = argument::options(threads, backend, 64)?;
+        let manifest = py.detach(|| Manifest::read(&folder)).map_err(|error| of_shards(error).into_py())?;
+        let verifier = Verifier::new(Options { soundness: manifest.terms.soundness, ..options });
+        Ok(Self { folder, manifest: Arc::new(manifest), verifier })
+    }
+
+    /// How many shards the run has.
+    #[getter]
+    fn shards(&self) -> usize {
+        self.manifest.shards.len()
+    }
+
+    /// Verifies a shard if it has no result, and answers with the receipt.
+    fn run_json(&self, py: Python<'_>, shard: u64) -> PyResult<String> {
+        generator()?;
+        let (folder, manifest, verifier) = (self.folder.clone(), self.manifest.clone(), self.verifier.clone());
+        interruptible(py, move |stop| {
+            let mut rng = generator().map_err(Fault::Python)?;
+            let receipt = shards::run(&folder, &manifest, shard, &verifier, &mut rng, |_| stop.check());
+            json(&receipt.map_err(of_shards)?)
+        })
+    }
+}
+
+/// How far a run is.
+#[pyfunction]
+pub(crate) fn shard_status(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+    interruptible(py, move |_| {
+        let manifest = Manifest::read(&folder).map_err(of_shards)?;
+        json(&shards::status(&folder, &manifest).map_err(of_shards)?)
+    })
+}
+
+/// Puts the results of all shards together.
+#[pyfunction]
+pub(crate) fn merge_shards(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+    interruptible(py, move |_| {
+        let manifest = Manifest::read(&folder).map_err(of_shards)?;
+        json(&shards::merge(&folder, &manifest).map_err(of_shards)?)
+    })
+}
+
+/// Set when the caller pressed Ctrl-C.
+struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    fn check(&self) -> ControlFlow<()> {
+        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Works on a thread of its own, without the interpreter's lock, while this one listens for signals.
+fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(Stop) -> Result<T, Fault> + Send + 'static,
+) -> PyResult<T> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (answer, mut receiver) = mpsc::sync_channel(1);
+    let heard = Stop(stop.clone());
+    thread::spawn(move || {
+        // Nobody waits any more if the call was interrupted.
+        let _ = answer.send(work(heard));
+    });
+    loop {
+        let (result, again) = py.detach(move || (receiver.recv_timeout(SIGNALS), receiver));
+        receiver = again;
+        if let Err(signal) = py.check_signals() {
+            stop.store(true, Ordering::Relaxed);
+            // What was begun is taken away before the exception leaves.
+            py.detach(move || drop(receiver.recv()));
+            return Err(signal);
+        }
+        match result {
+            Ok(result) => return result.map_err(Fault::into_py),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(UndecidedError::new_err("internal error: the work stopped; please report it"));
+            }
+        }
+    }
+}
+
+/// How long a signal waits at most.
+const SIGNALS: Duration = Duration::from_millis(20);
+
+/// Why a call fails, before it is an exception.
+enum Fault {
+    /// The operating system returned an error.
+    System(String, std::io::ErrorKind),
+    Undecided(String),
+    Usage(String),
+    Python(PyErr),
+}
+
+impl Fault {
+    fn into_py(self) -> PyErr {
+        match self {
+            // PyO3 finds the class for the kind: `FileNotFoundError`, `PermissionError`.
+            Self::System(text, kind) => std::io::Error::new(kind, text).into(),
+            Self::Undecided(text) => UndecidedError::new_err(text),
+            Self::Usage(text) => misused(text),
+            Self::Python(error) => error,
+        }
+    }
+}
+
+fn of_files(error: FilesError) -> Fault {
+    match &error {
+        FilesError::Read { error: system, .. } | FilesError::NoNetwork { error: system, .. } => {
+            Fault::System(error.to_string(), system.kind())
+        }
+        _ => Fault::Usage(error.to_string()),
+    }
+}
+
+fn of_shards(error: ShardError) -> Fault {
+    match &error {
+        ShardError::Io { error: system, .. } => Fault::System(error.to_string(), system.kind()),
+        ShardError::Undecided(_) => Fault::Undecided(error.to_string()),
+        _ => Fault::Usage(error.to_string()),
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|error| Fault::Undecided(error.to_string()))
+}

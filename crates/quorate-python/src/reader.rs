@@ -1,0 +1,250 @@
+//! Claims of any form that Python has, read window by window.
+
+use arrow_array::{RecordBatch, ffi_stream::RecordBatchStreamReader};
+use arrow_pyarrow::FromPyArrow;
+use arrow_schema::Schema;
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyBytes, PyDict, PyIterator, PyString},
+};
+use quorate::{AnySuite, ClaimBytes};
+use quorate_formats::{Entry, Id, arrow::BatchRows};
+
+use crate::{argument::type_name, column::KeptColumns, errors::TableError, row};
+
+/// Claims that are verified together.
+#[derive(Default)]
+pub(crate) struct Window {
+    pub(crate) claims: Vec<ClaimBytes>,
+    /// By claim: the place of its entry among all entries.
+    pub(crate) places: Vec<usize>,
+    /// Entries that make no claim, by place, and why.
+    pub(crate) malformed: Vec<(usize, String)>,
+    bytes: usize,
+}
+
+impl Window {
+    fn entries(&self) -> usize {
+        self.claims.len() + self.malformed.len()
+    }
+}
+
+/// What verdicts keep of the entries: a part for each batch, in their order.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub(crate) parts: Vec<Part>,
+}
+
+/// Entries that came together.
+pub(crate) struct Part {
+    /// The place of the first one.
+    pub(crate) first: usize,
+    pub(crate) named: Named,
+}
+
+/// What is kept of a part's entries.
+pub(crate) enum Named {
+    /// Of a table's batch.
+    Columns { rows: usize, columns: KeptColumns },
+    /// Of Python objects: their ids.
+    Ids(Vec<Option<Id>>),
+}
+
+/// Reads claims.
+pub(crate) struct Reader {
+    input: Input,
+    suite: Option<AnySuite>,
+    /// The batch that is being read.
+    rows: Option<BatchRows>,
+    /// The columns of the batches.
+    schema: Option<Schema>,
+    /// Entries read.
+    entries: usize,
+    names: Names,
+}
+
+enum Input {
+    Batch(Option<RecordBatch>),
+    Stream(RecordBatchStreamReader),
+    /// Tables, or objects that are a claim each.
+    Items {
+        items: Py<PyIterator>,
+        table: Option<RecordBatchStreamReader>,
+        what: Option<What>,
+    },
+}
+
+/// What an iterator gives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Tables,
+    Claims,
+}
+
+impl Reader {
+    /// A reader of claims, of which those that name no suite are of this one.
+    ///
+    /// # Errors
+    /// `TypeError`, if they are nothing that can hold claims.
+    pub(crate) fn open(claims: &Bound<'_, PyAny>, suite: Option<AnySuite>) -> PyResult<Self> {
+        let input = if claims.hasattr("__arrow_c_stream__")? {
+            Input::Stream(RecordBatchStreamReader::from_pyarrow_bound(claims)?)
+        } else if claims.hasattr("__arrow_c_array__")? {
+            Input::Batch(Some(RecordBatch::from_pyarrow_bound(claims)?))
+        } else {
+            let is_one = claims.is_instance_of::<PyString>()
+                || claims.is_instance_of::<PyBytes>()
+                || claims.is_instance_of::<PyDict>();
+            let items = if is_one { None } else { claims.try_iter().ok() };
+            let Some(items) = items else {
+                return Err(PyTypeError::new_err(format!(
+                    "claims: found {}, expected a table (with __arrow_c_stream__ or __arrow_c_array__), or a list of tables, \
+                     dictionaries or quorate.Claim",
+                    type_name(claims)?
+                )));
+            };
+            Input::Items { items: items.unbind(), table: None, what: None }
+        };
+        Ok(Self { input, suite, rows: None, schema: None, entries: 0, names: Names::default() })
+    }
+
+    /// What is kept of the entries that were read.
+    pub(crate) fn into_names(self) -> (usize, Names) {
+        (self.entries, self.names)
+    }
+
+    /// The next claims: at most so many, or 16 MiB of them. `None` at the end.
+    ///
+    /// # Errors
+    /// The input raises, or it is not a table of claims.
+    pub(crate) fn window(&mut self, py: Python<'_>, most: usize) -> PyResult<Option<Window>> {
+        let mut window = Window::default();
+        while window.entries() < most && window.bytes < WINDOW_BYTES {
+            if self.rows.is_some() {
+                // Nothing of Python is needed while rows are decoded.
+                py.detach(|| self.fill(&mut window, most));
+            } else if !self.advance(py, &mut window)? {
+                break;
+            }
+        }
+        Ok((window.entries() > 0).then_some(window))
+    }
+
+    /// Takes rows of the batch.
+    fn fill(&mut self, window: &mut Window, most: usize) {
+        while window.entries() < most && window.bytes < WINDOW_BYTES {
+            let Some(entry) = self.rows.as_mut().and_then(Iterator::next) else {
+                self.rows = None;
+                return;
+            };
+            self.push(window, entry);
+        }
+    }
+
+    fn push(&mut self, window: &mut Window, entry: Entry) {
+        let place = self.entries;
+        self.entries += 1;
+        let claim = entry.map_err(|malformed| malformed.reason).and_then(|record| {
+            window.bytes += record.bytes();
+            record.into_claim(self.suite).map_err(|error| error.to_string())
+        });
+        match claim {
+            Ok(claim) => {
+                window.claims.push(claim);
+                window.places.push(place);
+            }
+            Err(reason) => {
+                window.bytes += reason.len();
+                window.malformed.push((place, reason));
+            }
+        }
+    }
+
+    /// Goes on to the next batch, or takes the next object; false at the end.
+    fn advance(&mut self, py: Python<'_>, window: &mut Window) -> PyResult<bool> {
+        let batch = match &mut self.input {
+            Input::Batch(batch) => batch.take(),
+            Input::Stream(stream) => next_batch(py, stream)?,
+            Input::Items { items, table, what } => loop {
+                if let Some(stream) = table {
+                    if let Some(batch) = next_batch(py, stream)? {
+                        break Some(batch);
+                    }
+                    *table = None;
+                }
+                let Some(item) = items.bind(py).clone().next().transpose()? else { break None };
+                let is_stream = item.hasattr("__arrow_c_stream__")?;
+                let is_table = is_stream || item.hasattr("__arrow_c_array__")?;
+                let is = if is_table { What::Tables } else { What::Claims };
+                if what.replace(is).is_some_and(|before| before != is) {
+                    return Err(PyTypeError::new_err(format!(
+                        "claims: found {} behind {} claims; give either tables or single claims",
+                        type_name(&item)?,
+                        self.entries
+                    )));
+                }
+                if is_stream {
+                    *table = Some(RecordBatchStreamReader::from_pyarrow_bound(&item)?);
+                } else if is_table {
+                    break Some(RecordBatch::from_pyarrow_bound(&item)?);
+                } else {
+                    let entry = row::entry(self.entries, &item)?;
+                    self.object(window, entry);
+                    return Ok(true);
+                }
+            },
+        };
+        let Some(batch) = batch else { return Ok(false) };
+        self.batch(&batch)?;
+        Ok(true)
+    }
+
+    fn batch(&mut self, batch: &RecordBatch) -> PyResult<()> {
+        let schema = batch.schema();
+        match &self.schema {
+            Some(expected) if expected.fields() != schema.fields() => {
+                return Err(TableError::new_err(format!(
+                    "the batch behind row {} has the columns {}, but the batches before it have {}; give batches of one schema",
+                    self.entries,
+                    columns(&schema),
+                    columns(expected)
+                )));
+            }
+            Some(_) => {}
+            None => self.schema = Some(schema.as_ref().clone()),
+        }
+        let rows =
+            BatchRows::new(batch, self.entries as u64).map_err(|error| TableError::new_err(error.to_string()))?;
+        let named = Named::Columns { rows: batch.num_rows(), columns: KeptColumns::of(batch)? };
+        self.names.parts.push(Part { first: self.entries, named });
+        self.rows = Some(rows);
+        Ok(())
+    }
+
+    fn object(&mut self, window: &mut Window, entry: Entry) {
+        if self.names.parts.is_empty() {
+            self.names.parts.push(Part { first: 0, named: Named::Ids(Vec::new()) });
+        }
+        if let Some(Part { named: Named::Ids(ids), .. }) = self.names.parts.last_mut() {
+            ids.push(entry.as_ref().ok().and_then(|record| record.id.clone()));
+        }
+        self.push(window, entry);
+    }
+}
+
+/// Bytes of a window, as in `quorate verify`.
+const WINDOW_BYTES: usize = 16 << 20;
+
+/// The next batch of a stream. What makes it may need Python, so Python is free meanwhile.
+fn next_batch(py: Python<'_>, stream: &mut RecordBatchStreamReader) -> PyResult<Option<RecordBatch>> {
+    let next = py.detach(|| stream.next().transpose());
+    // A signal that came meanwhile says more than the error that it made.
+    py.check_signals()?;
+    next.map_err(|error| TableError::new_err(format!("cannot read the claims: {error}")))
+}
+
+fn columns(schema: &Schema) -> String {
+    let columns = schema.fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
+    columns.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,129 @@
+//! A claim as a Python object: a dictionary with the fields of a line of JSON, or a `quorate.Claim`.
+//!
+//! It becomes such a line, so that both have the same meaning and the same errors.
+
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
+};
+use quorate_formats::{Entry, jsonl::entry_of_line};
+
+use crate::argument::{bytes_like, type_name};
+
+/// The claim of an object, which stands at this index.
+///
+/// # Errors
+/// `TypeError`, where the object or one of its fields is of a wrong type. Values that make no claim are an [`Entry`] that says so.
+pub(crate) fn entry(index: usize, object: &Bound<'_, PyAny>) -> PyResult<Entry> {
+    let mut fields = Vec::with_capacity(FIELDS.len());
+    for (name, kind) in FIELDS {
+        if let Some(value) = field(object, name, index)?.filter(|value| !value.is_none()) {
+            match kind.json(&value)? {
+                Json::Text(json) => fields.push(format!("{name:?}:{json}")),
+                Json::Wrong { found, expected } => {
+                    let wrong = format!("claim {index}: {name:?}: found {found}, expected {expected}");
+                    return Err(PyTypeError::new_err(wrong));
+                }
+            }
+        }
+    }
+    let line = format!("{{{}}}", fields.join(","));
+    Ok(entry_of_line(line.as_bytes(), index as u64 + 1).expect("an object is no blank line"))
+}
+
+/// The fields of a claim.
+const FIELDS: [(&str, Kind); 8] = [
+    ("id", Kind::Scalar),
+    ("suite", Kind::Scalar),
+    ("public_key", Kind::Bytes),
+    ("public_keys", Kind::List),
+    ("message", Kind::Bytes),
+    ("messages", Kind::List),
+    ("signature", Kind::Bytes),
+    ("source", Kind::Scalar),
+];
+
+/// What a field can hold.
+#[derive(Clone, Copy)]
+enum Kind {
+    Scalar,
+    Bytes,
+    List,
+}
+
+/// A value as JSON, or why it is none.
+enum Json {
+    Text(String),
+    Wrong { found: String, expected: &'static str },
+}
+
+impl Kind {
+    fn json(self, value: &Bound<'_, PyAny>) -> PyResult<Json> {
+        let wrong = |found: &Bound<'_, PyAny>, expected| Ok(Json::Wrong { found: type_name(found)?, expected });
+        match self {
+            Self::Scalar => match scalar(value)? {
+                Some(json) => Ok(Json::Text(json)),
+                None => wrong(value, "text, a finite number or a boolean"),
+            },
+            Self::Bytes => match digits(value)? {
+                Some(json) => Ok(Json::Text(json)),
+                None => wrong(value, "bytes, or text of hexadecimal digits"),
+            },
+            Self::List => {
+                if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
+                    return wrong(value, "a list of bytes, or of text of hexadecimal digits");
+                }
+                let mut items = Vec::with_capacity(value.len()?);
+                for item in value.try_iter()? {
+                    let item = item?;
+                    match digits(&item)? {
+                        Some(json) => items.push(json),
+                        None => return wrong(&item, "bytes, or text of hexadecimal digits, as an item of the list"),
+                    }
+                }
+                Ok(Json::Text(format!("[{}]", items.join(","))))
+            }
+        }
+    }
+}
+
+fn field<'py>(object: &Bound<'py, PyAny>, name: &str, index: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Ok(dictionary) = object.cast::<PyDict>() {
+        return dictionary.get_item(name);
+    }
+    let claim = object.py().import("quorate._claim")?.getattr("Claim")?;
+    if object.is_instance(&claim)? {
+        return object.getattr(name).map(Some);
+    }
+    Err(PyTypeError::new_err(format!(
+        "claim {index}: found {}, expected a dictionary, a quorate.Claim or a table",
+        type_name(object)?
+    )))
+}
+
+/// Bytes as JSON writes them, or text as it is.
+fn digits(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(quoted(text.to_str()?)));
+    }
+    Ok(bytes_like(value)?.map(|bytes| quoted(&const_hex::encode(bytes))))
+}
+
+fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Some(quoted(text.to_str()?)));
+    }
+    if let Ok(boolean) = value.cast::<PyBool>() {
+        return Ok(Some(boolean.is_true().to_string()));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Some(value.py().get_type::<PyInt>().call_method1("__repr__", (value,))?.extract()?));
+    }
+    let finite = value.cast::<PyFloat>().ok().map(|number| number.value()).filter(|number| number.is_finite());
+    Ok(finite.map(|number| format!("{number:?}")))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,374 @@
+//! What comes back: a verdict for each claim, by index, and the same as a table.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Int64Array, NullArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    UInt64Array, ffi_stream::FFI_ArrowArrayStream,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use pyo3::{
+    IntoPyObjectExt,
+    exceptions::{PyIndexError, PyTypeError},
+    prelude::*,
+    types::{PyCapsule, PyDict, PyList, PySlice},
+};
+use quorate::{AnySuite, Reason, SourceId, Work};
+use quorate_formats::Id;
+
+use crate::{
+    column::Kept,
+    errors::misused,
+    reader::{Named, Names, Part},
+};
+
+/// The columns of the table of verdicts that are not of the claims: index, valid, malformed, reason.
+const OWN: usize = 4;
+
+/// Why an entry has no valid claim.
+#[derive(Clone)]
+pub(crate) enum Fault {
+    /// The claim is false.
+    Reason(Reason),
+    /// The entry makes no claim.
+    Malformed(String),
+}
+
+impl Fault {
+    fn text(&self) -> String {
+        match self {
+            Self::Reason(reason) => reason.to_string(),
+            Self::Malformed(reason) => reason.clone(),
+        }
+    }
+}
+
+/// What the verification took and found, as `quorate verify --json` says it.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) subtracted: usize,
+    pub(crate) remembered: usize,
+    pub(crate) known: usize,
+    pub(crate) work: Work,
+    pub(crate) suites: BTreeSet<AnySuite>,
+    pub(crate) false_by_source: BTreeMap<SourceId, usize>,
+    pub(crate) backend: &'static str,
+    pub(crate) threads: usize,
+    pub(crate) seconds: f64,
+}
+
+/// The verdicts about claims, in the order of the claims.
+///
+/// It holds a byte for each claim, and the ids. A verdict becomes a Python object when you ask for it.
+#[pyclass(frozen, module = "quorate")]
+pub(crate) struct Verdicts {
+    /// By entry: whether something proved it.
+    valid: Vec<bool>,
+    /// Of the others.
+    faults: BTreeMap<usize, Fault>,
+    names: Names,
+    tally: Tally,
+    plan: Option<String>,
+}
+
+impl Verdicts {
+    pub(crate) fn new(
+        valid: Vec<bool>,
+        faults: BTreeMap<usize, Fault>,
+        names: Names,
+        tally: Tally,
+        plan: Option<String>,
+    ) -> Self {
+        Self { valid, faults, names, tally, plan }
+    }
+
+    fn verdict(&self, py: Python<'_>, index: usize) -> PyResult<Verdict> {
+        let part = self.names.parts.partition_point(|part| part.first <= index).checked_sub(1);
+        let none = || py.None();
+        let mut verdict = Verdict {
+            index,
+            id: none(),
+            valid: self.valid[index],
+            malformed: matches!(self.faults.get(&index), Some(Fault::Malformed(_))),
+            reason: self.faults.get(&index).map(Fault::text),
+            kind: none(),
+            slot: none(),
+            index_in_block: none(),
+        };
+        let Some(Part { first, named }) = part.map(|part| &self.names.parts[part]) else { return Ok(verdict) };
+        match named {
+            Named::Ids(ids) => verdict.id = ids[index - first].as_ref().map_or(Ok(none()), |id| id_object(py, id))?,
+            Named::Columns { columns, .. } => {
+                let value = |kept| columns.value(py, kept, index - first);
+                verdict.id = value(Kept::Id)?;
+                verdict.kind = value(Kept::Kind)?;
+                verdict.slot = value(Kept::Slot)?;
+                verdict.index_in_block = value(Kept::IndexInBlock)?;
+            }
+        }
+        Ok(verdict)
+    }
+
+    fn malformed(&self) -> usize {
+        self.faults.values().filter(|fault| matches!(fault, Fault::Malformed(_))).count()
+    }
+
+    /// The table: a batch for each part.
+    fn batches(&self) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
+        let own = |name: &str, kind| Arc::new(Field::new(name, kind, true));
+        let mut fields = vec![own("index", DataType::UInt64)];
+        let ids = match self.names.parts.first().map(|part| &part.named) {
+            Some(Named::Columns { columns, .. }) => columns.fields(),
+            Some(Named::Ids(ids)) => vec![own("id", id_array(ids).data_type().clone())],
+            None => Vec::new(),
+        };
+        fields.extend(ids);
+        if !fields.iter().any(|field| field.name() == "id") {
+            fields.insert(1, own("id", DataType::Null));
+        }
+        let verdict = [("valid", DataType::Boolean), ("malformed", DataType::Boolean), ("reason", DataType::Utf8)];
+        fields.extend(verdict.into_iter().map(|(name, kind)| own(name, kind)));
+        let schema = Arc::new(Schema::new(fields));
+        let batches = self.names.parts.iter().map(|part| self.batch(&schema, part)).collect::<Result<_, _>>()?;
+        Ok((schema, batches))
+    }
+
+    fn batch(&self, schema: &SchemaRef, part: &Part) -> Result<RecordBatch, ArrowError> {
+        let (rows, mut names): (usize, Vec<ArrayRef>) = match &part.named {
+            Named::Columns { rows, columns } => (*rows, columns.arrays().cloned().collect()),
+            Named::Ids(ids) => (ids.len(), vec![id_array(ids)]),
+        };
+        // The claims have no ids, and the table of verdicts has such a column nevertheless.
+        if names.len() + OWN < schema.fields().len() {
+            names.insert(0, Arc::new(NullArray::new(rows)));
+        }
+        let places = part.first..part.first + rows;
+        let fault = |place| self.faults.get(&place);
+        let index: UInt64Array = places.clone().map(|place| place as u64).collect::<Vec<_>>().into();
+        let valid: BooleanArray = places.clone().map(|place| Some(self.valid[place])).collect();
+        let malformed: BooleanArray =
+            places.clone().map(|place| Some(matches!(fault(place), Some(Fault::Malformed(_))))).collect();
+        let reason: StringArray = places.map(|place| fault(place).map(Fault::text)).collect();
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(index)];
+        columns.extend(names);
+        columns.extend([Arc::new(valid) as ArrayRef, Arc::new(malformed), Arc::new(reason)]);
+        RecordBatch::try_new(schema.clone(), columns)
+    }
+}
+
+#[pymethods]
+impl Verdicts {
+    fn __len__(&self) -> usize {
+        self.valid.len()
+    }
+
+    fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let indices = slice.indices(self.valid.len() as isize)?;
+            let places = (0..indices.slicelength as isize).map(|i| (indices.start + i * indices.step) as usize);
+            let verdicts = places.map(|place| self.verdict(py, place)).collect::<PyResult<Vec<_>>>()?;
+            return PyList::new(py, verdicts)?.into_py_any(py);
+        }
+        let index: isize = key.extract().map_err(|_| {
+            let found = key.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+            PyTypeError::new_err(format!("found {found}, expected an index or a slice"))
+        })?;
+        let length = self.valid.len();
+        let place = if index < 0 { length.checked_add_signed(index) } else { Some(index as usize) };
+        let Some(place) = place.filter(|place| *place < length) else {
+            return Err(PyIndexError::new_err(format!("found the index {index}, but there are {length} verdicts")));
+        };
+        self.verdict(py, place)?.into_py_any(py)
+    }
+
+    fn __iter__(slf: Py<Self>) -> VerdictIterator {
+        VerdictIterator { verdicts: slf, next: 0 }
+    }
+
+    /// A list of verdicts could be empty, or all of them false: say which you mean.
+    fn __bool__(&self) -> PyResult<bool> {
+        Err(PyTypeError::new_err("verdicts are neither true nor false; ask for .all_valid, or for len()"))
+    }
+
+    /// Whether there are claims, and all of them are valid. Nothing to verify is not a success.
+    #[getter]
+    fn all_valid(&self) -> bool {
+        !self.valid.is_empty() && self.valid.iter().all(|valid| *valid)
+    }
+
+    /// The verdicts that are not valid, in their order.
+    #[getter]
+    fn invalid(&self, py: Python<'_>) -> PyResult<Vec<Verdict>> {
+        let places = self.valid.iter().enumerate().filter(|(_, valid)| !**valid).map(|(place, _)| place);
+        places.map(|place| self.verdict(py, place)).collect()
+    }
+
+    /// The counts of the call, under the names of `quorate verify --json`.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Self { valid, tally, .. } = self;
+        let (of_valid, malformed) = (valid.iter().filter(|valid| **valid).count(), self.malformed());
+        let by_source = PyDict::new(py);
+        for (source, count) in &tally.false_by_source {
+            match source {
+                SourceId::Number(number) => by_source.set_item(number, count)?,
+                other => by_source.set_item(other.to_string(), count)?,
+            }
+        }
+        let summary = PyDict::new(py);
+        summary.set_item("claims", valid.len() - malformed)?;
+        summary.set_item("valid", of_valid)?;
+        summary.set_item("invalid", valid.len() - malformed - of_valid)?;
+        summary.set_item("malformed", malformed)?;
+        summary.set_item("known", tally.known)?;
+        summary.set_item("subtracted", tally.subtracted)?;
+        summary.set_item("remembered", tally.remembered)?;
+        summary.set_item("false_by_source", by_source)?;
+        summary.set_item("suites", tally.suites.iter().map(|suite| suite.name()).collect::<Vec<_>>())?;
+        summary.set_item("backend", tally.backend)?;
+        summary.set_item("threads", tally.threads)?;
+        summary.set_item("seconds", tally.seconds)?;
+        summary.set_item("hashes", tally.work.hashes)?;
+        summary.set_item("pairings", tally.work.pairings)?;
+        summary.set_item("final_exponentiations", tally.work.final_exponentiations)?;
+        summary.set_item("search_nodes", tally.work.search_nodes)?;
+        Ok(summary)
+    }
+
+    /// The plans of all windows as text, if `verify` was asked to explain; else `None`.
+    #[getter]
+    fn plan(&self) -> Option<&str> {
+        self.plan.as_deref()
+    }
+
+    /// The verdicts as a `pyarrow.Table`: index, id, the columns of a chain if the claims have them, valid, malformed, reason.
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// The same table for any library that takes Arrow streams: `polars.DataFrame(verdicts)`.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may answer with its own schema.
+        let _ = requested_schema;
+        let (schema, batches) = self.batches().map_err(misused)?;
+        let reader: Box<dyn RecordBatchReader + Send> =
+            Box::new(RecordBatchIterator::new(batches.into_iter().map(Ok), schema));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+    }
+
+    fn __repr__(&self) -> String {
+        let (all, malformed) = (self.valid.len(), self.malformed());
+        let valid = self.valid.iter().filter(|valid| **valid).count();
+        let tail = if malformed > 0 { format!(", {malformed} malformed") } else { String::new() };
+        format!(
+            "<quorate.Verdicts: {} claims, {valid} valid, {} invalid{tail}>",
+            all - malformed,
+            all - malformed - valid
+        )
+    }
+}
+
+/// Goes over verdicts, and makes one at a time.
+#[pyclass(module = "quorate._quorate")]
+struct VerdictIterator {
+    verdicts: Py<Verdicts>,
+    next: usize,
+}
+
+#[pymethods]
+impl VerdictIterator {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Verdict>> {
+        let verdicts = self.verdicts.get();
+        if self.next >= verdicts.valid.len() {
+            return Ok(None);
+        }
+        self.next += 1;
+        verdicts.verdict(py, self.next - 1).map(Some)
+    }
+}
+
+/// The verdict about one claim.
+#[pyclass(frozen, module = "quorate", get_all)]
+pub(crate) struct Verdict {
+    /// The place of the claim, from 0.
+    index: usize,
+    /// The claim's own name, as it was given.
+    id: Py<PyAny>,
+    /// Whether something proved the claim.
+    valid: bool,
+    /// Whether the entry makes no claim, so that nothing was verified.
+    malformed: bool,
+    /// Why the claim is not valid, in the words of the command line.
+    reason: Option<String>,
+    /// Of a chain's table: what was signed.
+    kind: Py<PyAny>,
+    /// Of a chain's table: the slot.
+    slot: Py<PyAny>,
+    /// Of a chain's table: its column `index`, the place in the block.
+    index_in_block: Py<PyAny>,
+}
+
+#[pymethods]
+impl Verdict {
+    fn __bool__(&self) -> bool {
+        self.valid
+    }
+
+    /// The verdict as `quorate verify --verdicts` prints it.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let object = PyDict::new(py);
+        object.set_item("index", self.index)?;
+        for (name, value) in
+            [("id", &self.id), ("kind", &self.kind), ("slot", &self.slot), ("index_in_block", &self.index_in_block)]
+        {
+            if !value.is_none(py) {
+                object.set_item(name, value)?;
+            }
+        }
+        object.set_item("valid", self.valid)?;
+        if self.malformed {
+            object.set_item("malformed", true)?;
+        }
+        if let Some(reason) = &self.reason {
+            object.set_item("reason", reason)?;
+        }
+        Ok(object)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let id = if self.id.is_none(py) { String::new() } else { format!(", id={}", self.id.bind(py).repr()?) };
+        let reason = self.reason.as_ref().map_or_else(String::new, |reason| format!(", reason={reason:?}"));
+        let valid = if self.valid { "True" } else { "False" };
+        Ok(format!("Verdict(index={}{id}, valid={valid}{reason})", self.index))
+    }
+}
+
+/// An id as Python has it.
+fn id_object(py: Python<'_>, id: &Id) -> PyResult<Py<PyAny>> {
+    Ok(py.import("json")?.call_method1("loads", (id.as_json(),))?.unbind())
+}
+
+/// The ids of Python objects as a column: whole numbers if all of them are, else text.
+fn id_array(ids: &[Option<Id>]) -> ArrayRef {
+    let numbers = ids.iter().map(|id| id.as_ref().map(|id| id.as_json().parse::<i64>()).transpose());
+    match numbers.collect::<Result<Int64Array, _>>() {
+        Ok(numbers) if ids.iter().any(Option::is_some) => Arc::new(numbers),
+        _ => Arc::new(ids.iter().map(|id| id.as_ref().map(text_of)).collect::<StringArray>()),
+    }
+}
+
+fn text_of(id: &Id) -> String {
+    serde_json::from_str::<String>(id.as_json()).unwrap_or_else(|_| id.as_json().to_owned())
+}

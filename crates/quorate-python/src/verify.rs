@@ -1,0 +1,320 @@
+//! `verify`, `plan` and `verify_one`.
+//!
+//! ```text
+//! Python's claims -> windows of claims (this thread) -> verified (a thread of its own, which knows nothing of Python) -> Verdicts
+//! ```
+//!
+//! A window is 1,024 claims a thread or 16 MiB, whichever is reached first. While one is verified, the next one is read. The
+//! thread that called listens for signals meanwhile, so that Ctrl-C ends the call at once.
+
+use std::{
+    collections::BTreeMap,
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use pyo3::prelude::*;
+use quorate::{AnySuite, ClaimBytes, Exhaustive, Messages, Outcome, Reason, Verdict as Truth, Verifier};
+
+use crate::{
+    argument::{self, bytes, bytes_like, generator, list_of_bytes},
+    errors::{UndecidedError, misused, undecodable},
+    known::Known,
+    reader::{Reader, Window},
+    verdicts::{Fault, Tally, Verdicts},
+};
+
+/// Verifies every claim and says which are false.
+#[pyfunction]
+#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None, remember=false, explain=false))]
+#[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn verify(
+    py: Python<'_>,
+    claims: &Bound<'_, PyAny>,
+    suite: Option<&str>,
+    threads: Option<usize>,
+    backend: &str,
+    soundness: u32,
+    known: Option<&Known>,
+    remember: bool,
+    explain: bool,
+) -> PyResult<Verdicts> {
+    let begun = Instant::now();
+    let options = argument::options(threads, backend, soundness)?;
+    if remember && known.is_none() {
+        return Err(misused("remember=True adds to what is known: give known=quorate.Known()"));
+    }
+    let verifier = match known {
+        Some(known) => known.verifier().with_options(options),
+        None => Verifier::new(options),
+    };
+    generator()?;
+    let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
+    let judge = Judge { verifier, remember, explain };
+    let mut found = Found::new(explain);
+    let mut job: Option<Job> = None;
+    loop {
+        let window = reader.window(py, judge.most())?;
+        if let Some(job) = job.take() {
+            found.add(job.wait(py)?)?;
+        }
+        match window {
+            Some(window) => job = Some(judge.start(window)),
+            None => break,
+        }
+    }
+    let (entries, names) = reader.into_names();
+    found.tally.known = judge.verifier.known();
+    found.tally.backend = options.backend.name();
+    found.tally.threads = options.threads.get();
+    found.tally.seconds = begun.elapsed().as_secs_f64();
+    let Found { mut valid, faults, tally, plans } = found;
+    valid.resize(entries, false);
+    Ok(Verdicts::new(valid, faults, names, tally, plans.map(|plans| plans.join("\n"))))
+}
+
+/// How windows are verified.
+struct Judge {
+    verifier: Verifier,
+    remember: bool,
+    explain: bool,
+}
+
+/// What became of a window.
+struct Judged {
+    window: Window,
+    outcome: Outcome,
+    plan: String,
+    remembered: usize,
+}
+
+/// A window that is being verified.
+struct Job(Receiver<Judged>);
+
+impl Judge {
+    /// Claims of a window.
+    fn most(&self) -> usize {
+        WINDOW_CLAIMS * self.verifier.options().threads.get()
+    }
+
+    fn start(&self, window: Window) -> Job {
+        let (verifier, remember, explain) = (self.verifier.clone(), self.remember, self.explain);
+        let (answer, receiver) = mpsc::sync_channel(1);
+        thread::spawn(move || {
+            // The first call asked for random numbers before anything was read.
+            let Ok(mut rng) = generator() else { return };
+            let known = verifier.known();
+            let (outcome, plan) = if remember {
+                let plan = if explain { verifier.prepare(&window.claims).to_string() } else { String::new() };
+                (verifier.verify_and_remember(&window.claims, &mut Exhaustive, &mut rng), plan)
+            } else {
+                let prepared = verifier.prepare(&window.claims);
+                let plan = if explain { prepared.to_string() } else { String::new() };
+                (prepared.decide(&mut rng), plan)
+            };
+            let remembered = if remember { verifier.known().saturating_sub(known) } else { 0 };
+            // Nobody waits any more if the call was interrupted.
+            let _ = answer.send(Judged { window, outcome, plan, remembered });
+        });
+        Job(receiver)
+    }
+}
+
+impl Job {
+    /// Waits for the window, and listens for signals.
+    fn wait(self, py: Python<'_>) -> PyResult<Judged> {
+        let Self(mut receiver) = self;
+        loop {
+            let (answer, again) = py.detach(move || (receiver.recv_timeout(SIGNALS), receiver));
+            receiver = again;
+            py.check_signals()?;
+            match answer {
+                Ok(judged) => return Ok(judged),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(UndecidedError::new_err("internal error: the verification stopped; please report it"));
+                }
+            }
+        }
+    }
+}
+
+/// What was found so far.
+struct Found {
+    /// By entry: whether something proved it.
+    valid: Vec<bool>,
+    faults: BTreeMap<usize, Fault>,
+    tally: Tally,
+    plans: Option<Vec<String>>,
+}
+
+impl Found {
+    fn new(explain: bool) -> Self {
+        let plans = explain.then(Vec::new);
+        Self { valid: Vec::new(), faults: BTreeMap::new(), tally: Tally::default(), plans }
+    }
+
+    fn add(&mut self, judged: Judged) -> PyResult<()> {
+        let Judged { window, outcome, plan, remembered } = judged;
+        let Window { claims, places, malformed, .. } = window;
+        for ((claim, place), verdict) in claims.iter().zip(places).zip(&outcome.verdicts) {
+            self.tally.suites.insert(claim.suite);
+            match verdict {
+                Truth::Valid => {
+                    if self.valid.len() <= place {
+                        self.valid.resize(place + 1, false);
+                    }
+                    self.valid[place] = true;
+                }
+                Truth::Invalid(reason @ (Reason::Undecided | Reason::GivenUp)) => {
+                    return Err(UndecidedError::new_err(format!("claim {place}: {reason}")));
+                }
+                Truth::Invalid(reason) => {
+                    if let Some(source) = &claim.source {
+                        *self.tally.false_by_source.entry(source.clone()).or_default() += 1;
+                    }
+                    self.faults.insert(place, Fault::Reason(*reason));
+                }
+            }
+        }
+        self.faults.extend(malformed.into_iter().map(|(place, reason)| (place, Fault::Malformed(reason))));
+        self.tally.subtracted += outcome.subtracted.iter().sum::<usize>();
+        self.tally.remembered += remembered;
+        self.tally.work += outcome.work;
+        if let Some(plans) = self.plans.as_mut().filter(|_| !plan.is_empty()) {
+            plans.push(plan);
+        }
+        Ok(())
+    }
+}
+
+/// Claims of a window, a thread.
+const WINDOW_CLAIMS: usize = 1024;
+/// How long a signal waits at most.
+const SIGNALS: Duration = Duration::from_millis(20);
+
+/// What would be computed to verify claims: the plans of their windows. Nothing is verified.
+#[pyclass(frozen, module = "quorate")]
+pub(crate) struct Plan {
+    text: String,
+    /// Claims that are planned for, those that do not decode included.
+    #[pyo3(get)]
+    claims: usize,
+    /// Entries that make no claim.
+    #[pyo3(get)]
+    malformed: usize,
+}
+
+#[pymethods]
+impl Plan {
+    /// The plans as text, as `quorate verify --explain` prints them.
+    fn explain(&self) -> &str {
+        &self.text
+    }
+
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<quorate.Plan for {} claims>", self.claims)
+    }
+}
+
+/// Plans how to verify claims, and verifies nothing.
+#[pyfunction]
+#[pyo3(signature = (claims, *, suite=None, threads=None, backend="auto", soundness=64, known=None))]
+pub(crate) fn plan(
+    py: Python<'_>,
+    claims: &Bound<'_, PyAny>,
+    suite: Option<&str>,
+    threads: Option<usize>,
+    backend: &str,
+    soundness: u32,
+    known: Option<&Known>,
+) -> PyResult<Plan> {
+    let options = argument::options(threads, backend, soundness)?;
+    let verifier = match known {
+        Some(known) => known.verifier().with_options(options),
+        None => Verifier::new(options),
+    };
+    let mut reader = Reader::open(claims, suite.map(argument::suite).transpose()?)?;
+    let (mut plans, mut claims, mut malformed) = (Vec::new(), 0, 0);
+    while let Some(window) = reader.window(py, WINDOW_CLAIMS * options.threads.get())? {
+        claims += window.claims.len();
+        malformed += window.malformed.len();
+        let text = py.detach(|| verifier.prepare(&window.claims).to_string());
+        py.check_signals()?;
+        if !text.is_empty() {
+            plans.push(text);
+        }
+    }
+    Ok(Plan { text: plans.join("\n"), claims, malformed })
+}
+
+/// Verifies one claim by its own pairings.
+#[pyfunction]
+pub(crate) fn verify_one(
+    py: Python<'_>,
+    public_keys: &Bound<'_, PyAny>,
+    messages: &Bound<'_, PyAny>,
+    signature: &Bound<'_, PyAny>,
+    suite: &str,
+) -> PyResult<bool> {
+    let claim = ClaimBytes {
+        suite: argument::suite(suite)?,
+        public_keys: match bytes_like(public_keys)? {
+            Some(key) => vec![key],
+            None => list_of_bytes("public_keys", public_keys)?,
+        },
+        messages: match bytes_like(messages)? {
+            Some(message) => Messages::Shared(message.into()),
+            None => {
+                let messages = list_of_bytes("messages", messages)?;
+                Messages::Each(messages.into_iter().map(Into::into).collect())
+            }
+        },
+        signature: bytes("signature", signature)?,
+        source: None,
+    };
+    truth(py.detach(|| claim.verify()))
+}
+
+/// Whether a proof of possession is true: the owner of the key holds its secret.
+#[pyfunction]
+pub(crate) fn verify_possession(
+    py: Python<'_>,
+    public_key: &Bound<'_, PyAny>,
+    proof: &Bound<'_, PyAny>,
+    suite: &str,
+) -> PyResult<bool> {
+    let (key, proof) = (bytes("public_key", public_key)?, bytes("proof", proof)?);
+    let claim = ClaimBytes::proof_of_possession(argument::suite(suite)?, &key, &proof);
+    truth(py.detach(|| claim.verify()))
+}
+
+/// A verdict about a single call: a false signature is `False`, and bytes that do not decode raise.
+pub(crate) fn truth(verdict: Truth) -> PyResult<bool> {
+    match verdict {
+        Truth::Valid => Ok(true),
+        Truth::Invalid(reason @ (Reason::Parse(_) | Reason::ParseKey { .. })) => Err(undecodable(reason)),
+        Truth::Invalid(reason @ (Reason::UnequalCounts { .. } | Reason::NoProofsOfPossession)) => Err(misused(reason)),
+        Truth::Invalid(reason @ (Reason::Undecided | Reason::GivenUp)) => {
+            Err(UndecidedError::new_err(reason.to_string()))
+        }
+        Truth::Invalid(_) => Ok(false),
+    }
+}
+
+/// The names of all suites.
+#[pyfunction]
+pub(crate) fn suites() -> Vec<&'static str> {
+    AnySuite::all().map(AnySuite::name).collect()
+}
+
+/// The names of the backends of this machine, the fastest first.
+#[pyfunction]
+pub(crate) fn backends() -> Vec<&'static str> {
+    quorate::Backend::available().iter().map(|backend| backend.name()).collect()
+}

@@ -1,0 +1,256 @@
+"""Every edge case by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import quorate
+
+from conftest import rows, signed, table
+
+IDENTITY_KEY = b"\xc0" + bytes(47)
+IDENTITY_SIGNATURE = b"\xc0" + bytes(95)
+OFF_THE_CURVE = b"\x80" + bytes(46) + b"\x01"
+
+
+def reasons(columns: dict[str, list[object]], **options: object) -> list[str | None]:
+    return [verdict.reason for verdict in quorate.verify(table(columns), **options)]  # type: ignore[arg-type]
+
+
+def test_empty_table() -> None:
+    verdicts = quorate.verify(table(signed(1)).slice(0, 0))
+    assert len(verdicts) == 0
+    assert not verdicts.all_valid, "nothing to verify is no success"
+    assert verdicts.invalid == []
+    assert verdicts.to_arrow().num_rows == 0
+    assert len(quorate.verify([])) == 0
+    assert quorate.verify([]).to_arrow().column_names == ["index", "id", "valid", "malformed", "reason"]
+
+
+def test_wrong_lengths() -> None:
+    columns = signed(4)
+    columns["public_key"][0] = columns["public_key"][0][:-1]
+    columns["signature"][1] = b""
+    columns["public_key"][2] = bytes(200)
+    verdicts = quorate.verify(table(columns))
+    assert verdicts[0].reason == "public key: found 47 bytes, expected the 48 bytes of a G1 point"
+    assert verdicts[1].reason == "signature: found 0 bytes, expected the 96 bytes of a G2 point"
+    assert verdicts[2].malformed
+    assert verdicts[3].valid
+
+
+def test_null_cells() -> None:
+    columns = signed(4)
+    columns["public_key"][0] = None
+    columns["signature"][1] = None
+    columns["suite"][2] = None
+    verdicts = quorate.verify(table(columns))
+    assert [verdict.malformed for verdict in verdicts] == [True, True, True, False]
+    assert "public_key" in str(verdicts[0].reason)
+    assert "suite" in str(verdicts[2].reason)
+    assert [verdict.id for verdict in verdicts] == columns["id"], "a malformed row keeps its id"
+    assert verdicts.summary["malformed"] == 3
+    assert verdicts.summary["claims"] == 1
+    assert not verdicts.all_valid
+    assert quorate.verify(table(columns), suite="eth2")[2].valid
+
+
+def test_identity_key_and_identity_signature() -> None:
+    columns = signed(2)
+    columns["public_key"][0] = IDENTITY_KEY
+    columns["signature"][0] = IDENTITY_SIGNATURE
+    columns["signature"][1] = IDENTITY_SIGNATURE
+    assert reasons(columns) == [
+        "public key: the point is the identity",
+        "the signature does not match the keys and messages",
+    ]
+
+
+def test_off_the_curve_and_outside_the_subgroup() -> None:
+    columns = signed(2)
+    columns["public_key"][0] = OFF_THE_CURVE
+    # The point (0, 2) of order three.
+    columns["public_key"][1] = b"\x80" + bytes(47)
+    found = reasons(columns)
+    assert found[0] is not None and "not on the curve" in found[0]
+    assert found[1] == "public key: the point is not in the subgroup"
+
+
+def test_duplicates_have_a_verdict_each() -> None:
+    claims = table(signed(3, false=[1]))
+    twice = pa.concat_tables([claims, claims])
+    assert [verdict.valid for verdict in quorate.verify(twice)] == [True, False, True] * 2
+
+
+def test_unknown_suite() -> None:
+    columns = signed(2)
+    columns["suite"][1] = "eth3"
+    verdicts = quorate.verify(table(columns))
+    assert verdicts[0].valid
+    assert verdicts[1].malformed and str(verdicts[1].reason).startswith(
+        "there is no suite `eth3`; choose a profile (eth2"
+    )
+    with pytest.raises(quorate.UsageError, match="there is no suite `eth3`"):
+        quorate.verify(table(columns), suite="eth3")
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "expected"),
+    [
+        (
+            "message",
+            pa.array([1, 2]),
+            'the column "message" has the type Int64, expected text (hexadecimal digits) or binary',
+        ),
+        (
+            "suite",
+            pa.array([1, 2]),
+            'the column "suite" has the type Int64, expected text; cast the column to such a type',
+        ),
+        ("id", pa.array([[1], [2]]), 'the column "id" has the type List(Int64), expected text, a number or a boolean'),
+        (
+            "public_key",
+            pa.array([[b"k"], [b"k"]], pa.list_view(pa.binary())),
+            'the column "public_key" has the type ListView',
+        ),
+    ],
+)
+def test_wrong_column_type(name: str, array: pa.Array, expected: str) -> None:
+    claims = table(signed(2))
+    claims = claims.set_column(claims.column_names.index(name), name, array)
+    with pytest.raises(quorate.TableError) as error:
+        quorate.verify(claims)
+    assert expected in str(error.value)
+    assert isinstance(error.value, ValueError)
+
+
+def test_missing_column() -> None:
+    claims = table(signed(2)).drop_columns(["signature"])
+    with pytest.raises(ValueError, match='the table has no column "signature"'):
+        quorate.verify(claims)
+
+
+def test_two_columns_of_one_name() -> None:
+    claims = table(signed(2))
+    with pytest.raises(quorate.TableError, match="found two columns|has the type two columns"):
+        quorate.verify(claims.append_column("message", claims["message"]))
+
+
+def test_damaged_text_is_refused() -> None:
+    offsets = pa.py_buffer((0).to_bytes(4, "little") + (4).to_bytes(4, "little"))
+    suite = pa.StringArray.from_buffers(1, offsets, pa.py_buffer(b"eth\xff"))
+    claims = table(signed(1))
+    with pytest.raises(quorate.TableError, match='the column "suite" is damaged'):
+        quorate.verify(claims.set_column(claims.column_names.index("suite"), "suite", suite))
+    with pytest.raises(quorate.TableError, match='the column "kind" is damaged'):
+        quorate.verify(claims.append_column("kind", suite))
+
+
+def test_reader_that_raises_half_way() -> None:
+    claims = table(signed(4))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield claims.to_batches()[0]
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        quorate.verify(batches())
+    reader = pa.RecordBatchReader.from_batches(claims.schema, batches())
+    with pytest.raises(quorate.TableError, match="the disk is gone"):
+        quorate.verify(reader)
+
+
+def test_batches_of_different_schemas() -> None:
+    claims = table(signed(2))
+    other = claims.drop_columns(["id"])
+    with pytest.raises(quorate.TableError, match="give batches of one schema"):
+        quorate.verify([claims, other])
+
+
+def test_tables_and_claims_in_one_list() -> None:
+    with pytest.raises(TypeError, match="found dict behind 2 claims; give either tables or single claims"):
+        quorate.verify([table(signed(2)), rows(signed(1))[0]])
+
+
+@pytest.mark.parametrize("claims", ["text", b"bytes", {"public_key": b""}, 7, None])
+def test_what_is_no_claims(claims: object) -> None:
+    with pytest.raises(TypeError, match="claims: found"):
+        quorate.verify(claims)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("message", 5, 'claim 1: "message": found int, expected bytes, or text of hexadecimal digits'),
+        ("public_keys", b"k", 'claim 1: "public_keys": found bytes, expected a list of bytes'),
+        ("public_keys", [b"k", 1], 'claim 1: "public_keys": found int, expected bytes'),
+        ("id", [1], 'claim 1: "id": found list, expected text, a finite number or a boolean'),
+        ("id", float("nan"), 'claim 1: "id": found float, expected text, a finite number or a boolean'),
+    ],
+)
+def test_wrong_types_in_objects(field: str, value: object, expected: str) -> None:
+    claims = rows(signed(2))
+    claims[1][field] = value
+    with pytest.raises(TypeError) as error:
+        quorate.verify(claims)
+    assert expected in str(error.value)
+
+
+def test_items_that_are_no_claims() -> None:
+    with pytest.raises(TypeError, match="claim 0: found int, expected a dictionary, a quorate.Claim or a table"):
+        quorate.verify([1])  # type: ignore[arg-type]
+
+
+def test_objects_that_make_no_claim() -> None:
+    claims = rows(signed(3))
+    del claims[0]["signature"]
+    claims[1]["message"] = "0xzz"
+    verdicts = quorate.verify(claims)
+    assert [verdict.malformed for verdict in verdicts] == [True, True, False]
+    assert verdicts[0].reason == '"signature" is missing'
+
+
+def test_wrong_options() -> None:
+    claims = table(signed(1))
+    for options, expected in [
+        ({"threads": 0}, "threads: found 0, expected at least 1"),
+        ({"backend": "gpu"}, "backend: "),
+        ({"soundness": 32}, "soundness: found 32, expected 64 or 128"),
+        ({"remember": True}, "give known=quorate.Known"),
+    ]:
+        with pytest.raises(quorate.UsageError, match=expected):
+            quorate.verify(claims, **options)  # type: ignore[arg-type]
+
+
+def test_verdicts_are_a_sequence() -> None:
+    verdicts = quorate.verify(table(signed(5, false=[3])))
+    assert len(verdicts) == 5
+    assert verdicts[-2].index == 3
+    assert [verdict.index for verdict in verdicts[1:4:2]] == [1, 3]
+    assert [verdict.index for verdict in verdicts[::-1]] == [4, 3, 2, 1, 0]
+    assert [bool(verdict) for verdict in verdicts] == [True, True, True, False, True]
+    for index in [5, -6]:
+        with pytest.raises(IndexError):
+            verdicts[index]
+    with pytest.raises(TypeError, match="expected an index or a slice"):
+        verdicts["a"]  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="ask for .all_valid"):
+        bool(verdicts)
+    assert repr(verdicts) == "<quorate.Verdicts: 5 claims, 4 valid, 1 invalid>"
+
+
+def test_backends_and_soundness_agree() -> None:
+    claims = table(signed(20, false=[0, 7, 19]))
+    for backend in quorate.backends():
+        for soundness in (64, 128):
+            verdicts = quorate.verify(claims, backend=backend, soundness=soundness)
+            assert [verdict.index for verdict in verdicts.invalid] == [0, 7, 19]
+            assert verdicts.summary["backend"] == backend
+
+
+def test_false_claims_are_counted_by_source() -> None:
+    claims = table(signed(4, false=[1, 2])).append_column("source", pa.array([7, 7, 8, 9]))
+    assert quorate.verify(claims).summary["false_by_source"] == {7: 1, 8: 1}

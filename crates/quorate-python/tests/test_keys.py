@@ -1,0 +1,209 @@
+"""Keys and signatures one by one, key sets, known statements, plans."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+
+import quorate
+
+from conftest import rows, signed, table, vectors
+
+SECRET = quorate.SecretKey.key_gen("eth2", bytes(32))
+KEY = SECRET.public_key()
+
+
+@pytest.mark.parametrize("suite", [name for name in quorate.suites() if name not in ("drand-evmnet", "eigenlayer")])
+def test_sign_and_verify_in_every_suite(suite: str) -> None:
+    secret = quorate.SecretKey.generate(suite)
+    key, signature = secret.public_key(), secret.sign(b"m")
+    assert key.verify(b"m", signature) and not key.verify(b"n", signature)
+    assert quorate.verify_one(key, b"m", signature, suite)
+    assert quorate.PublicKey(bytes(key), suite) == key and hash(quorate.PublicKey(bytes(key), suite)) == hash(key)
+    assert quorate.Signature(bytes(signature), suite) == signature
+    assert quorate.SecretKey(secret.to_bytes(), suite).public_key() == key
+    assert (key.suite, signature.suite, secret.suite) == (suite, suite, suite)
+    assert bytes.fromhex(key.hex()) == bytes(key) and bytes.fromhex(signature.hex()) == bytes(signature)
+    assert quorate.verify([{"public_key": key, "message": b"m", "signature": signature}], suite=suite).all_valid
+
+
+def test_bn254_has_no_single_keys() -> None:
+    for make in (quorate.PublicKey, quorate.Signature, quorate.SecretKey):
+        with pytest.raises(quorate.UsageError, match="is on BN254"):
+            make(bytes(32), "eigenlayer")
+
+
+def test_bn254_claims_are_verified() -> None:
+    claims = [{"public_key": bytes(128), "message": b"m", "signature": bytes(64)}]
+    verdict = quorate.verify(claims, suite="drand-evmnet")[0]
+    assert not verdict.valid and verdict.reason
+
+
+def test_secrets_are_not_shown() -> None:
+    assert "redacted" in repr(SECRET)
+    assert SECRET.to_bytes().hex() not in repr(SECRET) + str(SECRET)
+    with pytest.raises(TypeError):
+        pickle.dumps(SECRET)
+
+
+@pytest.mark.parametrize("data", [bytes(32), b"\xff" * 32, bytes(31)], ids=["zero", "too large", "short"])
+def test_bytes_that_are_no_secret(data: bytes) -> None:
+    with pytest.raises(quorate.DecodeError, match="secret key: "):
+        quorate.SecretKey(data, "eth2")
+
+
+def test_errors_are_those_of_python() -> None:
+    with pytest.raises(ValueError, match="public key: found 3 bytes, expected the 48 bytes of a G1 point"):
+        quorate.PublicKey(b"abc", "eth2")
+    with pytest.raises(quorate.Error):
+        quorate.Signature(b"abc", "eth2")
+    with pytest.raises(TypeError, match="public key: found str, expected bytes"):
+        quorate.PublicKey(KEY.hex(), "eth2")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"public_keys\[1\]|key 2 of 2"):
+        quorate.verify_one([bytes(KEY), b"k"], b"m", bytes(96), "eth2")
+    with pytest.raises(ValueError, match="2 public keys, but 1 messages"):
+        quorate.verify_one([bytes(KEY), bytes(KEY)], [b"m"], bytes(SECRET.sign(b"m")), "eth2")
+    with pytest.raises(TypeError, match="public_keys: found int"):
+        quorate.verify_one(5, b"m", bytes(96), "eth2")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="secret key"):
+        quorate.SecretKey.key_gen("eth2", bytes(31))
+
+
+def test_bytes_like_arguments() -> None:
+    signature = SECRET.sign(bytearray(b"m"))
+    assert signature == SECRET.sign(memoryview(b"m"))
+    assert quorate.verify_one(bytearray(bytes(KEY)), memoryview(b"m"), signature, "eth2")
+
+
+def test_aggregate_and_subtract() -> None:
+    secrets = [quorate.SecretKey.key_gen("eth2", bytes([index]) * 32) for index in range(3)]
+    keys = [secret.public_key() for secret in secrets]
+    parts = [secret.sign(b"m") for secret in secrets]
+    whole = quorate.aggregate(parts, "eth2")
+    assert quorate.verify_one(keys, b"m", whole, "eth2")
+    assert quorate.aggregate_public_keys(keys, "eth2").verify(b"m", whole)
+    assert quorate.subtract(whole, parts[1:], "eth2") == parts[0]
+    each = quorate.aggregate([secret.sign(bytes([index])) for index, secret in enumerate(secrets)], "eth2")
+    assert quorate.verify_one(keys, [b"\0", b"\1", b"\2"], each, "eth2")
+    with pytest.raises(ValueError, match="there is nothing to aggregate"):
+        quorate.aggregate([], "eth2")
+    with pytest.raises(ValueError, match=r"signatures\[1\]: "):
+        quorate.aggregate([parts[0], b""], "eth2")
+    with pytest.raises(TypeError, match="signatures: found Signature, expected a list"):
+        quorate.aggregate(whole, "eth2")  # type: ignore[arg-type]
+
+
+def test_proofs_of_possession() -> None:
+    proof = SECRET.prove_possession()
+    assert quorate.verify_possession(KEY, proof, "eth2")
+    assert not quorate.verify_possession(KEY, SECRET.sign(bytes(KEY)), "eth2")
+    with pytest.raises(quorate.UsageError, match="no proofs of possession"):
+        quorate.SecretKey.generate("chia").prove_possession()
+    with pytest.raises(quorate.UsageError, match="no proofs of possession"):
+        quorate.verify_possession(KEY, proof, "chia")
+
+
+def committee() -> tuple[list[quorate.SecretKey], quorate.KeySet]:
+    secrets = [quorate.SecretKey.key_gen("eth2", bytes([index]) * 32) for index in range(4)]
+    return secrets, quorate.KeySet("eth2", [secret.public_key() for secret in secrets], assume_possession=True)
+
+
+def test_key_sets() -> None:
+    secrets, keys = committee()
+    signature = quorate.aggregate([secrets[i].sign(b"vote") for i in (0, 2, 3)], "eth2")
+    assert len(keys) == 4 and keys.suite == "eth2"
+    assert keys.verify([0, 2, 3], b"vote", signature)
+    assert keys.verify(b"\x0d", b"vote", signature)
+    assert not keys.verify([0, 1], b"vote", signature)
+    sums = quorate.aggregate_public_keys([secrets[i].public_key() for i in (0, 2, 3)], "eth2")
+    assert keys.sum([0, 2, 3]) == bytes(sums)
+    assert keys.sum([]) == b"\xc0" + bytes(47)
+    claims = [keys.claim([0, 2, 3], b"vote", signature, id="good"), keys.claim([0, 1], b"vote", signature)]
+    verdicts = quorate.verify(claims)
+    assert [(verdict.id, verdict.valid) for verdict in verdicts] == [("good", True), (None, False)]
+    assert keys.public_keys() == [bytes(secret.public_key()) for secret in secrets]
+
+
+def test_key_sets_ask_for_possession() -> None:
+    secrets, _ = committee()
+    keys = quorate.KeySet("eth2", [secrets[0].public_key()])
+    with pytest.raises(ValueError, match="member 0 has not proven possession"):
+        keys.verify([0], b"vote", secrets[0].sign(b"vote"))
+    assert not keys.prove(0, secrets[1].prove_possession())
+    assert keys.prove(0, secrets[0].prove_possession())
+    assert keys.verify([0], b"vote", secrets[0].sign(b"vote"))
+    with pytest.raises(IndexError, match="names member 1 of a set of 1"):
+        keys.verify([1], b"vote", secrets[0].sign(b"vote"))
+    with pytest.raises(IndexError):
+        keys.prove(1, secrets[0].prove_possession())
+    with pytest.raises(ValueError, match=r"public_keys\[1\]: public key: the point is the identity"):
+        keys.add([secrets[1].public_key(), b"\xc0" + bytes(47)])
+    assert len(keys) == 1, "all keys are added or none"
+    with pytest.raises(TypeError, match="members: found str"):
+        keys.sum("ab")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected at most"):
+        keys.sum([1 << 60])
+
+
+def test_key_sets_of_other_suites() -> None:
+    suite = next(name for name in quorate.suites() if "G1" in name and "BDN" in name)
+    secrets = [quorate.SecretKey.generate(suite) for _ in range(2)]
+    keys = quorate.KeySet(suite, [secret.public_key() for secret in secrets])
+    assert not keys.verify([0, 1], b"m", quorate.aggregate([secret.sign(b"m") for secret in secrets], suite))
+    with pytest.raises(ValueError, match="neither POP nor BDN"):
+        quorate.KeySet("chia", []).verify([], b"m", SECRET.sign(b"m"))
+
+
+def test_known_statements_are_subtracted() -> None:
+    columns = signed(8)
+    known = quorate.Known()
+    first = quorate.verify(table(columns), known=known, remember=True)
+    assert (first.summary["remembered"], len(known)) == (8, 8)
+    whole = quorate.aggregate(columns["signature"], "eth2")
+    block = {"public_keys": columns["public_key"], "messages": columns["message"], "signature": bytes(whole)}
+    verdicts = quorate.verify([block], suite="eth2", known=known)
+    assert verdicts.all_valid and verdicts.summary["subtracted"] == 8
+    lie = {**block, "signature": columns["signature"][0]}
+    assert not quorate.verify([lie], suite="eth2", known=known).all_valid
+    known.clear()
+    assert len(known) == 0
+
+
+def test_false_claims_are_not_remembered() -> None:
+    known = quorate.Known()
+    verdicts = quorate.verify(table(signed(8, false=[3])), known=known, remember=True)
+    assert len(known) == 7 and verdicts.summary["remembered"] == 7
+    again = quorate.verify(table(signed(8, false=[3])), known=known)
+    assert [verdict.index for verdict in again.invalid] == [3]
+
+
+def test_known_statements_can_be_trusted() -> None:
+    claims = rows(signed(3))
+    known = quorate.Known(limit=100)
+    known.trust(claims)
+    assert len(known) == 3 and repr(known) == "<quorate.Known: 3 statements>"
+    claims[1]["signature"] = b""
+    with pytest.raises(quorate.DecodeError, match="claim 1: "):
+        known.trust(claims)
+    with pytest.raises(TypeError):
+        known.trust(7)  # type: ignore[arg-type]
+
+
+def test_plans_print_themselves() -> None:
+    plan = quorate.plan(table(signed(16)), threads=1)
+    assert plan.explain().startswith("plan for 16 claims\n")
+    assert (plan.claims, plan.malformed, str(plan)) == (16, 0, plan.explain())
+    assert quorate.plan([]).explain() == ""
+
+
+def test_known_answers_of_ethereum() -> None:
+    folder = vectors("01_eth_bls12381_tests", "verify")
+    cases = [json.loads(path.read_text()) for path in sorted(folder.rglob("*.json"))]
+    assert cases
+    claims = [
+        {"public_key": c["input"]["pubkey"], "message": c["input"]["message"], "signature": c["input"]["signature"]}
+        for c in cases
+    ]
+    assert [verdict.valid for verdict in quorate.verify(claims, suite="eth2")] == [case["output"] for case in cases]

@@ -1,0 +1,99 @@
+"""Shards on Ray's actors: a dataset, files, and actors that are killed. Each test has a Ray of its own on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_history import claims, parquet
+
+from quorate.history import plan, verdicts
+
+ray = pytest.importorskip("ray")
+# Ray warns of changes in its own settings.
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*:FutureWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield
+    ray.shutdown()
+
+
+def workers() -> list[int]:
+    """The processes of Ray's actors."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            name = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if name.startswith(b"ray::") and b"_Worker" in name:
+            found.append(int(process.name))
+    return found
+
+
+def test_a_dataset(tmp_path: Path) -> None:
+    import ray.data
+
+    import quorate.ray
+
+    rows = claims(200, {3, 77, 150})
+    dataset = ray.data.from_items(rows, override_num_blocks=4)
+    report = quorate.ray.verify(dataset, tmp_path / "run", suite="eth2", threads=1)
+    assert (report["claims"], report["invalid"]) == (200, 3)
+    assert report["shards"] >= 2
+    found = {verdict["id"]: verdict["valid"] for verdict in verdicts(tmp_path / "run")}
+    assert found == {n: n not in {3, 77, 150} for n in range(200)}
+    # A second call finds the result and does no work.
+    again = quorate.ray.verify(dataset, tmp_path / "run")
+    assert again["claims"] == 200 and again["core_seconds"] == report["core_seconds"]
+
+
+def test_actors_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None:
+    import quorate.ray
+
+    files = [
+        parquet(tmp_path / f"{n}.parquet", [{**row, "id": f"{n}.{row['id']}"} for row in claims(1500, {n})], 500)
+        for n in range(12)
+    ]
+    run = tmp_path / "run"
+    assert plan(files, run, suite="eth2") == 12
+    killed: list[int] = []
+    stop = threading.Event()
+
+    def kill_now_and_then() -> None:
+        while not stop.is_set() and len(killed) < 3:
+            time.sleep(0.4)
+            for process in workers()[:1]:
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+
+    killer = threading.Thread(target=kill_now_and_then)
+    killer.start()
+    report = quorate.ray.verify(files, run, threads=1)
+    stop.set()
+    killer.join()
+    assert killed, "the run ended before an actor could be killed"
+    assert (report["shards"], report["claims"], report["invalid"]) == (12, 18_000, 12)
+    ids = [verdict["id"] for verdict in verdicts(run)]
+    assert len(ids) == len(set(ids)) == 18_000
+
+
+def test_a_shard_that_cannot_be_run_is_raised(tmp_path: Path) -> None:
+    import quorate.ray
+
+    files = [parquet(tmp_path / f"{n}.parquet", claims(20 + n, set()), 20) for n in range(3)]
+    run = tmp_path / "run"
+    plan(files, run, suite="eth2")
+    files[1].unlink()
+    with pytest.raises(OSError, match=r"1\.parquet"):
+        quorate.ray.verify(files, run)
+    parquet(files[1], claims(21, set()), 20)
+    assert quorate.ray.verify(files, run)["claims"] == 63
