@@ -41,6 +41,8 @@ pub struct JsonLines<R> {
     state: State,
     buffer: Vec<u8>,
     lines: u64,
+    /// A line that was read ahead and waits in the buffer.
+    ahead: Option<Line>,
     /// Lines that were not blank.
     entries: u64,
     limit: usize,
@@ -82,6 +84,7 @@ impl<R: BufRead> JsonLines<R> {
             state: State::Start,
             buffer: Vec::new(),
             lines: 0,
+            ahead: None,
             entries: 0,
             limit,
             unknown: Unknown::default(),
@@ -131,7 +134,8 @@ impl<R: BufRead> JsonLines<R> {
 
     fn next_line(&mut self) -> Result<Option<Entry>, InputError> {
         while let Some(line) = self.read_line()? {
-            let place = Place::Line(self.lines);
+            let number = self.lines;
+            let place = Place::Line(number);
             let text = match line {
                 Line::Whole(ending) => text_of(&self.buffer).map(|text| (text, ending)),
                 Line::TooLong => {
@@ -142,12 +146,14 @@ impl<R: BufRead> JsonLines<R> {
             };
             match text {
                 Ok(("", _)) => {}
-                Ok(("{", Ending::Complete)) if self.entries == 0 && goes_on(&mut self.reader)? => {
-                    return Err(InputError::PrettyPrinted { line: self.lines });
-                }
                 Ok((text, ending)) => {
                     self.entries += 1;
-                    return Ok(Some(parse(text, place, ending, &mut self.unknown)));
+                    let opens_first = self.entries == 1 && text == "{";
+                    let entry = parse(text, place, ending, &mut self.unknown);
+                    if opens_first && self.field_comes_next()? {
+                        return Err(InputError::PrettyPrinted { line: number });
+                    }
+                    return Ok(Some(entry));
                 }
                 Err(reason) => return Ok(Some(Err(Malformed::new(place, reason)))),
             }
@@ -155,8 +161,22 @@ impl<R: BufRead> JsonLines<R> {
         Ok(None)
     }
 
+    /// Whether the next line that is not blank begins with a text, as the fields of an object on several lines do.
+    fn field_comes_next(&mut self) -> Result<bool, InputError> {
+        while let Some(line) = self.read_line()? {
+            if !self.buffer.trim_ascii().is_empty() || matches!(line, Line::TooLong) {
+                self.ahead = Some(line);
+                break;
+            }
+        }
+        Ok(self.buffer.trim_ascii_start().starts_with(b"\""))
+    }
+
     /// Reads the next line into the buffer, without its line end. Returns none at the end of the input.
     fn read_line(&mut self) -> Result<Option<Line>, InputError> {
+        if let Some(line) = self.ahead.take() {
+            return Ok(Some(line));
+        }
         self.buffer.clear();
         let bounded = self.limit as u64 + 1;
         if self.reader.by_ref().take(bounded).read_until(b'\n', &mut self.buffer)? == 0 {
@@ -237,19 +257,14 @@ fn text_of(line: &[u8]) -> Result<&str, String> {
         .map_err(|error| format!("byte {} of the line is not UTF-8", error.valid_up_to() + 1))
 }
 
-/// Whether a field of an object comes next, as after the opening brace of an object on several lines.
-fn goes_on(reader: &mut impl BufRead) -> Result<bool, InputError> {
-    let next = reader.fill_buf()?;
-    Ok(next.trim_ascii_start().first() == Some(&b'"'))
-}
-
+#[derive(Debug)]
 enum Line {
     Whole(Ending),
     TooLong,
 }
 
 /// Whether a newline ended the line. If it did not, a last line that is not whole most likely means a file that was cut off.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Ending {
     Complete,
     CutOff,
@@ -487,6 +502,21 @@ mod tests {
         assert_eq!(record.messages, Messages::Each(vec![[].into(), [255].into()]));
         assert_eq!(record.signature, [0xcc]);
         assert_eq!(record.source, Some(SourceId::from("peer")));
+    }
+
+    #[test]
+    fn an_object_on_several_lines_is_known_from_any_buffer() {
+        let pretty = "\n{\n\n  \t\"public_key\": \"01\"\n}\n";
+        let open = "{\n \n\u{2}\n{}\n";
+        for capacity in [1, 2, 3, 7, 64] {
+            let mut lines = JsonLines::new(BufReader::with_capacity(capacity, pretty.as_bytes()));
+            assert!(matches!(lines.next(), Some(Err(InputError::PrettyPrinted { line: 2 }))));
+            assert!(lines.next().is_none());
+
+            let lines = JsonLines::new(BufReader::with_capacity(capacity, open.as_bytes()));
+            let places: Vec<_> = lines.map(|entry| entry.unwrap().unwrap_err().place).collect();
+            assert_eq!(places, [1, 3, 4].map(Place::Line));
+        }
     }
 
     #[test]
