@@ -47,6 +47,6 @@ pub use alloy_sol_types;
 pub use base::Base;
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
-pub use network::{Network, NetworkError, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
+pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;

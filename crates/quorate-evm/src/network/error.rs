@@ -41,10 +41,8 @@ pub enum NetworkError {
         /// The smallest number that is right; [`NEVER`](crate::state::NEVER) if all members together weigh too little.
         least: u32,
     },
-    /// A page of keys leaves a gap, overlaps the page before, is empty, or ends after the last key.
-    #[error(
-        "key_pages[{page}]: {held} keys from {first} on, expected at least one key from {next} on, ending by {keys}"
-    )]
+    /// A page of keys is empty, or ends after the last key.
+    #[error("key_pages[{page}]: {held} keys from {first} on, expected at least one key, ending by {keys}")]
     KeyPage {
         /// The index of the page in the list.
         page: usize,
@@ -52,8 +50,6 @@ pub enum NetworkError {
         first: usize,
         /// The number of its keys.
         held: usize,
-        /// The index with which it must begin.
-        next: usize,
         /// The number of keys.
         keys: usize,
     },
@@ -180,9 +176,6 @@ pub enum PlanError {
         /// The weight that is required.
         required: u128,
     },
-    /// No page of weights holds a member's weight, because the member is newer than the epoch's last page.
-    #[error("weight_pages: no page holds the weight of member {0}; add the epoch's pages of weights")]
-    NoWeight(usize),
     /// The bytes of a member's key are not a key.
     #[error("keys[{index}]: {source}")]
     Key {

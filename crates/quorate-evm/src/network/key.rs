@@ -86,6 +86,16 @@ impl MemberKeys<'_> {
         })
     }
 
+    /// Refuses a base whose key is not the sum of its members' keys.
+    pub(super) fn check(&self, base: Option<&Base>) -> Result<(), PlanError> {
+        let Some(base) = base else { return Ok(()) };
+        match self.key_group {
+            KeyGroup::Bn254G2 => self.base_key::<Bn254PublicKey>(base, 0..128).map(|_| ()),
+            KeyGroup::Bn254G1 => self.base_key::<Bn254PublicKey<G1Affine>>(base, 0..64).map(|_| ()),
+            KeyGroup::Bls12381G2 => self.base_key::<PublicKey<MinSig>>(base, 0..bls12381::KEY_BYTES).map(|_| ()),
+        }
+    }
+
     /// The base's key and the quorum's. `part` are the key's bytes within a member's.
     fn sum<K: MemberKey>(
         &self,
