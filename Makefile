@@ -44,7 +44,7 @@ contracts/node_modules/.package-lock.json: contracts/package-lock.json contracts
 	@touch $@
 
 contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts; gas must be what contracts/snapshots says
-	cd contracts && $(FORGE) fmt --check src test script
+	cd contracts && $(FORGE) fmt --check src test script examples
 	cd contracts && $(FORGE) build --quiet
 	python3 scripts/contract_artifacts.py --check
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
@@ -119,7 +119,7 @@ wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM
 	done
 
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
-	cd contracts && $(FORGE) fmt src test script && $(FORGE) build --quiet && $(FORGE) test
+	cd contracts && $(FORGE) fmt src test script examples && $(FORGE) build --quiet && $(FORGE) test
 	python3 scripts/contract_artifacts.py
 
 contracts/.venv/bin/slither: contracts/slither-requirements.txt

@@ -2,6 +2,8 @@
 pragma solidity 0.8.37;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {Head, Heads} from "./Head.sol";
+import {ISettlement} from "./interfaces/ISettlement.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title Settles, in order, results that a quorum signed
@@ -15,20 +17,21 @@ import {Quorums} from "./Quorums.sol";
 ///     state = keccak256(head ‖ newest)
 ///
 /// `newest` is the commitment of the newest base, the one in slot 0 (`Quorums`); it is zero until a base is stored
-/// there. The *head* is a word of six numbers, from its most significant bit on:
+/// there. `Head` says what the head holds. Whoever wants to settle must know both. The last event of `ISettlement` tells
+/// them.
 ///
-///     64  nonce: how many results are settled, which is also the number of the next result
-///     32  epoch
-///     24  members: how many indices have a weight in the epoch, from index 0 on
-///     24  enough: any quorum of this many of these members reaches the required weight
-///     88  required: the weight that a quorum needs
-///     24  paid: changed members of the quorums that named `RENTAL` since it last stored one
+/// **What the registrar can do.** It admits keys, so it decides who the members are. It says what each member weighs
+/// and what a quorum needs, from the next epoch on. So it can make a quorum of its own keys, which settles anything from
+/// the next epoch on; and it can stop settlement, by an epoch whose required weight nobody reaches. It pins bases, which
+/// changes what settlements cost and nothing else. It cannot settle without a quorum's signature, change a settled
+/// result, change the weights of the running epoch, or use the signatures of an earlier epoch in another one. A
+/// registrar that delays its calls, such as OpenZeppelin's `TimelockController`, gives everyone that time to leave;
+/// `examples/DelayedRegistrar.sol` is one.
 ///
-/// So whoever wants to settle must know head and newest. They follow from the calls since a state that is known: from
-/// the calldata of `settle`, `settleAll` and `enter`, and from the terms of `begin`. The logs lead to these calls.
+/// A consumer overrides `_settled`: `StoredResults` keeps the results, and `ForwardedResults` hands them to a contract.
 ///
 /// NOT checked: what a result means, and whether the registrar names the right owners and weights.
-abstract contract Settlement is Quorums {
+abstract contract Settlement is Quorums, ISettlement {
     /// @notice The number to pass as the slot to store in, if the contract shall decide by ski rental. Each quorum that
     /// passes it adds its changed members to `paid`. Once `paid` reaches `changesAStore`, the quorum is stored in the
     /// first slot that is not pinned, and `paid` begins at zero again.
@@ -45,14 +48,14 @@ abstract contract Settlement is Quorums {
     /// @notice The only address that may admit keys, begin epochs and pin bases.
     address public immutable registrar;
 
-    /// @notice The state hash. Between `begin` and `enter` it is keccak256(ENTERING ‖ the state hash before ‖ terms),
-    /// so that nothing settles.
+    /// @inheritdoc ISettlement
+    /// @dev Between `begin` and `enter` it is keccak256(ENTERING ‖ the state hash before ‖ terms).
     bytes32 public state = keccak256(abi.encode(uint256(0), bytes32(0)));
 
-    /// @notice The head of the last epoch that was begun, with zeros for nonce and paid.
-    uint256 public terms;
+    /// @inheritdoc ISettlement
+    Head public terms;
 
-    /// @notice Whether the last epoch was begun and is not entered yet.
+    /// @inheritdoc ISettlement
     bool public waiting;
 
     /// @notice A key was admitted.
@@ -62,15 +65,7 @@ abstract contract Settlement is Quorums {
     /// @notice An epoch was begun.
     /// @param epoch The epoch.
     /// @param terms Its head, with zeros for nonce and paid.
-    event EpochBegun(uint256 indexed epoch, uint256 terms);
-    /// @notice A result was settled.
-    /// @param nonce The result's number.
-    /// @param result The result.
-    event Settled(uint256 nonce, bytes32 result);
-    /// @notice Several results were settled.
-    /// @param nonce The number of the first result.
-    /// @param results The results, whose numbers follow each other.
-    event SettledAll(uint256 nonce, bytes32[] results);
+    event EpochBegun(uint256 indexed epoch, Head terms);
 
     /// @notice Only the registrar may call this.
     /// @param sender Who called.
@@ -81,6 +76,9 @@ abstract contract Settlement is Quorums {
     error NoWeightRequired();
     /// @notice `begin` was called with a threshold of zero.
     error NoThreshold();
+    /// @notice The signatures do not count any more.
+    /// @param deadline The last second in which they counted.
+    error DeadlinePassed(uint256 deadline);
     /// @notice The head and the newest commitment that were passed do not hash to `state`. For example, a result was
     /// settled in the meantime, or an epoch was begun and has to be entered first.
     error NotThisState();
@@ -100,8 +98,9 @@ abstract contract Settlement is Quorums {
     error TooFewMembers(uint256 members, uint256 enough);
 
     /// @dev Type of the digest that a quorum signs.
-    bytes32 private constant RESULT =
-        keccak256("Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)");
+    bytes32 private constant RESULTS = keccak256(
+        "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)"
+    );
 
     /// @dev Stands first in what is hashed between `begin` and `enter`. Three words are hashed then and two otherwise,
     /// so neither hash passes for the other.
@@ -154,7 +153,7 @@ abstract contract Settlement is Quorums {
     /// @param threshold The hint, at least 1.
     function begin(uint64[] calldata weights, uint88 required, uint64 threshold) external onlyRegistrar {
         require(required != 0, NoWeightRequired());
-        uint32 epoch = uint32(terms >> 160);
+        uint256 epoch = terms.epoch();
         require(!waiting, EpochNotEntered(epoch));
         epoch++;
         terms = _terms(epoch, weights, required, threshold);
@@ -164,15 +163,14 @@ abstract contract Settlement is Quorums {
         emit EpochBegun(epoch, terms);
     }
 
-    /// @notice Enters the epoch that was begun, so that results settle again. Anyone may call it.
-    /// @param head The head before `begin`.
-    /// @param newest The commitment of the newest base, or zero.
-    function enter(uint256 head, bytes32 newest) external {
+    /// @inheritdoc ISettlement
+    function enter(Head head, bytes32 newest) external {
         require(waiting, NoEpochBegun());
         require(keccak256(abi.encode(ENTERING, _hash(head, newest), terms)) == state, NotThisState());
         waiting = false;
-        uint256 kept = uint256(type(uint64).max) << 192 | type(uint24).max;
-        state = _hash(head & kept | terms, newest);
+        head = head.enter(terms);
+        state = _hash(head, newest);
+        emit EpochEntered(head, newest);
     }
 
     /// @notice Copies a base of the ring to a pinned slot, for example the base of all members. Quorums cannot be
@@ -183,84 +181,116 @@ abstract contract Settlement is Quorums {
         _pin(slot, from);
     }
 
-    /// @notice The digest that a quorum signs for a result. It names this chain, this contract and the result's number,
-    /// so the signature settles the result once and nowhere else.
-    /// @param nonce The result's number.
-    /// @param result The result, any 32 bytes.
-    /// @return The digest.
-    function resultDigest(uint256 nonce, bytes32 result) public view returns (bytes32) {
-        return keccak256(abi.encode(RESULT, block.chainid, address(this), nonce, result));
+    /// @inheritdoc ISettlement
+    function resultsDigest(uint256 epoch, uint256 nonce, uint256 deadline, uint256 store, bytes32[] calldata results)
+        public
+        view
+        returns (bytes32 digest)
+    {
+        bytes32 kind = RESULTS;
+        // Assembly, because every settlement runs this, and it saves 300 gas. The free memory is not kept.
+        assembly ("memory-safe") {
+            let to := mload(0x40)
+            let length := shl(5, results.length)
+            calldatacopy(to, results.offset, length)
+            mstore(add(to, 0xe0), keccak256(to, length))
+            mstore(to, kind)
+            mstore(add(to, 0x20), chainid())
+            mstore(add(to, 0x40), address())
+            mstore(add(to, 0x60), epoch)
+            mstore(add(to, 0x80), nonce)
+            mstore(add(to, 0xa0), deadline)
+            mstore(add(to, 0xc0), store)
+            digest := keccak256(to, 0x100)
+        }
     }
 
-    /// @notice Settles the next result, which a quorum signed, starting from the newest base. The signers reach the
-    /// required weight in one of two ways: there are at least `enough` of them, and the quorum names no pages of
-    /// weights; or their weights are added up, from the named pages and from the base if it was weighed in this epoch.
-    /// @param head The head.
-    /// @param result The result.
-    /// @param quorum The quorum, packed as `Quorums` says. The slot of its base must be 0.
-    function settle(uint256 head, bytes32 result, bytes calldata quorum) external {
+    /// @inheritdoc ISettlement
+    /// @dev The signers reach the required weight in one of two ways: there are at least `enough` of them, and the
+    /// quorum names no pages of weights; or their weights are added up, from the named pages and from the base if it was
+    /// weighed in this epoch.
+    function settle(Head head, uint64 deadline, bytes32 result, bytes calldata quorum) external {
         (Parts memory parts, bytes32 newest) = _open(quorum);
         require(_baseSlot(parts) == NEWEST, NotThisBase(_baseSlot(parts)));
         bytes32[] calldata results;
         // The word of `result` in calldata serves as an array with one element.
         assembly ("memory-safe") {
-            results.offset := 0x24
+            results.offset := 0x44
             results.length := 1
         }
-        _settle(head, newest, results, parts);
-        emit Settled(head >> 192, result);
+        uint256 nonce = head.nonce();
+        (head, newest) = _settle(head, newest, deadline, results, parts);
+        emit Settled(head, newest, result);
+        _settled(nonce, results);
     }
 
-    /// @notice Settles the next results, each of which the same quorum signed, with one verification. The quorum may
-    /// start from any base, or from the empty quorum.
-    /// @param newest The commitment of the newest base, or zero if there is none.
-    /// @param head The head.
-    /// @param results The results, in order.
-    /// @param quorum The quorum, packed as `Quorums` says. Its proof holds the sum of the signatures over all results.
-    function settleAll(bytes32 newest, uint256 head, bytes32[] calldata results, bytes calldata quorum) external {
+    /// @inheritdoc ISettlement
+    function settleAll(Head head, bytes32 newest, uint64 deadline, bytes32[] calldata results, bytes calldata quorum)
+        external
+    {
         require(results.length != 0, NothingToSettle());
-        (Parts memory parts, bytes32 base) = _open(quorum);
+        uint256 nonce = head.nonce();
+        Parts memory parts = _openFrom(newest, quorum);
+        (head, newest) = _settle(head, newest, deadline, results, parts);
+        emit SettledAll(head, newest, results);
+        _settled(nonce, results);
+    }
+
+    /// @notice Is called for each settlement, after the state was written and the event was emitted. So it may call
+    /// other contracts, and they may settle again.
+    /// @param nonce The number of the first result.
+    /// @param results The results.
+    function _settled(uint256 nonce, bytes32[] calldata results) internal virtual {}
+
+    /// @dev Opens a quorum that starts from any base, and checks that base.
+    function _openFrom(bytes32 newest, bytes calldata quorum) private view returns (Parts memory parts) {
+        bytes32 base;
+        (parts, base) = _open(quorum);
         if (_baseSlot(parts) == NEWEST) require(base == newest, NotThisBase(NEWEST));
         else _checkBase(parts, base);
-        _settle(head, newest, results, parts);
-        emit SettledAll(head >> 192, results);
     }
 
-    /// @dev Checks the state hash, the quorum's weight and its signature, stores the quorum where it asks to be stored,
-    /// and writes the next state hash. The caller has checked the base.
-    function _settle(uint256 head, bytes32 newest, bytes32[] calldata results, Parts memory parts) private {
+    /// @dev Checks deadline, state hash, the quorum's weight and its signature, stores the quorum where it asks to be
+    /// stored, and writes the next state hash. The caller has checked the base.
+    /// @return The head after the settlement.
+    /// @return The commitment of the newest base after it.
+    function _settle(Head head, bytes32 newest, uint256 deadline, bytes32[] calldata results, Parts memory parts)
+        private
+        returns (Head, bytes32)
+    {
+        require(block.timestamp <= deadline, DeadlinePassed(deadline));
         require(_hash(head, newest) == state, NotThisState());
         (uint256 epoch, uint256 weight) = _require(head, parts);
-        _prove(parts, _digests(head >> 192, results));
         uint256 slot = _storeSlot(parts);
+        bytes32[] memory digests = new bytes32[](1);
+        digests[0] = resultsDigest(head.epoch(), head.nonce(), deadline, slot, results);
+        _prove(parts, digests);
         if (slot != NONE) {
             if (slot == RENTAL) (slot, head) = _rent(head, _distance(parts));
             if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
             else if (slot != NONE) _store(parts, slot, epoch, weight);
         }
-        // Unchecked: the nonce has 64 bits and cannot run over, since every step of it costs gas.
-        unchecked {
-            state = _hash(head + (results.length << 192), newest);
-        }
+        head = head.advance(results.length);
+        state = _hash(head, newest);
+        return (head, newest);
     }
 
     /// @dev Reverts unless the quorum reaches the required weight.
     /// @return epoch The epoch if the quorum was weighed; 0 if its members were only counted.
     /// @return weight The weight if the quorum was weighed; 0 if its members were only counted.
-    function _require(uint256 head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
-        (uint256 counted, uint256 enough) = (0, uint24(head >> 112));
+    function _require(Head head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
+        (uint256 counted, uint256 enough) = (0, head.enough());
         if (_weightPages(parts) == 0) {
-            counted = _count(parts, uint24(head >> 136));
+            counted = _count(parts, head.members());
             // Unchecked: before the first epoch `enough` is 0, and `enough - 1` is larger than any number of members.
             unchecked {
                 if (counted > enough - 1) return (0, 0);
             }
         }
-        epoch = uint32(head >> 160);
+        epoch = head.epoch();
         require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
         weight = _weigh(parts, epoch);
-        uint256 required = uint88(head >> 24);
-        require(weight >= required, QuorumTooLight(weight, required));
+        require(weight >= head.required(), QuorumTooLight(weight, head.required()));
     }
 
     /// @dev Adds a quorum's changes to `paid`, and decides whether it is stored.
@@ -268,18 +298,17 @@ abstract contract Settlement is Quorums {
     /// @param changes In how many members the quorum differs from its base.
     /// @return slot The slot in which it is stored, or `NONE`.
     /// @return The head with the new `paid`.
-    function _rent(uint256 head, uint256 changes) private view returns (uint256 slot, uint256) {
-        uint256 paid = uint24(head) + changes;
-        head ^= uint24(head);
-        if (paid >= changesAStore) return (pinnedSlots + 1, head);
-        return (NONE, head | paid);
+    function _rent(Head head, uint256 changes) private view returns (uint256 slot, Head) {
+        uint256 paid = head.paid() + changes;
+        if (paid >= changesAStore) return (pinnedSlots + 1, head.withPaid(0));
+        return (NONE, head.withPaid(paid));
     }
 
     /// @dev The head of a new epoch, with zeros for nonce and paid.
-    function _terms(uint256 epoch, uint64[] calldata weights, uint256 required, uint256 threshold)
+    function _terms(uint256 epoch, uint64[] calldata weights, uint88 required, uint256 threshold)
         private
         pure
-        returns (uint256)
+        returns (Head)
     {
         require(threshold != 0, NoThreshold());
         (uint256 lighter, uint256 sum) = (0, 0);
@@ -291,38 +320,17 @@ abstract contract Settlement is Quorums {
         }
         uint256 enough = sum >= required ? lighter : lighter + (required - sum + threshold - 1) / threshold;
         if (enough > weights.length) enough = NEVER;
-        return epoch << 160 | uint256(SafeCast.toUint24(weights.length)) << 136 | enough << 112 | required << 24;
+        return Heads.pack(
+            0, 0, SafeCast.toUint32(epoch), SafeCast.toUint24(weights.length), SafeCast.toUint24(enough), required, 0
+        );
     }
 
     /// @dev keccak256(head ‖ newest).
-    function _hash(uint256 head, bytes32 newest) private pure returns (bytes32 hash) {
+    function _hash(Head head, bytes32 newest) private pure returns (bytes32 hash) {
         assembly ("memory-safe") {
             mstore(0x00, head)
             mstore(0x20, newest)
             hash := keccak256(0x00, 0x40)
-        }
-    }
-
-    /// @dev Computes `resultDigest` for each result. Assembly, because it saves 320 gas for each: what all results
-    /// share is written once.
-    function _digests(uint256 nonce, bytes32[] calldata results) private view returns (bytes32[] memory digests) {
-        bytes32 kind = RESULT;
-        assembly ("memory-safe") {
-            digests := mload(0x40)
-            let to := add(digests, 0x20)
-            let input := add(to, shl(5, results.length))
-            mstore(0x40, input)
-            mstore(digests, results.length)
-            mstore(input, kind)
-            mstore(add(input, 0x20), chainid())
-            mstore(add(input, 0x40), address())
-            for { let from := results.offset } lt(to, input) { from := add(from, 0x20) } {
-                mstore(add(input, 0x60), nonce)
-                mstore(add(input, 0x80), calldataload(from))
-                mstore(to, keccak256(input, 0xa0))
-                nonce := add(nonce, 1)
-                to := add(to, 0x20)
-            }
         }
     }
 }

@@ -33,6 +33,12 @@ library Members {
         return index / 8 < bits.length && uint8(bits[index / 8]) & (0x80 >> (index % 8)) != 0;
     }
 
+    /// @notice One digest as what a signature is over.
+    function only(bytes32 digest) internal pure returns (bytes32[] memory digests) {
+        digests = new bytes32[](1);
+        digests[0] = digest;
+    }
+
     function same(bytes memory a, bytes memory b) internal pure returns (bool) {
         return keccak256(a) == keccak256(b);
     }

@@ -4,6 +4,8 @@ pragma solidity 0.8.37;
 import {Test, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {Head, Heads} from "../src/Head.sol";
+import {ISettlement} from "../src/interfaces/ISettlement.sol";
 import {Settlement} from "../src/Settlement.sol";
 
 /// @notice A settlement over the toy curve, and what an aggregator keeps of it: the head and the newest base. The
@@ -19,7 +21,9 @@ abstract contract QuorumFixture is Test {
     uint256 internal constant NEVER = type(uint24).max;
 
     ToyCurve internal _settlement;
-    uint256 internal _head;
+    Head internal _head;
+    /// The last second in which signatures count.
+    uint64 internal _deadline = 2 ** 40;
     Members.Base internal _newest;
     /// The secrets, by index.
     uint256[] internal _secrets;
@@ -40,7 +44,7 @@ abstract contract QuorumFixture is Test {
 
     function _deploy() internal {
         _settlement = new ToyCurve(2, PINNED, CHANGES_A_STORE);
-        _head = 0;
+        _head = Head.wrap(0);
         _newest = Members.empty();
         delete _secrets;
         delete _weights;
@@ -60,8 +64,7 @@ abstract contract QuorumFixture is Test {
 
     function _registerSecret(uint256 secret) internal {
         bytes memory key = abi.encode(secret, ~secret);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.possessionDigest(address(this), key);
+        bytes32[] memory digests = Members.only(_settlement.possessionDigest(address(this), key));
         _settlement.register(address(this), key, _settlement.signature(digests, secret));
         _secrets.push(secret);
     }
@@ -100,37 +103,37 @@ abstract contract QuorumFixture is Test {
         _assertState("entered");
     }
 
-    function _pack(uint256 nonce, uint256 terms, uint256 paid) private pure returns (uint256) {
-        return nonce << 192 | uint192(terms) >> 24 << 24 | paid;
+    function _pack(uint256 nonce, Head terms, uint256 paid) private pure returns (Head) {
+        return Head.wrap(nonce << 208 | uint208(Head.unwrap(terms)) >> 24 << 24 | paid);
     }
 
     // The fields of the head.
 
     function _nonce() internal view returns (uint256) {
-        return _head >> 192;
+        return Head.unwrap(_head) >> 208;
     }
 
     function _epoch() internal view returns (uint256) {
-        return uint32(_head >> 160);
+        return uint32(Head.unwrap(_head) >> 160);
     }
 
     function _members() internal view returns (uint256) {
-        return uint24(_head >> 136);
+        return uint24(Head.unwrap(_head) >> 136);
     }
 
     function _enough() internal view returns (uint256) {
-        return uint24(_head >> 112);
+        return uint24(Head.unwrap(_head) >> 112);
     }
 
     function _required() internal view returns (uint256) {
-        return uint88(_head >> 24);
+        return uint88(Head.unwrap(_head) >> 24);
     }
 
     function _paid() internal view returns (uint256) {
-        return uint24(_head);
+        return uint24(Head.unwrap(_head));
     }
 
-    function _stateOf(uint256 head, bytes32 newest) internal pure returns (bytes32) {
+    function _stateOf(Head head, bytes32 newest) internal pure returns (bytes32) {
         return keccak256(abi.encode(head, newest));
     }
 
@@ -180,13 +183,27 @@ abstract contract QuorumFixture is Test {
         }
     }
 
-    function _signature(bytes32[] memory results, bytes memory signers) internal view returns (bytes memory) {
-        bytes32[] memory digests = new bytes32[](results.length);
-        for (uint256 i = 0; i < results.length; i++) {
-            digests[i] = _settlement.resultDigest(_nonce() + i, results[i]);
-        }
+    /// @notice The digest of results, in plain Solidity.
+    function _digest(uint256 epoch, uint256 nonce, uint256 deadline, uint256 store, bytes32[] memory results)
+        internal
+        view
+        returns (bytes32)
+    {
+        bytes32 kind = keccak256(
+            "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)"
+        );
+        bytes32 hash = keccak256(abi.encodePacked(results));
+        return keccak256(abi.encode(kind, block.chainid, address(_settlement), epoch, nonce, deadline, store, hash));
+    }
+
+    function _signature(bytes32[] memory results, uint256 store, bytes memory signers)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 digest = _digest(_epoch(), _nonce(), _deadline, store, results);
         (uint256 key,) = _sum(signers);
-        return _settlement.signature(digests, key);
+        return _settlement.signature(Members.only(digest), key);
     }
 
     function _quorum(Members.Base memory base, uint256 store, bytes memory signers, bytes memory proof)
@@ -204,15 +221,23 @@ abstract contract QuorumFixture is Test {
         returns (bytes memory)
     {
         if (base.slot == NEWEST && results.length == 1) {
-            return abi.encodeCall(Settlement.settle, (_head, results[0], quorum));
+            return abi.encodeCall(ISettlement.settle, (_head, _deadline, results[0], quorum));
         }
-        return abi.encodeCall(Settlement.settleAll, (Members.commitment(_newest), _head, results, quorum));
+        return _callAll(Members.commitment(_newest), _head, results, quorum);
+    }
+
+    function _callAll(bytes32 newest, Head head, bytes32[] memory results, bytes memory quorum)
+        internal
+        view
+        returns (bytes memory)
+    {
+        return abi.encodeCall(ISettlement.settleAll, (head, newest, _deadline, results, quorum));
     }
 
     /// @notice The same call for one result that the quorum signed.
     function _call(Members.Base memory base, uint256 store, bytes memory signers) internal view returns (bytes memory) {
         bytes32[] memory results = _results(1);
-        return _call(base, results, _quorum(base, store, signers, _signature(results, signers)));
+        return _call(base, results, _quorum(base, store, signers, _signature(results, store, signers)));
     }
 
     function _refuse(bytes memory data, bytes memory why) internal {
@@ -252,7 +277,7 @@ abstract contract QuorumFixture is Test {
         returns (Members.Base memory result)
     {
         bytes32[] memory results = _results(count);
-        _accept(_call(base, results, _quorum(base, store, signers, _signature(results, signers))));
+        _accept(_call(base, results, _quorum(base, store, signers, _signature(results, store, signers))));
         return _settled(base, store, signers, count);
     }
 

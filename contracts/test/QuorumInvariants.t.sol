@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Test} from "./Test.sol";
+import {Test, Vm, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {Head, Heads} from "../src/Head.sol";
+import {ISettlement} from "../src/interfaces/ISettlement.sol";
 import {Settlement} from "../src/Settlement.sol";
 
 /// @notice Registers, rotates, weighs, compacts, pins and settles in any order and from any base, and keeps a plain
@@ -39,6 +41,9 @@ contract Aggregator is Test {
     uint256 private _pages;
     uint256 private _paged;
 
+    /// The hash of the head and the newest commitment that the last of the logs told.
+    bytes32 public logged = keccak256(new bytes(64));
+
     /// Names something that must not happen, once it has happened.
     string public violation;
     mapping(bytes32 => uint256) public calls;
@@ -58,8 +63,7 @@ contract Aggregator is Test {
             if (keys[i] == key) return;
         }
         bytes memory encoded = abi.encode(key, ~key);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = settlement.possessionDigest(address(this), encoded);
+        bytes32[] memory digests = Members.only(settlement.possessionDigest(address(this), encoded));
         settlement.register(address(this), encoded, settlement.signature(digests, key));
         keys.push(key);
         calls["register"]++;
@@ -100,19 +104,24 @@ contract Aggregator is Test {
     }
 
     function enter(uint256 wrong) public {
-        if (wrong % 3 == 0 && _sent(abi.encodeCall(Settlement.enter, (head() ^ 1 << wrong % 256, newest())))) {
+        if (
+            wrong % 3 == 0
+                && _sent(
+                    abi.encodeCall(ISettlement.enter, (Head.wrap(Head.unwrap(head()) ^ 1 << wrong % 256), newest()))
+                )
+        ) {
             violation = "entered with another head";
         }
-        uint256 kept = head();
-        if (_sent(abi.encodeCall(Settlement.enter, (kept, newest()))) != waiting) violation = "entered or not";
+        Head kept = head();
+        if (_sent(abi.encodeCall(ISettlement.enter, (kept, newest()))) != waiting) violation = "entered or not";
         if (!waiting) return;
         waiting = false;
         weights = _begun;
-        uint256 terms = settlement.terms();
+        Head terms = settlement.terms();
         epoch++;
-        if (uint32(terms >> 160) != epoch || uint24(terms >> 136) != weights.length) violation = "terms";
-        if (uint88(terms >> 24) != _least || uint24(terms) != 0 || terms >> 192 != 0) violation = "other terms";
-        (enough, required) = (uint24(terms >> 112), _least);
+        if (terms.epoch() != epoch || terms.members() != weights.length) violation = "terms";
+        if (terms.required() != _least || terms.paid() != 0 || terms.nonce() != 0) violation = "other terms";
+        (enough, required) = (terms.enough(), _least);
         calls["enter"]++;
     }
 
@@ -126,14 +135,14 @@ contract Aggregator is Test {
         (uint256 key,) = sum(signers);
         if (key == 0) return;
         bytes32[] memory results = new bytes32[](bound(count, 1, 3));
-        bytes32[] memory digests = new bytes32[](results.length);
         for (uint256 i = 0; i < results.length; i++) {
             results[i] = keccak256(abi.encode(seed, i));
-            digests[i] = settlement.resultDigest(settled + i, results[i]);
         }
         bool forged = seed >> 8 & 15 == 0;
         bool weighed = seed >> 12 & 1 == 1;
         store = _storeAt(store);
+        bytes32[] memory digests =
+            Members.only(settlement.resultsDigest(epoch, settled, type(uint64).max, store, results));
         bytes memory quorum = Members.pack(
             base,
             store,
@@ -143,8 +152,8 @@ contract Aggregator is Test {
             settlement.signature(digests, forged ? key + 1 : key)
         );
         bytes memory data = base.slot == 0 && results.length == 1
-            ? abi.encodeCall(Settlement.settle, (head(), results[0], quorum))
-            : abi.encodeCall(Settlement.settleAll, (newest(), head(), results, quorum));
+            ? abi.encodeCall(ISettlement.settle, (head(), type(uint64).max, results[0], quorum))
+            : abi.encodeCall(ISettlement.settleAll, (head(), newest(), type(uint64).max, results, quorum));
         if (!_sent(data)) return _refused(base, store, signers, weighed, forged);
         if (_sent(data)) violation = "settled twice";
         if (forged) violation = "a false signature";
@@ -162,8 +171,10 @@ contract Aggregator is Test {
         calls["pin"]++;
     }
 
-    function head() public view returns (uint256) {
-        return settled << 192 | epoch << 160 | weights.length << 136 | enough << 112 | required << 24 | paid;
+    function head() public view returns (Head) {
+        return Heads.pack(
+            uint48(settled), 0, uint32(epoch), uint24(weights.length), uint24(enough), uint88(required), uint24(paid)
+        );
     }
 
     function newest() public view returns (bytes32) {
@@ -189,8 +200,23 @@ contract Aggregator is Test {
         return _bases[slot];
     }
 
+    /// @dev Also keeps what the logs tell of the state.
     function _sent(bytes memory data) private returns (bool done) {
+        vm.recordLogs();
         (done,) = address(settlement).call(data);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; done && i < logs.length; i++) {
+            bytes32 kind = logs[i].topics[0];
+            if (
+                kind == ISettlement.Settled.selector || kind == ISettlement.SettledAll.selector
+                    || kind == ISettlement.EpochEntered.selector
+            ) {
+                bytes memory told = logs[i].data;
+                assembly {
+                    sstore(logged.slot, keccak256(add(told, 0x20), 0x40))
+                }
+            }
+        }
     }
 
     function _storeAt(uint256 seed) private pure returns (uint256) {
@@ -303,6 +329,16 @@ contract QuorumsInvariants is Test {
         assertTrue(_aggregator.settlement().waiting() == _aggregator.waiting(), "waiting");
     }
 
+    /// @notice The logs alone tell what the state hashes; between `begin` and `enter`, what `enter` takes.
+    function invariant_theLogsTellTheState() external view {
+        bytes32 expected = _aggregator.logged();
+        if (_aggregator.waiting()) {
+            Head terms = _aggregator.settlement().terms();
+            expected = keccak256(abi.encode(keccak256("quorate.settlement.entering"), expected, terms));
+        }
+        assertEq(_aggregator.settlement().state(), expected, "state");
+    }
+
     /// @notice The calls that the invariants are about happen: a run of this length accepts each kind of call, for any
     /// seed.
     /// forge-config: default.fuzz.runs = 4
@@ -341,5 +377,6 @@ contract QuorumsInvariants is Test {
         this.invariant_nothingHappensThatMustNot();
         this.invariant_everyBaseIsTheSumOfItsMembers();
         this.invariant_theStateIsTheAccount();
+        this.invariant_theLogsTellTheState();
     }
 }

@@ -5,7 +5,8 @@ import {Test, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {ToyCurve} from "./mocks/ToyCurve.sol";
 import {KeyTable} from "../src/KeyTable.sol";
-import {Settlement} from "../src/Settlement.sol";
+import {Head} from "../src/Head.sol";
+import {ISettlement} from "../src/interfaces/ISettlement.sol";
 
 /// @notice Tests differences that run through several pages of keys and of weights, whose ends are not those of a
 /// bitmap's words.
@@ -17,7 +18,7 @@ contract PagesTest is Test {
         [2, 5, 200, 256, 511, 512, 600, 900, 1_200, 1_500, 1_800, 2_100, 2_400, 2_700, 3_000, 3_190];
     uint256[] private _keyPages;
     uint256[] private _weightPages;
-    uint256 private _head;
+    Head private _head;
     uint256 private constant WEIGHTS_A_PAGE = 3_070;
 
     function setUp() public {
@@ -43,7 +44,7 @@ contract PagesTest is Test {
         uint256 pages = _settlement.extent().pages;
         _settlement.begin(weights, 1, 1);
         _settlement.enter(_head, 0);
-        _head = _head >> 192 << 192 | _settlement.terms();
+        _head = _head.enter(_settlement.terms());
         delete _weightPages;
         _weightPages.push(pages + 1);
         _weightPages.push(pages + 2);
@@ -58,7 +59,7 @@ contract PagesTest is Test {
         for (uint256 i = 0; i < 8 * signers.length; i++) {
             if (Members.contains(signers, i)) (key, weight) = (key + i + 1, weight + _weight(i));
         }
-        uint32 epoch = uint32(_head >> 160);
+        uint32 epoch = uint32(_head.epoch());
         return Members.Base(slot, epoch, uint96(weight), abi.encode(key, ~key), signers);
     }
 
@@ -68,18 +69,18 @@ contract PagesTest is Test {
         returns (bytes memory)
     {
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, 0);
+        bytes32[] memory digests =
+            Members.only(_settlement.resultsDigest(_head.epoch(), _head.nonce(), type(uint64).max, 1, results));
         uint256 key = abi.decode(_expected(0, signers).key, (uint256));
         bytes memory quorum = Members.pack(base, 1, keys, weights, signers, _settlement.signature(digests, key));
-        return abi.encodeCall(Settlement.settleAll, (0, _head, results, quorum));
+        return abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, results, quorum));
     }
 
     function _settle(Members.Base memory base, bytes memory signers) private returns (Members.Base memory result) {
         (bool done, bytes memory why) = address(_settlement).call(_call(base, signers, _keyPages, _weightPages));
         assertEq(why, "", "settled");
         assertTrue(done, "settled");
-        _head += 1 << 192;
+        _head = _head.advance(1);
         result = _expected(1, signers);
         assertEq(_settlement.commitmentAt(1), keccak256(Members.preimage(result)), "the sum of its members");
     }

@@ -14,6 +14,7 @@ import {Bls12381G2Keys} from "../src/curves/Bls12381G2Keys.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {Bls12381} from "../src/libraries/Bls12381.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
+import {Head} from "../src/Head.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
 
@@ -24,7 +25,8 @@ abstract contract SettlementsTest is Test {
     Settlement internal _settlement;
     Operators internal _operators;
     string internal _record;
-    uint256 internal _head;
+    Head internal _head;
+    uint64 internal constant DEADLINE = 2 ** 32 - 1;
     Members.Base internal _newest;
     /// Whether quorums name pages of weights.
     bool internal _weighs;
@@ -50,8 +52,7 @@ abstract contract SettlementsTest is Test {
         for (uint256 i = 0; i < N; i++) {
             bytes memory alone = _one(i);
             bytes memory key = _key(alone);
-            bytes32[] memory digests = new bytes32[](1);
-            digests[0] = _settlement.possessionDigest(address(this), key);
+            bytes32[] memory digests = Members.only(_settlement.possessionDigest(address(this), key));
             _settlement.register(address(this), key, _proof(digests, alone));
         }
         _settlement.compact(N - 2);
@@ -67,7 +68,7 @@ abstract contract SettlementsTest is Test {
     function _begin(uint64[] memory weights, uint88 required, uint64 threshold) private {
         _newest.slot = Members.NONE;
         _settlement.begin(weights, required, threshold);
-        _settlement.enter(0, 0);
+        _settlement.enter(_head, 0);
         _head = _settlement.terms();
     }
 
@@ -109,14 +110,13 @@ abstract contract SettlementsTest is Test {
         returns (Members.Base memory result)
     {
         bytes32[] memory all = new bytes32[](results);
-        bytes32[] memory digests = new bytes32[](results);
         for (uint256 i = 0; i < results; i++) {
             all[i] = keccak256(abi.encode(signers, i));
-            digests[i] = _settlement.resultDigest((_head >> 192) + i, all[i]);
         }
+        bytes32[] memory digests = _digests(store, all);
         _send(base, all, _pack(base, store, signers, _proof(digests, signers)));
         if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
-        _head += results << 192;
+        _head = _head.advance(results);
         bool weighed = _weighs && !Members.same(base.signers, signers);
         uint96 weight = weighed ? uint96(_count(signers) * 1_000_000) : 0;
         result = Members.Base(store, weighed ? 1 : 0, weight, _key(signers), signers);
@@ -124,9 +124,16 @@ abstract contract SettlementsTest is Test {
         assertEq(_settlement.state(), keccak256(abi.encode(_head, Members.commitment(_newest))), "the state");
     }
 
+    function _digests(uint256 store, bytes32[] memory results) internal view returns (bytes32[] memory) {
+        return Members.only(_settlement.resultsDigest(_head.epoch(), _head.nonce(), DEADLINE, store, results));
+    }
+
     function _send(Members.Base memory base, bytes32[] memory results, bytes memory quorum) internal {
-        if (base.slot == Members.NEWEST && results.length == 1) _settlement.settle(_head, results[0], quorum);
-        else _settlement.settleAll(Members.commitment(_newest), _head, results, quorum);
+        if (base.slot == Members.NEWEST && results.length == 1) {
+            _settlement.settle(_head, DEADLINE, results[0], quorum);
+        } else {
+            _settlement.settleAll(_head, Members.commitment(_newest), DEADLINE, results, quorum);
+        }
     }
 
     function _count(bytes memory signers) internal pure returns (uint256 count) {
@@ -143,7 +150,7 @@ abstract contract SettlementsTest is Test {
         assertEq(_settlement.commitmentAt(3), keccak256(Members.preimage(base)), "a difference");
         base = _settle(base, Members.NEWEST, _most(3, false), 1);
         _settle(base, Members.NONE, _most(3, false), 2);
-        assertEq(_head >> 192, 5, "settled");
+        assertEq(_head.nonce(), 5, "settled");
     }
 
     /// @notice Members leave and come, one by one and in runs, and either may be first or last.
@@ -197,6 +204,8 @@ abstract contract SettlementsTest is Test {
         _settle(base, Members.NONE, _most(1, false), 1);
         _record = "the same quorum, two results";
         _settle(base, Members.NONE, _most(1, false), 2);
+        _record = "the same quorum, ten results";
+        _settle(base, Members.NONE, _most(1, false), 10);
         for (uint256 changed = 1; changed <= 16; changed *= 2) {
             _record = string.concat(vm.toString(changed), " changed");
             _settle(base, Members.NONE, _most(1 + changed, false), 1);
@@ -220,8 +229,7 @@ abstract contract SettlementsTest is Test {
         if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
+        bytes32[] memory digests = _digests(Members.NONE, results);
         bytes memory proof = _proof(digests, _most(1, false));
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, proof);
         vm.expectRevert(_falseSignature());
@@ -312,8 +320,7 @@ contract SettlementBn254G2Test is SettlementsTest {
         _jacobian = true;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
+        bytes32[] memory digests = _digests(Members.NONE, results);
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
         // Changes the last byte of 1/Z, which stands before the signature and the digest's hint.
         quorum[quorum.length - 64 - 33 - 1] ^= 0x01;
@@ -354,8 +361,7 @@ contract SettlementBn254G1Test is SettlementsTest {
         bytes memory signers = _most(0, false);
         bytes memory foreign = _most(1, false);
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
+        bytes32[] memory digests = _digests(Members.NONE, results);
         // The signature is true under the foreign key.
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, foreign));
         vm.expectRevert(Bn254G1Keys.FalseSignature.selector);

@@ -18,6 +18,7 @@ interface Vm {
     function expectRevert() external;
     function expectRevert(bytes4 revertData) external;
     function expectRevert(bytes calldata revertData) external;
+    function getDeployedCode(string calldata path) external view returns (bytes memory);
     function getNonce(address account) external view returns (uint64);
     function getRecordedLogs() external returns (Log[] memory);
     function load(address target, bytes32 slot) external view returns (bytes32);
