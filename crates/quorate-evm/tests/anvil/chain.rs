@@ -64,6 +64,7 @@ impl Chain {
             chain_id: self.id(),
             contract,
             nonce: 0,
+            table: 0,
             epoch: 0,
             required: 0,
             enough,

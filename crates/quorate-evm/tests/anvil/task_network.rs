@@ -4,7 +4,7 @@ use quorate_evm::{
     KeyGroup, MemberSet, Network, SettlementPlan,
     alloy_primitives::{Address, B256, U256},
     alloy_sol_types::{SolCall, SolConstructor, SolError},
-    base::KeyPage,
+    base::{KeyPage, WeightPage},
     contract::{
         TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
         task_network::ITaskNetwork::{Parameters, Task},
@@ -91,7 +91,6 @@ impl World {
         let token = chain.create(code.into());
         let arguments = Verifier::constructorCall {
             network: chain.next_contract(1),
-            leastKeysAPage: U256::from(8),
             pinned: U256::from(1),
         };
         let verifier = chain.create([&Verifier::BYTECODE[..], &arguments.abi_encode()].concat().into());
@@ -133,7 +132,10 @@ impl World {
             let receipt = this.chain.send_from(operator + 1, tasks, call.abi_encode().into());
             assert_eq!(events::<TaskNetwork::Registered>(&receipt)[0].index, U256::from(operator));
         }
-        let receipt = this.chain.send(verifier, &Verifier::compactCall { keys: U256::from(40) });
+        let tail: Vec<u8> = this.network.keys[..40].concat();
+        let (first, keys) = (U256::ZERO, U256::from(40));
+        let call = Verifier::compactCall { first, keys, nonces: vec![], tail: tail.into() };
+        let receipt = this.chain.send(verifier, &call);
         for paged in events::<Verifier::KeysPaged>(&receipt) {
             let page = KeyPage { nonce: paged.nonce.to(), first: paged.first.to(), keys: paged.keys.to() };
             this.network.key_pages.push(page);
@@ -163,7 +165,8 @@ impl World {
         let receipt = self.chain.send(self.tasks, &TaskNetwork::snapshotCall {});
         let [snapshot] = &events::<TaskNetwork::EpochSnapshotted>(&receipt)[..] else { panic!("one: {receipt:?}") };
         let pages = events::<Verifier::WeightsPaged>(&receipt);
-        self.network.weight_pages = pages.iter().map(|page| page.nonce.to()).collect();
+        let page = |(part, page): (usize, &Verifier::WeightsPaged)| WeightPage { nonce: page.nonce.to(), part };
+        self.network.weight_pages = pages.iter().enumerate().map(page).collect();
         self.network.epoch = snapshot.epoch.to();
         self.network.required = snapshot.required.to::<u128>() + 1;
         self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
@@ -196,10 +199,10 @@ impl World {
         let digests: Vec<_> = tasks.iter().map(|task| self.digest(task)).collect();
         let call = TaskNetwork::taskDigestCall { task: tasks[0].clone(), epoch };
         assert_eq!(self.chain.read(self.tasks, &call), B256::from(digests[0]));
-        let plan = self.network.plan_digests(&Measured::default(), signers, digests).unwrap();
+        let plan = self.network.plan_digests(&Measured::default(), signers, &digests, store).unwrap();
         let signature = self.operators.sign(signers, &plan.digests);
         assert!(plan.verify(&signature).unwrap());
-        let quorum = plan.quorum(store, &signature).encode().unwrap().into();
+        let quorum = plan.quorum(&signature).encode().unwrap().into();
         let call = TaskNetwork::submitTasksCall { tasks: tasks.to_vec(), epoch, quorum };
         let receipt = self.chain.send(self.tasks, &call);
 
@@ -213,7 +216,7 @@ impl World {
         assert_eq!((&attested.signers[..], attested.weight), (signers.as_bytes(), U256::from(plan.weight)));
         println!("{} changed, {} tasks: {} gas", plan.way.changed.len(), tasks.len(), receipt.gas_used);
 
-        self.network.settled(&plan, store);
+        self.network.settled(&plan);
         for base in &self.network.bases {
             let call = Verifier::commitmentAtCall { slot: U256::from(base.slot) };
             assert_eq!(self.chain.read(self.verifier, &call), base.commitment(), "slot {}", base.slot);
@@ -265,9 +268,9 @@ impl World {
     fn refusals(&self, signers: &MemberSet) {
         let network = Network { required: 1, ..self.network.clone() };
         let call = |signers: &MemberSet, task: &Task, signed: &Task| {
-            let plan = network.plan_digests(&Measured::default(), signers, vec![self.digest(task)]).unwrap();
+            let plan = network.plan_digests(&Measured::default(), signers, &[self.digest(task)], Store::Nowhere).unwrap();
             let signature = self.operators.sign(signers, &[self.digest(signed)]);
-            let quorum = plan.quorum(Store::Nowhere, &signature).encode().unwrap().into();
+            let quorum = plan.quorum(&signature).encode().unwrap().into();
             let epoch = U256::from(self.network.epoch);
             let call = TaskNetwork::submitTasksCall { tasks: vec![task.clone()], epoch, quorum };
             self.chain.refusal(self.tasks, call.abi_encode().into())
