@@ -34,6 +34,32 @@ impl Settled {
     }
 }
 
+/// The results of one call of a settlement, which a quorum signs together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Results<'a> {
+    /// The contract that settles them.
+    pub settlement: Contract,
+    /// The epoch whose weights count.
+    pub epoch: u32,
+    /// The number of the first result among the contract's results. The others follow it.
+    pub nonce: u64,
+    /// The last second, in Unix time, at which they can be settled.
+    pub deadline: u64,
+    /// Where the quorum is stored as a base: a slot, [`RENTAL`](crate::quorum::RENTAL) or [`NONE`](crate::quorum::NONE).
+    pub store: u16,
+    /// Their contents, in order.
+    pub results: &'a [B256],
+}
+
+impl Results<'_> {
+    /// `Settlement.resultsDigest`.
+    pub fn digest(&self) -> [u8; 32] {
+        let Contract { chain_id, address } = self.settlement;
+        let results = keccak256(self.results.concat());
+        hash(RESULTS_TYPE, (chain_id, address, self.epoch, self.nonce, self.deadline, self.store, results))
+    }
+}
+
 /// A task that a quorum of a `TaskNetwork` signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Task {
@@ -92,6 +118,7 @@ impl KeyPossession<'_> {
 }
 
 const RESULT_TYPE: &str = "Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)";
+const RESULTS_TYPE: &str = "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
 const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes32 id,uint256 performer,bytes32 result,bool approved)";
 const POSSESSION_TYPE: &str = "Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)";
 
@@ -113,6 +140,8 @@ mod tests {
         let other_chain = Contract { chain_id: 2, ..contract };
         let other_address = Contract { address: Address::repeat_byte(2), ..contract };
         let settled = Settled { settlement: contract, nonce: 0, result: word(0) };
+        let (one, two, other) = ([word(0)], [word(0), word(0)], [word(1)]);
+        let results = Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &one };
         let possession = KeyPossession { verifier: contract, owner: Address::repeat_byte(1), key: &[0; 64] };
         let task = Task { network: contract, epoch: 0, id: word(0), performer: 0, result: word(0), approved: false };
         let digests = [
@@ -121,6 +150,16 @@ mod tests {
             Settled { settlement: other_address, ..settled }.digest(),
             Settled { nonce: 1, ..settled }.digest(),
             Settled { result: word(1), ..settled }.digest(),
+            results.digest(),
+            Results { settlement: other_chain, ..results }.digest(),
+            Results { settlement: other_address, ..results }.digest(),
+            Results { epoch: 1, ..results }.digest(),
+            Results { nonce: 1, ..results }.digest(),
+            Results { deadline: 1, ..results }.digest(),
+            Results { store: 1, ..results }.digest(),
+            Results { results: &[], ..results }.digest(),
+            Results { results: &two, ..results }.digest(),
+            Results { results: &other, ..results }.digest(),
             possession.digest(),
             KeyPossession { verifier: other_chain, ..possession }.digest(),
             KeyPossession { verifier: other_address, ..possession }.digest(),
