@@ -68,7 +68,7 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
+    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network operator collection",
 }
 
 TOKEN = re.compile(
