@@ -22,7 +22,7 @@ use crate::{
 /// settlement's registrar sends register(address,bytes,bytes) to the settlement. With --task-network, the owner sends
 /// register(bytes,bytes,uint256) to the network, and --contract is the network's verifier, which checks the proof.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLES)]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
     #[command(flatten)]
     operator: OperatorArguments,
@@ -135,6 +135,12 @@ fn amount(text: &str) -> std::result::Result<U256, String> {
     let read = digits.then(|| U256::from_str_radix(text, 10).ok()).flatten();
     read.ok_or_else(|| "expected decimal digits, below 2^256".to_owned())
 }
+
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate evm register [OPTIONS] --key-group <NAME> --key <FILE>
+           --contract <ADDRESS> --chain <ID> --owner <ADDRESS>
+           [--task-network <ADDRESS> --stake <AMOUNT>]";
 
 const EXAMPLES: &str = "\
 Examples:

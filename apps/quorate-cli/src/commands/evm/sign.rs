@@ -20,7 +20,7 @@ use crate::{
 /// all. Prints one JSON object on one line. Append the lines of several operators to one file, and give it to `quorate evm
 /// aggregate`.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLES)]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
     #[command(flatten)]
     operator: OperatorArguments,
@@ -75,13 +75,19 @@ impl Arguments {
             store: self.store,
             results: self.results,
         };
-        print::note("signs");
+        print::note("what is signed:");
         parts.lines().for_each(print::note);
         let operator = self.operator.unlock()?;
         print::json(&SignatureLine::sign(&operator, self.index, parts))?;
         Ok(Exit::Success)
     }
 }
+
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate evm sign [OPTIONS] --key-group <NAME> --key <FILE>
+           --contract <ADDRESS> --chain <ID> --epoch <N> --nonce <N>
+           --deadline <SECONDS> --result <HEX>...";
 
 const EXAMPLES: &str = "\
 Examples:
