@@ -506,7 +506,7 @@ fn lines_that_are_refused() {
     refused(with("store", json!(65534)), "\"store\": expected a slot from 0 to 65533");
     refused(with("digest", json!(OTHER)), "\"digest\": it is not the digest of the other fields");
     refused(with("more", json!(1)), "\"more\": unknown field `more`");
-    refused(json!([]), "found an array, expected a JSON object");
+    refused(json!([]), "found a list, expected a JSON object");
     let mut without = lines[3].clone();
     without.as_object_mut().unwrap().remove("deadline");
     refused(without, "missing field `deadline`");
