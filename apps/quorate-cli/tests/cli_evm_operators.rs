@@ -151,7 +151,8 @@ fn from_keys_to_a_plan() {
             assert_eq!(made.get("compressed").is_some(), key_group == KeyGroup::Bls12381G2);
 
             let register = ["register", "--key-group", name, "--key", &key, "--contract", CONTRACT, "--chain", "1"];
-            let registered = evm(&[&register[..], &["--owner", OWNER, "--json"], unlock].concat(), "").exits(0).object();
+            let registered =
+                evm(&[&register[..], &["--owner", OWNER, "--json"], unlock].concat(), "").exits(0).object();
             let call = SettlementBn254G2::registerCall::abi_decode(&bytes(&registered["calldata"])).unwrap();
             assert_eq!((call.owner, &call.key), (OWNER.parse().unwrap(), &registered_key));
             assert_eq!((&call.proof, registered["to"].as_str()), (&bytes(&registered["proof"]), Some(CONTRACT)));
@@ -329,7 +330,8 @@ fn keys_that_cannot_be_used_are_refused() {
         let ran = sign(name, key, &["--result", RESULT, "--passphrase-file", &wrong]).exits(2);
         assert_eq!(ran.says("passphrase").out, "");
     }
-    let jwk = folder.file("key.jwk", r#"{"kty":"OKP","crv":"BLS12381G2","d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE"}"#);
+    let jwk =
+        folder.file("key.jwk", r#"{"kty":"OKP","crv":"BLS12381G2","d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE"}"#);
     let order = "30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001";
     let outside = folder.file("order", order);
     let zero = folder.file("zero", "00".repeat(32));
@@ -359,7 +361,8 @@ fn a_bare_digest_is_not_signed() {
     sign("bn254-g2", &key, &["--result", "0x00"]).exits(2).says("--result");
     sign("bn254-g2", &key, &["--result", RESULT, "--store", "65534"]).exits(2).says("--store");
     let parts = |contract: &'static str| {
-        let own = ["sign", "--key-group", "bn254-g2", "--chain", "1", "--epoch", "3", "--nonce", "0", "--deadline", "1"];
+        let own =
+            ["sign", "--key-group", "bn254-g2", "--chain", "1", "--epoch", "3", "--nonce", "0", "--deadline", "1"];
         [&own[..], &["--result", RESULT, "--contract", contract]].concat()
     };
     let wrong = parts("0x5fbDB2315678afecb367f032d93F642f64180aa3");
@@ -382,16 +385,13 @@ fn every_part_is_signed() {
         digest(&["--result", RESULT, "--store", "rental"]),
     ];
     let key = world.folder.path("key");
-    for (flag, value) in [
-        ("--contract", OWNER),
-        ("--chain", "2"),
-        ("--epoch", "4"),
-        ("--nonce", "18"),
-        ("--deadline", "1800000001"),
-    ] {
+    for (flag, value) in
+        [("--contract", OWNER), ("--chain", "2"), ("--epoch", "4"), ("--nonce", "18"), ("--deadline", "1800000001")]
+    {
         let deadline = DEADLINE.to_string();
         let own = ["--deadline", &deadline];
-        let own: Vec<_> = SIGNED.chunks(2).chain([&own[..]]).filter(|pair| pair[0] != flag).flatten().copied().collect();
+        let own: Vec<_> =
+            SIGNED.chunks(2).chain([&own[..]]).filter(|pair| pair[0] != flag).flatten().copied().collect();
         let start = ["sign", "--key-group", "bn254-g2", "--key", &key, "--result", RESULT, flag, value];
         digests.push(text(&evm(&[&start[..], &own].concat(), "").exits(0).object()["digest"]).to_owned());
     }
@@ -521,7 +521,10 @@ fn lines_that_are_refused() {
         evm(&[&["sign", "--key-group", "bls12381-g2", "--key", &key][..], &own, more].concat(), "").exits(0).object()
     };
     refused(other(&["--chain", "5"]), "\"chain_id\": found 5, expected 1 as in the network");
-    refused(other(&["--contract", OWNER]), &format!("\"contract\": found {OWNER}, expected {CONTRACT} as in the network"));
+    refused(
+        other(&["--contract", OWNER]),
+        &format!("\"contract\": found {OWNER}, expected {CONTRACT} as in the network"),
+    );
     refused(other(&["--epoch", "2"]), "\"epoch\": found 2, expected 3 as in the network");
     refused(other(&["--nonce", "16"]), "\"nonce\": found 16, expected 17 as in the network");
     for another in [["--result", OTHER], ["--deadline", "1800000001"], ["--store", "0"]] {
@@ -645,9 +648,8 @@ fn keys_that_cancel_make_no_quorum() {
 #[test]
 fn several_files_are_told_apart() {
     let world = World::new(KeyGroup::Bn254G2);
-    let [a, b] = [("a.jsonl", [0, 1]), ("b.jsonl", [2, 3])].map(|(name, members)| {
-        world.folder.file(name, members.map(|i| format!("{}\n", world.line(i))).concat())
-    });
+    let [a, b] = [("a.jsonl", [0, 1]), ("b.jsonl", [2, 3])]
+        .map(|(name, members)| world.folder.file(name, members.map(|i| format!("{}\n", world.line(i))).concat()));
     let network = world.file();
     let ran = evm(&["aggregate", "--network", &network, &a, &b, "--verdicts", "--json"], "").exits(0);
     let places: Vec<_> = ran.objects().iter().take(4).map(|v| (v["file"].clone(), v["line"].clone())).collect();
@@ -686,7 +688,8 @@ fn the_example_is_what_its_members_sign() {
         private(&key);
         let index = i.to_string();
         let own = ["sign", "--key-group", "bn254-g2", "--key", &key, "--contract", CONTRACT, "--chain", "1"];
-        let own = [&own[..], &["--epoch", &epoch, "--nonce", &nonce, "--deadline", "4102444800", "--store", "0"]].concat();
+        let own =
+            [&own[..], &["--epoch", &epoch, "--nonce", &nonce, "--deadline", "4102444800", "--store", "0"]].concat();
         let ran = evm(&[&own[..], &["--result", &result, "--index", &index]].concat(), "").exits(0);
         let signature = text(&ran.object()["signature"]).to_owned();
         expected += &if i == 9 { ran.out.replace(&signature, &last) } else { ran.out };
@@ -695,7 +698,11 @@ fn the_example_is_what_its_members_sign() {
     if std::env::var_os("QUORATE_WRITE_EXAMPLES").is_some() {
         fs::write(example("signatures.jsonl"), &expected).unwrap();
     }
-    assert_eq!(fs::read_to_string(example("signatures.jsonl")).unwrap(), expected, "QUORATE_WRITE_EXAMPLES=1 writes it");
+    assert_eq!(
+        fs::read_to_string(example("signatures.jsonl")).unwrap(),
+        expected,
+        "QUORATE_WRITE_EXAMPLES=1 writes it"
+    );
 }
 
 /// From another implementation: py_ecc's arithmetic and hash, pycryptodome's Keccak, and the words of the ABI by hand. The

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use alloy_primitives::Bytes;
 use quorate::{Claim, MinSig, Options, PublicKey, Signature, aggregate, rand_core::CryptoRng, verify as verify_claims};
-use quorate_bn254::{
-    Bn254PublicKey, Bn254Signature, DualKey, MessagePoint, hash_to_curve::try_and_increment, verify,
-};
+use quorate_bn254::{Bn254PublicKey, Bn254Signature, DualKey, MessagePoint, hash_to_curve::try_and_increment, verify};
 
 use crate::{
     bls12381,
@@ -107,7 +105,8 @@ impl<'a> Collection<'a> {
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<Result<(), NotAdded>>, PlanError> {
         let network = self.network;
-        let key = |index: usize| network.keys.get(index).ok_or(NotAdded::NoSuchMember { index, members: network.keys.len() });
+        let key =
+            |index: usize| network.keys.get(index).ok_or(NotAdded::NoSuchMember { index, members: network.keys.len() });
         match &mut self.collected {
             Collected::Bn254(message, collected) => {
                 let judge = |index: usize, signature: &QuorumSignature| {
@@ -137,7 +136,8 @@ impl<'a> Collection<'a> {
                 let read = signatures.iter().map(|(index, signature)| read(*index, signature));
                 let read = read.collect::<Result<Vec<_>, PlanError>>()?;
                 let message: std::sync::Arc<[u8]> = self.digest.as_slice().into();
-                let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
+                let claim =
+                    |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
                 let claims: Vec<_> = read.iter().flatten().map(claim).collect();
                 let mut verdicts = verify_claims(&claims, options, rng).verdicts.into_iter();
                 let judge = |read: Result<_, NotAdded>| {
@@ -185,7 +185,9 @@ impl<'a> Collection<'a> {
             }
             Collected::Bls12381(collected) => {
                 let (keys, signatures): (Vec<_>, Vec<_>) = collected.values().copied().unzip();
-                let Ok(sum) = aggregate::aggregate(&signatures, quorate_curve::Backend::auto()) else { return Ok(None) };
+                let Ok(sum) = aggregate::aggregate(&signatures, quorate_curve::Backend::auto()) else {
+                    return Ok(None);
+                };
                 bls12381::sum(None, keys, []).ok_or(PlanError::Identity)?;
                 Ok(Some(QuorumSignature::Bls12381(bls12381::encode_signature(&sum))))
             }

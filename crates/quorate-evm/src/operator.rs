@@ -99,9 +99,7 @@ impl OperatorKey {
     /// that you know. One hash to G1 and one multiplication in G1.
     pub fn sign(&self, digest: &[u8; 32]) -> QuorumSignature {
         match &self.secret {
-            Secret::Bn254(secret) => {
-                QuorumSignature::Bn254(secret.sign(&try_and_increment(digest).point).to_bytes())
-            }
+            Secret::Bn254(secret) => QuorumSignature::Bn254(secret.sign(&try_and_increment(digest).point).to_bytes()),
             Secret::Bls12381(secret) => {
                 QuorumSignature::Bls12381(bls12381::encode_signature(&secret.sign(bls12381::SUITE, digest)))
             }

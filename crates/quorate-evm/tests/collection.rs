@@ -8,10 +8,7 @@ use quorate::{Options, aggregate::aggregate};
 use quorate_bn254::{Bn254PublicKey, Bn254Signature, DualKey, hash_to_curve::try_and_increment, verify};
 use quorate_evm::{
     Collection, KeyGroup, MemberSet, Network, NotAdded, OperatorKey, PlanError, QuorumSignature,
-    alloy_primitives::Address,
-    base::Table,
-    bls12381,
-    network::SignatureError,
+    alloy_primitives::Address, base::Table, bls12381, network::SignatureError,
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -66,8 +63,12 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let one = (0..N + 2, 0..N, prop::bool::weighted(0.1), prop::option::weighted(0.2, 0usize..96));
     let one = one.prop_flat_map(|(index, signer, another, flipped)| {
         // Mostly members who send their own.
-        prop_oneof![3 => Just(index.min(N - 1)), 1 => Just(signer)]
-            .prop_map(move |signer| Arrival { index, signer, another, flipped })
+        prop_oneof![3 => Just(index.min(N - 1)), 1 => Just(signer)].prop_map(move |signer| Arrival {
+            index,
+            signer,
+            another,
+            flipped,
+        })
     });
     prop::collection::vec(one, 0..8)
 }

@@ -95,7 +95,8 @@ pub(super) fn addresses() -> Value<Address> {
 /// Reads an address: 40 hexadecimal digits after `0x`. If some letters are capitals and others are not, they are a checksum
 /// (EIP-55), which must be right.
 fn address(text: &str) -> Result<Address, String> {
-    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    let digits =
+        text.strip_prefix("0x").filter(|digits| digits.len() == 40 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
     let digits = digits.ok_or("expected 40 hexadecimal digits after 0x")?;
     let mixed = digits.bytes().any(|b| b.is_ascii_lowercase()) && digits.bytes().any(|b| b.is_ascii_uppercase());
     if mixed && Address::parse_checksummed(text, None).is_err() {

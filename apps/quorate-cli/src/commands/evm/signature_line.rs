@@ -54,7 +54,8 @@ impl Parts {
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let Self { chain_id, contract, epoch, nonce, deadline, store, results } = self;
         let mut heading = "results  ";
-        let results = results.iter().map(move |result| format!("{}  {result}", std::mem::replace(&mut heading, "         ")));
+        let results =
+            results.iter().map(move |result| format!("{}  {result}", std::mem::replace(&mut heading, "         ")));
         let before = [
             format!("contract   {contract}, chain {chain_id}, epoch {epoch}"),
             format!("nonce      {nonce}"),
@@ -129,7 +130,9 @@ impl SignatureLine {
         differs("nonce", nonce, &network.nonce)?;
         match self.index {
             Some(index) => match network.keys.get(index) {
-                None => Err(format!("\"index\": there is no member {index}: the network has {} keys", network.keys.len())),
+                None => {
+                    Err(format!("\"index\": there is no member {index}: the network has {} keys", network.keys.len()))
+                }
                 Some(key) if *key != self.key => Err(format!("\"key\": it is not the key of member {index}")),
                 Some(_) => Ok(index),
             },
