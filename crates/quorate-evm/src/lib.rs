@@ -24,6 +24,8 @@
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
+//! | [`operator`] | an operator's key: what it registers, and what it signs |
+//! | [`collection`] | the members' signatures over one digest, verified and added up |
 //!
 //! A module imports only modules above it. Keys, signatures and hashing on BN254 are in the crate `quorate-bn254`.
 
@@ -41,12 +43,16 @@ pub mod refresh;
 pub mod quorum;
 pub mod contract;
 pub mod network;
+pub mod operator;
+pub mod collection;
 
 pub use alloy_primitives;
 pub use alloy_sol_types;
 pub use base::Base;
+pub use collection::{Collection, NotAdded};
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
 pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
+pub use operator::{OperatorKey, Registration};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;
