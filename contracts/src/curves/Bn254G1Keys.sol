@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Bn254} from "../libraries/Bn254.sol";
+import {BN254_P as P} from "../libraries/Fields.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
 import {Quorums} from "../Quorums.sol";
 
@@ -15,9 +16,6 @@ import {Quorums} from "../Quorums.sol";
 /// Each member that changes costs about 380 gas if many change, and about 500 if few do. The check costs 14,600 gas
 /// more than with keys in G2.
 abstract contract Bn254G1Keys is Quorums {
-    /// @dev The prime of the field.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
-
     /// @notice The signature is not one of these digests under these keys, or the keys do not have the same secret.
     error FalseSignature();
     /// @notice The aggregate key is the identity, under which everyone can sign.
@@ -50,7 +48,7 @@ abstract contract Bn254G1Keys is Quorums {
                 let y := add(accumulator, 0x60)
                 mstore(y, sub(P, mload(y)))
             }
-            done := staticcall(150, 0x06, accumulator, 0x80, accumulator, 0x40)
+            done := staticcall(gas(), 0x06, accumulator, 0x80, accumulator, 0x40)
             done := and(done, eq(returndatasize(), 0x40))
         }
         if (!done) revert Bn254.AddFailed();
@@ -128,7 +126,7 @@ abstract contract Bn254G1Keys is Quorums {
                     let place := clz(members)
                     members := xor(members, shr(place, shl(255, 1)))
                     extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
-                    done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+                    done := and(done, staticcall(gas(), 0x06, sum, 0x80, sum, 0x40))
                 }
             }
             default {
@@ -136,7 +134,7 @@ abstract contract Bn254G1Keys is Quorums {
                     let place := clz(members)
                     members := xor(members, shr(place, shl(255, 1)))
                     mcopy(operand, add(keys, shl(6, place)), 0x40)
-                    done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+                    done := and(done, staticcall(gas(), 0x06, sum, 0x80, sum, 0x40))
                 }
             }
             // If a call to one address has answered with 64 bytes, earlier calls to it that succeeded have, too.

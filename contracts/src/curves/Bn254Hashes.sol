@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 import {Bn254} from "../libraries/Bn254.sol";
+import {BN254_P as P} from "../libraries/Fields.sol";
 import {HashToBn254} from "../libraries/HashToBn254.sol";
 
 /// @title The sum of the hashes of several digests, on BN254
@@ -11,8 +12,7 @@ library Bn254Hashes {
     /// @notice Bytes of a hint: 1 of the counter, 32 of y.
     uint256 private constant HINT = 33;
 
-    /// @dev The prime of the field, and a mask of 254 bits.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
+    /// @dev 254 ones: P has as many bits.
     uint256 private constant MASK = (1 << 254) - 1;
 
     /// @notice The proof does not hold one hint for each digest.
@@ -55,7 +55,8 @@ library Bn254Hashes {
                 mstore(next, x)
                 mstore(add(next, 0x20), y)
                 if gt(hint, first) {
-                    added := and(added, staticcall(150, 0x06, to, 0x80, to, 0x40))
+                    // No gas if a hint is wrong: the precompile would burn nearly all, and `_refuse` needs some.
+                    added := and(added, staticcall(mul(accepted, gas()), 0x06, to, 0x80, to, 0x40))
                     added := and(added, eq(returndatasize(), 0x40))
                 }
                 next := add(to, 0x40)

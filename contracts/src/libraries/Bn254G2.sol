@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
 import {Bn254Fp} from "./Bn254Fp.sol";
+import {BN254_2P as P2, BN254_4P as P4, BN254_P as P} from "./Fields.sol";
 
 /// @title Sums of BN254 keys in G2
 /// @notice An accumulator holds a sum in Jacobian coordinates (X, Y, Z), with x = X/Z² and y = Y/Z³. Affine keys are
@@ -36,11 +37,6 @@ library Bn254G2 {
         uint256 zIm;
         uint256 zRe;
     }
-
-    /// @dev Bn254.P, 2P and 4P. They are written out because assembly takes literals only.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
-    uint256 private constant P2 = 0x60c89ce5c263405370a08b6d0302b0bb2f02d522d0e3951a7841182db0f9fa8e;
-    uint256 private constant P4 = 0xc19139cb84c680a6e14116da060561765e05aa45a1c72a34f082305b61f3f51c;
 
     /// @notice A coordinate of a key is not below P.
     error NonCanonicalKey();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
-import {BLS12381_P_HIGH, BLS12381_P_LOW, Bls12381, G1Point} from "./Bls12381.sol";
+import {Bls12381, G1Point} from "./Bls12381.sol";
+import {BLS12381_P_HIGH, BLS12381_P_LOW} from "./Fields.sol";
 
 /// @title Hashes messages to G1 of BLS12-381
 /// @notice RFC 9380, suite BLS12381G1_XMD:SHA-256_SSWU_RO_. expand_message_xmd gives two field elements, the precompile
