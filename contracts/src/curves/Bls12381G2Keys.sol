@@ -58,9 +58,9 @@ abstract contract Bls12381G2Keys is Quorums {
     function _turn(uint256 accumulator, bool negative) private pure {
         bool turns;
         assembly {
-            let at := sub(accumulator, 0x20)
-            turns := xor(mload(at), negative)
-            mstore(at, negative)
+            let sign := sub(accumulator, 0x20)
+            turns := xor(mload(sign), negative)
+            mstore(sign, negative)
         }
         if (turns) Bls12381.negateG2At(accumulator);
     }
