@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Bn254} from "../libraries/Bn254.sol";
-import {BN254_P as P} from "../libraries/Fields.sol";
+import {BN254_P} from "../libraries/Fields.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
 import {Quorums} from "../Quorums.sol";
 
@@ -16,6 +16,9 @@ import {Quorums} from "../Quorums.sol";
 /// Each member that changes costs about 380 gas if many change, and about 500 if few do. The check costs 14,600 gas
 /// more than with keys in G2.
 abstract contract Bn254G1Keys is Quorums {
+    /// @dev The prime of the field.
+    uint256 private constant P = BN254_P;
+
     /// @notice The signature is not one of these digests under these keys, or the keys do not have the same secret.
     error FalseSignature();
     /// @notice The aggregate key is the identity, under which everyone can sign.

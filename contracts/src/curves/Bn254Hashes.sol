@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity ^0.8.27;
+pragma solidity 0.8.37;
 
 import {Bn254} from "../libraries/Bn254.sol";
-import {BN254_P as P} from "../libraries/Fields.sol";
+import {BN254_P} from "../libraries/Fields.sol";
 import {HashToBn254} from "../libraries/HashToBn254.sol";
 
 /// @title The sum of the hashes of several digests, on BN254
@@ -12,7 +12,8 @@ library Bn254Hashes {
     /// @notice Bytes of a hint: 1 of the counter, 32 of y.
     uint256 private constant HINT = 33;
 
-    /// @dev 254 ones: P has as many bits.
+    /// @dev The prime of the field, and a mask of 254 bits.
+    uint256 private constant P = BN254_P;
     uint256 private constant MASK = (1 << 254) - 1;
 
     /// @notice The proof does not hold one hint for each digest.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity ^0.8.27;
 
-import {BN254_P as P} from "./Fields.sol";
+import {BN254_P} from "./Fields.sol";
 
 /// @title Inverses and square roots in the base field of BN254, by the precompile MODEXP (0x05)
 /// @notice Each costs about 4,300 gas since Osaka, where EIP-7883 prices an exponent at 16 gas a bit. Transactions
@@ -9,6 +9,8 @@ import {BN254_P as P} from "./Fields.sol";
 /// @dev MODEXP gets all gas that is left, as the precompiles of `Bn254` do. It refuses no number. Its success and the
 /// length of its answer are checked.
 library Bn254Fp {
+    /// @dev The prime of the field.
+    uint256 private constant P = BN254_P;
     /// @dev P - 2, which has 254 bits, and (P + 1)/4, which has 252. MODEXP costs 16 gas for each bit but the first.
     uint256 private constant INVERSE_EXPONENT = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd45;
     uint256 private constant ROOT_EXPONENT = 0x0c19139cb84c680a6e14116da060561765e05aa45a1c72a34f082305b61f3f52;

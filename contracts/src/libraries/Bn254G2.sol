@@ -3,7 +3,7 @@ pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
 import {Bn254Fp} from "./Bn254Fp.sol";
-import {BN254_2P as P2, BN254_4P as P4, BN254_P as P} from "./Fields.sol";
+import {BN254_2P, BN254_4P, BN254_P} from "./Fields.sol";
 
 /// @title Sums of BN254 keys in G2
 /// @notice An accumulator holds a sum in Jacobian coordinates (X, Y, Z), with x = X/Z² and y = Y/Z³. Affine keys are
@@ -37,6 +37,11 @@ library Bn254G2 {
         uint256 zIm;
         uint256 zRe;
     }
+
+    /// @dev The prime of the field, its double and its quadruple.
+    uint256 private constant P = BN254_P;
+    uint256 private constant P2 = BN254_2P;
+    uint256 private constant P4 = BN254_4P;
 
     /// @notice A coordinate of a key is not below P.
     error NonCanonicalKey();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity ^0.8.27;
 
-// The numbers that define the fields of both curves. Each stands here alone, and is imported where it is used. They are
-// literals, because assembly takes nothing else. Tests compare them with the numbers of the specifications and with
-// each other.
+// The numbers that define the fields of both curves. Each stands here and nowhere else in the sources. They are literals,
+// because assembly takes nothing else. Tests compare them with the numbers of the specifications and with each other.
 
 /// @dev The prime p of BN254's base field (EIP-196). It has 254 bits.
 uint256 constant BN254_P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;

@@ -3,7 +3,7 @@ pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
 import {Bn254Fp} from "./Bn254Fp.sol";
-import {BN254_P as P} from "./Fields.sol";
+import {BN254_P} from "./Fields.sol";
 
 /// @title Hashes a digest to a point of BN254's G1 by try-and-increment, with a hint
 /// @notice For the counters c = 0, 1, 2, … let x = keccak256(TAG ‖ digest ‖ uint256(c)) mod 2^254. A counter is
@@ -21,7 +21,8 @@ library HashToBn254 {
     /// @dev The domain separation tag of this hash.
     bytes32 internal constant TAG = keccak256("quorate.bn254.g1.try-and-increment");
 
-    /// @dev 254 ones: P has as many bits.
+    /// @dev The prime of the field, and a mask of 254 bits.
+    uint256 private constant P = BN254_P;
     uint256 private constant MASK = (1 << 254) - 1;
 
     /// @notice The counter's x is not below P.

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
-import {BN254_P as P} from "./Fields.sol";
+import {BN254_P} from "./Fields.sol";
 
 /// @title Hashes messages to G1 of BN254 by RFC 9380, with hints
 /// @notice The suite is BN254G1_XMD:KECCAK-256_SVDW_RO_, which drand's evmnet uses. The caller passes the inverse and
@@ -46,6 +46,8 @@ library HashToBn254Rfc9380 {
         uint256 nonSquare;
     }
 
+    /// @dev The prime of the field.
+    uint256 private constant P = BN254_P;
     /// @notice 2^256 mod P.
     uint256 private constant SHIFT_256 = 0x0e0a77c19a07df2f666ea36f7879462c0a78eb28f5c70b3dd35d438dc58f0d9d;
     /// @notice -Z/2 for Z = 1; the even root of -12; -16/3.
