@@ -29,6 +29,7 @@ abstract contract Bls12381G2Keys is Quorums {
     error SignatureLength(uint256 length);
 
     /// @dev A key has 192 bytes.
+    /// @return 192.
     function _keyBytes() internal pure override returns (uint256) {
         return 192;
     }

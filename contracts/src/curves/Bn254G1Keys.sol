@@ -25,6 +25,7 @@ abstract contract Bn254G1Keys is Quorums {
     error SumIsIdentity();
 
     /// @dev A key has 64 bytes.
+    /// @return 64.
     function _keyBytes() internal pure override returns (uint256) {
         return 64;
     }
@@ -86,6 +87,10 @@ abstract contract Bn254G1Keys is Quorums {
 
     /// @dev Copies the keys from the first to the last of a word's members to free memory, which it does not keep: the
     /// caller uses the keys before anything else takes memory.
+    /// @param page The page that holds the keys.
+    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
+    /// @param members The members, as bits of the word; at least one.
+    /// @param stretch Number of indices from the first member to the last.
     /// @return keys Where the key of the word's first index would lie. If that happens to be 0, `_addPaged` reads the
     /// keys from the page, one by one.
     function _copyStretch(uint256 page, uint256 first, uint256 members, uint256 stretch)
@@ -102,6 +107,7 @@ abstract contract Bn254G1Keys is Quorums {
     }
 
     /// @dev sum := -sum. For a point of the curve y is not zero. For the identity y is 0, and stays 0.
+    /// @param sum Where in memory the sum lies.
     function _negate(uint256 sum) private pure {
         assembly {
             let y := mload(add(sum, 0x20))

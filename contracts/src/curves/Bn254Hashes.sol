@@ -68,6 +68,8 @@ library Bn254Hashes {
     }
 
     /// @dev Reverts with the error of the first hint that is wrong.
+    /// @param digests The digests.
+    /// @param hints A hint for each digest.
     function _refuse(bytes32[] memory digests, bytes calldata hints) private pure {
         for (uint256 i = 0; i < digests.length; i++) {
             bytes calldata hint = hints[HINT * i:HINT * (i + 1)];

@@ -419,6 +419,7 @@ library Bls12381 {
     }
 
     /// @dev Adds the operand of a sum to the sum.
+    /// @param sum The sum, which is changed.
     function _addOperand(G2Sum memory sum) private view {
         uint256 outcome;
         assembly ("memory-safe") {
@@ -431,6 +432,7 @@ library Bls12381 {
     /// @dev y := p - y for both parts of y, 64 bytes each. 0 stays 0, because p - 0 = p is not canonical. p stays p,
     /// because p - p = 0 would be accepted. For a number above p the difference borrows into the upper 16 bytes, and
     /// the precompiles refuse that.
+    /// @param y Where in memory y lies, 128 bytes.
     function _negateY(uint256 y) private pure {
         assembly ("memory-safe") {
             function negate(part) {
@@ -452,6 +454,9 @@ library Bls12381 {
 
     /// @dev Reverts. If bit 0 of `outcome` is set, the call failed because the precompile refused. Otherwise the answer
     /// had the wrong length, because there is no precompile.
+    /// @param outcome Two flags; at least one is set.
+    /// @param precompile The address of the precompile.
+    /// @param refused The selector of the error that says that the precompile refused.
     function _revert(uint256 outcome, uint256 precompile, bytes4 refused) private pure {
         if (outcome & 1 == 0) revert PrecompileMissing(precompile);
         assembly ("memory-safe") {

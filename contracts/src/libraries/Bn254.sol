@@ -351,6 +351,8 @@ library Bn254 {
     }
 
     /// @dev The challenge of the points that lie behind the first word of a transcript. Writes the tag to that word.
+    /// @param transcript Where in memory the transcript lies, 352 bytes.
+    /// @return gamma The challenge, below R.
     function _challengeAt(uint256 transcript) private pure returns (uint256 gamma) {
         bytes32 tag = DUAL_KEY_TAG;
         // Not memory-safe by itself: the caller allocated the memory at `transcript`.

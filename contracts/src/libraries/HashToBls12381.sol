@@ -156,6 +156,8 @@ library HashToBls12381 {
     }
 
     /// @dev The tag itself, or its hash if it is longer than 255 bytes (RFC 9380, section 5.3.3).
+    /// @param dst The tag. Reverts with DstEmpty if it is empty.
+    /// @return The tag or its hash, 1 to 255 bytes.
     function _shortDst(bytes memory dst) private pure returns (bytes memory) {
         if (dst.length == 0) revert DstEmpty();
         if (dst.length < 256) return dst;

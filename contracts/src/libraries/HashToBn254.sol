@@ -84,6 +84,8 @@ library HashToBn254 {
     }
 
     /// @dev x³ + 3.
+    /// @param x Any word.
+    /// @return x³ + 3 modulo P, below P.
     function _rightSide(uint256 x) private pure returns (uint256) {
         return addmod(mulmod(mulmod(x, x, P), x, P), 3, P);
     }

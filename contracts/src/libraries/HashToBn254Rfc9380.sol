@@ -167,6 +167,10 @@ library HashToBn254Rfc9380 {
     }
 
     /// @dev The map of u < P. The caller has checked the inverse, which may be any word for d = 0.
+    /// @param u A field element, below P.
+    /// @param inverse 1/denominator(u).
+    /// @param hint The hint for u.
+    /// @return point The point.
     function _map(uint256 u, uint256 inverse, MapHint memory hint) private pure returns (Bn254.G1 memory point) {
         uint256 fourSquares = mulmod(mulmod(u, u, P), 4, P);
         // t = u·(1 - 4u²)·c3/d, below P.
@@ -192,6 +196,8 @@ library HashToBn254Rfc9380 {
     }
 
     /// @dev g(x) = x³ + 3.
+    /// @param x Any word.
+    /// @return x³ + 3 modulo P, below P.
     function _rightSide(uint256 x) private pure returns (uint256) {
         return addmod(mulmod(mulmod(x, x, P), x, P), 3, P);
     }
