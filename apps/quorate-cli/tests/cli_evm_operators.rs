@@ -9,15 +9,14 @@ use std::fs;
 
 use quorate_curve::{Backend, G1, Group};
 use quorate_evm::{
-    KeyGroup, MemberSet, Network, OperatorKey, QuorumSignature,
+    KeyGroup, MemberSet, Network, OperatorKey, Order, QuorumSignature,
     alloy_primitives::{Address, B256, Bytes, U256, uint},
     alloy_sol_types::SolCall,
     base::Table,
     bls12381,
     contract::{SettlementBn254G2, TaskNetwork},
-    digest::{Contract, KeyPossession, Results},
+    digest::{Contract, KeyPossession},
     gas::Measured,
-    quorum::{NONE, Store},
 };
 use run::{Folder, Ran, example, quorate, ran};
 use serde_json::{Value, json};
@@ -86,18 +85,19 @@ impl World {
 
 fn network(key_group: KeyGroup, keys: Vec<Bytes>) -> Network {
     let n = keys.len();
-    let Table { key_pages, weight_pages } = Table::new(key_group, n, n);
+    let Table { key_pages, weight_pages, weights } = Table::paged(key_group, vec![100; n], 1);
     Network {
         key_group,
         chain_id: 1,
         contract: CONTRACT.parse().unwrap(),
         nonce: 17,
+        table: 0,
         epoch: 3,
         required: 300,
         enough: 3,
         paid: 0,
         keys,
-        weights: vec![100; n],
+        weights,
         key_pages,
         weight_pages,
         bases: vec![],
@@ -120,14 +120,12 @@ fn bytes(value: &Value) -> Bytes {
 
 /// Whether the aggregate is what these signers sign, by the plan of it; and the plan makes calldata with it.
 fn settles(network: &Network, signers: &[usize], aggregate: &Value, results: &[B256]) {
-    let settlement = Contract { chain_id: network.chain_id, address: network.contract };
-    let Network { epoch, nonce, .. } = *network;
-    let signed = Results { settlement, epoch, nonce, deadline: DEADLINE, store: NONE, results };
     let signers: MemberSet = signers.iter().copied().collect();
-    let plan = network.plan_digests(&Measured::default(), &signers, vec![signed.digest()]).unwrap();
+    let order = Order { deadline: DEADLINE, ..Order::of(results) };
+    let plan = network.plan(&Measured::default(), &signers, order).unwrap();
     let signature = QuorumSignature::from_bytes(network.key_group, &bytes(aggregate)).unwrap();
     assert!(plan.verify(&signature).unwrap());
-    assert!(plan.call(Store::Nowhere, &signature, results).is_ok());
+    assert!(plan.call(&signature).is_ok());
 }
 
 /// Keys, registrations, signatures and their sum, in all groups; one key lies in a keystore, the others are plain.

@@ -32,6 +32,7 @@ abstract contract Bn254G2Keys is Quorums {
     error UnknownSum(uint256 kind);
 
     /// @dev A key has 128 bytes.
+    /// @return 128.
     function _keyBytes() internal pure override returns (uint256) {
         return 128;
     }
@@ -77,6 +78,8 @@ abstract contract Bn254G2Keys is Quorums {
 
     /// @dev The calldata offset of the next slope. 0 in Jacobian coordinates, and while the sum is the identity and
     /// loads its first key. In a sum by slopes, Z is 1 from the first key on.
+    /// @param accumulator Where in memory the sum lies.
+    /// @return slope The calldata offset, or 0.
     function _nextSlope(uint256 accumulator) private pure returns (uint256 slope) {
         assembly ("memory-safe") {
             slope := mul(mload(add(accumulator, 192)), iszero(iszero(mload(add(accumulator, 160)))))
