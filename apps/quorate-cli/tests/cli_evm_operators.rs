@@ -656,8 +656,44 @@ fn several_files_are_told_apart() {
 }
 
 #[test]
+fn an_epoch_has_calls_for_the_registrar() {
+    let folder = Folder::new();
+    let network = example("network.json");
+    let weights = folder.file("weights.json", "[10, 20, 30, 40]");
+    let epoch = |more: &[&str]| evm(&[&["epoch", "--network", &network, "--weights", &weights], more].concat(), "");
+    let report = epoch(&["--required", "60", "--json"]).exits(0).object();
+    assert_eq!((&report["epoch"], &report["enough"], &report["total"]), (&json!(4), &json!(3), &json!("100")));
+    assert_eq!(report["prepare"], json!([]));
+    let begin = SettlementBn254G2::beginCall::abi_decode(&bytes(&report["begin"])).unwrap();
+    assert_eq!((begin.threshold, begin.required.to::<u64>(), begin.weights.len()), (30, 60, 32));
+    let network: Network = serde_json::from_str(&fs::read_to_string(&network).unwrap()).unwrap();
+    let enter = SettlementBn254G2::enterCall::abi_decode(&bytes(&report["enter"])).unwrap();
+    assert_eq!((enter.head, enter.newest), (network.head().encode().unwrap(), network.newest()));
+    // More than two thirds of 100.
+    let page = epoch(&["--more-than", "2/3"]).exits(0).out;
+    assert!(page.contains("epoch      4: 4 members weigh 100\nrequired   67\n"), "{page}");
+    for (more, reason) in [
+        (&["--required", "101"][..], "found 101, but all members together weigh 100"),
+        (&["--required", "0"], "found 0, expected at least 1"),
+        (&["--more-than", "1"], "such as 2/3"),
+        (&["--more-than", "3/3"], "less than the whole"),
+        (&["--more-than", "x/3"], "two whole numbers"),
+        (&["--more-than", "1/2", "--required", "60"], "cannot be used with"),
+        (&[], "--required"),
+    ] {
+        epoch(more).exits(2).says(reason);
+    }
+    folder.file("weights.json", "{\"0\": 1}");
+    epoch(&["--required", "1"]).exits(2).says("expected a JSON list of numbers below 2^64");
+    folder.file("weights.json", "[1, 2");
+    epoch(&["--required", "1"]).exits(2).says("weights.json").says("line 1");
+    folder.file("weights.json", format!("{:?}", [1; 13]));
+    epoch(&["--required", "1"]).exits(2).says("weights: found 13, expected at most 12, the number of keys");
+}
+
+#[test]
 fn help_and_pages_fit_80_columns() {
-    for command in [&[][..], &["key"], &["register"], &["sign"], &["aggregate"], &["plan"]] {
+    for command in [&[][..], &["key"], &["register"], &["epoch"], &["sign"], &["aggregate"], &["plan"]] {
         let help = evm(&[command, &["--help"]].concat(), "").exits(0).out;
         for line in help.lines() {
             assert!(line.chars().count() <= 80, "{command:?}: {line}");

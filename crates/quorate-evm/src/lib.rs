@@ -24,6 +24,7 @@
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
+//! | [`epoch`] | the calls with which a registrar begins an epoch |
 //! | [`operator`] | an operator's key: what it registers, and what it signs |
 //! | [`collection`] | the members' signatures over one digest, verified and added up |
 //!
@@ -43,6 +44,7 @@ pub mod refresh;
 pub mod quorum;
 pub mod contract;
 pub mod network;
+pub mod epoch;
 pub mod operator;
 pub mod collection;
 
@@ -50,6 +52,7 @@ pub use alloy_primitives;
 pub use alloy_sol_types;
 pub use base::Base;
 pub use collection::{Collection, NotAdded};
+pub use epoch::{EpochCalls, EpochError, NextEpoch};
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
 pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};

@@ -1,10 +1,11 @@
 //! `quorate evm`: what operators and an aggregator of quorums on an EVM chain compute. Nothing here opens a network connection.
 //!
 //! ```text
-//! key -> register -> sign (each operator) -> aggregate -> plan (the aggregator)
+//! key -> register (each operator) -> epoch (the registrar) -> sign (each operator) -> aggregate -> plan (the aggregator)
 //! ```
 
 mod aggregate;
+mod epoch;
 mod key;
 mod plan;
 mod register;
@@ -34,7 +35,8 @@ use crate::exit::Result;
 
 /// Make operators' keys and signatures, and plan the quorums that an EVM contract settles
 ///
-/// An operator makes a key, registers it and signs results. An aggregator adds the signatures up and plans the transaction.
+/// An operator makes a key, registers it and signs results. The registrar begins epochs. An aggregator adds the signatures
+/// up and plans the transaction.
 /// Everything is computed from files and flags. Nothing connects to a chain.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
@@ -47,6 +49,7 @@ pub struct Arguments {
 enum Command {
     Key(key::Arguments),
     Register(register::Arguments),
+    Epoch(epoch::Arguments),
     Sign(sign::Arguments),
     Aggregate(aggregate::Arguments),
     Plan(plan::Arguments),
@@ -61,6 +64,7 @@ impl Arguments {
         match self.command {
             Command::Key(arguments) => arguments.run(),
             Command::Register(arguments) => arguments.run(),
+            Command::Epoch(arguments) => arguments.run(),
             Command::Sign(arguments) => arguments.run(),
             Command::Aggregate(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
