@@ -128,9 +128,9 @@ contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	contracts/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/slither-requirements.txt
 	@touch $@
 
-# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, so it needs npm 11, which links it.
+# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, which is a link in contracts/bin.
 slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
-	cd contracts && PATH="$$PWD/node_modules/.bin:$$PWD/.venv/bin:$$PATH" \
+	cd contracts && PATH="$$PWD/bin:$$PWD/.venv/bin:$$PATH" \
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
 
 contracts/.venv-halmos/bin/halmos: contracts/halmos-requirements.txt
@@ -138,9 +138,9 @@ contracts/.venv-halmos/bin/halmos: contracts/halmos-requirements.txt
 	contracts/.venv-halmos/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/halmos-requirements.txt
 	@touch $@
 
-# It builds the sources and the proofs alone, in folders of its own. It calls `forge` by name, so it needs npm 11.
+# It builds the sources and the proofs alone, in folders of its own. It calls `forge` by name, too.
 halmos: contracts/node_modules/.package-lock.json contracts/.venv-halmos/bin/halmos ## Proofs about the contracts for all inputs (a minute)
-	cd contracts && PATH="$$PWD/node_modules/.bin:$$PWD/.venv-halmos/bin:$$PATH" \
+	cd contracts && PATH="$$PWD/bin:$$PWD/.venv-halmos/bin:$$PATH" \
 		FOUNDRY_OUT=.halmos/out FOUNDRY_CACHE_PATH=.halmos/cache FOUNDRY_TEST=test/symbolic FOUNDRY_SCRIPT=test/symbolic \
 		halmos --forge-build-out .halmos/out --match-contract Symbolic --loop 40 --solver-timeout-assertion 120s
 

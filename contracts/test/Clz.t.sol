@@ -38,6 +38,11 @@ contract ClzCaller {
         (page,) = CodePages.open(nonce, kind);
     }
 
+    /// @notice Whether the probe's contract answers with this gas.
+    function answers(address probe, uint256 limit) external view returns (bool ok) {
+        (ok,) = probe.staticcall{gas: limit}(abi.encode(uint256(1)));
+    }
+
     function leadingZeros(address probe, uint256 word) external view returns (uint256) {
         (bool ok, bytes memory answer) = probe.staticcall(abi.encode(word));
         require(ok, "the probe answers");
@@ -97,6 +102,14 @@ contract ClzTest is Test {
             vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 1));
             caller.opens(1, uint8(kind));
         }
+    }
+
+    /// @notice The gas of the probe leaves room for prices that are many times as high.
+    function test_the_probe_needs_little() public {
+        caller.isAvailable();
+        address probe = vm.computeCreateAddress(address(caller), 1);
+        assertTrue(caller.answers(probe, 23) && !caller.answers(probe, 22), "23 gas");
+        assertTrue(Clz.PROBE_GAS > 100 * 23, "room");
     }
 
     function testFuzz_the_probe_counts_leading_zeros(uint256 word, uint256 shift) public {

@@ -14,6 +14,10 @@ import {Quorums} from "../Quorums.sol";
 ///
 /// Each member that changes costs about 1,040 gas, and the hash of each result about 15,000.
 ///
+/// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
+/// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
+/// of the call.
+///
 /// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
 /// need no check of their order.
 abstract contract Bls12381G2Keys is Quorums {

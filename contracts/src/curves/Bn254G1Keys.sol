@@ -15,6 +15,10 @@ import {Quorums} from "../Quorums.sol";
 ///
 /// Each member that changes costs about 380 gas if many change, and about 500 if few do. The check costs 14,600 gas
 /// more than with keys in G2.
+///
+/// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
+/// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
+/// of the call.
 abstract contract Bn254G1Keys is Quorums {
     /// @dev The prime of the field.
     uint256 private constant P = BN254_P;

@@ -22,6 +22,10 @@ import {Quorums} from "../Quorums.sol";
 ///   1,800 gas, and the inverse 1,700 once. Every sum but the identity has such a hint. It is cheaper from seven
 ///   members on, and where calldata is expensive.
 ///
+/// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
+/// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
+/// of the call.
+///
 /// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
 /// need no check of their order.
 abstract contract Bn254G2Keys is Quorums {

@@ -17,7 +17,7 @@ library Clz {
     /// is larger by this number.
     uint256 internal constant NONCES = 1;
 
-    /// @notice The gas with which the created contract is called: it needs 31 at Osaka's prices, and CLZ 5 of them. The
+    /// @notice The gas with which the created contract is called: it needs 23 at Osaka's prices, and CLZ 5 of them. The
     /// rest is for chains and times with higher prices.
     uint256 internal constant PROBE_GAS = 20_000;
 
