@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {Arrays} from "@openzeppelin/contracts/utils/Arrays.sol";
+
 /// @title Elects a task's performer by weight
 /// @notice The epoch's beacon and the task's id are hashed to a number below the total weight. The weights, added up in
 /// the order of their indices, cut the range of these numbers into intervals, one for each key. The key whose interval
@@ -22,17 +24,28 @@ library Leader {
         return uint256(keccak256(abi.encode(beacon, id))) % total;
     }
 
-    /// @notice The index that a number elects. A weight of zero is never elected. Costs about 210 gas for each index up
-    /// to the elected one.
+    /// @notice The running sums of weights: weights 2, 0 and 3 give 2, 2 and 5. Costs about 100 gas for each index.
     /// @param weights The weight of each index.
-    /// @param point The number.
-    /// @return The elected index.
-    function indexAt(uint64[] memory weights, uint256 point) internal pure returns (uint256) {
+    /// @return sums For each index, the sum of its weight and all weights before it.
+    function sumsOf(uint64[] memory weights) internal pure returns (uint256[] memory sums) {
+        sums = new uint256[](weights.length);
         uint256 sum = 0;
-        for (uint256 i = 0; i < weights.length; ++i) {
-            sum += weights[i];
-            if (point < sum) return i;
+        // Unchecked: fewer than 2^32 weights below 2^64 are added up.
+        unchecked {
+            for (uint256 i = 0; i < sums.length; ++i) {
+                sum += weights[i];
+                sums[i] = sum;
+            }
         }
-        revert PointOutside(point);
+    }
+
+    /// @notice The index that a number elects: the first one whose running sum is above it. A weight of zero is never
+    /// elected. Costs about 200 gas for each bit of the number of indices.
+    /// @param sums The running sums, from `sumsOf`.
+    /// @param point The number.
+    /// @return index The elected index.
+    function indexAt(uint256[] memory sums, uint256 point) internal pure returns (uint256 index) {
+        index = Arrays.upperBoundMemory(sums, point);
+        require(index < sums.length, PointOutside(point));
     }
 }

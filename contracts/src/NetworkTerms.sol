@@ -92,7 +92,7 @@ abstract contract NetworkTerms is ITaskNetwork {
     /// genesis + (e + 1) * epochLength.
     /// @return The epoch.
     function currentEpoch() public view returns (uint256) {
-        if (block.timestamp < genesis) revert NotStarted();
+        require(block.timestamp >= genesis, NotStarted());
         return (block.timestamp - genesis) / epochLength;
     }
 

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Epochs} from "./Epochs.sol";
+import {Leader} from "./Leader.sol";
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 
 /// @title The pool of rewards, and what performers and attesters are owed from it
@@ -23,7 +24,7 @@ abstract contract Rewards is Epochs {
 
     /// @dev Type of the digest that operators sign for a task.
     bytes32 private constant TASK_TYPEHASH = keccak256(
-        "quorate.task(uint256 chain,address network,uint256 epoch,bytes32 id,uint256 performer,bytes32 result,bool approved)"
+        "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)"
     );
 
     /// @dev The pool.
@@ -50,13 +51,13 @@ abstract contract Rewards is Epochs {
         nonReentrant
         returns (uint256 paid)
     {
-        if (block.timestamp < closesAt(epoch)) revert EpochOpen(epoch);
+        require(block.timestamp >= closesAt(epoch), EpochOpen(epoch));
         _taken(epoch);
         address operator = ownerOfKey(index);
-        if (operator == address(0)) revert UnknownKey(index);
+        require(operator != address(0), UnknownKey(index));
         uint64[] memory weights = verifier.weightsOf(epoch);
         // A key without a weight in the epoch was registered after the snapshot.
-        if (index >= weights.length) revert NotASigner(index);
+        require(index < weights.length, NotASigner(index));
         for (uint256 i = 0; i < signers.length; ++i) {
             paid += _claim(epoch, operator, index, weights[index], signers[i]);
         }
@@ -67,17 +68,17 @@ abstract contract Rewards is Epochs {
     /// @inheritdoc ITaskNetwork
     /// @dev Works in a pause. Reads all weights of the epoch to elect again, so the cost grows with the number of keys.
     function claimPerformances(uint256 epoch, Task[] calldata tasks) external nonReentrant {
-        _taken(epoch);
-        uint64[] memory weights = verifier.weightsOf(epoch);
+        bytes20 snapshotId = _taken(epoch);
+        uint256[] memory sums = Leader.sumsOf(verifier.weightsOf(epoch));
         uint256 reward = performerReward;
         _pool.owed -= SafeCast.toUint128(reward * tasks.length);
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
             bytes32 settlement = _settlements[task.id];
             // The lowest bit is one while the reward is owed. So equality says that it is this task, and not yet paid.
-            if (settlement != _digest(task, epoch) | bytes32(uint256(1))) revert NothingOwed(task.id);
+            require(settlement == _digest(epoch, snapshotId, task) | bytes32(uint256(1)), NothingOwed(task.id));
             _settlements[task.id] = settlement ^ bytes32(uint256(1));
-            if (_elected(weights, epoch, task.id) == task.performer) {
+            if (_elected(epoch, task.id, sums) == task.performer) {
                 address operator = ownerOfKey(task.performer);
                 emit PerformanceClaimed(operator, task.id, reward);
                 _pay(operator, reward);
@@ -89,8 +90,8 @@ abstract contract Rewards is Epochs {
     }
 
     /// @inheritdoc ITaskNetwork
-    function taskDigest(Task calldata task, uint256 epoch) external view returns (bytes32) {
-        return _digest(task, epoch);
+    function taskDigest(uint256 epoch, Task calldata task) external view returns (bytes32) {
+        return _digest(epoch, _taken(epoch), task);
     }
 
     /// @notice The pool of rewards.
@@ -125,21 +126,23 @@ abstract contract Rewards is Epochs {
     }
 
     /// @notice Whether exactly this task was settled in this epoch.
-    /// @param task The task.
     /// @param epoch The epoch.
+    /// @param task The task.
     /// @return Whether it was.
-    function isSettledAs(Task calldata task, uint256 epoch) external view returns (bool) {
+    function isSettledAs(uint256 epoch, Task calldata task) external view returns (bool) {
         bytes32 settlement = _settlements[task.id];
-        return settlement != 0 && (settlement | bytes32(uint256(1))) == (_digest(task, epoch) | bytes32(uint256(1)));
+        bytes32 digest = _digest(epoch, _snapshotId(epoch), task);
+        return settlement != 0 && (settlement | bytes32(uint256(1))) == (digest | bytes32(uint256(1)));
     }
 
     /// @notice Settles tasks in their order, and sets aside the rewards of each if the pool has enough for it. A task
     /// that the pool cannot pay for settles without rewards.
-    /// @param tasks The tasks.
     /// @param epoch The epoch of the tasks.
+    /// @param snapshotId The id of its snapshot.
+    /// @param tasks The tasks.
     /// @return digests What the quorum must have signed: one digest for each task.
     /// @return forSigners What was set aside for the signers of all tasks together.
-    function _settle(Task[] calldata tasks, uint256 epoch)
+    function _settle(uint256 epoch, bytes20 snapshotId, Task[] calldata tasks)
         internal
         returns (bytes32[] memory digests, uint256 forSigners)
     {
@@ -148,14 +151,14 @@ abstract contract Rewards is Epochs {
         uint256 free = funds.free;
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
-            if (_settlements[task.id] != 0) revert AlreadySettled(task.id);
+            require(_settlements[task.id] == 0, AlreadySettled(task.id));
             uint256 forPerformer = task.approved ? performerReward : 0;
             bool rewarded = free >= attesterReward + forPerformer;
             if (rewarded) {
                 free -= attesterReward + forPerformer;
                 forSigners += attesterReward;
             }
-            bytes32 digest = _digest(task, epoch);
+            bytes32 digest = _digest(epoch, snapshotId, task);
             digests[i] = digest;
             bytes32 settlement = digest | bytes32(uint256(1));
             _settlements[task.id] = rewarded && forPerformer != 0 ? settlement : settlement ^ bytes32(uint256(1));
@@ -185,13 +188,9 @@ abstract contract Rewards is Epochs {
         _pool.free = SafeCast.toUint128(_pool.free + amount);
     }
 
-    /// @dev What `taskDigest` returns.
-    function _digest(Task calldata task, uint256 epoch) internal view returns (bytes32) {
-        return keccak256(
-            abi.encode(
-                TASK_TYPEHASH, block.chainid, address(this), epoch, task.id, task.performer, task.result, task.approved
-            )
-        );
+    /// @dev What `taskDigest` returns. A task is encoded as its four fields, in their order.
+    function _digest(uint256 epoch, bytes20 snapshotId, Task calldata task) internal view returns (bytes32) {
+        return keccak256(abi.encode(TASK_TYPEHASH, block.chainid, address(this), epoch, snapshotId, task));
     }
 
     /// @dev Takes a signer's share from a record and marks it as claimed. The caller pays it.
@@ -200,14 +199,14 @@ abstract contract Rewards is Epochs {
         returns (uint256 amount)
     {
         bytes32 id = _recordId(epoch, signers);
-        if (index >> 3 >= signers.length || uint8(signers[index >> 3]) & (0x80 >> (index & 7)) == 0) {
-            revert NotASigner(index);
-        }
+        require(
+            index >> 3 < signers.length && uint8(signers[index >> 3]) & (0x80 >> (index & 7)) != 0, NotASigner(index)
+        );
         uint256 bits = _claimed[id][index >> 8];
         uint256 bit = _bit(index);
-        if (bits & bit != 0) revert AlreadyClaimed(id, index);
+        require(bits & bit == 0, AlreadyClaimed(id, index));
         Record memory record = _records[id];
-        if (record.weight == 0) revert UnknownRecord(id);
+        require(record.weight != 0, UnknownRecord(id));
         _claimed[id][index >> 8] = bits | bit;
         amount = record.amount * weight / record.weight;
         // Checked arithmetic. If the weights were not those that verification added up, a claim that goes below zero

@@ -100,13 +100,21 @@ abstract contract NetworkFixture is Test {
     {
         digests = new bytes32[](tasks.length);
         for (uint256 i = 0; i < tasks.length; ++i) {
-            digests[i] = network.taskDigest(tasks[i], epoch);
+            digests[i] = network.taskDigest(epoch, tasks[i]);
         }
     }
 
     function conflict(bytes32 id) internal pure returns (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) {
         a = ITaskNetwork.Task(id, 0, bytes32("yes"), true);
         b = ITaskNetwork.Task(id, 0, bytes32("no"), true);
+    }
+
+    function attested(uint256 epoch, uint256 index, ITaskNetwork.Task memory task, bytes memory proof)
+        internal
+        pure
+        returns (ITaskNetwork.Attestation memory)
+    {
+        return ITaskNetwork.Attestation(epoch, index, task, proof);
     }
 
     /// @notice The tokens that the network must hold for the first `count` operators and for everyone else.

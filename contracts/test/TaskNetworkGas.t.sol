@@ -40,7 +40,7 @@ contract TaskNetworkGasTest is NetworkRig {
     function test_gas_of_a_rejection() external {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "bad"));
         tasks[0].approved = false;
-        network.submitTasks(tasks, 0, _quorum(100));
+        network.submitTasks(0, tasks, _quorum(100));
         vm.snapshotGasLastCall("TaskNetwork", "submit 1 rejected task, 100 operators");
     }
 
@@ -63,7 +63,7 @@ contract TaskNetworkGasTest is NetworkRig {
         for (uint256 i = 0; i < count; ++i) {
             tasks[i] = taskFor(0, bytes32(seed * 100 + i));
         }
-        network.submitTasks(tasks, 0, _quorum(signers));
+        network.submitTasks(0, tasks, _quorum(signers));
     }
 
     function _quorum(uint256 signers) private pure returns (bytes memory) {

@@ -205,7 +205,7 @@ contract NetworkHandler is NetworkRig {
     function _submit(ITaskNetwork.Task[] memory tasks, uint256 epoch, uint256 mask) private {
         bytes memory quorum = quorumOf(tasks, epoch, mask);
         (, uint256 owed) = network.pool();
-        try network.submitTasks(tasks, epoch, quorum) {
+        try network.submitTasks(epoch, tasks, quorum) {
             for (uint256 i = 0; i < tasks.length; ++i) {
                 if (++_settlements[tasks[i].id] > 1) violation = "a task settled twice";
                 (, uint256 after_) = network.pool();
@@ -228,7 +228,7 @@ contract NetworkHandler is NetworkRig {
     /// @dev Whether a performer is owed. The lowest bit of the settlement's slot says so. The place of the mapping is
     /// found once, by trial.
     function _isOwed(ITaskNetwork.Task memory task, uint256 epoch) private view returns (bool) {
-        bytes32 digest = network.taskDigest(task, epoch) | bytes32(uint256(1));
+        bytes32 digest = network.taskDigest(epoch, task) | bytes32(uint256(1));
         for (uint256 slot = 0; slot < 24; ++slot) {
             bytes32 word = vm.load(address(network), keccak256(abi.encode(task.id, slot)));
             if (word | bytes32(uint256(1)) == digest) return word == digest;

@@ -273,7 +273,7 @@ contract TaskNetworkStakesTest is NetworkRig {
         vm.expectRevert(Pausable.EnforcedPause.selector);
         network.rotateKey("", "");
         vm.expectRevert(Pausable.EnforcedPause.selector);
-        network.submitTasks(tasks, 0, "");
+        network.submitTasks(0, tasks, "");
         network.requestWithdrawal(10e18);
         network.deregister();
         vm.stopPrank();

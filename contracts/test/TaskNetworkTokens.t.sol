@@ -102,7 +102,7 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
     function test_report_cannot_be_entered_by_submission_nor_snapshot() external {
         enter(1);
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
-        _arm(abi.encodeCall(network.submitTasks, (tasks, 0, quorumOf(tasks, 0, 3))));
+        _arm(abi.encodeCall(network.submitTasks, (0, tasks, quorumOf(tasks, 0, 3))));
         report("id", 0, 0, 0);
         _refused();
         _arm(abi.encodeCall(network.snapshot, ()));

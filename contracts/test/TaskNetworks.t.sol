@@ -117,7 +117,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes memory first = _single(a, 0, _secrets[index], page);
         bytes memory second = _single(b, 0, _secrets[index], page);
         vm.prank(REPORTER);
-        bounty = network.reportConflict(a, b, 0, index, first, second);
+        bounty = network.reportConflict(attested(0, index, a, first), attested(0, index, b, second));
         _snapshotGas();
     }
 
@@ -177,10 +177,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         uint256 mask
     ) internal returns (Members.Base memory result) {
         bytes memory quorum = _quorum(base, store, tasks, epoch, mask);
-        network.submitTasks(tasks, epoch, quorum);
+        network.submitTasks(epoch, tasks, quorum);
         _snapshotGas();
         for (uint256 i = 0; i < tasks.length; ++i) {
-            assertTrue(network.isSettledAs(tasks[i], epoch), "settled");
+            assertTrue(network.isSettledAs(epoch, tasks[i]), "settled");
         }
         result =
             Members.Base(store, uint32(epoch), uint96(_weightOf(mask, epoch)), keyOf(_secretOf(mask)), bitmap(mask));
@@ -202,7 +202,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function _refuse(ITaskNetwork.Task[] memory tasks, uint256 epoch, bytes memory quorum, bytes memory why) internal {
         vm.expectRevert(why);
-        network.submitTasks(tasks, epoch, quorum);
+        network.submitTasks(epoch, tasks, quorum);
     }
 
     function _snapshotGas() private {
@@ -311,7 +311,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     /// The weights that elect are those in the pages: the stakes, in units.
     function test_election_by_real_weights() external view {
-        bytes32 beacon = network.beaconOf(0);
+        bytes32 beacon = network.snapshotOf(0).beacon;
         for (uint256 t = 0; t < 40; ++t) {
             uint256 point = uint256(keccak256(abi.encode(beacon, bytes32(t)))) % 306;
             uint256 expected = 0;
@@ -355,10 +355,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         tasks[1].result = "forged";
         vm.expectRevert();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         assertTrue(!network.isSettled(tasks[0].id), "nothing settled");
         tasks = _tasks(0, 2, "false");
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_trap_replay() external {
@@ -366,7 +366,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes32[] memory digests = digestsOf(tasks, 0);
         bytes memory quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         uint256 state = vm.snapshotState();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, tasks[0].id));
         // If the tasks had not settled, the signature would be false in another epoch and on another chain.
         vm.revertToState(state);
@@ -374,13 +374,13 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshot();
         bytes memory later = _pack(Members.empty(), NONE, 1, bitmap(ALL), proofBy(_secretOf(ALL), digests));
         vm.expectRevert();
-        network.submitTasks(tasks, 1, later);
+        network.submitTasks(1, tasks, later);
         later = _pack(Members.empty(), NONE, 1, bitmap(ALL), proofBy(_secretOf(ALL), digestsOf(tasks, 1)));
-        network.submitTasks(tasks, 1, later);
+        network.submitTasks(1, tasks, later);
         vm.revertToState(state);
         vm.chainId(424242);
         vm.expectRevert();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_trap_quorum_too_light() external {
@@ -525,16 +525,16 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes memory first = _single(a, 0, _secrets[4], _keyPages[0]);
         bytes memory second = _single(b, 0, _secrets[5], _keyPages[0]);
         vm.expectRevert(_falseSignature());
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
         vm.expectRevert(_falseSignature());
-        network.reportConflict(b, a, 0, 4, second, first);
+        network.reportConflict(attested(0, 4, b, second), attested(0, 4, a, first));
         // The page does not hold the key, or no page is named and storage does not hold it.
         second = _single(b, 0, _secrets[4], 0);
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 4));
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
         assertTrue(!network.isSlashed(operator(4), "framed"), "no mark");
         second = _single(b, 0, _secrets[4], _keyPages[0]);
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
     }
 
     function test_pin_of_nothing_and_beyond() external {

@@ -9,8 +9,8 @@ import {IVerifier} from "./IVerifier.sol";
 /// Amounts are in the token's own units, times in seconds and weights in stake units. A key is named by its index in
 /// the verifier's key table.
 interface ITaskNetwork {
-    /// @notice A task with its result, as a quorum signs it. The signed digest also names the chain, the contract and
-    /// the epoch (`taskDigest`).
+    /// @notice A task with its result, as a quorum signs it. The signed digest also names the chain, the contract, the
+    /// epoch and the epoch's snapshot (`taskDigest`).
     struct Task {
         /// Names the task for good: an id settles once in the life of the contract, whatever the epoch.
         bytes32 id;
@@ -63,14 +63,18 @@ interface ITaskNetwork {
         uint16 bountyShare;
     }
 
-    /// @notice What is fixed for an epoch. One storage slot, which is all that a submission reads about the epoch.
+    /// @notice What is fixed for an epoch.
     struct Snapshot {
         /// The weight of all operators.
-        uint96 total;
+        uint256 total;
         /// A quorum must weigh more than this.
-        uint96 required;
-        /// The number of operators.
-        uint32 operators;
+        uint256 required;
+        /// The random word that elects performers.
+        bytes32 beacon;
+        /// Names the snapshot in every signed digest: the first 20 bytes of a hash of the beacon, of all weights, and
+        /// of all keys with their owners. If a reorganisation of the chain replaces a snapshot by another one, the id
+        /// is another one, too.
+        bytes20 id;
     }
 
     /// @notice What the signers of one bitmap earned together in one epoch. Both numbers shrink with each claim.
@@ -79,6 +83,18 @@ interface ITaskNetwork {
         uint128 amount;
         /// The weight of the signers who have not claimed yet.
         uint96 weight;
+    }
+
+    /// @notice A task that one key signed, with the signature.
+    struct Attestation {
+        /// The epoch for which the task was signed.
+        uint256 epoch;
+        /// The index of the key.
+        uint256 index;
+        /// The task.
+        Task task;
+        /// The key's signature over the task's digest, as `IVerifier.checkMember` takes it.
+        bytes proof;
     }
 
     /// @notice An operator joined.
@@ -116,7 +132,10 @@ interface ITaskNetwork {
     /// @param required A quorum must weigh more than this.
     /// @param operators The number of operators.
     /// @param beacon The random word that elects performers.
-    event EpochSnapshotted(uint256 indexed epoch, uint256 total, uint256 required, uint256 operators, bytes32 beacon);
+    /// @param id The snapshot's id, which every digest of the epoch names.
+    event EpochSnapshotted(
+        uint256 indexed epoch, uint256 total, uint256 required, uint256 operators, bytes32 beacon, bytes20 id
+    );
     /// @notice A task was settled.
     /// @param id The task's id.
     /// @param epoch The epoch whose weights decided.
@@ -143,20 +162,14 @@ interface ITaskNetwork {
     /// @param id The task's id.
     /// @param amount What it lost.
     event Penalised(address indexed operator, bytes32 indexed id, uint256 amount);
-    /// @notice An operator lost stake because its key signed two different tasks with one id in one epoch.
+    /// @notice An operator lost stake because it signed two tasks with one id that conflict.
     /// @param operator The operator.
     /// @param id The tasks' id.
-    /// @param epoch The epoch.
     /// @param amount What it lost, the bounty included.
     /// @param bounty What the reporter got of it.
     /// @param reporter Who reported the conflict.
     event Slashed(
-        address indexed operator,
-        bytes32 indexed id,
-        uint256 indexed epoch,
-        uint256 amount,
-        uint256 bounty,
-        address reporter
+        address indexed operator, bytes32 indexed id, uint256 amount, uint256 bounty, address indexed reporter
     );
     /// @notice The pool grew by a gift.
     /// @param from Who gave.
@@ -262,7 +275,7 @@ interface ITaskNetwork {
     /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
     /// @param index The key's index.
     error AlreadyClaimed(bytes32 record, uint256 index);
-    /// @notice The two tasks have different ids, or are one and the same task.
+    /// @notice The two tasks do not conflict, or not the same operator signed them.
     error NotConflicting();
     /// @notice Conflicts of the epoch can no longer be reported.
     /// @param epoch The epoch.
@@ -315,10 +328,10 @@ interface ITaskNetwork {
 
     /// @notice Settles tasks of the current or the previous epoch that one quorum signed. Anyone may call it, but not
     /// in a pause.
-    /// @param tasks The tasks, at least one.
     /// @param epoch The epoch whose weights decide.
+    /// @param tasks The tasks, at least one.
     /// @param quorum The quorum, packed as `Quorums` says. Its proof holds the sum of the signatures over all tasks.
-    function submitTasks(Task[] calldata tasks, uint256 epoch, bytes calldata quorum) external;
+    function submitTasks(uint256 epoch, Task[] calldata tasks, bytes calldata quorum) external;
 
     /// @notice Adds to the pool from which rewards are paid.
     /// @param amount Tokens to take from the caller. The pool gets what the network receives.
@@ -338,29 +351,20 @@ interface ITaskNetwork {
     /// @param tasks The tasks, exactly as they were settled.
     function claimPerformances(uint256 epoch, Task[] calldata tasks) external;
 
-    /// @notice Slashes an operator whose key signed two different tasks with one id in one epoch. The caller gets a
-    /// bounty.
-    /// @param first One task.
-    /// @param second The other task.
-    /// @param epoch The epoch for which both were signed.
-    /// @param index The index of the key.
-    /// @param firstProof The key's signature over the first task, as `IVerifier.checkMember` takes it.
-    /// @param secondProof The key's signature over the second task.
+    /// @notice Slashes an operator that signed two tasks with one id which conflict. In one epoch, any two different
+    /// tasks conflict. In two epochs, tasks conflict if they differ in result or verdict; the performer may differ,
+    /// because each epoch elects its own. Both keys must be the operator's. The caller gets a bounty.
+    /// @param first One task, with its signature.
+    /// @param second The other task, with its signature.
     /// @return bounty What the caller got.
-    function reportConflict(
-        Task calldata first,
-        Task calldata second,
-        uint256 epoch,
-        uint256 index,
-        bytes calldata firstProof,
-        bytes calldata secondProof
-    ) external returns (uint256 bounty);
+    function reportConflict(Attestation calldata first, Attestation calldata second) external returns (uint256 bounty);
 
-    /// @notice The digest that operators sign for a task. It names this chain, this contract and the epoch.
-    /// @param task The task.
+    /// @notice The digest that operators sign for a task. It names this chain, this contract, the epoch and the epoch's
+    /// snapshot. Reverts if the epoch has no snapshot.
     /// @param epoch The epoch.
+    /// @param task The task.
     /// @return The digest.
-    function taskDigest(Task calldata task, uint256 epoch) external view returns (bytes32);
+    function taskDigest(uint256 epoch, Task calldata task) external view returns (bytes32);
 
     /// @notice The performer that was elected for a task. Attesters check it before they sign.
     /// @param epoch The epoch.
