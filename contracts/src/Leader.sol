@@ -9,7 +9,7 @@ import {Arrays} from "@openzeppelin/contracts/utils/Arrays.sol";
 /// holds the number is elected. With weights 2, 0 and 3, the numbers 0 and 1 elect index 0, and 2 to 4 elect index 2.
 ///
 /// Once the beacon is known, anyone can compute the performer of any id. So whoever chooses an id after that chooses
-/// the performer. Fix ids before, or derive them from something that nobody can choose.
+/// the performer of a task. A quorum that does so can also fine the operator. Fix ids before, or derive them from something that nobody can choose.
 library Leader {
     /// @notice The weights do not add up to the total.
     /// @param point The number that no interval holds.

@@ -37,7 +37,7 @@ abstract contract NetworkTerms is ITaskNetwork {
     uint256 public immutable performerReward;
     /// @notice What the signers of a task get together.
     uint256 public immutable attesterReward;
-    /// @notice The part of the performer's stake that a rejected task costs, in 1/10,000.
+    /// @notice The part of the performer's stake that its first rejected task of an epoch costs, in 1/10,000.
     uint256 public immutable penaltyShare;
     /// @notice The part of an operator's stake that a conflict costs, in 1/10,000.
     uint256 public immutable slashShare;

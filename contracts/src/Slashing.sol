@@ -6,8 +6,8 @@ import {Leader} from "./Leader.sol";
 import {Rewards} from "./Rewards.sol";
 
 /// @title What an operator loses stake for
-/// @notice There are two reasons: a quorum rejects a task for which the operator was elected, or the operator signed
-/// two tasks with one id that conflict. What an operator loses goes to the pool, less the bounty for the reporter of a
+/// @notice There are two reasons: a quorum rejects a task for which the operator was elected, which costs it stake once
+/// in an epoch at most, or the operator signed two tasks with one id that conflict. What an operator loses goes to the pool, less the bounty for the reporter of a
 /// conflict.
 ///
 /// **The rule for attesters.** In one epoch, sign one digest for each id. In another epoch, sign an id again only with
@@ -20,6 +20,8 @@ import {Rewards} from "./Rewards.sol";
 abstract contract Slashing is Rewards {
     /// @dev Whether an operator was slashed for a conflict of this id.
     mapping(address operator => mapping(bytes32 id => bool)) private _slashed;
+    /// @dev Whether an operator paid for a rejected task of an epoch.
+    mapping(address operator => mapping(uint256 epoch => bool)) private _fined;
 
     /// @inheritdoc ITaskNetwork
     /// @dev Works in a pause, because stake can be withdrawn in a pause. An operator is slashed once for each id,
@@ -56,9 +58,21 @@ abstract contract Slashing is Rewards {
         return _slashed[operator][id];
     }
 
-    /// @notice Takes stake from the performers of rejected tasks. Reverts if a rejected task names a performer who was
-    /// not elected, so that no quorum can fine an operator of its choice. Reads the epoch's weights once, and only if a
-    /// task is rejected.
+    /// @notice Whether an operator paid for a rejected task of an epoch. It pays for no other task of that epoch.
+    /// @param operator The operator.
+    /// @param epoch The epoch.
+    /// @return Whether it paid.
+    function isFined(address operator, uint256 epoch) external view returns (bool) {
+        return _fined[operator][epoch];
+    }
+
+    /// @notice Takes stake from the performers of rejected tasks, and from each only for the first rejected task of the
+    /// epoch. Reverts if a rejected task names a performer who was not elected. Reads the epoch's weights once, and
+    /// only if a task is rejected.
+    ///
+    /// NOT protected: an operator from a quorum that wants to fine it. Whoever chooses ids after the snapshot finds one
+    /// that elects any operator it likes, in about as many tries as the operator's part of the weight is small. So a
+    /// dishonest quorum takes `penaltyShare` of the stake of every operator in every epoch, and no more.
     /// @param epoch The epoch of the tasks.
     /// @param tasks The tasks, of which the approved ones are skipped.
     function _penalise(uint256 epoch, Task[] calldata tasks) internal {
@@ -71,6 +85,8 @@ abstract contract Slashing is Rewards {
             if (sums.length == 0) sums = Leader.sumsOf(verifier.weightsOf(epoch));
             require(_elected(epoch, task.id, sums) == task.performer, NotElected(task.id, task.performer));
             address operator = ownerOfKey(task.performer);
+            if (_fined[operator][epoch]) continue;
+            _fined[operator][epoch] = true;
             uint256 amount = _seize(operator, penaltyShare);
             _addToPool(amount);
             emit Penalised(operator, task.id, amount);

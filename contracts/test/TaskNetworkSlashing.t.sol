@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {MockVerifier} from "./mocks/MockVerifier.sol";
+import {MockProofs, MockVerifier} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
 contract TaskNetworkSlashingTest is NetworkRig {
@@ -37,7 +37,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         network.claimPerformances(0, one(task));
     }
 
-    function test_a_quorum_cannot_fine_whom_it_likes() external {
+    function test_a_rejected_task_must_name_the_elected_performer() external {
         ITaskNetwork.Task memory task = taskFor(0, "bad");
         task.approved = false;
         task.performer = (task.performer + 1) % 3;
@@ -45,6 +45,52 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory quorum = quorumOf(tasks, 0, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotElected.selector, task.id, task.performer));
         network.submitTasks(0, tasks, quorum);
+    }
+
+    /// A quorum wants to fine operator 2. It tries ids until one elects operator 2, settles a rejected task with it, and
+    /// does so again. Nothing stops it, but the operator pays once in each epoch.
+    function test_finding_a_quorum_that_grinds_ids_fines_its_victim_once_an_epoch() external {
+        join(3, LEAST);
+        uint256 tries = 0;
+        uint256 stake = LEAST;
+        for (uint256 epoch = 1; epoch < 4; ++epoch) {
+            enter(epoch);
+            network.snapshot();
+            for (uint256 fines = 0; fines < 3; ++tries) {
+                ITaskNetwork.Task memory task = taskFor(epoch, bytes32(tries));
+                if (network.ownerOfKey(task.performer) != operator(3)) continue;
+                task.approved = false;
+                submit(task, epoch, 7);
+                ++fines;
+                assertTrue(network.isSettledAs(epoch, task), "settled");
+                assertTrue(network.isFined(operator(3), epoch), "fined");
+            }
+            stake -= stake / 20;
+            // The stake is below the minimum after the first fine, so from then on it waits to be paid out.
+            (uint256 pending,) = network.pendingOf(operator(3));
+            assertEq(network.stakeOf(operator(3)) + pending, stake, "a twentieth an epoch");
+            approve(operator(3), LEAST);
+            if (epoch < 3) this.comeBack(epoch);
+            stake += epoch < 3 ? LEAST : 0;
+        }
+        assertTrue(tries > 50, "ids that elect a light operator are rare, and easy to find");
+    }
+
+    /// Two epochs can settle at the same time. Each has a fine of its own, in either order.
+    function test_each_of_two_open_epochs_has_its_own_fine(bool later) external {
+        enter(1);
+        network.snapshot();
+        uint256 victim = taskFor(0, "0").performer;
+        for (uint256 k = 0; k < 4; ++k) {
+            uint256 epoch = k % 2 == (later ? 1 : 0) ? 0 : 1;
+            ITaskNetwork.Task memory task;
+            for (uint256 i = 0; task.id == 0 || task.performer != victim; ++i) {
+                task = taskFor(epoch, keccak256(abi.encode(k, i)));
+            }
+            task.approved = false;
+            submit(task, epoch, 7);
+        }
+        assertEq(network.stakeOf(operator(victim)), 90.25e18, "a twentieth, twice");
     }
 
     function test_a_performer_that_left_is_penalised_in_the_queue() external {
@@ -380,6 +426,14 @@ contract TaskNetworkSlashingTest is NetworkRig {
         approve(operator(i), amount);
         vm.prank(operator(i));
         network.addStake(amount);
+    }
+
+    /// Operator 3 registers again, with a new key.
+    function comeBack(uint256 name) external {
+        bytes memory key = keyNamed(1_000 + name);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(3), key));
+        vm.prank(operator(3));
+        network.register(key, proof, LEAST);
     }
 
     /// An external function, so that `expectRevert` meets one call and not the views that make the proofs.

@@ -18,7 +18,8 @@ interface ITaskNetwork {
         uint256 performer;
         /// A hash of the result. The contracts do not know what it hashes.
         bytes32 result;
-        /// Whether the attesters found the result right. A rejected task costs its performer stake.
+        /// The verdict: whether the attesters found the result right. A rejected task costs its performer stake, but
+        /// only the first one of its tasks that are rejected in an epoch.
         bool approved;
     }
 
@@ -55,7 +56,8 @@ interface ITaskNetwork {
         uint128 performerReward;
         /// What the signers of a task get together. They share it by weight.
         uint128 attesterReward;
-        /// The part of the performer's stake that a rejected task costs, in 1/10,000.
+        /// The part of the performer's stake that its first rejected task of an epoch costs, in 1/10,000. A dishonest
+        /// quorum can take this part from every operator in every epoch.
         uint16 penaltyShare;
         /// The part of an operator's stake that a conflict costs, in 1/10,000; not zero.
         uint16 slashShare;
