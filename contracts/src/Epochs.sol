@@ -62,7 +62,7 @@ abstract contract Epochs is Stakes {
     /// @dev Reads all weights of the epoch, so the cost grows with the number of keys.
     function performerOf(uint256 epoch, bytes32 id) external view returns (uint256) {
         _taken(epoch);
-        return _elected(epoch, id, Leader.sumsOf(verifier.weightsOf(epoch)));
+        return _elected(epoch, id, Leader.sumsOf(_weights(epoch)));
     }
 
     /// @notice What is fixed for an epoch whose tasks can settle now. Reverts for any epoch but the current and the
@@ -73,18 +73,15 @@ abstract contract Epochs is Stakes {
     function _open(uint256 epoch) internal view returns (bytes20 id, uint256 required) {
         uint256 current = currentEpoch();
         require(epoch <= current && epoch + 1 >= current, EpochClosed(epoch));
-        Fixed memory terms = _fixed[epoch];
-        require(terms.total != 0, NotSnapshotted(epoch));
-        return (terms.id, _requiredOf(terms.total));
+        return (_taken(epoch), _requiredOf(_fixed[epoch].total));
     }
 
     /// @notice The id of an epoch's snapshot. Reverts if there is none.
     /// @param epoch The epoch.
     /// @return The id.
     function _taken(uint256 epoch) internal view returns (bytes20) {
-        Fixed memory terms = _fixed[epoch];
-        require(terms.total != 0, NotSnapshotted(epoch));
-        return terms.id;
+        require(_fixed[epoch].total != 0, NotSnapshotted(epoch));
+        return _fixed[epoch].id;
     }
 
     /// @notice The id of an epoch's snapshot; zero if there is none.
@@ -92,6 +89,13 @@ abstract contract Epochs is Stakes {
     /// @return The id.
     function _snapshotId(uint256 epoch) internal view returns (bytes20) {
         return _fixed[epoch].id;
+    }
+
+    /// @notice The weights of an epoch.
+    /// @param epoch The epoch, which has a snapshot.
+    /// @return The weight of each index.
+    function _weights(uint256 epoch) internal view returns (uint64[] memory) {
+        return verifier.weightsOf(epoch);
     }
 
     /// @notice The index of the performer elected for an id.

@@ -82,7 +82,7 @@ abstract contract Slashing is Rewards {
             if (task.approved) continue;
             // The call happens once, because an epoch with a snapshot has weights.
             // slither-disable-next-line calls-loop
-            if (sums.length == 0) sums = Leader.sumsOf(verifier.weightsOf(epoch));
+            if (sums.length == 0) sums = Leader.sumsOf(_weights(epoch));
             require(_elected(epoch, task.id, sums) == task.performer, NotElected(task.id, task.performer));
             address operator = ownerOfKey(task.performer);
             if (_fined[operator][epoch]) continue;

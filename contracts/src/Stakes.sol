@@ -217,10 +217,15 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @return received What the network's balance grew by, which is less if the token keeps a fee. Reverts if it is
     /// zero.
     function _pull(uint256 amount) internal returns (uint256 received) {
-        uint256 before = token.balanceOf(address(this));
+        uint256 before = _balance();
         token.safeTransferFrom(msg.sender, address(this), amount);
-        received = token.balanceOf(address(this)) - before;
+        received = _balance() - before;
         require(received != 0, ZeroAmount());
+    }
+
+    /// @dev The tokens that the network holds.
+    function _balance() private view returns (uint256) {
+        return token.balanceOf(address(this));
     }
 
     /// @dev Sends tokens. Does nothing for an amount of zero.

@@ -48,14 +48,10 @@ contract TaskNetworkGasTest is NetworkRig {
         fund(1000e18);
         _submit(1, 1, 100);
         enter(2);
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap((1 << 100) - 1);
-        network.claimAttestations(0, 0, signers);
-        vm.snapshotGasLastCall("TaskNetwork", "claim 1 record, the first, 100 operators");
-        network.claimAttestations(0, 1, signers);
-        vm.snapshotGasLastCall("TaskNetwork", "claim 1 record, a later, 100 operators");
-        network.claimPerformances(0, one(taskFor(0, bytes32(uint256(100)))));
-        vm.snapshotGasLastCall("TaskNetwork", "claim 1 performance, 100 operators");
+        tallyMask(0, (1 << 100) - 1);
+        ITaskNetwork.Share[] memory shares = shareOf(0, 0);
+        network.claim(0, shares);
+        vm.snapshotGasLastCall("TaskNetwork", "claim an epoch, 100 operators");
     }
 
     function _submit(uint256 seed, uint256 count, uint256 signers) private {

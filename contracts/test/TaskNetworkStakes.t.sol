@@ -290,12 +290,10 @@ contract TaskNetworkStakesTest is NetworkRig {
         submit(task, 0, 1);
         vm.prank(ADMIN);
         network.pause();
-        network.claimPerformances(0, one(task));
         enter(2);
         network.snapshot();
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap(1);
-        assertEq(network.claimAttestations(0, 0, signers), ATTESTERS, "claimed");
+        tally(0, one(task), masks(1));
+        assertEq(claim(0, 0), ATTESTERS + PERFORMER, "claimed");
         assertTrue(report("conflict", 0, 0, 0) != 0, "reported");
         vm.prank(ADMIN);
         network.unpause();

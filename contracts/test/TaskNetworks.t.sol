@@ -274,39 +274,33 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(token.balanceOf(address(network)), liabilities(N), "conserved");
     }
 
-    /// @dev Every signer claims from every record of epoch 0 of the life, in an arbitrary order.
+    /// @dev All records and performances of epoch 0 of the life are tallied in two steps, and everybody claims.
     function _claimAll() private {
-        uint256[3] memory masks = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
+        uint256[3] memory quorums = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
         uint256[3] memory tasks = [uint256(2), 5, 3];
+        uint256[N] memory fair;
         enter(2);
-        for (uint256 j = 0; j < masks.length; ++j) {
-            assertEq(network.recordOf(0, bitmap(masks[j])).amount, tasks[j] * ATTESTERS, "a record");
-            uint256 paid = 0;
-            for (uint256 k = 0; k < N; ++k) {
-                uint256 i = (7 * k + 5) % N;
-                bytes[] memory signers = new bytes[](1);
-                signers[0] = bitmap(masks[j]);
-                if (masks[j] >> i & 1 == 0) {
-                    vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotASigner.selector, i));
-                    network.claimAttestations(0, i, signers);
-                    continue;
-                }
-                uint256 balance = token.balanceOf(operator(i));
-                uint256 share = network.claimAttestations(0, i, signers);
-                assertEq(token.balanceOf(operator(i)), balance + share, "to the owner of the key");
-                uint256 fair = tasks[j] * ATTESTERS * (20 + i) / _weightOf(masks[j], 0);
-                assertTrue(share <= fair + N && share + N >= fair, "by weight");
-                paid += share;
+        bytes[] memory signers = new bytes[](2);
+        for (uint256 j = 0; j < quorums.length; ++j) {
+            assertEq(network.recordOf(0, bitmap(quorums[j])).amount, tasks[j] * ATTESTERS, "a record");
+            if (j != 0) signers[j - 1] = bitmap(quorums[j]);
+            for (uint256 i = 0; i < N; ++i) {
+                if (quorums[j] >> i & 1 == 1) fair[i] += tasks[j] * ATTESTERS * (20 + i) / _weightOf(quorums[j], 0);
             }
-            assertEq(paid, tasks[j] * ATTESTERS, "all of it");
         }
         ITaskNetwork.Task[] memory performed = _tasks(0, 3, "the same");
-        address first = network.ownerOfKey(performed[0].performer);
-        uint256 before = token.balanceOf(first);
-        network.claimPerformances(0, performed);
-        assertTrue(token.balanceOf(first) >= before + PERFORMER, "a performer");
+        for (uint256 k = 0; k < performed.length; ++k) {
+            fair[performed[k].performer] += PERFORMER;
+        }
+        tallyMask(0, quorums[0]);
+        tally(0, performed, signers);
+        for (uint256 i = 0; i < N; ++i) {
+            uint256 balance = token.balanceOf(operator(i));
+            assertEq(claim(0, i), fair[i], "by weight");
+            assertEq(token.balanceOf(operator(i)), balance + fair[i], "to the owner of the key");
+        }
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, performed[0].id));
-        network.claimPerformances(0, performed);
+        network.tally(0, performed, _noSigners, _earned[0]);
     }
 
     /// The weights that elect are those in the pages: the stakes, in units.
@@ -334,11 +328,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
             abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 20 + 21 + 22 + 23 + 24 + 25 + 26 + 27, 204);
         _refuse(tasks, 0, _quorum(Members.empty(), NONE, tasks, 0, few), why);
         enter(2);
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap(mask);
-        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotASigner.selector, index));
-        network.claimAttestations(0, index, signers);
-        network.claimAttestations(0, 0, signers);
+        tallyMask(0, mask);
+        assertEq(_earned[0].length, index, "the young key has no share");
+        assertEq(claim(0, 0), uint256(ATTESTERS) * 20 / 306, "the others share it");
     }
 
     // Traps.

@@ -79,11 +79,11 @@ interface ITaskNetwork {
         bytes20 id;
     }
 
-    /// @notice What the signers of one bitmap earned together in one epoch. Both numbers shrink with each claim.
+    /// @notice What the signers of one bitmap earned together in one epoch, until it is tallied.
     struct Record {
-        /// Tokens that are not claimed yet.
+        /// Tokens that are set aside for the signers.
         uint128 amount;
-        /// The weight of the signers who have not claimed yet.
+        /// The weight of the signers.
         uint96 weight;
     }
 
@@ -97,6 +97,16 @@ interface ITaskNetwork {
         Task task;
         /// The key's signature over the task's digest, as `IVerifier.checkMember` takes it.
         bytes proof;
+    }
+
+    /// @notice What a key earned in an epoch, with the proof that the epoch's tally says so.
+    struct Share {
+        /// The epoch.
+        uint256 epoch;
+        /// What the key earned in the epoch, as the last event `Tallied` of the epoch says.
+        uint256 amount;
+        /// The Merkle proof: the hashes beside the way from the key's leaf to the epoch's root.
+        bytes32[] proof;
     }
 
     /// @notice An operator joined.
@@ -155,7 +165,7 @@ interface ITaskNetwork {
     );
     /// @notice A quorum signed the tasks of one submission.
     /// @param epoch The epoch whose weights decided.
-    /// @param signers The quorum's bitmap. Signers pass it when they claim.
+    /// @param signers The quorum's bitmap. `tally` takes it.
     /// @param weight The quorum's weight.
     /// @param amount What was set aside for the signers of these tasks.
     event Attested(uint256 indexed epoch, bytes signers, uint256 weight, uint256 amount);
@@ -177,24 +187,18 @@ interface ITaskNetwork {
     /// @param from Who gave.
     /// @param amount What the network received.
     event Funded(address indexed from, uint256 amount);
-    /// @notice A signer was paid its share of a record.
-    /// @param operator The signer.
-    /// @param epoch The epoch of the record.
-    /// @param index The index of the key that signed.
-    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
+    /// @notice Records and performances of an epoch were added up.
+    /// @param epoch The epoch.
+    /// @param root The root of the Merkle tree over what each key earned (`ShareTree`).
+    /// @param returned What went back to the pool: rounding, and rewards for performers who were not elected.
+    /// @param earned What each index earned in the epoch by this tally and all before it.
+    event Tallied(uint256 indexed epoch, bytes32 root, uint256 returned, uint256[] earned);
+    /// @notice The owner of a key was paid what the key earned in an epoch.
+    /// @param operator The owner.
+    /// @param epoch The epoch.
+    /// @param index The index of the key.
     /// @param amount What was paid.
-    event AttestationClaimed(
-        address indexed operator, uint256 indexed epoch, uint256 indexed index, bytes32 record, uint256 amount
-    );
-    /// @notice The performer of an approved task was paid.
-    /// @param operator The performer.
-    /// @param id The task's id.
-    /// @param amount What was paid.
-    event PerformanceClaimed(address indexed operator, bytes32 indexed id, uint256 amount);
-    /// @notice A performer's reward went back to the pool, because the task named a performer who was not elected.
-    /// @param id The task's id.
-    /// @param amount What went back.
-    event PerformanceReturned(bytes32 indexed id, uint256 amount);
+    event Claimed(address indexed operator, uint256 indexed epoch, uint256 indexed index, uint256 amount);
 
     /// @notice A parameter of the constructor is not allowed.
     /// @param what The parameter's name.
@@ -247,7 +251,7 @@ interface ITaskNetwork {
     /// @notice The epoch is neither the current nor the previous one, so its tasks cannot settle.
     /// @param epoch The epoch.
     error EpochClosed(uint256 epoch);
-    /// @notice Tasks of the epoch can still settle, so its signers cannot claim yet.
+    /// @notice Tasks of the epoch can still settle, so its rewards cannot be tallied yet.
     /// @param epoch The epoch.
     error EpochOpen(uint256 epoch);
     /// @notice A submission without tasks.
@@ -264,19 +268,25 @@ interface ITaskNetwork {
     /// @param performer The index that the task names.
     error NotElected(bytes32 id, uint256 performer);
     /// @notice The performer of this task is owed nothing: the task was not settled as it was passed, not rewarded, not
-    /// approved, or is paid.
+    /// approved, or is tallied.
     /// @param id The task's id.
     error NothingOwed(bytes32 id);
-    /// @notice Nothing is set aside for these signers in this epoch, or all weight among them has claimed.
+    /// @notice Nothing is set aside for these signers in this epoch, or it is tallied.
     /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
     error UnknownRecord(bytes32 record);
-    /// @notice The key is not among the signers of the bitmap.
+    /// @notice A tally of no record and no task.
+    error NothingToTally();
+    /// @notice The amounts that were passed are not those of the epoch's last tally.
+    /// @param epoch The epoch.
+    error NotTheLastTally(uint256 epoch);
+    /// @notice The epoch's last tally does not say that the key earned this amount.
+    /// @param epoch The epoch.
     /// @param index The key's index.
-    error NotASigner(uint256 index);
-    /// @notice The key's owner was paid its share of this record.
-    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
+    error NotEarned(uint256 epoch, uint256 index);
+    /// @notice The key's owner was paid all of this amount.
+    /// @param epoch The epoch.
     /// @param index The key's index.
-    error AlreadyClaimed(bytes32 record, uint256 index);
+    error AlreadyClaimed(uint256 epoch, uint256 index);
     /// @notice The two tasks do not conflict, or not the same operator signed them.
     error NotConflicting();
     /// @notice Conflicts of the epoch can no longer be reported.
@@ -339,19 +349,26 @@ interface ITaskNetwork {
     /// @param amount Tokens to take from the caller. The pool gets what the network receives.
     function fund(uint256 amount) external;
 
-    /// @notice Pays a signer its share of what quorums earned in an epoch, once the epoch can settle nothing more.
-    /// Anyone may call it; the owner of the key is paid.
+    /// @notice Adds up what keys earned in an epoch that can settle nothing more: the shares of signers, and the
+    /// rewards of elected performers. Each record and each task is added once. Anyone may call it, for some or for all
+    /// that an epoch holds, and again for the rest.
     /// @param epoch The epoch.
-    /// @param index The index of the key that signed.
-    /// @param signers The bitmaps of the quorums, as the event `Attested` names them.
-    /// @return paid What was paid.
-    function claimAttestations(uint256 epoch, uint256 index, bytes[] calldata signers) external returns (uint256 paid);
+    /// @param tasks Approved tasks, exactly as they were settled. If a task names a performer who was not elected, its
+    /// reward goes back to the pool.
+    /// @param signers Bitmaps of quorums, as the event `Attested` names them.
+    /// @param earned What each index earned by the tallies before, as the last event `Tallied` of the epoch says. Empty
+    /// if there was none.
+    /// @return root The root of the Merkle tree over what each index earned.
+    function tally(uint256 epoch, Task[] calldata tasks, bytes[] calldata signers, uint256[] calldata earned)
+        external
+        returns (bytes32 root);
 
-    /// @notice Pays the elected performers of approved tasks. If a task names a performer who was not elected, its
-    /// reward goes back to the pool. Anyone may call it; the owners of the performers' keys are paid.
-    /// @param epoch The epoch in which the tasks were settled.
-    /// @param tasks The tasks, exactly as they were settled.
-    function claimPerformances(uint256 epoch, Task[] calldata tasks) external;
+    /// @notice Pays what a key earned in epochs that were tallied, less what was paid before. Anyone may call it; the
+    /// owner of the key is paid.
+    /// @param index The index of the key.
+    /// @param shares What the key earned, by epoch.
+    /// @return paid What was paid.
+    function claim(uint256 index, Share[] calldata shares) external returns (uint256 paid);
 
     /// @notice Slashes an operator that signed two tasks with one id which conflict. In one epoch, any two different
     /// tasks conflict. In two epochs, tasks conflict if they differ in result or verdict; the performer may differ,
