@@ -6,7 +6,7 @@ import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 import {Stakes} from "./Stakes.sol";
 
 /// @title Epochs: weights that are fixed once for each, and the performers they elect
-/// @notice A snapshot reads one cold storage slot for each operator, about 2,500 gas. Publishing the weights costs
+/// @notice A snapshot reads one cold storage slot for each operator, about 2,600 gas. Publishing the weights costs
 /// about 2,100 gas for each key that was ever registered.
 ///
 /// Each snapshot has an id, a hash of everything that decides which performer an attester expects: the beacon, the

@@ -24,17 +24,20 @@ library Leader {
         return uint256(keccak256(abi.encode(beacon, id))) % total;
     }
 
-    /// @notice The running sums of weights: weights 2, 0 and 3 give 2, 2 and 5. Costs about 100 gas for each index.
-    /// @param weights The weight of each index.
+    /// @notice The running sums of weights: weights 2, 0 and 3 give 2, 2 and 5. Costs about 50 gas for each index.
+    /// @param weights The weight of each index. Afterwards this memory holds the sums, so nobody must read it as
+    /// weights again: a second array would make memory dearer.
     /// @return sums For each index, the sum of its weight and all weights before it.
     function sumsOf(uint64[] memory weights) internal pure returns (uint256[] memory sums) {
-        sums = new uint256[](weights.length);
-        uint256 sum = 0;
-        // Unchecked: fewer than 2^32 weights below 2^64 are added up.
-        unchecked {
-            for (uint256 i = 0; i < sums.length; ++i) {
-                sum += weights[i];
-                sums[i] = sum;
+        // Assembly, because the compiler takes both for different types. Each element has a word of its own, and fewer
+        // than 2^32 weights below 2^64 are added up.
+        assembly ("memory-safe") {
+            sums := weights
+            let sum := 0
+            let end := add(weights, shl(5, add(mload(weights), 1)))
+            for { let next := add(weights, 0x20) } lt(next, end) { next := add(next, 0x20) } {
+                sum := add(sum, mload(next))
+                mstore(next, sum)
             }
         }
     }

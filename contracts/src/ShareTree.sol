@@ -14,32 +14,37 @@ library ShareTree {
     /// @return root The root; zero for no amounts.
     function rootOf(uint256[] memory amounts) internal pure returns (bytes32 root) {
         if (amounts.length == 0) return 0;
+        // The nodes are a queue: it begins with the leaves, leaf 0 first, and each step takes two nodes and appends
+        // their parent. A ring of n words holds it, because step s writes to word s, which an earlier step or this one
+        // has read. Less memory costs less gas, since the price of memory grows with its square.
+        //
         // Assembly, because a tally hashes every index of the epoch once or twice: in Solidity that costs four times as
-        // much. The nodes lie behind the free memory pointer, and nothing is allocated before the root is read.
+        // much. The ring lies behind the free memory pointer, and nothing is allocated before the root is read.
         assembly ("memory-safe") {
-            let count := mload(amounts)
-            let nodes := mload(0x40)
-            let node := add(nodes, shl(5, sub(shl(1, count), 1)))
-            for { let i := 0 } lt(i, count) { i := add(i, 1) } {
-                mstore(0x00, i)
-                mstore(0x20, mload(add(amounts, shl(5, add(i, 1)))))
+            let size := shl(5, mload(amounts))
+            let ring := mload(0x40)
+            let end := add(ring, size)
+            for { let place := 0 } lt(place, size) { place := add(place, 0x20) } {
+                mstore(0x00, shr(5, place))
+                mstore(0x20, mload(add(add(amounts, 0x20), place)))
                 mstore(0x00, keccak256(0x00, 0x40))
-                node := sub(node, 0x20)
-                mstore(node, keccak256(0x00, 0x20))
+                mstore(add(ring, place), keccak256(0x00, 0x20))
             }
-            // `node` is the last leaf's. The children of the node before it are the last two nodes.
-            let child := add(nodes, shl(5, sub(shl(1, count), 1)))
-            for {} gt(node, nodes) {} {
-                node := sub(node, 0x20)
-                child := sub(child, 0x40)
-                let left := mload(child)
-                let right := mload(add(child, 0x20))
+            let read := ring
+            let write := ring
+            for { let last := sub(end, 0x20) } lt(write, last) { write := add(write, 0x20) } {
+                let right := mload(read)
+                read := add(read, 0x20)
+                if eq(read, end) { read := ring }
+                let left := mload(read)
+                read := add(read, 0x20)
+                if eq(read, end) { read := ring }
                 let swap := mul(xor(left, right), lt(right, left))
                 mstore(0x00, xor(left, swap))
                 mstore(0x20, xor(right, swap))
-                mstore(node, keccak256(0x00, 0x40))
+                mstore(write, keccak256(0x00, 0x40))
             }
-            root := mload(nodes)
+            root := mload(read)
         }
     }
 

@@ -11,18 +11,13 @@ import {NetworkTerms} from "./NetworkTerms.sol";
 /// @title Operators, their keys and their stake
 /// @notice A registered operator has a seat. A seat is one storage slot with the operator's stake and key, and a
 /// snapshot reads nothing else of an operator. Every seat holds at least the minimum stake. Stake that is withdrawn
-/// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out.
+/// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out. If all
+/// seats are taken, whoever stakes a tenth more than the lightest seat takes its place.
 ///
 /// NOT supported: tokens whose balances change by themselves (rebasing), and tokens of which there are 2^128 units or
 /// more.
 abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
-
-    /// @notice How many keys the network ever takes. Replaced keys count, and keys of operators who left. Each snapshot
-    /// publishes a weight for all of them in one transaction. Without a bound, someone who joins and leaves often
-    /// enough could make snapshots too expensive. With the bound, the operators who are there then go on, and nobody
-    /// else joins.
-    uint256 public constant MAXIMUM_KEYS = 6_000;
 
     /// @notice A registered operator.
     struct Seat {
@@ -62,6 +57,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     Roster private _roster;
 
     /// @inheritdoc ITaskNetwork
+    /// @dev If all seats are taken, it reads all of them to find the lightest, about 2,400 gas for each.
     function register(bytes calldata key, bytes calldata proof, uint256 amount)
         external
         whenNotPaused
@@ -69,11 +65,11 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         returns (uint256 index)
     {
         require(_seatOf[msg.sender] == 0, AlreadyRegistered(msg.sender));
-        require(_seats.length < maximumOperators, SeatsFull());
         // The verifier calls no other contract. The token may, and the guard stops it.
         // slither-disable-next-line reentrancy-no-eth
         index = _newKey(key, proof);
         uint128 stake = _checkedStake(_pull(amount));
+        if (_seats.length >= maximumOperators) _outbid(stake);
         _seats.push(Seat(stake, uint32(index), uint64(block.timestamp)));
         _seatOf[msg.sender] = _seats.length;
         emit Registered(msg.sender, index, stake);
@@ -111,7 +107,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         require(amount != 0, ZeroAmount());
         uint256 stake = seat.stake;
         uint256 left = amount > stake ? 0 : stake - amount;
-        require(left >= minimumStake, StakeTooSmall(left, minimumStake));
+        _checkMinimum(left);
         seat.stake = uint128(left);
         _enqueue(msg.sender, amount);
     }
@@ -236,7 +232,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @dev Has the verifier admit a key of the caller.
     function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
         Roster memory roster = _roster;
-        require(roster.keys < MAXIMUM_KEYS, TableFull());
+        require(roster.keys < maximumKeys, TableFull());
         // slither-disable-next-line reentrancy-no-eth,reentrancy-benign
         index = verifier.admit(msg.sender, key, proof);
         require(_owners[index] == address(0) && index < type(uint32).max, IndexReused(index));
@@ -244,6 +240,22 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         if (index >= roster.keys) roster.keys = uint32(index + 1);
         roster.digest = bytes28(keccak256(abi.encode(roster.digest, index, msg.sender, keccak256(key))));
         _roster = roster;
+    }
+
+    /// @dev Gives up the lightest seat, or one of them, for a newcomer with a tenth more stake. The seat's stake waits
+    /// to be paid out, so it can still be slashed.
+    function _outbid(uint256 stake) private {
+        uint256 lightest = 0;
+        uint256 least = type(uint256).max;
+        uint256 count = _seats.length;
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 held = _seats[i].stake;
+            if (held < least) (lightest, least) = (i, held);
+        }
+        // A tenth more, rounded up.
+        least += (least + 9) / 10;
+        require(stake >= least, SeatsFull(least));
+        _vacate(_owners[_seats[lightest].key]);
     }
 
     /// @dev Gives up a seat: the last seat moves to its place, and its stake waits to be paid out.
@@ -279,10 +291,15 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         return _seats[seat - 1];
     }
 
+    /// @dev Reverts if a stake is below the minimum.
+    function _checkMinimum(uint256 stake) private view {
+        require(stake >= minimumStake, StakeTooSmall(stake, minimumStake));
+    }
+
     /// @dev Reverts if a stake is below the minimum, or too large for a snapshot to weigh. So no stake can stop
     /// snapshots.
     function _checkedStake(uint256 stake) private view returns (uint128) {
-        require(stake >= minimumStake, StakeTooSmall(stake, minimumStake));
+        _checkMinimum(stake);
         require(stake <= type(uint128).max && stake / unit <= type(uint64).max, StakeTooLarge(stake));
         return uint128(stake);
     }

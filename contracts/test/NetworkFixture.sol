@@ -27,7 +27,7 @@ abstract contract NetworkFixture is Test {
     TaskNetwork internal network;
 
     /// @dev The parameters without the verifier, which is made for the network's address.
-    function parameters() internal view returns (ITaskNetwork.Parameters memory) {
+    function parameters() internal view virtual returns (ITaskNetwork.Parameters memory) {
         return ITaskNetwork.Parameters({
             token: token,
             verifier: IVerifier(address(0)),

@@ -44,16 +44,6 @@ contract TaskNetworkGasTest is NetworkRig {
         vm.snapshotGasLastCall("TaskNetwork", "submit 1 rejected task, 100 operators");
     }
 
-    function test_gas_of_claims() external {
-        fund(1000e18);
-        _submit(1, 1, 100);
-        enter(2);
-        tallyMask(0, (1 << 100) - 1);
-        ITaskNetwork.Share[] memory shares = shareOf(0, 0);
-        network.claim(0, shares);
-        vm.snapshotGasLastCall("TaskNetwork", "claim an epoch, 100 operators");
-    }
-
     function _submit(uint256 seed, uint256 count, uint256 signers) private {
         ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](count);
         for (uint256 i = 0; i < count; ++i) {

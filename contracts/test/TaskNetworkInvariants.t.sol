@@ -11,6 +11,7 @@ import {NetworkRig} from "./mocks/NetworkRig.sol";
 /// @notice Does everything that anyone may do, mostly with inputs that succeed, and keeps a record to compare with.
 contract NetworkHandler is NetworkRig {
     uint256 public constant OPERATORS = 8;
+    uint256 public constant SEATS = 4;
 
     struct Settled {
         ITaskNetwork.Task task;
@@ -41,8 +42,33 @@ contract NetworkHandler is NetworkRig {
     function register(uint256 who, uint256 stake) external {
         who = bound(who, 0, OPERATORS - 1);
         if (network.stakeOf(operator(who)) != 0) return;
-        _nameOf[join(who, bound(stake, LEAST, 1_000e18))] = who;
-        ++calls["register"];
+        stake = bound(stake, LEAST, 1_000e18);
+        bool full = network.operatorCount() == SEATS;
+        (uint256 least, uint256 seats) = _lightest();
+        try this.joinAs(who, stake) returns (uint256 index) {
+            if (full && 10 * stake < 11 * least) violation = "a seat taken for too little";
+            (uint256 leastNow, uint256 seatsNow) = _lightest();
+            bool taken = seats == 1 ? leastNow > least : leastNow == least && seatsNow + 1 == seats;
+            if (full && !taken) violation = "the lightest seat was not the one evicted";
+            _nameOf[index] = who;
+            ++calls[full ? bytes32("outbid") : bytes32("register")];
+        } catch {
+            if (!full || 10 * stake >= 11 * least) violation = "a registration failed";
+        }
+    }
+
+    function joinAs(uint256 who, uint256 stake) external returns (uint256) {
+        return join(who, stake);
+    }
+
+    /// @dev The least stake of a seat, and how many seats hold it.
+    function _lightest() private view returns (uint256 least, uint256 seats) {
+        least = type(uint256).max;
+        for (uint256 i = 0; i < OPERATORS; ++i) {
+            uint256 stake = network.stakeOf(operator(i));
+            if (stake == least) ++seats;
+            if (stake != 0 && stake < least) (least, seats) = (stake, 1);
+        }
     }
 
     function addStake(uint256 who, uint256 amount) external {
@@ -328,6 +354,11 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         handler.snapshot();
     }
 
+    function parameters() internal view override returns (ITaskNetwork.Parameters memory p) {
+        p = super.parameters();
+        p.maximumOperators = 4;
+    }
+
     function targetContracts() external view returns (address[] memory targets) {
         targets = new address[](1);
         targets[0] = address(handler);
@@ -354,8 +385,9 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         assertEq(bytes(handler.violation()), "", handler.violation());
         (, uint256 owed) = network.pool();
         assertEq(owed, handler.owedNow(), "owed");
-        bytes32[14] memory names = [
+        bytes32[15] memory names = [
             bytes32("register"),
+            "outbid",
             "addStake",
             "rotateKey",
             "requestWithdrawal",

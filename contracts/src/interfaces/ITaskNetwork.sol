@@ -45,7 +45,8 @@ interface ITaskNetwork {
         uint128 unit;
         /// The least stake of a registered operator: at least `unit`, so that every operator weighs something.
         uint128 minimumStake;
-        /// The most operators at one time. It bounds what a snapshot costs.
+        /// The most operators at one time: not zero, and so few that a snapshot fits into a transaction with room for
+        /// twice as many keys (`maximumKeys`).
         uint32 maximumOperators;
         /// A quorum must weigh more than quorumNumerator / quorumDenominator of all weight; that is at least half and
         /// less than all.
@@ -130,7 +131,7 @@ interface ITaskNetwork {
     /// @param pending All that waits.
     /// @param payableAt The first second at which it can be paid out.
     event WithdrawalRequested(address indexed operator, uint256 amount, uint256 pending, uint256 payableAt);
-    /// @notice An operator lost or gave up its seat.
+    /// @notice An operator gave up its seat, was outbid, or fell below the minimum.
     /// @param operator The operator.
     /// @param index The index of its key.
     event SeatVacated(address indexed operator, uint256 indexed index);
@@ -211,8 +212,9 @@ interface ITaskNetwork {
     /// @notice The operator has no seat.
     /// @param operator The operator.
     error NotRegistered(address operator);
-    /// @notice There are as many operators as the network allows.
-    error SeatsFull();
+    /// @notice There are as many operators as the network allows, and the stake is not a tenth more than the least.
+    /// @param least The least stake that takes the place of the lightest operator.
+    error SeatsFull(uint256 least);
     /// @notice The network has taken all the keys that it will ever take.
     error TableFull();
     /// @notice The stake would be below the minimum.
@@ -300,7 +302,9 @@ interface ITaskNetwork {
     /// @param operator The operator.
     error NothingAtStake(address operator);
 
-    /// @notice Registers the caller as an operator, with a key and stake. Not possible in a pause.
+    /// @notice Registers the caller as an operator, with a key and stake. If all seats are taken, the caller takes the
+    /// seat of the operator with the least stake, whose stake then waits to be paid out. For that the caller's stake
+    /// must be a tenth more. Not possible in a pause.
     /// @param key The key, in the format of the verifier's curve.
     /// @param proof The proof of possession, which names the caller: a signature over the verifier's
     /// `possessionDigest`, and the curve's hints.
