@@ -202,7 +202,8 @@ abstract contract Rewards is Epochs {
         emit Attested(epoch, signers, weight, amount);
     }
 
-    /// @dev Adds to what rewards can be set aside from.
+    /// @notice Adds to what rewards can be set aside from.
+    /// @param amount Tokens that the network holds already.
     function _addToPool(uint256 amount) internal {
         _setPool(_pool.free + amount, _pool.owed);
     }
@@ -212,7 +213,11 @@ abstract contract Rewards is Epochs {
         _pool = Pool(SafeCast.toUint128(free), SafeCast.toUint128(owed));
     }
 
-    /// @dev What `taskDigest` returns. A task is encoded as its four fields, in their order.
+    /// @notice What `taskDigest` returns. A task is encoded as its four fields, in their order.
+    /// @param epoch The epoch.
+    /// @param snapshotId The id of its snapshot.
+    /// @param task The task.
+    /// @return The digest.
     function _digest(uint256 epoch, bytes20 snapshotId, Task calldata task) internal view returns (bytes32) {
         return keccak256(abi.encode(TASK_TYPEHASH, block.chainid, address(this), epoch, snapshotId, task));
     }

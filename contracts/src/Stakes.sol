@@ -172,6 +172,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     }
 
     /// @notice A hash of all keys with their indices and owners.
+    /// @return The hash's first 28 bytes.
     function _rosterDigest() internal view returns (bytes28) {
         return _roster.digest;
     }
@@ -224,7 +225,9 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         return token.balanceOf(address(this));
     }
 
-    /// @dev Sends tokens. Does nothing for an amount of zero.
+    /// @notice Sends tokens. Does nothing for an amount of zero.
+    /// @param to Who gets them.
+    /// @param amount Tokens to send.
     function _pay(address to, uint256 amount) internal {
         if (amount != 0) token.safeTransfer(to, amount);
     }

@@ -16,6 +16,10 @@ import {Slashing} from "./Slashing.sol";
 /// There is no proxy. No role can move stake, the pool or a parameter. A pause stops registration, added stake,
 /// rotation and submission. It never stops snapshots, withdrawals, claims and reports.
 ///
+/// TRUSTED: a quorum. More than the required part of the weight decides what a result is, which tasks there are, and
+/// with their ids who performs them. A dishonest quorum can empty the pool, and take `penaltyShare` of every operator's
+/// stake in every epoch (`Slashing`). It can take no more of a stake, and no withdrawal and no claim from anybody.
+///
 /// NOT checked: what a result means, and that an approved task names the elected performer. Attesters check both before
 /// they sign (`performerOf`). A performer who was not elected is never paid, and a rejected task that names one
 /// reverts.
