@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Bn254G1Caller} from "./mocks/CurveCaller.sol";
+import {Bitmaps} from "../src/Bitmaps.sol";
 import {Test} from "./Test.sol";
 
 /// @notice Makes the internal function external.
-contract Ones is Bn254G1Caller {
+contract Ones is Bitmaps {
     function ones(uint256 word) external pure returns (uint256) {
         return _ones(word);
     }

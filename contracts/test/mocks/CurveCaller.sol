@@ -4,14 +4,13 @@ pragma solidity 0.8.37;
 import {Bls12381G2Keys} from "../../src/curves/Bls12381G2Keys.sol";
 import {Bn254G1Keys} from "../../src/curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "../../src/curves/Bn254G2Keys.sol";
-import {KeyTable} from "../../src/KeyTable.sol";
 import {CodePages} from "../../src/libraries/CodePages.sol";
 import {Quorums} from "../../src/Quorums.sol";
 
 /// @notice Drives the functions of a curve as a settlement does: a key to begin with, one from storage, and two from a
 /// page, of which one is subtracted. Then it checks a signature under the sum.
 abstract contract CurveCaller is Quorums {
-    constructor() KeyTable(1) Quorums(0) {}
+    constructor() Quorums(0) {}
 
     function makePage(bytes calldata payload) external returns (address) {
         return CodePages.create(KEYS, 0, payload);
