@@ -24,6 +24,7 @@
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
+//! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
 //!
 //! A module imports only modules above it. Keys, signatures and hashing on BN254 are in the crate `quorate-bn254`.
 
@@ -41,6 +42,7 @@ pub mod refresh;
 pub mod quorum;
 pub mod contract;
 pub mod network;
+pub mod follow;
 
 pub use alloy_primitives;
 pub use alloy_sol_types;

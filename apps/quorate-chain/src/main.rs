@@ -1,0 +1,3 @@
+//! x
+use alloy as _; use anyhow as _;
+fn main(){}
