@@ -32,7 +32,7 @@ use crate::{
     base::{Base, KeyPage, NEWEST, PART, WeightPage},
     key_group::KeyGroup,
     member_set::MemberSet,
-    network::{Network, NetworkError, PlanError, sum_of_keys},
+    network::{Network, NetworkError, sum_of_keys},
     quorum::{Quorum, Store},
     state::{self, Head},
 };
@@ -108,8 +108,10 @@ struct Stored {
 #[non_exhaustive]
 pub enum FollowError {
     /// Logs are missing.
-    #[error("logs are missing: {what} {found} follows, expected {expected}; follow from the block of the deployment on, \
-             with a node that has all logs from there")]
+    #[error(
+        "logs are missing: {what} {found} follows, expected {expected}; follow from the block of the deployment on, \
+             with a node that has all logs from there"
+    )]
     Gap {
         /// What is counted.
         what: &'static str,
@@ -160,9 +162,6 @@ pub enum NoNetwork {
     /// The network is not one that can be planned with.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A key is not a point, or a base's keys cancel.
-    #[error(transparent)]
-    Keys(#[from] PlanError),
 }
 
 /// Something that the calldata does not tell.
@@ -248,12 +247,46 @@ impl Follower {
         self.begun.as_ref().map_or(state, |begun| state::entering(state, begun.terms))
     }
 
-    /// The slots of the ring whose bases are known, and the places at which the contract's `commitmentAt` has them. Slot 0 is
-    /// not among them: it is in the state.
-    pub fn ring(&self) -> impl Iterator<Item = (u16, U256)> {
+    /// The last epoch that was begun, and whether it waits to be entered.
+    pub fn last_epoch(&self) -> (u32, bool) {
+        self.begun.as_ref().map_or((self.head().epoch, false), |begun| (Head::decode(begun.terms).epoch, true))
+    }
+
+    /// The commitments of the bases in the ring: for each slot, the place at which the contract's `commitmentAt` has it, and
+    /// the commitment. Compare them, and [`forget`](Self::forget) those that differ. Slot 0 is not among them: its
+    /// commitment is a part of the state. Adds up keys as [`network`](Self::network) does.
+    pub fn commitments(&mut self) -> Vec<(u16, U256, B256)> {
         let table = U256::from(self.head().table) << 16;
-        let slots = self.bases.iter().map(|base| base.slot).filter(|slot| *slot != NEWEST);
-        slots.map(move |slot| (slot, table | U256::from(slot)))
+        let ring = self.bases().into_iter().filter(|base| base.slot != NEWEST);
+        ring.map(|base| (base.slot, table | U256::from(base.slot), base.commitment())).collect()
+    }
+
+    /// The weights of the running epoch in parts, packed as `publish` takes them: the contract refuses other weights. Empty if
+    /// they are not known.
+    pub fn packed_weights(&self) -> Vec<Bytes> {
+        let weights = self.epoch.weights.as_deref().unwrap_or_default();
+        weights.chunks(PART).map(|part| part.iter().flat_map(|weight| weight.to_be_bytes()).collect()).collect()
+    }
+
+    /// Leaves the weights of the running epoch out, because the contract has others.
+    pub fn forget_weights(&mut self) -> Note {
+        self.epoch.weights = None;
+        Note::WeightsUnseen { epoch: self.head().epoch }
+    }
+
+    /// The bases, with keys that are added up once. Leaves out a base whose keys have no sum, which the contract refuses.
+    fn bases(&mut self) -> Vec<Base> {
+        let table = self.tables.get(&self.head().table);
+        let (Some(key_group), Some(Keys { keys, .. })) = (self.key_group, table) else { return Vec::new() };
+        self.bases.retain_mut(|base| {
+            base.key = base.key.take().or_else(|| sum_of_keys(key_group, keys, &base.signers).ok());
+            base.key.is_some()
+        });
+        let base = |base: &Stored| {
+            let Stored { slot, epoch, weight, ref signers, ref key } = *base;
+            Some(Base { slot, epoch, weight, key: key.clone()?, signers: signers.clone() })
+        };
+        self.bases.iter().filter_map(base).collect()
     }
 
     /// Leaves the base in a slot out, because the contract's slot holds another one.
@@ -336,9 +369,8 @@ impl Follower {
     fn carried(&mut self, table: u16, first: usize, indices: &[usize]) -> Result<(), FollowError> {
         let from = table.checked_sub(1).and_then(|before| self.tables.get(&before));
         let from = from.map(|from| &from.keys[..]).unwrap_or_default();
-        let key = |index: &usize| {
-            from.get(*index).cloned().ok_or(FollowError::Carried { index: *index, keys: from.len() })
-        };
+        let key =
+            |index: &usize| from.get(*index).cloned().ok_or(FollowError::Carried { index: *index, keys: from.len() });
         let carried: Vec<_> = indices.iter().map(key).collect::<Result<_, _>>()?;
         let keys = &mut self.tables.entry(table).or_default().keys;
         follows("carried key", first, keys.len())?;
@@ -385,7 +417,8 @@ impl Follower {
                 let all = match prepared_members {
                     // What was prepared was discarded, if there was anything.
                     0 => weights.clone(),
-                    _ => [prepared.as_ref().filter(|prepared| prepared.len() == prepared_members)?, &weights[..]].concat(),
+                    _ => [prepared.as_ref().filter(|prepared| prepared.len() == prepared_members)?, &weights[..]]
+                        .concat(),
                 };
                 let fits = *said == required
                     && *threshold != 0
@@ -511,15 +544,8 @@ impl Follower {
         if head.epoch == 0 {
             return Err(NoNetwork::NoEpoch);
         }
+        let bases = self.bases();
         let table = self.tables.get(&head.table).ok_or(NoNetwork::NoKeys)?;
-        for base in self.bases.iter_mut().filter(|base| base.key.is_none()) {
-            base.key = Some(sum_of_keys(key_group, &table.keys, &base.signers)?);
-        }
-        let base = |base: &Stored| {
-            let Stored { slot, epoch, weight, ref signers, ref key } = *base;
-            Some(Base { slot, epoch, weight, key: key.clone()?, signers: signers.clone() })
-        };
-        let bases: Vec<_> = self.bases.iter().filter_map(base).collect();
         let is_known = |base: &Base| base.slot != NEWEST || base.commitment() == self.newest;
         let (bases, unknown): (Vec<_>, Vec<_>) = bases.into_iter().partition(is_known);
         let newest_is_known = self.newest.is_zero() || bases.iter().any(|base| base.slot == NEWEST);

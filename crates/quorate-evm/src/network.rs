@@ -47,9 +47,8 @@ pub use self::{
     key::QuorumKey,
     plan::{Order, QuorumSignature, SettlementPlan},
 };
-pub(crate) use key::sum_of_keys;
 use crate::{
-    base::{Base, KeyPage, NEWEST, Pricing, Table, WeightPage, Way},
+    base::{Base, KeyPage, NEWEST, Pricing, Table, Way, WeightPage},
     digest::{Contract, Results},
     gas::{Measured, Storing},
     hint::CounterHint,
@@ -59,6 +58,7 @@ use crate::{
     state::{self, Head, NEVER},
 };
 use key::MemberKeys;
+pub(crate) use key::sum_of_keys;
 
 /// A settlement and its members, as their aggregator knows them. As JSON it is the input of `quorate evm plan`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,11 +8,25 @@ use crate::contract::SettlementBn254G2 as Settlement;
 /// A call of a settlement that says more than its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Call {
-    Register { key: Bytes, proof: Bytes },
-    Prepare { weights: Vec<u64> },
-    Begin { threshold: u64, weights: Vec<u64>, required: u128, renew: bool },
+    Register {
+        key: Bytes,
+        proof: Bytes,
+    },
+    Prepare {
+        weights: Vec<u64>,
+    },
+    Begin {
+        threshold: u64,
+        weights: Vec<u64>,
+        required: u128,
+        renew: bool,
+    },
     /// `settle` or `settleAll`.
-    Settle { head: U256, results: Vec<B256>, quorum: Bytes },
+    Settle {
+        head: U256,
+        results: Vec<B256>,
+        quorum: Bytes,
+    },
 }
 
 /// The calls in the calldata of a transaction, in order.
