@@ -29,6 +29,7 @@ library Heads {
     uint256 private constant PAID = type(uint24).max;
 
     /// @notice Makes a head.
+    /// @dev NOT checked: that each number fits into its bits.
     /// @param nonce_ The number of the next result.
     /// @param table_ The number of the key table.
     /// @param epoch_ The epoch.
@@ -38,17 +39,17 @@ library Heads {
     /// @param paid_ Changed members that were paid since the last store by ski rental.
     /// @return The head.
     function pack(
-        uint48 nonce_,
-        uint16 table_,
-        uint32 epoch_,
-        uint24 members_,
-        uint24 enough_,
-        uint88 required_,
-        uint24 paid_
+        uint256 nonce_,
+        uint256 table_,
+        uint256 epoch_,
+        uint256 members_,
+        uint256 enough_,
+        uint256 required_,
+        uint256 paid_
     ) internal pure returns (Head) {
         return Head.wrap(
-            uint256(nonce_) << NONCE | uint256(table_) << TABLE | uint256(epoch_) << EPOCH | uint256(members_)
-                << MEMBERS | uint256(enough_) << ENOUGH | uint256(required_) << REQUIRED | paid_
+            nonce_ << NONCE | table_ << TABLE | epoch_ << EPOCH | members_ << MEMBERS | enough_ << ENOUGH | required_
+                << REQUIRED | paid_
         );
     }
 

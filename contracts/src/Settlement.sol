@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Head, Heads} from "./Head.sol";
 import {ISettlement} from "./interfaces/ISettlement.sol";
+import {KeyTable} from "./KeyTable.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title Settles, in order, results that a quorum signed
@@ -58,8 +59,13 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @inheritdoc ISettlement
     bool public waiting;
 
+    /// @dev What was prepared of the next epoch; 0 if nothing was. From bit 136 on the threshold, which is never zero;
+    /// 24 bits from bit 112 on: the number of weights; 24 bits from bit 88 on: how many of them are below the
+    /// threshold; 88 bits: the sum of those.
+    uint256 private _prepared;
+
     /// @notice A key was admitted.
-    /// @param index The key's index.
+    /// @param index The key's index in the running table.
     /// @param owner The key's owner, as the registrar named it.
     event Registered(uint256 indexed index, address indexed owner);
     /// @notice An epoch was begun.
@@ -79,6 +85,13 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @notice The signatures do not count any more.
     /// @param deadline The last second in which they counted.
     error DeadlinePassed(uint256 deadline);
+    /// @notice The next epoch was prepared with another threshold.
+    /// @param threshold That threshold.
+    error AnotherThreshold(uint256 threshold);
+    /// @notice The weights are not a multiple of 8 bytes long; or, in `prepare`, they are not whole parts. Or there are
+    /// 2^24 or more.
+    /// @param length Their bytes.
+    error WeightsLength(uint256 length);
     /// @notice The head and the newest commitment that were passed do not hash to `state`. For example, a result was
     /// settled in the meantime, or an epoch was begun and has to be entered first.
     error NotThisState();
@@ -112,8 +125,13 @@ abstract contract Settlement is Quorums, ISettlement {
 
     /// @dev Lets only the registrar call.
     modifier onlyRegistrar() {
-        require(msg.sender == registrar, NotRegistrar(msg.sender));
+        _onlyRegistrar();
         _;
+    }
+
+    /// @dev What the modifier does, once in the code.
+    function _onlyRegistrar() private view {
+        require(msg.sender == registrar, NotRegistrar(msg.sender));
     }
 
     /// @param registrar_ The registrar, which cannot be changed.
@@ -139,6 +157,30 @@ abstract contract Settlement is Quorums, ISettlement {
         emit Registered(index, owner);
     }
 
+    /// @notice Carries keys to the next table, for an epoch that begins with `renew`. They keep their indices in the
+    /// running table, and settle there, until then. Only for the registrar.
+    /// @param indices Their indices in the running table, 4 bytes each, in any order. The keys get the next free indices
+    /// of the next table in this order. Each key is carried once.
+    /// @param nonces Pages of the running table that hold the keys. `compact` makes such pages.
+    function carry(bytes calldata indices, uint256[] calldata nonces) external onlyRegistrar {
+        _carry(indices, nonces);
+    }
+
+    /// @notice Prepares the next epoch with its first weights, or with those that follow, if they do not fit into one
+    /// transaction with `begin`. Results settle meanwhile. Each weight costs about 60 gas, and its calldata. Only for
+    /// the registrar.
+    /// @param threshold The hint that `begin` explains, at least 1. It is the same in all calls for an epoch.
+    /// @param weights The weights of the next indices, 8 bytes each, in whole parts of 2,048.
+    function prepare(uint64 threshold, bytes calldata weights) external onlyRegistrar {
+        require(weights.length % (8 * PART) == 0, WeightsLength(weights.length));
+        _prepared = _prepare(threshold, weights);
+    }
+
+    /// @notice Forgets what was prepared of the next epoch. Only for the registrar.
+    function discard() external onlyRegistrar {
+        _prepared = 0;
+    }
+
     /// @notice Begins the next epoch. Nothing settles from now on until `enter`. The call does not name the head, so a
     /// settlement that is mined first cannot make it fail. Only for the registrar.
     ///
@@ -148,27 +190,50 @@ abstract contract Settlement is Quorums, ISettlement {
     /// they weighed exactly the threshold. So `enough` is never too small, whatever the hint. It is the smallest
     /// possible number if the threshold is the weight at which the sum of the lightest members, from the lightest on,
     /// reaches what is required; 30 in the example.
-    /// @param weights The weight of each index.
-    /// @param required The weight that a quorum needs, at least 1. NOT checked: that all members together reach it.
     /// @param threshold The hint, at least 1.
-    function begin(uint64[] calldata weights, uint88 required, uint64 threshold) external onlyRegistrar {
+    /// @param weights The weights of the indices that were not prepared, 8 bytes each. May be empty.
+    /// @param required The weight that a quorum needs, at least 1. NOT checked: that all members together reach it.
+    /// @param renew Whether the epoch uses the next key table. Its indices are those of the carried keys, and the ring
+    /// is empty.
+    function begin(uint64 threshold, bytes calldata weights, uint88 required, bool renew) external onlyRegistrar {
         require(required != 0, NoWeightRequired());
-        uint256 epoch = terms.epoch();
+        Head head = terms;
+        (uint16 table, uint256 epoch) = (uint16(head.table()), head.epoch());
         require(!waiting, EpochNotEntered(epoch));
-        epoch++;
-        terms = _terms(epoch, weights, required, threshold);
+        uint256 all = _prepare(threshold, weights);
+        _prepared = 0;
+        if (renew) {
+            // Reverts after table 65,535.
+            table++;
+            _renew();
+        }
+        head = Heads.pack(0, table, epoch + 1, uint24(all >> 112), _enough(all, required), required, 0);
+        terms = head;
         waiting = true;
-        state = keccak256(abi.encode(ENTERING, state, terms));
-        _publish(epoch, weights);
-        emit EpochBegun(epoch, terms);
+        state = _entering(state, head);
+        emit EpochBegun(epoch + 1, head);
+    }
+
+    /// @notice Makes a page of a part of the running epoch's weights, so that quorums name the page and do not pass the
+    /// weights. Anyone may call it.
+    /// @param part The part: part p holds the weights of the indices from 2,048·p on.
+    /// @param weights The part's weights, as they were passed to `prepare` or `begin`.
+    function publish(uint256 part, bytes calldata weights) external {
+        Head head = terms;
+        // What was discarded of the epoch may have left hashes of later parts.
+        require(part * PART < head.members(), NotTheseWeights(head.epoch(), part));
+        _publishPart(head.epoch(), part, weights);
     }
 
     /// @inheritdoc ISettlement
     function enter(Head head, bytes32 newest) external {
         require(waiting, NoEpochBegun());
-        require(keccak256(abi.encode(ENTERING, _hash(head, newest), terms)) == state, NotThisState());
+        Head begun = terms;
+        _checkState(_entering(_hash(head, newest), begun));
         waiting = false;
-        head = head.enter(terms);
+        // The bases of a table do not serve in the next one.
+        if (head.table() != begun.table()) newest = 0;
+        head = head.enter(begun);
         state = _hash(head, newest);
         emit EpochEntered(head, newest);
     }
@@ -178,7 +243,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param slot The pinned slot, from 1 to `pinnedSlots`.
     /// @param from The slot to copy. It cannot be slot 0, whose commitment the state hash holds and the ring does not.
     function pin(uint256 slot, uint256 from) external onlyRegistrar {
-        _pin(slot, from);
+        _pin(_table(), slot, from);
     }
 
     /// @inheritdoc ISettlement
@@ -211,7 +276,9 @@ abstract contract Settlement is Quorums, ISettlement {
     /// weighed in this epoch.
     function settle(Head head, uint64 deadline, bytes32 result, bytes calldata quorum) external {
         (Parts memory parts, bytes32 newest) = _open(quorum);
-        require(_baseSlot(parts) == NEWEST, NotThisBase(_baseSlot(parts)));
+        parts.table = head.table();
+        if (_baseSlot(parts) != NEWEST) _notThisBase(_baseSlot(parts));
+        _checkState(_hash(head, newest));
         bytes32[] calldata results;
         // The word of `result` in calldata serves as an array with one element.
         assembly ("memory-safe") {
@@ -229,8 +296,9 @@ abstract contract Settlement is Quorums, ISettlement {
         external
     {
         require(results.length != 0, NothingToSettle());
+        _checkState(_hash(head, newest));
         uint256 nonce = head.nonce();
-        Parts memory parts = _openFrom(newest, quorum);
+        Parts memory parts = _openFrom(head.table(), newest, quorum);
         (head, newest) = _settle(head, newest, deadline, results, parts);
         emit SettledAll(head, newest, results);
         _settled(nonce, results);
@@ -243,15 +311,16 @@ abstract contract Settlement is Quorums, ISettlement {
     function _settled(uint256 nonce, bytes32[] calldata results) internal virtual {}
 
     /// @dev Opens a quorum that starts from any base, and checks that base.
-    function _openFrom(bytes32 newest, bytes calldata quorum) private view returns (Parts memory parts) {
+    function _openFrom(uint256 table, bytes32 newest, bytes calldata quorum) private view returns (Parts memory parts) {
         bytes32 base;
         (parts, base) = _open(quorum);
-        if (_baseSlot(parts) == NEWEST) require(base == newest, NotThisBase(NEWEST));
-        else _checkBase(parts, base);
+        parts.table = table;
+        if (_baseSlot(parts) != NEWEST) _checkBase(parts, base);
+        else if (base != newest) _notThisBase(NEWEST);
     }
 
-    /// @dev Checks deadline, state hash, the quorum's weight and its signature, stores the quorum where it asks to be
-    /// stored, and writes the next state hash. The caller has checked the base.
+    /// @dev Checks deadline, the quorum's weight and its signature, stores the quorum where it asks to be
+    /// stored, and writes the next state hash. The caller has checked the state hash and the base.
     /// @return The head after the settlement.
     /// @return The commitment of the newest base after it.
     function _settle(Head head, bytes32 newest, uint256 deadline, bytes32[] calldata results, Parts memory parts)
@@ -259,12 +328,10 @@ abstract contract Settlement is Quorums, ISettlement {
         returns (Head, bytes32)
     {
         require(block.timestamp <= deadline, DeadlinePassed(deadline));
-        require(_hash(head, newest) == state, NotThisState());
+        bytes32 digest = resultsDigest(head.epoch(), head.nonce(), deadline, _storeSlot(parts), results);
         (uint256 epoch, uint256 weight) = _require(head, parts);
         uint256 slot = _storeSlot(parts);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = resultsDigest(head.epoch(), head.nonce(), deadline, slot, results);
-        _prove(parts, digests);
+        _prove(parts, _only(digest));
         if (slot != NONE) {
             if (slot == RENTAL) (slot, head) = _rent(head, _distance(parts));
             if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
@@ -280,7 +347,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @return weight The weight if the quorum was weighed; 0 if its members were only counted.
     function _require(Head head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
         (uint256 counted, uint256 enough) = (0, head.enough());
-        if (_weightPages(parts) == 0) {
+        if (_weightParts(parts) == 0) {
             counted = _count(parts, head.members());
             // Unchecked: before the first epoch `enough` is 0, and `enough - 1` is larger than any number of members.
             unchecked {
@@ -288,9 +355,10 @@ abstract contract Settlement is Quorums, ISettlement {
             }
         }
         epoch = head.epoch();
-        require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
-        weight = _weigh(parts, epoch);
-        require(weight >= head.required(), QuorumTooLight(weight, head.required()));
+        require(_weightParts(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
+        weight = _weigh(parts, epoch, head.members());
+        // Before the first epoch nothing is required, and nobody has a weight.
+        require(weight != 0 && weight >= head.required(), QuorumTooLight(weight, head.required()));
     }
 
     /// @dev Adds a quorum's changes to `paid`, and decides whether it is stored.
@@ -299,30 +367,66 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @return slot The slot in which it is stored, or `NONE`.
     /// @return The head with the new `paid`.
     function _rent(Head head, uint256 changes) private view returns (uint256 slot, Head) {
-        uint256 paid = head.paid() + changes;
-        if (paid >= changesAStore) return (pinnedSlots + 1, head.withPaid(0));
-        return (NONE, head.withPaid(paid));
+        // Unchecked: numbers below 2^24, and a slot that can be pinned.
+        unchecked {
+            uint256 paid = head.paid() + changes;
+            if (paid >= changesAStore) return (pinnedSlots + 1, head.withPaid(0));
+            return (NONE, head.withPaid(paid));
+        }
     }
 
-    /// @dev The head of a new epoch, with zeros for nonce and paid.
-    function _terms(uint256 epoch, uint64[] calldata weights, uint88 required, uint256 threshold)
-        private
-        pure
-        returns (Head)
-    {
+    /// @inheritdoc KeyTable
+    function _table() internal view override returns (uint256) {
+        return terms.table();
+    }
+
+    /// @dev Stores the hashes of the next weights of the next epoch, and adds the weights to what was prepared.
+    /// @return What is prepared with them, as `_prepared` keeps it.
+    function _prepare(uint64 threshold, bytes calldata weights) private returns (uint256) {
+        uint256 before = _prepared;
+        (uint256 members, uint256 lighter, uint256 sum) = (uint24(before >> 112), uint24(before >> 88), uint88(before));
         require(threshold != 0, NoThreshold());
-        (uint256 lighter, uint256 sum) = (0, 0);
-        for (uint256 i = 0; i < weights.length; i++) {
-            if (weights[i] < threshold) {
-                lighter++;
-                sum += weights[i];
+        require(before == 0 || before >> 136 == threshold, AnotherThreshold(before >> 136));
+        // Unchecked: calldata is shorter than 2^32 bytes. Fewer than 2^24 weights of 64 bits add up to less than 2^88.
+        unchecked {
+            _commitWeights(terms.epoch() + 1, members / PART, weights);
+            members += weights.length / 8;
+            require(weights.length % 8 == 0 && members <= type(uint24).max, WeightsLength(weights.length));
+        }
+        // Assembly, because it costs a quarter of what indexing costs.
+        assembly ("memory-safe") {
+            let next := weights.offset
+            for { let end := add(next, weights.length) } lt(next, end) { next := add(next, 8) } {
+                let weight := shr(192, calldataload(next))
+                let below := lt(weight, threshold)
+                lighter := add(lighter, below)
+                sum := add(sum, mul(weight, below))
             }
         }
-        uint256 enough = sum >= required ? lighter : lighter + (required - sum + threshold - 1) / threshold;
-        if (enough > weights.length) enough = NEVER;
-        return Heads.pack(
-            0, 0, SafeCast.toUint32(epoch), SafeCast.toUint24(weights.length), SafeCast.toUint24(enough), required, 0
-        );
+        return uint256(threshold) << 136 | members << 112 | lighter << 88 | sum;
+    }
+
+    /// @dev The smallest n that the threshold proves to be enough; `NEVER` if it proves none.
+    /// @param all All weights, as `_prepared` keeps them.
+    /// @param required The weight that a quorum needs.
+    function _enough(uint256 all, uint256 required) private pure returns (uint256 enough) {
+        (uint256 threshold, uint256 sum) = (all >> 136, uint88(all));
+        // Unchecked: sums of numbers below 2^89.
+        unchecked {
+            enough = uint24(all >> 88);
+            if (sum < required) enough += (required - sum + threshold - 1) / threshold;
+        }
+        if (enough > uint24(all >> 112)) enough = NEVER;
+    }
+
+    /// @dev Reverts unless this is the state hash.
+    function _checkState(bytes32 hash) private view {
+        require(hash == state, NotThisState());
+    }
+
+    /// @dev keccak256(ENTERING ‖ state ‖ terms).
+    function _entering(bytes32 before, Head begun) private pure returns (bytes32) {
+        return keccak256(abi.encode(ENTERING, before, begun));
     }
 
     /// @dev keccak256(head ‖ newest).

@@ -11,7 +11,7 @@ import {Settlement} from "../src/Settlement.sol";
 /// @notice A settlement over the toy curve, and what an aggregator keeps of it: the head and the newest base. The
 /// fixture computes in plain Solidity what each settlement changes, and compares.
 abstract contract QuorumFixture is Test {
-    /// @dev Keys before each test. The first eight lie in a page, the others in storage.
+    /// @dev Keys before each test. The first eight lie in a page. Quorums pass the others.
     uint256 internal constant N = 12;
     uint256 internal constant NONE = Members.NONE;
     uint256 internal constant NEWEST = Members.NEWEST;
@@ -31,9 +31,15 @@ abstract contract QuorumFixture is Test {
     uint64[] internal _weights;
     uint256[] internal _keyPages;
     uint256[] internal _weightPages;
-    /// Whether quorums name pages of weights.
+    /// How many keys lie in pages: those with the lowest indices.
+    uint256 internal _paged;
+    /// Whether the weights of quorums are read.
     bool internal _weighs;
+    /// Whether quorums pass weights, and do not name pages of them.
+    bool internal _passes;
     uint256[] internal _none;
+    /// The gas of the last accepted call.
+    uint256 internal _gas;
 
     function setUp() public virtual {
         _deploy();
@@ -43,13 +49,14 @@ abstract contract QuorumFixture is Test {
     }
 
     function _deploy() internal {
-        _settlement = new ToyCurve(2, PINNED, CHANGES_A_STORE);
+        _settlement = new ToyCurve(PINNED, CHANGES_A_STORE);
         _head = Head.wrap(0);
         _newest = Members.empty();
         delete _secrets;
         delete _weights;
         delete _keyPages;
         delete _weightPages;
+        delete _paged;
     }
 
     // The registrar's calls.
@@ -70,8 +77,17 @@ abstract contract QuorumFixture is Test {
     }
 
     function _compact(uint256 keys) internal {
-        _settlement.compact(keys);
+        _settlement.compact(_paged, keys, _none, _keys(_paged, _paged + keys));
+        _paged += keys;
         _keyPages.push(_settlement.extent().pages);
+    }
+
+    /// @notice The keys of the indices from `from` on, before `to`.
+    function _keys(uint256 from, uint256 to) internal view returns (bytes memory keys) {
+        keys = new bytes(64 * (to - from));
+        for (uint256 i = from; i < to; i++) {
+            Members.writeToyKey(keys, i - from, _secrets[i]);
+        }
     }
 
     /// @notice Begins an epoch in which index i weighs 100 + i.
@@ -90,21 +106,27 @@ abstract contract QuorumFixture is Test {
     }
 
     function _beginOnly(uint64[] memory weights, uint88 required, uint64 threshold) internal {
-        uint256 pages = _settlement.extent().pages;
-        _settlement.begin(weights, required, threshold);
+        bytes memory packed = Members.packWeights(weights);
+        _settlement.begin(threshold, packed, required, false);
         _weights = weights;
         delete _weightPages;
-        while (pages < _settlement.extent().pages) _weightPages.push(++pages);
+        for (uint256 first = 0; first < weights.length; first += 2048) {
+            if (!_passes) _settlement.publish(first / 2048, Members.partOf(packed, first / 2048));
+            _weightPages.push(
+                _passes ? 1 << 31 | Members.partOf(packed, first / 2048).length : _settlement.extent().pages
+            );
+        }
     }
 
-    /// @dev Takes over the new terms. The nonce and the paid changes stay.
+    /// @dev Takes over the new terms. The nonce and the paid changes stay. A new table has no newest base.
     function _entered() internal {
+        if (_head.table() != _settlement.terms().table()) _newest = Members.empty();
         _head = _pack(_nonce(), _settlement.terms(), _paid());
         _assertState("entered");
     }
 
     function _pack(uint256 nonce, Head terms, uint256 paid) private pure returns (Head) {
-        return Head.wrap(nonce << 208 | uint208(Head.unwrap(terms)) >> 24 << 24 | paid);
+        return Head.wrap(nonce << 208 | uint256(uint208(Head.unwrap(terms))) >> 24 << 24 | paid);
     }
 
     // The fields of the head.
@@ -211,7 +233,23 @@ abstract contract QuorumFixture is Test {
         view
         returns (bytes memory)
     {
-        return Members.pack(base, store, _keyPages, _weighs ? _weightPages : _none, signers, proof);
+        return Members.pack(
+            base, store, _keyPages, _weighs ? _weightPages : _none, _passed(base, signers), signers, proof
+        );
+    }
+
+    /// @notice What a quorum passes: the keys of changed members that lie in no page, and weights.
+    function _passed(Members.Base memory base, bytes memory signers)
+        internal
+        view
+        returns (Members.Passed memory passed)
+    {
+        for (uint256 i = _paged; i < _secrets.length; i++) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) continue;
+            passed.keys++;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _keys(i, i + 1));
+        }
+        if (_weighs && _passes) passed.weightBytes = Members.packWeights(_weights);
     }
 
     /// @notice The call that settles: `settle` for one result from the newest base, and `settleAll` otherwise.
@@ -260,6 +298,7 @@ abstract contract QuorumFixture is Test {
 
     function _accept(bytes memory data) internal {
         (bool done, bytes memory answer) = address(_settlement).call(data);
+        _gas = vm.lastCallGas().gasTotalUsed;
         assertEq(answer, "", "refused");
         assertTrue(done, "refused");
     }
@@ -296,8 +335,11 @@ abstract contract QuorumFixture is Test {
         bool weighed =
             _weighs || (Members.same(base.signers, signers) && base.epoch == _epoch() && _counted(signers) < _enough());
         result = _base(store, weighed, signers);
-        if (store == NEWEST) _newest = result;
-        else if (store != NONE) assertEq(_settlement.commitmentAt(store), Members.commitment(result), "stored");
+        if (store == NEWEST) {
+            _newest = result;
+        } else if (store != NONE) {
+            assertEq(_settlement.commitmentAt(_head.table() << 16 | store), Members.commitment(result), "stored");
+        }
         _assertState("settled");
     }
 

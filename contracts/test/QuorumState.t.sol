@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {Ring} from "../src/Ring.sol";
 import {Vm, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {QuorumFixture} from "./QuorumFixture.sol";
 import {ToyCurve, ToyKeys} from "./mocks/ToyCurve.sol";
-import {Quorums} from "../src/Quorums.sol";
 import {Head, Heads} from "../src/Head.sol";
 import {ISettlement} from "../src/interfaces/ISettlement.sol";
 import {Settlement} from "../src/Settlement.sol";
@@ -24,7 +24,7 @@ contract QuorumStateTest is QuorumFixture {
     }
 
     function _notThisBase(uint256 slot) private pure returns (bytes memory) {
-        return abi.encodeWithSelector(Quorums.NotThisBase.selector, slot);
+        return abi.encodeWithSelector(Ring.NotThisBase.selector, slot);
     }
 
     function _flip(uint256 bit) private view returns (Head) {
@@ -146,13 +146,7 @@ contract QuorumStateTest is QuorumFixture {
         assertEq(head.required(), word / 2 ** 24 % 2 ** 88, "required");
         assertEq(head.paid(), word % 2 ** 24, "paid");
         Head same = Heads.pack(
-            uint48(head.nonce()),
-            uint16(head.table()),
-            uint32(head.epoch()),
-            uint24(head.members()),
-            uint24(head.enough()),
-            uint88(head.required()),
-            uint24(head.paid())
+            head.nonce(), head.table(), head.epoch(), head.members(), head.enough(), head.required(), head.paid()
         );
         assertEq(Head.unwrap(same), word, "packed");
         assertEq(Head.unwrap(head.withPaid(paid)), word - word % 2 ** 24 + paid, "another paid");
@@ -356,7 +350,7 @@ contract QuorumStateTest is QuorumFixture {
         _beginOnly(new uint64[](N), 1, 1);
         (bytes32 state, Head terms) = (_settlement.state(), _settlement.terms());
         vm.expectRevert(abi.encodeWithSelector(Settlement.EpochNotEntered.selector, 2));
-        _settlement.begin(new uint64[](N), 2, 2);
+        _settlement.begin(2, new bytes(8 * N), 2, false);
         assertTrue(state == _settlement.state() && Head.unwrap(terms) == Head.unwrap(_settlement.terms()), "as it was");
         _settlement.enter(_head, 0);
         _entered();
@@ -368,15 +362,12 @@ contract QuorumStateTest is QuorumFixture {
     /// left.
     function test_whatAnEpochKeeps() public {
         _live();
-        uint256 pages = _settlement.extent().pages;
         uint64[] memory weights = new uint64[](5);
         weights[0] = type(uint64).max;
-        vm.recordLogs();
         _begin(weights, type(uint88).max, type(uint64).max);
         assertTrue(_nonce() == 4 && _paid() == 1, "kept");
         assertTrue(_epoch() == 2 && _members() == 5, "epoch, members");
         assertTrue(_enough() == NEVER && _required() == type(uint88).max, "enough, required");
-        assertEq(_settlement.extent().pages, pages + 1, "a page of weights");
         _begin(new uint64[](0), 1, 1);
         assertTrue(_nonce() == 4 && _paid() == 1, "kept");
         assertTrue(_epoch() == 3 && _members() == 0, "epoch, members");
@@ -385,8 +376,7 @@ contract QuorumStateTest is QuorumFixture {
 
     function test_eventsSayWhatTheStateIs() public {
         vm.recordLogs();
-        _settlement.begin(new uint64[](N), 7, 1);
-        // The page of weights was logged before this.
+        _settlement.begin(1, new bytes(8 * N), 7, false);
         (bytes32[] memory topics, bytes memory data) = _lastLog();
         assertEq(topics[0], Settlement.EpochBegun.selector, "begun");
         assertEq(uint256(topics[1]), 2, "epoch");
@@ -465,16 +455,22 @@ contract QuorumStateTest is QuorumFixture {
         vm.expectRevert(why);
         _settlement.register(address(this), "", "");
         vm.expectRevert(why);
-        _settlement.begin(new uint64[](0), 1, 1);
+        _settlement.begin(1, "", 1, false);
+        vm.expectRevert(why);
+        _settlement.prepare(1, "");
+        vm.expectRevert(why);
+        _settlement.discard();
+        vm.expectRevert(why);
+        _settlement.carry("", _none);
         vm.expectRevert(why);
         _settlement.pin(1, 2);
         vm.stopPrank();
     }
 
     function test_constructorRefusesChangesOfMoreThan24Bits() public {
-        ToyCurve most = new ToyCurve(2, 1, 2 ** 24 - 1);
+        ToyCurve most = new ToyCurve(1, 2 ** 24 - 1);
         assertEq(most.changesAStore(), 2 ** 24 - 1, "changes");
         vm.expectRevert(abi.encodeWithSignature("SafeCastOverflowedUintDowncast(uint8,uint256)", 24, 2 ** 24));
-        new ToyCurve(2, 1, 2 ** 24);
+        new ToyCurve(1, 2 ** 24);
     }
 }

@@ -33,6 +33,9 @@ abstract contract SettlementsTest is Test {
     uint256[] private _none;
     uint256[] private _keyPages;
     uint256[] private _weightPages;
+    bytes private _weights;
+    /// Whether quorums pass weights, and do not name the page of them.
+    bool internal _passes;
 
     function _new() internal virtual returns (Settlement);
 
@@ -55,19 +58,25 @@ abstract contract SettlementsTest is Test {
             bytes32[] memory digests = Members.only(_settlement.possessionDigest(address(this), key));
             _settlement.register(address(this), key, _proof(digests, alone));
         }
-        _settlement.compact(N - 2);
+        bytes memory tail;
+        for (uint256 i = 0; i < N - 2; i++) {
+            tail = abi.encodePacked(tail, _key(_one(i)));
+        }
+        _settlement.compact(0, N - 2, _none, tail);
         _keyPages.push(1);
         uint64[] memory weights = new uint64[](N);
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1_000_000;
         }
+        _weights = Members.packWeights(weights);
         _begin(weights, uint88(N * 1_000_000 / 2), 1_000_000);
+        _settlement.publish(0, _weights);
         _weightPages.push(2);
     }
 
     function _begin(uint64[] memory weights, uint88 required, uint64 threshold) private {
         _newest.slot = Members.NONE;
-        _settlement.begin(weights, required, threshold);
+        _settlement.begin(threshold, Members.packWeights(weights), required, false);
         _settlement.enter(_head, 0);
         _head = _settlement.terms();
     }
@@ -94,11 +103,19 @@ abstract contract SettlementsTest is Test {
         returns (bytes memory)
     {
         bool same = Members.same(base.signers, signers);
+        Members.Passed memory passed;
+        for (uint256 i = N - 2; i < N; i++) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) continue;
+            passed.keys++;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _key(_one(i)));
+        }
+        if (_weighs && _passes) passed.weightBytes = _weights;
         return Members.pack(
             base,
             store,
             same ? _none : _keyPages,
             same || !_weighs ? _none : _weightPages,
+            passed,
             signers,
             abi.encodePacked(_hint(base, signers), proof)
         );
@@ -195,6 +212,15 @@ abstract contract SettlementsTest is Test {
         return Members.bitmap(members);
     }
 
+    /// @dev The quorum with the last member, whose key lies in no page.
+    function _withLast(bytes memory signers) private pure returns (bytes memory) {
+        bool[] memory members = new bool[](N);
+        for (uint256 i = 0; i < N; i++) {
+            members[i] = i == N - 1 || Members.contains(signers, i);
+        }
+        return Members.bitmap(members);
+    }
+
     /// @notice Measures the gas of whole transactions with cold storage.
     function test_gas() public {
         if (address(_settlement) == address(0)) return;
@@ -215,9 +241,15 @@ abstract contract SettlementsTest is Test {
         _record = "1 changed, stored in a new slot";
         _settle(base, 3, _most(2, false), 1);
         _weighs = true;
-        _record = "1 changed, weighed";
+        _record = "1 changed, weighed from a page";
+        _settle(base, Members.NONE, _most(2, false), 1);
+        _weightPages[0] = 1 << 31 | _weights.length;
+        _passes = true;
+        _record = "1 changed, weighed from calldata";
         _settle(base, Members.NONE, _most(2, false), 1);
         _weighs = false;
+        _record = "2 changed, one key from calldata";
+        _settle(base, Members.NONE, _withLast(_most(2, false)), 1);
         _record = "1 changed, stored as the newest";
         _settle(base, Members.NEWEST, _most(2, false), 1);
     }
@@ -289,7 +321,7 @@ contract SettlementBn254G2Test is SettlementsTest {
     bool private _jacobian;
 
     function _new() internal override returns (Settlement) {
-        return new SettlementBn254G2(address(this), 2, 1, 2);
+        return new SettlementBn254G2(address(this), 1, 2);
     }
 
     function _group() internal pure override returns (string memory) {
@@ -331,7 +363,7 @@ contract SettlementBn254G2Test is SettlementsTest {
 
 contract SettlementBn254G1Test is SettlementsTest {
     function _new() internal override returns (Settlement) {
-        return new SettlementBn254G1(address(this), 2, 1, 8);
+        return new SettlementBn254G1(address(this), 1, 8);
     }
 
     function _group() internal pure override returns (string memory) {
@@ -375,7 +407,7 @@ contract SettlementBls12381G2Test is SettlementsTest {
         hex"024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb813e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b828010606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
 
     function _new() internal override returns (Settlement) {
-        return new SettlementBls12381G2(address(this), 2, 1, 4);
+        return new SettlementBls12381G2(address(this), 1, 4);
     }
 
     function _group() internal pure override returns (string memory) {

@@ -23,7 +23,7 @@ contract SettlementsRegistrarTest is Test, Bn254G2Signing {
         vm.warp(1_000_000);
         _proposer = new TwoOfThree(_owners);
         _registrar = new DelayedRegistrar(DELAY, address(_proposer));
-        _settlement = new SettlementBn254G2(address(_registrar), 2, 1, 4);
+        _settlement = new SettlementBn254G2(address(_registrar), 1, 4);
     }
 
     /// @dev The call that registers a key.

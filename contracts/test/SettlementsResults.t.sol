@@ -10,7 +10,6 @@ import {ForwardedResults} from "../src/ForwardedResults.sol";
 import {Head} from "../src/Head.sol";
 import {IResultReceiver} from "../src/interfaces/IResultReceiver.sol";
 import {ISettlement} from "../src/interfaces/ISettlement.sol";
-import {KeyTable} from "../src/KeyTable.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBn254G2} from "../src/Settlements.sol";
@@ -19,11 +18,11 @@ import {Treasury} from "../examples/Treasury.sol";
 import {TreasurySettlement} from "../examples/TreasurySettlement.sol";
 
 contract StoredSettlement is StoredResults, Bn254G2Keys {
-    constructor() KeyTable(2) Quorums(1) Settlement(msg.sender, 4) {}
+    constructor() Quorums(1) Settlement(msg.sender, 4) {}
 }
 
 contract ForwardedSettlement is ForwardedResults, Bn254G2Keys {
-    constructor(IResultReceiver receiver) KeyTable(2) Quorums(1) Settlement(msg.sender, 4) ForwardedResults(receiver) {}
+    constructor(IResultReceiver receiver) Quorums(1) Settlement(msg.sender, 4) ForwardedResults(receiver) {}
 }
 
 /// @notice Takes results and does nothing with them.
@@ -99,7 +98,7 @@ contract SettlementsResultsTest is Test, Bn254G2Signing {
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1;
         }
-        settlement.begin(weights, 3, 1);
+        settlement.begin(1, Members.packWeights(weights), 3, false);
         settlement.enter(_head, 0);
         _head = settlement.terms();
         bytes memory slopes;
@@ -108,7 +107,8 @@ contract SettlementsResultsTest is Test, Bn254G2Signing {
         (slopes,) = slopesOf(Members.empty(), hex"e0", keys);
         bytes32[] memory results = _results(1);
         bytes memory proof = abi.encodePacked(uint8(1), slopes, _proof(0, Members.NEWEST, results));
-        bytes memory quorum = Members.pack(Members.empty(), Members.NEWEST, _none, _none, hex"e0", proof);
+        Members.Passed memory passed = Members.Passed(3, abi.encodePacked(keys[0], keys[1], keys[2]), "");
+        bytes memory quorum = Members.pack(Members.empty(), Members.NEWEST, _none, _none, passed, hex"e0", proof);
         settlement.settleAll(_head, 0, DEADLINE, results, quorum);
         _newest = Members.Base(Members.NEWEST, 0, 0, keyOf(36), hex"e0");
         _head = _head.advance(1);
@@ -165,7 +165,7 @@ contract SettlementsResultsTest is Test, Bn254G2Signing {
     /// @notice Gas of whole transactions that settle one result and ten, whose quorum is the newest base.
     function test_gas() public {
         Settlement[3] memory settlements;
-        settlements[0] = new SettlementBn254G2(address(this), 2, 1, 4);
+        settlements[0] = new SettlementBn254G2(address(this), 1, 4);
         settlements[1] = new StoredSettlement();
         settlements[2] = new ForwardedSettlement(new Sink());
         string[3] memory names = ["plain", "stored", "forwarded"];

@@ -27,7 +27,7 @@ contract SlopesTest is Test, Bn254G2Signing {
     Head private _head;
 
     function setUp() public {
-        _settlement = new SettlementBn254G2(address(this), 2, 1, 4);
+        _settlement = new SettlementBn254G2(address(this), 1, 4);
         _secrets = [A, B, A + B, Bn254.R - A - B, 11, 12, 13, 14];
         for (uint256 i = 0; i < N; i++) {
             bytes memory key = keyOf(_secrets[i]);
@@ -35,14 +35,18 @@ contract SlopesTest is Test, Bn254G2Signing {
             _settlement.register(address(this), key, proofBy(_secrets[i], digests));
             _keys.push(key);
         }
-        // The last two keys are in storage.
-        _settlement.compact(N - 2);
+        // The last two keys are in no page.
+        bytes memory tail;
+        for (uint256 i = 0; i < N - 2; i++) {
+            tail = abi.encodePacked(tail, _keys[i]);
+        }
+        _settlement.compact(0, N - 2, _none, tail);
         _keyPages.push(1);
         uint64[] memory weights = new uint64[](N);
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1;
         }
-        _settlement.begin(weights, 1, 1);
+        _settlement.begin(1, Members.packWeights(weights), 1, false);
         _settlement.enter(_head, 0);
         _head = _settlement.terms();
     }
@@ -70,8 +74,23 @@ contract SlopesTest is Test, Bn254G2Signing {
         returns (bytes memory)
     {
         bytes memory proof = abi.encodePacked(sum, _proof(store, signers));
-        bytes memory quorum = Members.pack(base, store, _keyPages, _none, signers, proof);
+        bytes memory quorum = Members.pack(base, store, _keyPages, _none, _passed(base, signers), signers, proof);
         return abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, new bytes32[](1), quorum));
+    }
+
+    /// @dev The keys of changed members that no page holds.
+    function _passed(Members.Base memory base, bytes memory signers)
+        private
+        view
+        returns (Members.Passed memory passed)
+    {
+        for (uint256 i = N - 2; i < N; i++) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) {
+                continue;
+            }
+            passed.keys++;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _keys[i]);
+        }
     }
 
     function _accept(bytes memory data) private {
@@ -292,13 +311,13 @@ contract SlopesTest is Test, Bn254G2Signing {
     function test_trap_slopesOfOtherMembers() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
         bytes memory proof = abi.encodePacked(_slopes(base, hex"07"), _proof(3, hex"07"));
-        bytes memory quorum = Members.pack(base, 3, _keyPages, _none, hex"0b", proof);
+        bytes memory quorum = Members.pack(base, 3, _keyPages, _none, _passed(base, hex"0b"), hex"0b", proof);
         _refuse(
             abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, new bytes32[](1), quorum)),
             Bn254G2.BadSlope.selector
         );
         proof = abi.encodePacked(_slopes(base, hex"0b"), _proof(3, hex"07"));
-        quorum = Members.pack(base, 3, _keyPages, _none, hex"0b", proof);
+        quorum = Members.pack(base, 3, _keyPages, _none, _passed(base, hex"0b"), hex"0b", proof);
         _refuse(
             abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, new bytes32[](1), quorum)),
             Bn254G2Keys.FalseSignature.selector

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {QuorumBytes} from "../src/QuorumBytes.sol";
+import {Ring} from "../src/Ring.sol";
 import {Test, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {NetworkFixture} from "./NetworkFixture.sol";
@@ -15,6 +17,7 @@ import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Verifier} from "../src/Verifier.sol";
+import {Weights} from "../src/Weights.sol";
 import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
 
 /// @notice The network with real keys, signatures and pages. Only the token is a mock. Operator i stakes 20 + i units,
@@ -30,6 +33,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     uint256[] internal _secrets;
     bytes[] internal _keys;
     uint256[] internal _keyPages;
+    uint256 private _paged;
     mapping(uint256 epoch => uint256[]) internal _weightPages;
     uint256[] private _noPages;
     string internal _record;
@@ -63,7 +67,12 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         for (uint256 i = 0; i < operators; ++i) {
             _join(i, _fresh(), (20 + i) * UNIT);
         }
-        _verifier.compact(operators - 2);
+        bytes memory tail;
+        for (uint256 i = 0; i < operators - 2; ++i) {
+            tail = abi.encodePacked(tail, _keys[i]);
+        }
+        _verifier.compact(0, operators - 2, _noPages, tail);
+        _paged = operators - 2;
         _keyPages = [_verifier.extent().pages];
         _snapshot();
     }
@@ -103,19 +112,20 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     }
 
     /// @notice The proof in a report that the key at an index signed a task. `page` is the nonce of the page that holds
-    /// the key, or 0.
-    function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 secret, uint256 page)
+    /// the key; or 0, and then the proof holds the key.
+    function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 index, uint256 page)
         internal
         view
         returns (bytes memory)
     {
-        return abi.encodePacked(uint32(page), proofBy(secret, digestsOf(one(task), epoch)));
+        bytes memory proof = proofBy(_secrets[index], digestsOf(one(task), epoch));
+        return abi.encodePacked(uint32(page), page == 0 ? _keys[index] : bytes(""), proof);
     }
 
     function _report(bytes32 id, uint256 index, uint256 page) internal returns (uint256 bounty) {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
-        bytes memory first = _single(a, 0, _secrets[index], page);
-        bytes memory second = _single(b, 0, _secrets[index], page);
+        bytes memory first = _single(a, 0, index, page);
+        bytes memory second = _single(b, 0, index, page);
         vm.prank(REPORTER);
         bounty = network.reportConflict(a, b, 0, index, first, second);
         _snapshotGas();
@@ -148,12 +158,19 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         returns (bytes memory)
     {
         bool same = keccak256(base.signers) == keccak256(signers);
+        Members.Passed memory passed;
+        for (uint256 i = _paged; i < _keys.length; ++i) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) continue;
+            ++passed.keys;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _keys[i]);
+        }
         return Members.pack(
             base,
             store,
             same ? _noPages : _keyPages,
             // In epoch 0 no base was weighed.
             same && base.epoch == epoch && epoch != 0 ? _noPages : _weightPages[epoch],
+            passed,
             signers,
             abi.encodePacked(hintOf(base, signers, _keys), proof)
         );
@@ -398,9 +415,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes memory proof = proofBy(_secretOf(ALL), digestsOf(tasks, 0));
         bytes memory quorum =
             Members.pack(Members.empty(), NONE, _keyPages, _weightPages[0], "", abi.encodePacked(proof, proof));
-        _refuse(tasks, 0, quorum, abi.encodeWithSelector(Quorums.EmptyQuorum.selector));
+        _refuse(tasks, 0, quorum, abi.encodeWithSelector(QuorumBytes.EmptyQuorum.selector));
         quorum = _pack(Members.empty(), NONE, 0, abi.encodePacked(bitmap(ALL), hex"00"), proof);
-        _refuse(tasks, 0, quorum, abi.encodeWithSelector(Quorums.BitmapNotShortest.selector));
+        _refuse(tasks, 0, quorum, abi.encodeWithSelector(QuorumBytes.BitmapNotShortest.selector));
     }
 
     /// The keys a and -a add up to the identity, under which everyone can sign.
@@ -473,7 +490,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         vm.prank(ADMIN);
         network.pin(1, 2);
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "over it");
-        bytes memory why = abi.encodeWithSelector(Quorums.SlotPinned.selector, 1);
+        bytes memory why = abi.encodeWithSelector(Ring.SlotPinned.selector, 1);
         _refuse(tasks, 0, _quorum(full, 1, tasks, 0, ALL ^ 1), why);
         _submit(full, 2, tasks, 0, ALL ^ 1);
         full.slot = 1;
@@ -486,7 +503,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         enter(1);
         _snapshot();
         ITaskNetwork.Task[] memory tasks = _tasks(1, 1, "next");
-        bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, 2);
+        bytes memory why = abi.encodeWithSelector(Ring.NotThisBase.selector, 2);
         base.epoch = 1;
         _refuse(tasks, 1, _quorum(base, NONE, tasks, 1, ALL), why);
         (base.epoch, base.weight) = (0, base.weight + 1);
@@ -499,7 +516,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshot();
         ITaskNetwork.Task[] memory tasks = _tasks(1, 1, "pages");
         _weightPages[1] = _weightPages[0];
-        bytes memory why = abi.encodeWithSelector(KeyTable.NoWeight.selector, 1, 0);
+        bytes memory why = abi.encodeWithSelector(Weights.NoWeight.selector, 1, 0);
         _refuse(tasks, 1, _quorum(Members.empty(), NONE, tasks, 1, ALL), why);
     }
 
@@ -522,32 +539,32 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function test_trap_false_evidence() external {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("framed");
-        bytes memory first = _single(a, 0, _secrets[4], _keyPages[0]);
-        bytes memory second = _single(b, 0, _secrets[5], _keyPages[0]);
+        bytes memory first = _single(a, 0, 4, _keyPages[0]);
+        bytes memory second = _single(b, 0, 5, _keyPages[0]);
         vm.expectRevert(_falseSignature());
         network.reportConflict(a, b, 0, 4, first, second);
         vm.expectRevert(_falseSignature());
         network.reportConflict(b, a, 0, 4, second, first);
-        // The page does not hold the key, or no page is named and storage does not hold it.
-        second = _single(b, 0, _secrets[4], 0);
+        // No page is named, and the key that is passed is another one.
+        second = abi.encodePacked(uint32(0), _keys[5], proofBy(_secrets[4], digestsOf(one(b), 0)));
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 4));
         network.reportConflict(a, b, 0, 4, first, second);
         assertTrue(!network.isSlashed(operator(4), "framed"), "no mark");
-        second = _single(b, 0, _secrets[4], _keyPages[0]);
+        second = _single(b, 0, 4, _keyPages[0]);
         network.reportConflict(a, b, 0, 4, first, second);
     }
 
     function test_pin_of_nothing_and_beyond() external {
         _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.startPrank(ADMIN);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 9));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 9));
         network.pin(1, 9);
         // In a verifier, slot 0 belongs to the ring like any other slot. No slot above the pinned ones can be pinned.
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 2));
         network.pin(0, 2);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 2));
         network.pin(2, 2);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 0));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 0));
         network.pin(1, 0);
         network.pin(1, 2);
         vm.stopPrank();
@@ -589,7 +606,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
 contract TaskNetworkBn254G2Test is TaskNetworksTest, Bn254G2Signing {
     function _newVerifier(address network) internal override returns (Verifier) {
-        return new VerifierBn254G2(network, 2, 1);
+        return new VerifierBn254G2(network, 1);
     }
 
     function _name() internal pure override returns (string memory) {
@@ -607,7 +624,7 @@ contract TaskNetworkBn254G2Test is TaskNetworksTest, Bn254G2Signing {
 
 contract TaskNetworkBn254G1Test is TaskNetworksTest, Bn254G1Signing {
     function _newVerifier(address network) internal override returns (Verifier) {
-        return new VerifierBn254G1(network, 2, 1);
+        return new VerifierBn254G1(network, 1);
     }
 
     function _name() internal pure override returns (string memory) {
@@ -625,7 +642,7 @@ contract TaskNetworkBn254G1Test is TaskNetworksTest, Bn254G1Signing {
 
 contract TaskNetworkBls12381G2Test is TaskNetworksTest, Bls12381G2Signing {
     function _newVerifier(address network) internal override returns (Verifier) {
-        return new VerifierBls12381G2(network, 2, 1);
+        return new VerifierBls12381G2(network, 1);
     }
 
     function _name() internal pure override returns (string memory) {
@@ -644,10 +661,10 @@ contract TaskNetworkBls12381G2Test is TaskNetworksTest, Bls12381G2Signing {
 /// @notice Weights are read back as they were published, however many there are.
 contract VerifierWeightsTest is Test {
     function test_weights_of_several_pages() external {
-        Verifier verifier = new VerifierBn254G1(address(this), 2, 1);
+        Verifier verifier = new VerifierBn254G1(address(this), 1);
         assertEq(verifier.weightsOf(0).length, 0, "none");
-        // Numbers around one page of 3,070 weights, and around two.
-        uint256[7] memory counts = [uint256(1), 2, 3069, 3070, 3071, 6140, 6141];
+        // Numbers around one page of 2,048 weights, and around two.
+        uint256[7] memory counts = [uint256(1), 2, 2047, 2048, 2049, 4096, 4097];
         for (uint256 epoch = 0; epoch < counts.length; ++epoch) {
             uint64[] memory weights = new uint64[](counts[epoch]);
             for (uint256 i = 0; i < weights.length; ++i) {
@@ -666,10 +683,10 @@ contract VerifierWeightsTest is Test {
     }
 
     function test_an_epoch_is_weighed_once_and_in_order() external {
-        Verifier verifier = new VerifierBn254G1(address(this), 2, 1);
+        Verifier verifier = new VerifierBn254G1(address(this), 1);
         verifier.publish(3, new uint64[](5));
         for (uint256 epoch = 2; epoch <= 3; ++epoch) {
-            vm.expectRevert(abi.encodeWithSelector(KeyTable.EpochHasWeights.selector, epoch));
+            vm.expectRevert(abi.encodeWithSelector(Verifier.EpochHasWeights.selector, epoch));
             verifier.publish(epoch, new uint64[](6));
         }
         assertEq(verifier.weightsOf(3).length, 5, "as published");
