@@ -127,7 +127,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes memory first = _single(a, 0, index, page);
         bytes memory second = _single(b, 0, index, page);
         vm.prank(REPORTER);
-        bounty = network.reportConflict(a, b, 0, index, first, second);
+        bounty = network.reportConflict(attested(0, index, a, first), attested(0, index, b, second));
         _snapshotGas();
     }
 
@@ -194,10 +194,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         uint256 mask
     ) internal returns (Members.Base memory result) {
         bytes memory quorum = _quorum(base, store, tasks, epoch, mask);
-        network.submitTasks(tasks, epoch, quorum);
+        network.submitTasks(epoch, tasks, quorum);
         _snapshotGas();
         for (uint256 i = 0; i < tasks.length; ++i) {
-            assertTrue(network.isSettledAs(tasks[i], epoch), "settled");
+            assertTrue(network.isSettledAs(epoch, tasks[i]), "settled");
         }
         result =
             Members.Base(store, uint32(epoch), uint96(_weightOf(mask, epoch)), keyOf(_secretOf(mask)), bitmap(mask));
@@ -219,7 +219,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function _refuse(ITaskNetwork.Task[] memory tasks, uint256 epoch, bytes memory quorum, bytes memory why) internal {
         vm.expectRevert(why);
-        network.submitTasks(tasks, epoch, quorum);
+        network.submitTasks(epoch, tasks, quorum);
     }
 
     function _snapshotGas() private {
@@ -291,44 +291,38 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(token.balanceOf(address(network)), liabilities(N), "conserved");
     }
 
-    /// @dev Every signer claims from every record of epoch 0 of the life, in an arbitrary order.
+    /// @dev All records and performances of epoch 0 of the life are tallied in two steps, and everybody claims.
     function _claimAll() private {
-        uint256[3] memory masks = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
+        uint256[3] memory quorums = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
         uint256[3] memory tasks = [uint256(2), 5, 3];
+        uint256[N] memory fair;
         enter(2);
-        for (uint256 j = 0; j < masks.length; ++j) {
-            assertEq(network.recordOf(0, bitmap(masks[j])).amount, tasks[j] * ATTESTERS, "a record");
-            uint256 paid = 0;
-            for (uint256 k = 0; k < N; ++k) {
-                uint256 i = (7 * k + 5) % N;
-                bytes[] memory signers = new bytes[](1);
-                signers[0] = bitmap(masks[j]);
-                if (masks[j] >> i & 1 == 0) {
-                    vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotASigner.selector, i));
-                    network.claimAttestations(0, i, signers);
-                    continue;
-                }
-                uint256 balance = token.balanceOf(operator(i));
-                uint256 share = network.claimAttestations(0, i, signers);
-                assertEq(token.balanceOf(operator(i)), balance + share, "to the owner of the key");
-                uint256 fair = tasks[j] * ATTESTERS * (20 + i) / _weightOf(masks[j], 0);
-                assertTrue(share <= fair + N && share + N >= fair, "by weight");
-                paid += share;
+        bytes[] memory signers = new bytes[](2);
+        for (uint256 j = 0; j < quorums.length; ++j) {
+            assertEq(network.recordOf(0, bitmap(quorums[j])).amount, tasks[j] * ATTESTERS, "a record");
+            if (j != 0) signers[j - 1] = bitmap(quorums[j]);
+            for (uint256 i = 0; i < N; ++i) {
+                if (quorums[j] >> i & 1 == 1) fair[i] += tasks[j] * ATTESTERS * (20 + i) / _weightOf(quorums[j], 0);
             }
-            assertEq(paid, tasks[j] * ATTESTERS, "all of it");
         }
         ITaskNetwork.Task[] memory performed = _tasks(0, 3, "the same");
-        address first = network.ownerOfKey(performed[0].performer);
-        uint256 before = token.balanceOf(first);
-        network.claimPerformances(0, performed);
-        assertTrue(token.balanceOf(first) >= before + PERFORMER, "a performer");
+        for (uint256 k = 0; k < performed.length; ++k) {
+            fair[performed[k].performer] += PERFORMER;
+        }
+        tallyMask(0, quorums[0]);
+        tally(0, performed, signers);
+        for (uint256 i = 0; i < N; ++i) {
+            uint256 balance = token.balanceOf(operator(i));
+            assertEq(claim(0, i), fair[i], "by weight");
+            assertEq(token.balanceOf(operator(i)), balance + fair[i], "to the owner of the key");
+        }
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, performed[0].id));
-        network.claimPerformances(0, performed);
+        network.tally(0, performed, _noSigners, _earned[0]);
     }
 
     /// The weights that elect are those in the pages: the stakes, in units.
     function test_election_by_real_weights() external view {
-        bytes32 beacon = network.beaconOf(0);
+        bytes32 beacon = network.snapshotOf(0).beacon;
         for (uint256 t = 0; t < 40; ++t) {
             uint256 point = uint256(keccak256(abi.encode(beacon, bytes32(t)))) % 306;
             uint256 expected = 0;
@@ -351,11 +345,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
             abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 20 + 21 + 22 + 23 + 24 + 25 + 26 + 27, 204);
         _refuse(tasks, 0, _quorum(Members.empty(), NONE, tasks, 0, few), why);
         enter(2);
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap(mask);
-        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotASigner.selector, index));
-        network.claimAttestations(0, index, signers);
-        network.claimAttestations(0, 0, signers);
+        tallyMask(0, mask);
+        assertEq(_earned[0].length, index, "the young key has no share");
+        assertEq(claim(0, 0), uint256(ATTESTERS) * 20 / 306, "the others share it");
     }
 
     // Traps.
@@ -372,10 +364,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         tasks[1].result = "forged";
         vm.expectRevert();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         assertTrue(!network.isSettled(tasks[0].id), "nothing settled");
         tasks = _tasks(0, 2, "false");
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_trap_replay() external {
@@ -383,7 +375,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes32[] memory digests = digestsOf(tasks, 0);
         bytes memory quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         uint256 state = vm.snapshotState();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, tasks[0].id));
         // If the tasks had not settled, the signature would be false in another epoch and on another chain.
         vm.revertToState(state);
@@ -391,13 +383,13 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshot();
         bytes memory later = _pack(Members.empty(), NONE, 1, bitmap(ALL), proofBy(_secretOf(ALL), digests));
         vm.expectRevert();
-        network.submitTasks(tasks, 1, later);
+        network.submitTasks(1, tasks, later);
         later = _pack(Members.empty(), NONE, 1, bitmap(ALL), proofBy(_secretOf(ALL), digestsOf(tasks, 1)));
-        network.submitTasks(tasks, 1, later);
+        network.submitTasks(1, tasks, later);
         vm.revertToState(state);
         vm.chainId(424242);
         vm.expectRevert();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_trap_quorum_too_light() external {
@@ -542,16 +534,16 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes memory first = _single(a, 0, 4, _keyPages[0]);
         bytes memory second = _single(b, 0, 5, _keyPages[0]);
         vm.expectRevert(_falseSignature());
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
         vm.expectRevert(_falseSignature());
-        network.reportConflict(b, a, 0, 4, second, first);
+        network.reportConflict(attested(0, 4, b, second), attested(0, 4, a, first));
         // No page is named, and the key that is passed is another one.
         second = abi.encodePacked(uint32(0), _keys[5], proofBy(_secrets[4], digestsOf(one(b), 0)));
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 4));
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
         assertTrue(!network.isSlashed(operator(4), "framed"), "no mark");
         second = _single(b, 0, 4, _keyPages[0]);
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
     }
 
     function test_pin_of_nothing_and_beyond() external {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 /// @title What a network needs of its verifier: keys, weights and the signatures of quorums
 /// @notice Every function reverts if a check fails, with the error of the step that failed. Bit i of a bitmap, counted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 /// @title Pages: data kept as the code of contracts
 /// @notice Writing a page costs 200 gas for each byte, and the creation of a contract. Opening it costs 2,600 gas,

@@ -1,22 +1,12 @@
 //! `quorate evm plan`.
 
-use std::{
-    fs,
-    io::{self, Read},
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{path::PathBuf, str::FromStr};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::{
-    Network, Order, PlanError, QuorumSignature,
-    alloy_primitives::B256,
-    gas::Measured,
-    quorum::{RENTAL, Store},
-};
+use quorate_evm::{Order, PlanError, QuorumSignature, alloy_primitives::B256, gas::Measured};
 
-use super::{report::Report, signers};
+use super::{network_file::NetworkFile, report::Report, signers, store::StoreIn};
 use crate::{
     commands::print,
     exit::{Exit, Failure, Result},
@@ -69,13 +59,7 @@ impl Arguments {
     /// # Errors
     /// The file cannot be read or understood, or there is no plan for the quorum.
     pub(super) fn run(self) -> Result {
-        let name = self.network.display().to_string();
-        let text = read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
-        let network: Network = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(error)
-                .context(format!("{name}: this is not a network; `quorate evm plan --help` describes the fields"))
-        })?;
-        network.check().map_err(|error| Failure::usage(error).context(name.clone()))?;
+        let NetworkFile { network, name } = NetworkFile::read(&self.network)?;
         let signers = signers::parse(&self.signers, network.keys.len());
         let signers = signers.map_err(|why| Failure::usage(anyhow!("--signers {why}")))?;
 
@@ -109,35 +93,6 @@ impl Arguments {
             print::all(report.to_string().as_bytes())?;
         }
         Ok(Exit::Success)
-    }
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    if path.as_os_str() != "-" {
-        return fs::read_to_string(path);
-    }
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// [`Store`] as the command line writes it.
-#[derive(Clone, Copy, Debug)]
-struct StoreIn(Store);
-
-impl FromStr for StoreIn {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let store = match text {
-            "none" => Store::Nowhere,
-            "rental" => Store::Rental,
-            _ => match text.parse() {
-                Ok(slot) if slot < RENTAL => Store::Slot(slot),
-                _ => return Err(format!("expected a slot from 0 to {}, `rental` or `none`", RENTAL - 1)),
-            },
-        };
-        Ok(Self(store))
     }
 }
 

@@ -334,7 +334,7 @@ impl Report {
 }
 
 /// A heading and text, wrapped at 80 columns after commas and spaces.
-fn lines(f: &mut fmt::Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
+pub(super) fn lines(f: &mut fmt::Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
     let (mut line, mut width) = (format!("{heading:<11}"), 11);
     for piece in text.split_inclusive([',', ' ']) {
         if width + piece.trim_end().len() > 80 {
@@ -374,11 +374,11 @@ fn name_of(weighing: Weighing) -> &'static str {
 }
 
 /// A number of up to 64 bits, else its digits in a string.
-fn amount(amount: u128) -> Value {
+pub(super) fn amount(amount: u128) -> Value {
     u64::try_from(amount).map_or_else(|_| amount.to_string().into(), Value::from)
 }
 
-fn plain(amount: &Value) -> String {
+pub(super) fn plain(amount: &Value) -> String {
     amount.as_str().map_or_else(|| amount.to_string(), str::to_owned)
 }
 
