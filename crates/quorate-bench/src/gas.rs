@@ -278,6 +278,7 @@ impl Deployed {
             key_pages,
             weight_pages: Vec::new(),
             bases: Vec::new(),
+            unknown_newest: None,
         };
         let mut this = Self { chain, network, secrets, address };
         this.begin(U256::ZERO, threshold);

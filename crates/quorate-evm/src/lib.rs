@@ -24,6 +24,7 @@
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
+//! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
 //! | [`epoch`] | the calls with which a registrar begins an epoch |
 //! | [`operator`] | an operator's key: what it registers, and what it signs |
 //! | [`collection`] | the members' signatures over one digest, verified and added up |
@@ -44,6 +45,7 @@ pub mod refresh;
 pub mod quorum;
 pub mod contract;
 pub mod network;
+pub mod follow;
 pub mod epoch;
 pub mod operator;
 pub mod collection;

@@ -20,6 +20,7 @@
 //!     key_pages: vec![],
 //!     weight_pages: vec![],
 //!     bases: vec![],
+//!     unknown_newest: None,
 //! };
 //! let signers: MemberSet = [0, 1, 3].into_iter().collect();
 //! let plan = network.plan(&Measured::default(), &signers, Order::of(&[B256::repeat_byte(7)]))?;
@@ -47,7 +48,7 @@ pub use self::{
     plan::{Order, QuorumSignature, SettlementPlan},
 };
 use crate::{
-    base::{Base, KeyPage, NEWEST, Pricing, Table, WeightPage, Way},
+    base::{Base, KeyPage, NEWEST, Pricing, Table, Way, WeightPage},
     digest::{Contract, Results},
     gas::{Measured, Storing},
     hint::CounterHint,
@@ -57,6 +58,7 @@ use crate::{
     state::{self, Head, NEVER},
 };
 use key::MemberKeys;
+pub(crate) use key::sum_of_keys;
 
 /// A settlement and its members, as their aggregator knows them. As JSON it is the input of `quorate evm plan`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +96,9 @@ pub struct Network {
     pub weight_pages: Vec<WeightPage>,
     /// The bases to which the contract's slots commit. Slot 0 is the newest.
     pub bases: Vec<Base>,
+    /// The newest base's commitment, if the base itself is not known. `bases` has none in slot 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_newest: Option<B256>,
 }
 
 /// What the price of a way leaves out, at most: one result is settled from the newest base by a shorter call, an access
@@ -147,6 +152,9 @@ impl Network {
                 }
                 Some(_) => {}
             }
+            if slot == NEWEST && self.unknown_newest.is_some() {
+                return Err(NetworkError::NewestTwice { place });
+            }
         }
         Ok(())
     }
@@ -167,7 +175,7 @@ impl Network {
     /// The newest base's commitment, or zero if there is none: a part of the state.
     pub fn newest(&self) -> B256 {
         let newest = self.bases.iter().find(|base| base.slot == NEWEST);
-        newest.map(Base::commitment).unwrap_or_default()
+        newest.map(Base::commitment).or(self.unknown_newest).unwrap_or_default()
     }
 
     /// The state that this network implies. Compare it with the contract's `state()`.
@@ -344,6 +352,9 @@ impl Network {
 
     fn store(&mut self, plan: &SettlementPlan, slot: u16) {
         self.bases.retain(|base| base.slot != slot);
+        if slot == NEWEST {
+            self.unknown_newest = None;
+        }
         self.bases.push(plan.result(slot));
         self.bases.sort_by_key(|base| base.slot);
     }

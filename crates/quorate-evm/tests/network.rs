@@ -47,6 +47,7 @@ fn network(operators: &Operators, paged: usize, bases: &[(u32, MemberSet)]) -> N
         key_pages,
         weight_pages: vec![WeightPage { nonce: 2, part: 0 }],
         bases: Vec::new(),
+        unknown_newest: None,
     };
     for (slot, (epoch, signers)) in (0..).zip(bases) {
         let key = sum(&network, signers).unwrap();

@@ -111,6 +111,12 @@ pub enum NetworkError {
         /// The number of keys.
         keys: usize,
     },
+    /// The newest base is in the list, and said to be unknown.
+    #[error("bases[{place}]: slot 0 has a base, so leave unknown_newest out")]
+    NewestTwice {
+        /// The index of the base in the list.
+        place: usize,
+    },
 }
 
 /// Why bytes are not a key or a signature, on either curve.

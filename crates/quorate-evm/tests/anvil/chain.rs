@@ -74,6 +74,7 @@ impl Chain {
             key_pages: Vec::new(),
             weight_pages: Vec::new(),
             bases: Vec::new(),
+            unknown_newest: None,
         }
     }
 
