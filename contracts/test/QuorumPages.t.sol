@@ -35,7 +35,7 @@ contract PagesTest is Test {
         uint256 first = 0;
         for (uint256 i = 0; i < _ends.length; i++) {
             _settlement.compact(first, _ends[i] - first, _none, _keys(first, _ends[i]));
-            _keyPages.push(i + 1);
+            _keyPages.push(_settlement.extent().pages);
             first = _ends[i];
         }
         _begin(N - 3);
@@ -254,7 +254,7 @@ contract PagesTest is Test {
         uint256[4] memory indices = [uint256(2), 4, 5, 199];
         for (uint256 i = 0; i < 4; i++) {
             bytes memory proof = _settlement.signature(digests, indices[i] + 1);
-            _settlement.checkMember(digest, indices[i], abi.encodePacked(uint32(i < 2 ? 2 : 3), proof));
+            _settlement.checkMember(digest, indices[i], abi.encodePacked(uint32(i < 2 ? 3 : 4), proof));
         }
     }
 
@@ -262,7 +262,7 @@ contract PagesTest is Test {
         uint256[2] memory indices = [uint256(1), 5];
         for (uint256 i = 0; i < 2; i++) {
             vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]));
-            _settlement.checkMember(0, indices[i], abi.encodePacked(uint32(2)));
+            _settlement.checkMember(0, indices[i], abi.encodePacked(uint32(3)));
         }
     }
 }
