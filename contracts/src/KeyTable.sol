@@ -17,6 +17,8 @@ import {CodePages} from "./libraries/CodePages.sol";
 /// number is larger by one. Keys are *carried* to it while the running table is in use. No number of a table is used
 /// twice, and indices, pages and bases belong to one table.
 ///
+/// Quorums name pages by nonces below 2^31, and anyone may make pages. So many pages cost more than 10^14 gas.
+///
 /// A derived contract must not create other contracts, because pages are named by the nonces of this contract's
 /// creations.
 abstract contract KeyTable {
