@@ -63,6 +63,15 @@ contract AdaptersGasTest is AdaptersToyFixture {
         assertEq(_settlement.terms().members(), 16_384, "members");
     }
 
+    /// @notice EIP-170 allows 24,576 bytes of code. 1 kB of them stays free.
+    function test_deployedSizes() public view {
+        string[2] memory names = ["EigenLayerRegistrar", "SymbioticRegistrar"];
+        for (uint256 i = 0; i < names.length; i++) {
+            uint256 size = vm.getDeployedCode(string.concat(names[i], ".sol:", names[i])).length;
+            assertTrue(size > 1_000 && size <= 24_576 - 1_024, string.concat(names[i], ": ", vm.toString(size)));
+        }
+    }
+
     function _firstWeights() private pure returns (uint256[] memory weights) {
         weights = new uint256[](10);
         for (uint256 i = 0; i < 10; i++) {

@@ -89,6 +89,7 @@ contract AdaptersRenewalTest is AdaptersToyFixture {
             while (_table[index] != secret) index++;
             assertEq(_registrar.seatOf(_operator(i)).place, index + 1, "place");
             assertEq(weights[index], _weightOf[i], "weight");
+            assertEq(_registrar.operatorAt(_head.table(), index), _operator(i), "operator");
             total += _weightOf[i];
             secrets[index] = secret;
         }
