@@ -113,6 +113,19 @@ contract AdaptersEigenLayerFaultsTest is AdaptersFaults, EigenLayerFixture {
         assertEq(answer, abi.encodePacked(expected, uint256(66 * UNIT)), "answer");
     }
 
+    /// @notice An answer for two operators, for one strategy or for three, or with offsets of its own, counts nothing.
+    function test_trap_anAnswerOfAnotherForm() public {
+        _enrollAll(1);
+        for (uint256 i = 0; i < 5; i++) {
+            uint256[4] memory head = [uint256(32), 1, 32, 2];
+            if (i < 4) head[i]++;
+            _manager.answerWith(abi.encodePacked(head, 40 * UNIT, 20 * UNIT));
+            _pass(2 hours);
+            _base.weigh(1);
+            assertEq(_weights()[0], i < 4 ? 0 : 50, "weight");
+        }
+    }
+
     function test_trap_parametersOutOfBounds() public {
         IAllocationManager manager = IAllocationManager(address(_manager));
         for (uint256 i = 0; i < 7; i++) {

@@ -78,6 +78,7 @@ contract MockAllocationManager is Misbehaving {
         uint256 deallocatedAt;
     }
 
+    bytes private _answer;
     mapping(bytes32 set => mapping(address operator => Member)) private _members;
     mapping(bytes32 set => mapping(address operator => mapping(address strategy => uint256))) private _shares;
 
@@ -102,6 +103,11 @@ contract MockAllocationManager is Misbehaving {
         return _members[_key(set)][operator].registered;
     }
 
+    /// @notice Sets the bytes of all answers.
+    function answerWith(bytes calldata answer) external {
+        _answer = answer;
+    }
+
     /// @dev Not a view function, so that it can misbehave.
     function getMinimumSlashableStake(
         OperatorSet memory set,
@@ -110,6 +116,12 @@ contract MockAllocationManager is Misbehaving {
         uint32 futureBlock
     ) external returns (uint256[][] memory stakes) {
         require(futureBlock > block.number, "not a future block");
+        bytes memory answer = _answer;
+        if (answer.length != 0) {
+            assembly {
+                return(add(answer, 0x20), mload(answer))
+            }
+        }
         stakes = new uint256[][](operators.length);
         for (uint256 i = 0; i < operators.length; i++) {
             _misbehave(operators[i]);
