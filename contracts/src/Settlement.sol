@@ -21,7 +21,8 @@ import {Quorums} from "./Quorums.sol";
 /// there. `Head` says what the head holds. Whoever wants to settle must know both. The last event of `ISettlement` tells
 /// them.
 ///
-/// **What the registrar can do.** It admits keys, so it decides who the members are. It says what each member weighs
+/// **What the registrar can do.** It admits keys and says which of them a new key table takes over, so it decides who the
+/// members are. It says what each member weighs
 /// and what a quorum needs, from the next epoch on. So it can make a quorum of its own keys, which settles anything from
 /// the next epoch on; and it can stop settlement, by an epoch whose required weight nobody reaches. It pins bases, which
 /// changes what settlements cost and nothing else. It cannot settle without a quorum's signature, change a settled
@@ -68,11 +69,6 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param index The key's index in the running table.
     /// @param owner The key's owner, as the registrar named it.
     event Registered(uint256 indexed index, address indexed owner);
-    /// @notice Weights of the next epoch were prepared. They are in the calldata of the call.
-    /// @param epoch The next epoch.
-    /// @param first The index of the first weight. It is 0 in the first call after `begin` or `discard`.
-    /// @param keys Number of weights.
-    event WeightsPrepared(uint256 indexed epoch, uint256 first, uint256 keys);
     /// @notice An epoch was begun.
     /// @param epoch The epoch.
     /// @param terms Its head, with zeros for nonce and paid.
@@ -109,7 +105,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param weight The quorum's weight.
     /// @param required The weight that it needs.
     error QuorumTooLight(uint256 weight, uint256 required);
-    /// @notice The number of members alone does not prove the quorum's weight, and the quorum names no pages of
+    /// @notice The number of members alone does not prove the quorum's weight, and the quorum names no
     /// weights.
     /// @param members How many of the signers count: those with an index that has a weight in the epoch.
     /// @param enough How many prove the weight.
@@ -178,9 +174,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param weights The weights of the next indices, 8 bytes each, in whole parts of 2,048.
     function prepare(uint64 threshold, bytes calldata weights) external onlyRegistrar {
         require(weights.length % (8 * PART) == 0, WeightsLength(weights.length));
-        uint256 first = uint24(_prepared >> 112);
         _prepared = _prepare(threshold, weights);
-        emit WeightsPrepared(terms.epoch() + 1, first, weights.length / 8);
     }
 
     /// @notice Forgets what was prepared of the next epoch. Only for the registrar.
@@ -279,8 +273,8 @@ abstract contract Settlement is Quorums, ISettlement {
 
     /// @inheritdoc ISettlement
     /// @dev The signers reach the required weight in one of two ways: there are at least `enough` of them, and the
-    /// quorum names no pages of weights; or their weights are added up, from the named pages and from the base if it was
-    /// weighed in this epoch.
+    /// quorum names no weights; or their weights are added up, from what it names and from the base if it was weighed in
+    /// this epoch.
     function settle(Head head, uint64 deadline, bytes32 result, bytes calldata quorum) external {
         (Parts memory parts, bytes32 newest) = _open(quorum);
         parts.table = head.table();
