@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {Clz} from "./libraries/Clz.sol";
 import {CodePages} from "./libraries/CodePages.sol";
 
 /// @title The keys of all members, by index
@@ -17,6 +18,8 @@ import {CodePages} from "./libraries/CodePages.sol";
 /// number is larger by one. Keys are *carried* to it while the running table is in use. No number of a table is used
 /// twice, and indices, pages and bases belong to one table.
 ///
+/// Quorums name pages by nonces below 2^31, and anyone may make pages. So many pages cost more than 10^14 gas.
+///
 /// A derived contract must not create other contracts, because pages are named by the nonces of this contract's
 /// creations.
 abstract contract KeyTable {
@@ -29,7 +32,8 @@ abstract contract KeyTable {
         uint32 keys;
         /// Number of keys that were carried to the next table.
         uint32 carried;
-        /// Number of pages, of keys and of weights. It is the nonce of the last page.
+        /// Number of contracts that this one created: the probe of `Clz`, and the pages of keys and of weights. It is the
+        /// nonce of the last page.
         uint64 pages;
     }
 
@@ -79,11 +83,17 @@ abstract contract KeyTable {
     /// @notice Length of a key in the format of the table: a multiple of 32 bytes.
     function _keyBytes() internal pure virtual returns (uint256);
 
+    /// @dev Reverts on a chain without CLZ, with which bitmaps are walked through. The probe takes the first nonces.
+    constructor() {
+        Clz.requireAvailable();
+        _extent.pages = uint64(Clz.NONCES);
+    }
+
     /// @notice The number of the running table, below 2^16.
     function _table() internal view virtual returns (uint256);
 
     /// @notice How far the tables have grown.
-    /// @return The numbers of keys, of carried keys and of pages.
+    /// @return The numbers of keys, of carried keys and of created contracts.
     function extent() external view returns (Extent memory) {
         return _extent;
     }

@@ -51,6 +51,27 @@ contract WeightsTest is QuorumFixture {
         return _call(Members.empty(), results, quorum);
     }
 
+    /// @notice The hash that is stored for a part, and its place, in plain Solidity. So a later epoch of the same parity
+    /// uses the same slot with another hash.
+    function test_theHashOfAPart() public {
+        _register(PART + 5 - N);
+        _passes = true;
+        for (uint256 epoch = 2; epoch < 6; epoch++) {
+            bytes memory packed = Members.packWeights(_some(PART + 5));
+            _begin(_some(PART + 5), 1, 1);
+            for (uint256 part = 0; part < 2; part++) {
+                bytes32 hash = keccak256(abi.encodePacked(epoch, Members.partOf(packed, part)));
+                uint256 place = (epoch & 1) << 16 | part;
+                uint256 found = 0;
+                // The mapping's own slot is one of the first.
+                for (uint256 slot = 0; slot < 12; slot++) {
+                    if (vm.load(address(_settlement), keccak256(abi.encode(place, slot))) == hash) found++;
+                }
+                assertEq(found, 1, "stored");
+            }
+        }
+    }
+
     function test_trap_otherWeightsInCalldata() public {
         bytes memory weights = Members.packWeights(_weights);
         bytes memory why = _notThese(1, 0);
@@ -162,6 +183,25 @@ contract WeightsTest is QuorumFixture {
         _settlement.publish(1, Members.partOf(old, 1));
         _weightPages[0] = 1 << 31 | 8 * 9;
         _settle(Members.empty(), NONE, _range(0, 9));
+    }
+
+    /// @notice Members who were registered after the epoch began sign with others. They weigh nothing, whether the
+    /// weights come from a page or from calldata, and whether they sign, come or leave.
+    function test_membersBeyondTheWeights() public {
+        for (uint256 i = 0; i < 2; i++) {
+            _passes = i == 1;
+            _weighs = false;
+            _begin(_some(9), 1, 1);
+            _weighs = true;
+            Members.Base memory base = _settle(Members.empty(), NEWEST, _range(5, N));
+            assertEq(base.weight, 6 + 7 + 1 + 2, "of the indices 5 to 8");
+            base = _settle(base, 2, _range(5, 10));
+            base = _settle(base, NEWEST, _range(4, 11));
+            assertEq(base.weight, 5 + 6 + 7 + 1 + 2, "of the indices 4 to 8");
+            _refuse(
+                Members.empty(), NONE, _range(9, N), abi.encodeWithSelector(Settlement.QuorumTooLight.selector, 0, 1)
+            );
+        }
     }
 
     function test_preparedInSteps() public {

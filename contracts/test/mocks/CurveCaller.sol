@@ -12,6 +12,10 @@ import {Quorums} from "../../src/Quorums.sol";
 abstract contract CurveCaller is Quorums {
     constructor() Quorums(0) {}
 
+    function _table() internal pure override returns (uint256) {
+        return 0;
+    }
+
     function makePage(bytes calldata payload) external returns (address) {
         return CodePages.create(KEYS, 0, payload);
     }

@@ -88,7 +88,7 @@ contract PagedVerifier {
 
     constructor(address network_) {
         network = network_;
-        pages = new VerifierBn254G1(address(this), 2, 1);
+        pages = new VerifierBn254G1(address(this), 1);
     }
 
     /// @notice The next key gets this index.

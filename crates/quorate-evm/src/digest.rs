@@ -3,7 +3,7 @@
 //! A digest is keccak256 over ABI words, the first of which is a type hash. So no digest of one kind, chain or contract
 //! is a digest of another. The types are those of `contracts/src`.
 
-use alloy_primitives::{Address, B256, U256, keccak256};
+use alloy_primitives::{Address, B256, FixedBytes, U256, keccak256};
 use alloy_sol_types::SolValue;
 
 /// A contract on a chain: the domain of everything that is signed for it.
@@ -49,6 +49,9 @@ pub struct Task {
     pub network: Contract,
     /// The epoch in which it settles.
     pub epoch: u64,
+    /// The id of the epoch's snapshot, from the event `EpochSnapshotted`. If a reorganisation of the chain replaces the
+    /// snapshot, what was signed before counts no more, neither for the task nor against the signer.
+    pub snapshot: FixedBytes<20>,
     /// Its name. A name settles once.
     pub id: B256,
     /// The index of the performer's key.
@@ -63,7 +66,7 @@ impl Task {
     /// `TaskNetwork.taskDigest`.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.network;
-        hash(TASK_TYPE, (chain_id, address, self.epoch, self.id, self.performer, self.result, self.approved))
+        hash(TASK_TYPE, (chain_id, address, self.epoch, self.snapshot, self.id, self.performer, self.result, self.approved))
     }
 }
 
@@ -100,7 +103,7 @@ impl KeyPossession<'_> {
 }
 
 const RESULTS_TYPE: &str = "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
-const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes32 id,uint256 performer,bytes32 result,bool approved)";
+const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)";
 const POSSESSION_TYPE: &str = "Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)";
 
 /// keccak256(type hash ‖ words), as `keccak256(abi.encode(typeHash, …))` in Solidity.
@@ -124,7 +127,9 @@ mod tests {
         let settled =
             Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &results };
         let possession = KeyPossession { verifier: contract, owner: Address::repeat_byte(1), key: &[0; 64] };
-        let task = Task { network: contract, epoch: 0, id: word(0), performer: 0, result: word(0), approved: false };
+        let snapshot = FixedBytes::ZERO;
+        let (id, result) = (word(0), word(0));
+        let task = Task { network: contract, epoch: 0, snapshot, id, performer: 0, result, approved: false };
         let digests = [
             settled.digest(),
             Results { settlement: other_chain, ..settled }.digest(),
@@ -144,6 +149,7 @@ mod tests {
             Task { network: other_chain, ..task }.digest(),
             Task { network: other_address, ..task }.digest(),
             Task { epoch: 1, ..task }.digest(),
+            Task { snapshot: FixedBytes::repeat_byte(1), ..task }.digest(),
             Task { id: word(1), ..task }.digest(),
             Task { performer: 1, ..task }.digest(),
             Task { result: word(1), ..task }.digest(),

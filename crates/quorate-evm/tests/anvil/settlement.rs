@@ -274,7 +274,7 @@ impl World {
         let contract = self.network.contract;
         assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
         for base in self.network.bases.iter().filter(|base| base.slot != 0) {
-            let call = Settlement::commitmentAtCall { slot: U256::from(base.slot) };
+            let call = Settlement::commitmentAtCall { place: U256::from(base.slot) };
             assert_eq!(self.chain.read(contract, &call), base.commitment(), "slot {}", base.slot);
         }
         plan
@@ -324,7 +324,9 @@ impl World {
 
 /// The same plan with another order, which nobody signed.
 fn reordered(plan: &SettlementPlan, order: Order) -> SettlementPlan {
-    SettlementPlan { order, ..plan.clone() }
+    let mut plan = plan.clone();
+    plan.order = order;
+    plan
 }
 
 /// The number of changed members after which ski rental stores.

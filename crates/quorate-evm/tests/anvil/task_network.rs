@@ -2,12 +2,12 @@
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, SettlementPlan,
-    alloy_primitives::{Address, B256, U256},
+    alloy_primitives::{Address, B256, FixedBytes, U256},
     alloy_sol_types::{SolCall, SolConstructor, SolError},
     base::{KeyPage, WeightPage},
     contract::{
         TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
-        task_network::ITaskNetwork::{Parameters, Task},
+        task_network::ITaskNetwork::{Attestation, Parameters, Task},
     },
     digest,
     gas::Measured,
@@ -80,6 +80,8 @@ struct World {
     tasks: Address,
     verifier: Address,
     network: Network,
+    /// The id of the epoch's snapshot.
+    snapshot: FixedBytes<20>,
 }
 
 impl World {
@@ -117,7 +119,7 @@ impl World {
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
         // The verifier does not count members.
         let network = chain.follow(KeyGroup::Bn254G2, tasks, NEVER);
-        let mut this = Self { chain, operators: Operators::new(KeyGroup::Bn254G2, 0), tasks, verifier, network };
+        let mut this = Self { chain, operators: Operators::new(KeyGroup::Bn254G2, 0), tasks, verifier, network, snapshot: FixedBytes::ZERO };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
         this.chain.send(tasks, &TaskNetwork::fundCall { amount: pool });
@@ -168,6 +170,7 @@ impl World {
         let page = |(part, page): (usize, &Verifier::WeightsPaged)| WeightPage { nonce: page.nonce.to(), part };
         self.network.weight_pages = pages.iter().enumerate().map(page).collect();
         self.network.epoch = snapshot.epoch.to();
+        self.snapshot = snapshot.id;
         self.network.required = snapshot.required.to::<u128>() + 1;
         self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
         assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
@@ -185,6 +188,7 @@ impl World {
         let digest = digest::Task {
             network: self.chain.contract(self.tasks),
             epoch: self.network.epoch.into(),
+            snapshot: self.snapshot,
             id: task.id,
             performer: task.performer.to(),
             result: task.result,
@@ -197,13 +201,13 @@ impl World {
     fn submit(&mut self, signers: &MemberSet, tasks: &[Task], store: Store) -> SettlementPlan {
         let epoch = U256::from(self.network.epoch);
         let digests: Vec<_> = tasks.iter().map(|task| self.digest(task)).collect();
-        let call = TaskNetwork::taskDigestCall { task: tasks[0].clone(), epoch };
+        let call = TaskNetwork::taskDigestCall { epoch, task: tasks[0].clone() };
         assert_eq!(self.chain.read(self.tasks, &call), B256::from(digests[0]));
         let plan = self.network.plan_digests(&Measured::default(), signers, &digests, store).unwrap();
         let signature = self.operators.sign(signers, &plan.digests);
         assert!(plan.verify(&signature).unwrap());
         let quorum = plan.quorum(&signature).encode().unwrap().into();
-        let call = TaskNetwork::submitTasksCall { tasks: tasks.to_vec(), epoch, quorum };
+        let call = TaskNetwork::submitTasksCall { epoch, tasks: tasks.to_vec(), quorum };
         let receipt = self.chain.send(self.tasks, &call);
 
         let settled = events::<TaskNetwork::TaskSettled>(&receipt);
@@ -218,7 +222,7 @@ impl World {
 
         self.network.settled(&plan);
         for base in &self.network.bases {
-            let call = Verifier::commitmentAtCall { slot: U256::from(base.slot) };
+            let call = Verifier::commitmentAtCall { place: U256::from(base.slot) };
             assert_eq!(self.chain.read(self.verifier, &call), base.commitment(), "slot {}", base.slot);
         }
         plan
@@ -239,13 +243,15 @@ impl World {
             let signature = self.operators.sign(&std::iter::once(signer).collect(), &[digest]);
             [&page[..], signature.as_bytes(), &[hint.counter], &hint.y].concat().into()
         };
-        let call = |signer| TaskNetwork::reportConflictCall {
-            first: first.clone(),
-            second: second.clone(),
+        let attested = |task: &Task, signer| Attestation {
             epoch: U256::from(self.network.epoch),
             index: U256::from(operator),
-            firstProof: proof(&first, operator),
-            secondProof: proof(&second, signer),
+            task: task.clone(),
+            proof: proof(task, signer),
+        };
+        let call = |signer| TaskNetwork::reportConflictCall {
+            first: attested(&first, operator),
+            second: attested(&second, signer),
         };
         // The signature of another operator proves nothing.
         self.chain.refusal(self.tasks, call(operator + 1).abi_encode().into());
@@ -272,7 +278,7 @@ impl World {
             let signature = self.operators.sign(signers, &[self.digest(signed)]);
             let quorum = plan.quorum(&signature).encode().unwrap().into();
             let epoch = U256::from(self.network.epoch);
-            let call = TaskNetwork::submitTasksCall { tasks: vec![task.clone()], epoch, quorum };
+            let call = TaskNetwork::submitTasksCall { epoch, tasks: vec![task.clone()], quorum };
             self.chain.refusal(self.tasks, call.abi_encode().into())
         };
         let (old, new, other) = (self.task(6, true), self.task(300, true), self.task(301, true));

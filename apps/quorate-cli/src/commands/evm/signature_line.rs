@@ -172,3 +172,60 @@ struct Object {
     digest: B256,
     signature: Bytes,
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use quorate_evm::quorum::Store;
+
+    use super::*;
+
+    fn line(key_group: KeyGroup, index: Option<usize>) -> SignatureLine {
+        let parts = Parts {
+            chain_id: 1,
+            contract: Address::repeat_byte(1),
+            epoch: 2,
+            nonce: 3,
+            deadline: u64::MAX,
+            store: StoreIn(Store::Slot(4)),
+            results: vec![B256::repeat_byte(5), B256::ZERO],
+        };
+        SignatureLine::sign(&OperatorKey::from_entropy(key_group, &[1; 48]), index, parts)
+    }
+
+    #[test]
+    fn lines_there_and_back() {
+        for key_group in KeyGroup::ALL {
+            for index in [None, Some(0), Some(usize::MAX)] {
+                let line = line(key_group, index);
+                let printed = serde_json::to_string(&line).unwrap();
+                assert_eq!(SignatureLine::parse(&printed), Ok(line));
+            }
+        }
+    }
+
+    proptest! {
+        /// A line with characters replaced, cut out or put in is refused, or it is printed again as the same line.
+        #[test]
+        fn damaged_lines_are_refused_or_read(
+            group in 0usize..3,
+            damages in prop::collection::vec((any::<prop::sample::Index>(), 0usize..4, "[ -~ä]{0,3}"), 1..4),
+        ) {
+            let mut text: Vec<char> = serde_json::to_string(&line(KeyGroup::ALL[group], Some(1))).unwrap().chars().collect();
+            for (at, length, by) in damages {
+                let at = at.index(text.len());
+                text.splice(at..text.len().min(at + length), by.chars());
+            }
+            let text: String = text.into_iter().collect();
+            if let Ok(read) = SignatureLine::parse(&text) {
+                let printed = serde_json::to_string(&read).unwrap();
+                prop_assert_eq!(SignatureLine::parse(&printed), Ok(read));
+            }
+        }
+
+        #[test]
+        fn any_text_is_refused_or_read(text in "\\{?[\"a-z_:,0-9{}\\[\\]]{0,60}") {
+            let _ = SignatureLine::parse(&text);
+        }
+    }
+}
