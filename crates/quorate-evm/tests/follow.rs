@@ -247,8 +247,10 @@ fn prepared_weights_stand_before_those_of_begin() {
 #[test]
 fn the_table_is_renewed() {
     let mut world = World::new();
-    let (event, call) = world.settle(&[0, 1, 2], Store::Slot(0));
-    apply(&mut world.follower, event, &call);
+    for (signers, slot) in [(&[0, 1, 2], 0), (&[1, 2, 3], 4)] {
+        let (event, call) = world.settle(signers, Store::Slot(slot));
+        apply(&mut world.follower, event, &call);
+    }
     apply(&mut world.follower, Event::KeysPaged { nonce: 1, table: 0, first: 0, keys: 4 }, &[]);
     // The page's log stands before that of the keys.
     apply(&mut world.follower, Event::KeysPaged { nonce: 2, table: 1, first: 0, keys: 2 }, &[]);
