@@ -95,6 +95,8 @@ abstract contract Epochs is Stakes {
     /// @param epoch The epoch, which has a snapshot.
     /// @return The weight of each index.
     function _weights(uint256 epoch) internal view returns (uint64[] memory) {
+        // `_penalise` calls this in a loop, but only once, because an epoch with a snapshot has weights.
+        // slither-disable-next-line calls-loop
         return verifier.weightsOf(epoch);
     }
 

@@ -37,8 +37,14 @@ abstract contract KeyTable {
         uint64 pages;
     }
 
-    /// @dev How far the tables have grown.
-    Extent private _extent;
+    /// @dev How far the tables have grown, as in `Extent`. These three and the next one share a slot.
+    uint32 private _keyCount;
+    uint32 private _carried;
+    uint64 private _pages;
+
+    /// @dev In a verifier, one more than the last epoch that has weights; 0 if none has. It stands here because it would
+    /// cost a slot of its own elsewhere.
+    uint64 internal _weighedTo;
 
     /// @dev Where each key is, by its hash: table << 32 | index + 1, in 64 bits. Above them is where the key was in the
     /// table from which it was carried, so that a call which passes the key there does not fail.
@@ -95,7 +101,7 @@ abstract contract KeyTable {
     /// @notice How far the tables have grown.
     /// @return The numbers of keys, of carried keys and of created contracts.
     function extent() external view returns (Extent memory) {
-        return _extent;
+        return Extent(_keyCount, _carried, _pages);
     }
 
     /// @notice Where a key is. If it was carried, that is the next table.
@@ -182,7 +188,7 @@ abstract contract KeyTable {
     /// ignored.
     /// @param nonces Pages of the running table that hold the keys. Pages that come first are looked into first.
     function _carry(bytes calldata indices, uint256[] calldata nonces) internal {
-        (uint256 table, uint256 first) = (_table(), _extent.carried);
+        (uint256 table, uint256 first) = (_table(), _carried);
         uint256 keys = indices.length / 4;
         (bytes memory payload, uint256 to) = _newPayload(keys);
         uint256 page = 0;
@@ -205,7 +211,7 @@ abstract contract KeyTable {
             _pageKeys(table + 1, first, keys, payload);
             emit KeysCarried(table + 1, first, indices);
         }
-        _extent.carried = uint32(first + keys);
+        _carried = uint32(first + keys);
     }
 
     /// @notice Appends a key to the running table. Reverts if the key is in it, or was carried to the next one.
@@ -218,14 +224,14 @@ abstract contract KeyTable {
         bytes32 hash = _hashOf(key);
         uint256 places = _indexOf[hash];
         require(places == 0 || uint64(places) >> 32 < table, KeyTaken(key));
-        index = _extent.keys++;
+        index = _keyCount++;
         _indexOf[hash] = places << 64 | _place(table, index);
         emit KeyAdded(table, index, key);
     }
 
     /// @notice Makes the next table the running one. `_table` has to return its number from now on.
     function _renew() internal {
-        (_extent.keys, _extent.carried) = (_extent.carried, 0);
+        (_keyCount, _carried) = (_carried, 0);
     }
 
     /// @notice Creates a page and counts it.
@@ -235,12 +241,12 @@ abstract contract KeyTable {
     /// @return nonce The page's nonce.
     function _newPage(uint8 kind, uint64 number, bytes memory payload) internal returns (uint256 nonce) {
         CodePages.create(kind, number, payload);
-        nonce = ++_extent.pages;
+        nonce = ++_pages;
     }
 
     /// @notice The nonce of the last page; 0 if there is no page.
     function _lastPage() internal view returns (uint256 nonce) {
-        return _extent.pages;
+        return _pages;
     }
 
     /// @notice Opens a page of keys. Reverts if it is one of another table.

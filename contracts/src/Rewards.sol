@@ -232,6 +232,8 @@ abstract contract Rewards is Epochs {
         bytes32 id = _recordId(epoch, signers);
         Record memory record = _records[id];
         require(record.weight != 0, UnknownRecord(id));
+        // Each record is another slot, which is written once.
+        // slither-disable-next-line costly-loop
         delete _records[id];
         (uint256 amount, uint256 weight) = (record.amount, record.weight);
         uint256 shared = 0;

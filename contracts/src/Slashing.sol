@@ -80,8 +80,6 @@ abstract contract Slashing is Rewards {
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
             if (task.approved) continue;
-            // The call happens once, because an epoch with a snapshot has weights.
-            // slither-disable-next-line calls-loop
             if (sums.length == 0) sums = Leader.sumsOf(_weights(epoch));
             require(_elected(epoch, task.id, sums) == task.performer, NotElected(task.id, task.performer));
             address operator = ownerOfKey(task.performer);

@@ -27,9 +27,6 @@ abstract contract Verifier is Quorums, IVerifier {
     /// @dev Where the weights of each epoch are.
     mapping(uint256 epoch => Published) private _published;
 
-    /// @dev One more than the last epoch that has weights; 0 if none has.
-    uint256 private _weighedTo;
-
     /// @notice This epoch or a later one has weights already, or epochs have no such number.
     /// @param epoch The epoch.
     error EpochHasWeights(uint256 epoch);
@@ -79,10 +76,10 @@ abstract contract Verifier is Quorums, IVerifier {
 
     /// @inheritdoc IVerifier
     /// @dev Makes a page of each part, and stores no hashes. So a quorum names pages of weights, and weights in calldata
-    /// are refused. Costs about 1,850 gas for each index, and two storage slots.
+    /// are refused. Costs about 1,850 gas for each index, and one storage slot.
     function publish(uint256 epoch, uint64[] calldata weights) external onlyNetwork {
         require(epoch >= _weighedTo && epoch <= type(uint32).max, EpochHasWeights(epoch));
-        _weighedTo = epoch + 1;
+        _weighedTo = uint64(epoch + 1);
         _published[epoch] = Published(uint64(_lastPage() + 1), uint64(weights.length));
         for (uint256 first = 0; first == 0 || first < weights.length; first += PART) {
             uint256 count = weights.length - first < PART ? weights.length - first : PART;

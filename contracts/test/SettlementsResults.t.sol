@@ -218,28 +218,29 @@ contract SettlementsResultsTest is Test, Bn254G2Signing {
         _settle(results);
     }
 
-    /// @notice A receiver settles the next result within the call. Both are settled once, and the logs come in the
-    /// order of the results, so the last one tells the state.
+    /// @notice A receiver settles the next result within the call that settles one result or two. All are settled once,
+    /// and the logs come in the order of the results, so the last one tells the state.
     function test_trap_aReceiverThatSettlesAgain() public {
         Receiver receiver = new Receiver();
         _start(new ForwardedSettlement(receiver));
-        bytes32[] memory first = _two("a", "b");
-        bytes32[] memory second = Members.only("c");
-        receiver.arm(_call(2, second));
-        vm.recordLogs();
-        (bool done,) = address(_settlement).call(_call(0, first));
-        assertTrue(done, "settled");
-        Vm.Log[] memory logs = vm.getRecordedLogs();
-        _head = _head.advance(3);
-        _assertState();
-        assertEq(logs.length, 2, "logs");
-        bytes32 newest = Members.commitment(_newest);
-        assertEq(logs[0].topics[0], ISettlement.SettledAll.selector, "the first log");
-        assertEq(logs[1].topics[0], ISettlement.Settled.selector, "the last log");
-        assertEq(logs[1].data, abi.encode(_head, newest, second[0]), "the last log tells the state");
-        assertEq(receiver.nonces(2), 3, "the second call");
+        bytes32[] memory next = Members.only("next");
+        for (uint256 count = 1; count <= 2; count++) {
+            receiver.arm(_call(count, next));
+            vm.recordLogs();
+            (bool done,) = address(_settlement).call(_call(0, _results(count)));
+            assertTrue(done, "settled");
+            Vm.Log[] memory logs = vm.getRecordedLogs();
+            _head = _head.advance(count + 1);
+            _assertState();
+            assertEq(logs.length, 2, "logs");
+            bytes32 first = count == 1 ? ISettlement.Settled.selector : ISettlement.SettledAll.selector;
+            assertEq(logs[0].topics[0], first, "the first log");
+            bytes memory told = abi.encode(_head, Members.commitment(_newest), next[0]);
+            assertEq(logs[1].data, told, "the last log tells the state");
+            assertEq(receiver.nonces(2 * count), _head.nonce() - 1, "the second call");
+        }
         // The call that is running cannot be made again within itself.
-        bytes memory again = _call(0, first);
+        bytes memory again = _call(0, next);
         receiver.arm(again);
         _refuse(again, abi.encodeWithSelector(Settlement.NotThisState.selector));
         _assertState();

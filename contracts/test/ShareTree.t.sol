@@ -37,15 +37,25 @@ library PlainShareTree {
 }
 
 contract ShareTreeTest is Test {
-    function test_known_answer() external pure {
-        // The root that @openzeppelin/merkle-tree gives for one leaf is the leaf.
-        uint256[] memory amounts = new uint256[](1);
-        amounts[0] = 5;
-        assertEq(ShareTree.rootOf(amounts), ShareTree.leafOf(0, 5), "one leaf");
-        assertEq(
-            ShareTree.leafOf(0, 5), keccak256(abi.encode(keccak256(abi.encode(uint256(0), uint256(5))))), "hashed twice"
-        );
-        assertEq(ShareTree.rootOf(new uint256[](0)), 0, "no leaf");
+    /// Roots and a proof of OpenZeppelin's npm package merkle-tree 1.0.8: StandardMerkleTree.of([[0, 5], [1, 7], …], ["uint256",
+    /// "uint256"], {sortLeaves: false}).
+    function test_known_answers() external pure {
+        uint256[7] memory all = [uint256(5), 7, 0, 9, (1 << 100) + 1, 11, 13];
+        assertEq(_root(all, 0), 0, "no leaf");
+        assertEq(_root(all, 1), 0xd08c889a2b804c67887cd70e57ff036e6bc341281711f6587c117607d171d093, "one leaf");
+        assertEq(_root(all, 1), ShareTree.leafOf(0, 5), "the leaf");
+        assertEq(_root(all, 2), 0xaa89d9d46cc713d0bec05650305286181cdeff71659ad08195e3c4fb6f28c69e, "two leaves");
+        assertEq(_root(all, 3), 0x1bb64a2ecc305f4054775ae920864915f70d6af10bdbc19f6c93b78916c9756d, "three leaves");
+        assertEq(_root(all, 7), 0x5b093cab7c56cca8a86790592348b7dd1bd2fc8b2c0aa57f0fb75bf918c31d69, "seven leaves");
+        uint256[] memory amounts = new uint256[](7);
+        for (uint256 i = 0; i < 7; ++i) {
+            amounts[i] = all[i];
+        }
+        bytes32[] memory proof = PlainShareTree.proofOf(amounts, 4);
+        assertEq(proof.length, 3, "length of a proof");
+        assertEq(proof[0], 0xc6efbe3ec7643a8f2acffce07d3e4c8f6f82eb8a024820c7d5e54306b20fcd4f, "sibling");
+        assertEq(proof[1], 0xd4553473f4febb93d2a85bf8086df55f185508ff1cacc3383f73f88ac6990d4d, "its parent's");
+        assertEq(proof[2], 0xae153682277bcff75209e4e670c717c444fe3d7e397689694295627e8c5cc059, "below the root");
     }
 
     /// The root is the plain twin's, every index has a proof, and nothing else has. The memory behind the free memory
@@ -72,6 +82,14 @@ contract ShareTreeTest is Test {
         }
         amounts[seed % count] += 1;
         assertTrue(ShareTree.rootOf(amounts) != root, "each amount counts");
+    }
+
+    function _root(uint256[7] memory all, uint256 count) private pure returns (bytes32) {
+        uint256[] memory amounts = new uint256[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            amounts[i] = all[i];
+        }
+        return ShareTree.rootOf(amounts);
     }
 
     function check(bytes32[] calldata proof, bytes32 root, uint256 index, uint256 amount, bool proves) external pure {

@@ -145,7 +145,13 @@ contract TaskNetworkBoundsTest is NetworkRig {
         network.tally(0, _noTasks, first, none);
         vm.snapshotGasLastCall("TaskNetwork", string.concat("tally 1 quorum, ", name));
         vm.revertToState(state);
+        ITaskNetwork.Record memory record = network.recordOf(0, first[0]);
+        uint64[] memory weights = _pages.pages().weightsOf(0);
         tally(0, _noTasks, first);
+        for (uint256 i = 0; i < keys; ++i) {
+            uint256 share = i == 0 ? 0 : uint256(record.amount) * weights[i] / record.weight;
+            assertEq(_earned[0][i], share, "the share of the plain twin");
+        }
         ITaskNetwork.Share[] memory shares = shareOf(0, 7);
         network.claim(7, shares);
         vm.snapshotGasLastCall("TaskNetwork", string.concat("claim an epoch, ", name));

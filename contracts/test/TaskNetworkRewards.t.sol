@@ -273,13 +273,18 @@ contract TaskNetworkRewardsTest is NetworkRig {
         assertEq(claim(0, 0), uint256(ATTESTERS) * 50 / 97, "share");
     }
 
-    /// A key that was registered after the snapshot signs without weight, and gets nothing.
-    function test_a_young_signer_gets_nothing() external {
+    /// Keys that were registered after the snapshot sign without weight, and get nothing, however far the bitmap goes.
+    function test_young_signers_get_nothing() external {
         fund(100e18);
-        join(3, 1_000e18);
-        submit(taskFor(0, "task"), 0, 15);
+        uint256 mask = 7;
+        for (uint256 i = 3; i < 16; ++i) {
+            mask |= 1 << join(i, 1_000e18);
+        }
+        ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
+        bytes memory quorum = quorumOf(tasks, 0, mask);
+        network.submitTasks(0, tasks, quorum);
         enter(2);
-        tallyMask(0, 15);
+        tallyMask(0, mask);
         assertEq(_earned[0].length, 3, "an amount for each weight");
         assertEq(claim(0, 0), uint256(ATTESTERS) * 50 / 97, "the others share it");
     }
