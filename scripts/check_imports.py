@@ -38,6 +38,7 @@ CRATES = {
     "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
+    "quorate-chain": {"quorate-evm"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -68,7 +69,8 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network operator collection",
+    "quorate-chain": "exit node print payer cursor follow/chain follow send",
+    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/log follow/call follow operator collection",
 }
 
 TOKEN = re.compile(

@@ -69,11 +69,6 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param index The key's index in the running table.
     /// @param owner The key's owner, as the registrar named it.
     event Registered(uint256 indexed index, address indexed owner);
-    /// @notice Weights of the next epoch were prepared. They are in the calldata of the call.
-    /// @param epoch The next epoch.
-    /// @param first The index of the first weight. It is 0 in the first call after `begin` or `discard`.
-    /// @param keys Number of weights.
-    event WeightsPrepared(uint256 indexed epoch, uint256 first, uint256 keys);
     /// @notice An epoch was begun.
     /// @param epoch The epoch.
     /// @param terms Its head, with zeros for nonce and paid.
@@ -179,9 +174,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param weights The weights of the next indices, 8 bytes each, in whole parts of 2,048.
     function prepare(uint64 threshold, bytes calldata weights) external onlyRegistrar {
         require(weights.length % (8 * PART) == 0, WeightsLength(weights.length));
-        uint256 first = uint24(_prepared >> 112);
         _prepared = _prepare(threshold, weights);
-        emit WeightsPrepared(terms.epoch() + 1, first, weights.length / 8);
     }
 
     /// @notice Forgets what was prepared of the next epoch. Only for the registrar.

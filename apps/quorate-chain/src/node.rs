@@ -171,6 +171,28 @@ impl Node {
         Ok(found.map(|transaction| transaction.input))
     }
 
+    /// The transactions of a block, in order: hash and calldata.
+    pub(crate) async fn transactions_of(&self, block: u64) -> Result<Vec<(B256, Bytes)>, NodeError> {
+        #[derive(Deserialize)]
+        struct Transaction {
+            hash: B256,
+            input: Bytes,
+        }
+        #[derive(Deserialize)]
+        struct Full {
+            transactions: Vec<Transaction>,
+        }
+        let found: Option<Full> = self.ask("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await?;
+        let transactions = found.map(|block| block.transactions).unwrap_or_default();
+        Ok(transactions.into_iter().map(|transaction| (transaction.hash, transaction.input)).collect())
+    }
+
+    /// Whether a transaction was mined and did not revert.
+    pub(crate) async fn succeeded(&self, transaction: B256) -> Result<bool, NodeError> {
+        let receipt: Option<Receipt> = self.ask("eth_getTransactionReceipt", json!([transaction])).await?;
+        Ok(receipt.is_some_and(|receipt| !receipt.status.is_zero()))
+    }
+
     /// Whether an account has code.
     pub(crate) async fn has_code(&self, account: Address) -> Result<bool, NodeError> {
         self.ask::<Bytes>("eth_getCode", json!([account, "latest"])).await.map(|code| !code.is_empty())

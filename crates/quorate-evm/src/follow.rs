@@ -5,7 +5,7 @@
 //! | part of [`Network`] | from |
 //! |---|---|
 //! | keys, pages | the logs `KeyAdded`, `KeysCarried`, `KeysPaged`; a key in G2 beside one in G1 from the calldata of `register` |
-//! | weights, their pages | the calldata of `prepare` and `begin`; `WeightsPaged` |
+//! | weights, their pages | the calldata of `begin`, and of `prepare`, which leaves no log; `WeightsPaged` |
 //! | terms | the logs `EpochBegun` and `EpochEntered` |
 //! | head, newest base's commitment | the last of the logs `Settled`, `SettledAll` and `EpochEntered` |
 //! | bases | the calldata of the settlements that stored them; `BasePinned` |
@@ -65,8 +65,6 @@ pub struct Follower {
     /// The running table and the next one.
     tables: BTreeMap<u16, Keys>,
     epoch: Weights,
-    /// What `prepare` was given for the next epoch.
-    prepared: Option<Vec<u64>>,
     /// An epoch that was begun and not entered.
     begun: Option<Begun>,
     bases: Vec<Stored>,
@@ -220,7 +218,6 @@ impl Follower {
             newest: B256::ZERO,
             tables: BTreeMap::new(),
             epoch: Weights { weights: Some(Vec::new()), pages: Vec::new() },
-            prepared: Some(Vec::new()),
             begun: None,
             bases: Vec::new(),
         }
@@ -294,8 +291,9 @@ impl Follower {
         self.bases.retain(|base| base.slot != slot);
     }
 
-    /// Takes the logs of one transaction, in order. The calldata is empty if no log
-    /// [needs it](Event::needs_calldata), or if it is not known.
+    /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](Event::needs_calldata), or if
+    /// it is not known. If [`weights_missing`] says that weights were prepared in earlier transactions, the calldata of these
+    /// stands before it, in order.
     ///
     /// # Errors
     /// [`FollowError`]. The follower is not to be used any more then.
@@ -317,7 +315,6 @@ impl Follower {
                 self.tables.entry(*table).or_default().pages.push(page);
             }
             Event::KeysCarried { table, first, indices } => self.carried(*table, *first, indices)?,
-            Event::WeightsPrepared { epoch, first, keys } => return self.prepare(*epoch, *first, *keys, calls),
             Event::WeightsPaged { nonce, epoch, first } => {
                 let page = WeightPage { nonce: *nonce, part: first / PART };
                 if let Some(begun) = self.begun.as_mut().filter(|begun| Head::decode(begun.terms).epoch == *epoch) {
@@ -378,56 +375,13 @@ impl Follower {
         Ok(())
     }
 
-    /// The first call after `begin` or `discard` has `first` = 0.
-    fn prepare(
-        &mut self,
-        epoch: u32,
-        first: usize,
-        keys: usize,
-        calls: &mut Vec<Call>,
-    ) -> Result<Option<Note>, FollowError> {
-        if first == 0 {
-            self.prepared = Some(Vec::new());
-        }
-        let call = take(calls, |call| match call {
-            Call::Prepare { weights } if weights.len() == keys => Some(weights.clone()),
-            _ => None,
-        });
-        match (&mut self.prepared, call) {
-            (Some(prepared), Some(weights)) => {
-                follows("prepared weight", first, prepared.len())?;
-                prepared.extend(weights);
-                Ok(None)
-            }
-            (prepared, _) => {
-                *prepared = None;
-                Ok(Some(Note::WeightsUnseen { epoch }))
-            }
-        }
-    }
-
     fn begin(&mut self, terms: U256, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
-        let Head { epoch, table, members, required, enough, .. } = Head::decode(terms);
+        let Head { epoch, table, .. } = Head::decode(terms);
         let before = self.head();
         follows("epoch", epoch, before.epoch + 1)?;
-        let prepared = self.prepared.replace(Vec::new());
-        let weights = take(calls, |call| match call {
-            Call::Begin { threshold, weights, required: said, renew } => {
-                let prepared_members = (members as usize).checked_sub(weights.len())?;
-                let all = match prepared_members {
-                    // What was prepared was discarded, if there was anything.
-                    0 => weights.clone(),
-                    _ => [prepared.as_ref().filter(|prepared| prepared.len() == prepared_members)?, &weights[..]]
-                        .concat(),
-                };
-                let fits = *said == required
-                    && *threshold != 0
-                    && state::enough_by(&all, required, *threshold) == enough
-                    && *renew == (table != before.table);
-                fits.then_some(all)
-            }
-            _ => None,
-        });
+        let place = calls.iter().position(|call| matches!(call, Call::Begin { .. }));
+        let weights = place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place]));
+        calls.drain(..place.map_or(0, |place| place + 1));
         let note = weights.is_none().then_some(Note::WeightsUnseen { epoch });
         self.begun = Some(Begun { terms, epoch: Weights { weights, pages: Vec::new() } });
         Ok(note)
@@ -572,6 +526,50 @@ impl Follower {
         }
         Ok((network, unknown.into_iter().map(|base| Note::BaseUnknown { slot: base.slot }).collect()))
     }
+}
+
+/// The weights of an epoch with these terms, from calls of which the last is `begin`; none if they do not fit. What was
+/// prepared is in the last calls before it. Earlier ones were discarded, or are another epoch's.
+fn all_weights(terms: U256, renews: bool, calls: &[Call]) -> Option<Vec<u64>> {
+    let Head { members, required, enough, .. } = Head::decode(terms);
+    let (Call::Begin { threshold, weights, required: said, renew }, before) = calls.split_last()? else { return None };
+    let mut parts = vec![&weights[..]];
+    let mut missing = (members as usize).checked_sub(weights.len())?;
+    for call in before.iter().rev() {
+        if let Call::Prepare { weights } = call
+            && missing > 0
+        {
+            missing = missing.checked_sub(weights.len())?;
+            parts.push(weights);
+        }
+    }
+    let all: Vec<u64> = parts.into_iter().rev().flatten().copied().collect();
+    let fits = missing == 0
+        && *said == required
+        && *renew == renews
+        && *threshold != 0
+        && state::enough_by(&all, required, *threshold) == enough;
+    fits.then_some(all)
+}
+
+/// How many weights of an epoch with these terms were prepared before the calldata of `begin`, and are not in it. `prepare`
+/// leaves no log, so its calls have to be looked for. 0 if there is no call of `begin` in the calldata.
+pub fn weights_missing(terms: U256, calldata: &[u8]) -> usize {
+    let (mut found, mut begun) = (0, false);
+    for call in calls(calldata) {
+        match call {
+            Call::Prepare { weights } if !begun => found += weights.len(),
+            Call::Begin { weights, .. } if !begun => (found, begun) = (found + weights.len(), true),
+            _ => {}
+        }
+    }
+    if begun { (Head::decode(terms).members as usize).saturating_sub(found) } else { 0 }
+}
+
+/// How many weights the calls of `prepare` in the calldata have.
+pub fn weights_prepared(calldata: &[u8]) -> usize {
+    let weights = |call: &Call| if let Call::Prepare { weights } = call { weights.len() } else { 0 };
+    calls(calldata).iter().map(weights).sum()
 }
 
 fn is_newest(base: Option<&Stored>) -> bool {

@@ -1,6 +1,6 @@
 //! A settlement on its chain: read block by block, taken back when the chain is reorganised, compared with the contract.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, pin::pin, sync::Arc};
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256},
@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
     contract::SettlementBn254G2 as Settlement,
-    follow::{Deployment, Event, Follower, Note},
+    follow::{Deployment, Event, Follower, Note, weights_missing, weights_prepared},
     state::Head,
 };
 
@@ -65,7 +65,10 @@ pub(super) struct Chain {
 /// A reorganisation is undone if it goes back no farther than so many steps. Otherwise the logs are read anew.
 const CHECKPOINTS: usize = 64;
 
-/// How many transactions are asked for at a time.
+/// In how many blocks before `begin` calls of `prepare` are looked for.
+const SEARCHED: u64 = 10_000;
+
+/// How many transactions or blocks are asked for at a time.
 const AT_A_TIME: usize = 8;
 
 impl Chain {
@@ -244,16 +247,50 @@ impl Chain {
                         "the node has logs of transaction {hash} and not the transaction; use a node that keeps them"
                     ))
                 })?;
+                self.prepared(hash, &mut transaction).await?;
             }
             Ok(transaction)
         });
         filled.buffered(AT_A_TIME).try_collect().await
     }
 
+    /// Puts the calldata of `prepare` before that of `begin`, if weights were prepared. `prepare` leaves no log, so the blocks
+    /// before are searched, from the last on. What is found is compared with the contract's hashes later.
+    async fn prepared(&self, begun: B256, transaction: &mut Transaction) -> Result<()> {
+        let terms = transaction.events.iter().find_map(|event| match event {
+            Event::EpochBegun { terms } => Some(*terms),
+            _ => None,
+        });
+        let Some(terms) = terms else { return Ok(()) };
+        let mut missing = weights_missing(terms, &transaction.calldata);
+        let first = self.from_block.max(transaction.block.saturating_sub(SEARCHED));
+        let blocks = stream::iter((first..=transaction.block).rev()).map(|block| self.node.transactions_of(block));
+        let mut blocks = pin!(blocks.buffered(AT_A_TIME));
+        while missing > 0
+            && let Some(found) = blocks.try_next().await.map_err(Failure::io)?
+        {
+            // In the block of `begin`, what stands before it.
+            let end = found.iter().position(|(hash, _)| *hash == begun).unwrap_or(found.len());
+            for (hash, calldata) in found.into_iter().take(end).rev() {
+                let weights = weights_prepared(&calldata);
+                if weights == 0 || missing == 0 || !self.node.succeeded(hash).await.map_err(Failure::io)? {
+                    continue;
+                }
+                missing = missing.saturating_sub(weights);
+                transaction.calldata = [&calldata[..], &transaction.calldata[..]].concat().into();
+            }
+        }
+        Ok(())
+    }
+
     /// Compares what the logs say with the contract, after the last block that was read. Leaves out, with a note, a base that
     /// the contract's slot does not hold, and weights whose hash the contract does not have.
     pub(super) async fn compare(&mut self) -> Result<()> {
         let Some(Checkpoint { block, follower }) = self.checkpoints.back_mut() else { return Ok(()) };
+        if **follower == Follower::new(self.deployment) {
+            // The contract may not be deployed yet.
+            return Ok(());
+        }
         let (node, contract, block) = (&self.node, self.deployment.contract, *block);
         let state = node.read(contract, &Settlement::stateCall {}, Some(block)).await.map_err(Failure::io)?;
         if state != follower.state() {
@@ -322,7 +359,7 @@ fn difference(follower: &Follower, block: u64, state: B256, terms: U256, waiting
     };
     anyhow!(
         "after block {block} the contract's state is {state}, and the logs lead to {}; nothing is written. What differs: \
-         {what}. The node left logs out, or it is not at block {block} itself: try again, or another node",
+         {what}. The node left logs out, or --from-block lies behind the deployment: try again, or another node",
         follower.state()
     )
 }

@@ -196,6 +196,7 @@ impl Followed<'_> {
                     self.remove_cursor();
                     return Err(failure);
                 }
+                chain.notes.drain(..).for_each(|note| progress.note(note));
                 let up_to_date = self.write(chain, &progress)?;
                 self.save(chain)?;
                 if self.arguments.once {
@@ -212,9 +213,7 @@ impl Followed<'_> {
     }
 
     fn show(&self, chain: &mut Chain, progress: &Progress, target: u64) {
-        for note in chain.notes.drain(..) {
-            progress.note(note);
-        }
+        chain.notes.drain(..).for_each(|note| progress.note(note));
         let (block, follower) = (chain.block().unwrap_or_default(), chain.follower());
         let counts = follower.map(|follower| (follower.keys() as u64, follower.head().nonce)).unwrap_or_default();
         progress.at(block, target, format!("{}, {}", plural(counts.0, "key"), plural(counts.1, "result")));

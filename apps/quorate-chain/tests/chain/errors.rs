@@ -34,13 +34,15 @@ fn a_wrong_address_and_files_of_others() {
     world.begin(vec![1; 4], 3, false);
     world.enter();
     let folder = Folder::new();
-    let url = world.url();
-    folder.once(&url, Address::repeat_byte(1), &[]).ends(2).says(&["there is no contract at 0x0101", "check --contract"]);
+    let (url, late) = (world.url(), world.node.block().to_string());
+    folder
+        .once(&url, Address::repeat_byte(1), &[])
+        .ends(2)
+        .says(&["there is no contract at 0x0101", "check --contract"]);
     let other = world.node.create(forwarder(Address::repeat_byte(2)));
     folder.once(&url, other, &[]).ends(2).says(&["does not answer as a settlement does", "check --contract"]);
 
     // Too late a start: the keys before it are missing.
-    let late = world.node.block().to_string();
     let ended = folder.once(&url, world.contract(), &["--from-block", &late]).ends(1);
     ended.says(&["epoch 1 was entered, but it was not begun", "from the block of the deployment"]);
     let ended = folder.once(&url, world.contract(), &["--from-block", "3"]).ends(1);

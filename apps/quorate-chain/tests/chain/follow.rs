@@ -2,14 +2,18 @@
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network,
-    alloy_primitives::{B256, Bytes},
+    alloy_primitives::{B256, Bytes, U256},
+    alloy_sol_types::SolCall as _,
+    base::PART,
+    contract::SettlementBn254G2 as Settlement,
     quorum::Store,
+    state,
 };
 use serde_json::json;
 
 use crate::{
     program::{Ended, Folder},
-    world::{World, forwarder, opaque},
+    world::{World, forwarder, opaque, pack},
 };
 
 #[test]
@@ -184,7 +188,7 @@ fn only_confirmed_blocks_count() {
     let Some(mut world) = started(4) else { return };
     let folder = Folder::new();
     let once = |world: &World, confirmations: &str| -> Ended {
-        folder.once(&world.url(), world.contract(), &["--confirmations", confirmations])
+        folder.once_behind(confirmations, &world.url(), world.contract(), &[])
     };
     world.node.mine(2);
     let before = world.network.clone();
@@ -197,8 +201,42 @@ fn only_confirmed_blocks_count() {
     assert_eq!(folder.network().unwrap(), world.network);
     // The node's final block lies 64 blocks behind.
     let folder = Folder::new();
-    folder.once(&world.url(), world.contract(), &["--confirmations", "finalized"]).ends(1);
+    folder.once_behind("finalized", &world.url(), world.contract(), &[]).ends(1);
     world.node.mine(70);
-    folder.once(&world.url(), world.contract(), &["--confirmations", "finalized"]).ends(0);
+    folder.once_behind("finalized", &world.url(), world.contract(), &[]).ends(0);
     assert_eq!(folder.network().unwrap(), world.network);
+}
+
+/// `prepare` leaves no log. Its calls are found in the blocks before `begin`: those that succeeded, and not those that were
+/// discarded.
+#[test]
+fn prepared_weights_are_looked_for() {
+    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 2) else { return };
+    let part = |weight: u64| vec![weight; PART];
+    world.prepare(7, &part(9));
+    world.node.send(world.contract(), &Settlement::discardCall {});
+    world.prepare(7, &part(7));
+    world.node.mine(20);
+    let through = world.node.create(forwarder(world.contract()));
+    // Only the registrar may prepare, so this call fails.
+    let call = Settlement::prepareCall { threshold: 7, weights: pack(&part(5)) };
+    world.node.fails(through, call.abi_encode().into());
+    world.prepare(7, &part(8));
+    let all: Vec<u64> = [part(7), part(8), vec![70, 80]].concat();
+    let required = 100;
+    let call = Settlement::beginCall {
+        threshold: 7,
+        weights: pack(&all[2 * PART..]),
+        required: U256::from(required).to(),
+        renew: false,
+    };
+    world.node.send(world.contract(), &call);
+    (world.network.epoch, world.network.required, world.network.weights) = (1, required, all.clone());
+    world.network.enough = state::enough_by(&all, required, 7);
+    world.enter();
+    // The settlement has two keys, so its network cannot be planned with. Its weights are known, and the contract has them.
+    let folder = Folder::new();
+    let ended = folder.once(&world.url(), world.contract(), &["--blocks", "4"]).ends(1);
+    ended.says(&["weights: found 4098, expected at most 2, the number of keys"]);
+    assert!(!ended.notes.contains("unknown") && !ended.notes.contains("not in the calldata"), "{ended:?}");
 }

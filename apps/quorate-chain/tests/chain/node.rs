@@ -87,6 +87,12 @@ impl TestNode {
         self.transact(TransactionRequest::default().with_to(to).with_input(data))
     }
 
+    /// Sends calldata from account 0 as a transaction, which must fail.
+    pub(crate) fn fails(&self, to: Address, data: Bytes) {
+        let receipt = self.mined(TransactionRequest::default().with_to(to).with_input(data));
+        assert!(!receipt.status(), "not refused: {receipt:?}");
+    }
+
     pub(crate) fn read<C: SolCall>(&self, to: Address, call: &C) -> C::Return {
         let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode());
         let answer = self.runtime.block_on(async { self.provider.call(request).await.unwrap() });
@@ -94,8 +100,14 @@ impl TestNode {
     }
 
     fn transact(&self, request: TransactionRequest) -> TransactionReceipt {
+        let receipt = self.mined(request);
+        assert!(receipt.status(), "refused: {receipt:?}");
+        receipt
+    }
+
+    fn mined(&self, request: TransactionRequest) -> TransactionReceipt {
         let request = request.with_from(self.account(0)).with_gas_limit(1 << 24);
-        let receipt = self.runtime.block_on(async {
+        self.runtime.block_on(async {
             let hash = *self.provider.send_transaction(request).await.unwrap().tx_hash();
             for _ in 0..4_000 {
                 if let Some(receipt) = self.provider.get_transaction_receipt(hash).await.unwrap() {
@@ -104,9 +116,7 @@ impl TestNode {
                 sleep(Duration::from_millis(5));
             }
             panic!("the node mined nothing in twenty seconds")
-        });
-        assert!(receipt.status(), "refused: {receipt:?}");
-        receipt
+        })
     }
 }
 

@@ -40,7 +40,12 @@ impl Folder {
 
     /// `quorate-chain follow --once` with no confirmations, and more arguments.
     pub(crate) fn once(&self, url: &str, contract: Address, more: &[&str]) -> Ended {
-        run(self.follow(url, contract).args(["--once", "--confirmations", "0"]).args(more))
+        self.once_behind("0", url, contract, more)
+    }
+
+    /// The same with confirmations.
+    pub(crate) fn once_behind(&self, confirmations: &str, url: &str, contract: Address, more: &[&str]) -> Ended {
+        run(self.follow(url, contract).args(["--once", "--confirmations", confirmations]).args(more))
     }
 
     /// `quorate-chain follow` in the background.
@@ -64,7 +69,11 @@ impl Folder {
             if let Some(network) = self.network().filter(&holds) {
                 return network;
             }
-            assert!(begun.elapsed() < Duration::from_secs(30), "{what}: {:?}", self.network().map(|network| network.head()));
+            assert!(
+                begun.elapsed() < Duration::from_secs(30),
+                "{what}: {:?}",
+                self.network().map(|network| network.head())
+            );
             sleep(Duration::from_millis(50));
         }
     }

@@ -124,7 +124,7 @@ fn the_key_comes_from_a_keystore() {
     };
     unlock("another").ends(2).says(&["or the passphrase is wrong"]);
     // An account without money: the node refuses.
-    unlock("testpassword").ends(3).says(&["the node at 127.0.0.1"]);
+    unlock("testpassword").ends(3).says(&["the node at localhost", "Insufficient funds"]);
     world.node.ask("anvil_setBalance", json!(["0x008aeeda4d805471df9b2a5b0f38a0c3bcba786b", "0xde0b6b3a7640000"]));
     unlock("testpassword").ends(0);
     world.settled(&plan);

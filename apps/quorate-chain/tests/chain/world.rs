@@ -90,7 +90,8 @@ impl World {
     /// Copies keys to a page.
     pub(crate) fn compact(&mut self, first: usize, keys: usize) {
         let size = self.network.key_group.key_bytes();
-        let tail: Vec<u8> = self.network.keys[first..first + keys].iter().flat_map(|key| key[..size].to_vec()).collect();
+        let tail: Vec<u8> =
+            self.network.keys[first..first + keys].iter().flat_map(|key| key[..size].to_vec()).collect();
         let call = Settlement::compactCall {
             first: U256::from(first),
             keys: U256::from(keys),
@@ -116,9 +117,8 @@ impl World {
     /// Begins an epoch, of the next table if it renews.
     pub(crate) fn begin(&mut self, weights: Vec<u64>, required: u128, renew: bool) {
         let (threshold, enough) = state::enough(&weights, required);
-        let packed: Vec<u8> = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect();
         let call =
-            Settlement::beginCall { threshold, weights: packed.into(), required: U256::from(required).to(), renew };
+            Settlement::beginCall { threshold, weights: pack(&weights), required: U256::from(required).to(), renew };
         self.node.send(self.contract(), &call);
         self.network.epoch += 1;
         (self.network.required, self.network.enough, self.network.weights) = (required, enough, weights);
@@ -136,14 +136,18 @@ impl World {
         self.node.send(self.contract(), &Settlement::enterCall { head: self.head, newest: self.network.newest() });
         if Head::decode(self.head).table != self.network.table {
             self.network.bases.clear();
+            self.network.unknown_newest = None;
         }
         self.head = self.network.head().encode().unwrap();
     }
 
+    pub(crate) fn prepare(&self, threshold: u64, weights: &[u64]) {
+        self.node.send(self.contract(), &Settlement::prepareCall { threshold, weights: pack(weights) });
+    }
+
     pub(crate) fn publish(&mut self, part: usize) {
         let weights = self.network.weights.chunks(PART).nth(part).unwrap();
-        let weights: Vec<u8> = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect();
-        let call = Settlement::publishCall { part: U256::from(part), weights: weights.into() };
+        let call = Settlement::publishCall { part: U256::from(part), weights: pack(weights) };
         let receipt = self.node.send(self.contract(), &call);
         let [page] = &events::<Settlement::WeightsPaged>(&receipt)[..] else { panic!("one page: {receipt:?}") };
         self.network.weight_pages.push(WeightPage { nonce: page.nonce.to(), part });
@@ -194,6 +198,11 @@ impl World {
         self.network.bases.push(pinned);
         self.network.bases.sort_by_key(|base| base.slot);
     }
+}
+
+/// Weights as the contract takes them.
+pub(crate) fn pack(weights: &[u64]) -> Bytes {
+    weights.iter().flat_map(|weight| weight.to_be_bytes()).collect()
 }
 
 /// A contract that passes its calldata on to another one.

@@ -38,15 +38,6 @@ pub enum Event {
         /// Their indices in the running table.
         indices: Vec<usize>,
     },
-    /// Weights of the next epoch were prepared.
-    WeightsPrepared {
-        /// The next epoch.
-        epoch: u32,
-        /// The index of the first weight.
-        first: usize,
-        /// The number of weights.
-        keys: usize,
-    },
     /// Weights of an epoch were published in a page.
     WeightsPaged {
         /// The page's nonce.
@@ -98,11 +89,10 @@ pub struct BadLog {
 
 impl Event {
     /// The topics of all logs that [`decode`](Self::decode) reads.
-    pub const TOPICS: [B256; 10] = [
+    pub const TOPICS: [B256; 9] = [
         Settlement::KeyAdded::SIGNATURE_HASH,
         Settlement::KeysPaged::SIGNATURE_HASH,
         Settlement::KeysCarried::SIGNATURE_HASH,
-        Settlement::WeightsPrepared::SIGNATURE_HASH,
         Settlement::WeightsPaged::SIGNATURE_HASH,
         Settlement::EpochBegun::SIGNATURE_HASH,
         Settlement::EpochEntered::SIGNATURE_HASH,
@@ -133,11 +123,6 @@ impl Event {
                 // The contract ignores a rest of fewer than 4 bytes.
                 let indices = log.indices.chunks_exact(4).map(index).collect();
                 Self::KeysCarried { table: number(log.table)?, first: number(log.first)?, indices }
-            }
-            Settlement::WeightsPrepared::SIGNATURE_HASH => {
-                let log = read::<Settlement::WeightsPrepared>(log)?;
-                let (epoch, first) = (number(log.epoch)?, number(log.first)?);
-                Self::WeightsPrepared { epoch, first, keys: number(log.keys)? }
             }
             Settlement::WeightsPaged::SIGNATURE_HASH => {
                 let log = read::<Settlement::WeightsPaged>(log)?;
@@ -170,7 +155,7 @@ impl Event {
     /// calldata of its transaction.
     pub fn needs_calldata(&self) -> bool {
         match self {
-            Self::Settled { .. } | Self::EpochBegun { .. } | Self::WeightsPrepared { .. } => true,
+            Self::Settled { .. } | Self::EpochBegun { .. } => true,
             // The key in G2 that belongs to a key in G1 is in no log.
             Self::KeyAdded { key, .. } => key.len() == crate::KeyGroup::Bn254G1.key_bytes(),
             Self::KeysPaged { .. }
