@@ -101,6 +101,7 @@ fn network(key_group: KeyGroup, keys: Vec<Bytes>) -> Network {
         key_pages,
         weight_pages,
         bases: vec![],
+        unknown_newest: None,
     }
 }
 

@@ -334,7 +334,11 @@ impl Deployed {
         let estimate = plan.estimate(&measured, &call, storing).total();
         let error = estimate as f64 / gas as f64 - 1.0;
         let modelled = self.chain.prices() == Prices::Osaka;
-        assert!(!modelled || error.abs() < MODEL_ERROR, "the model says {estimate} where {gas} are used: {:?}", plan.way.steps);
+        assert!(
+            !modelled || error.abs() < MODEL_ERROR,
+            "the model says {estimate} where {gas} are used: {:?}",
+            plan.way.steps
+        );
         self.network.settled(&plan);
         (gas, plan)
     }

@@ -20,12 +20,12 @@ use crate::{
 /// # use quorate_evm::{alloy_primitives::Address, base::Table};
 /// use quorate_evm::{Collection, KeyGroup, Network, OperatorKey};
 /// # let key_group = KeyGroup::Bls12381G2;
-/// # let Table { key_pages, weight_pages } = Table::new(key_group, 3, 3);
+/// # let Table { key_pages, weight_pages, .. } = Table::paged(key_group, vec![100; 3], 1);
 /// let operators = [1, 2, 3].map(|i| OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[i; 48]));
 /// let network = Network {
 ///     // …
 ///     # key_group, chain_id: 1, contract: Address::ZERO, nonce: 0, epoch: 1, paid: 0, enough: 2, key_pages, weight_pages,
-///     # bases: vec![],
+///     # bases: vec![], table: 0, unknown_newest: None,
 ///     keys: operators.iter().map(OperatorKey::member).collect(),
 ///     weights: vec![100; 3],
 ///     required: 200,

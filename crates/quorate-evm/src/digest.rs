@@ -66,7 +66,10 @@ impl Task {
     /// `TaskNetwork.taskDigest`.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.network;
-        hash(TASK_TYPE, (chain_id, address, self.epoch, self.snapshot, self.id, self.performer, self.result, self.approved))
+        hash(
+            TASK_TYPE,
+            (chain_id, address, self.epoch, self.snapshot, self.id, self.performer, self.result, self.approved),
+        )
     }
 }
 
@@ -124,8 +127,7 @@ mod tests {
         let other_chain = Contract { chain_id: 2, ..contract };
         let other_address = Contract { address: Address::repeat_byte(2), ..contract };
         let results = [word(0)];
-        let settled =
-            Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &results };
+        let settled = Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &results };
         let possession = KeyPossession { verifier: contract, owner: Address::repeat_byte(1), key: &[0; 64] };
         let snapshot = FixedBytes::ZERO;
         let (id, result) = (word(0), word(0));

@@ -102,12 +102,12 @@ impl NextEpoch {
             return Err(TooLarge { part: "members", found: weights.len() as u128, bits: 24 }.into());
         }
         let (threshold, enough) = state::enough(weights, required);
-        let packed = |weights: &[u64]| weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
+        let packed =
+            |weights: &[u64]| weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
         let mut calls = weights.chunks(PARTS_A_CALL * PART);
         let last = calls.next_back().unwrap_or_default();
-        let prepare = calls.map(|weights| {
-            SettlementBn254G2::prepareCall { threshold, weights: packed(weights) }.abi_encode().into()
-        });
+        let prepare = calls
+            .map(|weights| SettlementBn254G2::prepareCall { threshold, weights: packed(weights) }.abi_encode().into());
         let required = U256::from(required).to();
         let begin = SettlementBn254G2::beginCall { threshold, weights: packed(last), required, renew };
         let (head, newest) = (network.head().encode()?, network.newest());
@@ -137,6 +137,7 @@ mod tests {
             key_pages: vec![],
             weight_pages: vec![],
             bases: vec![],
+            unknown_newest: None,
         }
     }
 

@@ -25,7 +25,7 @@ struct World {
 static WORLDS: LazyLock<[World; 3]> = LazyLock::new(|| {
     KeyGroup::ALL.map(|key_group| {
         let operators: Vec<_> = (1..=N as u8).map(|i| OperatorKey::from_entropy(key_group, &[i; 48])).collect();
-        let Table { key_pages, weight_pages } = Table::new(key_group, N, N);
+        let Table { key_pages, weight_pages, .. } = Table::paged(key_group, vec![100; N], 1);
         let network = Network {
             key_group,
             chain_id: 1,
@@ -35,6 +35,8 @@ static WORLDS: LazyLock<[World; 3]> = LazyLock::new(|| {
             required: 60,
             enough: N as u32,
             paid: 0,
+            table: 0,
+            unknown_newest: None,
             keys: operators.iter().map(OperatorKey::member).collect(),
             weights: (1..=N as u64).map(|i| 10 * i).collect(),
             key_pages,

@@ -4,7 +4,7 @@ use quorate_evm::{
     KeyGroup, MemberSet, Network, Order, SettlementPlan,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolConstructor, SolError},
-    base::{KeyPage, WeightPage, Weighing},
+    base::{KeyPage, Weighing, WeightPage},
     contract::SettlementBn254G2 as Settlement,
     gas::Measured,
     quorum::Store,
@@ -143,7 +143,8 @@ impl World {
             assert_eq!(this.register(seed), index);
         }
         let paged = usize::from(n) - 10;
-        let keys: Vec<u8> = this.network.keys[..paged].iter().flat_map(|key| key[..key_group.key_bytes()].to_vec()).collect();
+        let keys: Vec<u8> =
+            this.network.keys[..paged].iter().flat_map(|key| key[..key_group.key_bytes()].to_vec()).collect();
         let call =
             Settlement::compactCall { first: U256::ZERO, keys: U256::from(paged), nonces: vec![], tail: keys.into() };
         let receipt = this.chain.send(contract, &call);
@@ -295,7 +296,8 @@ impl World {
         // Nobody but the signers can choose another slot or deadline.
         let signature = self.operators.sign(signers, &plan.digests);
         for order in [order.clone().stored(Store::Slot(0)), Order { deadline: u64::MAX - 1, ..order.clone() }] {
-            let refusal = self.chain.refusal(self.network.contract, reordered(&plan, order).call(&signature).unwrap());
+            let other = self.network.plan(&measured, signers, order).unwrap();
+            let refusal = self.chain.refusal(self.network.contract, other.call(&signature).unwrap());
             assert_eq!(refusal[..4], Settlement::FalseSignature::SELECTOR);
         }
         let late = self.network.plan(&measured, signers, Order { deadline: 1, ..order.clone() }).unwrap();
@@ -320,13 +322,6 @@ impl World {
         assert_eq!(refusal(&weighed, &few, head), Settlement::QuorumTooLight::SELECTOR);
         assert_eq!(refusal(&counted, &few, head), Settlement::TooFewMembers::SELECTOR);
     }
-}
-
-/// The same plan with another order, which nobody signed.
-fn reordered(plan: &SettlementPlan, order: Order) -> SettlementPlan {
-    let mut plan = plan.clone();
-    plan.order = order;
-    plan
 }
 
 /// The number of changed members after which ski rental stores.

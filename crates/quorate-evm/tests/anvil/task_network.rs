@@ -91,10 +91,7 @@ impl World {
         let supply = U256::from(1u64 << 40);
         let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
         let token = chain.create(code.into());
-        let arguments = Verifier::constructorCall {
-            network: chain.next_contract(1),
-            pinned: U256::from(1),
-        };
+        let arguments = Verifier::constructorCall { network: chain.next_contract(1), pinned: U256::from(1) };
         let verifier = chain.create([&Verifier::BYTECODE[..], &arguments.abi_encode()].concat().into());
         let parameters = Parameters {
             token,
@@ -119,7 +116,14 @@ impl World {
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
         // The verifier does not count members.
         let network = chain.follow(KeyGroup::Bn254G2, tasks, NEVER);
-        let mut this = Self { chain, operators: Operators::new(KeyGroup::Bn254G2, 0), tasks, verifier, network, snapshot: FixedBytes::ZERO };
+        let mut this = Self {
+            chain,
+            operators: Operators::new(KeyGroup::Bn254G2, 0),
+            tasks,
+            verifier,
+            network,
+            snapshot: FixedBytes::ZERO,
+        };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
         this.chain.send(tasks, &TaskNetwork::fundCall { amount: pool });
@@ -274,7 +278,8 @@ impl World {
     fn refusals(&self, signers: &MemberSet) {
         let network = Network { required: 1, ..self.network.clone() };
         let call = |signers: &MemberSet, task: &Task, signed: &Task| {
-            let plan = network.plan_digests(&Measured::default(), signers, &[self.digest(task)], Store::Nowhere).unwrap();
+            let plan =
+                network.plan_digests(&Measured::default(), signers, &[self.digest(task)], Store::Nowhere).unwrap();
             let signature = self.operators.sign(signers, &[self.digest(signed)]);
             let quorum = plan.quorum(&signature).encode().unwrap().into();
             let epoch = U256::from(self.network.epoch);

@@ -89,7 +89,8 @@ impl Arguments {
     pub(super) fn run(self) -> Result {
         let NetworkFile { network, .. } = NetworkFile::read(&self.network)?;
         let name = name_of(&self.weights);
-        let text = fs::read_to_string(&self.weights).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let text =
+            fs::read_to_string(&self.weights).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
         let weights: Vec<u64> = serde_json::from_str(&text).map_err(|error| {
             Failure::usage(anyhow!("{error}")).context(format!("{name}: expected a JSON list of numbers below 2^64"))
         })?;

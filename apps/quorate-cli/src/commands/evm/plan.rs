@@ -119,8 +119,8 @@ Examples:
 
 const NETWORK: &str = "\
 The network is one JSON object. Bytes are hexadecimal. A sum of weights may be
-a string of decimal digits. These fields are required, except `paid`
-and `table`:
+a string of decimal digits. These fields are required, except `paid`,
+`table` and `unknown_newest`:
   key_group     the curve and the group of the keys:
                   \"bn254-g2\"     128 bytes: x imaginary, x real,
                                  y imaginary, y real, 32 each
@@ -148,6 +148,8 @@ and `table`:
                 [{\"slot\": …, \"epoch\": …, \"weight\": …, \"key\": …,
                 \"signers\": bitmap}]; epoch and weight are 0 if the base's
                 members were counted and not weighed
+  unknown_newest
+                the newest base's commitment, if the base is not known
 Each signer signs the digest. On BN254 it is hashed to the point with the
 printed counter and y (try-and-increment); on BLS12-381 it is a message of
 BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. Add the signatures up.

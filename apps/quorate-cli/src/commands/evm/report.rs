@@ -5,7 +5,7 @@ use std::fmt;
 use indicatif::HumanCount;
 use quorate_evm::{
     KeyGroup, KeySum, MemberSet, Network, Order, QuorumSignature, SettlementPlan,
-    base::{NEWEST, Way, WeightSource, Weighing},
+    base::{NEWEST, Way, Weighing, WeightSource},
     gas::{Estimate, Measured, Storing, TRANSACTION},
     quorum::{EncodeQuorumError, Store},
 };
