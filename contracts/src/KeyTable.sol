@@ -92,7 +92,7 @@ abstract contract KeyTable {
     /// @dev Reverts on a chain without CLZ, with which bitmaps are walked through. The probe takes the first nonces.
     constructor() {
         Clz.requireAvailable();
-        _extent.pages = uint64(Clz.NONCES);
+        _pages = uint64(Clz.NONCES);
     }
 
     /// @notice The number of the running table, below 2^16.

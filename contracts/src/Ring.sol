@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 /// @title The ring: the commitments of bases, in numbered slots
 /// @notice Each key table has slots of its own. So a new table starts without bases, and no base of an older table can
 /// be named.
@@ -31,9 +33,10 @@ abstract contract Ring {
     /// @param slot The slot in which the quorum should have been stored.
     error SlotPinned(uint256 slot);
 
-    /// @param pinnedSlots_ How many slots are pinned: slots 1 to this number.
+    /// @param pinnedSlots_ How many slots are pinned: slots 1 to this number; below 2^16.
     constructor(uint256 pinnedSlots_) {
-        pinnedSlots = pinnedSlots_;
+        // Slots have 16 bits, and the two highest numbers have other meanings.
+        pinnedSlots = SafeCast.toUint16(pinnedSlots_);
     }
 
     /// @notice The commitment that a place of the ring holds.
@@ -60,7 +63,7 @@ abstract contract Ring {
     /// @param slot The slot, below 2^16; reverts if it is pinned.
     /// @param commitment The commitment.
     function _storeAt(uint256 table, uint256 slot, bytes32 commitment) internal {
-        require(slot == NEWEST || slot > pinnedSlots, SlotPinned(slot));
+        require(!_isPinned(slot), SlotPinned(slot));
         _ring[table << 16 | slot] = commitment;
     }
 
@@ -71,8 +74,13 @@ abstract contract Ring {
     function _pin(uint256 table, uint256 slot, uint256 from) internal {
         // A larger number would name a slot of another table.
         bytes32 commitment = from < NONE ? _baseAt(table, from) : bytes32(0);
-        if (slot == NEWEST || slot > pinnedSlots || commitment == 0) _notThisBase(from);
+        if (!_isPinned(slot) || commitment == 0) _notThisBase(from);
         _ring[table << 16 | slot] = commitment;
         emit BasePinned(slot, from);
+    }
+
+    /// @dev Whether only `_pin` writes a slot.
+    function _isPinned(uint256 slot) private view returns (bool) {
+        return slot != NEWEST && slot <= pinnedSlots;
     }
 }

@@ -43,7 +43,7 @@ abstract contract Settlement is Quorums, ISettlement {
     /// than an earlier one. Then stores and changes together cost at most twice what the best choice in hindsight
     /// costs, and one difference more for each store. There is no such bound for every sequence: a stray quorum that
     /// comes when a store is due is stored, and all quorums until the next store pay for it.
-    uint256 public constant RENTAL = 0xfffe;
+    uint256 internal constant RENTAL = 0xfffe;
 
     /// @notice How many changes have to be paid before a quorum is stored with `RENTAL`.
     uint256 public immutable changesAStore;

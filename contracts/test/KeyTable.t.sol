@@ -34,16 +34,16 @@ contract KeyTableTest is QuorumFixture {
 
     function test_keysOfAPage() public {
         for (uint256 i = 0; i < 8; i++) {
-            assertEq(_settlement.keyAt(i, 1), _keys(i, i + 1), "key");
+            assertEq(_settlement.keyAt(i, 2), _keys(i, i + 1), "key");
         }
         vm.expectRevert(_noSuchKey(8));
-        _settlement.keyAt(8, 1);
+        _settlement.keyAt(8, 2);
         vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 0));
         _settlement.keyAt(9, 0);
-        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 2));
-        _settlement.keyAt(0, 2);
         vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 3));
         _settlement.keyAt(0, 3);
+        vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 4));
+        _settlement.keyAt(0, 4);
     }
 
     /// @dev A call with these keys in calldata, of the members 6 to 9, of whom 6 and 7 lie in a page.
@@ -85,16 +85,16 @@ contract KeyTableTest is QuorumFixture {
     function test_compactedByAnyone() public {
         vm.recordLogs();
         vm.prank(STRANGER);
-        _settlement.compact(3, 8, _one(1), _keys(8, 11));
+        _settlement.compact(3, 8, _one(2), _keys(8, 11));
         Vm.Log[] memory logs = vm.getRecordedLogs();
         assertEq(logs[0].topics[0], KeyTable.KeysPaged.selector, "paged");
-        assertTrue(uint256(logs[0].topics[1]) == 3 && uint256(logs[0].topics[2]) == 0, "nonce and table");
+        assertTrue(uint256(logs[0].topics[1]) == 4 && uint256(logs[0].topics[2]) == 0, "nonce and table");
         assertEq(logs[0].data, abi.encode(3, 8), "first and keys");
         for (uint256 i = 3; i < 11; i++) {
-            assertEq(_settlement.keyAt(i, 3), _keys(i, i + 1), "key");
+            assertEq(_settlement.keyAt(i, 4), _keys(i, i + 1), "key");
         }
         vm.expectRevert(_noSuchKey(2));
-        _settlement.keyAt(2, 3);
+        _settlement.keyAt(2, 4);
     }
 
     function _one(uint256 nonce) private pure returns (uint256[] memory nonces) {
@@ -105,48 +105,48 @@ contract KeyTableTest is QuorumFixture {
     /// @notice Keys that no named page holds are passed in order, and each has the hash of its index.
     function test_trap_falseTails() public {
         vm.expectRevert(_noSuchKey(8));
-        _settlement.compact(6, 4, _one(1), "");
+        _settlement.compact(6, 4, _one(2), "");
         vm.expectRevert(_noSuchKey(8));
-        _settlement.compact(6, 4, _one(1), abi.encodePacked(_keys(9, 10), _keys(8, 9)));
+        _settlement.compact(6, 4, _one(2), abi.encodePacked(_keys(9, 10), _keys(8, 9)));
         vm.expectRevert(_noSuchKey(6));
         _settlement.compact(6, 4, _none, _keys(8, 10));
         vm.expectRevert(_noSuchKey(8));
-        _settlement.compact(6, 4, _one(1), _keys(6, 10));
+        _settlement.compact(6, 4, _one(2), _keys(6, 10));
         bytes memory half = abi.encodePacked(_keys(8, 9), uint256(10));
         vm.expectRevert(_noSuchKey(9));
-        _settlement.compact(6, 4, _one(1), half);
+        _settlement.compact(6, 4, _one(2), half);
         half = abi.encodePacked(_keys(8, 10), uint8(0));
         vm.expectRevert(abi.encodeWithSelector(KeyTable.KeysLeft.selector, 1));
-        _settlement.compact(6, 4, _one(1), half);
+        _settlement.compact(6, 4, _one(2), half);
         vm.expectRevert(_noSuchKey(N));
-        _settlement.compact(6, 7, _one(1), abi.encodePacked(_keys(8, N), abi.encode(N + 1, ~(N + 1))));
-        _settlement.compact(6, 4, _one(1), _keys(8, 10));
+        _settlement.compact(6, 7, _one(2), abi.encodePacked(_keys(8, N), abi.encode(N + 1, ~(N + 1))));
+        _settlement.compact(6, 4, _one(2), _keys(8, 10));
     }
 
     /// @notice Pages that `compact` copies from: named twice, in the wrong order, not needed, and of another kind.
     function test_trap_pagesToCopyFrom() public {
         _settlement.compact(8, 4, _none, _keys(8, N));
         uint256 weights = _weightPages[0];
-        assertTrue(weights == 2 && _settlement.extent().pages == 3, "pages");
+        assertTrue(weights == 3 && _settlement.extent().pages == 4, "pages");
         vm.expectRevert(_noSuchKey(6));
-        _settlement.compact(6, 4, _nonces(3, 1), "");
+        _settlement.compact(6, 4, _nonces(4, 2), "");
         vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, weights));
-        _settlement.compact(6, 4, _nonces(weights, 3), "");
+        _settlement.compact(6, 4, _nonces(weights, 4), "");
         vm.expectRevert(abi.encodeWithSelector(CodePages.NoSuchPage.selector, 9));
-        _settlement.compact(6, 4, _nonces(1, 9), _keys(8, 10));
-        _settlement.compact(6, 4, _nonces(1, 3), "");
-        _settlement.compact(6, 2, _nonces(1, 9), "");
-        _settlement.compact(0, N, _nonces(1, 3), "");
-        assertEq(_settlement.keyAt(11, 6), _keys(11, 12), "the last");
+        _settlement.compact(6, 4, _nonces(2, 9), _keys(8, 10));
+        _settlement.compact(6, 4, _nonces(2, 4), "");
+        _settlement.compact(6, 2, _nonces(2, 9), "");
+        _settlement.compact(0, N, _nonces(2, 4), "");
+        assertEq(_settlement.keyAt(11, 7), _keys(11, 12), "the last");
     }
 
     /// @notice A settlement waits in the mempool while anyone makes pages of the same keys. It names older pages and
     /// passes keys, and both stay valid.
     function test_trap_compactingBeforeAPendingSettlement() public {
         bytes memory pending = _call(Members.empty(), NONE, _range(3, N));
-        _settlement.compact(0, N, _one(1), _keys(8, N));
+        _settlement.compact(0, N, _one(2), _keys(8, N));
         _settlement.compact(8, 4, _none, _keys(8, N));
-        _settlement.compact(5, 5, _nonces(3, 4), "");
+        _settlement.compact(5, 5, _nonces(4, 5), "");
         _accept(pending);
     }
 
@@ -213,7 +213,7 @@ contract KeyTableTest is QuorumFixture {
                 if (i < to) continue;
                 uint256 q = (random >> (16 + i)) % p;
                 if (firsts[q] <= i && i < lasts[q] && firsts[q] >= passedTo) {
-                    named[count++] = q == 0 ? 1 : pages + q;
+                    named[count++] = q == 0 ? 2 : pages + q;
                     to = lasts[q];
                 } else {
                     tail = abi.encodePacked(tail, _keys(i, i + 1));

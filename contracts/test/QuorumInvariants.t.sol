@@ -54,7 +54,7 @@ contract Aggregator is Test {
     uint256[] private _weightParts;
     bytes private _weightBytes;
     uint256[] private _none;
-    uint256 private _pages;
+    uint256 private _pages = 1;
 
     /// The hash of the head and the newest commitment that the last of the logs told.
     bytes32 public logged = keccak256(new bytes(64));

@@ -35,7 +35,7 @@ contract PagesTest is Test {
         uint256 first = 0;
         for (uint256 i = 0; i < _ends.length; i++) {
             _settlement.compact(first, _ends[i] - first, _none, _keys(first, _ends[i]));
-            _keyPages.push(i + 1);
+            _keyPages.push(_settlement.extent().pages);
             first = _ends[i];
         }
         _begin(N - 3);
@@ -208,7 +208,7 @@ contract PagesTest is Test {
     function test_keysInPagesThatAreNotNamed() public {
         uint256[] memory keys = new uint256[](2);
         // These pages hold the indices 2 to 4 and 200 to 255.
-        (keys[0], keys[1]) = (2, 4);
+        (keys[0], keys[1]) = (_keyPages[1], _keyPages[3]);
         uint256[3] memory missing = [uint256(1), 5, 256];
         uint256[4] memory indices = [uint256(2), 4, 200, 255];
         for (uint256 i = 0; i < 3; i++) {
@@ -220,9 +220,9 @@ contract PagesTest is Test {
             indices[i] = kept;
         }
         // In the wrong order, the first page is skipped.
-        (keys[0], keys[1]) = (4, 2);
+        (keys[0], keys[1]) = (_keyPages[3], _keyPages[1]);
         _refuse(_members(indices), keys, _weightPages, abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 2));
-        (keys[0], keys[1]) = (2, 4);
+        (keys[0], keys[1]) = (_keyPages[1], _keyPages[3]);
         (bool done,) = address(_settlement).call(_call(Members.empty(), _members(indices), keys, _weightPages));
         assertTrue(done, "all named");
     }
@@ -254,7 +254,7 @@ contract PagesTest is Test {
         uint256[4] memory indices = [uint256(2), 4, 5, 199];
         for (uint256 i = 0; i < 4; i++) {
             bytes memory proof = _settlement.signature(digests, indices[i] + 1);
-            _settlement.checkMember(digest, indices[i], abi.encodePacked(uint32(i < 2 ? 2 : 3), proof));
+            _settlement.checkMember(digest, indices[i], abi.encodePacked(uint32(i < 2 ? 3 : 4), proof));
         }
     }
 
@@ -262,7 +262,7 @@ contract PagesTest is Test {
         uint256[2] memory indices = [uint256(1), 5];
         for (uint256 i = 0; i < 2; i++) {
             vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]));
-            _settlement.checkMember(0, indices[i], abi.encodePacked(uint32(2)));
+            _settlement.checkMember(0, indices[i], abi.encodePacked(uint32(3)));
         }
     }
 }

@@ -321,10 +321,10 @@ contract QuorumsTest is QuorumFixture {
         bytes32 digest = keccak256("alone");
         bytes32[] memory digests = new bytes32[](1);
         digests[0] = digest;
-        _settlement.checkMember(digest, 3, abi.encodePacked(uint32(1), _settlement.signature(digests, 4)));
+        _settlement.checkMember(digest, 3, abi.encodePacked(uint32(2), _settlement.signature(digests, 4)));
         bytes memory key = _keys(9, 10);
         _settlement.checkMember(digest, 9, abi.encodePacked(uint32(0), key, _settlement.signature(digests, 10)));
-        bytes memory proof = abi.encodePacked(uint32(1), _settlement.signature(digests, 5));
+        bytes memory proof = abi.encodePacked(uint32(2), _settlement.signature(digests, 5));
         vm.expectRevert(ToyKeys.FalseSignature.selector);
         _settlement.checkMember(digest, 3, proof);
         // A key that is in no table, the key of another index, half a key, no key, and not even a nonce.

@@ -63,7 +63,7 @@ abstract contract SettlementsTest is Test {
             tail = abi.encodePacked(tail, _key(_one(i)));
         }
         _settlement.compact(0, N - 2, _none, tail);
-        _keyPages.push(1);
+        _keyPages.push(2);
         uint64[] memory weights = new uint64[](N);
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1_000_000;
@@ -71,7 +71,7 @@ abstract contract SettlementsTest is Test {
         _weights = Members.packWeights(weights);
         _begin(weights, uint88(N * 1_000_000 / 2), 1_000_000);
         _settlement.publish(0, _weights);
-        _weightPages.push(2);
+        _weightPages.push(3);
     }
 
     function _begin(uint64[] memory weights, uint88 required, uint64 threshold) private {

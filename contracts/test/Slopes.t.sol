@@ -41,7 +41,7 @@ contract SlopesTest is Test, Bn254G2Signing {
             tail = abi.encodePacked(tail, _keys[i]);
         }
         _settlement.compact(0, N - 2, _none, tail);
-        _keyPages.push(1);
+        _keyPages.push(2);
         uint64[] memory weights = new uint64[](N);
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1;

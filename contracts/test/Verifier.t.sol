@@ -24,7 +24,7 @@ contract VerifierTest is Test {
         _verifier = new ToyVerifier(1);
         _verifier.fill(0, N);
         _verifier.compact(0, 8, _none, _keys(0, 8));
-        _keyPages.push(1);
+        _keyPages.push(2);
         _digests.push("digest");
         _publish(0);
         _publish(1);
