@@ -15,6 +15,8 @@ mod follow;
 mod node;
 #[path = "chain/program.rs"]
 mod program;
+#[path = "chain/proxy.rs"]
+mod proxy;
 #[path = "chain/send.rs"]
 mod send;
 #[path = "chain/world.rs"]

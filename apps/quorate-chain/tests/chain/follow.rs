@@ -1,5 +1,7 @@
 //! `follow`: everything that changes a network, restarts, reorganisations.
 
+use std::sync::atomic::Ordering;
+
 use quorate_evm::{
     KeyGroup, MemberSet, Network,
     alloy_primitives::{B256, Bytes, U256},
@@ -13,6 +15,7 @@ use serde_json::json;
 
 use crate::{
     program::{Ended, Folder},
+    proxy,
     world::{World, forwarder, opaque, pack},
 };
 
@@ -239,4 +242,18 @@ fn prepared_weights_are_looked_for() {
     let ended = folder.once(&world.url(), world.contract(), &["--blocks", "4"]).ends(1);
     ended.says(&["weights: found 4098, expected at most 2, the number of keys"]);
     assert!(!ended.notes.contains("unknown") && !ended.notes.contains("not in the calldata"), "{ended:?}");
+}
+
+/// A node refuses each kind of question once, and logs of more than two blocks always.
+#[test]
+fn a_node_that_refuses_is_asked_again_and_for_fewer_blocks() {
+    let Some(mut world) = started(4) else { return };
+    world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
+    world.node.mine(9);
+    let (url, refusals) = proxy::start(&world.url());
+    let folder = Folder::new();
+    folder.once(&url, world.contract(), &["--blocks", "16"]).ends(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+    let (overloaded, too_long) = (&refusals.overloaded, &refusals.too_long);
+    assert!(overloaded.load(Ordering::SeqCst) >= 5 && too_long.load(Ordering::SeqCst) >= 3);
 }
