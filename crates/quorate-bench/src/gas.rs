@@ -61,7 +61,7 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     let mut rows = Vec::new();
     for &n in sizes {
         let deploy = |stakes: Stakes, prices: Prices| {
-            let deploy = |key_group| Deployed::new(*key_group, &stakes.weights(n), prices);
+            let deploy = |key_group: &KeyGroup| Deployed::new(*key_group, &stakes.weights(n), prices);
             KeyGroup::ALL.iter().map(deploy).collect::<Vec<_>>()
         };
         let deployed = deploy(Stakes::Equal, Prices::Osaka);

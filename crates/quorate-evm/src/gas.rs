@@ -108,11 +108,11 @@ impl PerKeyGroup {
 impl Default for Measured {
     fn default() -> Self {
         Self {
-            settle: 400,
+            settle: 1_400,
             settle_all: 570,
             open_keys: 1_850,
-            open_weights: 2_130,
-            pass_weights: 1_000,
+            open_weights: 2_800,
+            pass_weights: 2_500,
             word: 390,
             change: PerKeyGroup { bn254_g2: 1_660, bn254_g1: 377, bls12381_g2: 899 },
             change_by_slope: 889,

@@ -313,7 +313,7 @@ impl Report {
             (calldata, "calldata"),
             (head, "the contract's state, decoding, the log"),
             (difference, "from the base to the quorum"),
-            (tasks, "the digest and its point, the results and their words in the log"),
+            (tasks, "the digest and its point, the results and their log"),
             (check, "the pairings"),
             (store, "storing the quorum"),
         ] {
