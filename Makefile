@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test dashboard page page-script contracts contracts-snapshots slither bench bench-quick report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,11 +43,12 @@ contracts/node_modules/.package-lock.json: contracts/package-lock.json contracts
 	cd contracts && npm ci --loglevel=error
 	@touch $@
 
-contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts; gas must be what contracts/snapshots says
-	cd contracts && $(FORGE) fmt --check src test script
+contracts: contracts/node_modules/.package-lock.json ## Build and test the contracts and their package; gas must be what contracts/snapshots says
+	cd contracts && $(FORGE) fmt --check src test script examples
 	cd contracts && $(FORGE) build --quiet
 	python3 scripts/contract_artifacts.py --check
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
+	contracts/test/package.sh
 
 BROWSER := apps/quorate-server/browser
 $(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json $(BROWSER)/.npmrc
@@ -119,18 +120,38 @@ wheels: $(VENV)/made ## Wheels of the Python package for Linux on x86-64 and ARM
 	done
 
 contracts-snapshots: contracts/node_modules/.package-lock.json ## After a change of the contracts: their gas, and what Rust needs of them
-	cd contracts && $(FORGE) fmt src test script && $(FORGE) build --quiet && $(FORGE) test
+	cd contracts && $(FORGE) fmt src test script examples && $(FORGE) build --quiet && $(FORGE) test
 	python3 scripts/contract_artifacts.py
 
 contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	python3 -m venv contracts/.venv
-	contracts/.venv/bin/pip install --quiet --requirement contracts/slither-requirements.txt
+	contracts/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/slither-requirements.txt
 	@touch $@
 
-# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, so it needs npm 11, which links it.
+# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, which is a link in contracts/bin.
 slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
-	cd contracts && PATH="$$PWD/node_modules/.bin:$$PWD/.venv/bin:$$PATH" \
+	cd contracts && PATH="$$PWD/bin:$$PWD/.venv/bin:$$PATH" \
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .
+
+contracts/.venv-halmos/bin/halmos: contracts/halmos-requirements.txt
+	python3 -m venv contracts/.venv-halmos
+	contracts/.venv-halmos/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/halmos-requirements.txt
+	@touch $@
+
+# It builds the sources and the proofs alone, in folders of its own. It calls `forge` by name, too.
+halmos: contracts/node_modules/.package-lock.json contracts/.venv-halmos/bin/halmos ## Proofs about the contracts for all inputs (a minute)
+	cd contracts && PATH="$$PWD/bin:$$PWD/.venv-halmos/bin:$$PATH" \
+		FOUNDRY_OUT=.halmos/out FOUNDRY_CACHE_PATH=.halmos/cache FOUNDRY_TEST=test/symbolic FOUNDRY_SCRIPT=test/symbolic \
+		halmos --forge-build-out .halmos/out --match-contract Symbolic --loop 40 --solver-timeout-assertion 120s
+
+contracts-lock: ## After a change of slither or halmos: what they need, with every version and hash
+	$(PYTHON) -m venv $(BUILT)/contracts-lock
+	$(BUILT)/contracts-lock/bin/pip install --quiet pip-tools
+	cd contracts && for tool in slither halmos; do \
+		CUSTOM_COMPILE_COMMAND='make contracts-lock' $(BUILT)/contracts-lock/bin/pip-compile --quiet --generate-hashes \
+			--strip-extras --allow-unsafe --no-annotate --no-emit-find-links --no-emit-index-url \
+			--output-file $$tool-requirements.txt $$tool-requirements.in || exit 1; \
+	done
 
 bench: ## Every benchmark, recorded under benchmarks/, and the tables of the documents
 	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli

@@ -64,3 +64,6 @@ for hex in "$g1" "$g2" "$g1$g2"; do
     printf "$(echo "$hex" | octal)" > "corpus/evm_point/${#hex}"
 done
 printf "$(echo "ffffffffffffffff00000001000080$g1$g1" | octal)" > corpus/evm_quorum/one_member
+# Lines of members, one of them false.
+seed evm_signatures ../examples/signatures.jsonl
+head -n 1 ../examples/signatures.jsonl > corpus/evm_signatures/one

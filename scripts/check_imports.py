@@ -38,6 +38,7 @@ CRATES = {
     "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
+    "quorate-chain": {"quorate-evm"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -55,7 +56,7 @@ ORDERS = {
         group backend/prepared backend domain secret/transform secret bench
     """,
     "quorate": "threads suite tag parse key signature proof_of_possession aggregate bdn claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",
-    "quorate-bn254": "keccak encoding signature key verify dual_key hash_to_curve suite",
+    "quorate-bn254": "keccak encoding signature ladder key verify dual_key hash_to_curve suite",
     "quorate-formats": "number hex json ssz record verdict_line entry format columns table error document compression jsonl arrow parquet drand deposit light_client",
     "quorate-threshold": "committee stake interpolation/small interpolation/tree interpolation/cosets interpolation transform sharing verification evaluations pedersen collector shared_key dkg/hex dkg/envelope dkg/identity dkg/round dkg/ceremony dkg/message dkg/misdeed dkg/dealing dkg/judge dkg/outcome dkg/lagrange dkg/participant dkg",
     "quorate-batcher": "class settings answer source pool schedule observer store batcher service",
@@ -68,7 +69,8 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network",
+    "quorate-chain": "exit node print payer cursor follow/chain follow send",
+    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/log follow/call follow operator collection",
 }
 
 TOKEN = re.compile(

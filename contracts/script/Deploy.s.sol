@@ -89,12 +89,11 @@ contract Deploy {
     /// @dev Deploys the verifier that `CURVE` names.
     function _verifier(address network) private returns (Verifier) {
         string memory curve = vm.envOr("CURVE", string("bn254-g2"));
-        uint256 leastKeysAPage = vm.envOr("LEAST_KEYS_A_PAGE", uint256(8));
         uint256 pinned = vm.envOr("PINNED_SLOTS", uint256(4));
         bytes32 name = keccak256(bytes(curve));
-        if (name == keccak256("bn254-g2")) return new VerifierBn254G2(network, leastKeysAPage, pinned);
-        if (name == keccak256("bn254-g1")) return new VerifierBn254G1(network, leastKeysAPage, pinned);
-        if (name == keccak256("bls12381-g2")) return new VerifierBls12381G2(network, leastKeysAPage, pinned);
+        if (name == keccak256("bn254-g2")) return new VerifierBn254G2(network, pinned);
+        if (name == keccak256("bn254-g1")) return new VerifierBn254G1(network, pinned);
+        if (name == keccak256("bls12381-g2")) return new VerifierBls12381G2(network, pinned);
         revert UnknownCurve(curve);
     }
 

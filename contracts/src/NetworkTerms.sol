@@ -11,6 +11,14 @@ abstract contract NetworkTerms is ITaskNetwork {
     /// @notice The denominator of shares: a share of 100 is one percent.
     uint256 public constant WHOLE = 10_000;
 
+    /// @dev What a snapshot may cost: 2^24, the most gas of a transaction (EIP-7825), less what a snapshot of nobody
+    /// costs, and a tenth in reserve.
+    uint256 internal constant SNAPSHOT_GAS = 15_000_000;
+    /// @dev What each operator adds to it, at most.
+    uint256 internal constant OPERATOR_GAS = 2_700;
+    /// @dev What each key adds to it, at most.
+    uint256 internal constant KEY_GAS = 2_200;
+
     /// @notice The token of stake and rewards.
     IERC20 public immutable token;
     /// @notice The verifier, which serves this network alone.
@@ -29,6 +37,11 @@ abstract contract NetworkTerms is ITaskNetwork {
     uint256 public immutable minimumStake;
     /// @notice The most operators at one time.
     uint256 public immutable maximumOperators;
+    /// @notice How many keys the network ever takes: as many as a snapshot can weigh beside the most operators, at
+    /// least two for each. Replaced keys count, and keys of operators who left. Without a bound, someone who joins and
+    /// leaves often enough could make snapshots too expensive. With the bound, the operators who are there then go on,
+    /// and nobody else joins.
+    uint256 public immutable maximumKeys;
     /// @notice A quorum must weigh more than quorumNumerator / quorumDenominator of all weight.
     uint256 public immutable quorumNumerator;
     /// @notice See `quorumNumerator`.
@@ -37,7 +50,7 @@ abstract contract NetworkTerms is ITaskNetwork {
     uint256 public immutable performerReward;
     /// @notice What the signers of a task get together.
     uint256 public immutable attesterReward;
-    /// @notice The part of the performer's stake that a rejected task costs, in 1/10,000.
+    /// @notice The part of the performer's stake that its first rejected task of an epoch costs, in 1/10,000.
     uint256 public immutable penaltyShare;
     /// @notice The part of an operator's stake that a conflict costs, in 1/10,000.
     uint256 public immutable slashShare;
@@ -61,7 +74,11 @@ abstract contract NetworkTerms is ITaskNetwork {
         );
         require(p.unit != 0, ParameterInvalid("unit"));
         require(p.minimumStake >= p.unit, ParameterInvalid("minimumStake"));
-        require(p.maximumOperators != 0, ParameterInvalid("maximumOperators"));
+        uint256 forOperators = uint256(p.maximumOperators) * OPERATOR_GAS;
+        uint256 keys = forOperators < SNAPSHOT_GAS ? (SNAPSHOT_GAS - forOperators) / KEY_GAS : 0;
+        require(
+            p.maximumOperators != 0 && keys >= 2 * uint256(p.maximumOperators), ParameterInvalid("maximumOperators")
+        );
         // With at least half, two quorums of one epoch share a signer. With less than all, a quorum can exist.
         require(2 * uint256(p.quorumNumerator) >= p.quorumDenominator, ParameterInvalid("quorumNumerator"));
         require(p.quorumNumerator < p.quorumDenominator, ParameterInvalid("quorumDenominator"));
@@ -79,6 +96,7 @@ abstract contract NetworkTerms is ITaskNetwork {
         unit = p.unit;
         minimumStake = p.minimumStake;
         maximumOperators = p.maximumOperators;
+        maximumKeys = keys;
         quorumNumerator = p.quorumNumerator;
         quorumDenominator = p.quorumDenominator;
         performerReward = p.performerReward;
@@ -92,7 +110,7 @@ abstract contract NetworkTerms is ITaskNetwork {
     /// genesis + (e + 1) * epochLength.
     /// @return The epoch.
     function currentEpoch() public view returns (uint256) {
-        if (block.timestamp < genesis) revert NotStarted();
+        require(block.timestamp >= genesis, NotStarted());
         return (block.timestamp - genesis) / epochLength;
     }
 

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Epochs} from "./Epochs.sol";
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
+import {Leader} from "./Leader.sol";
+import {ShareTree} from "./ShareTree.sol";
 
 /// @title The pool of rewards, and what performers and attesters are owed from it
 /// @notice A settlement sets rewards aside and loops over no signer. It adds what the signers of a task earned to a
-/// *record*: one for each bitmap in each epoch. When the epoch can settle nothing more, each signer takes `amount * own
-/// weight / weight left` from the record, and both numbers shrink. Suppose the record holds 100 tokens for weights 2
-/// and 3: the first signer to claim takes 100 * 2 / 5 = 40, the second takes 60 * 3 / 3 = 60. Each claim loses less
-/// than one token unit by rounding, to those who claim later. The last one takes the rest, so the shares add up to the
-/// amount.
+/// *record*: one for each bitmap in each epoch. When the epoch can settle nothing more, anyone *tallies* it: `tally`
+/// adds up in memory what each key earned by all records and as a performer, and stores one word, the root of a Merkle
+/// tree over the sums (`ShareTree`). A claim passes its sum and the proof, so it costs the same however many quorums a
+/// key was in.
 ///
-/// A performer is paid when someone passes the task again, and only if it was the elected performer.
+/// A signer's share of a record is amount * own weight / weight of all signers, rounded down. With 100 tokens and
+/// weights 1 and 2, the shares are 33 and 66. What rounding leaves goes back to the pool. A performer's reward is added
+/// only if it was the elected performer, and goes back to the pool otherwise.
+///
+/// A tally may take a part of an epoch's records and tasks, and a further one the rest. The further one passes the sums
+/// of the one before, which the event `Tallied` logged, and the contract checks them against the root. So sums only
+/// grow, there is one root for each epoch, and a claim pays what a key's sum has grown by since the last claim. Whoever
+/// tallies a part makes the next tally more expensive, and cannot prevent it.
 abstract contract Rewards is Epochs {
     /// @notice The pool, in one storage slot. Rewards are set aside from `free`, and paid from `owed`.
     struct Pool {
@@ -23,16 +32,19 @@ abstract contract Rewards is Epochs {
 
     /// @dev Type of the digest that operators sign for a task.
     bytes32 private constant TASK_TYPEHASH = keccak256(
-        "quorate.task(uint256 chain,address network,uint256 epoch,bytes32 id,uint256 performer,bytes32 result,bool approved)"
+        "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)"
     );
 
     /// @dev The pool.
     Pool private _pool;
-    /// @dev The record of each bitmap and epoch.
+    /// @dev The record of each bitmap and epoch that was not tallied.
     mapping(bytes32 record => Record) private _records;
-    /// @dev Which members claimed of a record, as words of a bitmap.
-    mapping(bytes32 record => mapping(uint256 word => uint256)) private _claimed;
-    /// @dev The digest that settled an id, but for its lowest bit, which is one while the performer's reward is owed.
+    /// @dev The root of the last tally of each epoch.
+    mapping(uint256 epoch => bytes32) private _roots;
+    /// @dev What was paid of what a key earned in an epoch.
+    mapping(uint256 epoch => mapping(uint256 index => uint256)) private _paid;
+    /// @dev The digest that settled an id, but for its lowest bit, which is one while the performer's reward waits for
+    /// its tally.
     mapping(bytes32 id => bytes32) private _settlements;
 
     /// @inheritdoc ITaskNetwork
@@ -43,54 +55,54 @@ abstract contract Rewards is Epochs {
     }
 
     /// @inheritdoc ITaskNetwork
-    /// @dev Works in a pause. Reads all weights of the epoch, so the cost grows with the number of keys. Each record
-    /// costs about 15,000 gas more, and the first claim among 256 indices of a record another 17,000.
-    function claimAttestations(uint256 epoch, uint256 index, bytes[] calldata signers)
+    /// @dev Works in a pause. For each key of the epoch it costs about 1,200 gas, and about 700 more if the epoch was
+    /// tallied before; beside that, about 160 gas for each signer of each record, and 15,000 to 25,000 for each task.
+    function tally(uint256 epoch, Task[] calldata tasks, bytes[] calldata signers, uint256[] calldata earned)
         external
         nonReentrant
-        returns (uint256 paid)
+        returns (bytes32 root)
     {
-        if (block.timestamp < closesAt(epoch)) revert EpochOpen(epoch);
-        _taken(epoch);
-        address operator = ownerOfKey(index);
-        if (operator == address(0)) revert UnknownKey(index);
-        uint64[] memory weights = verifier.weightsOf(epoch);
-        // A key without a weight in the epoch was registered after the snapshot.
-        if (index >= weights.length) revert NotASigner(index);
+        require(block.timestamp >= closesAt(epoch), EpochOpen(epoch));
+        require(tasks.length + signers.length != 0, NothingToTally());
+        bytes20 snapshotId = _taken(epoch);
+        uint64[] memory weights = _weights(epoch);
+        uint256[] memory sums = earned;
+        // Without amounts the root is zero, which it is as long as the epoch was not tallied.
+        require(ShareTree.rootOf(sums) == _roots[epoch], NotTheLastTally(epoch));
+        if (sums.length == 0) sums = new uint256[](weights.length);
+        uint256 returned = 0;
         for (uint256 i = 0; i < signers.length; ++i) {
-            paid += _claim(epoch, operator, index, weights[index], signers[i]);
+            returned += _share(epoch, signers[i], weights, sums);
         }
-        _pool.owed -= SafeCast.toUint128(paid);
+        if (tasks.length != 0) returned += _perform(epoch, snapshotId, tasks, Leader.sumsOf(weights), sums);
+        root = ShareTree.rootOf(sums);
+        _roots[epoch] = root;
+        _setPool(_pool.free + returned, _pool.owed - returned);
+        emit Tallied(epoch, root, returned, sums);
+    }
+
+    /// @inheritdoc ITaskNetwork
+    /// @dev Works in a pause. Each epoch costs about 27,000 gas, and 700 for each bit of the number of its keys.
+    function claim(uint256 index, Share[] calldata shares) external nonReentrant returns (uint256 paid) {
+        address operator = ownerOfKey(index);
+        for (uint256 i = 0; i < shares.length; ++i) {
+            Share calldata share = shares[i];
+            (uint256 epoch, uint256 amount) = (share.epoch, share.amount);
+            bytes32 leaf = ShareTree.leafOf(index, amount);
+            require(MerkleProof.verifyCalldata(share.proof, _roots[epoch], leaf), NotEarned(epoch, index));
+            uint256 before = _paid[epoch][index];
+            require(amount > before, AlreadyClaimed(epoch, index));
+            _paid[epoch][index] = amount;
+            paid += amount - before;
+            emit Claimed(operator, epoch, index, amount - before);
+        }
+        _setPool(_pool.free, _pool.owed - paid);
         _pay(operator, paid);
     }
 
     /// @inheritdoc ITaskNetwork
-    /// @dev Works in a pause. Reads all weights of the epoch to elect again, so the cost grows with the number of keys.
-    function claimPerformances(uint256 epoch, Task[] calldata tasks) external nonReentrant {
-        _taken(epoch);
-        uint64[] memory weights = verifier.weightsOf(epoch);
-        uint256 reward = performerReward;
-        _pool.owed -= SafeCast.toUint128(reward * tasks.length);
-        for (uint256 i = 0; i < tasks.length; ++i) {
-            Task calldata task = tasks[i];
-            bytes32 settlement = _settlements[task.id];
-            // The lowest bit is one while the reward is owed. So equality says that it is this task, and not yet paid.
-            if (settlement != _digest(task, epoch) | bytes32(uint256(1))) revert NothingOwed(task.id);
-            _settlements[task.id] = settlement ^ bytes32(uint256(1));
-            if (_elected(weights, epoch, task.id) == task.performer) {
-                address operator = ownerOfKey(task.performer);
-                emit PerformanceClaimed(operator, task.id, reward);
-                _pay(operator, reward);
-            } else {
-                emit PerformanceReturned(task.id, reward);
-                _addToPool(reward);
-            }
-        }
-    }
-
-    /// @inheritdoc ITaskNetwork
-    function taskDigest(Task calldata task, uint256 epoch) external view returns (bytes32) {
-        return _digest(task, epoch);
+    function taskDigest(uint256 epoch, Task calldata task) external view returns (bytes32) {
+        return _digest(epoch, _taken(epoch), task);
     }
 
     /// @notice The pool of rewards.
@@ -100,7 +112,7 @@ abstract contract Rewards is Epochs {
         return (_pool.free, _pool.owed);
     }
 
-    /// @notice What the signers of a bitmap earned in an epoch and have not yet claimed.
+    /// @notice What the signers of a bitmap earned in an epoch and nobody has tallied.
     /// @param epoch The epoch.
     /// @param signers The bitmap.
     /// @return The record; zeros if there is none.
@@ -108,13 +120,19 @@ abstract contract Rewards is Epochs {
         return _records[_recordId(epoch, signers)];
     }
 
-    /// @notice Whether a signer has claimed its share of a record.
+    /// @notice The root of an epoch's last tally.
     /// @param epoch The epoch.
-    /// @param index The index of the signer's key.
-    /// @param signers The bitmap.
-    /// @return Whether it has.
-    function hasClaimed(uint256 epoch, uint256 index, bytes calldata signers) external view returns (bool) {
-        return _claimed[_recordId(epoch, signers)][index >> 8] & _bit(index) != 0;
+    /// @return The root; zero if nobody has tallied the epoch.
+    function rootOf(uint256 epoch) external view returns (bytes32) {
+        return _roots[epoch];
+    }
+
+    /// @notice What was paid of what a key earned in an epoch.
+    /// @param epoch The epoch.
+    /// @param index The index of the key.
+    /// @return What was paid.
+    function paidOf(uint256 epoch, uint256 index) external view returns (uint256) {
+        return _paid[epoch][index];
     }
 
     /// @notice Whether a task with this id was settled.
@@ -125,21 +143,23 @@ abstract contract Rewards is Epochs {
     }
 
     /// @notice Whether exactly this task was settled in this epoch.
-    /// @param task The task.
     /// @param epoch The epoch.
+    /// @param task The task.
     /// @return Whether it was.
-    function isSettledAs(Task calldata task, uint256 epoch) external view returns (bool) {
+    function isSettledAs(uint256 epoch, Task calldata task) external view returns (bool) {
         bytes32 settlement = _settlements[task.id];
-        return settlement != 0 && (settlement | bytes32(uint256(1))) == (_digest(task, epoch) | bytes32(uint256(1)));
+        bytes32 digest = _digest(epoch, _snapshotId(epoch), task);
+        return settlement != 0 && (settlement | bytes32(uint256(1))) == (digest | bytes32(uint256(1)));
     }
 
     /// @notice Settles tasks in their order, and sets aside the rewards of each if the pool has enough for it. A task
     /// that the pool cannot pay for settles without rewards.
-    /// @param tasks The tasks.
     /// @param epoch The epoch of the tasks.
+    /// @param snapshotId The id of its snapshot.
+    /// @param tasks The tasks.
     /// @return digests What the quorum must have signed: one digest for each task.
     /// @return forSigners What was set aside for the signers of all tasks together.
-    function _settle(Task[] calldata tasks, uint256 epoch)
+    function _settle(uint256 epoch, bytes20 snapshotId, Task[] calldata tasks)
         internal
         returns (bytes32[] memory digests, uint256 forSigners)
     {
@@ -148,25 +168,26 @@ abstract contract Rewards is Epochs {
         uint256 free = funds.free;
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
-            if (_settlements[task.id] != 0) revert AlreadySettled(task.id);
+            require(_settlements[task.id] == 0, AlreadySettled(task.id));
             uint256 forPerformer = task.approved ? performerReward : 0;
-            bool rewarded = free >= attesterReward + forPerformer;
+            uint256 reward = attesterReward;
+            bool rewarded = free >= reward + forPerformer;
             if (rewarded) {
-                free -= attesterReward + forPerformer;
-                forSigners += attesterReward;
+                free -= reward + forPerformer;
+                forSigners += reward;
             }
-            bytes32 digest = _digest(task, epoch);
+            bytes32 digest = _digest(epoch, snapshotId, task);
             digests[i] = digest;
             bytes32 settlement = digest | bytes32(uint256(1));
             _settlements[task.id] = rewarded && forPerformer != 0 ? settlement : settlement ^ bytes32(uint256(1));
             emit TaskSettled(task.id, epoch, task.performer, task.result, task.approved, rewarded);
         }
         // What leaves `free` enters `owed`. Both fit into 128 bits, because the network holds their sum in tokens.
-        if (free != funds.free) _pool = Pool(uint128(free), SafeCast.toUint128(funds.owed + (funds.free - free)));
+        if (free != funds.free) _setPool(free, funds.owed + (funds.free - free));
     }
 
     /// @notice Adds rewards to the record of a quorum. The weight is the quorum's in this epoch, so each addition sets
-    /// it to the same number: nobody claims before the epoch can settle nothing more.
+    /// it to the same number: nobody tallies before the epoch can settle nothing more.
     /// @param epoch The epoch.
     /// @param signers The quorum's bitmap.
     /// @param weight The quorum's weight.
@@ -174,51 +195,93 @@ abstract contract Rewards is Epochs {
     function _credit(uint256 epoch, bytes memory signers, uint256 weight, uint256 amount) internal {
         if (amount != 0) {
             Record storage record = _records[_recordId(epoch, signers)];
-            record.amount = SafeCast.toUint128(record.amount + amount);
-            record.weight = SafeCast.toUint96(weight);
+            // Both fit: the network holds the amount in tokens, and the weight is a part of the epoch's total.
+            record.amount += uint128(amount);
+            record.weight = uint96(weight);
         }
         emit Attested(epoch, signers, weight, amount);
     }
 
-    /// @dev Adds to what rewards can be set aside from.
+    /// @notice Adds to what rewards can be set aside from.
+    /// @param amount Tokens that the network holds already.
     function _addToPool(uint256 amount) internal {
-        _pool.free = SafeCast.toUint128(_pool.free + amount);
+        _setPool(_pool.free + amount, _pool.owed);
     }
 
-    /// @dev What `taskDigest` returns.
-    function _digest(Task calldata task, uint256 epoch) internal view returns (bytes32) {
-        return keccak256(
-            abi.encode(
-                TASK_TYPEHASH, block.chainid, address(this), epoch, task.id, task.performer, task.result, task.approved
-            )
-        );
+    /// @dev Writes the pool.
+    function _setPool(uint256 free, uint256 owed) private {
+        _pool = Pool(SafeCast.toUint128(free), SafeCast.toUint128(owed));
     }
 
-    /// @dev Takes a signer's share from a record and marks it as claimed. The caller pays it.
-    function _claim(uint256 epoch, address operator, uint256 index, uint256 weight, bytes calldata signers)
+    /// @notice What `taskDigest` returns. A task is encoded as its four fields, in their order.
+    /// @param epoch The epoch.
+    /// @param snapshotId The id of its snapshot.
+    /// @param task The task.
+    /// @return The digest.
+    function _digest(uint256 epoch, bytes20 snapshotId, Task calldata task) internal view returns (bytes32) {
+        return keccak256(abi.encode(TASK_TYPEHASH, block.chainid, address(this), epoch, snapshotId, task));
+    }
+
+    /// @dev Takes a record, and adds its signers' shares to their sums. An index without a weight in the epoch gets
+    /// nothing: its key was registered after the snapshot.
+    /// @return rest What rounding leaves.
+    function _share(uint256 epoch, bytes calldata signers, uint64[] memory weights, uint256[] memory sums)
         private
-        returns (uint256 amount)
+        returns (uint256 rest)
     {
         bytes32 id = _recordId(epoch, signers);
-        if (index >> 3 >= signers.length || uint8(signers[index >> 3]) & (0x80 >> (index & 7)) == 0) {
-            revert NotASigner(index);
-        }
-        uint256 bits = _claimed[id][index >> 8];
-        uint256 bit = _bit(index);
-        if (bits & bit != 0) revert AlreadyClaimed(id, index);
         Record memory record = _records[id];
-        if (record.weight == 0) revert UnknownRecord(id);
-        _claimed[id][index >> 8] = bits | bit;
-        amount = record.amount * weight / record.weight;
-        // Checked arithmetic. If the weights were not those that verification added up, a claim that goes below zero
-        // reverts and takes nothing from others.
-        _records[id] = Record(SafeCast.toUint128(record.amount - amount), SafeCast.toUint96(record.weight - weight));
-        emit AttestationClaimed(operator, epoch, index, id, amount);
+        require(record.weight != 0, UnknownRecord(id));
+        // Each record is another slot, which is written once.
+        // slither-disable-next-line costly-loop
+        delete _records[id];
+        (uint256 amount, uint256 weight) = (record.amount, record.weight);
+        uint256 shared = 0;
+        // Assembly, because every signer of every record runs this: 100 gas instead of 400. The bitmap is read a word
+        // at a time, without bits behind its end or behind the weights. Products have less than 192 bits.
+        assembly ("memory-safe") {
+            let count := mload(weights)
+            let bits := shl(3, signers.length)
+            if gt(bits, count) { bits := count }
+            for { let start := 0 } lt(start, bits) { start := add(start, 256) } {
+                let word := calldataload(add(signers.offset, shr(3, start)))
+                // A shift by 256 bits or more gives 0. So nothing is masked while 256 indices or more are left.
+                word := and(word, not(shr(sub(bits, start), not(0))))
+                for {} word {} {
+                    let place := clz(word)
+                    word := xor(word, shr(place, shl(255, 1)))
+                    let offset := shl(5, add(add(start, place), 1))
+                    let part := div(mul(amount, mload(add(weights, offset))), weight)
+                    shared := add(shared, part)
+                    mstore(add(sums, offset), add(mload(add(sums, offset)), part))
+                }
+            }
+        }
+        // Checked. If the weights were not those that verification added up, a tally that shares more than the record
+        // holds reverts and takes nothing from others.
+        return amount - shared;
     }
 
-    /// @dev The bit of an index in its word, from the most significant bit on, as in a quorum's bitmap.
-    function _bit(uint256 index) private pure returns (uint256) {
-        return 1 << 255 - (index & 255);
+    /// @dev Adds the rewards of elected performers to their sums, and marks the tasks.
+    /// @return returned The rewards for performers who were not elected.
+    function _perform(
+        uint256 epoch,
+        bytes20 snapshotId,
+        Task[] calldata tasks,
+        uint256[] memory weightSums,
+        uint256[] memory sums
+    ) private returns (uint256 returned) {
+        uint256 reward = performerReward;
+        for (uint256 i = 0; i < tasks.length; ++i) {
+            Task calldata task = tasks[i];
+            bytes32 settlement = _settlements[task.id];
+            // The lowest bit is one while the reward waits. So equality says that it is this task, and not yet tallied.
+            require(settlement == _digest(epoch, snapshotId, task) | bytes32(uint256(1)), NothingOwed(task.id));
+            _settlements[task.id] = settlement ^ bytes32(uint256(1));
+            uint256 elected = _elected(epoch, task.id, weightSums);
+            if (elected == task.performer) sums[elected] += reward;
+            else returned += reward;
+        }
     }
 
     /// @dev Names the record of a bitmap and epoch.

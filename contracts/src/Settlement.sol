@@ -2,6 +2,9 @@
 pragma solidity 0.8.37;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {Head, Heads} from "./Head.sol";
+import {ISettlement} from "./interfaces/ISettlement.sol";
+import {KeyTable} from "./KeyTable.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title Settles, in order, results that a quorum signed
@@ -15,20 +18,22 @@ import {Quorums} from "./Quorums.sol";
 ///     state = keccak256(head ‖ newest)
 ///
 /// `newest` is the commitment of the newest base, the one in slot 0 (`Quorums`); it is zero until a base is stored
-/// there. The *head* is a word of six numbers, from its most significant bit on:
+/// there. `Head` says what the head holds. Whoever wants to settle must know both. The last event of `ISettlement` tells
+/// them.
 ///
-///     64  nonce: how many results are settled, which is also the number of the next result
-///     32  epoch
-///     24  members: how many indices have a weight in the epoch, from index 0 on
-///     24  enough: any quorum of this many of these members reaches the required weight
-///     88  required: the weight that a quorum needs
-///     24  paid: changed members of the quorums that named `RENTAL` since it last stored one
+/// **What the registrar can do.** It admits keys and says which of them a new key table takes over, so it decides who the
+/// members are. It says what each member weighs
+/// and what a quorum needs, from the next epoch on. So it can make a quorum of its own keys, which settles anything from
+/// the next epoch on; and it can stop settlement, by an epoch whose required weight nobody reaches. It pins bases, which
+/// changes what settlements cost and nothing else. It cannot settle without a quorum's signature, change a settled
+/// result, change the weights of the running epoch, or use the signatures of an earlier epoch in another one. A
+/// registrar that delays its calls, such as OpenZeppelin's `TimelockController`, gives everyone that time to leave;
+/// `examples/DelayedRegistrar.sol` is one.
 ///
-/// So whoever wants to settle must know head and newest. They follow from the calls since a state that is known: from
-/// the calldata of `settle`, `settleAll` and `enter`, and from the terms of `begin`. The logs lead to these calls.
+/// A consumer overrides `_settled`: `StoredResults` keeps the results, and `ForwardedResults` hands them to a contract.
 ///
 /// NOT checked: what a result means, and whether the registrar names the right owners and weights.
-abstract contract Settlement is Quorums {
+abstract contract Settlement is Quorums, ISettlement {
     /// @notice The number to pass as the slot to store in, if the contract shall decide by ski rental. Each quorum that
     /// passes it adds its changed members to `paid`. Once `paid` reaches `changesAStore`, the quorum is stored in the
     /// first slot that is not pinned, and `paid` begins at zero again.
@@ -38,39 +43,36 @@ abstract contract Settlement is Quorums {
     /// than an earlier one. Then stores and changes together cost at most twice what the best choice in hindsight
     /// costs, and one difference more for each store. There is no such bound for every sequence: a stray quorum that
     /// comes when a store is due is stored, and all quorums until the next store pay for it.
-    uint256 public constant RENTAL = 0xfffe;
+    uint256 internal constant RENTAL = 0xfffe;
 
     /// @notice How many changes have to be paid before a quorum is stored with `RENTAL`.
     uint256 public immutable changesAStore;
     /// @notice The only address that may admit keys, begin epochs and pin bases.
     address public immutable registrar;
 
-    /// @notice The state hash. Between `begin` and `enter` it is keccak256(ENTERING ‖ the state hash before ‖ terms),
-    /// so that nothing settles.
+    /// @inheritdoc ISettlement
+    /// @dev Between `begin` and `enter` it is keccak256(ENTERING ‖ the state hash before ‖ terms).
     bytes32 public state = keccak256(abi.encode(uint256(0), bytes32(0)));
 
-    /// @notice The head of the last epoch that was begun, with zeros for nonce and paid.
-    uint256 public terms;
+    /// @inheritdoc ISettlement
+    Head public terms;
 
-    /// @notice Whether the last epoch was begun and is not entered yet.
+    /// @inheritdoc ISettlement
     bool public waiting;
 
+    /// @dev What was prepared of the next epoch; 0 if nothing was. From bit 136 on the threshold, which is never zero;
+    /// 24 bits from bit 112 on: the number of weights; 24 bits from bit 88 on: how many of them are below the
+    /// threshold; 88 bits: the sum of those.
+    uint256 private _prepared;
+
     /// @notice A key was admitted.
-    /// @param index The key's index.
+    /// @param index The key's index in the running table.
     /// @param owner The key's owner, as the registrar named it.
     event Registered(uint256 indexed index, address indexed owner);
     /// @notice An epoch was begun.
     /// @param epoch The epoch.
     /// @param terms Its head, with zeros for nonce and paid.
-    event EpochBegun(uint256 indexed epoch, uint256 terms);
-    /// @notice A result was settled.
-    /// @param nonce The result's number.
-    /// @param result The result.
-    event Settled(uint256 nonce, bytes32 result);
-    /// @notice Several results were settled.
-    /// @param nonce The number of the first result.
-    /// @param results The results, whose numbers follow each other.
-    event SettledAll(uint256 nonce, bytes32[] results);
+    event EpochBegun(uint256 indexed epoch, Head terms);
 
     /// @notice Only the registrar may call this.
     /// @param sender Who called.
@@ -81,6 +83,16 @@ abstract contract Settlement is Quorums {
     error NoWeightRequired();
     /// @notice `begin` was called with a threshold of zero.
     error NoThreshold();
+    /// @notice The signatures do not count any more.
+    /// @param deadline The last second in which they counted.
+    error DeadlinePassed(uint256 deadline);
+    /// @notice The next epoch was prepared with another threshold.
+    /// @param threshold That threshold.
+    error AnotherThreshold(uint256 threshold);
+    /// @notice The weights are not a multiple of 8 bytes long; or, in `prepare`, they are not whole parts. Or there are
+    /// 2^24 or more.
+    /// @param length Their bytes.
+    error WeightsLength(uint256 length);
     /// @notice The head and the newest commitment that were passed do not hash to `state`. For example, a result was
     /// settled in the meantime, or an epoch was begun and has to be entered first.
     error NotThisState();
@@ -93,15 +105,16 @@ abstract contract Settlement is Quorums {
     /// @param weight The quorum's weight.
     /// @param required The weight that it needs.
     error QuorumTooLight(uint256 weight, uint256 required);
-    /// @notice The number of members alone does not prove the quorum's weight, and the quorum names no pages of
+    /// @notice The number of members alone does not prove the quorum's weight, and the quorum names no
     /// weights.
     /// @param members How many of the signers count: those with an index that has a weight in the epoch.
     /// @param enough How many prove the weight.
     error TooFewMembers(uint256 members, uint256 enough);
 
     /// @dev Type of the digest that a quorum signs.
-    bytes32 private constant RESULT =
-        keccak256("Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)");
+    bytes32 private constant RESULTS = keccak256(
+        "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)"
+    );
 
     /// @dev Stands first in what is hashed between `begin` and `enter`. Three words are hashed then and two otherwise,
     /// so neither hash passes for the other.
@@ -113,8 +126,13 @@ abstract contract Settlement is Quorums {
 
     /// @dev Lets only the registrar call.
     modifier onlyRegistrar() {
-        require(msg.sender == registrar, NotRegistrar(msg.sender));
+        _onlyRegistrar();
         _;
+    }
+
+    /// @dev What the modifier does, once in the code.
+    function _onlyRegistrar() private view {
+        require(msg.sender == registrar, NotRegistrar(msg.sender));
     }
 
     /// @param registrar_ The registrar, which cannot be changed.
@@ -140,6 +158,30 @@ abstract contract Settlement is Quorums {
         emit Registered(index, owner);
     }
 
+    /// @notice Carries keys to the next table, for an epoch that begins with `renew`. They keep their indices in the
+    /// running table, and settle there, until then. Only for the registrar.
+    /// @param indices Their indices in the running table, 4 bytes each, in any order. The keys get the next free indices
+    /// of the next table in this order. Each key is carried once.
+    /// @param nonces Pages of the running table that hold the keys. `compact` makes such pages.
+    function carry(bytes calldata indices, uint256[] calldata nonces) external onlyRegistrar {
+        _carry(indices, nonces);
+    }
+
+    /// @notice Prepares the next epoch with its first weights, or with those that follow, if they do not fit into one
+    /// transaction with `begin`. Results settle meanwhile. Each weight costs about 60 gas, and its calldata. Only for
+    /// the registrar.
+    /// @param threshold The hint that `begin` explains, at least 1. It is the same in all calls for an epoch.
+    /// @param weights The weights of the next indices, 8 bytes each, in whole parts of 2,048.
+    function prepare(uint64 threshold, bytes calldata weights) external onlyRegistrar {
+        require(weights.length % (8 * PART) == 0, WeightsLength(weights.length));
+        _prepared = _prepare(threshold, weights);
+    }
+
+    /// @notice Forgets what was prepared of the next epoch. Only for the registrar.
+    function discard() external onlyRegistrar {
+        _prepared = 0;
+    }
+
     /// @notice Begins the next epoch. Nothing settles from now on until `enter`. The call does not name the head, so a
     /// settlement that is mined first cannot make it fail. Only for the registrar.
     ///
@@ -149,30 +191,52 @@ abstract contract Settlement is Quorums {
     /// they weighed exactly the threshold. So `enough` is never too small, whatever the hint. It is the smallest
     /// possible number if the threshold is the weight at which the sum of the lightest members, from the lightest on,
     /// reaches what is required; 30 in the example.
-    /// @param weights The weight of each index.
-    /// @param required The weight that a quorum needs, at least 1. NOT checked: that all members together reach it.
     /// @param threshold The hint, at least 1.
-    function begin(uint64[] calldata weights, uint88 required, uint64 threshold) external onlyRegistrar {
+    /// @param weights The weights of the indices that were not prepared, 8 bytes each. May be empty.
+    /// @param required The weight that a quorum needs, at least 1. NOT checked: that all members together reach it.
+    /// @param renew Whether the epoch uses the next key table. Its indices are those of the carried keys, and the ring
+    /// is empty.
+    function begin(uint64 threshold, bytes calldata weights, uint88 required, bool renew) external onlyRegistrar {
         require(required != 0, NoWeightRequired());
-        uint32 epoch = uint32(terms >> 160);
+        Head head = terms;
+        (uint16 table, uint256 epoch) = (uint16(head.table()), head.epoch());
         require(!waiting, EpochNotEntered(epoch));
-        epoch++;
-        terms = _terms(epoch, weights, required, threshold);
+        uint256 all = _prepare(threshold, weights);
+        _prepared = 0;
+        if (renew) {
+            // Reverts after table 65,535.
+            table++;
+            _renew();
+        }
+        head = Heads.pack(0, table, epoch + 1, uint24(all >> 112), _enough(all, required), required, 0);
+        terms = head;
         waiting = true;
-        state = keccak256(abi.encode(ENTERING, state, terms));
-        _publish(epoch, weights);
-        emit EpochBegun(epoch, terms);
+        state = _entering(state, head);
+        emit EpochBegun(epoch + 1, head);
     }
 
-    /// @notice Enters the epoch that was begun, so that results settle again. Anyone may call it.
-    /// @param head The head before `begin`.
-    /// @param newest The commitment of the newest base, or zero.
-    function enter(uint256 head, bytes32 newest) external {
+    /// @notice Makes a page of a part of the running epoch's weights, so that quorums name the page and do not pass the
+    /// weights. Anyone may call it.
+    /// @param part The part: part p holds the weights of the indices from 2,048·p on.
+    /// @param weights The part's weights, as they were passed to `prepare` or `begin`.
+    function publish(uint256 part, bytes calldata weights) external {
+        Head head = terms;
+        // What was discarded of the epoch may have left hashes of later parts.
+        require(part * PART < head.members(), NotTheseWeights(head.epoch(), part));
+        _publishPart(head.epoch(), part, weights);
+    }
+
+    /// @inheritdoc ISettlement
+    function enter(Head head, bytes32 newest) external {
         require(waiting, NoEpochBegun());
-        require(keccak256(abi.encode(ENTERING, _hash(head, newest), terms)) == state, NotThisState());
+        Head begun = terms;
+        _checkState(_entering(_hash(head, newest), begun));
         waiting = false;
-        uint256 kept = uint256(type(uint64).max) << 192 | type(uint24).max;
-        state = _hash(head & kept | terms, newest);
+        // The bases of a table do not serve in the next one.
+        if (head.table() != begun.table()) newest = 0;
+        head = head.enter(begun);
+        state = _hash(head, newest);
+        emit EpochEntered(head, newest);
     }
 
     /// @notice Copies a base of the ring to a pinned slot, for example the base of all members. Quorums cannot be
@@ -180,87 +244,122 @@ abstract contract Settlement is Quorums {
     /// @param slot The pinned slot, from 1 to `pinnedSlots`.
     /// @param from The slot to copy. It cannot be slot 0, whose commitment the state hash holds and the ring does not.
     function pin(uint256 slot, uint256 from) external onlyRegistrar {
-        _pin(slot, from);
+        _pin(_table(), slot, from);
     }
 
-    /// @notice The digest that a quorum signs for a result. It names this chain, this contract and the result's number,
-    /// so the signature settles the result once and nowhere else.
-    /// @param nonce The result's number.
-    /// @param result The result, any 32 bytes.
-    /// @return The digest.
-    function resultDigest(uint256 nonce, bytes32 result) public view returns (bytes32) {
-        return keccak256(abi.encode(RESULT, block.chainid, address(this), nonce, result));
+    /// @inheritdoc ISettlement
+    function resultsDigest(uint256 epoch, uint256 nonce, uint256 deadline, uint256 store, bytes32[] calldata results)
+        public
+        view
+        returns (bytes32 digest)
+    {
+        bytes32 kind = RESULTS;
+        // Assembly, because every settlement runs this, and it saves 300 gas. The free memory is not kept.
+        assembly ("memory-safe") {
+            let to := mload(0x40)
+            let length := shl(5, results.length)
+            calldatacopy(to, results.offset, length)
+            mstore(add(to, 0xe0), keccak256(to, length))
+            mstore(to, kind)
+            mstore(add(to, 0x20), chainid())
+            mstore(add(to, 0x40), address())
+            mstore(add(to, 0x60), epoch)
+            mstore(add(to, 0x80), nonce)
+            mstore(add(to, 0xa0), deadline)
+            mstore(add(to, 0xc0), store)
+            digest := keccak256(to, 0x100)
+        }
     }
 
-    /// @notice Settles the next result, which a quorum signed, starting from the newest base. The signers reach the
-    /// required weight in one of two ways: there are at least `enough` of them, and the quorum names no pages of
-    /// weights; or their weights are added up, from the named pages and from the base if it was weighed in this epoch.
-    /// @param head The head.
-    /// @param result The result.
-    /// @param quorum The quorum, packed as `Quorums` says. The slot of its base must be 0.
-    function settle(uint256 head, bytes32 result, bytes calldata quorum) external {
+    /// @inheritdoc ISettlement
+    /// @dev The signers reach the required weight in one of two ways: there are at least `enough` of them, and the
+    /// quorum names no weights; or their weights are added up, from what it names and from the base if it was weighed in
+    /// this epoch.
+    function settle(Head head, uint64 deadline, bytes32 result, bytes calldata quorum) external {
         (Parts memory parts, bytes32 newest) = _open(quorum);
-        require(_baseSlot(parts) == NEWEST, NotThisBase(_baseSlot(parts)));
+        parts.table = head.table();
+        if (_baseSlot(parts) != NEWEST) _notThisBase(_baseSlot(parts));
+        _checkState(_hash(head, newest));
         bytes32[] calldata results;
         // The word of `result` in calldata serves as an array with one element.
         assembly ("memory-safe") {
-            results.offset := 0x24
+            results.offset := 0x44
             results.length := 1
         }
-        _settle(head, newest, results, parts);
-        emit Settled(head >> 192, result);
+        uint256 nonce = head.nonce();
+        (head, newest) = _settle(head, newest, deadline, results, parts);
+        emit Settled(head, newest, result);
+        _settled(nonce, results);
     }
 
-    /// @notice Settles the next results, each of which the same quorum signed, with one verification. The quorum may
-    /// start from any base, or from the empty quorum.
-    /// @param newest The commitment of the newest base, or zero if there is none.
-    /// @param head The head.
-    /// @param results The results, in order.
-    /// @param quorum The quorum, packed as `Quorums` says. Its proof holds the sum of the signatures over all results.
-    function settleAll(bytes32 newest, uint256 head, bytes32[] calldata results, bytes calldata quorum) external {
+    /// @inheritdoc ISettlement
+    function settleAll(Head head, bytes32 newest, uint64 deadline, bytes32[] calldata results, bytes calldata quorum)
+        external
+    {
         require(results.length != 0, NothingToSettle());
-        (Parts memory parts, bytes32 base) = _open(quorum);
-        if (_baseSlot(parts) == NEWEST) require(base == newest, NotThisBase(NEWEST));
-        else _checkBase(parts, base);
-        _settle(head, newest, results, parts);
-        emit SettledAll(head >> 192, results);
+        _checkState(_hash(head, newest));
+        uint256 nonce = head.nonce();
+        Parts memory parts = _openFrom(head.table(), newest, quorum);
+        (head, newest) = _settle(head, newest, deadline, results, parts);
+        emit SettledAll(head, newest, results);
+        _settled(nonce, results);
     }
 
-    /// @dev Checks the state hash, the quorum's weight and its signature, stores the quorum where it asks to be stored,
-    /// and writes the next state hash. The caller has checked the base.
-    function _settle(uint256 head, bytes32 newest, bytes32[] calldata results, Parts memory parts) private {
-        require(_hash(head, newest) == state, NotThisState());
+    /// @notice Is called for each settlement, after the state was written and the event was emitted. So it may call
+    /// other contracts, and they may settle again.
+    /// @param nonce The number of the first result.
+    /// @param results The results.
+    function _settled(uint256 nonce, bytes32[] calldata results) internal virtual {}
+
+    /// @dev Opens a quorum that starts from any base, and checks that base.
+    function _openFrom(uint256 table, bytes32 newest, bytes calldata quorum) private view returns (Parts memory parts) {
+        bytes32 base;
+        (parts, base) = _open(quorum);
+        parts.table = table;
+        if (_baseSlot(parts) != NEWEST) _checkBase(parts, base);
+        else if (base != newest) _notThisBase(NEWEST);
+    }
+
+    /// @dev Checks deadline, the quorum's weight and its signature, stores the quorum where it asks to be
+    /// stored, and writes the next state hash. The caller has checked the state hash and the base.
+    /// @return The head after the settlement.
+    /// @return The commitment of the newest base after it.
+    function _settle(Head head, bytes32 newest, uint256 deadline, bytes32[] calldata results, Parts memory parts)
+        private
+        returns (Head, bytes32)
+    {
+        require(block.timestamp <= deadline, DeadlinePassed(deadline));
+        bytes32 digest = resultsDigest(head.epoch(), head.nonce(), deadline, _storeSlot(parts), results);
         (uint256 epoch, uint256 weight) = _require(head, parts);
-        _prove(parts, _digests(head >> 192, results));
         uint256 slot = _storeSlot(parts);
+        _prove(parts, _only(digest));
         if (slot != NONE) {
             if (slot == RENTAL) (slot, head) = _rent(head, _distance(parts));
             if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
             else if (slot != NONE) _store(parts, slot, epoch, weight);
         }
-        // Unchecked: the nonce has 64 bits and cannot run over, since every step of it costs gas.
-        unchecked {
-            state = _hash(head + (results.length << 192), newest);
-        }
+        head = head.advance(results.length);
+        state = _hash(head, newest);
+        return (head, newest);
     }
 
     /// @dev Reverts unless the quorum reaches the required weight.
     /// @return epoch The epoch if the quorum was weighed; 0 if its members were only counted.
     /// @return weight The weight if the quorum was weighed; 0 if its members were only counted.
-    function _require(uint256 head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
-        (uint256 counted, uint256 enough) = (0, uint24(head >> 112));
-        if (_weightPages(parts) == 0) {
-            counted = _count(parts, uint24(head >> 136));
+    function _require(Head head, Parts memory parts) private view returns (uint256 epoch, uint256 weight) {
+        (uint256 counted, uint256 enough) = (0, head.enough());
+        if (_weightParts(parts) == 0) {
+            counted = _count(parts, head.members());
             // Unchecked: before the first epoch `enough` is 0, and `enough - 1` is larger than any number of members.
             unchecked {
                 if (counted > enough - 1) return (0, 0);
             }
         }
-        epoch = uint32(head >> 160);
-        require(_weightPages(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
-        weight = _weigh(parts, epoch);
-        uint256 required = uint88(head >> 24);
-        require(weight >= required, QuorumTooLight(weight, required));
+        epoch = head.epoch();
+        require(_weightParts(parts) != 0 || _isWeighed(parts, epoch), TooFewMembers(counted, enough));
+        weight = _weigh(parts, epoch, head.members());
+        // Before the first epoch nothing is required, and nobody has a weight.
+        require(weight != 0 && weight >= head.required(), QuorumTooLight(weight, head.required()));
     }
 
     /// @dev Adds a quorum's changes to `paid`, and decides whether it is stored.
@@ -268,61 +367,75 @@ abstract contract Settlement is Quorums {
     /// @param changes In how many members the quorum differs from its base.
     /// @return slot The slot in which it is stored, or `NONE`.
     /// @return The head with the new `paid`.
-    function _rent(uint256 head, uint256 changes) private view returns (uint256 slot, uint256) {
-        uint256 paid = uint24(head) + changes;
-        head ^= uint24(head);
-        if (paid >= changesAStore) return (pinnedSlots + 1, head);
-        return (NONE, head | paid);
+    function _rent(Head head, uint256 changes) private view returns (uint256 slot, Head) {
+        // Unchecked: numbers below 2^24, and a slot that can be pinned.
+        unchecked {
+            uint256 paid = head.paid() + changes;
+            if (paid >= changesAStore) return (pinnedSlots + 1, head.withPaid(0));
+            return (NONE, head.withPaid(paid));
+        }
     }
 
-    /// @dev The head of a new epoch, with zeros for nonce and paid.
-    function _terms(uint256 epoch, uint64[] calldata weights, uint256 required, uint256 threshold)
-        private
-        pure
-        returns (uint256)
-    {
+    /// @inheritdoc KeyTable
+    function _table() internal view override returns (uint256) {
+        return terms.table();
+    }
+
+    /// @dev Stores the hashes of the next weights of the next epoch, and adds the weights to what was prepared.
+    /// @return What is prepared with them, as `_prepared` keeps it.
+    function _prepare(uint64 threshold, bytes calldata weights) private returns (uint256) {
+        uint256 before = _prepared;
+        (uint256 members, uint256 lighter, uint256 sum) = (uint24(before >> 112), uint24(before >> 88), uint88(before));
         require(threshold != 0, NoThreshold());
-        (uint256 lighter, uint256 sum) = (0, 0);
-        for (uint256 i = 0; i < weights.length; i++) {
-            if (weights[i] < threshold) {
-                lighter++;
-                sum += weights[i];
+        require(before == 0 || before >> 136 == threshold, AnotherThreshold(before >> 136));
+        // Unchecked: calldata is shorter than 2^32 bytes. Fewer than 2^24 weights of 64 bits add up to less than 2^88.
+        unchecked {
+            _commitWeights(terms.epoch() + 1, members / PART, weights);
+            members += weights.length / 8;
+            require(weights.length % 8 == 0 && members <= type(uint24).max, WeightsLength(weights.length));
+        }
+        // Assembly, because it costs a quarter of what indexing costs.
+        assembly ("memory-safe") {
+            let next := weights.offset
+            for { let end := add(next, weights.length) } lt(next, end) { next := add(next, 8) } {
+                let weight := shr(192, calldataload(next))
+                let below := lt(weight, threshold)
+                lighter := add(lighter, below)
+                sum := add(sum, mul(weight, below))
             }
         }
-        uint256 enough = sum >= required ? lighter : lighter + (required - sum + threshold - 1) / threshold;
-        if (enough > weights.length) enough = NEVER;
-        return epoch << 160 | uint256(SafeCast.toUint24(weights.length)) << 136 | enough << 112 | required << 24;
+        return uint256(threshold) << 136 | members << 112 | lighter << 88 | sum;
+    }
+
+    /// @dev The smallest n that the threshold proves to be enough; `NEVER` if it proves none.
+    /// @param all All weights, as `_prepared` keeps them.
+    /// @param required The weight that a quorum needs.
+    function _enough(uint256 all, uint256 required) private pure returns (uint256 enough) {
+        (uint256 threshold, uint256 sum) = (all >> 136, uint88(all));
+        // Unchecked: sums of numbers below 2^89.
+        unchecked {
+            enough = uint24(all >> 88);
+            if (sum < required) enough += (required - sum + threshold - 1) / threshold;
+        }
+        if (enough > uint24(all >> 112)) enough = NEVER;
+    }
+
+    /// @dev Reverts unless this is the state hash.
+    function _checkState(bytes32 hash) private view {
+        require(hash == state, NotThisState());
+    }
+
+    /// @dev keccak256(ENTERING ‖ state ‖ terms).
+    function _entering(bytes32 before, Head begun) private pure returns (bytes32) {
+        return keccak256(abi.encode(ENTERING, before, begun));
     }
 
     /// @dev keccak256(head ‖ newest).
-    function _hash(uint256 head, bytes32 newest) private pure returns (bytes32 hash) {
+    function _hash(Head head, bytes32 newest) private pure returns (bytes32 hash) {
         assembly ("memory-safe") {
             mstore(0x00, head)
             mstore(0x20, newest)
             hash := keccak256(0x00, 0x40)
-        }
-    }
-
-    /// @dev Computes `resultDigest` for each result. Assembly, because it saves 320 gas for each: what all results
-    /// share is written once.
-    function _digests(uint256 nonce, bytes32[] calldata results) private view returns (bytes32[] memory digests) {
-        bytes32 kind = RESULT;
-        assembly ("memory-safe") {
-            digests := mload(0x40)
-            let to := add(digests, 0x20)
-            let input := add(to, shl(5, results.length))
-            mstore(0x40, input)
-            mstore(digests, results.length)
-            mstore(input, kind)
-            mstore(add(input, 0x20), chainid())
-            mstore(add(input, 0x40), address())
-            for { let from := results.offset } lt(to, input) { from := add(from, 0x20) } {
-                mstore(add(input, 0x60), nonce)
-                mstore(add(input, 0x80), calldataload(from))
-                mstore(to, keccak256(input, 0xa0))
-                nonce := add(nonce, 1)
-                to := add(to, 0x20)
-            }
         }
     }
 }

@@ -4,7 +4,6 @@ pragma solidity 0.8.37;
 import {Bls12381G2Keys} from "./curves/Bls12381G2Keys.sol";
 import {Bn254G1Keys} from "./curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "./curves/Bn254G2Keys.sol";
-import {KeyTable} from "./KeyTable.sol";
 import {Quorums} from "./Quorums.sol";
 import {Settlement} from "./Settlement.sol";
 
@@ -12,11 +11,9 @@ import {Settlement} from "./Settlement.sol";
 /// @notice Costs the least while only a handful of members change from quorum to quorum. About 100 bits of security.
 contract SettlementBn254G2 is Settlement, Bn254G2Keys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
-    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
     /// @param pinned How many slots are pinned.
     /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
-    constructor(address registrar, uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
-        KeyTable(leastKeysAPage)
+    constructor(address registrar, uint256 pinned, uint256 changesAStore)
         Quorums(pinned)
         Settlement(registrar, changesAStore)
     {}
@@ -26,11 +23,9 @@ contract SettlementBn254G2 is Settlement, Bn254G2Keys {
 /// @notice Costs the least where many members change from quorum to quorum. About 100 bits of security.
 contract SettlementBn254G1 is Settlement, Bn254G1Keys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
-    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
     /// @param pinned How many slots are pinned.
     /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
-    constructor(address registrar, uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
-        KeyTable(leastKeysAPage)
+    constructor(address registrar, uint256 pinned, uint256 changesAStore)
         Quorums(pinned)
         Settlement(registrar, changesAStore)
     {}
@@ -40,11 +35,9 @@ contract SettlementBn254G1 is Settlement, Bn254G1Keys {
 /// @notice For about 120 bits of security, on a chain with EIP-2537. Any BLS library can sign for it.
 contract SettlementBls12381G2 is Settlement, Bls12381G2Keys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
-    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
     /// @param pinned How many slots are pinned.
     /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
-    constructor(address registrar, uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
-        KeyTable(leastKeysAPage)
+    constructor(address registrar, uint256 pinned, uint256 changesAStore)
         Quorums(pinned)
         Settlement(registrar, changesAStore)
     {}

@@ -2,41 +2,45 @@
 pragma solidity 0.8.37;
 
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
+import {Leader} from "./Leader.sol";
 import {Rewards} from "./Rewards.sol";
 
 /// @title What an operator loses stake for
-/// @notice There are two reasons: an operator performed a task that a quorum rejects, or its key signed two different
-/// tasks with one id in one epoch. So an attester must sign at most one digest for each id and epoch, and should keep a
-/// record of what it signed. What an operator loses goes to the pool, less the bounty for the reporter of a conflict.
+/// @notice There are two reasons: a quorum rejects a task for which the operator was elected, which costs it stake once
+/// in an epoch at most, or the operator signed two tasks with one id that conflict. What an operator loses goes to the pool, less the bounty for the reporter of a
+/// conflict.
+///
+/// **The rule for attesters.** In one epoch, sign one digest for each id. In another epoch, sign an id again only with
+/// the same result and the same verdict. The performer may be another one, because each epoch elects its own. Keep a
+/// record of what you signed for an epoch until `slashableUntil(epoch)`; it counts for all keys that an operator ever
+/// registered. A signature counts only if its digest names the snapshot that is in the chain. If a reorganisation
+/// replaced the snapshot, what was signed under the old one counts for nothing, unless the chain returns to it.
 ///
 /// Whoever sends a report first gets its bounty, so anyone can copy a report from the mempool.
 abstract contract Slashing is Rewards {
     /// @dev Whether an operator was slashed for a conflict of this id.
     mapping(address operator => mapping(bytes32 id => bool)) private _slashed;
+    /// @dev Whether an operator paid for a rejected task of an epoch.
+    mapping(address operator => mapping(uint256 epoch => bool)) private _fined;
 
     /// @inheritdoc ITaskNetwork
     /// @dev Works in a pause, because stake can be withdrawn in a pause. An operator is slashed once for each id,
-    /// whatever the epochs of its conflicts.
-    function reportConflict(
-        Task calldata first,
-        Task calldata second,
-        uint256 epoch,
-        uint256 index,
-        bytes calldata firstProof,
-        bytes calldata secondProof
-    ) external nonReentrant returns (uint256 bounty) {
-        bytes32 firstDigest = _digest(first, epoch);
-        bytes32 secondDigest = _digest(second, epoch);
-        if (first.id != second.id || firstDigest == secondDigest) revert NotConflicting();
-        _taken(epoch);
-        if (block.timestamp >= slashableUntil(epoch)) revert OutsideWindow(epoch);
-        address operator = ownerOfKey(index);
-        if (operator == address(0)) revert UnknownKey(index);
-        if (_slashed[operator][first.id]) revert AlreadySlashed(operator, first.id);
-        _slashed[operator][first.id] = true;
-        verifier.checkMember(firstDigest, index, firstProof);
-        verifier.checkMember(secondDigest, index, secondProof);
-        bounty = _slash(operator, first.id, epoch);
+    /// whatever the epochs of its conflicts. The conflicts of both epochs must still be reportable.
+    function reportConflict(Attestation calldata first, Attestation calldata second)
+        external
+        nonReentrant
+        returns (uint256 bounty)
+    {
+        bytes32 id = first.task.id;
+        require(id == second.task.id && _differ(first, second), NotConflicting());
+        address operator = ownerOfKey(first.index);
+        require(operator != address(0), UnknownKey(first.index));
+        require(operator == ownerOfKey(second.index), NotConflicting());
+        require(!_slashed[operator][id], AlreadySlashed(operator, id));
+        _slashed[operator][id] = true;
+        _checkAttestation(first);
+        _checkAttestation(second);
+        bounty = _slash(operator, id);
     }
 
     /// @notice The end of the time to report conflicts of an epoch.
@@ -54,34 +58,60 @@ abstract contract Slashing is Rewards {
         return _slashed[operator][id];
     }
 
-    /// @notice Takes stake from the performers of rejected tasks. Reverts if a rejected task names a performer who was
-    /// not elected, so that no quorum can fine an operator of its choice. Reads the epoch's weights once, and only if a
-    /// task is rejected.
-    /// @param tasks The tasks, of which the approved ones are skipped.
+    /// @notice Whether an operator paid for a rejected task of an epoch. It pays for no other task of that epoch.
+    /// @param operator The operator.
+    /// @param epoch The epoch.
+    /// @return Whether it paid.
+    function isFined(address operator, uint256 epoch) external view returns (bool) {
+        return _fined[operator][epoch];
+    }
+
+    /// @notice Takes stake from the performers of rejected tasks, and from each only for the first rejected task of the
+    /// epoch. Reverts if a rejected task names a performer who was not elected. Reads the epoch's weights once, and
+    /// only if a task is rejected.
+    ///
+    /// NOT protected: an operator from a quorum that wants to fine it. Whoever chooses ids after the snapshot finds one
+    /// that elects any operator it likes, in about as many tries as the operator's part of the weight is small. So a
+    /// dishonest quorum takes `penaltyShare` of the stake of every operator in every epoch, and no more.
     /// @param epoch The epoch of the tasks.
-    function _penalise(Task[] calldata tasks, uint256 epoch) internal {
-        uint64[] memory weights = new uint64[](0);
+    /// @param tasks The tasks, of which the approved ones are skipped.
+    function _penalise(uint256 epoch, Task[] calldata tasks) internal {
+        uint256[] memory sums = new uint256[](0);
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
             if (task.approved) continue;
-            // The call happens once, because an epoch with a snapshot has weights.
-            // slither-disable-next-line calls-loop
-            if (weights.length == 0) weights = verifier.weightsOf(epoch);
-            if (_elected(weights, epoch, task.id) != task.performer) revert NotElected(task.id, task.performer);
+            if (sums.length == 0) sums = Leader.sumsOf(_weights(epoch));
+            require(_elected(epoch, task.id, sums) == task.performer, NotElected(task.id, task.performer));
             address operator = ownerOfKey(task.performer);
+            if (_fined[operator][epoch]) continue;
+            _fined[operator][epoch] = true;
             uint256 amount = _seize(operator, penaltyShare);
             _addToPool(amount);
             emit Penalised(operator, task.id, amount);
         }
     }
 
+    /// @dev Whether one operator must not sign both tasks, which have one id.
+    function _differ(Attestation calldata first, Attestation calldata second) private pure returns (bool) {
+        if (first.task.result != second.task.result || first.task.approved != second.task.approved) return true;
+        return first.epoch == second.epoch && first.task.performer != second.task.performer;
+    }
+
+    /// @dev Reverts unless the key signed the task under the epoch's snapshot, and conflicts of the epoch can still be
+    /// reported.
+    function _checkAttestation(Attestation calldata signed) private view {
+        bytes32 digest = _digest(signed.epoch, _taken(signed.epoch), signed.task);
+        require(block.timestamp < slashableUntil(signed.epoch), OutsideWindow(signed.epoch));
+        verifier.checkMember(digest, signed.index, signed.proof);
+    }
+
     /// @dev Takes the operator's stake and pays the bounty to the caller.
-    function _slash(address operator, bytes32 id, uint256 epoch) private returns (uint256 bounty) {
+    function _slash(address operator, bytes32 id) private returns (uint256 bounty) {
         uint256 amount = _seize(operator, slashShare);
-        if (amount == 0) revert NothingAtStake(operator);
+        require(amount != 0, NothingAtStake(operator));
         bounty = amount * bountyShare / WHOLE;
         _addToPool(amount - bounty);
-        emit Slashed(operator, id, epoch, amount, bounty, msg.sender);
+        emit Slashed(operator, id, amount, bounty, msg.sender);
         _pay(msg.sender, bounty);
     }
 }

@@ -11,18 +11,13 @@ import {NetworkTerms} from "./NetworkTerms.sol";
 /// @title Operators, their keys and their stake
 /// @notice A registered operator has a seat. A seat is one storage slot with the operator's stake and key, and a
 /// snapshot reads nothing else of an operator. Every seat holds at least the minimum stake. Stake that is withdrawn
-/// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out.
+/// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out. If all
+/// seats are taken, whoever stakes a tenth more than the lightest seat takes its place.
 ///
 /// NOT supported: tokens whose balances change by themselves (rebasing), and tokens of which there are 2^128 units or
 /// more.
 abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
-
-    /// @notice How many keys the network ever takes. Replaced keys count, and keys of operators who left. Each snapshot
-    /// publishes a weight for all of them in one transaction. Without a bound, someone who joins and leaves often
-    /// enough could make snapshots too expensive. With the bound, the operators who are there then go on, and nobody
-    /// else joins.
-    uint256 public constant MAXIMUM_KEYS = 6_000;
 
     /// @notice A registered operator.
     struct Seat {
@@ -32,6 +27,14 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         uint32 key;
         /// When it registered this key.
         uint64 keySince;
+    }
+
+    /// @notice The keys so far, in one storage slot.
+    struct Roster {
+        /// One more than the highest index: the number of weights in a snapshot.
+        uint32 keys;
+        /// The first 28 bytes of a hash of all keys with their indices and owners, each hashed with what was before.
+        bytes28 digest;
     }
 
     /// @notice Stake that waits to be paid out.
@@ -50,22 +53,23 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     mapping(address operator => Withdrawal) private _withdrawals;
     /// @dev The operator that registered each key. Never cleared, because an owner answers for its old keys, too.
     mapping(uint256 index => address) private _owners;
-    /// @dev One more than the highest index so far: the number of weights in a snapshot.
-    uint256 private _keyCount;
+    /// @dev The keys so far.
+    Roster private _roster;
 
     /// @inheritdoc ITaskNetwork
+    /// @dev If all seats are taken, it reads all of them to find the lightest, about 2,400 gas for each.
     function register(bytes calldata key, bytes calldata proof, uint256 amount)
         external
         whenNotPaused
         nonReentrant
         returns (uint256 index)
     {
-        if (_seatOf[msg.sender] != 0) revert AlreadyRegistered(msg.sender);
-        if (_seats.length >= maximumOperators) revert SeatsFull();
+        require(_seatOf[msg.sender] == 0, AlreadyRegistered(msg.sender));
         // The verifier calls no other contract. The token may, and the guard stops it.
         // slither-disable-next-line reentrancy-no-eth
         index = _newKey(key, proof);
         uint128 stake = _checkedStake(_pull(amount));
+        if (_seats.length >= maximumOperators) _outbid(stake);
         _seats.push(Seat(stake, uint32(index), uint64(block.timestamp)));
         _seatOf[msg.sender] = _seats.length;
         emit Registered(msg.sender, index, stake);
@@ -90,7 +94,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     {
         Seat storage seat = _seat(msg.sender);
         uint256 possibleAt = seat.keySince + epochLength;
-        if (block.timestamp < possibleAt) revert RotatedTooSoon(possibleAt);
+        require(block.timestamp >= possibleAt, RotatedTooSoon(possibleAt));
         index = _newKey(key, proof);
         emit KeyRotated(msg.sender, seat.key, index);
         seat.key = uint32(index);
@@ -100,12 +104,11 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @inheritdoc ITaskNetwork
     function requestWithdrawal(uint256 amount) external nonReentrant {
         Seat storage seat = _seat(msg.sender);
-        if (amount == 0) revert ZeroAmount();
+        require(amount != 0, ZeroAmount());
         uint256 stake = seat.stake;
-        if (amount > stake || stake - amount < minimumStake) {
-            revert StakeTooSmall(amount > stake ? 0 : stake - amount, minimumStake);
-        }
-        seat.stake = uint128(stake - amount);
+        uint256 left = amount > stake ? 0 : stake - amount;
+        _checkMinimum(left);
+        seat.stake = uint128(left);
         _enqueue(msg.sender, amount);
     }
 
@@ -118,8 +121,8 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     function withdraw() external nonReentrant returns (uint256 amount) {
         Withdrawal memory withdrawal = _withdrawals[msg.sender];
         amount = withdrawal.amount;
-        if (amount == 0) revert NothingPending(msg.sender);
-        if (block.timestamp < withdrawal.payableAt) revert WithdrawalNotDue(withdrawal.payableAt);
+        require(amount != 0, NothingPending(msg.sender));
+        require(block.timestamp >= withdrawal.payableAt, WithdrawalNotDue(withdrawal.payableAt));
         delete _withdrawals[msg.sender];
         emit Withdrawn(msg.sender, amount);
         _pay(msg.sender, amount);
@@ -165,14 +168,20 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @notice The number of keys that were ever registered.
     /// @return One more than the highest index.
     function keyCount() public view returns (uint256) {
-        return _keyCount;
+        return _roster.keys;
+    }
+
+    /// @notice A hash of all keys with their indices and owners.
+    /// @return The hash's first 28 bytes.
+    function _rosterDigest() internal view returns (bytes28) {
+        return _roster.digest;
     }
 
     /// @notice The weights as they would be fixed now. Reads one cold storage slot for each operator.
     /// @return weights The weight of each index.
     /// @return total Their sum.
     function _currentWeights() internal view returns (uint64[] memory weights, uint256 total) {
-        weights = new uint64[](_keyCount);
+        weights = new uint64[](_roster.keys);
         uint256 count = _seats.length;
         for (uint256 i = 0; i < count; ++i) {
             Seat memory seat = _seats[i];
@@ -205,25 +214,51 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @return received What the network's balance grew by, which is less if the token keeps a fee. Reverts if it is
     /// zero.
     function _pull(uint256 amount) internal returns (uint256 received) {
-        uint256 before = token.balanceOf(address(this));
+        uint256 before = _balance();
         token.safeTransferFrom(msg.sender, address(this), amount);
-        received = token.balanceOf(address(this)) - before;
-        if (received == 0) revert ZeroAmount();
+        received = _balance() - before;
+        require(received != 0, ZeroAmount());
     }
 
-    /// @dev Sends tokens. Does nothing for an amount of zero.
+    /// @dev The tokens that the network holds.
+    function _balance() private view returns (uint256) {
+        return token.balanceOf(address(this));
+    }
+
+    /// @notice Sends tokens. Does nothing for an amount of zero.
+    /// @param to Who gets them.
+    /// @param amount Tokens to send.
     function _pay(address to, uint256 amount) internal {
         if (amount != 0) token.safeTransfer(to, amount);
     }
 
     /// @dev Has the verifier admit a key of the caller.
     function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
-        if (_keyCount >= MAXIMUM_KEYS) revert TableFull();
+        Roster memory roster = _roster;
+        require(roster.keys < maximumKeys, TableFull());
         // slither-disable-next-line reentrancy-no-eth,reentrancy-benign
         index = verifier.admit(msg.sender, key, proof);
-        if (_owners[index] != address(0) || index > type(uint32).max) revert IndexReused(index);
+        require(_owners[index] == address(0) && index < type(uint32).max, IndexReused(index));
         _owners[index] = msg.sender;
-        if (index >= _keyCount) _keyCount = index + 1;
+        if (index >= roster.keys) roster.keys = uint32(index + 1);
+        roster.digest = bytes28(keccak256(abi.encode(roster.digest, index, msg.sender, keccak256(key))));
+        _roster = roster;
+    }
+
+    /// @dev Gives up the lightest seat, or one of them, for a newcomer with a tenth more stake. The seat's stake waits
+    /// to be paid out, so it can still be slashed.
+    function _outbid(uint256 stake) private {
+        uint256 lightest = 0;
+        uint256 least = type(uint256).max;
+        uint256 count = _seats.length;
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 held = _seats[i].stake;
+            if (held < least) (lightest, least) = (i, held);
+        }
+        // A tenth more, rounded up.
+        least += (least + 9) / 10;
+        require(stake >= least, SeatsFull(least));
+        _vacate(_owners[_seats[lightest].key]);
     }
 
     /// @dev Gives up a seat: the last seat moves to its place, and its stake waits to be paid out.
@@ -255,15 +290,20 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @dev The seat of an operator. Reverts if it has none.
     function _seat(address operator) private view returns (Seat storage) {
         uint256 seat = _seatOf[operator];
-        if (seat == 0) revert NotRegistered(operator);
+        require(seat != 0, NotRegistered(operator));
         return _seats[seat - 1];
+    }
+
+    /// @dev Reverts if a stake is below the minimum.
+    function _checkMinimum(uint256 stake) private view {
+        require(stake >= minimumStake, StakeTooSmall(stake, minimumStake));
     }
 
     /// @dev Reverts if a stake is below the minimum, or too large for a snapshot to weigh. So no stake can stop
     /// snapshots.
     function _checkedStake(uint256 stake) private view returns (uint128) {
-        if (stake < minimumStake) revert StakeTooSmall(stake, minimumStake);
-        if (stake > type(uint128).max || stake / unit > type(uint64).max) revert StakeTooLarge(stake);
+        _checkMinimum(stake);
+        require(stake <= type(uint128).max && stake / unit <= type(uint64).max, StakeTooLarge(stake));
         return uint128(stake);
     }
 }

@@ -16,6 +16,10 @@ import {Slashing} from "./Slashing.sol";
 /// There is no proxy. No role can move stake, the pool or a parameter. A pause stops registration, added stake,
 /// rotation and submission. It never stops snapshots, withdrawals, claims and reports.
 ///
+/// TRUSTED: a quorum. More than the required part of the weight decides what a result is, which tasks there are, and
+/// with their ids who performs them. A dishonest quorum can empty the pool, and take `penaltyShare` of every operator's
+/// stake in every epoch (`Slashing`). It can take no more of a stake, and no withdrawal and no claim from anybody.
+///
 /// NOT checked: what a result means, and that an approved task names the elected performer. Attesters check both before
 /// they sign (`performerOf`). A performer who was not elected is never paid, and a rejected task that names one
 /// reverts.
@@ -27,7 +31,7 @@ contract TaskNetwork is Slashing, AccessControl {
 
     /// @param parameters The network's parameters. `admin` gets all three roles.
     constructor(Parameters memory parameters) NetworkTerms(parameters) {
-        if (parameters.admin == address(0)) revert ParameterInvalid("admin");
+        require(parameters.admin != address(0), ParameterInvalid("admin"));
         _grantRole(DEFAULT_ADMIN_ROLE, parameters.admin);
         _grantRole(PAUSER_ROLE, parameters.admin);
         _grantRole(PINNER_ROLE, parameters.admin);
@@ -38,21 +42,21 @@ contract TaskNetwork is Slashing, AccessControl {
     /// approved tasks writes a new storage slot for each task, one slot for the record of the signers (a new one,
     /// unless the same quorum submitted before in the epoch), and one for the pool. It reads the epoch, the pool and
     /// the pause.
-    function submitTasks(Task[] calldata tasks, uint256 epoch, bytes calldata quorum)
+    function submitTasks(uint256 epoch, Task[] calldata tasks, bytes calldata quorum)
         external
         whenNotPaused
         nonReentrant
     {
-        if (tasks.length == 0) revert NoTasks();
-        uint256 required = _open(epoch).required;
+        require(tasks.length != 0, NoTasks());
+        (bytes20 id, uint256 required) = _open(epoch);
         // State is written first. If verification reverts, all of it does. The verifier calls no other contract, so
         // nobody can act between these steps.
         // slither-disable-start reentrancy-no-eth,reentrancy-benign
-        (bytes32[] memory digests, uint256 forSigners) = _settle(tasks, epoch);
+        (bytes32[] memory digests, uint256 forSigners) = _settle(epoch, id, tasks);
         (bytes memory signers, uint256 weight) = verifier.verify(digests, epoch, quorum);
-        if (weight <= required) revert QuorumTooLight(weight, required);
+        require(weight > required, QuorumTooLight(weight, required));
         _credit(epoch, signers, weight, forSigners);
-        _penalise(tasks, epoch);
+        _penalise(epoch, tasks);
         // slither-disable-end reentrancy-no-eth,reentrancy-benign
     }
 

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {CodePages} from "./libraries/CodePages.sol";
 import {IVerifier} from "./interfaces/IVerifier.sol";
+import {KeyTable} from "./KeyTable.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title The verifier of one network
@@ -26,6 +27,9 @@ abstract contract Verifier is Quorums, IVerifier {
     /// @dev Where the weights of each epoch are.
     mapping(uint256 epoch => Published) private _published;
 
+    /// @notice This epoch or a later one has weights already, or epochs have no such number.
+    /// @param epoch The epoch.
+    error EpochHasWeights(uint256 epoch);
     /// @notice Only the network may call this.
     /// @param sender Who called.
     error NotNetwork(address sender);
@@ -58,7 +62,8 @@ abstract contract Verifier is Quorums, IVerifier {
     {
         (Parts memory parts, bytes32 base) = _open(quorum);
         _checkBase(parts, base);
-        weight = _weigh(parts, epoch);
+        // A bitmap has fewer than 2^24 bits, so all of its members are weighed.
+        weight = _weigh(parts, epoch, type(uint24).max);
         _prove(parts, digests);
         if (_storeSlot(parts) != NONE) _store(parts, _storeSlot(parts), epoch, weight);
         return (_signersOf(parts), weight);
@@ -70,10 +75,26 @@ abstract contract Verifier is Quorums, IVerifier {
     }
 
     /// @inheritdoc IVerifier
-    /// @dev Costs about 2,100 gas for each key, and one storage slot.
+    /// @dev Makes a page of each part, and stores no hashes. So a quorum names pages of weights, and weights in calldata
+    /// are refused. Costs about 1,850 gas for each index, and one storage slot.
     function publish(uint256 epoch, uint64[] calldata weights) external onlyNetwork {
+        require(epoch >= _weighedTo && epoch <= type(uint32).max, EpochHasWeights(epoch));
+        _weighedTo = uint64(epoch + 1);
         _published[epoch] = Published(uint64(_lastPage() + 1), uint64(weights.length));
-        _publish(epoch, weights);
+        for (uint256 first = 0; first == 0 || first < weights.length; first += PART) {
+            uint256 count = weights.length - first < PART ? weights.length - first : PART;
+            bytes memory packed = new bytes(count * 8);
+            for (uint256 i = 0; i < count; i++) {
+                uint256 weight = weights[first + i];
+                // The word ends with the new weight. Its first 24 bytes overlap what was written before, and keep it.
+                assembly ("memory-safe") {
+                    let end := add(add(packed, 0x20), mul(add(i, 1), 8))
+                    let word_ := sub(end, 0x20)
+                    mstore(word_, or(shl(64, shr(64, mload(word_))), weight))
+                }
+            }
+            _pageWeights(epoch, first / PART, packed);
+        }
     }
 
     /// @inheritdoc IVerifier
@@ -81,9 +102,9 @@ abstract contract Verifier is Quorums, IVerifier {
         Published memory published = _published[epoch];
         weights = new uint64[](published.keys);
         uint256 nonce = published.firstPage;
-        for (uint256 first = 0; first < weights.length; first += WEIGHTS_A_PAGE) {
+        for (uint256 first = 0; first < weights.length; first += PART) {
             (address page,) = CodePages.open(nonce++, WEIGHTS);
-            uint256 length = 8 * (weights.length - first < WEIGHTS_A_PAGE ? weights.length - first : WEIGHTS_A_PAGE);
+            uint256 length = 8 * (weights.length - first < PART ? weights.length - first : PART);
             bytes memory packed = new bytes(length);
             CodePages.read(page, 0, length, _pointer(packed));
             // Assembly, because it costs a third of what indexing costs: claims and elections read every weight of an
@@ -101,6 +122,12 @@ abstract contract Verifier is Quorums, IVerifier {
 
     /// @inheritdoc IVerifier
     function pin(uint256 slot, uint256 from) external onlyNetwork {
-        _pin(slot, from);
+        _pin(_table(), slot, from);
+    }
+
+    /// @inheritdoc KeyTable
+    /// @dev A verifier keeps its first table.
+    function _table() internal pure override returns (uint256) {
+        return 0;
     }
 }

@@ -4,7 +4,6 @@ pragma solidity 0.8.37;
 import {Bls12381G2Keys} from "./curves/Bls12381G2Keys.sol";
 import {Bn254G1Keys} from "./curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "./curves/Bn254G2Keys.sol";
-import {KeyTable} from "./KeyTable.sol";
 import {Quorums} from "./Quorums.sol";
 import {Verifier} from "./Verifier.sol";
 
@@ -12,37 +11,22 @@ import {Verifier} from "./Verifier.sol";
 /// @notice Costs the least while only a handful of members change from quorum to quorum. About 100 bits of security.
 contract VerifierBn254G2 is Verifier, Bn254G2Keys {
     /// @param network The network that this verifier serves.
-    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
     /// @param pinned How many slots are pinned.
-    constructor(address network, uint256 leastKeysAPage, uint256 pinned)
-        KeyTable(leastKeysAPage)
-        Quorums(pinned)
-        Verifier(network)
-    {}
+    constructor(address network, uint256 pinned) Quorums(pinned) Verifier(network) {}
 }
 
 /// @title Verifier with keys in G1 of BN254
 /// @notice Costs the least where many members change from quorum to quorum. About 100 bits of security.
 contract VerifierBn254G1 is Verifier, Bn254G1Keys {
     /// @param network The network that this verifier serves.
-    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
     /// @param pinned How many slots are pinned.
-    constructor(address network, uint256 leastKeysAPage, uint256 pinned)
-        KeyTable(leastKeysAPage)
-        Quorums(pinned)
-        Verifier(network)
-    {}
+    constructor(address network, uint256 pinned) Quorums(pinned) Verifier(network) {}
 }
 
 /// @title Verifier with keys in G2 of BLS12-381
 /// @notice For about 120 bits of security, on a chain with EIP-2537. Any BLS library can sign for it.
 contract VerifierBls12381G2 is Verifier, Bls12381G2Keys {
     /// @param network The network that this verifier serves.
-    /// @param leastKeysAPage The fewest keys that `compact` moves into a page.
     /// @param pinned How many slots are pinned.
-    constructor(address network, uint256 leastKeysAPage, uint256 pinned)
-        KeyTable(leastKeysAPage)
-        Quorums(pinned)
-        Verifier(network)
-    {}
+    constructor(address network, uint256 pinned) Quorums(pinned) Verifier(network) {}
 }

@@ -2,9 +2,11 @@
 pragma solidity 0.8.37;
 
 import {Bls12381, G1Point, G2Point, G2Sum} from "../src/libraries/Bls12381.sol";
+import {BLS12381_P_HIGH, BLS12381_P_LOW} from "../src/libraries/Fields.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
 import {BlsVectors, vmMore} from "./plain/BlsVectors.sol";
+import {Meter} from "./mocks/Meter.sol";
 import {Test, vm} from "./Test.sol";
 
 /// @notice Calls the library through external functions, so that a test can expect a revert and limit the gas.
@@ -62,6 +64,8 @@ contract Bls12381Caller {
 }
 
 contract Bls12381Test is Test {
+    /// @dev The gas of calls that are refused: a precompile that refuses burns all of it.
+    uint256 internal constant LIMIT = 1_000_000;
     bytes internal constant G1 =
         hex"17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1";
     bytes internal constant G2 =
@@ -100,6 +104,7 @@ contract Bls12381Test is Test {
     uint256 internal constant P_LOW = 0x64774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab;
 
     Bls12381Caller internal caller = new Bls12381Caller();
+    Meter internal meter = new Meter();
 
     // ------------------------------------------------------------------------------------------------------- vectors
 
@@ -195,7 +200,7 @@ contract Bls12381Test is Test {
                 if (input.length != 256 || !paddingIsZero(input)) continue;
                 (bytes memory a, bytes memory b) = (half(input, 0), half(input, 1));
                 vm.expectRevert(Bls12381.G1AddFailed.selector);
-                caller.addG1(a, b);
+                caller.addG1{gas: LIMIT}(a, b);
                 ++refused;
             }
             assertTrue(refused > 1, "refused cases of addG1");
@@ -224,7 +229,7 @@ contract Bls12381Test is Test {
                 if (input.length != 64) continue;
                 (uint256 high, uint256 low) = abi.decode(input, (uint256, uint256));
                 vm.expectRevert(Bls12381.MapToG1Failed.selector);
-                caller.mapToG1(high, low);
+                caller.mapToG1{gas: LIMIT}(high, low);
                 ++refused;
             }
             assertTrue(refused > 0, "refused cases of mapToG1");
@@ -426,13 +431,13 @@ contract Bls12381Test is Test {
     function test_point_outside_the_subgroup_is_refused_by_the_pairing() public {
         bytes memory g1Outside = abi.encodePacked(bytes32(0), bytes16(0), bytes32(0), bytes16(uint128(2)));
         vm.expectRevert(Bls12381.PairingFailed.selector);
-        caller.isPairingOne(G1, G2_OUTSIDE, G1, G2);
+        caller.isPairingOne{gas: LIMIT}(G1, G2_OUTSIDE, G1, G2);
         vm.expectRevert(Bls12381.PairingFailed.selector);
-        caller.isPairingOne(G1, G2, G1, G2_OUTSIDE);
+        caller.isPairingOne{gas: LIMIT}(G1, G2, G1, G2_OUTSIDE);
         vm.expectRevert(Bls12381.PairingFailed.selector);
-        caller.isPairingOne(g1Outside, G2, G1, G2);
+        caller.isPairingOne{gas: LIMIT}(g1Outside, G2, G1, G2);
         vm.expectRevert(Bls12381.PairingFailed.selector);
-        caller.isPairingOne(G1, G2, g1Outside, G2);
+        caller.isPairingOne{gas: LIMIT}(G1, G2, g1Outside, G2);
     }
 
     function test_point_off_the_curve_is_refused() public {
@@ -441,19 +446,19 @@ contract Bls12381Test is Test {
         bytes memory g2 = bytes.concat(G2);
         g2[191] ^= 0x01;
         vm.expectRevert(Bls12381.G1AddFailed.selector);
-        caller.addG1(G1, g1);
+        caller.addG1{gas: LIMIT}(G1, g1);
         vm.expectRevert(Bls12381.G2AddFailed.selector);
-        caller.addG2(G2, g2);
+        caller.addG2{gas: LIMIT}(G2, g2);
         vm.expectRevert(Bls12381.G2AddFailed.selector);
-        caller.addG2(g2, G2);
+        caller.addG2{gas: LIMIT}(g2, G2);
         vm.expectRevert(Bls12381.G2AddFailed.selector);
-        caller.addG2Calldata(G2, g2);
+        caller.addG2Calldata{gas: LIMIT}(G2, g2);
         vm.expectRevert(Bls12381.G2AddFailed.selector);
-        caller.subG2(G2, g2);
+        caller.subG2{gas: LIMIT}(G2, g2);
         vm.expectRevert(Bls12381.PairingFailed.selector);
-        caller.isPairingOne(g1, G2, G1, G2);
+        caller.isPairingOne{gas: LIMIT}(g1, G2, G1, G2);
         vm.expectRevert(Bls12381.PairingFailed.selector);
-        caller.isPairingOne(G1, G2, G1, g2);
+        caller.isPairingOne{gas: LIMIT}(G1, G2, G1, g2);
     }
 
     /// @notice Adds p to each coordinate of a good point. That is the same point in another encoding.
@@ -462,23 +467,23 @@ contract Bls12381Test is Test {
         for (uint256 i = 0; i < 4; ++i) {
             bytes memory g2 = raisedByP(G2, i);
             vm.expectRevert(Bls12381.G2AddFailed.selector);
-            caller.addG2(new bytes(192), g2);
+            caller.addG2{gas: LIMIT}(new bytes(192), g2);
             vm.expectRevert(Bls12381.G2AddFailed.selector);
-            caller.addG2Calldata(new bytes(192), g2);
+            caller.addG2Calldata{gas: LIMIT}(new bytes(192), g2);
             vm.expectRevert(Bls12381.G2AddFailed.selector);
-            caller.subG2(new bytes(192), g2);
+            caller.subG2{gas: LIMIT}(new bytes(192), g2);
             vm.expectRevert(Bls12381.PairingFailed.selector);
-            caller.isPairingOne(G1, g2, G1, G2);
+            caller.isPairingOne{gas: LIMIT}(G1, g2, G1, G2);
         }
         for (uint256 i = 0; i < 2; ++i) {
             bytes memory g1 = raisedByP(G1, i);
             vm.expectRevert(Bls12381.G1AddFailed.selector);
-            caller.addG1(new bytes(96), g1);
+            caller.addG1{gas: LIMIT}(new bytes(96), g1);
             vm.expectRevert(Bls12381.PairingFailed.selector);
-            caller.isPairingOne(g1, G2, G1, G2);
+            caller.isPairingOne{gas: LIMIT}(g1, G2, G1, G2);
         }
         vm.expectRevert(Bls12381.MapToG1Failed.selector);
-        caller.mapToG1(P_HIGH, P_LOW);
+        caller.mapToG1{gas: LIMIT}(P_HIGH, P_LOW);
         caller.mapToG1(P_HIGH, P_LOW - 1);
     }
 
@@ -487,9 +492,9 @@ contract Bls12381Test is Test {
         bytes memory real = raisedByP(G2_Y_REAL, 3);
         bytes memory imaginary = raisedByP(G2_Y_IMAGINARY, 2);
         vm.expectRevert(Bls12381.G2AddFailed.selector);
-        caller.subG2(new bytes(192), real);
+        caller.subG2{gas: LIMIT}(new bytes(192), real);
         vm.expectRevert(Bls12381.G2AddFailed.selector);
-        caller.subG2(new bytes(192), imaginary);
+        caller.subG2{gas: LIMIT}(new bytes(192), imaginary);
     }
 
     function test_length_of_a_packed_point() public {
@@ -550,18 +555,30 @@ contract Bls12381Test is Test {
         assertTrue(caller.isPairingOne(G1, G2, G1, G2), "1");
     }
 
-    /// @notice A precompile that refuses burns the gas it was given. That is never more than its price.
-    function test_burnt_gas_is_bounded() public view {
+    function test_modulus_is_that_of_eip2537() public pure {
+        assertEq(BlsPoints.pack(abi.encode(BLS12381_P_HIGH, BLS12381_P_LOW)), P, "p");
+    }
+
+    /// @notice A malformed point costs nearly all the gas of the call, whatever the precompile's price is, and no more.
+    /// So a caller who limits the gas of the call keeps the rest.
+    function test_refusing_precompile_burns_what_the_call_was_given() public {
         bytes memory g1 = bytes.concat(G1);
         g1[95] ^= 0x01;
         bytes memory g2 = bytes.concat(G2);
         g2[191] ^= 0x01;
-        assertBurns(abi.encodeCall(Bls12381Caller.addG1, (G1, g1)), 375);
-        assertBurns(abi.encodeCall(Bls12381Caller.addG2, (G2, g2)), 600);
-        assertBurns(abi.encodeCall(Bls12381Caller.addG2Calldata, (G2, g2)), 600);
-        assertBurns(abi.encodeCall(Bls12381Caller.subG2, (G2, g2)), 600);
-        assertBurns(abi.encodeCall(Bls12381Caller.isPairingOne, (g1, G2, G1, G2)), 102_900);
-        assertBurns(abi.encodeCall(Bls12381Caller.mapToG1, (P_HIGH, P_LOW)), 5_500);
+        uint256[3] memory limits = [uint256(300_000), 1_000_000, 16_000_000];
+        for (uint256 i = 0; i < limits.length; ++i) {
+            uint256 limit = limits[i];
+            bytes memory data = abi.encodeCall(Bls12381Caller.isPairingOne, (g1, G2, G1, G2));
+            uint256 burnt = refuse(data, limit, Bls12381.PairingFailed.selector);
+            vm.snapshotValue("Bls12381", string.concat("malformed point, call of ", vm.toString(limit)), burnt);
+            refuse(abi.encodeCall(Bls12381Caller.addG1, (G1, g1)), limit, Bls12381.G1AddFailed.selector);
+            bytes4 why = Bls12381.G2AddFailed.selector;
+            refuse(abi.encodeCall(Bls12381Caller.addG2, (G2, g2)), limit, why);
+            refuse(abi.encodeCall(Bls12381Caller.addG2Calldata, (G2, g2)), limit, why);
+            refuse(abi.encodeCall(Bls12381Caller.subG2, (G2, g2)), limit, why);
+            refuse(abi.encodeCall(Bls12381Caller.mapToG1, (P_HIGH, P_LOW)), limit, Bls12381.MapToG1Failed.selector);
+        }
     }
 
     // ------------------------------------------------------------------------------------------------------------ gas
@@ -631,14 +648,15 @@ contract Bls12381Test is Test {
         }
     }
 
-    function assertBurns(bytes memory data, uint256 price) internal view {
-        uint256 before = gasleft();
-        (bool success,) = address(caller).staticcall{gas: 2_000_000}(data);
-        uint256 spent = before - gasleft();
-        assertTrue(!success, "refused");
-        assertTrue(spent > price, "the precompile burnt what it was given");
-        // A call, decoding and unpacking cost less than this. 2,000,000 gas were forwarded.
-        assertTrue(spent < price + 12_000, "and no more");
+    /// @notice The call reverts and says why. It burns at least 62/64 of its gas, and no more than all of it.
+    function refuse(bytes memory data, uint256 limit, bytes4 why) internal returns (uint256 burnt) {
+        bool ok;
+        bytes memory answer;
+        (ok, answer, burnt) = meter.measure(address(caller), data, limit);
+        assertTrue(!ok, "refused");
+        assertEq(answer, abi.encodeWithSelector(why), "why");
+        // A call of another contract costs 2,600, and Meter some more.
+        assertTrue(burnt > limit / 64 * 62 && burnt < limit + 5_000, "nearly all of the limit");
     }
 
     function expectMissing(uint256 precompile) internal {

@@ -3,8 +3,10 @@ pragma solidity 0.8.37;
 
 import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254Fp} from "../src/libraries/Bn254Fp.sol";
+import {BN254_2P, BN254_4P, BN254_P, BN254_R} from "../src/libraries/Fields.sol";
 import {PlainBn254} from "./plain/PlainBn254.sol";
 import {PlainBn254G2} from "./plain/PlainBn254G2.sol";
+import {Meter} from "./mocks/Meter.sol";
 import {Vectors} from "./plain/Vectors.sol";
 import {Test, vm} from "./Test.sol";
 
@@ -125,10 +127,13 @@ interface Mocks {
 }
 
 contract Bn254Test is Test {
+    /// @dev The gas of calls that are refused: a precompile that refuses burns all of it.
+    uint256 private constant LIMIT = 1_000_000;
     uint256 private constant P = Bn254.P;
     uint256 private constant R = Bn254.R;
 
     Bn254Harness private immutable harness = new Bn254Harness();
+    Meter private immutable meter = new Meter();
 
     function key1(uint256 scalar) private pure returns (Bn254.G1 memory) {
         return PlainBn254.mul(Bn254.generator(), scalar);
@@ -148,6 +153,10 @@ contract Bn254Test is Test {
         assertTrue(Bn254.isOnCurve(Bn254.generator()), "G1");
         assertTrue(PlainBn254.isZero(key1(R)), "the order of G1");
         assertTrue(PlainBn254G2.isInfinity(key2(R)), "the order of G2");
+        assertEq(BN254_P, PlainBn254.P, "p");
+        assertEq(BN254_R, PlainBn254.R, "r");
+        assertEq(BN254_2P, 2 * PlainBn254.P, "2p");
+        assertEq(BN254_4P, 4 * PlainBn254.P, "4p");
     }
 
     /// forge-config: default.fuzz.runs = 64
@@ -191,15 +200,15 @@ contract Bn254Test is Test {
         Bn254.G2 memory g2 = PlainBn254G2.generator();
         for (uint256 i = 0; i < 4; ++i) {
             vm.expectRevert(Bn254.AddFailed.selector);
-            harness.add(bad[i], Bn254.generator());
+            harness.add{gas: LIMIT}(bad[i], Bn254.generator());
             vm.expectRevert(Bn254.AddFailed.selector);
-            harness.add(Bn254.generator(), bad[i]);
+            harness.add{gas: LIMIT}(Bn254.generator(), bad[i]);
             vm.expectRevert(Bn254.MulFailed.selector);
-            harness.mul(bad[i], 5);
+            harness.mul{gas: LIMIT}(bad[i], 5);
             vm.expectRevert(Bn254.PairingFailed.selector);
-            harness.isPairingOne(bad[i], g2, Bn254.generator(), g2);
+            harness.isPairingOne{gas: LIMIT}(bad[i], g2, Bn254.generator(), g2);
             vm.expectRevert(Bn254.PairingFailed.selector);
-            harness.isPairingOne(Bn254.generator(), g2, bad[i], g2);
+            harness.isPairingOne{gas: LIMIT}(Bn254.generator(), g2, bad[i], g2);
         }
         vm.expectRevert(Bn254.NonCanonicalY.selector);
         harness.negate(Bn254.G1(1, P));
@@ -220,9 +229,9 @@ contract Bn254Test is Test {
         assertTrue(PlainBn254G2.isOnTwist(bad[2]), "on the twist");
         for (uint256 i = 0; i < bad.length; ++i) {
             vm.expectRevert(Bn254.PairingFailed.selector);
-            harness.isPairingOne(g1, bad[i], g1, g2);
+            harness.isPairingOne{gas: LIMIT}(g1, bad[i], g1, g2);
             vm.expectRevert(Bn254.PairingFailed.selector);
-            harness.isPairingOne(g1, g2, g1, bad[i]);
+            harness.isPairingOne{gas: LIMIT}(g1, g2, g1, bad[i]);
         }
         assertTrue(!Bn254.isCanonical(bad[0]) && Bn254.isCanonical(bad[1]), "canonical");
     }
@@ -287,17 +296,35 @@ contract Bn254Test is Test {
         assertTrue(!harness.isPairingOne(Bn254.generator(), g2, Bn254.generator(), g2), "2 is not 1");
     }
 
-    function test_failing_precompile_burns_its_price_alone() public {
+    /// @notice A malformed point costs nearly all the gas of the call, whatever the precompile's price is, and no more.
+    /// So a caller who limits the gas of the call keeps the rest.
+    function test_refusing_precompile_burns_what_the_call_was_given() public {
+        Bn254.G1 memory g1 = Bn254.generator();
         Bn254.G2 memory g2 = PlainBn254G2.generator();
-        uint256 start = gasleft();
-        (bool ok,) =
-            address(harness).call(abi.encodeCall(harness.isPairingOne, (Bn254.G1(1, 3), g2, Bn254.generator(), g2)));
-        uint256 used = start - gasleft();
-        assertTrue(!ok && used < 113_000 + 60_000, "the pairing's price and a transaction's");
-        start = gasleft();
-        (ok,) = address(harness).call(abi.encodeCall(harness.mul, (Bn254.G1(1, 3), 5)));
-        used = start - gasleft();
-        assertTrue(!ok && used < 6_000 + 40_000, "the multiplication's price and a transaction's");
+        Bn254.G1 memory bad = Bn254.G1(1, 3);
+        uint256[3] memory limits = [uint256(300_000), 1_000_000, 16_000_000];
+        for (uint256 i = 0; i < limits.length; ++i) {
+            uint256 limit = limits[i];
+            bytes4 why = Bn254.PairingFailed.selector;
+            uint256 burnt = refuse(abi.encodeCall(harness.isPairingOne, (bad, g2, g1, g2)), limit, why);
+            vm.snapshotValue("Bn254", string.concat("malformed point, call of ", vm.toString(limit)), burnt);
+            refuse(abi.encodeCall(harness.isSignature, (g1, g2, bad)), limit, why);
+            refuse(abi.encodeCall(harness.isDualKeySignature, (g1, bad, g2, g1)), limit, Bn254.MulFailed.selector);
+            refuse(abi.encodeCall(harness.isDualKeySignature, (g1, g1, g2, bad)), limit, Bn254.AddFailed.selector);
+            refuse(abi.encodeCall(harness.mul, (bad, 5)), limit, Bn254.MulFailed.selector);
+            refuse(abi.encodeCall(harness.add, (bad, g1)), limit, Bn254.AddFailed.selector);
+        }
+    }
+
+    /// @notice The call reverts and says why. It burns at least 62/64 of its gas, and no more than all of it.
+    function refuse(bytes memory data, uint256 limit, bytes4 why) private returns (uint256 burnt) {
+        bool ok;
+        bytes memory answer;
+        (ok, answer, burnt) = meter.measure(address(harness), data, limit);
+        assertTrue(!ok, "refused");
+        assertEq(answer, abi.encodeWithSelector(why), "why");
+        // A call of another contract costs 2,600, and Meter some more.
+        assertTrue(burnt > limit / 64 * 62 && burnt < limit + 5_000, "nearly all of the limit");
     }
 
     /// forge-config: default.fuzz.runs = 64
@@ -378,13 +405,13 @@ contract Bn254Test is Test {
         Bn254.G1 memory s = PlainBn254.mul(hash, 5);
         Bn254.G2 memory k = key2(5);
         vm.expectRevert(Bn254.MulFailed.selector);
-        harness.isDualKeySignature(hash, Bn254.G1(key1(5).x + P, key1(5).y), k, s);
+        harness.isDualKeySignature{gas: LIMIT}(hash, Bn254.G1(key1(5).x + P, key1(5).y), k, s);
         vm.expectRevert(Bn254.AddFailed.selector);
-        harness.isDualKeySignature(hash, key1(5), k, Bn254.G1(s.x, s.y + P));
+        harness.isDualKeySignature{gas: LIMIT}(hash, key1(5), k, Bn254.G1(s.x, s.y + P));
         vm.expectRevert(Bn254.PairingFailed.selector);
-        harness.isDualKeySignature(hash, key1(5), Bn254.G2(k.xIm, k.xRe, k.yIm + P, k.yRe), s);
+        harness.isDualKeySignature{gas: LIMIT}(hash, key1(5), Bn254.G2(k.xIm, k.xRe, k.yIm + P, k.yRe), s);
         vm.expectRevert(Bn254.AddFailed.selector);
-        harness.isDualKeySignature(Bn254.G1(hash.x + P, hash.y), key1(5), k, s);
+        harness.isDualKeySignature{gas: LIMIT}(Bn254.G1(hash.x + P, hash.y), key1(5), k, s);
     }
 
     function test_vectors_pairing_of_geth() public view {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Test} from "./Test.sol";
+import {Test, vm} from "./Test.sol";
 import {CodePages} from "../src/libraries/CodePages.sol";
 
 contract CodePagesTest is Test {
@@ -26,6 +26,29 @@ contract CodePagesTest is Test {
         uint256[9] memory nonces = [uint256(1), 0x7f, 0x80, 0xff, 0x100, 0xffff, 0x10000, 0xffffff, 0x1000000];
         for (uint256 i = 0; i < nonces.length; i++) {
             assertEq(CodePages.addressOf(address(this), nonces[i]), _plain(address(this), nonces[i]), "address");
+        }
+    }
+
+    function create(uint8 kind, uint64 number, bytes memory payload) external returns (address) {
+        return CodePages.create(kind, number, payload);
+    }
+
+    /// @notice A page's code is its header and its payload. The payload in memory stays as it was.
+    function testFuzz_theCodeOfAPage(uint8 kind, uint64 number, bytes memory payload) public {
+        bytes memory kept = bytes.concat(payload);
+        dirtyMemory();
+        address page = CodePages.create(kind, number, payload);
+        assertEq(page.code, abi.encodePacked(uint8(0), kind, number, kept), "code");
+        assertEq(payload, kept, "payload");
+    }
+
+    /// @notice The longest payload, one byte more, and lengths whose low bits would make a shorter page.
+    function test_theLongestPage() public {
+        assertEq(this.create(1, 2, new bytes(24_566)).code.length, 24_576, "the longest");
+        uint256[3] memory lengths = [uint256(24_567), 65_536 - 10, 65_536 + 5];
+        for (uint256 i = 0; i < 3; i++) {
+            vm.expectRevert(abi.encodeWithSelector(CodePages.PageTooLong.selector, lengths[i]));
+            this.create(1, 2, new bytes(lengths[i]));
         }
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {BLS12381_P_HIGH, BLS12381_P_LOW, Bls12381, G1Point} from "../src/libraries/Bls12381.sol";
+import {Bls12381, G1Point} from "../src/libraries/Bls12381.sol";
+import {BLS12381_P_HIGH, BLS12381_P_LOW} from "../src/libraries/Fields.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {BlsHash} from "./plain/BlsHash.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";

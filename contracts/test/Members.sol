@@ -33,6 +33,12 @@ library Members {
         return index / 8 < bits.length && uint8(bits[index / 8]) & (0x80 >> (index % 8)) != 0;
     }
 
+    /// @notice One digest as what a signature is over.
+    function only(bytes32 digest) internal pure returns (bytes32[] memory digests) {
+        digests = new bytes32[](1);
+        digests[0] = digest;
+    }
+
     function same(bytes memory a, bytes memory b) internal pure returns (bool) {
         return keccak256(a) == keccak256(b);
     }
@@ -46,16 +52,35 @@ library Members {
         return base.slot == NONE ? bytes32(0) : keccak256(preimage(base));
     }
 
+    /// @notice What a quorum passes in calldata beside its base: keys that no page holds, and weights.
+    struct Passed {
+        uint256 keys;
+        bytes keyBytes;
+        bytes weightBytes;
+    }
+
     function pack(
         Base memory base,
         uint256 store,
         uint256[] memory keyPages,
-        uint256[] memory weightPages,
+        uint256[] memory weightParts,
+        bytes memory signers,
+        bytes memory proof
+    ) internal pure returns (bytes memory) {
+        return pack(base, store, keyPages, weightParts, Passed(0, "", ""), signers, proof);
+    }
+
+    function pack(
+        Base memory base,
+        uint256 store,
+        uint256[] memory keyPages,
+        uint256[] memory weightParts,
+        Passed memory passed,
         bytes memory signers,
         bytes memory proof
     ) internal pure returns (bytes memory) {
         bytes memory own = same(base.signers, signers) ? bytes("") : signers;
-        return packOwn(base, store, keyPages, weightPages, own, proof);
+        return packOwn(base, store, keyPages, weightParts, passed, own, proof);
     }
 
     /// @notice Packs a quorum with the bytes of the bitmap as they are, even if they are the base's.
@@ -63,7 +88,8 @@ library Members {
         Base memory base,
         uint256 store,
         uint256[] memory keyPages,
-        uint256[] memory weightPages,
+        uint256[] memory weightParts,
+        Passed memory passed,
         bytes memory own,
         bytes memory proof
     ) internal pure returns (bytes memory quorum) {
@@ -73,14 +99,55 @@ library Members {
             uint16(base.signers.length),
             uint16(own.length),
             uint8(keyPages.length),
-            uint8(weightPages.length)
+            uint8(weightParts.length),
+            uint8(passed.keys)
         );
         for (uint256 i = 0; i < keyPages.length; i++) {
             quorum = abi.encodePacked(quorum, uint32(keyPages[i]));
         }
-        for (uint256 i = 0; i < weightPages.length; i++) {
-            quorum = abi.encodePacked(quorum, uint32(weightPages[i]));
+        for (uint256 i = 0; i < weightParts.length; i++) {
+            quorum = abi.encodePacked(quorum, uint32(weightParts[i]));
         }
-        quorum = abi.encodePacked(quorum, preimage(base), own, proof);
+        quorum = abi.encodePacked(quorum, passed.keyBytes, passed.weightBytes, preimage(base), own, proof);
+    }
+
+    /// @notice Weights in 8 bytes each.
+    function packWeights(uint64[] memory weights) internal pure returns (bytes memory packed) {
+        packed = new bytes(8 * weights.length);
+        for (uint256 i = 0; i < weights.length; i++) {
+            uint256 weight = weights[i];
+            // The word ends with the weight. Its first 24 bytes keep what was written before.
+            assembly {
+                let word := add(packed, add(8, mul(8, i)))
+                mstore(word, or(shl(64, shr(64, mload(word))), weight))
+            }
+        }
+    }
+
+    /// @notice The toy curve's keys of secrets that follow each other.
+    function toyKeys(uint256 first, uint256 count) internal pure returns (bytes memory keys) {
+        keys = new bytes(64 * count);
+        for (uint256 i = 0; i < count; i++) {
+            writeToyKey(keys, i, first + i);
+        }
+    }
+
+    /// @notice Writes the toy curve's key of a secret.
+    function writeToyKey(bytes memory keys, uint256 i, uint256 secret) internal pure {
+        assembly {
+            let to := add(add(keys, 0x20), mul(64, i))
+            mstore(to, secret)
+            mstore(add(to, 0x20), not(secret))
+        }
+    }
+
+    /// @notice The bytes of part `part` of packed weights.
+    function partOf(bytes memory packed, uint256 part) internal pure returns (bytes memory bytes_) {
+        uint256 first = part * 8 * 2048;
+        uint256 length = packed.length - first < 8 * 2048 ? packed.length - first : 8 * 2048;
+        bytes_ = new bytes(length);
+        assembly {
+            mcopy(add(bytes_, 0x20), add(add(packed, 0x20), first), length)
+        }
     }
 }

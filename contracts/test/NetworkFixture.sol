@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Test, vm} from "./Test.sol";
+import {Test, Vm, vm} from "./Test.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
 import {IVerifier} from "../src/interfaces/IVerifier.sol";
 import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {PlainShareTree} from "./ShareTree.t.sol";
 import {MockToken} from "./mocks/MockTokens.sol";
 
 /// @notice A network with its token, and helpers that work with any verifier.
@@ -26,7 +27,7 @@ abstract contract NetworkFixture is Test {
     TaskNetwork internal network;
 
     /// @dev The parameters without the verifier, which is made for the network's address.
-    function parameters() internal view returns (ITaskNetwork.Parameters memory) {
+    function parameters() internal view virtual returns (ITaskNetwork.Parameters memory) {
         return ITaskNetwork.Parameters({
             token: token,
             verifier: IVerifier(address(0)),
@@ -100,13 +101,61 @@ abstract contract NetworkFixture is Test {
     {
         digests = new bytes32[](tasks.length);
         for (uint256 i = 0; i < tasks.length; ++i) {
-            digests[i] = network.taskDigest(tasks[i], epoch);
+            digests[i] = network.taskDigest(epoch, tasks[i]);
         }
     }
 
     function conflict(bytes32 id) internal pure returns (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) {
         a = ITaskNetwork.Task(id, 0, bytes32("yes"), true);
         b = ITaskNetwork.Task(id, 0, bytes32("no"), true);
+    }
+
+    function attested(uint256 epoch, uint256 index, ITaskNetwork.Task memory task, bytes memory proof)
+        internal
+        pure
+        returns (ITaskNetwork.Attestation memory)
+    {
+        return ITaskNetwork.Attestation(epoch, index, task, proof);
+    }
+
+    /// @notice What each index earned by the epoch's last tally, from the network's log.
+    mapping(uint256 epoch => uint256[]) internal _earned;
+
+    ITaskNetwork.Task[] internal _noTasks;
+    bytes[] internal _noSigners;
+
+    /// @notice Tallies tasks and records, and keeps what the event says.
+    function tally(uint256 epoch, ITaskNetwork.Task[] memory tasks, bytes[] memory signers) internal {
+        vm.recordLogs();
+        bytes32 root = network.tally(epoch, tasks, signers, _earned[epoch]);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        Vm.Log memory log = logs[logs.length - 1];
+        assertEq(log.topics[0], ITaskNetwork.Tallied.selector, "the last log");
+        (bytes32 logged,, uint256[] memory earned) = abi.decode(log.data, (bytes32, uint256, uint256[]));
+        assertEq(logged, root, "root in the log");
+        assertEq(network.rootOf(epoch), root, "root in storage");
+        _earned[epoch] = earned;
+    }
+
+    /// @notice Tallies the record of one bitmap.
+    function tallyMask(uint256 epoch, uint256 mask) internal {
+        tally(epoch, _noTasks, masks(mask));
+    }
+
+    function masks(uint256 mask) internal pure returns (bytes[] memory signers) {
+        signers = new bytes[](1);
+        signers[0] = bitmap(mask);
+    }
+
+    /// @notice The share of an index, with its proof.
+    function shareOf(uint256 epoch, uint256 index) internal view returns (ITaskNetwork.Share[] memory shares) {
+        shares = new ITaskNetwork.Share[](1);
+        bytes32[] memory proof = PlainShareTree.proofOf(_earned[epoch], index);
+        shares[0] = ITaskNetwork.Share(epoch, _earned[epoch][index], proof);
+    }
+
+    function claim(uint256 epoch, uint256 index) internal returns (uint256) {
+        return network.claim(index, shareOf(epoch, index));
     }
 
     /// @notice The tokens that the network must hold for the first `count` operators and for everyone else.

@@ -4,12 +4,14 @@ pragma solidity 0.8.37;
 import {Test, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {ToyCurve} from "./mocks/ToyCurve.sol";
+import {Head, Heads} from "../src/Head.sol";
+import {ISettlement} from "../src/interfaces/ISettlement.sol";
 import {Settlement} from "../src/Settlement.sol";
 
 /// @notice A settlement over the toy curve, and what an aggregator keeps of it: the head and the newest base. The
 /// fixture computes in plain Solidity what each settlement changes, and compares.
 abstract contract QuorumFixture is Test {
-    /// @dev Keys before each test. The first eight lie in a page, the others in storage.
+    /// @dev Keys before each test. The first eight lie in a page. Quorums pass the others.
     uint256 internal constant N = 12;
     uint256 internal constant NONE = Members.NONE;
     uint256 internal constant NEWEST = Members.NEWEST;
@@ -19,7 +21,9 @@ abstract contract QuorumFixture is Test {
     uint256 internal constant NEVER = type(uint24).max;
 
     ToyCurve internal _settlement;
-    uint256 internal _head;
+    Head internal _head;
+    /// The last second in which signatures count.
+    uint64 internal _deadline = 2 ** 40;
     Members.Base internal _newest;
     /// The secrets, by index.
     uint256[] internal _secrets;
@@ -27,9 +31,15 @@ abstract contract QuorumFixture is Test {
     uint64[] internal _weights;
     uint256[] internal _keyPages;
     uint256[] internal _weightPages;
-    /// Whether quorums name pages of weights.
+    /// How many keys lie in pages: those with the lowest indices.
+    uint256 internal _paged;
+    /// Whether the weights of quorums are read.
     bool internal _weighs;
+    /// Whether quorums pass weights, and do not name pages of them.
+    bool internal _passes;
     uint256[] internal _none;
+    /// The gas of the last accepted call.
+    uint256 internal _gas;
 
     function setUp() public virtual {
         _deploy();
@@ -39,13 +49,14 @@ abstract contract QuorumFixture is Test {
     }
 
     function _deploy() internal {
-        _settlement = new ToyCurve(2, PINNED, CHANGES_A_STORE);
-        _head = 0;
+        _settlement = new ToyCurve(PINNED, CHANGES_A_STORE);
+        _head = Head.wrap(0);
         _newest = Members.empty();
         delete _secrets;
         delete _weights;
         delete _keyPages;
         delete _weightPages;
+        delete _paged;
     }
 
     // The registrar's calls.
@@ -60,15 +71,23 @@ abstract contract QuorumFixture is Test {
 
     function _registerSecret(uint256 secret) internal {
         bytes memory key = abi.encode(secret, ~secret);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.possessionDigest(address(this), key);
+        bytes32[] memory digests = Members.only(_settlement.possessionDigest(address(this), key));
         _settlement.register(address(this), key, _settlement.signature(digests, secret));
         _secrets.push(secret);
     }
 
     function _compact(uint256 keys) internal {
-        _settlement.compact(keys);
+        _settlement.compact(_paged, keys, _none, _keys(_paged, _paged + keys));
+        _paged += keys;
         _keyPages.push(_settlement.extent().pages);
+    }
+
+    /// @notice The keys of the indices from `from` on, before `to`.
+    function _keys(uint256 from, uint256 to) internal view returns (bytes memory keys) {
+        keys = new bytes(64 * (to - from));
+        for (uint256 i = from; i < to; i++) {
+            Members.writeToyKey(keys, i - from, _secrets[i]);
+        }
     }
 
     /// @notice Begins an epoch in which index i weighs 100 + i.
@@ -87,50 +106,56 @@ abstract contract QuorumFixture is Test {
     }
 
     function _beginOnly(uint64[] memory weights, uint88 required, uint64 threshold) internal {
-        uint256 pages = _settlement.extent().pages;
-        _settlement.begin(weights, required, threshold);
+        bytes memory packed = Members.packWeights(weights);
+        _settlement.begin(threshold, packed, required, false);
         _weights = weights;
         delete _weightPages;
-        while (pages < _settlement.extent().pages) _weightPages.push(++pages);
+        for (uint256 first = 0; first < weights.length; first += 2048) {
+            if (!_passes) _settlement.publish(first / 2048, Members.partOf(packed, first / 2048));
+            _weightPages.push(
+                _passes ? 1 << 31 | Members.partOf(packed, first / 2048).length : _settlement.extent().pages
+            );
+        }
     }
 
-    /// @dev Takes over the new terms. The nonce and the paid changes stay.
+    /// @dev Takes over the new terms. The nonce and the paid changes stay. A new table has no newest base.
     function _entered() internal {
+        if (_head.table() != _settlement.terms().table()) _newest = Members.empty();
         _head = _pack(_nonce(), _settlement.terms(), _paid());
         _assertState("entered");
     }
 
-    function _pack(uint256 nonce, uint256 terms, uint256 paid) private pure returns (uint256) {
-        return nonce << 192 | uint192(terms) >> 24 << 24 | paid;
+    function _pack(uint256 nonce, Head terms, uint256 paid) private pure returns (Head) {
+        return Head.wrap(nonce << 208 | uint256(uint208(Head.unwrap(terms))) >> 24 << 24 | paid);
     }
 
     // The fields of the head.
 
     function _nonce() internal view returns (uint256) {
-        return _head >> 192;
+        return Head.unwrap(_head) >> 208;
     }
 
     function _epoch() internal view returns (uint256) {
-        return uint32(_head >> 160);
+        return uint32(Head.unwrap(_head) >> 160);
     }
 
     function _members() internal view returns (uint256) {
-        return uint24(_head >> 136);
+        return uint24(Head.unwrap(_head) >> 136);
     }
 
     function _enough() internal view returns (uint256) {
-        return uint24(_head >> 112);
+        return uint24(Head.unwrap(_head) >> 112);
     }
 
     function _required() internal view returns (uint256) {
-        return uint88(_head >> 24);
+        return uint88(Head.unwrap(_head) >> 24);
     }
 
     function _paid() internal view returns (uint256) {
-        return uint24(_head);
+        return uint24(Head.unwrap(_head));
     }
 
-    function _stateOf(uint256 head, bytes32 newest) internal pure returns (bytes32) {
+    function _stateOf(Head head, bytes32 newest) internal pure returns (bytes32) {
         return keccak256(abi.encode(head, newest));
     }
 
@@ -180,13 +205,27 @@ abstract contract QuorumFixture is Test {
         }
     }
 
-    function _signature(bytes32[] memory results, bytes memory signers) internal view returns (bytes memory) {
-        bytes32[] memory digests = new bytes32[](results.length);
-        for (uint256 i = 0; i < results.length; i++) {
-            digests[i] = _settlement.resultDigest(_nonce() + i, results[i]);
-        }
+    /// @notice The digest of results, in plain Solidity.
+    function _digest(uint256 epoch, uint256 nonce, uint256 deadline, uint256 store, bytes32[] memory results)
+        internal
+        view
+        returns (bytes32)
+    {
+        bytes32 kind = keccak256(
+            "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)"
+        );
+        bytes32 hash = keccak256(abi.encodePacked(results));
+        return keccak256(abi.encode(kind, block.chainid, address(_settlement), epoch, nonce, deadline, store, hash));
+    }
+
+    function _signature(bytes32[] memory results, uint256 store, bytes memory signers)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 digest = _digest(_epoch(), _nonce(), _deadline, store, results);
         (uint256 key,) = _sum(signers);
-        return _settlement.signature(digests, key);
+        return _settlement.signature(Members.only(digest), key);
     }
 
     function _quorum(Members.Base memory base, uint256 store, bytes memory signers, bytes memory proof)
@@ -194,7 +233,23 @@ abstract contract QuorumFixture is Test {
         view
         returns (bytes memory)
     {
-        return Members.pack(base, store, _keyPages, _weighs ? _weightPages : _none, signers, proof);
+        return Members.pack(
+            base, store, _keyPages, _weighs ? _weightPages : _none, _passed(base, signers), signers, proof
+        );
+    }
+
+    /// @notice What a quorum passes: the keys of changed members that lie in no page, and weights.
+    function _passed(Members.Base memory base, bytes memory signers)
+        internal
+        view
+        returns (Members.Passed memory passed)
+    {
+        for (uint256 i = _paged; i < _secrets.length; i++) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) continue;
+            passed.keys++;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _keys(i, i + 1));
+        }
+        if (_weighs && _passes) passed.weightBytes = Members.packWeights(_weights);
     }
 
     /// @notice The call that settles: `settle` for one result from the newest base, and `settleAll` otherwise.
@@ -204,15 +259,23 @@ abstract contract QuorumFixture is Test {
         returns (bytes memory)
     {
         if (base.slot == NEWEST && results.length == 1) {
-            return abi.encodeCall(Settlement.settle, (_head, results[0], quorum));
+            return abi.encodeCall(ISettlement.settle, (_head, _deadline, results[0], quorum));
         }
-        return abi.encodeCall(Settlement.settleAll, (Members.commitment(_newest), _head, results, quorum));
+        return _callAll(Members.commitment(_newest), _head, results, quorum);
+    }
+
+    function _callAll(bytes32 newest, Head head, bytes32[] memory results, bytes memory quorum)
+        internal
+        view
+        returns (bytes memory)
+    {
+        return abi.encodeCall(ISettlement.settleAll, (head, newest, _deadline, results, quorum));
     }
 
     /// @notice The same call for one result that the quorum signed.
     function _call(Members.Base memory base, uint256 store, bytes memory signers) internal view returns (bytes memory) {
         bytes32[] memory results = _results(1);
-        return _call(base, results, _quorum(base, store, signers, _signature(results, signers)));
+        return _call(base, results, _quorum(base, store, signers, _signature(results, store, signers)));
     }
 
     function _refuse(bytes memory data, bytes memory why) internal {
@@ -235,6 +298,7 @@ abstract contract QuorumFixture is Test {
 
     function _accept(bytes memory data) internal {
         (bool done, bytes memory answer) = address(_settlement).call(data);
+        _gas = vm.lastCallGas().gasTotalUsed;
         assertEq(answer, "", "refused");
         assertTrue(done, "refused");
     }
@@ -252,7 +316,7 @@ abstract contract QuorumFixture is Test {
         returns (Members.Base memory result)
     {
         bytes32[] memory results = _results(count);
-        _accept(_call(base, results, _quorum(base, store, signers, _signature(results, signers))));
+        _accept(_call(base, results, _quorum(base, store, signers, _signature(results, store, signers))));
         return _settled(base, store, signers, count);
     }
 
@@ -271,8 +335,11 @@ abstract contract QuorumFixture is Test {
         bool weighed =
             _weighs || (Members.same(base.signers, signers) && base.epoch == _epoch() && _counted(signers) < _enough());
         result = _base(store, weighed, signers);
-        if (store == NEWEST) _newest = result;
-        else if (store != NONE) assertEq(_settlement.commitmentAt(store), Members.commitment(result), "stored");
+        if (store == NEWEST) {
+            _newest = result;
+        } else if (store != NONE) {
+            assertEq(_settlement.commitmentAt(_head.table() << 16 | store), Members.commitment(result), "stored");
+        }
         _assertState("settled");
     }
 

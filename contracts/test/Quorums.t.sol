@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {QuorumBytes} from "../src/QuorumBytes.sol";
+import {Ring} from "../src/Ring.sol";
 import {vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {QuorumFixture} from "./QuorumFixture.sol";
@@ -8,6 +10,7 @@ import {ToyCurve, ToyKeys} from "./mocks/ToyCurve.sol";
 import {CodePages} from "../src/libraries/CodePages.sol";
 import {KeyTable} from "../src/KeyTable.sol";
 import {Quorums} from "../src/Quorums.sol";
+import {Weights} from "../src/Weights.sol";
 import {Settlement} from "../src/Settlement.sol";
 
 /// @notice Tests quorums by their difference from a base, and tries every part of their bytes with wrong values.
@@ -34,7 +37,7 @@ contract QuorumsTest is QuorumFixture {
 
     function test_severalResultsInOne() public {
         bytes32[] memory results = _results(3);
-        bytes memory quorum = _quorum(Members.empty(), NONE, _range(0, 4), _signature(results, _range(0, 4)));
+        bytes memory quorum = _quorum(Members.empty(), NONE, _range(0, 4), _signature(results, NONE, _range(0, 4)));
         bytes32 kept = results[1];
         results[1] = results[2];
         _refuse(_call(Members.empty(), results, quorum), ToyKeys.FalseSignature.selector);
@@ -46,15 +49,15 @@ contract QuorumsTest is QuorumFixture {
     }
 
     function test_trap_emptyQuorum() public {
-        _refuse(Members.empty(), NONE, "", abi.encodeWithSelector(Quorums.EmptyQuorum.selector));
+        _refuse(Members.empty(), NONE, "", abi.encodeWithSelector(QuorumBytes.EmptyQuorum.selector));
         // An empty quorum cannot be written with a base, because a quorum without a bitmap is the base.
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, 2));
         bytes32[] memory results = _results(1);
         bytes memory proof = _settlement.signature(new bytes32[](1), 0);
-        bytes memory quorum = Members.packOwn(base, NONE, _keyPages, _none, "", proof);
+        bytes memory quorum = Members.packOwn(base, NONE, _keyPages, _none, _passed(base, base.signers), "", proof);
         _refuse(_call(base, results, quorum), ToyKeys.FalseSignature.selector);
-        quorum = Members.packOwn(base, NONE, _keyPages, _none, hex"00", proof);
-        _refuse(_call(base, results, quorum), Quorums.BitmapNotShortest.selector);
+        quorum = Members.packOwn(base, NONE, _keyPages, _none, _passed(base, base.signers), hex"00", proof);
+        _refuse(_call(base, results, quorum), QuorumBytes.BitmapNotShortest.selector);
     }
 
     /// @notice The keys are a and -a, so their sum is the identity, under which everyone can sign.
@@ -76,7 +79,7 @@ contract QuorumsTest is QuorumFixture {
 
     function test_trap_longerBitmapOfTheSameQuorum() public {
         bytes memory signers = _range(0, 3);
-        bytes memory why = abi.encodeWithSelector(Quorums.BitmapNotShortest.selector);
+        bytes memory why = abi.encodeWithSelector(QuorumBytes.BitmapNotShortest.selector);
         _refuse(Members.empty(), NONE, abi.encodePacked(signers, hex"00"), why);
         Members.Base memory base = _settle(Members.empty(), NEWEST, signers);
         _refuse(base, NONE, abi.encodePacked(signers, hex"00"), why);
@@ -93,8 +96,10 @@ contract QuorumsTest is QuorumFixture {
             bytes memory signers = _range(3 * i, N);
             Members.Base memory base = _settle(Members.empty(), NEWEST, signers);
             bytes32[] memory results = _results(1);
-            bytes memory proof = _signature(results, signers);
-            bytes memory quorum = Members.packOwn(base, NONE, _keyPages, _weighs ? _weightPages : _none, signers, proof);
+            bytes memory proof = _signature(results, NONE, signers);
+            bytes memory quorum = Members.packOwn(
+                base, NONE, _keyPages, _weighs ? _weightPages : _none, _passed(base, signers), signers, proof
+            );
             _refuse(_call(base, results, quorum), Quorums.NothingChanged.selector);
             _settle(base, NONE, signers);
             _weighs = true;
@@ -105,8 +110,8 @@ contract QuorumsTest is QuorumFixture {
     function test_trap_aBitmapOfTheEmptyBase() public {
         bytes memory signers = _range(0, 5);
         bytes32[] memory results = _results(1);
-        bytes memory quorum = _quorum(Members.empty(), NONE, signers, _signature(results, signers));
-        bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, NONE);
+        bytes memory quorum = _quorum(Members.empty(), NONE, signers, _signature(results, NONE, signers));
+        bytes memory why = abi.encodeWithSelector(Ring.NotThisBase.selector, NONE);
         // First n = 1 and m = 1, so that the bitmap's byte is the proof's first; then n = 1 and m = 0, which would make
         // the quorum a base without a key.
         quorum[5] = 0x01;
@@ -115,13 +120,13 @@ contract QuorumsTest is QuorumFixture {
         quorum[7] = 0x00;
         _refuse(_call(Members.empty(), results, quorum), why);
         quorum[5] = 0x00;
-        _refuse(_call(Members.empty(), results, quorum), Quorums.EmptyQuorum.selector);
+        _refuse(_call(Members.empty(), results, quorum), QuorumBytes.EmptyQuorum.selector);
     }
 
     function test_trap_replay() public {
         bytes memory signers = _range(0, 5);
         bytes32[] memory results = _results(1);
-        bytes memory quorum = _quorum(Members.empty(), NONE, signers, _signature(results, signers));
+        bytes memory quorum = _quorum(Members.empty(), NONE, signers, _signature(results, NONE, signers));
         bytes memory data = _call(Members.empty(), results, quorum);
         _accept(data);
         _refuse(data, Settlement.NotThisState.selector);
@@ -155,7 +160,7 @@ contract QuorumsTest is QuorumFixture {
         wrong[3].key[31] ^= 0x01;
         wrong[4].signers = _range(0, N - 1);
         for (uint256 i = 0; i < wrong.length; i++) {
-            bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, wrong[i].slot);
+            bytes memory why = abi.encodeWithSelector(Ring.NotThisBase.selector, wrong[i].slot);
             _refuse(wrong[i], NONE, _range(0, N), why);
             _refuse(wrong[i], NONE, _range(1, N), why);
         }
@@ -179,7 +184,7 @@ contract QuorumsTest is QuorumFixture {
     function test_trap_cacheRefilledByAnyone() public {
         Members.Base memory base = _settle(Members.empty(), 2, _range(0, N));
         _settlement.pin(1, 2);
-        bytes memory why = abi.encodeWithSelector(Quorums.SlotPinned.selector, 1);
+        bytes memory why = abi.encodeWithSelector(Ring.SlotPinned.selector, 1);
         _refuse(base, 1, _range(0, N), why);
         _refuse(base, 1, _range(1, N), why);
         _settle(base, 2, _range(0, 1));
@@ -198,7 +203,7 @@ contract QuorumsTest is QuorumFixture {
             if (i == 4) _begin(new uint64[](N), 1, 1);
             (_keyPages[0], _weightPages[0]) = (keyPages[i], weightPages[i]);
             bytes memory why = i == 4
-                ? abi.encodeWithSelector(KeyTable.NoWeight.selector, 2, 0)
+                ? abi.encodeWithSelector(Weights.NoWeight.selector, 2, 0)
                 : abi.encodeWithSelector(CodePages.NoSuchPage.selector, named[i]);
             _refuse(Members.empty(), NONE, signers, why);
         }
@@ -227,7 +232,7 @@ contract QuorumsTest is QuorumFixture {
     function testFuzz_everyTruncationIsRefused(uint256 seed) public {
         (Members.Base memory base, bytes memory signers, uint256 store) = _form(seed % 12);
         bytes32[] memory results = _results(1);
-        bytes memory quorum = _quorum(base, store, signers, _signature(results, signers));
+        bytes memory quorum = _quorum(base, store, signers, _signature(results, store, signers));
         bytes memory call = _call(base, results, quorum);
         uint256 where = call.length - (quorum.length + 31) / 32 * 32 - 32;
         for (uint256 length = 0; length < quorum.length; length++) {
@@ -250,23 +255,23 @@ contract QuorumsTest is QuorumFixture {
         (bool done, bytes memory why) = address(_settlement).call(data);
         assertTrue(!done, "a truncated quorum");
         // The error is known once the lengths are there and before the proof of 32 bytes begins.
-        if (length < 10 || length >= whole - 32) return;
-        assertEq(why, abi.encodeWithSelector(Quorums.QuorumTooShort.selector, length, whole - 32), "too short");
+        if (length < 11 || length >= whole - 32) return;
+        assertEq(why, abi.encodeWithSelector(QuorumBytes.QuorumTooShort.selector, length, whole - 32), "too short");
     }
 
     /// @notice Changes any two bytes, among them lengths, counts and slots.
     function testFuzz_corruptedBytes(uint256 form, uint256 at, uint8 flip, uint256 at2, uint8 flip2) public {
         (Members.Base memory base, bytes memory signers,) = _form(form % 12);
         bytes32[] memory results = _results(1);
-        bytes memory quorum = _quorum(base, NONE, signers, _signature(results, signers));
+        bytes memory quorum = _quorum(base, NONE, signers, _signature(results, NONE, signers));
         bytes memory wrong = bytes.concat(quorum);
         wrong[at % wrong.length] ^= bytes1(flip);
-        wrong[at2 % 10] ^= bytes1(flip2);
+        wrong[at2 % 11] ^= bytes1(flip2);
         (bool done,) = address(_settlement).call(_call(base, results, wrong));
         if (!done) return;
-        // The slot to store in and the pages to open may change without harm. The base's slot and both lengths may not.
+        // The pages to open may change without harm. Both slots and both lengths may not.
         for (uint256 i = 0; i < 8; i++) {
-            if (i != 2 && i != 3) assertEq(uint8(wrong[i]), uint8(quorum[i]), "another quorum");
+            assertEq(uint8(wrong[i]), uint8(quorum[i]), "another quorum");
         }
     }
 
@@ -293,31 +298,60 @@ contract QuorumsTest is QuorumFixture {
         uint256[3] memory slots = [uint256(1), 2, 0];
         uint256[3] memory froms = [uint256(0), 2, 2];
         for (uint256 i = 0; i < 3; i++) {
-            vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, froms[i]));
+            vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, froms[i]));
             _settlement.pin(slots[i], froms[i]);
         }
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 3));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 3));
         _settlement.pin(1, 3);
         _settlement.pin(1, 2);
         assertEq(_settlement.commitmentAt(1), _settlement.commitmentAt(2), "pinned");
     }
 
-    function test_pagesOfTooFewAndTooManyKeys() public {
-        vm.expectRevert(abi.encodeWithSelector(KeyTable.TooFewKeys.selector, 1, 2));
-        _settlement.compact(1);
-        vm.expectRevert(abi.encodeWithSelector(KeyTable.TooManyKeys.selector, 5, 4));
-        _settlement.compact(5);
-        _settlement.compact(4);
+    function test_pagesOfNoKeysAndOfTooMany() public {
+        vm.expectRevert(abi.encodeWithSelector(KeyTable.KeysAPage.selector, 0, 383));
+        _settlement.compact(8, 0, _none, "");
+        _register(400 - N);
+        bytes memory keys = _keys(0, 384);
+        vm.expectRevert(abi.encodeWithSelector(KeyTable.KeysAPage.selector, 384, 383));
+        _settlement.compact(0, 384, _none, keys);
+        _settlement.compact(0, 383, _none, _keys(0, 383));
     }
 
     function test_oneMember() public {
         bytes32 digest = keccak256("alone");
         bytes32[] memory digests = new bytes32[](1);
         digests[0] = digest;
-        _settlement.checkMember(digest, 3, abi.encodePacked(uint32(1), _settlement.signature(digests, 4)));
-        _settlement.checkMember(digest, 9, abi.encodePacked(uint32(0), _settlement.signature(digests, 10)));
-        bytes memory proof = abi.encodePacked(uint32(1), _settlement.signature(digests, 5));
+        _settlement.checkMember(digest, 3, abi.encodePacked(uint32(2), _settlement.signature(digests, 4)));
+        bytes memory key = _keys(9, 10);
+        _settlement.checkMember(digest, 9, abi.encodePacked(uint32(0), key, _settlement.signature(digests, 10)));
+        bytes memory proof = abi.encodePacked(uint32(2), _settlement.signature(digests, 5));
         vm.expectRevert(ToyKeys.FalseSignature.selector);
         _settlement.checkMember(digest, 3, proof);
+        // A key that is in no table, the key of another index, half a key, no key, and not even a nonce.
+        uint256[5] memory indices = [uint256(12), 8, 9, 9, 9];
+        bytes[5] memory keys = [abi.encode(77, ~uint256(77)), key, abi.encode(10), bytes(""), ""];
+        for (uint256 i = 0; i < 5; i++) {
+            proof = abi.encodePacked(uint32(0), keys[i], i < 2 ? _settlement.signature(digests, 10) : bytes(""));
+            if (i == 4) proof = hex"000000";
+            if (i < 2) vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]));
+            else vm.expectRevert();
+            _settlement.checkMember(digest, indices[i], proof);
+        }
+    }
+
+    /// @notice Indices that do not fit into a table would name another table, or nothing, where a key is looked up.
+    function test_trap_indicesBeyondATable() public {
+        bytes memory unknown = abi.encode(77, ~uint256(77));
+        bytes32[] memory digests = Members.only(keccak256("alone"));
+        uint256[4] memory indices = [type(uint256).max, 2 ** 32 + 9, type(uint32).max, 2 ** 64 + 9];
+        for (uint256 i = 0; i < 4; i++) {
+            bytes memory key = i == 0 ? unknown : _keys(9, 10);
+            bytes memory proof = abi.encodePacked(uint32(0), key, _settlement.signature(digests, i == 0 ? 77 : 10));
+            bytes memory why = abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]);
+            vm.expectRevert(why);
+            _settlement.checkMember(digests[0], indices[i], proof);
+            vm.expectRevert(why);
+            _settlement.compact(indices[i], 1, _none, key);
+        }
     }
 }

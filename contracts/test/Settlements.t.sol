@@ -14,6 +14,7 @@ import {Bls12381G2Keys} from "../src/curves/Bls12381G2Keys.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {Bls12381} from "../src/libraries/Bls12381.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
+import {Head} from "../src/Head.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
 
@@ -24,13 +25,17 @@ abstract contract SettlementsTest is Test {
     Settlement internal _settlement;
     Operators internal _operators;
     string internal _record;
-    uint256 internal _head;
+    Head internal _head;
+    uint64 internal constant DEADLINE = 2 ** 32 - 1;
     Members.Base internal _newest;
     /// Whether quorums name pages of weights.
     bool internal _weighs;
     uint256[] private _none;
     uint256[] private _keyPages;
     uint256[] private _weightPages;
+    bytes private _weights;
+    /// Whether quorums pass weights, and do not name the page of them.
+    bool internal _passes;
 
     function _new() internal virtual returns (Settlement);
 
@@ -50,24 +55,29 @@ abstract contract SettlementsTest is Test {
         for (uint256 i = 0; i < N; i++) {
             bytes memory alone = _one(i);
             bytes memory key = _key(alone);
-            bytes32[] memory digests = new bytes32[](1);
-            digests[0] = _settlement.possessionDigest(address(this), key);
+            bytes32[] memory digests = Members.only(_settlement.possessionDigest(address(this), key));
             _settlement.register(address(this), key, _proof(digests, alone));
         }
-        _settlement.compact(N - 2);
-        _keyPages.push(1);
+        bytes memory tail;
+        for (uint256 i = 0; i < N - 2; i++) {
+            tail = abi.encodePacked(tail, _key(_one(i)));
+        }
+        _settlement.compact(0, N - 2, _none, tail);
+        _keyPages.push(2);
         uint64[] memory weights = new uint64[](N);
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1_000_000;
         }
+        _weights = Members.packWeights(weights);
         _begin(weights, uint88(N * 1_000_000 / 2), 1_000_000);
-        _weightPages.push(2);
+        _settlement.publish(0, _weights);
+        _weightPages.push(3);
     }
 
     function _begin(uint64[] memory weights, uint88 required, uint64 threshold) private {
         _newest.slot = Members.NONE;
-        _settlement.begin(weights, required, threshold);
-        _settlement.enter(0, 0);
+        _settlement.begin(threshold, Members.packWeights(weights), required, false);
+        _settlement.enter(_head, 0);
         _head = _settlement.terms();
     }
 
@@ -93,11 +103,19 @@ abstract contract SettlementsTest is Test {
         returns (bytes memory)
     {
         bool same = Members.same(base.signers, signers);
+        Members.Passed memory passed;
+        for (uint256 i = N - 2; i < N; i++) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) continue;
+            passed.keys++;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _key(_one(i)));
+        }
+        if (_weighs && _passes) passed.weightBytes = _weights;
         return Members.pack(
             base,
             store,
             same ? _none : _keyPages,
             same || !_weighs ? _none : _weightPages,
+            passed,
             signers,
             abi.encodePacked(_hint(base, signers), proof)
         );
@@ -109,14 +127,13 @@ abstract contract SettlementsTest is Test {
         returns (Members.Base memory result)
     {
         bytes32[] memory all = new bytes32[](results);
-        bytes32[] memory digests = new bytes32[](results);
         for (uint256 i = 0; i < results; i++) {
             all[i] = keccak256(abi.encode(signers, i));
-            digests[i] = _settlement.resultDigest((_head >> 192) + i, all[i]);
         }
+        bytes32[] memory digests = _digests(store, all);
         _send(base, all, _pack(base, store, signers, _proof(digests, signers)));
         if (bytes(_record).length != 0) vm.snapshotGasLastCall(_group(), _record);
-        _head += results << 192;
+        _head = _head.advance(results);
         bool weighed = _weighs && !Members.same(base.signers, signers);
         uint96 weight = weighed ? uint96(_count(signers) * 1_000_000) : 0;
         result = Members.Base(store, weighed ? 1 : 0, weight, _key(signers), signers);
@@ -124,9 +141,16 @@ abstract contract SettlementsTest is Test {
         assertEq(_settlement.state(), keccak256(abi.encode(_head, Members.commitment(_newest))), "the state");
     }
 
+    function _digests(uint256 store, bytes32[] memory results) internal view returns (bytes32[] memory) {
+        return Members.only(_settlement.resultsDigest(_head.epoch(), _head.nonce(), DEADLINE, store, results));
+    }
+
     function _send(Members.Base memory base, bytes32[] memory results, bytes memory quorum) internal {
-        if (base.slot == Members.NEWEST && results.length == 1) _settlement.settle(_head, results[0], quorum);
-        else _settlement.settleAll(Members.commitment(_newest), _head, results, quorum);
+        if (base.slot == Members.NEWEST && results.length == 1) {
+            _settlement.settle(_head, DEADLINE, results[0], quorum);
+        } else {
+            _settlement.settleAll(_head, Members.commitment(_newest), DEADLINE, results, quorum);
+        }
     }
 
     function _count(bytes memory signers) internal pure returns (uint256 count) {
@@ -143,7 +167,7 @@ abstract contract SettlementsTest is Test {
         assertEq(_settlement.commitmentAt(3), keccak256(Members.preimage(base)), "a difference");
         base = _settle(base, Members.NEWEST, _most(3, false), 1);
         _settle(base, Members.NONE, _most(3, false), 2);
-        assertEq(_head >> 192, 5, "settled");
+        assertEq(_head.nonce(), 5, "settled");
     }
 
     /// @notice Members leave and come, one by one and in runs, and either may be first or last.
@@ -188,6 +212,15 @@ abstract contract SettlementsTest is Test {
         return Members.bitmap(members);
     }
 
+    /// @dev The quorum with the last member, whose key lies in no page.
+    function _withLast(bytes memory signers) private pure returns (bytes memory) {
+        bool[] memory members = new bool[](N);
+        for (uint256 i = 0; i < N; i++) {
+            members[i] = i == N - 1 || Members.contains(signers, i);
+        }
+        return Members.bitmap(members);
+    }
+
     /// @notice Measures the gas of whole transactions with cold storage.
     function test_gas() public {
         if (address(_settlement) == address(0)) return;
@@ -197,6 +230,8 @@ abstract contract SettlementsTest is Test {
         _settle(base, Members.NONE, _most(1, false), 1);
         _record = "the same quorum, two results";
         _settle(base, Members.NONE, _most(1, false), 2);
+        _record = "the same quorum, ten results";
+        _settle(base, Members.NONE, _most(1, false), 10);
         for (uint256 changed = 1; changed <= 16; changed *= 2) {
             _record = string.concat(vm.toString(changed), " changed");
             _settle(base, Members.NONE, _most(1 + changed, false), 1);
@@ -206,9 +241,15 @@ abstract contract SettlementsTest is Test {
         _record = "1 changed, stored in a new slot";
         _settle(base, 3, _most(2, false), 1);
         _weighs = true;
-        _record = "1 changed, weighed";
+        _record = "1 changed, weighed from a page";
+        _settle(base, Members.NONE, _most(2, false), 1);
+        _weightPages[0] = 1 << 31 | _weights.length;
+        _passes = true;
+        _record = "1 changed, weighed from calldata";
         _settle(base, Members.NONE, _most(2, false), 1);
         _weighs = false;
+        _record = "2 changed, one key from calldata";
+        _settle(base, Members.NONE, _withLast(_most(2, false)), 1);
         _record = "1 changed, stored as the newest";
         _settle(base, Members.NEWEST, _most(2, false), 1);
     }
@@ -220,8 +261,7 @@ abstract contract SettlementsTest is Test {
         if (address(_settlement) == address(0)) return;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
+        bytes32[] memory digests = _digests(Members.NONE, results);
         bytes memory proof = _proof(digests, _most(1, false));
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, proof);
         vm.expectRevert(_falseSignature());
@@ -281,7 +321,7 @@ contract SettlementBn254G2Test is SettlementsTest {
     bool private _jacobian;
 
     function _new() internal override returns (Settlement) {
-        return new SettlementBn254G2(address(this), 2, 1, 2);
+        return new SettlementBn254G2(address(this), 1, 2);
     }
 
     function _group() internal pure override returns (string memory) {
@@ -312,8 +352,7 @@ contract SettlementBn254G2Test is SettlementsTest {
         _jacobian = true;
         bytes memory signers = _most(0, false);
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
+        bytes32[] memory digests = _digests(Members.NONE, results);
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers));
         // Changes the last byte of 1/Z, which stands before the signature and the digest's hint.
         quorum[quorum.length - 64 - 33 - 1] ^= 0x01;
@@ -324,7 +363,7 @@ contract SettlementBn254G2Test is SettlementsTest {
 
 contract SettlementBn254G1Test is SettlementsTest {
     function _new() internal override returns (Settlement) {
-        return new SettlementBn254G1(address(this), 2, 1, 8);
+        return new SettlementBn254G1(address(this), 1, 8);
     }
 
     function _group() internal pure override returns (string memory) {
@@ -354,8 +393,7 @@ contract SettlementBn254G1Test is SettlementsTest {
         bytes memory signers = _most(0, false);
         bytes memory foreign = _most(1, false);
         bytes32[] memory results = new bytes32[](1);
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, results[0]);
+        bytes32[] memory digests = _digests(Members.NONE, results);
         // The signature is true under the foreign key.
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _proof(digests, foreign));
         vm.expectRevert(Bn254G1Keys.FalseSignature.selector);
@@ -369,7 +407,7 @@ contract SettlementBls12381G2Test is SettlementsTest {
         hex"024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb813e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b828010606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
 
     function _new() internal override returns (Settlement) {
-        return new SettlementBls12381G2(address(this), 2, 1, 4);
+        return new SettlementBls12381G2(address(this), 1, 4);
     }
 
     function _group() internal pure override returns (string memory) {

@@ -8,7 +8,8 @@ import {Bn254} from "../src/libraries/Bn254.sol";
 import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 import {Bn254Hashes} from "../src/curves/Bn254Hashes.sol";
 import {Bn254G2Keys} from "../src/curves/Bn254G2Keys.sol";
-import {Settlement} from "../src/Settlement.sol";
+import {Head} from "../src/Head.sol";
+import {ISettlement} from "../src/interfaces/ISettlement.sol";
 import {SettlementBn254G2} from "../src/Settlements.sol";
 
 /// @notice Tests both ways to make a sum of keys in G2 of BN254: by slopes and in Jacobian coordinates. Among the keys
@@ -23,27 +24,30 @@ contract SlopesTest is Test, Bn254G2Signing {
     bytes[] private _keys;
     uint256[] private _none;
     uint256[] private _keyPages;
-    uint256 private _head;
+    Head private _head;
 
     function setUp() public {
-        _settlement = new SettlementBn254G2(address(this), 2, 1, 4);
+        _settlement = new SettlementBn254G2(address(this), 1, 4);
         _secrets = [A, B, A + B, Bn254.R - A - B, 11, 12, 13, 14];
         for (uint256 i = 0; i < N; i++) {
             bytes memory key = keyOf(_secrets[i]);
-            bytes32[] memory digests = new bytes32[](1);
-            digests[0] = _settlement.possessionDigest(address(this), key);
+            bytes32[] memory digests = Members.only(_settlement.possessionDigest(address(this), key));
             _settlement.register(address(this), key, proofBy(_secrets[i], digests));
             _keys.push(key);
         }
-        // The last two keys are in storage.
-        _settlement.compact(N - 2);
-        _keyPages.push(1);
+        // The last two keys are in no page.
+        bytes memory tail;
+        for (uint256 i = 0; i < N - 2; i++) {
+            tail = abi.encodePacked(tail, _keys[i]);
+        }
+        _settlement.compact(0, N - 2, _none, tail);
+        _keyPages.push(2);
         uint64[] memory weights = new uint64[](N);
         for (uint256 i = 0; i < N; i++) {
             weights[i] = 1;
         }
-        _settlement.begin(weights, 1, 1);
-        _settlement.enter(0, 0);
+        _settlement.begin(1, Members.packWeights(weights), 1, false);
+        _settlement.enter(_head, 0);
         _head = _settlement.terms();
     }
 
@@ -58,10 +62,10 @@ contract SlopesTest is Test, Bn254G2Signing {
         return Members.Base(slot, 0, 0, keyOf(_secretOf(signers)), signers);
     }
 
-    function _proof(bytes memory signers) private view returns (bytes memory) {
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = _settlement.resultDigest(_head >> 192, 0);
-        return proofBy(_secretOf(signers), digests);
+    function _proof(uint256 store, bytes memory signers) private view returns (bytes memory) {
+        bytes32 digest =
+            _settlement.resultsDigest(_head.epoch(), _head.nonce(), type(uint64).max, store, new bytes32[](1));
+        return proofBy(_secretOf(signers), Members.only(digest));
     }
 
     function _data(Members.Base memory base, uint256 store, bytes memory signers, bytes memory sum)
@@ -69,16 +73,31 @@ contract SlopesTest is Test, Bn254G2Signing {
         view
         returns (bytes memory)
     {
-        bytes memory proof = abi.encodePacked(sum, _proof(signers));
-        bytes memory quorum = Members.pack(base, store, _keyPages, _none, signers, proof);
-        return abi.encodeCall(Settlement.settleAll, (0, _head, new bytes32[](1), quorum));
+        bytes memory proof = abi.encodePacked(sum, _proof(store, signers));
+        bytes memory quorum = Members.pack(base, store, _keyPages, _none, _passed(base, signers), signers, proof);
+        return abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, new bytes32[](1), quorum));
+    }
+
+    /// @dev The keys of changed members that no page holds.
+    function _passed(Members.Base memory base, bytes memory signers)
+        private
+        view
+        returns (Members.Passed memory passed)
+    {
+        for (uint256 i = N - 2; i < N; i++) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) {
+                continue;
+            }
+            passed.keys++;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _keys[i]);
+        }
     }
 
     function _accept(bytes memory data) private {
         (bool done, bytes memory why) = address(_settlement).call(data);
         assertEq(why, "", "refused");
         assertTrue(done, "refused");
-        _head += 1 << 192;
+        _head = _head.advance(1);
     }
 
     function _refuse(bytes memory data, bytes memory expected) private {
@@ -268,8 +287,8 @@ contract SlopesTest is Test, Bn254G2Signing {
         for (uint256 form = 0; form < 2; form++) {
             bytes memory sum = form == 0 ? jacobianOf(base, hex"8a", _keys) : _slopes(base, hex"8a");
             bytes memory data = _data(base, 3, hex"8a", sum);
-            // The selector, four words and the two words of the results stand before the length.
-            uint256 where = 4 + 32 * 6;
+            // The selector, five words and the two words of the results stand before the length.
+            uint256 where = 4 + 32 * 7;
             uint256 whole;
             assembly {
                 whole := mload(add(add(data, 0x20), where))
@@ -291,13 +310,16 @@ contract SlopesTest is Test, Bn254G2Signing {
     /// call reverts.
     function test_trap_slopesOfOtherMembers() public {
         Members.Base memory base = _settle(Members.empty(), 2, hex"0f", _slopes(Members.empty(), hex"0f"));
-        bytes memory proof = abi.encodePacked(_slopes(base, hex"07"), _proof(hex"07"));
-        bytes memory quorum = Members.pack(base, 3, _keyPages, _none, hex"0b", proof);
-        _refuse(abi.encodeCall(Settlement.settleAll, (0, _head, new bytes32[](1), quorum)), Bn254G2.BadSlope.selector);
-        proof = abi.encodePacked(_slopes(base, hex"0b"), _proof(hex"07"));
-        quorum = Members.pack(base, 3, _keyPages, _none, hex"0b", proof);
+        bytes memory proof = abi.encodePacked(_slopes(base, hex"07"), _proof(3, hex"07"));
+        bytes memory quorum = Members.pack(base, 3, _keyPages, _none, _passed(base, hex"0b"), hex"0b", proof);
         _refuse(
-            abi.encodeCall(Settlement.settleAll, (0, _head, new bytes32[](1), quorum)),
+            abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, new bytes32[](1), quorum)),
+            Bn254G2.BadSlope.selector
+        );
+        proof = abi.encodePacked(_slopes(base, hex"0b"), _proof(3, hex"07"));
+        quorum = Members.pack(base, 3, _keyPages, _none, _passed(base, hex"0b"), hex"0b", proof);
+        _refuse(
+            abi.encodeCall(ISettlement.settleAll, (_head, 0, type(uint64).max, new bytes32[](1), quorum)),
             Bn254G2Keys.FalseSignature.selector
         );
     }

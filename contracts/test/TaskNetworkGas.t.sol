@@ -40,22 +40,8 @@ contract TaskNetworkGasTest is NetworkRig {
     function test_gas_of_a_rejection() external {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "bad"));
         tasks[0].approved = false;
-        network.submitTasks(tasks, 0, _quorum(100));
+        network.submitTasks(0, tasks, _quorum(100));
         vm.snapshotGasLastCall("TaskNetwork", "submit 1 rejected task, 100 operators");
-    }
-
-    function test_gas_of_claims() external {
-        fund(1000e18);
-        _submit(1, 1, 100);
-        enter(2);
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap((1 << 100) - 1);
-        network.claimAttestations(0, 0, signers);
-        vm.snapshotGasLastCall("TaskNetwork", "claim 1 record, the first, 100 operators");
-        network.claimAttestations(0, 1, signers);
-        vm.snapshotGasLastCall("TaskNetwork", "claim 1 record, a later, 100 operators");
-        network.claimPerformances(0, one(taskFor(0, bytes32(uint256(100)))));
-        vm.snapshotGasLastCall("TaskNetwork", "claim 1 performance, 100 operators");
     }
 
     function _submit(uint256 seed, uint256 count, uint256 signers) private {
@@ -63,7 +49,7 @@ contract TaskNetworkGasTest is NetworkRig {
         for (uint256 i = 0; i < count; ++i) {
             tasks[i] = taskFor(0, bytes32(seed * 100 + i));
         }
-        network.submitTasks(tasks, 0, _quorum(signers));
+        network.submitTasks(0, tasks, _quorum(signers));
     }
 
     function _quorum(uint256 signers) private pure returns (bytes memory) {

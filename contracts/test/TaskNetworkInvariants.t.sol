@@ -11,6 +11,7 @@ import {NetworkRig} from "./mocks/NetworkRig.sol";
 /// @notice Does everything that anyone may do, mostly with inputs that succeed, and keeps a record to compare with.
 contract NetworkHandler is NetworkRig {
     uint256 public constant OPERATORS = 8;
+    uint256 public constant SEATS = 4;
 
     struct Settled {
         ITaskNetwork.Task task;
@@ -41,16 +42,41 @@ contract NetworkHandler is NetworkRig {
     function register(uint256 who, uint256 stake) external {
         who = bound(who, 0, OPERATORS - 1);
         if (network.stakeOf(operator(who)) != 0) return;
-        _nameOf[join(who, bound(stake, LEAST, 1_000e18))] = who;
-        ++calls["register"];
+        stake = bound(stake, LEAST, 1_000e18);
+        bool full = network.operatorCount() == SEATS;
+        (uint256 least, uint256 seats) = _lightest();
+        try this.joinAs(who, stake) returns (uint256 index) {
+            if (full && 10 * stake < 11 * least) violation = "a seat taken for too little";
+            (uint256 leastNow, uint256 seatsNow) = _lightest();
+            bool taken = seats == 1 ? leastNow > least : leastNow == least && seatsNow + 1 == seats;
+            if (full && !taken) violation = "the lightest seat was not the one evicted";
+            _nameOf[index] = who;
+            ++calls[full ? bytes32("outbid") : bytes32("register")];
+        } catch {
+            if (!full || 10 * stake >= 11 * least) violation = "a registration failed";
+        }
+    }
+
+    function joinAs(uint256 who, uint256 stake) external returns (uint256) {
+        return join(who, stake);
+    }
+
+    /// @dev The least stake of a seat, and how many seats hold it.
+    function _lightest() private view returns (uint256 least, uint256 seats) {
+        least = type(uint256).max;
+        for (uint256 i = 0; i < OPERATORS; ++i) {
+            uint256 stake = network.stakeOf(operator(i));
+            if (stake == least) ++seats;
+            if (stake != 0 && stake < least) (least, seats) = (stake, 1);
+        }
     }
 
     function addStake(uint256 who, uint256 amount) external {
-        address at = operator(bound(who, 0, OPERATORS - 1));
-        if (network.stakeOf(at) == 0) return;
+        address who_ = operator(bound(who, 0, OPERATORS - 1));
+        if (network.stakeOf(who_) == 0) return;
         amount = bound(amount, 1, 100e18);
-        approve(at, amount);
-        vm.prank(at);
+        approve(who_, amount);
+        vm.prank(who_);
         network.addStake(amount);
         ++calls["addStake"];
     }
@@ -65,37 +91,37 @@ contract NetworkHandler is NetworkRig {
     }
 
     function requestWithdrawal(uint256 who, uint256 amount) external {
-        address at = operator(bound(who, 0, OPERATORS - 1));
-        uint256 stake = network.stakeOf(at);
+        address who_ = operator(bound(who, 0, OPERATORS - 1));
+        uint256 stake = network.stakeOf(who_);
         if (stake <= LEAST) return;
-        vm.prank(at);
+        vm.prank(who_);
         network.requestWithdrawal(bound(amount, 1, stake - LEAST));
         ++calls["requestWithdrawal"];
     }
 
     function deregister(uint256 who) external {
-        address at = operator(bound(who, 0, OPERATORS - 1));
-        if (network.stakeOf(at) == 0 || network.operatorCount() < 3) return;
-        vm.prank(at);
+        address who_ = operator(bound(who, 0, OPERATORS - 1));
+        if (network.stakeOf(who_) == 0 || network.operatorCount() < 3) return;
+        vm.prank(who_);
         network.deregister();
         ++calls["deregister"];
     }
 
     function withdraw(uint256 who, bool wait) external {
-        address at = operator(bound(who, 0, OPERATORS - 1));
-        (uint256 pending, uint256 payableAt) = network.pendingOf(at);
+        address who_ = operator(bound(who, 0, OPERATORS - 1));
+        (uint256 pending, uint256 payableAt) = network.pendingOf(who_);
         if (pending == 0) return;
         if (wait && block.timestamp < payableAt) vm.warp(payableAt);
         bool due = block.timestamp >= payableAt;
-        uint256 before = token.balanceOf(at);
-        vm.prank(at);
+        uint256 before = token.balanceOf(who_);
+        vm.prank(who_);
         try network.withdraw() {
             if (!due) violation = "paid before the delay was over";
             ++calls["withdraw"];
         } catch {
             if (due) violation = "a due withdrawal failed";
         }
-        if (due && token.balanceOf(at) != before + pending) violation = "paid another amount than was pending";
+        if (due && token.balanceOf(who_) != before + pending) violation = "paid another amount than was pending";
     }
 
     function fundPool(uint256 amount) external {
@@ -136,64 +162,136 @@ contract NetworkHandler is NetworkRig {
         _submit(tasks, epoch, mask);
     }
 
-    function claimAttestations(uint256 seed, uint256 index) external {
+    /// Tallies one record, and one performance if one waits.
+    function tallyPart(uint256 seed) external {
         if (_snapshots.length == 0) return;
         uint256 epoch = _snapshots[seed % _snapshots.length];
         bytes[] storage all = _signers[epoch];
         if (all.length == 0) return;
+        if (seed % 2 == 0 && block.timestamp < network.closesAt(epoch)) vm.warp(network.closesAt(epoch));
         bytes[] memory signers = new bytes[](1);
         signers[0] = all[seed % all.length];
-        if (seed % 2 == 0 && block.timestamp < network.closesAt(epoch)) vm.warp(network.closesAt(epoch));
-        index %= network.keyCount();
-        bool before = network.hasClaimed(epoch, index, signers[0]);
-        try network.claimAttestations(epoch, index, signers) {
-            if (before) violation = "claimed twice";
-            if (block.timestamp < network.closesAt(epoch)) violation = "claimed of an open epoch";
-            ++calls["claimAttestations"];
-        } catch {}
-    }
-
-    function claimPerformances(uint256 which) external {
-        if (_settled.length == 0) return;
-        Settled storage settled = _settled[which % _settled.length];
-        try network.claimPerformances(settled.epoch, one(settled.task)) {
-            if (!settled.performerOwed) violation = "a performer paid without being owed";
-            settled.performerOwed = false;
-            --unclaimedPerformances;
-            ++calls["claimPerformances"];
+        bool due = network.recordOf(epoch, signers[0]).weight != 0;
+        bool open = block.timestamp < network.closesAt(epoch);
+        (ITaskNetwork.Task[] memory tasks, uint256 which) = _waiting(epoch, seed);
+        if (tasks.length != 0 && seed % 3 == 0) signers = new bytes[](0);
+        try this.tallyAs(epoch, tasks, signers) {
+            if (open) violation = "tallied an open epoch";
+            if (signers.length != 0 && !due) violation = "a record tallied twice";
+            _finish(which, tasks.length);
+            ++calls["tally"];
         } catch {
-            if (settled.performerOwed) violation = "a performer owed could not claim";
+            if (!open && (due || signers.length == 0)) violation = "a due tally failed";
         }
     }
 
-    function reportConflict(uint256 seed, uint256 index) external {
-        if (_snapshots.length == 0 || network.keyCount() == 0) return;
+    /// Tallies a performance of any state.
+    function tallyTask(uint256 which) external {
+        if (_settled.length == 0) return;
+        which %= _settled.length;
+        Settled storage settled = _settled[which];
+        bool open = block.timestamp < network.closesAt(settled.epoch);
+        try this.tallyAs(settled.epoch, one(settled.task), new bytes[](0)) {
+            if (!settled.performerOwed || open) violation = "a performer paid without being owed";
+            _finish(which, 1);
+            ++calls["tallyTask"];
+        } catch {
+            if (settled.performerOwed && !open) violation = "a performer owed was not tallied";
+        }
+    }
+
+    function tallyAs(uint256 epoch, ITaskNetwork.Task[] memory tasks, bytes[] memory signers) external {
+        tally(epoch, tasks, signers);
+    }
+
+    function claimShare(uint256 seed, uint256 index) external {
+        if (_snapshots.length == 0) return;
         uint256 epoch = _snapshots[seed % _snapshots.length];
-        index %= network.keyCount();
-        bytes32 id = bytes32(seed % 5);
-        address at = network.ownerOfKey(index);
-        try this.reportAs(id, epoch, index) {
-            if (++_slashes[at][id] > 1) violation = "slashed twice for one id";
-            if (block.timestamp >= network.slashableUntil(epoch)) violation = "slashed outside the window";
-            ++calls["reportConflict"];
+        if (_earned[epoch].length == 0) return;
+        index %= _earned[epoch].length;
+        uint256 due = _earned[epoch][index] - network.paidOf(epoch, index);
+        ITaskNetwork.Share[] memory shares = shareOf(epoch, index);
+        try network.claim(index, shares) returns (uint256 paid) {
+            if (due == 0 || paid != due) violation = "paid another amount than was due";
+            ++calls["claim"];
+        } catch {
+            if (due != 0) violation = "a due share was not paid";
+        }
+        shares[0].amount += 1;
+        try network.claim(index, shares) {
+            violation = "paid more than was earned";
         } catch {}
     }
 
-    function reportAs(bytes32 id, uint256 epoch, uint256 index) external {
-        report(id, epoch, index, _nameOf[index]);
+    /// @dev A settled task of an epoch whose performer is owed; none if there is none from `seed` on.
+    function _waiting(uint256 epoch, uint256 seed)
+        private
+        view
+        returns (ITaskNetwork.Task[] memory tasks, uint256 which)
+    {
+        for (uint256 i = 0; i < _settled.length && i < 20; ++i) {
+            which = (seed % 1_000 + i) % _settled.length;
+            if (_settled[which].epoch == epoch && _settled[which].performerOwed) {
+                return (one(_settled[which].task), which);
+            }
+        }
+    }
+
+    function _finish(uint256 which, uint256 tasks) private {
+        if (tasks == 0) return;
+        _settled[which].performerOwed = false;
+        --unclaimedPerformances;
+    }
+
+    /// Reports two tasks that a key signed, in one epoch or in two. Some differ in nothing but the performer.
+    function reportConflict(uint256 seed, uint256 index) external {
+        if (_snapshots.length == 0 || network.keyCount() == 0) return;
+        // The last epochs, so that most can still be reported.
+        uint256 back = seed % 4 < _snapshots.length ? seed % 4 : 0;
+        uint256 epoch = _snapshots[_snapshots.length - 1 - back];
+        uint256 other = _snapshots[_snapshots.length - 1 - (seed >> 64 & 1) * back];
+        index %= network.keyCount();
+        bool sameResult = seed >> 128 & 3 == 0;
+        (ITaskNetwork.Attestation memory first, ITaskNetwork.Attestation memory second) =
+            _attestations(bytes32(seed % 5), [epoch, other], index, sameResult);
+        address who = network.ownerOfKey(index);
+        try network.reportConflict(first, second) {
+            if (++_slashes[who][bytes32(seed % 5)] > 1) violation = "slashed twice for one id";
+            if (sameResult && epoch != other) violation = "slashed for signing again for another performer";
+            if (block.timestamp >= network.slashableUntil(epoch < other ? epoch : other)) {
+                violation = "slashed outside the window";
+            }
+            ++calls[epoch == other ? bytes32("reportConflict") : bytes32("report over two epochs")];
+        } catch {}
     }
 
     function liabilitiesNow() external view returns (uint256) {
         return liabilities(OPERATORS);
     }
 
-    /// @notice What is set aside for the signers of all records and for performers.
+    function _attestations(bytes32 id, uint256[2] memory epochs, uint256 index, bool sameResult)
+        private
+        view
+        returns (ITaskNetwork.Attestation memory first, ITaskNetwork.Attestation memory second)
+    {
+        (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
+        if (sameResult) (b.result, b.performer) = (a.result, 1);
+        first = attested(epochs[0], index, a, signature(a, epochs[0], _nameOf[index]));
+        second = attested(epochs[1], index, b, signature(b, epochs[1], _nameOf[index]));
+    }
+
+    /// @notice What is set aside for the signers of all records and for performers, and what was tallied and not
+    /// claimed.
     function owedNow() external view returns (uint256 owed) {
         owed = unclaimedPerformances * PERFORMER;
         for (uint256 i = 0; i < _snapshots.length; ++i) {
             bytes[] storage all = _signers[_snapshots[i]];
             for (uint256 j = 0; j < all.length; ++j) {
                 owed += network.recordOf(_snapshots[i], all[j]).amount;
+            }
+            uint256[] storage earned = _earned[_snapshots[i]];
+            for (uint256 j = 0; j < earned.length; ++j) {
+                owed += earned[j] - network.paidOf(_snapshots[i], j);
             }
         }
     }
@@ -205,7 +303,7 @@ contract NetworkHandler is NetworkRig {
     function _submit(ITaskNetwork.Task[] memory tasks, uint256 epoch, uint256 mask) private {
         bytes memory quorum = quorumOf(tasks, epoch, mask);
         (, uint256 owed) = network.pool();
-        try network.submitTasks(tasks, epoch, quorum) {
+        try network.submitTasks(epoch, tasks, quorum) {
             for (uint256 i = 0; i < tasks.length; ++i) {
                 if (++_settlements[tasks[i].id] > 1) violation = "a task settled twice";
                 (, uint256 after_) = network.pool();
@@ -228,7 +326,7 @@ contract NetworkHandler is NetworkRig {
     /// @dev Whether a performer is owed. The lowest bit of the settlement's slot says so. The place of the mapping is
     /// found once, by trial.
     function _isOwed(ITaskNetwork.Task memory task, uint256 epoch) private view returns (bool) {
-        bytes32 digest = network.taskDigest(task, epoch) | bytes32(uint256(1));
+        bytes32 digest = network.taskDigest(epoch, task) | bytes32(uint256(1));
         for (uint256 slot = 0; slot < 24; ++slot) {
             bytes32 word = vm.load(address(network), keccak256(abi.encode(task.id, slot)));
             if (word | bytes32(uint256(1)) == digest) return word == digest;
@@ -254,6 +352,11 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         }
         handler.fundPool(100e18);
         handler.snapshot();
+    }
+
+    function parameters() internal view override returns (ITaskNetwork.Parameters memory p) {
+        p = super.parameters();
+        p.maximumOperators = 4;
     }
 
     function targetContracts() external view returns (address[] memory targets) {
@@ -282,8 +385,9 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         assertEq(bytes(handler.violation()), "", handler.violation());
         (, uint256 owed) = network.pool();
         assertEq(owed, handler.owedNow(), "owed");
-        bytes32[12] memory names = [
+        bytes32[15] memory names = [
             bytes32("register"),
+            "outbid",
             "addStake",
             "rotateKey",
             "requestWithdrawal",
@@ -292,9 +396,11 @@ contract TaskNetworkInvariantsTest is NetworkRig {
             "fund",
             "snapshot",
             "submitTasks",
-            "claimAttestations",
-            "claimPerformances",
-            "reportConflict"
+            "tally",
+            "tallyTask",
+            "claim",
+            "reportConflict",
+            "report over two epochs"
         ];
         for (uint256 i = 0; i < names.length; ++i) {
             assertTrue(handler.calls(names[i]) >= 5, string(abi.encodePacked("seldom: ", names[i])));
@@ -331,7 +437,7 @@ contract TaskNetworkInvariantsTest is NetworkRig {
     }
 
     function _actions() private pure returns (bytes4[] memory actions) {
-        actions = new bytes4[](13);
+        actions = new bytes4[](14);
         actions[0] = NetworkHandler.register.selector;
         actions[1] = NetworkHandler.addStake.selector;
         actions[2] = NetworkHandler.rotateKey.selector;
@@ -342,9 +448,10 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         actions[7] = NetworkHandler.pass.selector;
         actions[8] = NetworkHandler.snapshot.selector;
         actions[9] = NetworkHandler.submitTasks.selector;
-        actions[10] = NetworkHandler.claimAttestations.selector;
-        actions[11] = NetworkHandler.claimPerformances.selector;
+        actions[10] = NetworkHandler.tallyPart.selector;
+        actions[11] = NetworkHandler.tallyTask.selector;
         actions[12] = NetworkHandler.reportConflict.selector;
+        actions[13] = NetworkHandler.claimShare.selector;
     }
 
     function invariant_every_seat_holds_the_minimum() external view {

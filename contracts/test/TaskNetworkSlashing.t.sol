@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {vm} from "./Test.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
-import {MockVerifier} from "./mocks/MockVerifier.sol";
+import {MockProofs, MockVerifier} from "./mocks/MockVerifier.sol";
 import {NetworkRig} from "./mocks/NetworkRig.sol";
 
 contract TaskNetworkSlashingTest is NetworkRig {
@@ -33,18 +33,65 @@ contract TaskNetworkSlashingTest is NetworkRig {
         (uint256 free, uint256 owed) = network.pool();
         assertEq(free, 105e18 - ATTESTERS, "free");
         assertEq(owed, ATTESTERS, "owed");
+        enter(2);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, task.id));
-        network.claimPerformances(0, one(task));
+        network.tally(0, one(task), _noSigners, new uint256[](0));
     }
 
-    function test_a_quorum_cannot_fine_whom_it_likes() external {
+    function test_a_rejected_task_must_name_the_elected_performer() external {
         ITaskNetwork.Task memory task = taskFor(0, "bad");
         task.approved = false;
         task.performer = (task.performer + 1) % 3;
         ITaskNetwork.Task[] memory tasks = one(task);
         bytes memory quorum = quorumOf(tasks, 0, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotElected.selector, task.id, task.performer));
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
+    }
+
+    /// A quorum wants to fine operator 2. It tries ids until one elects operator 2, settles a rejected task with it, and
+    /// does so again. Nothing stops it, but the operator pays once in each epoch.
+    function test_finding_a_quorum_that_grinds_ids_fines_its_victim_once_an_epoch() external {
+        join(3, LEAST);
+        uint256 tries = 0;
+        uint256 stake = LEAST;
+        for (uint256 epoch = 1; epoch < 4; ++epoch) {
+            enter(epoch);
+            network.snapshot();
+            for (uint256 fines = 0; fines < 3; ++tries) {
+                ITaskNetwork.Task memory task = taskFor(epoch, bytes32(tries));
+                if (network.ownerOfKey(task.performer) != operator(3)) continue;
+                task.approved = false;
+                submit(task, epoch, 7);
+                ++fines;
+                assertTrue(network.isSettledAs(epoch, task), "settled");
+                assertTrue(network.isFined(operator(3), epoch), "fined");
+            }
+            stake -= stake / 20;
+            // The stake is below the minimum after the first fine, so from then on it waits to be paid out.
+            (uint256 pending,) = network.pendingOf(operator(3));
+            assertEq(network.stakeOf(operator(3)) + pending, stake, "a twentieth an epoch");
+            approve(operator(3), LEAST);
+            if (epoch < 3) this.comeBack(epoch);
+            stake += epoch < 3 ? LEAST : 0;
+        }
+        assertTrue(tries > 50, "ids that elect a light operator are rare, and easy to find");
+    }
+
+    /// Two epochs can settle at the same time. Each has a fine of its own, in either order.
+    function test_each_of_two_open_epochs_has_its_own_fine(bool later) external {
+        enter(1);
+        network.snapshot();
+        uint256 victim = taskFor(0, "0").performer;
+        for (uint256 k = 0; k < 4; ++k) {
+            uint256 epoch = k % 2 == (later ? 1 : 0) ? 0 : 1;
+            ITaskNetwork.Task memory task;
+            for (uint256 i = 0; task.id == 0 || task.performer != victim; ++i) {
+                task = taskFor(epoch, keccak256(abi.encode(k, i)));
+            }
+            task.approved = false;
+            submit(task, epoch, 7);
+        }
+        assertEq(network.stakeOf(operator(victim)), 90.25e18, "a twentieth, twice");
     }
 
     function test_a_performer_that_left_is_penalised_in_the_queue() external {
@@ -70,7 +117,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
     function test_approval_and_rejection_of_one_result_conflict() external {
         ITaskNetwork.Task memory a = ITaskNetwork.Task("id", 0, "r", true);
         ITaskNetwork.Task memory b = ITaskNetwork.Task("id", 0, "r", false);
-        network.reportConflict(a, b, 0, 0, signature(a, 0, 0), signature(b, 0, 0));
+        network.reportConflict(attested(0, 0, a, signature(a, 0, 0)), attested(0, 0, b, signature(b, 0, 0)));
         assertEq(network.stakeOf(operator(0)), 80e18, "slashed");
     }
 
@@ -78,7 +125,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         (ITaskNetwork.Task memory a,) = conflict("id");
         bytes memory proof = signature(a, 0, 0);
         vm.expectRevert(ITaskNetwork.NotConflicting.selector);
-        network.reportConflict(a, a, 0, 0, proof, proof);
+        network.reportConflict(attested(0, 0, a, proof), attested(0, 0, a, proof));
     }
 
     function test_different_ids_are_no_conflict() external {
@@ -87,7 +134,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory first = signature(a, 0, 0);
         bytes memory second = signature(b, 0, 0);
         vm.expectRevert(ITaskNetwork.NotConflicting.selector);
-        network.reportConflict(a, b, 0, 0, first, second);
+        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, second));
     }
 
     function test_both_signatures_must_be_the_keys_own() external {
@@ -96,20 +143,159 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory second = signature(b, 0, 0);
         bytes memory foreign = signature(b, 0, 1);
         vm.expectRevert(MockVerifier.FalseSingle.selector);
-        network.reportConflict(a, b, 0, 0, first, foreign);
+        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, foreign));
         vm.expectRevert(MockVerifier.FalseSingle.selector);
-        network.reportConflict(a, b, 0, 1, first, second);
+        network.reportConflict(attested(0, 1, a, first), attested(0, 1, b, second));
         assertTrue(!network.isSlashed(operator(0), "id"), "no mark");
     }
 
-    function test_signatures_of_different_epochs_are_no_proof() external {
+    /// A signature for one epoch does not pass for one of another.
+    function test_a_signature_counts_for_its_epoch_alone() external {
         enter(1);
         network.snapshot();
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
         bytes memory first = signature(a, 0, 0);
         bytes memory second = signature(b, 1, 0);
         vm.expectRevert(MockVerifier.FalseSingle.selector);
-        network.reportConflict(a, b, 0, 0, first, second);
+        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, second));
+    }
+
+    /// The chain held one snapshot, an attester signed, and then the chain was reorganised. Each branch has a snapshot
+    /// of its own, and what was signed in the other branch proves nothing.
+    function test_finding_reorganised_snapshot_slashes_nobody() external {
+        enter(1);
+        uint256 fork = vm.snapshotState();
+        for (uint256 way = 0; way < 4; ++way) {
+            vm.prevrandao(bytes32(uint256(1)));
+            network.snapshot();
+            ITaskNetwork.Task memory before = ITaskNetwork.Task("id", 0, "one", true);
+            bytes memory first = signature(before, 1, 0);
+            bytes20 id = network.snapshotOf(1).id;
+            vm.revertToState(fork);
+            // The other branch has another beacon; another weight; another key at an index; or another owner of a key.
+            vm.prevrandao(bytes32(uint256(way == 0 ? 2 : 1)));
+            if (way == 1) _addStake(1, UNIT);
+            if (way == 2) rotate(1, 77);
+            if (way == 3) join(9, LEAST);
+            network.snapshot();
+            assertTrue(network.snapshotOf(1).id != id, "another snapshot");
+            ITaskNetwork.Task memory later = ITaskNetwork.Task("id", 1, "two", true);
+            bytes memory second = signature(later, 1, 0);
+            vm.expectRevert(MockVerifier.FalseSingle.selector);
+            network.reportConflict(attested(1, 0, before, first), attested(1, 0, later, second));
+            vm.expectRevert(MockVerifier.FalseSingle.selector);
+            network.reportConflict(attested(1, 0, later, second), attested(1, 0, before, first));
+            vm.revertToState(fork);
+            fork = vm.snapshotState();
+        }
+        // Without a reorganisation both signatures count.
+        network.snapshot();
+        report("id", 1, 0, 0);
+    }
+
+    /// Two operators join in one order, and then in the other. Beacon and weights are the same, but each index has
+    /// another key.
+    function test_the_order_of_registrations_makes_another_snapshot() external {
+        enter(1);
+        uint256 fork = vm.snapshotState();
+        join(8, LEAST);
+        join(9, LEAST);
+        network.snapshot();
+        bytes20 id = network.snapshotOf(1).id;
+        vm.revertToState(fork);
+        fork = vm.snapshotState();
+        join(9, LEAST);
+        join(8, LEAST);
+        network.snapshot();
+        assertTrue(network.snapshotOf(1).id != id, "another order");
+        vm.revertToState(fork);
+        join(8, LEAST);
+        join(9, LEAST);
+        network.snapshot();
+        assertEq(bytes32(network.snapshotOf(1).id), bytes32(id), "the same order");
+    }
+
+    function test_finding_a_conflict_over_two_epochs_slashes() external {
+        enter(1);
+        network.snapshot();
+        ITaskNetwork.Task memory a = ITaskNetwork.Task("id", 0, "yes", true);
+        ITaskNetwork.Task memory b = ITaskNetwork.Task("id", 2, "no", true);
+        ITaskNetwork.Task memory c = ITaskNetwork.Task("id", 2, "yes", false);
+        uint256 state = vm.snapshotState();
+        _report(attested(0, 0, a, signature(a, 0, 0)), attested(1, 0, b, signature(b, 1, 0)));
+        assertEq(network.stakeOf(operator(0)), 80e18, "another result");
+        vm.revertToState(state);
+        _report(attested(1, 0, c, signature(c, 1, 0)), attested(0, 0, a, signature(a, 0, 0)));
+        assertEq(network.stakeOf(operator(0)), 80e18, "another verdict");
+    }
+
+    /// A key that was replaced and the key that replaced it are both the operator's.
+    function test_a_conflict_over_two_keys_of_one_operator_slashes() external {
+        enter(1);
+        uint256 index = rotate(0, 100);
+        network.snapshot();
+        (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
+        bytes memory first = signature(a, 0, 0);
+        bytes memory foreign = signature(b, 1, 1);
+        vm.expectRevert(ITaskNetwork.NotConflicting.selector);
+        network.reportConflict(attested(0, 0, a, first), attested(1, 1, b, foreign));
+        _report(attested(0, 0, a, first), attested(1, index, b, signature(b, 1, 100)));
+        assertEq(network.stakeOf(operator(0)), 80e18, "slashed");
+    }
+
+    /// An attester that follows the rule signs an id in several epochs, each time for the performer of the epoch. No
+    /// two of its signatures are a conflict.
+    function test_honest_signing_over_epochs_is_no_conflict(bytes32 id, bytes32 result, bool approved, bytes32 beacon)
+        external
+    {
+        enter(1);
+        vm.prevrandao(beacon);
+        network.snapshot();
+        enter(2);
+        network.snapshot();
+        ITaskNetwork.Attestation[3] memory signed;
+        for (uint256 epoch = 0; epoch < 3; ++epoch) {
+            ITaskNetwork.Task memory task = ITaskNetwork.Task(id, network.performerOf(epoch, id), result, approved);
+            signed[epoch] = attested(epoch, 1, task, signature(task, epoch, 1));
+        }
+        for (uint256 i = 0; i < 9; ++i) {
+            vm.expectRevert(ITaskNetwork.NotConflicting.selector);
+            network.reportConflict(signed[i / 3], signed[i % 3]);
+        }
+    }
+
+    /// Any other change of a task is a conflict if one key signs both, in one epoch or in two.
+    function test_any_other_change_is_a_conflict(uint256 seed) external {
+        enter(1);
+        network.snapshot();
+        ITaskNetwork.Task memory a = ITaskNetwork.Task("id", 1, "result", true);
+        ITaskNetwork.Task memory b = ITaskNetwork.Task("id", 1, "result", true);
+        uint256 change = seed % 3;
+        uint256 epoch = seed / 3 % 2;
+        if (change == 0) b.result = keccak256(abi.encode(seed));
+        if (change == 1) b.approved = false;
+        if (change == 2) b.performer = 2;
+        bytes memory first = signature(a, 0, 0);
+        bytes memory second = signature(b, epoch, 0);
+        bool honest = change == 2 && epoch == 1;
+        if (honest) vm.expectRevert(ITaskNetwork.NotConflicting.selector);
+        network.reportConflict(attested(0, 0, a, first), attested(epoch, 0, b, second));
+        assertEq(network.stakeOf(operator(0)), honest ? 100e18 : 80e18, "slashed unless honest");
+    }
+
+    function test_conflicts_over_two_epochs_until_the_earlier_window_ends() external {
+        enter(1);
+        network.snapshot();
+        (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
+        ITaskNetwork.Attestation memory first = attested(0, 0, a, signature(a, 0, 0));
+        ITaskNetwork.Attestation memory second = attested(1, 0, b, signature(b, 1, 0));
+        vm.warp(network.slashableUntil(0));
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.OutsideWindow.selector, 0));
+        network.reportConflict(first, second);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.OutsideWindow.selector, 0));
+        network.reportConflict(second, first);
+        vm.warp(network.slashableUntil(0) - 1);
+        network.reportConflict(second, first);
     }
 
     function test_slashed_once_an_id() external {
@@ -118,9 +304,9 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory first = signature(a, 0, 1);
         bytes memory second = signature(b, 0, 1);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("twice")));
-        network.reportConflict(a, b, 0, 1, first, second);
+        network.reportConflict(attested(0, 1, a, first), attested(0, 1, b, second));
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("twice")));
-        network.reportConflict(b, a, 0, 1, second, first);
+        network.reportConflict(attested(0, 1, b, second), attested(0, 1, a, first));
         report("another", 0, 1, 1);
         assertEq(network.stakeOf(operator(1)), 64e18, "twice a fifth");
     }
@@ -128,7 +314,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
     function test_a_key_of_nobody_is_no_proof() external {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.UnknownKey.selector, 9));
-        network.reportConflict(a, b, 0, 9, "", "");
+        network.reportConflict(attested(0, 9, a, ""), attested(0, 9, b, ""));
     }
 
     function test_a_key_rotated_away_answers_for_its_owner() external {
@@ -229,8 +415,26 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory first = signature(a, 0, 0);
         bytes memory second = signature(b, 0, 0);
         vm.prank(operator(0));
-        network.reportConflict(a, b, 0, 0, first, second);
+        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, second));
         assertEq(network.stakeOf(operator(0)) + token.balanceOf(operator(0)), 82e18, "less than before");
+    }
+
+    function _report(ITaskNetwork.Attestation memory first, ITaskNetwork.Attestation memory second) private {
+        network.reportConflict(first, second);
+    }
+
+    function _addStake(uint256 i, uint256 amount) private {
+        approve(operator(i), amount);
+        vm.prank(operator(i));
+        network.addStake(amount);
+    }
+
+    /// Operator 3 registers again, with a new key.
+    function comeBack(uint256 name) external {
+        bytes memory key = keyNamed(1_000 + name);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(3), key));
+        vm.prank(operator(3));
+        network.register(key, proof, LEAST);
     }
 
     /// An external function, so that `expectRevert` meets one call and not the views that make the proofs.

@@ -52,14 +52,73 @@ contract TaskNetworkStakesTest is NetworkRig {
         network.register(keyNamed(0), proof, LEAST - 1);
     }
 
-    function test_register_when_seats_are_full_reverts() external {
+    /// All seats hold the minimum. A tenth more takes one of them, and one unit less does not.
+    function test_register_when_seats_are_full_needs_a_tenth_more() external {
         for (uint256 i = 0; i < 20; ++i) {
             join(i, LEAST);
         }
-        approve(operator(20), LEAST);
-        vm.expectRevert(ITaskNetwork.SeatsFull.selector);
+        uint256 needed = 11e18;
+        approve(operator(20), needed - 1);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(20), keyNamed(20)));
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.SeatsFull.selector, needed));
         vm.prank(operator(20));
-        network.register(keyNamed(20), "", LEAST);
+        network.register(keyNamed(20), proof, needed - 1);
+        join(20, needed);
+        assertEq(network.operatorCount(), 20, "as many as before");
+        assertEq(network.stakeOf(operator(20)), needed, "in");
+        assertEq(network.stakeOf(operator(0)), 0, "out");
+    }
+
+    function test_finding_seats_of_the_minimum_are_outbid() external {
+        for (uint256 i = 0; i < 20; ++i) {
+            join(i, i == 13 ? LEAST : 30e18 + i);
+        }
+        network.snapshot();
+        join(20, 40e18);
+        assertEq(network.stakeOf(operator(13)), 0, "evicted");
+        (uint256 amount, uint256 payableAt) = network.pendingOf(operator(13));
+        assertEq(amount, LEAST, "its stake waits");
+        assertEq(payableAt, GENESIS + DELAY, "for the whole delay");
+        // It answers for what it signed, and it signed with its weight of the epoch.
+        assertEq(verifier.weightsOf(0)[13], 10, "weight");
+        report("id", 0, 13, 13);
+        (amount,) = network.pendingOf(operator(13));
+        assertEq(amount, 8e18, "slashed while it waits");
+        // The next lightest is operator 0. It can take a seat back for a tenth more than the lightest seat holds.
+        join(21, 33e18);
+        assertEq(network.stakeOf(operator(0)), 0, "the next lightest");
+        approve(operator(13), 34e18);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(13), keyNamed(99)));
+        vm.prank(operator(13));
+        assertEq(network.register(keyNamed(99), proof, 34e18), 22, "back with a new key");
+        assertEq(network.stakeOf(operator(1)), 0, "in place of the lightest");
+    }
+
+    /// Whatever the stakes, a newcomer takes the place of a lightest seat or of nobody.
+    function test_nobody_but_the_lightest_is_evicted(uint256 seed, uint256 offer) external {
+        uint256 least = type(uint256).max;
+        for (uint256 i = 0; i < 20; ++i) {
+            uint256 stake = LEAST + uint256(keccak256(abi.encode(seed, i))) % 7 * 1e18 + seed % 3;
+            join(i, stake);
+            if (stake < least) least = stake;
+        }
+        uint256 needed = (least * 11 + 9) / 10;
+        offer = bound(offer, LEAST, 2 * needed);
+        approve(operator(20), offer);
+        bytes memory proof = abi.encode(MockProofs.possession(operator(20), keyNamed(20)));
+        if (offer < needed) vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.SeatsFull.selector, needed));
+        vm.prank(operator(20));
+        network.register(keyNamed(20), proof, offer);
+        uint256 evicted = 0;
+        for (uint256 i = 0; i < 20; ++i) {
+            (uint256 pending,) = network.pendingOf(operator(i));
+            if (pending == 0) continue;
+            ++evicted;
+            assertEq(pending, least, "a lightest one");
+            assertEq(network.stakeOf(operator(i)), 0, "has no seat");
+        }
+        assertEq(evicted, offer < needed ? 0 : 1, "one or nobody");
+        assertEq(network.operatorCount(), 20, "seats");
     }
 
     function test_an_index_of_another_operator_is_refused() external {
@@ -74,9 +133,9 @@ contract TaskNetworkStakesTest is NetworkRig {
 
     /// Someone who joins and leaves without end cannot make snapshots too expensive: the table is full before that.
     function test_trap_a_table_that_grows_without_end() external {
-        verifier.forceIndex(network.MAXIMUM_KEYS() - 1);
+        verifier.forceIndex(network.maximumKeys() - 1);
         join(0, LEAST);
-        assertEq(network.keyCount(), network.MAXIMUM_KEYS(), "full");
+        assertEq(network.keyCount(), network.maximumKeys(), "full");
         approve(operator(1), LEAST);
         vm.expectRevert(ITaskNetwork.TableFull.selector);
         vm.prank(operator(1));
@@ -273,7 +332,7 @@ contract TaskNetworkStakesTest is NetworkRig {
         vm.expectRevert(Pausable.EnforcedPause.selector);
         network.rotateKey("", "");
         vm.expectRevert(Pausable.EnforcedPause.selector);
-        network.submitTasks(tasks, 0, "");
+        network.submitTasks(0, tasks, "");
         network.requestWithdrawal(10e18);
         network.deregister();
         vm.stopPrank();
@@ -290,12 +349,10 @@ contract TaskNetworkStakesTest is NetworkRig {
         submit(task, 0, 1);
         vm.prank(ADMIN);
         network.pause();
-        network.claimPerformances(0, one(task));
         enter(2);
         network.snapshot();
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap(1);
-        assertEq(network.claimAttestations(0, 0, signers), ATTESTERS, "claimed");
+        tally(0, one(task), masks(1));
+        assertEq(claim(0, 0), ATTESTERS + PERFORMER, "claimed");
         assertTrue(report("conflict", 0, 0, 0) != 0, "reported");
         vm.prank(ADMIN);
         network.unpause();

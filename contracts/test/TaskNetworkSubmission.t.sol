@@ -28,14 +28,14 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task memory task = taskFor(0, "task");
         assertTrue(!network.isSettled("task"), "before");
         submit(task, 0, 7);
-        assertTrue(network.isSettled("task") && network.isSettledAs(task, 0), "after");
-        assertTrue(!network.isSettledAs(task, 1), "another epoch");
+        assertTrue(network.isSettled("task") && network.isSettledAs(0, task), "after");
+        assertTrue(!network.isSettledAs(1, task), "another epoch");
         task.result = "other";
-        assertTrue(!network.isSettledAs(task, 0), "another result");
+        assertTrue(!network.isSettledAs(0, task), "another result");
     }
 
     function test_isSettledAs_is_false_for_what_is_not_settled() external view {
-        assertTrue(!network.isSettledAs(ITaskNetwork.Task("none", 0, 0, true), 0), "none");
+        assertTrue(!network.isSettledAs(0, ITaskNetwork.Task("none", 0, 0, true)), "none");
     }
 
     function test_several_tasks_in_one_verification() external {
@@ -43,7 +43,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         for (uint256 i = 0; i < 5; ++i) {
             tasks[i] = taskFor(0, bytes32(i));
         }
-        network.submitTasks(tasks, 0, quorumOf(tasks, 0, 7));
+        network.submitTasks(0, tasks, quorumOf(tasks, 0, 7));
         for (uint256 i = 0; i < 5; ++i) {
             assertTrue(network.isSettled(bytes32(i)), "each");
         }
@@ -51,7 +51,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
 
     function test_no_tasks_reverts() external {
         vm.expectRevert(ITaskNetwork.NoTasks.selector);
-        network.submitTasks(new ITaskNetwork.Task[](0), 0, "");
+        network.submitTasks(0, new ITaskNetwork.Task[](0), "");
     }
 
     /// Exactly two thirds of the weight is not enough.
@@ -59,7 +59,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 3);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 60, 60));
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         assertTrue(!network.isSettled("task"), "nothing kept");
     }
 
@@ -67,7 +67,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 0);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 0, 60));
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_false_quorum_reverts() external {
@@ -75,29 +75,34 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         bytes memory quorum = quorumOf(tasks, 0, 7);
         tasks[0].result = "forged";
         vm.expectRevert(MockVerifier.FalseQuorum.selector);
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_each_field_is_signed() external {
         ITaskNetwork.Task memory task = taskFor(0, "task");
-        bytes32 digest = network.taskDigest(task, 0);
-        assertTrue(digest != network.taskDigest(task, 1), "epoch");
+        bytes32 digest = network.taskDigest(0, task);
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotSnapshotted.selector, 1));
+        network.taskDigest(1, task);
+        enter(1);
+        network.snapshot();
+        assertTrue(network.snapshotOf(0).id == network.snapshotOf(1).id, "one beacon, the same weights and keys");
+        assertTrue(digest != network.taskDigest(1, task), "epoch");
         ITaskNetwork.Task memory other = ITaskNetwork.Task("other", task.performer, task.result, true);
-        assertTrue(digest != network.taskDigest(other, 0), "id");
+        assertTrue(digest != network.taskDigest(0, other), "id");
         other = ITaskNetwork.Task("task", task.performer + 1, task.result, true);
-        assertTrue(digest != network.taskDigest(other, 0), "performer");
+        assertTrue(digest != network.taskDigest(0, other), "performer");
         other = ITaskNetwork.Task("task", task.performer, "other", true);
-        assertTrue(digest != network.taskDigest(other, 0), "result");
+        assertTrue(digest != network.taskDigest(0, other), "result");
         other = ITaskNetwork.Task("task", task.performer, task.result, false);
-        assertTrue(digest != network.taskDigest(other, 0), "approved");
+        assertTrue(digest != network.taskDigest(0, other), "approved");
     }
 
     function test_replay_of_a_submission_reverts() external {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         bytes memory quorum = quorumOf(tasks, 0, 7);
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, bytes32("task")));
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_an_id_twice_in_one_submission_reverts() external {
@@ -106,7 +111,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         tasks[1] = taskFor(0, "task");
         bytes memory quorum = quorumOf(tasks, 0, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, bytes32("task")));
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_an_id_settles_once_over_epochs() external {
@@ -116,7 +121,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task[] memory tasks = one(taskFor(1, "task"));
         bytes memory quorum = quorumOf(tasks, 1, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, bytes32("task")));
-        network.submitTasks(tasks, 1, quorum);
+        network.submitTasks(1, tasks, quorum);
     }
 
     function test_replay_in_another_epoch_reverts() external {
@@ -125,7 +130,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         enter(1);
         network.snapshot();
         vm.expectRevert(MockVerifier.FalseQuorum.selector);
-        network.submitTasks(tasks, 1, quorum);
+        network.submitTasks(1, tasks, quorum);
     }
 
     function test_replay_on_another_chain_reverts() external {
@@ -133,7 +138,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         bytes memory quorum = quorumOf(tasks, 0, 7);
         vm.chainId(424242);
         vm.expectRevert(MockVerifier.FalseQuorum.selector);
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_replay_at_another_contract_reverts() external {
@@ -145,7 +150,7 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         }
         network.snapshot();
         vm.expectRevert(MockVerifier.FalseQuorum.selector);
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_an_epoch_settles_until_the_end_of_the_next() external {
@@ -158,17 +163,16 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         submit(last, 0, 7);
         vm.warp(GENESIS + 2 * EPOCH);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.EpochClosed.selector, 0));
-        network.submitTasks(late, 0, quorum);
+        network.submitTasks(0, late, quorum);
     }
 
     function test_future_epoch_and_epoch_without_snapshot_revert() external {
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
-        bytes memory quorum = quorumOf(tasks, 1, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.EpochClosed.selector, 1));
-        network.submitTasks(tasks, 1, quorum);
+        network.submitTasks(1, tasks, "");
         enter(1);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotSnapshotted.selector, 1));
-        network.submitTasks(tasks, 1, quorum);
+        network.submitTasks(1, tasks, "");
     }
 
     /// A key that was replaced still signs for the epoch in which it was weighed.
@@ -181,6 +185,6 @@ contract TaskNetworkSubmissionTest is NetworkRig {
         ITaskNetwork.Task[] memory tasks = one(taskFor(1, "task"));
         bytes memory quorum = quorumOf(tasks, 1, 7);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 60, 60));
-        network.submitTasks(tasks, 1, quorum);
+        network.submitTasks(1, tasks, quorum);
     }
 }

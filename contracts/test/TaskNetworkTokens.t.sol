@@ -87,14 +87,13 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
     function test_claims_cannot_be_entered_by_claims() external {
         ITaskNetwork.Task memory task = taskFor(0, "task");
         submit(task, 0, 3);
-        _arm(abi.encodeCall(network.claimPerformances, (0, one(task))));
-        network.claimPerformances(0, one(task));
-        _refused();
         enter(2);
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap(3);
-        _arm(abi.encodeCall(network.claimAttestations, (0, 1, signers)));
-        network.claimAttestations(0, 0, signers);
+        tally(0, one(task), masks(3));
+        _arm(abi.encodeCall(network.claim, (1, shareOf(0, 1))));
+        claim(0, 0);
+        _refused();
+        _arm(abi.encodeCall(network.tally, (0, _noTasks, masks(3), _earned[0])));
+        claim(0, 1);
         _refused();
         assertEq(token.balanceOf(address(network)), liabilities(2), "balanced");
     }
@@ -102,7 +101,7 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
     function test_report_cannot_be_entered_by_submission_nor_snapshot() external {
         enter(1);
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
-        _arm(abi.encodeCall(network.submitTasks, (tasks, 0, quorumOf(tasks, 0, 3))));
+        _arm(abi.encodeCall(network.submitTasks, (0, tasks, quorumOf(tasks, 0, 3))));
         report("id", 0, 0, 0);
         _refused();
         _arm(abi.encodeCall(network.snapshot, ()));

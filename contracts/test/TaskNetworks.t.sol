@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {QuorumBytes} from "../src/QuorumBytes.sol";
+import {Ring} from "../src/Ring.sol";
 import {Test, vm} from "./Test.sol";
 import {Members} from "./Members.sol";
 import {NetworkFixture} from "./NetworkFixture.sol";
@@ -15,6 +17,7 @@ import {Bn254G2} from "../src/libraries/Bn254G2.sol";
 import {Quorums} from "../src/Quorums.sol";
 import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Verifier} from "../src/Verifier.sol";
+import {Weights} from "../src/Weights.sol";
 import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
 
 /// @notice The network with real keys, signatures and pages. Only the token is a mock. Operator i stakes 20 + i units,
@@ -30,6 +33,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     uint256[] internal _secrets;
     bytes[] internal _keys;
     uint256[] internal _keyPages;
+    uint256 private _paged;
     mapping(uint256 epoch => uint256[]) internal _weightPages;
     uint256[] private _noPages;
     string internal _record;
@@ -63,7 +67,12 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         for (uint256 i = 0; i < operators; ++i) {
             _join(i, _fresh(), (20 + i) * UNIT);
         }
-        _verifier.compact(operators - 2);
+        bytes memory tail;
+        for (uint256 i = 0; i < operators - 2; ++i) {
+            tail = abi.encodePacked(tail, _keys[i]);
+        }
+        _verifier.compact(0, operators - 2, _noPages, tail);
+        _paged = operators - 2;
         _keyPages = [_verifier.extent().pages];
         _snapshot();
     }
@@ -103,21 +112,22 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
     }
 
     /// @notice The proof in a report that the key at an index signed a task. `page` is the nonce of the page that holds
-    /// the key, or 0.
-    function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 secret, uint256 page)
+    /// the key; or 0, and then the proof holds the key.
+    function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 index, uint256 page)
         internal
         view
         returns (bytes memory)
     {
-        return abi.encodePacked(uint32(page), proofBy(secret, digestsOf(one(task), epoch)));
+        bytes memory proof = proofBy(_secrets[index], digestsOf(one(task), epoch));
+        return abi.encodePacked(uint32(page), page == 0 ? _keys[index] : bytes(""), proof);
     }
 
     function _report(bytes32 id, uint256 index, uint256 page) internal returns (uint256 bounty) {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
-        bytes memory first = _single(a, 0, _secrets[index], page);
-        bytes memory second = _single(b, 0, _secrets[index], page);
+        bytes memory first = _single(a, 0, index, page);
+        bytes memory second = _single(b, 0, index, page);
         vm.prank(REPORTER);
-        bounty = network.reportConflict(a, b, 0, index, first, second);
+        bounty = network.reportConflict(attested(0, index, a, first), attested(0, index, b, second));
         _snapshotGas();
     }
 
@@ -148,12 +158,19 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         returns (bytes memory)
     {
         bool same = keccak256(base.signers) == keccak256(signers);
+        Members.Passed memory passed;
+        for (uint256 i = _paged; i < _keys.length; ++i) {
+            if (Members.contains(base.signers, i) == Members.contains(signers, i)) continue;
+            ++passed.keys;
+            passed.keyBytes = abi.encodePacked(passed.keyBytes, _keys[i]);
+        }
         return Members.pack(
             base,
             store,
             same ? _noPages : _keyPages,
             // In epoch 0 no base was weighed.
             same && base.epoch == epoch && epoch != 0 ? _noPages : _weightPages[epoch],
+            passed,
             signers,
             abi.encodePacked(hintOf(base, signers, _keys), proof)
         );
@@ -177,10 +194,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         uint256 mask
     ) internal returns (Members.Base memory result) {
         bytes memory quorum = _quorum(base, store, tasks, epoch, mask);
-        network.submitTasks(tasks, epoch, quorum);
+        network.submitTasks(epoch, tasks, quorum);
         _snapshotGas();
         for (uint256 i = 0; i < tasks.length; ++i) {
-            assertTrue(network.isSettledAs(tasks[i], epoch), "settled");
+            assertTrue(network.isSettledAs(epoch, tasks[i]), "settled");
         }
         result =
             Members.Base(store, uint32(epoch), uint96(_weightOf(mask, epoch)), keyOf(_secretOf(mask)), bitmap(mask));
@@ -202,7 +219,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function _refuse(ITaskNetwork.Task[] memory tasks, uint256 epoch, bytes memory quorum, bytes memory why) internal {
         vm.expectRevert(why);
-        network.submitTasks(tasks, epoch, quorum);
+        network.submitTasks(epoch, tasks, quorum);
     }
 
     function _snapshotGas() private {
@@ -274,44 +291,38 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(token.balanceOf(address(network)), liabilities(N), "conserved");
     }
 
-    /// @dev Every signer claims from every record of epoch 0 of the life, in an arbitrary order.
+    /// @dev All records and performances of epoch 0 of the life are tallied in two steps, and everybody claims.
     function _claimAll() private {
-        uint256[3] memory masks = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
+        uint256[3] memory quorums = [ALL, ALL ^ 1 << 3, ALL ^ 1 << 2 ^ 1 << 11];
         uint256[3] memory tasks = [uint256(2), 5, 3];
+        uint256[N] memory fair;
         enter(2);
-        for (uint256 j = 0; j < masks.length; ++j) {
-            assertEq(network.recordOf(0, bitmap(masks[j])).amount, tasks[j] * ATTESTERS, "a record");
-            uint256 paid = 0;
-            for (uint256 k = 0; k < N; ++k) {
-                uint256 i = (7 * k + 5) % N;
-                bytes[] memory signers = new bytes[](1);
-                signers[0] = bitmap(masks[j]);
-                if (masks[j] >> i & 1 == 0) {
-                    vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotASigner.selector, i));
-                    network.claimAttestations(0, i, signers);
-                    continue;
-                }
-                uint256 balance = token.balanceOf(operator(i));
-                uint256 share = network.claimAttestations(0, i, signers);
-                assertEq(token.balanceOf(operator(i)), balance + share, "to the owner of the key");
-                uint256 fair = tasks[j] * ATTESTERS * (20 + i) / _weightOf(masks[j], 0);
-                assertTrue(share <= fair + N && share + N >= fair, "by weight");
-                paid += share;
+        bytes[] memory signers = new bytes[](2);
+        for (uint256 j = 0; j < quorums.length; ++j) {
+            assertEq(network.recordOf(0, bitmap(quorums[j])).amount, tasks[j] * ATTESTERS, "a record");
+            if (j != 0) signers[j - 1] = bitmap(quorums[j]);
+            for (uint256 i = 0; i < N; ++i) {
+                if (quorums[j] >> i & 1 == 1) fair[i] += tasks[j] * ATTESTERS * (20 + i) / _weightOf(quorums[j], 0);
             }
-            assertEq(paid, tasks[j] * ATTESTERS, "all of it");
         }
         ITaskNetwork.Task[] memory performed = _tasks(0, 3, "the same");
-        address first = network.ownerOfKey(performed[0].performer);
-        uint256 before = token.balanceOf(first);
-        network.claimPerformances(0, performed);
-        assertTrue(token.balanceOf(first) >= before + PERFORMER, "a performer");
+        for (uint256 k = 0; k < performed.length; ++k) {
+            fair[performed[k].performer] += PERFORMER;
+        }
+        tallyMask(0, quorums[0]);
+        tally(0, performed, signers);
+        for (uint256 i = 0; i < N; ++i) {
+            uint256 balance = token.balanceOf(operator(i));
+            assertEq(claim(0, i), fair[i], "by weight");
+            assertEq(token.balanceOf(operator(i)), balance + fair[i], "to the owner of the key");
+        }
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingOwed.selector, performed[0].id));
-        network.claimPerformances(0, performed);
+        network.tally(0, performed, _noSigners, _earned[0]);
     }
 
     /// The weights that elect are those in the pages: the stakes, in units.
     function test_election_by_real_weights() external view {
-        bytes32 beacon = network.beaconOf(0);
+        bytes32 beacon = network.snapshotOf(0).beacon;
         for (uint256 t = 0; t < 40; ++t) {
             uint256 point = uint256(keccak256(abi.encode(beacon, bytes32(t)))) % 306;
             uint256 expected = 0;
@@ -334,11 +345,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
             abi.encodeWithSelector(ITaskNetwork.QuorumTooLight.selector, 20 + 21 + 22 + 23 + 24 + 25 + 26 + 27, 204);
         _refuse(tasks, 0, _quorum(Members.empty(), NONE, tasks, 0, few), why);
         enter(2);
-        bytes[] memory signers = new bytes[](1);
-        signers[0] = bitmap(mask);
-        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotASigner.selector, index));
-        network.claimAttestations(0, index, signers);
-        network.claimAttestations(0, 0, signers);
+        tallyMask(0, mask);
+        assertEq(_earned[0].length, index, "the young key has no share");
+        assertEq(claim(0, 0), uint256(ATTESTERS) * 20 / 306, "the others share it");
     }
 
     // Traps.
@@ -355,10 +364,10 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         tasks[1].result = "forged";
         vm.expectRevert();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         assertTrue(!network.isSettled(tasks[0].id), "nothing settled");
         tasks = _tasks(0, 2, "false");
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_trap_replay() external {
@@ -366,7 +375,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes32[] memory digests = digestsOf(tasks, 0);
         bytes memory quorum = _quorum(Members.empty(), NONE, tasks, 0, ALL);
         uint256 state = vm.snapshotState();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
         _refuse(tasks, 0, quorum, abi.encodeWithSelector(ITaskNetwork.AlreadySettled.selector, tasks[0].id));
         // If the tasks had not settled, the signature would be false in another epoch and on another chain.
         vm.revertToState(state);
@@ -374,13 +383,13 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshot();
         bytes memory later = _pack(Members.empty(), NONE, 1, bitmap(ALL), proofBy(_secretOf(ALL), digests));
         vm.expectRevert();
-        network.submitTasks(tasks, 1, later);
+        network.submitTasks(1, tasks, later);
         later = _pack(Members.empty(), NONE, 1, bitmap(ALL), proofBy(_secretOf(ALL), digestsOf(tasks, 1)));
-        network.submitTasks(tasks, 1, later);
+        network.submitTasks(1, tasks, later);
         vm.revertToState(state);
         vm.chainId(424242);
         vm.expectRevert();
-        network.submitTasks(tasks, 0, quorum);
+        network.submitTasks(0, tasks, quorum);
     }
 
     function test_trap_quorum_too_light() external {
@@ -398,9 +407,9 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         bytes memory proof = proofBy(_secretOf(ALL), digestsOf(tasks, 0));
         bytes memory quorum =
             Members.pack(Members.empty(), NONE, _keyPages, _weightPages[0], "", abi.encodePacked(proof, proof));
-        _refuse(tasks, 0, quorum, abi.encodeWithSelector(Quorums.EmptyQuorum.selector));
+        _refuse(tasks, 0, quorum, abi.encodeWithSelector(QuorumBytes.EmptyQuorum.selector));
         quorum = _pack(Members.empty(), NONE, 0, abi.encodePacked(bitmap(ALL), hex"00"), proof);
-        _refuse(tasks, 0, quorum, abi.encodeWithSelector(Quorums.BitmapNotShortest.selector));
+        _refuse(tasks, 0, quorum, abi.encodeWithSelector(QuorumBytes.BitmapNotShortest.selector));
     }
 
     /// The keys a and -a add up to the identity, under which everyone can sign.
@@ -473,7 +482,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         vm.prank(ADMIN);
         network.pin(1, 2);
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "over it");
-        bytes memory why = abi.encodeWithSelector(Quorums.SlotPinned.selector, 1);
+        bytes memory why = abi.encodeWithSelector(Ring.SlotPinned.selector, 1);
         _refuse(tasks, 0, _quorum(full, 1, tasks, 0, ALL ^ 1), why);
         _submit(full, 2, tasks, 0, ALL ^ 1);
         full.slot = 1;
@@ -486,7 +495,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         enter(1);
         _snapshot();
         ITaskNetwork.Task[] memory tasks = _tasks(1, 1, "next");
-        bytes memory why = abi.encodeWithSelector(Quorums.NotThisBase.selector, 2);
+        bytes memory why = abi.encodeWithSelector(Ring.NotThisBase.selector, 2);
         base.epoch = 1;
         _refuse(tasks, 1, _quorum(base, NONE, tasks, 1, ALL), why);
         (base.epoch, base.weight) = (0, base.weight + 1);
@@ -499,7 +508,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _snapshot();
         ITaskNetwork.Task[] memory tasks = _tasks(1, 1, "pages");
         _weightPages[1] = _weightPages[0];
-        bytes memory why = abi.encodeWithSelector(KeyTable.NoWeight.selector, 1, 0);
+        bytes memory why = abi.encodeWithSelector(Weights.NoWeight.selector, 1, 0);
         _refuse(tasks, 1, _quorum(Members.empty(), NONE, tasks, 1, ALL), why);
     }
 
@@ -522,32 +531,32 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
     function test_trap_false_evidence() external {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("framed");
-        bytes memory first = _single(a, 0, _secrets[4], _keyPages[0]);
-        bytes memory second = _single(b, 0, _secrets[5], _keyPages[0]);
+        bytes memory first = _single(a, 0, 4, _keyPages[0]);
+        bytes memory second = _single(b, 0, 5, _keyPages[0]);
         vm.expectRevert(_falseSignature());
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
         vm.expectRevert(_falseSignature());
-        network.reportConflict(b, a, 0, 4, second, first);
-        // The page does not hold the key, or no page is named and storage does not hold it.
-        second = _single(b, 0, _secrets[4], 0);
+        network.reportConflict(attested(0, 4, b, second), attested(0, 4, a, first));
+        // No page is named, and the key that is passed is another one.
+        second = abi.encodePacked(uint32(0), _keys[5], proofBy(_secrets[4], digestsOf(one(b), 0)));
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 4));
-        network.reportConflict(a, b, 0, 4, first, second);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
         assertTrue(!network.isSlashed(operator(4), "framed"), "no mark");
-        second = _single(b, 0, _secrets[4], _keyPages[0]);
-        network.reportConflict(a, b, 0, 4, first, second);
+        second = _single(b, 0, 4, _keyPages[0]);
+        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
     }
 
     function test_pin_of_nothing_and_beyond() external {
         _submit(Members.empty(), 2, _tasks(0, 1, "full"), 0, ALL);
         vm.startPrank(ADMIN);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 9));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 9));
         network.pin(1, 9);
         // In a verifier, slot 0 belongs to the ring like any other slot. No slot above the pinned ones can be pinned.
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 2));
         network.pin(0, 2);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 2));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 2));
         network.pin(2, 2);
-        vm.expectRevert(abi.encodeWithSelector(Quorums.NotThisBase.selector, 0));
+        vm.expectRevert(abi.encodeWithSelector(Ring.NotThisBase.selector, 0));
         network.pin(1, 0);
         network.pin(1, 2);
         vm.stopPrank();
@@ -589,7 +598,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
 
 contract TaskNetworkBn254G2Test is TaskNetworksTest, Bn254G2Signing {
     function _newVerifier(address network) internal override returns (Verifier) {
-        return new VerifierBn254G2(network, 2, 1);
+        return new VerifierBn254G2(network, 1);
     }
 
     function _name() internal pure override returns (string memory) {
@@ -607,7 +616,7 @@ contract TaskNetworkBn254G2Test is TaskNetworksTest, Bn254G2Signing {
 
 contract TaskNetworkBn254G1Test is TaskNetworksTest, Bn254G1Signing {
     function _newVerifier(address network) internal override returns (Verifier) {
-        return new VerifierBn254G1(network, 2, 1);
+        return new VerifierBn254G1(network, 1);
     }
 
     function _name() internal pure override returns (string memory) {
@@ -625,7 +634,7 @@ contract TaskNetworkBn254G1Test is TaskNetworksTest, Bn254G1Signing {
 
 contract TaskNetworkBls12381G2Test is TaskNetworksTest, Bls12381G2Signing {
     function _newVerifier(address network) internal override returns (Verifier) {
-        return new VerifierBls12381G2(network, 2, 1);
+        return new VerifierBls12381G2(network, 1);
     }
 
     function _name() internal pure override returns (string memory) {
@@ -644,10 +653,10 @@ contract TaskNetworkBls12381G2Test is TaskNetworksTest, Bls12381G2Signing {
 /// @notice Weights are read back as they were published, however many there are.
 contract VerifierWeightsTest is Test {
     function test_weights_of_several_pages() external {
-        Verifier verifier = new VerifierBn254G1(address(this), 2, 1);
+        Verifier verifier = new VerifierBn254G1(address(this), 1);
         assertEq(verifier.weightsOf(0).length, 0, "none");
-        // Numbers around one page of 3,070 weights, and around two.
-        uint256[7] memory counts = [uint256(1), 2, 3069, 3070, 3071, 6140, 6141];
+        // Numbers around one page of 2,048 weights, and around two.
+        uint256[7] memory counts = [uint256(1), 2, 2047, 2048, 2049, 4096, 4097];
         for (uint256 epoch = 0; epoch < counts.length; ++epoch) {
             uint64[] memory weights = new uint64[](counts[epoch]);
             for (uint256 i = 0; i < weights.length; ++i) {
@@ -666,10 +675,10 @@ contract VerifierWeightsTest is Test {
     }
 
     function test_an_epoch_is_weighed_once_and_in_order() external {
-        Verifier verifier = new VerifierBn254G1(address(this), 2, 1);
+        Verifier verifier = new VerifierBn254G1(address(this), 1);
         verifier.publish(3, new uint64[](5));
         for (uint256 epoch = 2; epoch <= 3; ++epoch) {
-            vm.expectRevert(abi.encodeWithSelector(KeyTable.EpochHasWeights.selector, epoch));
+            vm.expectRevert(abi.encodeWithSelector(Verifier.EpochHasWeights.selector, epoch));
             verifier.publish(epoch, new uint64[](6));
         }
         assertEq(verifier.weightsOf(3).length, 5, "as published");

@@ -9,6 +9,14 @@ interface Vm {
         address emitter;
     }
 
+    struct Gas {
+        uint64 gasLimit;
+        uint64 gasTotalUsed;
+        uint64 gasMemoryUsed;
+        int64 gasRefunded;
+        uint64 gasRemaining;
+    }
+
     function addr(uint256 privateKey) external pure returns (address);
     function assume(bool condition) external pure;
     function chainId(uint256 newChainId) external;
@@ -18,8 +26,10 @@ interface Vm {
     function expectRevert() external;
     function expectRevert(bytes4 revertData) external;
     function expectRevert(bytes calldata revertData) external;
+    function getDeployedCode(string calldata path) external view returns (bytes memory);
     function getNonce(address account) external view returns (uint64);
     function getRecordedLogs() external returns (Log[] memory);
+    function lastCallGas() external view returns (Gas memory gas);
     function load(address target, bytes32 slot) external view returns (bytes32);
     function parseJson(string calldata json, string calldata key) external pure returns (bytes memory);
     function parseJsonBytes(string calldata json, string calldata key) external pure returns (bytes memory);
@@ -33,6 +43,7 @@ interface Vm {
     function readFile(string calldata path) external view returns (string memory);
     function recordLogs() external;
     function roll(uint256 newHeight) external;
+    function resetGasMetering() external pure;
     function revertToState(uint256 snapshotId) external returns (bool success);
     function snapshotGasLastCall(string calldata group, string calldata name) external returns (uint256 gas);
     function snapshotState() external returns (uint256 snapshotId);

@@ -32,16 +32,12 @@ fn plan_of(network: &str, arguments: &[&str], input: &str) -> Ran {
     ran(command, input)
 }
 
-/// The example's operators sign every digest of a plan.
+/// The example's operators sign the digest of a plan.
 fn sign(plan: &Value) -> String {
     let signers: Vec<u8> = plan["signers"].as_array().unwrap().iter().map(|i| i.as_u64().unwrap() as u8).collect();
-    let tasks = plan["results"].as_array().unwrap();
-    let digests = tasks.iter().map(|task| const_hex::decode_to_array(task["digest"].as_str().unwrap()).unwrap());
-    let messages: Vec<_> = digests.map(|digest| try_and_increment(&digest).point).collect();
-    let each = signers.iter().flat_map(|i| {
-        let secret = Bn254SecretKey::from_entropy(&[i + 1; 48]);
-        messages.iter().map(|message| secret.sign(message)).collect::<Vec<_>>()
-    });
+    let digest = const_hex::decode_to_array(plan["digest"].as_str().unwrap()).unwrap();
+    let message = try_and_increment(&digest).point;
+    let each = signers.iter().map(|i| Bn254SecretKey::from_entropy(&[i + 1; 48]).sign(&message));
     const_hex::encode_prefixed(each.sum::<Bn254Signature>().to_bytes())
 }
 
@@ -63,9 +59,9 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     let part = |name: &str| object["gas"][name].as_u64().unwrap();
     let parts = ["transaction", "calldata", "head", "difference", "tasks", "check", "store"].map(part);
     assert_eq!(parts.iter().sum::<u64>(), part("total"));
-    assert_eq!((&object["key_pages"], &object["keys_in_storage"]), (&json!([1]), &json!(0)));
+    assert_eq!((&object["key_pages"], &object["keys_passed"]), (&json!([1]), &json!([])));
     // The contract counts ten of twelve members. The access list has the page of keys.
-    assert_eq!((&object["weight_pages"], &object["weighing"]), (&json!([]), &json!("counted")));
+    assert_eq!((&object["weight_bytes_passed"], &object["weighing"]), (&json!(0), &json!("counted")));
     assert_eq!((&object["enough"], &object["call"]), (&json!(9), &json!("settle")));
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
     assert_eq!(object["access_list"], json!([network.contract.create(1).to_string()]));
@@ -74,7 +70,8 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     assert_eq!(object["state"], const_hex::encode_prefixed(state));
     assert_eq!(object["results"][0]["nonce"], 17);
     assert_eq!(object["results"][0]["result"], RESULT);
-    assert!(object["results"][0]["y"].as_str().unwrap().len() == 66 && object["results"][0]["counter"].is_u64());
+    assert!(object["y"].as_str().unwrap().len() == 66 && object["counter"].is_u64());
+    assert_eq!(object["deadline"], json!(null));
     assert_eq!((&object["sum"], object["slopes"].as_array().map(Vec::len)), (&json!("slopes"), Some(2)));
     assert_eq!((object["slopes"][1].as_str().unwrap().len(), object.get("inverse_of_z")), (130, None));
     assert_eq!(object["missing"], json!(["the aggregate signature: --signature HEX"]));
@@ -82,7 +79,7 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
     assert_eq!(object["store"], json!(null));
     let nothing = plan(&["--signers", "0-11", "--json"]).exits(0).object();
     assert_eq!(nothing["missing"][0], "the results: --result HEX");
-    assert_eq!((&nothing["base"], nothing.get("sum")), (&json!(0), None));
+    assert_eq!((&nothing["base"], nothing.get("sum"), nothing.get("digest")), (&json!(0), None, None));
     assert_eq!((&nothing["weighing"], &nothing["access_list"]), (&json!("counted"), &json!([])));
 }
 
@@ -91,7 +88,8 @@ fn a_plan_says_what_to_do_and_what_is_missing() {
 #[test]
 fn a_quorum_of_few_is_weighed() {
     let object = plan(&["--signers", "!0,2,4,9", "--result", RESULT, "--json"]).exits(0).object();
-    assert_eq!((&object["weighing"], &object["weight_pages"]), (&json!("from the base"), &json!([4])));
+    // Twelve weights are so few that they are passed.
+    assert_eq!((&object["weighing"], &object["weight_bytes_passed"]), (&json!("from the base"), &json!(96)));
     let text = fs::read_to_string(example("network.json")).unwrap();
     let mut network: Value = serde_json::from_str(&text).unwrap();
     network["bases"] = json!([]);
@@ -104,7 +102,7 @@ fn a_quorum_of_few_is_weighed() {
     }
     let object = plan_of("-", &[&arguments[..], &["--json"]].concat(), &network.to_string()).exits(0).object();
     assert_eq!((&object["sum"], object["inverse_of_z"].as_str().unwrap().len()), (&json!("jacobian"), 130));
-    assert_eq!((&object["weighing"], object["access_list"].as_array().unwrap().len()), (&json!("anew"), 2));
+    assert_eq!((&object["weighing"], object["access_list"].as_array().unwrap().len()), (&json!("anew"), 1));
     assert_eq!(object["newest"], format!("0x{}", "0".repeat(64)));
 }
 
@@ -127,7 +125,9 @@ fn lists_exceptions_bitmaps_and_names_of_the_option_agree() {
 
 #[test]
 fn a_signature_makes_calldata() {
-    let arguments = ["--signers", "!2,5,9", "--result", RESULT, "--result", OTHER, "--store", "3", "--json"];
+    let deadline = ["--deadline", "1900000000"];
+    let arguments = ["--signers", "!2,5,9", "--result", RESULT, "--result", OTHER, "--store", "3"];
+    let arguments = [&arguments[..], &deadline, &["--json"]].concat();
     let unsigned = plan(&arguments).exits(0).object();
     let signature = sign(&unsigned);
     let signed = plan(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
@@ -137,6 +137,7 @@ fn a_signature_makes_calldata() {
     assert_eq!(call.results.iter().map(ToString::to_string).collect::<Vec<_>>(), [RESULT, &format!("0x{OTHER}")]);
     let network: Network = serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap();
     assert_eq!((call.newest, Head::decode(call.head)), (network.newest(), network.head()));
+    assert_eq!((call.deadline, &signed["deadline"]), (1_900_000_000, &json!(1_900_000_000)));
     let quorum = Quorum::decode(network.key_group, &call.quorum).unwrap();
     assert_eq!(quorum.signers, (0..12).filter(|i| ![2, 5, 9].contains(i)).collect::<MemberSet>());
     assert_eq!((quorum.store, quorum.base.as_ref()), (Store::Slot(3), Some(&network.bases[1])));
@@ -144,12 +145,12 @@ fn a_signature_makes_calldata() {
         panic!("the example has keys in G2 of BN254")
     };
     assert_eq!(const_hex::encode_prefixed(packed), signature);
-    assert_eq!(hints.len(), 2);
+    assert_eq!(hints.len(), 1, "one digest for both results");
     // With the signature the estimate is the same, up to the price of its zero bytes.
     let [before, after] = [&unsigned, &signed].map(|object| object["gas"]["total"].as_u64().unwrap());
     assert!(before >= after && before - after < 200, "{before} {after}");
     // In the text output, the calldata is the last line.
-    let printed = plan(&[&arguments[..8], &["--signature", &signature]].concat()).exits(0).out;
+    let printed = plan(&[&arguments[..10], &["--signature", &signature]].concat()).exits(0).out;
     assert_eq!(printed.lines().last(), signed["calldata"].as_str());
     assert!(!printed.contains("missing"), "{printed}");
 }
@@ -164,6 +165,10 @@ fn a_false_signature_makes_none() {
     assert_eq!(ran.out, "");
     let other = ["--signers", "!2", "--result", OTHER, "--signature", &signature];
     assert_eq!(plan(&other).exits(1).out, "");
+    // The signers sign the slot and the deadline, too.
+    for more in [["--store", "0"], ["--deadline", "1900000000"]] {
+        plan(&[&arguments[..], &more, &["--signature", &signature]].concat()).exits(1);
+    }
     let with = |signature: &str| plan(&[&arguments[..], &["--signature", signature]].concat()).exits(2);
     with("0x00").says("signature: 1 bytes, expected 64");
     with("0xzz").says("--signature is not hexadecimal");
@@ -223,6 +228,9 @@ fn lists_that_are_wrong_are_named() {
     }
     plan(&[]).exits(2).says("--signers");
     plan(&["--signers", "0", "--result", "00"]).exits(2).says("--result");
+    for deadline in ["-1", "tomorrow", "18446744073709551616"] {
+        plan(&["--signers", "0", "--deadline", deadline]).exits(2);
+    }
     for store in ["65535", "65534", "-1", "somewhere"] {
         plan(&["--signers", "0", "--store", store]).exits(2);
     }
@@ -262,16 +270,10 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
         "weights: found 13, expected at most 12, the number of keys",
     );
     refused(&|network| network["required"] = json!("many"), "\"many\" is not a whole number");
-    refused(&|network| network["key_pages"][0]["first"] = json!(1), "key_pages[0]: 8 keys from 1 on");
+    refused(&|network| network["key_pages"][0]["first"] = json!(5), "key_pages[0]: 8 keys from 5 on");
+    refused(&|network| network["weight_pages"] = json!([4]), "invalid type: integer `4`, expected struct WeightPage");
     refused(&|network| drop(network.as_object_mut().unwrap().remove("enough")), "missing field `enough`");
     refused(&|network| network["enough"] = json!(8), "enough: found 8, expected at least 9");
-    refused(
-        &|network| {
-            network["weight_pages"] = json!([]);
-            network["enough"] = json!(11);
-        },
-        "no page holds the weight of member",
-    );
     refused(&|network| network["bases"][1]["slot"] = json!(0), "bases[1]: slot 0 already has a base");
     refused(&|network| network["bases"][0]["signers"] = json!("0x"), "bases[0] (slot 0): there are no signers");
     // The nearest base has the key of another base.

@@ -526,7 +526,7 @@ fn ctrl_c_at_a_question_restores_the_echo() {
     }
 }
 
-/// blst, whose code handles secrets in constant time, does not have BN254. Every command with keys says so.
+/// blst does not have BN254. Every command with keys of a suite says so.
 #[test]
 fn keys_on_bn254_are_refused_with_the_reason() {
     let room = Room::new();
@@ -545,7 +545,7 @@ fn keys_on_bn254_are_refused_with_the_reason() {
             &["pop", "verify", "lines"],
         ] {
             let output = room.run([args, &["--suite", suite]].concat());
-            assert_failure(&output, 2, "no constant-time code");
+            assert_failure(&output, 2, "which blst does not have");
             let said = stderr(&output);
             assert!(
                 said.contains(&format!("{suite} is on the curve BN254")) && said.contains("`quorate verify`"),

@@ -13,6 +13,7 @@
 use std::{hint::black_box, time::Instant};
 
 use quorate::{MinPk, MinSig, SecretKey};
+use quorate_bn254::{Bn254SecretKey, hash_to_curve::try_and_increment};
 use quorate_cli::secrets::{
     keystore::{Kdf, Keystore, KeystoreOptions, Pbkdf2},
     passphrase::Passphrase,
@@ -43,6 +44,9 @@ fn secrets_do_not_show_in_the_time() {
         leaks("SecretKey::<MinPk>::public_key", 10_000, 1, key::<MinPk>, SecretKey::public_key),
         leaks("SecretKey::<MinSig>::sign", 10_000, 1, key::<MinSig>, |key| key.sign(MinSig::Basic, b"message")),
         leaks("SecretKey::<MinSig>::public_key", 10_000, 1, key::<MinSig>, SecretKey::public_key),
+        leaks("Bn254SecretKey::from_bytes", 50_000, 16, below_r, |secret| Bn254SecretKey::from_bytes(secret)),
+        leaks("Bn254SecretKey::sign", 10_000, 1, bn254, |key| key.sign(&try_and_increment(&[1; 32]).point)),
+        leaks("Bn254SecretKey::public_key_g2", 5_000, 1, bn254, Bn254SecretKey::public_key_g2),
         leaks("hexadecimal, read", 50_000, 16, hex, |text| Secret::from_hex(text).unwrap()),
         leaks("hexadecimal, written", 50_000, 16, |secret| Secret::new(secret.into()), Secret::to_hex_line),
         leaks("a keystore, opened", 5_000, 1, keystore, |keystore| {
@@ -61,6 +65,17 @@ const FIXED: [u8; 32] = {
 
 fn key<S: quorate::Suite>(secret: [u8; 32]) -> SecretKey<S> {
     SecretKey::from_bytes(&secret).unwrap()
+}
+
+/// The order of BN254 has a bit less.
+fn below_r(secret: [u8; 32]) -> [u8; 32] {
+    let mut secret = secret;
+    secret[0] &= 0x1f;
+    secret
+}
+
+fn bn254(secret: [u8; 32]) -> Bn254SecretKey {
+    Bn254SecretKey::from_bytes(&below_r(secret)).unwrap()
 }
 
 fn hex(secret: [u8; 32]) -> Vec<u8> {

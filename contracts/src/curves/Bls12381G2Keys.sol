@@ -14,6 +14,10 @@ import {Quorums} from "../Quorums.sol";
 ///
 /// Each member that changes costs about 1,040 gas, and the hash of each result about 15,000.
 ///
+/// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
+/// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
+/// of the call.
+///
 /// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
 /// need no check of their order.
 abstract contract Bls12381G2Keys is Quorums {
@@ -29,6 +33,7 @@ abstract contract Bls12381G2Keys is Quorums {
     error SignatureLength(uint256 length);
 
     /// @dev A key has 192 bytes.
+    /// @return 192.
     function _keyBytes() internal pure override returns (uint256) {
         return 192;
     }
@@ -58,9 +63,9 @@ abstract contract Bls12381G2Keys is Quorums {
     function _turn(uint256 accumulator, bool negative) private pure {
         bool turns;
         assembly {
-            let at := sub(accumulator, 0x20)
-            turns := xor(mload(at), negative)
-            mstore(at, negative)
+            let sign := sub(accumulator, 0x20)
+            turns := xor(mload(sign), negative)
+            mstore(sign, negative)
         }
         if (turns) Bls12381.negateG2At(accumulator);
     }
@@ -100,7 +105,7 @@ abstract contract Bls12381G2Keys is Quorums {
                 mcopy(add(sum, 0x150), add(operand, 0x30), 0x30)
                 mcopy(add(sum, 0x190), add(operand, 0x60), 0x30)
                 mcopy(add(sum, 0x1d0), add(operand, 0x90), 0x30)
-                done := and(done, staticcall(600, 0x0d, sum, 0x200, sum, 0x100))
+                done := and(done, staticcall(gas(), 0x0d, sum, 0x200, sum, 0x100))
             }
             // If a call to one address has answered with 256 bytes, earlier calls to it that succeeded have, too.
             done := and(done, eq(returndatasize(), 0x100))

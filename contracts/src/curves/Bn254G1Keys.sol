@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Bn254} from "../libraries/Bn254.sol";
+import {BN254_P} from "../libraries/Fields.sol";
 import {Bn254Hashes} from "./Bn254Hashes.sol";
 import {Quorums} from "../Quorums.sol";
 
@@ -14,9 +15,13 @@ import {Quorums} from "../Quorums.sol";
 ///
 /// Each member that changes costs about 380 gas if many change, and about 500 if few do. The check costs 14,600 gas
 /// more than with keys in G2.
+///
+/// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
+/// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
+/// of the call.
 abstract contract Bn254G1Keys is Quorums {
     /// @dev The prime of the field.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
+    uint256 private constant P = BN254_P;
 
     /// @notice The signature is not one of these digests under these keys, or the keys do not have the same secret.
     error FalseSignature();
@@ -24,6 +29,7 @@ abstract contract Bn254G1Keys is Quorums {
     error SumIsIdentity();
 
     /// @dev A key has 64 bytes.
+    /// @return 64.
     function _keyBytes() internal pure override returns (uint256) {
         return 64;
     }
@@ -50,7 +56,7 @@ abstract contract Bn254G1Keys is Quorums {
                 let y := add(accumulator, 0x60)
                 mstore(y, sub(P, mload(y)))
             }
-            done := staticcall(150, 0x06, accumulator, 0x80, accumulator, 0x40)
+            done := staticcall(gas(), 0x06, accumulator, 0x80, accumulator, 0x40)
             done := and(done, eq(returndatasize(), 0x40))
         }
         if (!done) revert Bn254.AddFailed();
@@ -85,6 +91,10 @@ abstract contract Bn254G1Keys is Quorums {
 
     /// @dev Copies the keys from the first to the last of a word's members to free memory, which it does not keep: the
     /// caller uses the keys before anything else takes memory.
+    /// @param page The page that holds the keys.
+    /// @param first Offset in the page's code at which the key of the word's first index lies, or would lie.
+    /// @param members The members, as bits of the word; at least one.
+    /// @param stretch Number of indices from the first member to the last.
     /// @return keys Where the key of the word's first index would lie. If that happens to be 0, `_addPaged` reads the
     /// keys from the page, one by one.
     function _copyStretch(uint256 page, uint256 first, uint256 members, uint256 stretch)
@@ -101,6 +111,7 @@ abstract contract Bn254G1Keys is Quorums {
     }
 
     /// @dev sum := -sum. For a point of the curve y is not zero. For the identity y is 0, and stays 0.
+    /// @param sum Where in memory the sum lies.
     function _negate(uint256 sum) private pure {
         assembly {
             let y := mload(add(sum, 0x20))
@@ -128,7 +139,7 @@ abstract contract Bn254G1Keys is Quorums {
                     let place := clz(members)
                     members := xor(members, shr(place, shl(255, 1)))
                     extcodecopy(page, operand, add(first, shl(6, place)), 0x40)
-                    done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+                    done := and(done, staticcall(gas(), 0x06, sum, 0x80, sum, 0x40))
                 }
             }
             default {
@@ -136,7 +147,7 @@ abstract contract Bn254G1Keys is Quorums {
                     let place := clz(members)
                     members := xor(members, shr(place, shl(255, 1)))
                     mcopy(operand, add(keys, shl(6, place)), 0x40)
-                    done := and(done, staticcall(150, 0x06, sum, 0x80, sum, 0x40))
+                    done := and(done, staticcall(gas(), 0x06, sum, 0x80, sum, 0x40))
                 }
             }
             // If a call to one address has answered with 64 bytes, earlier calls to it that succeeded have, too.

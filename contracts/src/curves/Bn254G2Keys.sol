@@ -22,6 +22,10 @@ import {Quorums} from "../Quorums.sol";
 ///   1,800 gas, and the inverse 1,700 once. Every sum but the identity has such a hint. It is cheaper from seven
 ///   members on, and where calldata is expensive.
 ///
+/// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
+/// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas
+/// of the call.
+///
 /// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
 /// need no check of their order.
 abstract contract Bn254G2Keys is Quorums {
@@ -32,6 +36,7 @@ abstract contract Bn254G2Keys is Quorums {
     error UnknownSum(uint256 kind);
 
     /// @dev A key has 128 bytes.
+    /// @return 128.
     function _keyBytes() internal pure override returns (uint256) {
         return 128;
     }
@@ -77,6 +82,8 @@ abstract contract Bn254G2Keys is Quorums {
 
     /// @dev The calldata offset of the next slope. 0 in Jacobian coordinates, and while the sum is the identity and
     /// loads its first key. In a sum by slopes, Z is 1 from the first key on.
+    /// @param accumulator Where in memory the sum lies.
+    /// @return slope The calldata offset, or 0.
     function _nextSlope(uint256 accumulator) private pure returns (uint256 slope) {
         assembly ("memory-safe") {
             slope := mul(mload(add(accumulator, 192)), iszero(iszero(mload(add(accumulator, 160)))))

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Bn254} from "../libraries/Bn254.sol";
+import {BN254_P} from "../libraries/Fields.sol";
 import {HashToBn254} from "../libraries/HashToBn254.sol";
 
 /// @title The sum of the hashes of several digests, on BN254
@@ -12,7 +13,7 @@ library Bn254Hashes {
     uint256 private constant HINT = 33;
 
     /// @dev The prime of the field, and a mask of 254 bits.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
+    uint256 private constant P = BN254_P;
     uint256 private constant MASK = (1 << 254) - 1;
 
     /// @notice The proof does not hold one hint for each digest.
@@ -55,7 +56,8 @@ library Bn254Hashes {
                 mstore(next, x)
                 mstore(add(next, 0x20), y)
                 if gt(hint, first) {
-                    added := and(added, staticcall(150, 0x06, to, 0x80, to, 0x40))
+                    // No gas if a hint is wrong: the precompile would burn nearly all, and `_refuse` needs some.
+                    added := and(added, staticcall(mul(accepted, gas()), 0x06, to, 0x80, to, 0x40))
                     added := and(added, eq(returndatasize(), 0x40))
                 }
                 next := add(to, 0x40)
@@ -66,6 +68,8 @@ library Bn254Hashes {
     }
 
     /// @dev Reverts with the error of the first hint that is wrong.
+    /// @param digests The digests.
+    /// @param hints A hint for each digest.
     function _refuse(bytes32[] memory digests, bytes calldata hints) private pure {
         for (uint256 i = 0; i < digests.length; i++) {
             bytes calldata hint = hints[HINT * i:HINT * (i + 1)];

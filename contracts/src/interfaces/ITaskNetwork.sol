@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IVerifier} from "./IVerifier.sol";
@@ -9,8 +9,8 @@ import {IVerifier} from "./IVerifier.sol";
 /// Amounts are in the token's own units, times in seconds and weights in stake units. A key is named by its index in
 /// the verifier's key table.
 interface ITaskNetwork {
-    /// @notice A task with its result, as a quorum signs it. The signed digest also names the chain, the contract and
-    /// the epoch (`taskDigest`).
+    /// @notice A task with its result, as a quorum signs it. The signed digest also names the chain, the contract, the
+    /// epoch and the epoch's snapshot (`taskDigest`).
     struct Task {
         /// Names the task for good: an id settles once in the life of the contract, whatever the epoch.
         bytes32 id;
@@ -18,7 +18,8 @@ interface ITaskNetwork {
         uint256 performer;
         /// A hash of the result. The contracts do not know what it hashes.
         bytes32 result;
-        /// Whether the attesters found the result right. A rejected task costs its performer stake.
+        /// The verdict: whether the attesters found the result right. A rejected task costs its performer stake, but
+        /// only the first one of its tasks that are rejected in an epoch.
         bool approved;
     }
 
@@ -44,7 +45,8 @@ interface ITaskNetwork {
         uint128 unit;
         /// The least stake of a registered operator: at least `unit`, so that every operator weighs something.
         uint128 minimumStake;
-        /// The most operators at one time. It bounds what a snapshot costs.
+        /// The most operators at one time: not zero, and so few that a snapshot fits into a transaction with room for
+        /// twice as many keys (`maximumKeys`).
         uint32 maximumOperators;
         /// A quorum must weigh more than quorumNumerator / quorumDenominator of all weight; that is at least half and
         /// less than all.
@@ -55,7 +57,8 @@ interface ITaskNetwork {
         uint128 performerReward;
         /// What the signers of a task get together. They share it by weight.
         uint128 attesterReward;
-        /// The part of the performer's stake that a rejected task costs, in 1/10,000.
+        /// The part of the performer's stake that its first rejected task of an epoch costs, in 1/10,000. A dishonest
+        /// quorum can take this part from every operator in every epoch.
         uint16 penaltyShare;
         /// The part of an operator's stake that a conflict costs, in 1/10,000; not zero.
         uint16 slashShare;
@@ -63,22 +66,48 @@ interface ITaskNetwork {
         uint16 bountyShare;
     }
 
-    /// @notice What is fixed for an epoch. One storage slot, which is all that a submission reads about the epoch.
+    /// @notice What is fixed for an epoch.
     struct Snapshot {
         /// The weight of all operators.
-        uint96 total;
+        uint256 total;
         /// A quorum must weigh more than this.
-        uint96 required;
-        /// The number of operators.
-        uint32 operators;
+        uint256 required;
+        /// The random word that elects performers.
+        bytes32 beacon;
+        /// Names the snapshot in every signed digest: the first 20 bytes of a hash of the beacon, of all weights, and
+        /// of all keys with their owners. If a reorganisation of the chain replaces a snapshot by another one, the id
+        /// is another one, too.
+        bytes20 id;
     }
 
-    /// @notice What the signers of one bitmap earned together in one epoch. Both numbers shrink with each claim.
+    /// @notice What the signers of one bitmap earned together in one epoch, until it is tallied.
     struct Record {
-        /// Tokens that are not claimed yet.
+        /// Tokens that are set aside for the signers.
         uint128 amount;
-        /// The weight of the signers who have not claimed yet.
+        /// The weight of the signers.
         uint96 weight;
+    }
+
+    /// @notice A task that one key signed, with the signature.
+    struct Attestation {
+        /// The epoch for which the task was signed.
+        uint256 epoch;
+        /// The index of the key.
+        uint256 index;
+        /// The task.
+        Task task;
+        /// The key's signature over the task's digest, as `IVerifier.checkMember` takes it.
+        bytes proof;
+    }
+
+    /// @notice What a key earned in an epoch, with the proof that the epoch's tally says so.
+    struct Share {
+        /// The epoch.
+        uint256 epoch;
+        /// What the key earned in the epoch, as the last event `Tallied` of the epoch says.
+        uint256 amount;
+        /// The Merkle proof: the hashes beside the way from the key's leaf to the epoch's root.
+        bytes32[] proof;
     }
 
     /// @notice An operator joined.
@@ -102,7 +131,7 @@ interface ITaskNetwork {
     /// @param pending All that waits.
     /// @param payableAt The first second at which it can be paid out.
     event WithdrawalRequested(address indexed operator, uint256 amount, uint256 pending, uint256 payableAt);
-    /// @notice An operator lost or gave up its seat.
+    /// @notice An operator gave up its seat, was outbid, or fell below the minimum.
     /// @param operator The operator.
     /// @param index The index of its key.
     event SeatVacated(address indexed operator, uint256 indexed index);
@@ -116,7 +145,10 @@ interface ITaskNetwork {
     /// @param required A quorum must weigh more than this.
     /// @param operators The number of operators.
     /// @param beacon The random word that elects performers.
-    event EpochSnapshotted(uint256 indexed epoch, uint256 total, uint256 required, uint256 operators, bytes32 beacon);
+    /// @param id The snapshot's id, which every digest of the epoch names.
+    event EpochSnapshotted(
+        uint256 indexed epoch, uint256 total, uint256 required, uint256 operators, bytes32 beacon, bytes20 id
+    );
     /// @notice A task was settled.
     /// @param id The task's id.
     /// @param epoch The epoch whose weights decided.
@@ -134,7 +166,7 @@ interface ITaskNetwork {
     );
     /// @notice A quorum signed the tasks of one submission.
     /// @param epoch The epoch whose weights decided.
-    /// @param signers The quorum's bitmap. Signers pass it when they claim.
+    /// @param signers The quorum's bitmap. `tally` takes it.
     /// @param weight The quorum's weight.
     /// @param amount What was set aside for the signers of these tasks.
     event Attested(uint256 indexed epoch, bytes signers, uint256 weight, uint256 amount);
@@ -143,43 +175,31 @@ interface ITaskNetwork {
     /// @param id The task's id.
     /// @param amount What it lost.
     event Penalised(address indexed operator, bytes32 indexed id, uint256 amount);
-    /// @notice An operator lost stake because its key signed two different tasks with one id in one epoch.
+    /// @notice An operator lost stake because it signed two tasks with one id that conflict.
     /// @param operator The operator.
     /// @param id The tasks' id.
-    /// @param epoch The epoch.
     /// @param amount What it lost, the bounty included.
     /// @param bounty What the reporter got of it.
     /// @param reporter Who reported the conflict.
     event Slashed(
-        address indexed operator,
-        bytes32 indexed id,
-        uint256 indexed epoch,
-        uint256 amount,
-        uint256 bounty,
-        address reporter
+        address indexed operator, bytes32 indexed id, uint256 amount, uint256 bounty, address indexed reporter
     );
     /// @notice The pool grew by a gift.
     /// @param from Who gave.
     /// @param amount What the network received.
     event Funded(address indexed from, uint256 amount);
-    /// @notice A signer was paid its share of a record.
-    /// @param operator The signer.
-    /// @param epoch The epoch of the record.
-    /// @param index The index of the key that signed.
-    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
+    /// @notice Records and performances of an epoch were added up.
+    /// @param epoch The epoch.
+    /// @param root The root of the Merkle tree over what each key earned (`ShareTree`).
+    /// @param returned What went back to the pool: rounding, and rewards for performers who were not elected.
+    /// @param earned What each index earned in the epoch by this tally and all before it.
+    event Tallied(uint256 indexed epoch, bytes32 root, uint256 returned, uint256[] earned);
+    /// @notice The owner of a key was paid what the key earned in an epoch.
+    /// @param operator The owner.
+    /// @param epoch The epoch.
+    /// @param index The index of the key.
     /// @param amount What was paid.
-    event AttestationClaimed(
-        address indexed operator, uint256 indexed epoch, uint256 indexed index, bytes32 record, uint256 amount
-    );
-    /// @notice The performer of an approved task was paid.
-    /// @param operator The performer.
-    /// @param id The task's id.
-    /// @param amount What was paid.
-    event PerformanceClaimed(address indexed operator, bytes32 indexed id, uint256 amount);
-    /// @notice A performer's reward went back to the pool, because the task named a performer who was not elected.
-    /// @param id The task's id.
-    /// @param amount What went back.
-    event PerformanceReturned(bytes32 indexed id, uint256 amount);
+    event Claimed(address indexed operator, uint256 indexed epoch, uint256 indexed index, uint256 amount);
 
     /// @notice A parameter of the constructor is not allowed.
     /// @param what The parameter's name.
@@ -192,8 +212,9 @@ interface ITaskNetwork {
     /// @notice The operator has no seat.
     /// @param operator The operator.
     error NotRegistered(address operator);
-    /// @notice There are as many operators as the network allows.
-    error SeatsFull();
+    /// @notice There are as many operators as the network allows, and the stake is not a tenth more than the least.
+    /// @param least The least stake that takes the place of the lightest operator.
+    error SeatsFull(uint256 least);
     /// @notice The network has taken all the keys that it will ever take.
     error TableFull();
     /// @notice The stake would be below the minimum.
@@ -232,7 +253,7 @@ interface ITaskNetwork {
     /// @notice The epoch is neither the current nor the previous one, so its tasks cannot settle.
     /// @param epoch The epoch.
     error EpochClosed(uint256 epoch);
-    /// @notice Tasks of the epoch can still settle, so its signers cannot claim yet.
+    /// @notice Tasks of the epoch can still settle, so its rewards cannot be tallied yet.
     /// @param epoch The epoch.
     error EpochOpen(uint256 epoch);
     /// @notice A submission without tasks.
@@ -249,20 +270,26 @@ interface ITaskNetwork {
     /// @param performer The index that the task names.
     error NotElected(bytes32 id, uint256 performer);
     /// @notice The performer of this task is owed nothing: the task was not settled as it was passed, not rewarded, not
-    /// approved, or is paid.
+    /// approved, or is tallied.
     /// @param id The task's id.
     error NothingOwed(bytes32 id);
-    /// @notice Nothing is set aside for these signers in this epoch, or all weight among them has claimed.
+    /// @notice Nothing is set aside for these signers in this epoch, or it is tallied.
     /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
     error UnknownRecord(bytes32 record);
-    /// @notice The key is not among the signers of the bitmap.
+    /// @notice A tally of no record and no task.
+    error NothingToTally();
+    /// @notice The amounts that were passed are not those of the epoch's last tally.
+    /// @param epoch The epoch.
+    error NotTheLastTally(uint256 epoch);
+    /// @notice The epoch's last tally does not say that the key earned this amount.
+    /// @param epoch The epoch.
     /// @param index The key's index.
-    error NotASigner(uint256 index);
-    /// @notice The key's owner was paid its share of this record.
-    /// @param record The record: keccak256(abi.encode(epoch, keccak256(bitmap))).
+    error NotEarned(uint256 epoch, uint256 index);
+    /// @notice The key's owner was paid all of this amount.
+    /// @param epoch The epoch.
     /// @param index The key's index.
-    error AlreadyClaimed(bytes32 record, uint256 index);
-    /// @notice The two tasks have different ids, or are one and the same task.
+    error AlreadyClaimed(uint256 epoch, uint256 index);
+    /// @notice The two tasks do not conflict, or not the same operator signed them.
     error NotConflicting();
     /// @notice Conflicts of the epoch can no longer be reported.
     /// @param epoch The epoch.
@@ -275,7 +302,9 @@ interface ITaskNetwork {
     /// @param operator The operator.
     error NothingAtStake(address operator);
 
-    /// @notice Registers the caller as an operator, with a key and stake. Not possible in a pause.
+    /// @notice Registers the caller as an operator, with a key and stake. If all seats are taken, the caller takes the
+    /// seat of the operator with the least stake, whose stake then waits to be paid out. For that the caller's stake
+    /// must be a tenth more. Not possible in a pause.
     /// @param key The key, in the format of the verifier's curve.
     /// @param proof The proof of possession, which names the caller: a signature over the verifier's
     /// `possessionDigest`, and the curve's hints.
@@ -315,52 +344,50 @@ interface ITaskNetwork {
 
     /// @notice Settles tasks of the current or the previous epoch that one quorum signed. Anyone may call it, but not
     /// in a pause.
-    /// @param tasks The tasks, at least one.
     /// @param epoch The epoch whose weights decide.
+    /// @param tasks The tasks, at least one.
     /// @param quorum The quorum, packed as `Quorums` says. Its proof holds the sum of the signatures over all tasks.
-    function submitTasks(Task[] calldata tasks, uint256 epoch, bytes calldata quorum) external;
+    function submitTasks(uint256 epoch, Task[] calldata tasks, bytes calldata quorum) external;
 
     /// @notice Adds to the pool from which rewards are paid.
     /// @param amount Tokens to take from the caller. The pool gets what the network receives.
     function fund(uint256 amount) external;
 
-    /// @notice Pays a signer its share of what quorums earned in an epoch, once the epoch can settle nothing more.
-    /// Anyone may call it; the owner of the key is paid.
+    /// @notice Adds up what keys earned in an epoch that can settle nothing more: the shares of signers, and the
+    /// rewards of elected performers. Each record and each task is added once. Anyone may call it, for some or for all
+    /// that an epoch holds, and again for the rest.
     /// @param epoch The epoch.
-    /// @param index The index of the key that signed.
-    /// @param signers The bitmaps of the quorums, as the event `Attested` names them.
-    /// @return paid What was paid.
-    function claimAttestations(uint256 epoch, uint256 index, bytes[] calldata signers) external returns (uint256 paid);
+    /// @param tasks Approved tasks, exactly as they were settled. If a task names a performer who was not elected, its
+    /// reward goes back to the pool.
+    /// @param signers Bitmaps of quorums, as the event `Attested` names them.
+    /// @param earned What each index earned by the tallies before, as the last event `Tallied` of the epoch says. Empty
+    /// if there was none.
+    /// @return root The root of the Merkle tree over what each index earned.
+    function tally(uint256 epoch, Task[] calldata tasks, bytes[] calldata signers, uint256[] calldata earned)
+        external
+        returns (bytes32 root);
 
-    /// @notice Pays the elected performers of approved tasks. If a task names a performer who was not elected, its
-    /// reward goes back to the pool. Anyone may call it; the owners of the performers' keys are paid.
-    /// @param epoch The epoch in which the tasks were settled.
-    /// @param tasks The tasks, exactly as they were settled.
-    function claimPerformances(uint256 epoch, Task[] calldata tasks) external;
-
-    /// @notice Slashes an operator whose key signed two different tasks with one id in one epoch. The caller gets a
-    /// bounty.
-    /// @param first One task.
-    /// @param second The other task.
-    /// @param epoch The epoch for which both were signed.
+    /// @notice Pays what a key earned in epochs that were tallied, less what was paid before. Anyone may call it; the
+    /// owner of the key is paid.
     /// @param index The index of the key.
-    /// @param firstProof The key's signature over the first task, as `IVerifier.checkMember` takes it.
-    /// @param secondProof The key's signature over the second task.
-    /// @return bounty What the caller got.
-    function reportConflict(
-        Task calldata first,
-        Task calldata second,
-        uint256 epoch,
-        uint256 index,
-        bytes calldata firstProof,
-        bytes calldata secondProof
-    ) external returns (uint256 bounty);
+    /// @param shares What the key earned, by epoch.
+    /// @return paid What was paid.
+    function claim(uint256 index, Share[] calldata shares) external returns (uint256 paid);
 
-    /// @notice The digest that operators sign for a task. It names this chain, this contract and the epoch.
-    /// @param task The task.
+    /// @notice Slashes an operator that signed two tasks with one id which conflict. In one epoch, any two different
+    /// tasks conflict. In two epochs, tasks conflict if they differ in result or verdict; the performer may differ,
+    /// because each epoch elects its own. Both keys must be the operator's. The caller gets a bounty.
+    /// @param first One task, with its signature.
+    /// @param second The other task, with its signature.
+    /// @return bounty What the caller got.
+    function reportConflict(Attestation calldata first, Attestation calldata second) external returns (uint256 bounty);
+
+    /// @notice The digest that operators sign for a task. It names this chain, this contract, the epoch and the epoch's
+    /// snapshot. Reverts if the epoch has no snapshot.
     /// @param epoch The epoch.
+    /// @param task The task.
     /// @return The digest.
-    function taskDigest(Task calldata task, uint256 epoch) external view returns (bytes32);
+    function taskDigest(uint256 epoch, Task calldata task) external view returns (bytes32);
 
     /// @notice The performer that was elected for a task. Attesters check it before they sign.
     /// @param epoch The epoch.

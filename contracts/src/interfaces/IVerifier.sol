@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 /// @title What a network needs of its verifier: keys, weights and the signatures of quorums
 /// @notice Every function reverts if a check fails, with the error of the step that failed. Bit i of a bitmap, counted
@@ -32,7 +32,7 @@ interface IVerifier {
     /// @notice Reverts unless one member signed a digest.
     /// @param digest What was signed.
     /// @param index The member's index.
-    /// @param proof Four bytes, the nonce of the page that holds the member's key, or 0 if storage holds it; then the
+    /// @param proof Four bytes, the nonce of the page that holds the member's key; or 0, and then the key. Behind them the
     /// signature, and the curve's hints.
     function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view;
 

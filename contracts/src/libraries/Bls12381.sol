@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
-/// @dev The modulus p of the base field has 381 bits: p = BLS12381_P_HIGH · 2^256 + BLS12381_P_LOW.
-uint256 constant BLS12381_P_HIGH = 0x1a0111ea397fe69a4b1ba7b6434bacd7;
-uint256 constant BLS12381_P_LOW = 0x64774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab;
+import {BLS12381_P_HIGH, BLS12381_P_LOW} from "./Fields.sol";
 
 /// @notice A point of G1 as EIP-2537 encodes it: two coordinates of 64 bytes, each as a high and a low word. Infinity
 /// is all zeros.
@@ -62,8 +60,10 @@ struct G2Sum {
 ///
 /// NOT checked by anything here: that a point is not infinity. A pair that holds infinity counts as 1 in the pairing.
 ///
-/// A precompile that refuses its input burns all the gas it was given. So each call gets the gas of EIP-2537's price
-/// and no more. On a chain with higher prices every call fails.
+/// Every call of a precompile forwards all gas that is left, of which the EVM keeps back 1/64 (EIP-150). A contract that
+/// cannot change would stop for ever if it forwarded a fixed amount and prices rose. A precompile that refuses its input
+/// burns what it was given. So a malformed point costs nearly all the gas of the call. A caller who passes points of
+/// others, and wants to go on after the revert, limits the gas of the call.
 library Bls12381 {
     /// @notice The precompile is not there: a call succeeded, but its answer has the wrong length.
     /// @param precompile The precompile's address.
@@ -81,17 +81,11 @@ library Bls12381 {
     /// @param length Its length.
     error PackedLengthWrong(uint256 length);
 
-    /// @dev The addresses of the precompiles, and their gas by EIP-2537.
+    /// @dev The addresses of the precompiles.
     uint256 internal constant G1ADD = 0x0b;
     uint256 internal constant G2ADD = 0x0d;
     uint256 internal constant PAIRING_CHECK = 0x0f;
     uint256 internal constant MAP_FP_TO_G1 = 0x10;
-
-    uint256 internal constant G1ADD_GAS = 375;
-    uint256 internal constant G2ADD_GAS = 600;
-    /// @dev Two pairs: 32,600 for each, and 37,700.
-    uint256 internal constant PAIRING_CHECK_2_GAS = 102_900;
-    uint256 internal constant MAP_FP_TO_G1_GAS = 5_500;
 
     // ---------------------------------------------------------------------------------------------------------- sums
 
@@ -164,7 +158,7 @@ library Bls12381 {
             mcopy(add(sum, 0x150), add(key, 0x30), 0x30)
             mcopy(add(sum, 0x190), add(key, 0x60), 0x30)
             mcopy(add(sum, 0x1d0), add(key, 0x90), 0x30)
-            let failed := iszero(staticcall(G2ADD_GAS, G2ADD, sum, 0x200, sum, 0x100))
+            let failed := iszero(staticcall(gas(), G2ADD, sum, 0x200, sum, 0x100))
             outcome := or(failed, shl(1, xor(returndatasize(), 0x100)))
         }
         if (outcome != 0) _revert(outcome, G2ADD, G2AddFailed.selector);
@@ -281,7 +275,7 @@ library Bls12381 {
     function isPairingOneAt(uint256 pairs) internal view returns (bool isOne) {
         uint256 outcome;
         assembly ("memory-safe") {
-            let failed := iszero(staticcall(PAIRING_CHECK_2_GAS, PAIRING_CHECK, pairs, 0x300, 0x00, 0x20))
+            let failed := iszero(staticcall(gas(), PAIRING_CHECK, pairs, 0x300, 0x00, 0x20))
             outcome := or(failed, shl(1, xor(returndatasize(), 0x20)))
             isOne := eq(mload(0x00), 1)
         }
@@ -406,7 +400,7 @@ library Bls12381 {
         assembly ("memory-safe") {
             mstore(to, high)
             mstore(add(to, 0x20), low)
-            let failed := iszero(staticcall(MAP_FP_TO_G1_GAS, MAP_FP_TO_G1, to, 0x40, to, 0x80))
+            let failed := iszero(staticcall(gas(), MAP_FP_TO_G1, to, 0x40, to, 0x80))
             outcome := or(failed, shl(1, xor(returndatasize(), 0x80)))
         }
         if (outcome != 0) _revert(outcome, MAP_FP_TO_G1, MapToG1Failed.selector);
@@ -418,17 +412,18 @@ library Bls12381 {
     function addPairG1(uint256 pair, uint256 to) internal view {
         uint256 outcome;
         assembly ("memory-safe") {
-            let failed := iszero(staticcall(G1ADD_GAS, G1ADD, pair, 0x100, to, 0x80))
+            let failed := iszero(staticcall(gas(), G1ADD, pair, 0x100, to, 0x80))
             outcome := or(failed, shl(1, xor(returndatasize(), 0x80)))
         }
         if (outcome != 0) _revert(outcome, G1ADD, G1AddFailed.selector);
     }
 
     /// @dev Adds the operand of a sum to the sum.
+    /// @param sum The sum, which is changed.
     function _addOperand(G2Sum memory sum) private view {
         uint256 outcome;
         assembly ("memory-safe") {
-            let failed := iszero(staticcall(G2ADD_GAS, G2ADD, sum, 0x200, sum, 0x100))
+            let failed := iszero(staticcall(gas(), G2ADD, sum, 0x200, sum, 0x100))
             outcome := or(failed, shl(1, xor(returndatasize(), 0x100)))
         }
         if (outcome != 0) _revert(outcome, G2ADD, G2AddFailed.selector);
@@ -437,6 +432,7 @@ library Bls12381 {
     /// @dev y := p - y for both parts of y, 64 bytes each. 0 stays 0, because p - 0 = p is not canonical. p stays p,
     /// because p - p = 0 would be accepted. For a number above p the difference borrows into the upper 16 bytes, and
     /// the precompiles refuse that.
+    /// @param y Where in memory y lies, 128 bytes.
     function _negateY(uint256 y) private pure {
         assembly ("memory-safe") {
             function negate(part) {
@@ -458,6 +454,9 @@ library Bls12381 {
 
     /// @dev Reverts. If bit 0 of `outcome` is set, the call failed because the precompile refused. Otherwise the answer
     /// had the wrong length, because there is no precompile.
+    /// @param outcome Two flags; at least one is set.
+    /// @param precompile The address of the precompile.
+    /// @param refused The selector of the error that says that the precompile refused.
     function _revert(uint256 outcome, uint256 precompile, bytes4 refused) private pure {
         if (outcome & 1 == 0) revert PrecompileMissing(precompile);
         assembly ("memory-safe") {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
+
+import {BN254_P, BN254_R} from "./Fields.sol";
 
 /// @title BN254 through the precompiles 0x06 (addition), 0x07 (multiplication) and 0x08 (pairing) of EIP-196 and
 /// EIP-197
 /// @notice Every point of the curve belongs to G1, since G1 has cofactor 1. Only the pairing checks that a point of the
 /// twist belongs to G2. BN254 has about 100 bits of security.
-/// @dev A precompile that refuses its input burns all the gas it was given. On a chain without it, a call succeeds and
-/// returns nothing. So each call gets the gas of EIP-1108's price and no more, and both its success and the length of
-/// its answer are checked. On a chain with higher prices every call fails; it needs other constants.
+/// @dev Every call of a precompile forwards all gas that is left, of which the EVM keeps back 1/64 (EIP-150). A
+/// contract that cannot change would stop for ever if it forwarded a fixed amount and prices rose. A precompile that
+/// refuses its input burns what it was given. So a malformed point costs nearly all the gas of the call. A caller who
+/// passes points of others, and wants to go on after the revert, limits the gas of the call.
+///
+/// On a chain without the precompile, a call succeeds and returns nothing. So both the success of each call and the
+/// length of its answer are checked.
 library Bn254 {
     /// @notice A point of G1 in affine coordinates, with y² = x³ + 3 modulo P. Infinity is (0, 0).
     struct G1 {
@@ -25,9 +31,9 @@ library Bn254 {
     }
 
     /// @notice The prime of the field.
-    uint256 internal constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
+    uint256 internal constant P = BN254_P;
     /// @notice The prime order of G1, G2 and the target group.
-    uint256 internal constant R = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001;
+    uint256 internal constant R = BN254_R;
 
     /// @notice The generator of G1.
     uint256 internal constant G1_X = 1;
@@ -46,17 +52,14 @@ library Bn254 {
     /// @notice The first word of what the dual-key check hashes.
     bytes32 internal constant DUAL_KEY_TAG = keccak256("quorate.bn254.dual-key");
 
-    /// @notice Gas by EIP-1108 of an addition, of a multiplication and of a pairing of two pairs (45,000 + 2 · 34,000).
-    uint256 internal constant ADD_GAS = 150;
-    uint256 internal constant MUL_GAS = 6_000;
-    uint256 internal constant TWO_PAIRS_GAS = 113_000;
-
-    /// @notice A point to be added is not canonical or not on the curve, or the precompile is not there.
+    /// @notice A point to be added is not canonical or not on the curve, or there is too little gas, or the precompile
+    /// is not there.
     error AddFailed();
-    /// @notice A point to be multiplied is not canonical or not on the curve, or the precompile is not there.
+    /// @notice A point to be multiplied is not canonical or not on the curve, or there is too little gas, or the
+    /// precompile is not there.
     error MulFailed();
-    /// @notice A point to be paired is not canonical, not on its curve or not in its subgroup, or the precompile is not
-    /// there.
+    /// @notice A point to be paired is not canonical, not on its curve or not in its subgroup, or there is too little
+    /// gas, or the precompile is not there.
     error PairingFailed();
     /// @notice A y is not below P.
     error NonCanonicalY();
@@ -76,7 +79,7 @@ library Bn254 {
             let input := mload(0x40)
             mcopy(input, a, 0x40)
             mcopy(add(input, 0x40), b, 0x40)
-            ok := staticcall(ADD_GAS, 0x06, input, 0x80, sum, 0x40)
+            ok := staticcall(gas(), 0x06, input, 0x80, sum, 0x40)
             ok := and(ok, eq(returndatasize(), 0x40))
         }
         if (!ok) revert AddFailed();
@@ -93,7 +96,7 @@ library Bn254 {
             let input := mload(0x40)
             mcopy(input, a, 0x40)
             mstore(add(input, 0x40), scalar)
-            ok := staticcall(MUL_GAS, 0x07, input, 0x60, product, 0x40)
+            ok := staticcall(gas(), 0x07, input, 0x60, product, 0x40)
             ok := and(ok, eq(returndatasize(), 0x40))
         }
         if (!ok) revert MulFailed();
@@ -166,7 +169,7 @@ library Bn254 {
             mcopy(add(input, 0x40), b, 0x80)
             mcopy(add(input, 0xc0), c, 0x40)
             mcopy(add(input, 0x100), d, 0x80)
-            ok := staticcall(TWO_PAIRS_GAS, 0x08, input, 0x180, 0x00, 0x20)
+            ok := staticcall(gas(), 0x08, input, 0x180, 0x00, 0x20)
             ok := and(ok, eq(returndatasize(), 0x20))
             one := eq(mload(0x00), 1)
         }
@@ -212,7 +215,7 @@ library Bn254 {
         }
         if (identity) revert IdentityKey();
         assembly ("memory-safe") {
-            ok := staticcall(TWO_PAIRS_GAS, 0x08, pairs, 0x180, 0x00, 0x20)
+            ok := staticcall(gas(), 0x08, pairs, 0x180, 0x00, 0x20)
             ok := and(ok, eq(returndatasize(), 0x20))
             one := eq(mload(0x00), 1)
         }
@@ -284,10 +287,11 @@ library Bn254 {
                 mstore(product, x)
                 mstore(add(product, 0x20), y)
                 mstore(add(product, 0x40), scalar)
-                didMultiply := staticcall(MUL_GAS, 0x07, product, 0x60, product, 0x40)
+                didMultiply := staticcall(gas(), 0x07, product, 0x60, product, 0x40)
                 didMultiply := and(didMultiply, eq(returndatasize(), 0x40))
                 mcopy(add(product, 0x40), summand, 0x40)
-                didAdd := staticcall(ADD_GAS, 0x06, product, 0x80, product, 0x40)
+                // No gas if the multiplication failed: it burnt nearly all, and the rest is for the revert.
+                didAdd := staticcall(mul(didMultiply, gas()), 0x06, product, 0x80, product, 0x40)
                 didAdd := and(didAdd, eq(returndatasize(), 0x40))
             }
             let pairs := add(transcript, 0x160)
@@ -312,7 +316,7 @@ library Bn254 {
             mcopy(add(second, 0x40), add(transcript, 0xa0), 0x80)
             // If a sum failed, the pairing is not called.
             if and(multiplied, added) {
-                paired := staticcall(TWO_PAIRS_GAS, 0x08, pairs, 0x180, 0x00, 0x20)
+                paired := staticcall(gas(), 0x08, pairs, 0x180, 0x00, 0x20)
                 paired := and(paired, eq(returndatasize(), 0x20))
                 one := eq(mload(0x00), 1)
             }
@@ -347,6 +351,8 @@ library Bn254 {
     }
 
     /// @dev The challenge of the points that lie behind the first word of a transcript. Writes the tag to that word.
+    /// @param transcript Where in memory the transcript lies, 352 bytes.
+    /// @return gamma The challenge, below R.
     function _challengeAt(uint256 transcript) private pure returns (uint256 gamma) {
         bytes32 tag = DUAL_KEY_TAG;
         // Not memory-safe by itself: the caller allocated the memory at `transcript`.

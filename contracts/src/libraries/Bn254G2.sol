@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
 import {Bn254Fp} from "./Bn254Fp.sol";
+import {BN254_2P, BN254_4P, BN254_P} from "./Fields.sol";
 
 /// @title Sums of BN254 keys in G2
 /// @notice An accumulator holds a sum in Jacobian coordinates (X, Y, Z), with x = X/Z² and y = Y/Z³. Affine keys are
@@ -37,10 +38,10 @@ library Bn254G2 {
         uint256 zRe;
     }
 
-    /// @dev Bn254.P, 2P and 4P. They are written out because assembly takes literals only.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
-    uint256 private constant P2 = 0x60c89ce5c263405370a08b6d0302b0bb2f02d522d0e3951a7841182db0f9fa8e;
-    uint256 private constant P4 = 0xc19139cb84c680a6e14116da060561765e05aa45a1c72a34f082305b61f3f51c;
+    /// @dev The prime of the field, its double and its quadruple.
+    uint256 private constant P = BN254_P;
+    uint256 private constant P2 = BN254_2P;
+    uint256 private constant P4 = BN254_4P;
 
     /// @notice A coordinate of a key is not below P.
     error NonCanonicalKey();
@@ -351,6 +352,9 @@ library Bn254G2 {
 
     /// @dev The slow path of `accumulateAt`, for H = 0 or x2 = 0. It is right for every input. It is plain Solidity and
     /// costs about 6,200 gas if it doubles; only an aggregator whose keys collide pays that.
+    /// @param sum The sum, which is changed.
+    /// @param keyAt Where in memory the key lies, four words.
+    /// @param negative Whether the key is subtracted.
     function _accumulateComplete(Accumulator memory sum, uint256 keyAt, bool negative) private pure {
         Bn254.G2 memory key = _at(keyAt);
         if (Bn254.isInfinity(key)) return;
@@ -373,6 +377,11 @@ library Bn254G2 {
 
     /// @dev The ordinary addition, from H and r. For keys with x2 = 0 mod P, and for an x2 and H whose words multiply
     /// to 0 mod 2^256.
+    /// @param sum The sum, which is changed; not infinity.
+    /// @param hIm The imaginary part of H = x2·Z1² - X1, which is not zero.
+    /// @param hRe The real part of H.
+    /// @param rIm The imaginary part of r = y2·Z1³ - Y1.
+    /// @param rRe The real part of r.
     function _addDistinct(Accumulator memory sum, uint256 hIm, uint256 hRe, uint256 rIm, uint256 rRe) private pure {
         (sum.zIm, sum.zRe) = _times(sum.zIm, sum.zRe, hIm, hRe);
         (uint256 cIm, uint256 cRe) = _square(hIm, hRe);
@@ -389,11 +398,14 @@ library Bn254G2 {
     }
 
     /// @dev sum := infinity, six zeros.
+    /// @param sum The sum, which is changed.
     function _clear(Accumulator memory sum) private pure {
         (sum.xIm, sum.xRe, sum.yIm, sum.yRe, sum.zIm, sum.zRe) = (0, 0, 0, 0, 0, 0);
     }
 
     /// @dev The accumulator whose six words lie at an address in memory.
+    /// @param sumAt Where in memory it lies.
+    /// @return sum The accumulator. It is not a copy.
     function _sumAt(uint256 sumAt) private pure returns (Accumulator memory sum) {
         assembly ("memory-safe") {
             sum := sumAt
@@ -401,6 +413,8 @@ library Bn254G2 {
     }
 
     /// @dev The key whose four words lie at an address in memory.
+    /// @param keyAt Where in memory it lies.
+    /// @return key The key. It is not a copy.
     function _at(uint256 keyAt) private pure returns (Bn254.G2 memory key) {
         assembly ("memory-safe") {
             key := keyAt
@@ -408,6 +422,12 @@ library Bn254G2 {
     }
 
     /// @dev (a + bi)(c + di), from any words. The parts of the result are below P.
+    /// @param b The imaginary part of the first factor.
+    /// @param a The real part of the first factor.
+    /// @param d The imaginary part of the second factor.
+    /// @param c The real part of the second factor.
+    /// @return im The imaginary part of the product.
+    /// @return re The real part of the product.
     function _times(uint256 b, uint256 a, uint256 d, uint256 c) private pure returns (uint256 im, uint256 re) {
         im = addmod(mulmod(a, d, P), mulmod(b, c, P), P);
         // Unchecked: a mulmod is below P, so P minus it is not negative.
@@ -417,11 +437,21 @@ library Bn254G2 {
     }
 
     /// @dev (a + bi)², from any words. The parts of the result are below P.
+    /// @param b The imaginary part.
+    /// @param a The real part.
+    /// @return im The imaginary part of the square.
+    /// @return re The real part of the square.
     function _square(uint256 b, uint256 a) private pure returns (uint256 im, uint256 re) {
         return _times(b, a, b, a);
     }
 
     /// @dev (a + bi) - (c + di), from any words. The parts of the result are below P.
+    /// @param b The imaginary part of the number to subtract from.
+    /// @param a The real part of the number to subtract from.
+    /// @param d The imaginary part of the number to subtract.
+    /// @param c The real part of the number to subtract.
+    /// @return im The imaginary part of the difference.
+    /// @return re The real part of the difference.
     function _minus(uint256 b, uint256 a, uint256 d, uint256 c) private pure returns (uint256 im, uint256 re) {
         return (addmod(b, P - d % P, P), addmod(a, P - c % P, P));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 /// @title Pages: data kept as the code of contracts
 /// @notice Writing a page costs 200 gas for each byte, and the creation of a contract. Opening it costs 2,600 gas,
@@ -26,7 +26,7 @@ library CodePages {
     error PageTooLong(uint256 length);
     /// @notice The contract of a page could not be created.
     error PageNotCreated();
-    /// @notice No contract was made with this nonce, or it is a page of another kind.
+    /// @notice No contract was made with this nonce, or it is a page of another kind, or not the reader's.
     /// @param nonce The nonce.
     error NoSuchPage(uint256 nonce);
 
@@ -38,12 +38,15 @@ library CodePages {
     function create(uint8 kind, uint64 number, bytes memory payload) internal returns (address page) {
         require(payload.length <= MOST_PAYLOAD, PageTooLong(payload.length));
         // The code of creation returns what follows it: PUSH2 length, DUP1, PUSH1 10, RETURNDATASIZE (0), CODECOPY,
-        // RETURNDATASIZE, RETURN.
-        bytes memory code = abi.encodePacked(
-            hex"61", uint16(payload.length + HEADER), hex"80600a3d393df3", uint8(0), kind, number, payload
-        );
+        // RETURNDATASIZE, RETURN. With the page's header it has 20 bytes. They are written before the payload, over its
+        // length, which is restored.
+        uint256 code = 0x61 << 80 | (payload.length + HEADER) << 64 | 0x80600a3d393df300;
+        code = code << 72 | uint256(kind) << 64 | number;
         assembly ("memory-safe") {
-            page := create(0, add(code, 0x20), mload(code))
+            let length := mload(payload)
+            mstore(payload, code)
+            page := create(0, add(payload, 0x0c), add(length, 0x14))
+            mstore(payload, length)
         }
         require(page != address(0), PageNotCreated());
     }
@@ -116,10 +119,16 @@ library CodePages {
         }
     }
 
+    /// @notice Reverts with `NoSuchPage`, for readers whom a page's number does not suit.
+    /// @param nonce The page's nonce.
+    function refuse(uint256 nonce) internal pure {
+        revert NoSuchPage(nonce);
+    }
+
     /// @dev Checks the kind in a header, and returns its number. An address without code gives zeros, and no kind is
     /// zero.
     function _numberOf(uint256 header, uint256 nonce, uint8 kind) private pure returns (uint256) {
-        require(header >> 240 == kind, NoSuchPage(nonce));
+        if (header >> 240 != kind) refuse(nonce);
         return (header >> 176) & type(uint64).max;
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
-import {BLS12381_P_HIGH, BLS12381_P_LOW, Bls12381, G1Point} from "./Bls12381.sol";
+import {Bls12381, G1Point} from "./Bls12381.sol";
+import {BLS12381_P_HIGH, BLS12381_P_LOW} from "./Fields.sol";
 
 /// @title Hashes messages to G1 of BLS12-381
 /// @notice RFC 9380, suite BLS12381G1_XMD:SHA-256_SSWU_RO_. expand_message_xmd gives two field elements, the precompile
@@ -155,6 +156,8 @@ library HashToBls12381 {
     }
 
     /// @dev The tag itself, or its hash if it is longer than 255 bytes (RFC 9380, section 5.3.3).
+    /// @param dst The tag. Reverts with DstEmpty if it is empty.
+    /// @return The tag or its hash, 1 to 255 bytes.
     function _shortDst(bytes memory dst) private pure returns (bytes memory) {
         if (dst.length == 0) revert DstEmpty();
         if (dst.length < 256) return dst;

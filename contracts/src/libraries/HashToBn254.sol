@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
 import {Bn254Fp} from "./Bn254Fp.sol";
+import {BN254_P} from "./Fields.sol";
 
 /// @title Hashes a digest to a point of BN254's G1 by try-and-increment, with a hint
 /// @notice For the counters c = 0, 1, 2, … let x = keccak256(TAG ‖ digest ‖ uint256(c)) mod 2^254. A counter is
@@ -21,7 +22,7 @@ library HashToBn254 {
     bytes32 internal constant TAG = keccak256("quorate.bn254.g1.try-and-increment");
 
     /// @dev The prime of the field, and a mask of 254 bits.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
+    uint256 private constant P = BN254_P;
     uint256 private constant MASK = (1 << 254) - 1;
 
     /// @notice The counter's x is not below P.
@@ -83,6 +84,8 @@ library HashToBn254 {
     }
 
     /// @dev x³ + 3.
+    /// @param x Any word.
+    /// @return x³ + 3 modulo P, below P.
     function _rightSide(uint256 x) private pure returns (uint256) {
         return addmod(mulmod(mulmod(x, x, P), x, P), 3, P);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 import {Bn254} from "./Bn254.sol";
+import {BN254_P} from "./Fields.sol";
 
 /// @title Hashes messages to G1 of BN254 by RFC 9380, with hints
 /// @notice The suite is BN254G1_XMD:KECCAK-256_SVDW_RO_, which drand's evmnet uses. The caller passes the inverse and
@@ -46,7 +47,7 @@ library HashToBn254Rfc9380 {
     }
 
     /// @dev The prime of the field.
-    uint256 private constant P = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47;
+    uint256 private constant P = BN254_P;
     /// @notice 2^256 mod P.
     uint256 private constant SHIFT_256 = 0x0e0a77c19a07df2f666ea36f7879462c0a78eb28f5c70b3dd35d438dc58f0d9d;
     /// @notice -Z/2 for Z = 1; the even root of -12; -16/3.
@@ -166,6 +167,10 @@ library HashToBn254Rfc9380 {
     }
 
     /// @dev The map of u < P. The caller has checked the inverse, which may be any word for d = 0.
+    /// @param u A field element, below P.
+    /// @param inverse 1/denominator(u).
+    /// @param hint The hint for u.
+    /// @return point The point.
     function _map(uint256 u, uint256 inverse, MapHint memory hint) private pure returns (Bn254.G1 memory point) {
         uint256 fourSquares = mulmod(mulmod(u, u, P), 4, P);
         // t = u·(1 - 4u²)·c3/d, below P.
@@ -191,6 +196,8 @@ library HashToBn254Rfc9380 {
     }
 
     /// @dev g(x) = x³ + 3.
+    /// @param x Any word.
+    /// @return x³ + 3 modulo P, below P.
     function _rightSide(uint256 x) private pure returns (uint256) {
         return addmod(mulmod(mulmod(x, x, P), x, P), 3, P);
     }

@@ -2,6 +2,8 @@
 pragma solidity 0.8.37;
 
 import {IVerifier} from "../../src/interfaces/IVerifier.sol";
+import {Verifier} from "../../src/Verifier.sol";
+import {VerifierBn254G1} from "../../src/Verifiers.sol";
 
 /// @notice A verifier whose signatures are hashes, so that everyone who knows a key can sign with it.
 contract MockVerifier is IVerifier {
@@ -74,6 +76,42 @@ contract Unverified is MockVerifier {
         returns (bytes memory signers, uint256 weight)
     {
         return (quorum[32:], uint256(bytes32(quorum)));
+    }
+}
+
+/// @notice Believes keys, bitmaps and the weights of quorums. A real verifier publishes weights and reads them back:
+/// these calls are passed on as bytes, so that they cost little more than without this contract.
+contract PagedVerifier {
+    address public immutable network;
+    Verifier public immutable pages;
+    uint256 private _next;
+
+    constructor(address network_) {
+        network = network_;
+        pages = new VerifierBn254G1(address(this), 1);
+    }
+
+    /// @notice The next key gets this index.
+    function skipTo(uint256 index) external {
+        _next = index;
+    }
+
+    function admit(address, bytes calldata, bytes calldata) external returns (uint256) {
+        return _next++;
+    }
+
+    function verify(bytes32[] calldata, uint256, bytes calldata quorum)
+        external
+        pure
+        returns (bytes memory signers, uint256 weight)
+    {
+        return (quorum[32:], uint256(bytes32(quorum)));
+    }
+
+    fallback(bytes calldata input) external returns (bytes memory output) {
+        bool done;
+        (done, output) = address(pages).call(input);
+        require(done, "the verifier reverted");
     }
 }
 

@@ -55,7 +55,7 @@ abstract contract NetworkRig is NetworkFixture {
 
     function submit(ITaskNetwork.Task memory task, uint256 epoch, uint256 mask) internal {
         ITaskNetwork.Task[] memory tasks = one(task);
-        network.submitTasks(tasks, epoch, quorumOf(tasks, epoch, mask));
+        network.submitTasks(epoch, tasks, quorumOf(tasks, epoch, mask));
     }
 
     function signature(ITaskNetwork.Task memory task, uint256 epoch, uint256 name)
@@ -63,7 +63,7 @@ abstract contract NetworkRig is NetworkFixture {
         view
         returns (bytes memory)
     {
-        return abi.encode(MockProofs.single(network.taskDigest(task, epoch), keyNamed(name)));
+        return abi.encode(MockProofs.single(network.taskDigest(epoch, task), keyNamed(name)));
     }
 
     /// @notice Reports that the key at `index`, made from `name`, signed a task and also its opposite.
@@ -72,6 +72,6 @@ abstract contract NetworkRig is NetworkFixture {
         bytes memory first = signature(a, epoch, name);
         bytes memory second = signature(b, epoch, name);
         vm.prank(REPORTER);
-        return network.reportConflict(a, b, epoch, index, first, second);
+        return network.reportConflict(attested(epoch, index, a, first), attested(epoch, index, b, second));
     }
 }

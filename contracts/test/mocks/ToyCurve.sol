@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {KeyTable} from "../../src/KeyTable.sol";
 import {Quorums} from "../../src/Quorums.sol";
 import {Settlement} from "../../src/Settlement.sol";
 import {Verifier} from "../../src/Verifier.sol";
@@ -21,8 +20,12 @@ abstract contract ToyKeys is Quorums {
     /// @notice Appends the keys first + 1, first + 2 and so on without proof, for tables of thousands.
     function fill(uint256 first, uint256 keys) external {
         for (uint256 i = 1; i <= keys; i++) {
-            _append(abi.encode(first + i, ~(first + i)));
+            this.append(abi.encode(first + i, ~(first + i)));
         }
+    }
+
+    function append(bytes calldata key) external {
+        _append(key);
     }
 
     function _keyBytes() internal pure override returns (uint256) {
@@ -96,11 +99,7 @@ abstract contract ToyKeys is Quorums {
 
 /// @notice A settlement over the toy curve.
 contract ToyCurve is Settlement, ToyKeys {
-    constructor(uint256 leastKeysAPage, uint256 pinned, uint256 changesAStore)
-        KeyTable(leastKeysAPage)
-        Quorums(pinned)
-        Settlement(msg.sender, changesAStore)
-    {}
+    constructor(uint256 pinned, uint256 changesAStore) Quorums(pinned) Settlement(msg.sender, changesAStore) {}
 
     function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
         _checkMember(digest, index, proof);
@@ -109,5 +108,5 @@ contract ToyCurve is Settlement, ToyKeys {
 
 /// @notice A verifier over the toy curve. Its network is whoever made it.
 contract ToyVerifier is Verifier, ToyKeys {
-    constructor(uint256 leastKeysAPage, uint256 pinned) KeyTable(leastKeysAPage) Quorums(pinned) Verifier(msg.sender) {}
+    constructor(uint256 pinned) Quorums(pinned) Verifier(msg.sender) {}
 }

@@ -1,5 +1,7 @@
 //! An EVM in this process. Each call is a transaction of its own, with cold storage.
 
+use std::sync::LazyLock;
+
 use anyhow::{Result, bail};
 use quorate_evm::alloy_primitives::{Address, Bytes};
 use revm::{
@@ -10,6 +12,8 @@ use revm::{
         transaction::{AccessList, AccessListItem},
     },
     database::{CacheDB, EmptyDB},
+    handler::EthPrecompiles,
+    precompile::{Precompile, PrecompileResult, Precompiles, u64_to_address},
     primitives::{TxKind, hardfork::SpecId},
 };
 
@@ -19,13 +23,74 @@ pub(crate) const CHAIN_ID: u64 = 31_337;
 /// The sender of all transactions.
 pub(crate) const SENDER: Address = Address::repeat_byte(0x51);
 
-/// A chain's state.
+/// What a chain charges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prices {
+    /// The hard fork Osaka.
+    Osaka,
+    /// Glamsterdam as revm has it: state that is created costs much more (EIP-8037), and so does calldata.
+    Glamsterdam,
+    /// Osaka, and each precompile of BN254 and BLS12-381 costs twice as much. No proposal says this; several raise some of
+    /// these prices.
+    PrecompilesTwice,
+}
+
+impl Prices {
+    fn spec(self) -> SpecId {
+        match self {
+            Self::Osaka | Self::PrecompilesTwice => SpecId::OSAKA,
+            Self::Glamsterdam => SpecId::AMSTERDAM,
+        }
+    }
+
+    fn precompiles(self) -> EthPrecompiles {
+        static TWICE: LazyLock<Precompiles> = LazyLock::new(|| {
+            let mut precompiles = Precompiles::osaka().clone();
+            let twice = |address, charge| {
+                let osaka = Precompiles::osaka().get(&u64_to_address(address)).expect("Osaka has it");
+                Precompile::new(osaka.id().clone(), *osaka.address(), charge)
+            };
+            precompiles.extend([
+                twice(0x06, charged_twice::<0x06>),
+                twice(0x07, charged_twice::<0x07>),
+                twice(0x08, charged_twice::<0x08>),
+                twice(0x0b, charged_twice::<0x0b>),
+                twice(0x0d, charged_twice::<0x0d>),
+                twice(0x0f, charged_twice::<0x0f>),
+                twice(0x10, charged_twice::<0x10>),
+            ]);
+            precompiles
+        });
+        match self {
+            Self::Osaka | Self::Glamsterdam => EthPrecompiles::new(self.spec()),
+            Self::PrecompilesTwice => EthPrecompiles { precompiles: &TWICE, spec: self.spec() },
+        }
+    }
+}
+
+/// A precompile of Osaka that takes twice the gas.
+fn charged_twice<const ADDRESS: u64>(input: &[u8], gas: u64, reservoir: u64) -> PrecompileResult {
+    let osaka = Precompiles::osaka().get(&u64_to_address(ADDRESS)).expect("Osaka has it");
+    let mut output = osaka.execute(input, gas / 2, reservoir)?;
+    output.gas_used *= 2;
+    Ok(output)
+}
+
+/// A chain's state, and what it charges.
 #[derive(Clone)]
-pub(crate) struct Chain(CacheDB<EmptyDB>);
+pub(crate) struct Chain {
+    state: CacheDB<EmptyDB>,
+    prices: Prices,
+}
 
 impl Chain {
-    pub(crate) fn new() -> Self {
-        Self(CacheDB::new(EmptyDB::default()))
+    pub(crate) fn new(prices: Prices) -> Self {
+        Self { state: CacheDB::new(EmptyDB::default()), prices }
+    }
+
+    /// What the chain charges.
+    pub(crate) fn prices(&self) -> Prices {
+        self.prices
     }
 
     /// Deploys a contract.
@@ -48,14 +113,15 @@ impl Chain {
 
     fn transact(&mut self, kind: TxKind, data: Bytes, listed: &[Address]) -> Result<(u64, Output)> {
         let mut evm = Context::mainnet()
-            .with_db(&mut self.0)
+            .with_db(&mut self.state)
             .modify_cfg_chained(|cfg| {
-                cfg.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
+                cfg.set_spec_and_mainnet_gas_params(self.prices.spec());
                 cfg.chain_id = CHAIN_ID;
                 // Gas has no price here, so the sender needs no balance.
                 cfg.disable_nonce_check = true;
             })
-            .build_mainnet();
+            .build_mainnet()
+            .with_precompiles(self.prices.precompiles());
         let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
         let transaction = TxEnv::builder()
             .caller(SENDER)

@@ -5,13 +5,13 @@ use std::{iter, rc::Rc};
 use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
 use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
 use quorate_evm::{
-    Base, KeyGroup, MemberSet, Network, QuorumSignature, SettlementPlan,
-    alloy_primitives::{Address, B256, Bytes, U256},
-    alloy_sol_types::{SolCall, SolConstructor},
-    base::{KeyPage, NEWEST, PAGE_BYTES, Pricing, Table},
+    Base, KeyGroup, MemberSet, Network, Order, QuorumSignature, SettlementPlan,
+    alloy_primitives::{Address, B256, Bytes, U256, keccak256},
+    alloy_sol_types::{SolCall, SolConstructor, SolValue},
+    base::{NEWEST, PART, Pricing, Table, WeightPage},
     bls12381,
     contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
-    digest::{Contract, KeyPossession, Settled},
+    digest::{Contract, KeyPossession},
     gas::{Measured, Storing},
     hint::CounterHint,
     quorum::Store,
@@ -24,7 +24,7 @@ use rand_chacha::{
 };
 
 use crate::{
-    chain::{CHAIN_ID, Chain, SENDER},
+    chain::{CHAIN_ID, Chain, Prices, SENDER},
     measure::Run,
     row::{Figures, Gas, Row},
 };
@@ -37,6 +37,9 @@ const MODEL_ERROR: f64 = 0.02;
 
 /// The weight of each operator, and the weight that is required: one operator is enough.
 const WEIGHT: u64 = 1_000_000;
+
+/// The nonce of the first page: the contract's constructor takes the one before.
+const FIRST_PAGE: u32 = 2;
 
 /// The slot with the full set, which is pinned.
 const PINNED: u16 = 1;
@@ -57,7 +60,11 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
     let sizes = run.choose(&[10, 100][..], &[4, 10, 50, 100, 200, 1000]);
     let mut rows = Vec::new();
     for &n in sizes {
-        let deployed: Vec<_> = KeyGroup::ALL.iter().map(|key_group| Deployed::new(*key_group, n)).collect();
+        let deploy = |stakes: Stakes, prices: Prices| {
+            let deploy = |key_group: &KeyGroup| Deployed::new(*key_group, &stakes.weights(n), prices);
+            KeyGroup::ALL.iter().map(deploy).collect::<Vec<_>>()
+        };
+        let deployed = deploy(Stakes::Equal, Prices::Osaka);
         for model in [Model::Flip, Model::Miss] {
             let trace = model.trace(n, TASKS);
             for deployed in &deployed {
@@ -77,6 +84,15 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         }
         rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
         rows.extend(deployed.iter().map(|deployed| weighed(deployed, n)));
+        rows.extend(deployed.iter().map(|deployed| begun(deployed, "gas/begin")));
+        for stakes in [Stakes::Lognormal, Stakes::Zipf] {
+            rows.extend(deploy(stakes, Prices::Osaka).iter().map(|deployed| missed(deployed, n, stakes.name())));
+        }
+        for (prices, name) in [(Prices::Glamsterdam, "glamsterdam"), (Prices::PrecompilesTwice, "precompiles-twice")] {
+            let deployed = deploy(Stakes::Equal, prices);
+            rows.extend(deployed.iter().map(|deployed| missed(deployed, n, &format!("gas/miss-{name}"))));
+            rows.extend(deployed.iter().map(|deployed| begun(deployed, &format!("gas/begin-{name}"))));
+        }
     }
     rows.extend(KeyGroup::ALL.iter().flat_map(|key_group| changed(*key_group)));
     for model in [Model::Flip, Model::Miss, Model::Shifts] {
@@ -208,11 +224,11 @@ struct Deployed {
 }
 
 impl Deployed {
-    fn new(key_group: KeyGroup, n: usize) -> Self {
-        let mut chain = Chain::new();
+    fn new(key_group: KeyGroup, weights: &[u64], prices: Prices) -> Self {
+        let n = weights.len();
+        let mut chain = Chain::new(prices);
         let arguments = SettlementBn254G2::constructorCall {
             registrar: SENDER,
-            leastKeysAPage: U256::from(1),
             pinned: U256::from(1),
             changesAStore: U256::from(2),
         };
@@ -234,31 +250,41 @@ impl Deployed {
             let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof: proof.into() };
             chain.call(address, call.abi_encode().into()).expect("the key is registered");
         }
-        let most = PAGE_BYTES / key_group.key_bytes();
-        let pages: Vec<_> = (0..n).step_by(most).map(|first| most.min(n - first)).collect();
-        for keys in &pages {
-            let call = SettlementBn254G2::compactCall { keys: U256::from(*keys) };
+        let Table { key_pages, weight_pages, weights } = Table::paged(key_group, weights.to_vec(), FIRST_PAGE);
+        for page in &key_pages {
+            let keys = &keys[page.first..page.first + page.keys];
+            let tail: Vec<u8> = keys.iter().flat_map(|key| key[..key_group.key_bytes()].to_vec()).collect();
+            let (first, keys) = (U256::from(page.first), U256::from(page.keys));
+            let call = SettlementBn254G2::compactCall { first, keys, nonces: vec![], tail: tail.into() };
             chain.call(address, call.abi_encode().into()).expect("the keys are in a page");
         }
-        let Table { key_pages, weight_pages } = Table::new(key_group, n, n);
-        assert!(key_pages.iter().map(|page: &KeyPage| page.keys).eq(pages), "all pages but the last are full");
+        // With equal stakes one operator is enough, as in the source. With others, two thirds of all weight are required.
+        let equal = weights.iter().all(|weight| weight == &weights[0]);
+        let all: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        let required = if equal { weights[0].into() } else { all * 2 / 3 };
+        let (threshold, _) = state::enough(&weights, required);
         let network = Network {
             key_group,
             chain_id: CHAIN_ID,
             contract: address,
             nonce: 0,
+            table: 0,
             epoch: 0,
-            required: WEIGHT.into(),
+            required,
             enough: 0,
             paid: 0,
             keys,
-            weights: vec![WEIGHT; n],
+            weights,
             key_pages,
-            weight_pages,
+            weight_pages: Vec::new(),
             bases: Vec::new(),
+            unknown_newest: None,
         };
         let mut this = Self { chain, network, secrets, address };
-        this.begin(U256::ZERO, WEIGHT);
+        this.begin(U256::ZERO, threshold);
+        for page in weight_pages {
+            this.publish(page);
+        }
         let all = MemberSet::full(n);
         this.settle(&all, 1, Store::Slot(RING));
         let call = SettlementBn254G2::pinCall { slot: U256::from(PINNED), from: U256::from(RING) };
@@ -269,32 +295,51 @@ impl Deployed {
         this
     }
 
-    /// Begins the next epoch, and enters it from this head.
-    fn begin(&mut self, head: U256, threshold: u64) {
+    /// Begins the next epoch, and enters it from this head. Returns the gas of `begin`. The epoch has no pages of weights.
+    fn begin(&mut self, head: U256, threshold: u64) -> u64 {
         let Network { weights, required, .. } = &self.network;
         let enough = state::enough_by(weights, *required, threshold);
         let required = U256::from(*required).to();
-        let call = SettlementBn254G2::beginCall { weights: weights.clone(), required, threshold };
-        self.chain.call(self.address, call.abi_encode().into()).expect("the epoch has begun");
+        let weights = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
+        let call = SettlementBn254G2::beginCall { threshold, weights, required, renew: false };
+        let gas = self.chain.call(self.address, call.abi_encode().into()).expect("the epoch has begun");
         let call = SettlementBn254G2::enterCall { head, newest: self.network.newest() };
         self.chain.call(self.address, call.abi_encode().into()).expect("the epoch is entered");
         self.network.epoch += 1;
         self.network.enough = enough;
+        self.network.weight_pages.clear();
+        gas
+    }
+
+    /// Puts a part of the weights into a page, which the contract must make with this nonce.
+    fn publish(&mut self, page: WeightPage) {
+        let end = self.network.weights.len().min((page.part + 1) * PART);
+        let weights = self.network.weights[page.part * PART..end].iter().flat_map(|weight| weight.to_be_bytes());
+        let call =
+            SettlementBn254G2::publishCall { part: U256::from(page.part), weights: weights.collect::<Vec<_>>().into() };
+        self.chain.call(self.address, call.abi_encode().into()).expect("the weights are in a page");
+        self.network.weight_pages.push(page);
     }
 
     /// Settles results of a quorum. Returns the gas and the plan.
     fn settle(&mut self, signers: &MemberSet, results: usize, store: Store) -> (u64, SettlementPlan) {
         let results: Vec<_> = (0..results).map(|i| B256::repeat_byte(0xa0 + i as u8)).collect();
         let measured = Measured::default();
-        let plan = self.network.plan(&measured, signers, &results).expect("a quorum of the network");
+        let order = Order::of(&results).stored(store);
+        let plan = self.network.plan(&measured, signers, order).expect("a quorum of the network");
         let signature = self.secrets.sign(signers, &plan.digests);
-        let call = plan.call(store, &signature, &results).expect("it fits");
+        let call = plan.call(&signature).expect("it fits");
         let gas = self.chain.call_listed(self.address, call.clone(), &plan.access_list).expect("the quorum settles");
-        let storing = self.network.storing(&plan, store);
+        let storing = self.network.storing(&plan);
         let estimate = plan.estimate(&measured, &call, storing).total();
         let error = estimate as f64 / gas as f64 - 1.0;
-        assert!(error.abs() < MODEL_ERROR, "the model says {estimate} where {gas} are used: {:?}", plan.way.steps);
-        self.network.settled(&plan, store);
+        let modelled = self.chain.prices() == Prices::Osaka;
+        assert!(
+            !modelled || error.abs() < MODEL_ERROR,
+            "the model says {estimate} where {gas} are used: {:?}",
+            plan.way.steps
+        );
+        self.network.settled(&plan);
         (gas, plan)
     }
 
@@ -318,8 +363,8 @@ impl Deployed {
     /// The quorums of a trace that a policy stores, by the gas model.
     fn stored(&self, trace: &[MemberSet], keep: Keep, choose: impl Fn(&Trace<'_>) -> PolicyOutcome) -> Vec<usize> {
         let measured = Measured::default();
-        let Network { key_pages, weight_pages, keys, .. } = &self.network;
-        let table = Table { key_pages: key_pages.clone(), weight_pages: weight_pages.clone() };
+        let Network { keys, .. } = &self.network;
+        let table = self.network.sources();
         let key_group = self.network.key_group;
         let pricing = Pricing { key_group, measured: &measured, table: &table, head: self.network.head() };
         let all = MemberSet::full(keys.len());
@@ -348,7 +393,7 @@ impl Deployed {
 /// as the newest base, which costs almost nothing. Rings store in slots that held another base before. The optimum is the
 /// cheapest of three: the best choice of newest bases, the best choice of bases in one slot of the ring, and no base.
 fn refresh(model: Model, tasks: usize) -> Vec<Row> {
-    let mut deployed = Deployed::new(KeyGroup::Bn254G2, 100);
+    let mut deployed = Deployed::new(KeyGroup::Bn254G2, &[WEIGHT; 100], Prices::Osaka);
     let trace = model.trace(100, tasks);
     // A slot that holds a base costs a change and not a first write. These bases are too far from the trace to be used.
     for slot in RING..RING + 32 {
@@ -390,15 +435,74 @@ fn exact(deployed: &Deployed, n: usize) -> [Row; 2] {
     ]
 }
 
+/// How the operators' stakes are distributed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stakes {
+    /// All are equal, so members are counted.
+    Equal,
+    /// The logarithm is normal with a deviation of 1: the middle two thirds of the stakes are within a factor of 7.
+    Lognormal,
+    /// The operator in place i has 1/i of the largest stake.
+    Zipf,
+}
+
+impl Stakes {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "gas/miss",
+            Self::Lognormal => "gas/stakes-lognormal",
+            Self::Zipf => "gas/stakes-zipf",
+        }
+    }
+
+    /// The weights of n operators, in an order that has nothing to do with their size.
+    fn weights(self, n: usize) -> Vec<u64> {
+        let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
+        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        // Box and Muller's method makes a normal number of two uniform ones.
+        let mut normal = || (-2.0 * (1.0 - uniform()).ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let mut weights: Vec<u64> = match self {
+            Self::Equal => return vec![WEIGHT; n],
+            Self::Lognormal => (0..n).map(|_| (WEIGHT as f64 * normal().exp()) as u64).collect(),
+            Self::Zipf => (1..=n as u64).map(|place| 100 * WEIGHT / place).collect(),
+        };
+        for i in (1..n).rev() {
+            weights.swap(i, (rng.next_u64() % (i as u64 + 1)) as usize);
+        }
+        weights
+    }
+}
+
+/// Operators miss tasks, and each quorum starts from the full set, which was weighed.
+fn missed(deployed: &Deployed, n: usize, bench: &str) -> Row {
+    let trace: Vec<_> = Model::Miss.trace(n, TASKS);
+    let required = deployed.network.required;
+    let heavy: Vec<_> = trace.into_iter().filter(|quorum| deployed.network.weight(quorum) >= required).collect();
+    let gas = deployed.clone().settle_each(&heavy, Keep::Newest, &[]);
+    let note = format!("{} of {TASKS} quorums weigh enough; from the full set", heavy.len());
+    row(bench, &engine(deployed.network.key_group), n, &gas, &note)
+}
+
+/// The gas of `begin`, which publishes the weights of an epoch.
+fn begun(deployed: &Deployed, bench: &str) -> Row {
+    let mut deployed = deployed.clone();
+    let Network { weights, required, .. } = &deployed.network;
+    let ((threshold, _), head) = (state::enough(weights, *required), deployed.network.head());
+    let gas = deployed.begin(head.encode().expect("it fits"), threshold);
+    let n = deployed.network.weights.len();
+    row(bench, &engine(deployed.network.key_group), n, &[gas], "once in an epoch")
+}
+
 /// One member is missing from a base that was weighed, and no number of members is enough, so the contract reads weights.
 fn weighed(deployed: &Deployed, n: usize) -> Row {
     let mut deployed = deployed.clone();
-    let network = &mut deployed.network;
+    let head: Head = deployed.network.head();
     // The pages of the next epoch follow those of this one.
-    let pages = network.weight_pages.len() as u32;
-    network.weight_pages.iter_mut().for_each(|nonce| *nonce += pages);
-    let head: Head = network.head();
+    let mut pages = std::mem::take(&mut deployed.network.weight_pages);
     deployed.begin(head.encode().expect("it fits"), 1);
+    let count = pages.len() as u32;
+    pages.iter_mut().for_each(|page| page.nonce += count);
+    pages.into_iter().for_each(|page| deployed.publish(page));
     deployed.settle(&MemberSet::full(n), 1, Store::Slot(NEWEST));
     let (gas, _) = deployed.settle(&(1..n).collect(), 1, Store::Nowhere);
     row(
@@ -412,7 +516,7 @@ fn weighed(deployed: &Deployed, n: usize) -> Row {
 
 /// By the number of members that changed, of 100.
 fn changed(key_group: KeyGroup) -> Vec<Row> {
-    let deployed = Deployed::new(key_group, 100);
+    let deployed = Deployed::new(key_group, &[WEIGHT; 100], Prices::Osaka);
     let of = |k: usize| {
         let signers: MemberSet = (k..100).collect();
         let (gas, _) = deployed.clone().settle(&signers, 1, Store::Nowhere);
@@ -442,7 +546,7 @@ impl Baseline {
         if self != Self::Difference && n > 500 {
             return None;
         }
-        let mut chain = Chain::new();
+        let mut chain = Chain::new(Prices::Osaka);
         let address = chain.create(code.clone()).expect("the baseline is deployed");
         let Secrets::Bn254(secrets) = Secrets::new(KeyGroup::Bn254G2, n) else { unreachable!("keys of BN254") };
         for secret in secrets.iter() {
@@ -453,10 +557,11 @@ impl Baseline {
             chain.call(address, call.abi_encode().into()).expect("the key is registered");
         }
         let secrets = Secrets::Bn254(secrets);
-        let mut nonce = 1;
+        let mut nonce = 1u64;
         let mut settle = |signers: &MemberSet| {
-            let settlement = Contract { chain_id: CHAIN_ID, address };
-            let digest = Settled { settlement, nonce, result: B256::repeat_byte(0xa0) }.digest();
+            let kind = keccak256("Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)");
+            let words = (kind, U256::from(CHAIN_ID), address, U256::from(nonce), B256::repeat_byte(0xa0));
+            let digest = keccak256(words.abi_encode()).0;
             nonce += 1;
             let QuorumSignature::Bn254(signature) = secrets.sign(signers, &[digest]) else {
                 unreachable!("a signature on BN254")

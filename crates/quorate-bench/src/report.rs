@@ -81,6 +81,30 @@ fn gas(rows: &[Row]) -> String {
     ] {
         text += &format!("\n{what}:\n\n{}", gas_table(rows, bench, &sizes));
     }
+    for (bench, what) in [
+        (
+            "gas/stakes-lognormal",
+            "The same, with stakes whose logarithm is normally distributed; two thirds are required",
+        ),
+        (
+            "gas/stakes-zipf",
+            "The same, where the operator in place i has 1/i of the largest stake; two thirds are required",
+        ),
+        ("gas/exact", "The quorum is a base"),
+        ("gas/further-task", "Each further result of one quorum"),
+        ("gas/begin", "`begin`, once in an epoch"),
+        (
+            "gas/miss-glamsterdam",
+            "Each operator misses a task with a probability of 10 %, at the prices of Glamsterdam",
+        ),
+        ("gas/begin-glamsterdam", "`begin`, at the prices of Glamsterdam"),
+        (
+            "gas/miss-precompiles-twice",
+            "Each operator misses a task with a probability of 10 %, precompiles at twice their price",
+        ),
+    ] {
+        text += &format!("\n{what}:\n\n{}", gas_table(rows, bench, &sizes));
+    }
     text += "\nWhen to store a base: mean gas over a longer trace, 100 operators, keys in G2 of BN254:\n\n";
     text += "| | full set only | last quorum | ring of 8 | ring of 32 | ski rental | best in hindsight, one slot |\n";
     text += "|---|--:|--:|--:|--:|--:|--:|\n";

@@ -212,22 +212,13 @@ pub fn encode_g2(point: &G2Affine) -> [u8; 128] {
 
 /// A field element as a word of 32 bytes, big-endian.
 pub fn fq_bytes(element: &Fq) -> [u8; 32] {
-    to_word(element.into_bigint())
+    element.into_bigint().to_bytes_be().try_into().expect("the field has four limbs")
 }
 
 /// A word as a field element; `None` if the word is not below the field modulus.
 pub fn fq_from_bytes(word: &[u8; 32]) -> Option<Fq> {
-    from_word(word)
-}
-
-/// A canonical word as an element of a prime field of 254 bits.
-pub(crate) fn from_word<F: PrimeField>(word: &[u8; 32]) -> Option<F> {
-    let element = F::from_be_bytes_mod_order(word);
-    (to_word(element.into_bigint()) == *word).then_some(element)
-}
-
-pub(crate) fn to_word(integer: impl BigInteger) -> [u8; 32] {
-    integer.to_bytes_be().try_into().expect("both fields have four limbs")
+    let element = Fq::from_be_bytes_mod_order(word);
+    (fq_bytes(&element) == *word).then_some(element)
 }
 
 /// The bytes of a hexadecimal text, with or without `0x`.

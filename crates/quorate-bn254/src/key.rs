@@ -6,13 +6,13 @@ use std::{
     str::FromStr,
 };
 
-use ark_bn254::{Fr, G1Affine, G2Affine};
+use ark_bn254::{G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
-use ark_ff::{PrimeField, Zero};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
-    encoding::{Bn254Item, Bn254ParseError, KeyPoint, add_all, from_hex, from_word, to_word},
+    encoding::{Bn254Item, Bn254ParseError, KeyPoint, add_all, from_hex},
+    ladder::{self, Scalar},
     signature::{Bn254Signature, MessagePoint},
 };
 
@@ -113,16 +113,15 @@ pub fn sum<G: KeyPoint>(
     Bn254PublicKey::from_sum(add_all(base.into_iter().chain(added).map(|key| key.0).chain(removed)))
 }
 
-/// A secret key on BN254, for tests, tools and operators of networks that sign on this curve.
+/// A secret key on BN254: a scalar between 1 and r - 1.
 ///
-/// **Not constant time.** blst, with which quorate signs elsewhere, has no BN254. The multiplications here are those of
-/// arkworks, and their duration depends on the secret. An attacker who times many signatures of one key, on the same
-/// machine or over a quiet network, may learn about the secret. Sign on a machine that nobody else uses, and do not let
-/// others measure how long a signature takes.
+/// Everything that computes with the scalar takes constant time: no branch and no address in memory depends on it. blst, with
+/// which quorate signs elsewhere, does not have this curve, so the multiplications are a ladder of our own over the
+/// arithmetic of `crypto-bigint`. They take a few times as long as arkworks', which are not constant time.
 ///
-/// The secret is wiped when it is dropped, and is never printed. Copies that the compiler or arkworks leaves on the stack
+/// The secret is wiped when it is dropped, and is never printed. Copies that the compiler leaves on the stack and in registers
 /// are not wiped.
-pub struct Bn254SecretKey(Fr);
+pub struct Bn254SecretKey(Zeroizing<[u8; 32]>);
 
 impl Bn254SecretKey {
     /// Reads a scalar between 1 and r - 1, 32 bytes, big-endian.
@@ -132,37 +131,37 @@ impl Bn254SecretKey {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Bn254ParseError> {
         let length = Bn254ParseError::Length { item: Bn254Item::SecretKey, expected: 32, found: bytes.len() };
         let word: &[u8; 32] = bytes.try_into().map_err(|_| length)?;
-        let scalar = from_word(word).filter(|scalar: &Fr| !scalar.is_zero());
-        scalar.map(Self).ok_or(Bn254ParseError::SecretOutOfRange)
+        let in_range = ladder::scalar_from_bytes(word).is_some();
+        if in_range { Ok(Self(Zeroizing::new(*word))) } else { Err(Bn254ParseError::SecretOutOfRange) }
     }
 
     /// A key from 48 bytes of a CSPRNG. The bytes are reduced modulo r, which is uniform up to 2^-130; zero becomes 1.
     pub fn from_entropy(entropy: &[u8; 48]) -> Self {
-        let scalar = Fr::from_be_bytes_mod_order(entropy);
-        Self(if scalar.is_zero() { Fr::from(1u8) } else { scalar })
+        Self(Zeroizing::new(ladder::scalar_bytes(&ladder::reduce(entropy))))
     }
 
     /// The scalar, big-endian.
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
-        let mut integer = self.0.into_bigint();
-        let word = Zeroizing::new(to_word(integer));
-        integer.zeroize();
-        word
+        self.0.clone()
     }
 
-    /// The public key in G1.
+    /// The public key in G1. One multiplication in G1.
     pub fn public_key_g1(&self) -> Bn254PublicKey<G1Affine> {
-        Bn254PublicKey((G1Affine::generator() * self.0).into_affine())
+        Bn254PublicKey(ladder::multiply_g1(G1Affine::generator(), &self.scalar()))
     }
 
-    /// The public key in G2.
+    /// The public key in G2. One multiplication in G2.
     pub fn public_key_g2(&self) -> Bn254PublicKey<G2Affine> {
-        Bn254PublicKey((G2Affine::generator() * self.0).into_affine())
+        Bn254PublicKey(ladder::multiply_g2(G2Affine::generator(), &self.scalar()))
     }
 
-    /// The signature: the message's point times the secret. One multiplication in G1, not constant time.
+    /// The signature: the message's point times the secret. One multiplication in G1.
     pub fn sign(&self, message: &MessagePoint) -> Bn254Signature {
-        Bn254Signature::from_point((message.point() * self.0).into_affine())
+        Bn254Signature::from_point(ladder::multiply_g1(message.point(), &self.scalar()))
+    }
+
+    fn scalar(&self) -> Zeroizing<Scalar> {
+        Zeroizing::new(Scalar::from_be_slice(self.0.as_slice()))
     }
 }
 
@@ -171,12 +170,6 @@ impl TryFrom<&[u8]> for Bn254SecretKey {
 
     fn try_from(bytes: &[u8]) -> Result<Self, Bn254ParseError> {
         Self::from_bytes(bytes)
-    }
-}
-
-impl Drop for Bn254SecretKey {
-    fn drop(&mut self) {
-        self.0.zeroize();
     }
 }
 

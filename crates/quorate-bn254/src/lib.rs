@@ -17,6 +17,7 @@
 //! |---|---|
 //! | [`encoding`] | points to bytes in the EVM's byte order, and back with every check |
 //! | `signature` | [`MessagePoint`], [`Bn254Signature`] |
+//! | `ladder` | a point times a secret, in constant time |
 //! | `key` | [`Bn254PublicKey`] in G1 or in G2, [`Bn254SecretKey`] |
 //! | `verify` | [`verify`], [`verify_all`], [`aggregate_verify`] |
 //! | `dual_key` | [`DualKey`]: the keys of one secret in both groups |
@@ -37,8 +38,7 @@
 //!
 //! - It does not judge claims. Repeated messages, keys that cancel and the possession of keys are rules of
 //!   an aggregate; the engine `quorate` applies them to the suites of this crate (feature `bn254`).
-//! - It does not sign in constant time: see [`Bn254SecretKey`] before you sign anything of value. Verifying handles
-//!   nothing secret.
+//! - Verifying does not take constant time: it handles nothing secret. [`Bn254SecretKey`] says what does.
 //! - BN254 gives about 100 bits of security. New designs that do not need the EVM's BN254 precompiles should take
 //!   BLS12-381.
 //!
@@ -50,6 +50,7 @@ mod keccak;
 
 pub mod encoding;
 mod signature;
+mod ladder;
 mod key;
 mod verify;
 mod dual_key;

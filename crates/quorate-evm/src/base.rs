@@ -4,7 +4,7 @@ use alloy_primitives::{B256, Bytes, keccak256};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    gas::{Measured, Start, Steps},
+    gas::{Calldata, Measured, Start, Steps},
     key_group::KeyGroup,
     member_set::MemberSet,
     state::Head,
@@ -76,13 +76,15 @@ pub(crate) mod amount {
     }
 }
 
-/// The pages that hold the keys and the weights of an epoch.
+/// The pages of keys and of an epoch's weights that a contract has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Pages of keys, ascending and without gaps from index 0 on. The keys after them are in storage.
+    /// Pages of keys, in any order. They may overlap, and leave keys out.
     pub key_pages: Vec<KeyPage>,
-    /// The nonces of the epoch's pages of weights, [`WEIGHTS_A_PAGE`] indices each.
-    pub weight_pages: Vec<u32>,
+    /// Pages of the epoch's weights, in any order. Parts may have none.
+    pub weight_pages: Vec<WeightPage>,
+    /// The members' weights in the epoch, by index.
+    pub weights: Vec<u64>,
 }
 
 /// A page of keys: a contract whose code is the keys.
@@ -96,53 +98,134 @@ pub struct KeyPage {
     pub keys: usize,
 }
 
+impl KeyPage {
+    /// Whether the page holds the key with this index.
+    pub fn holds(&self, index: usize) -> bool {
+        index.checked_sub(self.first).is_some_and(|place| place < self.keys)
+    }
+}
+
+/// A page with the weights of one part of the members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WeightPage {
+    /// The nonce with which the contract created the page.
+    pub nonce: u32,
+    /// Which part: that of the members from index part · [`PART`] on.
+    pub part: usize,
+}
+
 /// The slot of the newest base, whose commitment is part of a settlement's state.
 pub const NEWEST: u16 = 0;
 
 /// The number of bytes in a full page: EIP-170's limit without the header of 10.
 pub const PAGE_BYTES: usize = 24_576 - 10;
 
-/// The number of weights in a full page, 8 bytes each.
-pub const WEIGHTS_A_PAGE: usize = PAGE_BYTES / 8;
+/// The number of members in a part of the weights. A contract keeps a hash of each part, and reads a part from a page or from
+/// calldata.
+pub const PART: usize = 2_048;
+
+/// Where a contract reads the keys of the members that change: for each member in ascending order, from the page that is
+/// open, else from the next named page, else from calldata.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeySources {
+    /// The pages to name, ascending by their indices.
+    pub pages: Vec<KeyPage>,
+    /// The members whose keys are passed in calldata.
+    pub passed: MemberSet,
+}
+
+/// Where a contract reads a part of the weights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
+pub enum WeightSource {
+    /// A page with this nonce.
+    Page(u32),
+    /// Calldata: the part's weights, 8 bytes each.
+    Passed(Bytes),
+}
 
 impl Table {
-    /// A table of `n` keys, the first `paged` of them in full pages. The pages of keys have the nonces 1, 2, …; the pages of
-    /// weights follow.
-    pub fn new(key_group: KeyGroup, n: usize, paged: usize) -> Self {
-        let most = PAGE_BYTES / key_group.key_bytes();
-        let firsts = (0..paged.min(n)).step_by(most);
-        let key_pages: Vec<_> = firsts
-            .zip(1..)
-            .map(|(first, nonce)| KeyPage { nonce, first, keys: most.min(paged.min(n) - first) })
-            .collect();
-        let next = key_pages.len() as u32 + 1;
-        let weight_pages = (next..).take(n.div_ceil(WEIGHTS_A_PAGE)).collect();
-        Self { key_pages, weight_pages }
+    /// A table whose keys are all in full pages, with a page for each part of the weights. The pages of keys have the nonces
+    /// `first`, `first` + 1, …; the pages of weights follow.
+    pub fn paged(key_group: KeyGroup, weights: Vec<u64>, first: u32) -> Self {
+        let (n, most) = (weights.len(), PAGE_BYTES / key_group.key_bytes());
+        let firsts = (0..n).step_by(most);
+        let key_pages: Vec<_> =
+            firsts.zip(first..).map(|(first, nonce)| KeyPage { nonce, first, keys: most.min(n - first) }).collect();
+        let next = first + key_pages.len() as u32;
+        let weight_pages = (next..).zip(0..n.div_ceil(PART)).map(|(nonce, part)| WeightPage { nonce, part }).collect();
+        Self { key_pages, weight_pages, weights }
     }
 
-    /// The nonces of the pages that hold these members' keys, ascending, and the number of members whose key is in storage.
-    pub fn pages_of_keys(&self, members: &MemberSet) -> (Vec<u32>, usize) {
-        let (mut nonces, mut in_slots) = (Vec::new(), 0);
-        for index in members.iter() {
-            match self.key_pages.iter().find(|page| (page.first..page.first + page.keys).contains(&index)) {
-                Some(page) if nonces.last() == Some(&page.nonce) => {}
-                Some(page) => nonces.push(page.nonce),
-                None => in_slots += 1,
+    /// The cheapest sources of these members' keys.
+    ///
+    /// Goes through the members from the last to the first. For each it knows what the members after it cost, and compares
+    /// passing its key with opening each page that holds it. Time: members times pages.
+    pub fn keys(&self, key_group: KeyGroup, measured: &Measured, members: &MemberSet) -> KeySources {
+        let members: Vec<_> = members.iter().collect();
+        let (opened, copied, passed) = measured.key_sources(key_group);
+        // What the members from this one on cost, and the page to open for this one, if any.
+        let mut best: Vec<(u64, Option<&KeyPage>)> = vec![(0, None); members.len() + 1];
+        for (place, index) in members.iter().enumerate().rev() {
+            best[place] = (passed + best[place + 1].0, None);
+            for page in self.key_pages.iter().filter(|page| page.holds(*index)) {
+                let here = members[place..].iter().take_while(|index| page.holds(**index)).count();
+                let cost = opened + copied * here as u64 + best[place + here].0;
+                if cost < best[place].0 {
+                    best[place] = (cost, Some(page));
+                }
             }
         }
-        (nonces, in_slots)
+        let (mut sources, mut place) = (KeySources::default(), 0);
+        while let Some(index) = members.get(place) {
+            match best[place].1 {
+                Some(page) => {
+                    sources.pages.push(*page);
+                    place += members[place..].iter().take_while(|index| page.holds(**index)).count();
+                }
+                None => {
+                    sources.passed.insert(*index);
+                    place += 1;
+                }
+            }
+        }
+        sources
     }
 
-    /// The number of copies out of pages that these members' keys take, and the number of keys in these copies.
+    /// The cheapest source of each part that holds these members' weights, ascending. A member without a weight belongs to
+    /// the part of its index, and weighs nothing.
+    pub fn weights(&self, measured: &Measured, members: &MemberSet) -> Vec<WeightSource> {
+        let mut parts: Vec<_> = members.iter().map(|index| index / PART).collect();
+        parts.dedup();
+        let source = |part: usize| {
+            let end = self.weights.len().min((part + 1) * PART);
+            let weights = self.weights.get(part * PART..end).unwrap_or_default();
+            let passed: Vec<_> = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect();
+            let page = self.weight_pages.iter().find(|page| page.part == part);
+            match page {
+                Some(page) if measured.weights_from_page() <= measured.weights_passed(&passed) => {
+                    WeightSource::Page(page.nonce)
+                }
+                _ => WeightSource::Passed(passed.into()),
+            }
+        };
+        parts.into_iter().map(source).collect()
+    }
+}
+
+impl KeySources {
+    /// The number of copies out of pages that these members' keys take, and the number of keys in these copies. `members` are
+    /// those for whom the sources were chosen.
     ///
     /// Each key is copied by itself, with one exception. For keys in G1 of BN254, the contract looks at the members of a page
     /// whose indices lie in one word of the bitmap; if they are dense, it copies all keys from the first to the last of
     /// them at once (`Bn254G1Keys._accumulatePaged`).
     pub fn copies(&self, key_group: KeyGroup, members: &MemberSet) -> (u64, u64) {
         let (mut copies, mut copied) = (0, 0);
-        for page in &self.key_pages {
-            let here: Vec<_> = members.iter().filter(|i| (page.first..page.first + page.keys).contains(i)).collect();
-            for word in here.chunk_by(|a, b| a / 256 == b / 256) {
+        let mut left: Vec<_> = members.iter().filter(|index| !self.passed.contains(*index)).collect();
+        for page in &self.pages {
+            let later = left.split_off(left.iter().position(|index| !page.holds(*index)).unwrap_or(left.len()));
+            for word in std::mem::replace(&mut left, later).chunk_by(|a, b| a / 256 == b / 256) {
                 let stretch = word[word.len() - 1] - word[0] + 1;
                 let dense = key_group == KeyGroup::Bn254G1 && stretch > 1 && stretch < 10 * word.len();
                 let (times, keys) = if dense { (1, stretch) } else { (word.len(), word.len()) };
@@ -151,14 +234,6 @@ impl Table {
             }
         }
         (copies, copied)
-    }
-
-    /// The nonces of the pages that hold these members' weights, ascending. A member after the last page has no weight, and
-    /// the contract refuses it.
-    pub fn pages_of_weights(&self, members: &MemberSet) -> Vec<u32> {
-        let mut pages: Vec<_> = members.iter().map(|index| index / WEIGHTS_A_PAGE).collect();
-        pages.dedup();
-        pages.into_iter().filter_map(|page| self.weight_pages.get(page).copied()).collect()
     }
 }
 
@@ -183,14 +258,25 @@ pub struct Way {
     pub changed: MemberSet,
     /// How the contract finds the weight.
     pub weighing: Weighing,
-    /// The nonces of the pages of keys to name, ascending.
-    pub key_pages: Vec<u32>,
-    /// The nonces of the pages of weights to name, ascending.
-    pub weight_pages: Vec<u32>,
+    /// Where the contract reads the keys of the members that change.
+    pub keys: KeySources,
+    /// Where it reads weights, ascending by part; empty if it reads none.
+    pub weights: Vec<WeightSource>,
     /// The work, as numbers.
     pub steps: Steps,
     /// The gas that depends on the base, with its calldata.
     pub gas: u64,
+}
+
+impl Way {
+    /// The nonces of all pages that the call names: those of keys, then those of weights.
+    pub fn pages(&self) -> impl Iterator<Item = u32> {
+        let weights = self.weights.iter().filter_map(|source| match source {
+            WeightSource::Page(nonce) => Some(*nonce),
+            WeightSource::Passed(_) => None,
+        });
+        self.keys.pages.iter().map(|page| page.nonce).chain(weights)
+    }
 }
 
 /// What the price of a way depends on, besides the base and the quorum.
@@ -200,7 +286,7 @@ pub struct Pricing<'a> {
     pub key_group: KeyGroup,
     /// The prices of the contract's code.
     pub measured: &'a Measured,
-    /// The pages of keys and of weights.
+    /// The pages of keys, and the weights with their pages.
     pub table: &'a Table,
     /// The head, which says whether the number of signers suffices. If it does not, and the base was not weighed in this
     /// epoch, the contract reads the weights of all members.
@@ -218,13 +304,19 @@ impl Pricing<'_> {
             false if from_base => Weighing::FromBase,
             false => Weighing::Anew,
         };
-        let (weighed, weight_pages) = match weighing {
+        let (weighed, weights) = match weighing {
             Weighing::Counted => (0, Vec::new()),
-            Weighing::FromBase => (changed.len(), self.table.pages_of_weights(&changed)),
-            Weighing::Anew => (quorum.len(), self.table.pages_of_weights(quorum)),
+            Weighing::FromBase => (changed.len(), self.table.weights(self.measured, &changed)),
+            Weighing::Anew => (quorum.len(), self.table.weights(self.measured, quorum)),
         };
-        let (key_pages, in_slots) = self.table.pages_of_keys(&changed);
-        let (copies, copied) = self.table.copies(self.key_group, &changed);
+        let keys = self.table.keys(self.key_group, self.measured, &changed);
+        let (copies, copied) = keys.copies(self.key_group, &changed);
+        let passed = |source: &WeightSource| match source {
+            WeightSource::Page(_) => None,
+            WeightSource::Passed(weights) => Some(Calldata::of(weights)),
+        };
+        let passed: Vec<_> = weights.iter().filter_map(passed).collect();
+        let weight_pages = (weights.len() - passed.len()) as u64;
         let bitmap = |base: &Base| base.signers.as_bytes().len() as u64;
         let mut steps = Steps {
             start: match base {
@@ -233,14 +325,16 @@ impl Pricing<'_> {
                 Some((_, base)) => Start::Slot { bitmap: bitmap(base) },
             },
             bitmap: if changed.is_empty() { 0 } else { quorum.as_bytes().len() as u64 },
-            paged: (changed.len() - in_slots) as u64,
+            paged: (changed.len() - keys.passed.len()) as u64,
             copies,
             copied,
-            in_slots: in_slots as u64,
-            key_pages: key_pages.len() as u64,
+            passed: keys.passed.len() as u64,
+            key_pages: keys.pages.len() as u64,
             weighed: weighed as u64,
-            weight_pages: weight_pages.len() as u64,
-            listed: (key_pages.len() + weight_pages.len()) as u64,
+            weight_pages,
+            weight_parts_passed: passed.len() as u64,
+            weights_passed: passed.into_iter().sum(),
+            listed: keys.pages.len() as u64 + weight_pages,
             slopes: None,
         };
         let mut gas = self.measured.difference(self.key_group, &steps);
@@ -251,7 +345,7 @@ impl Pricing<'_> {
                 (steps, gas) = (slopes, by_slopes);
             }
         }
-        Way { base: base.map(|(place, _)| place), changed, weighing, key_pages, weight_pages, steps, gas }
+        Way { base: base.map(|(place, _)| place), changed, weighing, keys, weights, steps, gas }
     }
 
     /// The ways from every base and from the empty quorum, the cheapest first. Ways of the same price keep the order of the

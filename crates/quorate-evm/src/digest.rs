@@ -3,7 +3,7 @@
 //! A digest is keccak256 over ABI words, the first of which is a type hash. So no digest of one kind, chain or contract
 //! is a digest of another. The types are those of `contracts/src`.
 
-use alloy_primitives::{Address, B256, keccak256};
+use alloy_primitives::{Address, B256, FixedBytes, U256, keccak256};
 use alloy_sol_types::SolValue;
 
 /// A contract on a chain: the domain of everything that is signed for it.
@@ -15,22 +15,30 @@ pub struct Contract {
     pub address: Address,
 }
 
-/// A result that a quorum signs.
+/// The results that a quorum settles in one call, and what it signs with them. One signature covers all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Settled {
-    /// The contract that settles it.
+pub struct Results<'a> {
+    /// The contract that settles them.
     pub settlement: Contract,
-    /// Its number among the contract's results.
+    /// The epoch in which they settle.
+    pub epoch: u32,
+    /// The number of the first among the contract's results. The others follow.
     pub nonce: u64,
-    /// Its content.
-    pub result: B256,
+    /// The last second, in Unix time, at which they settle.
+    pub deadline: u64,
+    /// The slot in which the quorum is stored as a base, [`RENTAL`](crate::quorum::RENTAL) or [`NONE`](crate::quorum::NONE):
+    /// the second number of the packed quorum. Since it is signed, nobody else can change it.
+    pub store: u16,
+    /// Their contents, in order; at least one.
+    pub results: &'a [B256],
 }
 
-impl Settled {
-    /// `Settlement.resultDigest`.
+impl Results<'_> {
+    /// `Settlement.resultsDigest`.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.settlement;
-        hash(RESULT_TYPE, (chain_id, address, self.nonce, self.result))
+        let results = keccak256(self.results.concat());
+        hash(RESULTS_TYPE, (chain_id, address, self.epoch, self.nonce, self.deadline, U256::from(self.store), results))
     }
 }
 
@@ -41,6 +49,9 @@ pub struct Task {
     pub network: Contract,
     /// The epoch in which it settles.
     pub epoch: u64,
+    /// The id of the epoch's snapshot, from the event `EpochSnapshotted`. If a reorganisation of the chain replaces the
+    /// snapshot, what was signed before counts no more, neither for the task nor against the signer.
+    pub snapshot: FixedBytes<20>,
     /// Its name. A name settles once.
     pub id: B256,
     /// The index of the performer's key.
@@ -55,7 +66,10 @@ impl Task {
     /// `TaskNetwork.taskDigest`.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.network;
-        hash(TASK_TYPE, (chain_id, address, self.epoch, self.id, self.performer, self.result, self.approved))
+        hash(
+            TASK_TYPE,
+            (chain_id, address, self.epoch, self.snapshot, self.id, self.performer, self.result, self.approved),
+        )
     }
 }
 
@@ -91,8 +105,8 @@ impl KeyPossession<'_> {
     }
 }
 
-const RESULT_TYPE: &str = "Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)";
-const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes32 id,uint256 performer,bytes32 result,bool approved)";
+const RESULTS_TYPE: &str = "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
+const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)";
 const POSSESSION_TYPE: &str = "Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)";
 
 /// keccak256(type hash ‖ words), as `keccak256(abi.encode(typeHash, …))` in Solidity.
@@ -112,15 +126,22 @@ mod tests {
         let contract = Contract { chain_id: 1, address: Address::repeat_byte(1) };
         let other_chain = Contract { chain_id: 2, ..contract };
         let other_address = Contract { address: Address::repeat_byte(2), ..contract };
-        let settled = Settled { settlement: contract, nonce: 0, result: word(0) };
+        let results = [word(0)];
+        let settled = Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &results };
         let possession = KeyPossession { verifier: contract, owner: Address::repeat_byte(1), key: &[0; 64] };
-        let task = Task { network: contract, epoch: 0, id: word(0), performer: 0, result: word(0), approved: false };
+        let snapshot = FixedBytes::ZERO;
+        let (id, result) = (word(0), word(0));
+        let task = Task { network: contract, epoch: 0, snapshot, id, performer: 0, result, approved: false };
         let digests = [
             settled.digest(),
-            Settled { settlement: other_chain, ..settled }.digest(),
-            Settled { settlement: other_address, ..settled }.digest(),
-            Settled { nonce: 1, ..settled }.digest(),
-            Settled { result: word(1), ..settled }.digest(),
+            Results { settlement: other_chain, ..settled }.digest(),
+            Results { settlement: other_address, ..settled }.digest(),
+            Results { epoch: 1, ..settled }.digest(),
+            Results { nonce: 1, ..settled }.digest(),
+            Results { deadline: 1, ..settled }.digest(),
+            Results { store: 1, ..settled }.digest(),
+            Results { results: &[word(1)], ..settled }.digest(),
+            Results { results: &[word(0), word(0)], ..settled }.digest(),
             possession.digest(),
             KeyPossession { verifier: other_chain, ..possession }.digest(),
             KeyPossession { verifier: other_address, ..possession }.digest(),
@@ -130,6 +151,7 @@ mod tests {
             Task { network: other_chain, ..task }.digest(),
             Task { network: other_address, ..task }.digest(),
             Task { epoch: 1, ..task }.digest(),
+            Task { snapshot: FixedBytes::repeat_byte(1), ..task }.digest(),
             Task { id: word(1), ..task }.digest(),
             Task { performer: 1, ..task }.digest(),
             Task { result: word(1), ..task }.digest(),

@@ -29,6 +29,8 @@ pub const FILL_SLOT: u64 = 20_000;
 pub const LOG: u64 = 2 * 375;
 /// A word of data in that log.
 pub const LOG_WORD: u64 = 8 * 32;
+/// A word that is copied from calldata (3), with its memory (3), and hashed (6).
+pub const PASSED_WORD: u64 = 12;
 /// EIP-1108: an addition in G1 of BN254.
 pub const BN254_ADD: u64 = 150;
 /// EIP-1108: a multiplication in G1 of BN254.
@@ -50,6 +52,8 @@ pub struct Measured {
     pub open_keys: u64,
     /// Opening a page of weights, besides the cold account and the words that are read.
     pub open_weights: u64,
+    /// Reading a part of the weights from calldata, besides its hash in a cold slot, and the bytes.
+    pub pass_weights: u64,
     /// Each further word of the bitmaps, of 256 members.
     pub word: u64,
     /// A changed member: its turn in the loop, and the addition of its key.
@@ -58,8 +62,8 @@ pub struct Measured {
     pub change_by_slope: u64,
     /// A copy from an open page, besides the words and their memory.
     pub copy: u64,
-    /// Finding a word of a key in storage, besides the cold slot.
-    pub find_slot: u64,
+    /// Reading a key from calldata and hashing it, besides the cold slot in which its index is.
+    pub pass_key: u64,
     /// The loop over the bitmaps, and the sum in affine coordinates.
     pub finish: PerKeyGroup,
     /// The same if the call passes slopes, with which the sum is affine already.
@@ -71,7 +75,9 @@ pub struct Measured {
     /// Hashing the preimage of the quorum that is stored.
     pub commit: u64,
     /// Computing a digest, hashing it to the curve by its hint, and adding it to the others.
-    pub task: PerKeyGroup,
+    pub digest: PerKeyGroup,
+    /// Hashing a result.
+    pub result: u64,
     /// The pairing equation, with its precompiles.
     pub check: PerKeyGroup,
 }
@@ -102,21 +108,23 @@ impl PerKeyGroup {
 impl Default for Measured {
     fn default() -> Self {
         Self {
-            settle: 400,
+            settle: 1_400,
             settle_all: 570,
             open_keys: 1_850,
-            open_weights: 2_130,
+            open_weights: 2_800,
+            pass_weights: 2_500,
             word: 390,
             change: PerKeyGroup { bn254_g2: 1_660, bn254_g1: 377, bls12381_g2: 899 },
             change_by_slope: 889,
             copy: 118,
-            find_slot: 380,
+            pass_key: 600,
             finish: PerKeyGroup { bn254_g2: 1_460, bn254_g1: 1_150, bls12381_g2: 2_050 },
             finish_by_slope: 810,
             weigh: 95,
             open_base: 930,
             commit: 490,
-            task: PerKeyGroup { bn254_g2: 780, bn254_g1: 780, bls12381_g2: 15_330 },
+            digest: PerKeyGroup { bn254_g2: 780, bn254_g1: 780, bls12381_g2: 15_330 },
+            result: 60,
             check: PerKeyGroup {
                 bn254_g2: BN254_PAIRINGS + 2_160,
                 bn254_g1: BN254_PAIRINGS + 2 * (BN254_MULTIPLY + BN254_ADD) + 3_320,
@@ -142,6 +150,16 @@ impl Calldata {
         Self { zeros, nonzeros: bytes.len() as u64 - zeros }
     }
 
+    /// The number of bytes.
+    pub fn len(&self) -> u64 {
+        self.zeros + self.nonzeros
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The price by EIP-2028.
     pub fn gas(&self) -> u64 {
         CALLDATA_ZERO * self.zeros + CALLDATA_NONZERO * self.nonzeros
@@ -150,6 +168,15 @@ impl Calldata {
     /// The least price, by EIP-7623.
     pub fn floor(&self) -> u64 {
         CALLDATA_FLOOR * (self.zeros + 4 * self.nonzeros)
+    }
+}
+
+impl std::iter::Sum for Calldata {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, part| Self {
+            zeros: sum.zeros + part.zeros,
+            nonzeros: sum.nonzeros + part.nonzeros,
+        })
     }
 }
 
@@ -202,14 +229,18 @@ pub struct Steps {
     pub copies: u64,
     /// The number of keys in these copies.
     pub copied: u64,
-    /// The number of changed members whose key is in storage.
-    pub in_slots: u64,
+    /// The number of changed members whose key is passed in calldata.
+    pub passed: u64,
     /// The number of pages of keys that are opened.
     pub key_pages: u64,
     /// The number of members whose weight is read.
     pub weighed: u64,
     /// The number of pages of weights that are opened.
     pub weight_pages: u64,
+    /// The number of parts of the weights that are passed in calldata.
+    pub weight_parts_passed: u64,
+    /// The bytes of these parts.
+    pub weights_passed: Calldata,
     /// The number of pages in the transaction's access list.
     pub listed: u64,
     /// The number of slopes that the call passes. `None` if the keys are not in G2 of BN254, or if the sum is in Jacobian
@@ -220,8 +251,8 @@ pub struct Steps {
 impl Measured {
     /// The gas of execution that depends on the base: its slot, the pages, the changed members.
     pub fn steps(&self, key_group: KeyGroup, steps: &Steps) -> u64 {
-        let changed = steps.paged + steps.in_slots;
-        let slots = key_group.key_bytes() as u64 / 32;
+        let changed = steps.paged + steps.passed;
+        let words = key_group.key_bytes() as u64 / 32;
         let base = match steps.start {
             Start::Empty => 0,
             Start::Newest { .. } => self.open_base,
@@ -245,15 +276,17 @@ impl Measured {
             - steps.listed * (COLD_ACCOUNT - WARM_ACCOUNT - LISTED_ADDRESS)
             + changed * change
             + steps.copies * self.copy
-            + steps.copied * slots * 6
-            + steps.in_slots * slots * (COLD_SLOT + self.find_slot)
+            + steps.copied * words * 6
+            + steps.passed * (COLD_SLOT + self.pass_key + words * PASSED_WORD)
+            + steps.weight_parts_passed * (COLD_SLOT + self.pass_weights)
+            + steps.weights_passed.len() / 32 * PASSED_WORD
             + steps.weighed * self.weigh
             + finish
     }
 
     /// The gas of [`steps`](Self::steps) and of the calldata that belongs to them: the base's preimage, the newest
     /// commitment unless one result is settled from the newest base, the quorum's bitmap, the pages' nonces, 1/Z or the
-    /// slopes. All bytes are taken to be nonzero.
+    /// slopes, keys and weights. All bytes but those of the weights are taken to be nonzero.
     pub fn difference(&self, key_group: KeyGroup, steps: &Steps) -> u64 {
         let preimage = |bitmap| 16 + key_group.key_bytes() as u64 + bitmap;
         let base = match steps.start {
@@ -263,11 +296,14 @@ impl Measured {
         };
         let sum = match steps.slopes {
             Some(slopes) => 1 + 64 * slopes,
-            None if key_group == KeyGroup::Bn254G2 && steps.paged + steps.in_slots > 0 => 1 + 64,
+            None if key_group == KeyGroup::Bn254G2 && steps.paged + steps.passed > 0 => 1 + 64,
             None => 0,
         };
-        let bytes = base + steps.bitmap + sum + 4 * (steps.key_pages + steps.weight_pages);
-        self.steps(key_group, steps) + CALLDATA_NONZERO * bytes
+        let sources = 4 * (steps.key_pages + steps.weight_pages + steps.weight_parts_passed);
+        let keys = steps.passed * key_group.key_bytes() as u64;
+        self.steps(key_group, steps)
+            + CALLDATA_NONZERO * (base + steps.bitmap + sum + sources + keys)
+            + steps.weights_passed.gas()
     }
 
     /// The gas of storing the quorum as a base.
@@ -281,17 +317,46 @@ impl Measured {
         }
     }
 
-    /// The gas of a transaction that settles `tasks` results.
-    pub fn settle(&self, key_group: KeyGroup, call: Calldata, tasks: u64, steps: &Steps, storing: Storing) -> Estimate {
-        // Besides the results, the log has the number of the first; with `settleAll`, two words of an array as well.
-        let single = tasks == 1 && matches!(steps.start, Start::Newest { .. });
-        let (words, array) = if single { (1, 0) } else { (3, self.settle_all) };
+    /// What decides where a key is read: opening a page, reading a key from the open page, and passing a key in calldata.
+    pub fn key_sources(&self, key_group: KeyGroup) -> (u64, u64, u64) {
+        let bytes = key_group.key_bytes() as u64;
+        let page = WARM_ACCOUNT + LISTED_ADDRESS + self.open_keys + 4 * CALLDATA_NONZERO;
+        let passed = COLD_SLOT + self.pass_key + bytes / 32 * PASSED_WORD + bytes * CALLDATA_NONZERO;
+        (page, self.copy + bytes / 32 * 6, passed)
+    }
+
+    /// What a part of the weights costs from a page, besides the words that are read, which cost much the same either way.
+    pub fn weights_from_page(&self) -> u64 {
+        WARM_ACCOUNT + LISTED_ADDRESS + self.open_weights
+    }
+
+    /// What a part of the weights costs from calldata.
+    pub fn weights_passed(&self, weights: &[u8]) -> u64 {
+        let bytes = Calldata::of(weights);
+        COLD_SLOT + self.pass_weights + bytes.len() / 32 * PASSED_WORD + bytes.gas()
+    }
+
+    /// The gas of a transaction that settles results. `digests` is how many points are hashed: one for a settlement, whose
+    /// quorum signs all results at once.
+    pub fn settle(
+        &self,
+        key_group: KeyGroup,
+        call: Calldata,
+        results: u64,
+        digests: u64,
+        steps: &Steps,
+        storing: Storing,
+    ) -> Estimate {
+        // Besides the results, the log has the head and the newest commitment; with `settleAll`, two words of an array as
+        // well.
+        let single = results == 1 && matches!(steps.start, Start::Newest { .. });
+        let (words, array) = if single { (2, 0) } else { (4, self.settle_all) };
         Estimate {
             calldata: call.gas(),
             floor: call.floor(),
             head: COLD_SLOT + CHANGE_SLOT + LOG + words * LOG_WORD + self.settle + array,
             difference: self.steps(key_group, steps),
-            tasks: tasks * (self.task.of(key_group) + LOG_WORD),
+            tasks: digests * self.digest.of(key_group) + results * (self.result + LOG_WORD),
             check: self.check.of(key_group),
             store: self.store(storing),
         }

@@ -24,6 +24,10 @@
 //! | [`quorum`] | the packed bytes of a quorum, both ways |
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
+//! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
+//! | [`epoch`] | the calls with which a registrar begins an epoch |
+//! | [`operator`] | an operator's key: what it registers, and what it signs |
+//! | [`collection`] | the members' signatures over one digest, verified and added up |
 //!
 //! A module imports only modules above it. Keys, signatures and hashing on BN254 are in the crate `quorate-bn254`.
 
@@ -41,12 +45,19 @@ pub mod refresh;
 pub mod quorum;
 pub mod contract;
 pub mod network;
+pub mod follow;
+pub mod epoch;
+pub mod operator;
+pub mod collection;
 
 pub use alloy_primitives;
 pub use alloy_sol_types;
 pub use base::Base;
+pub use collection::{Collection, NotAdded};
+pub use epoch::{EpochCalls, EpochError, NextEpoch};
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
-pub use network::{Network, NetworkError, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
+pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
+pub use operator::{OperatorKey, Registration};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;

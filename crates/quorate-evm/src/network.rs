@@ -2,35 +2,35 @@
 //!
 //! ```
 //! use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
-//! use quorate_evm::{KeyGroup, MemberSet, Network, QuorumSignature, quorum::Store};
-//! # use quorate_evm::{alloy_primitives::{Address, B256}, base::Table, gas::Measured};
+//! use quorate_evm::{KeyGroup, MemberSet, Network, QuorumSignature, network::Order};
+//! # use quorate_evm::{alloy_primitives::{Address, B256}, gas::Measured};
 //! let operators: Vec<_> = (1u8..=4).map(|i| Bn254SecretKey::from_entropy(&[i; 48])).collect();
-//! # let Table { key_pages, weight_pages } = Table::new(KeyGroup::Bn254G2, 4, 4);
 //! let network = Network {
 //!     key_group: KeyGroup::Bn254G2,
 //!     chain_id: 1,
 //!     contract: Address::repeat_byte(0xaa),
 //!     nonce: 0,
+//!     table: 0,
 //!     epoch: 1,
 //!     required: 300,
 //!     enough: 3,
 //!     paid: 0,
 //!     keys: operators.iter().map(|operator| operator.public_key_g2().to_bytes().into()).collect(),
 //!     weights: vec![100; 4],
-//!     key_pages,
-//!     weight_pages,
+//!     key_pages: vec![],
+//!     weight_pages: vec![],
 //!     bases: vec![],
+//!     unknown_newest: None,
 //! };
 //! let signers: MemberSet = [0, 1, 3].into_iter().collect();
-//! let results = [B256::repeat_byte(7)];
-//! let plan = network.plan(&Measured::default(), &signers, &results)?;
+//! let plan = network.plan(&Measured::default(), &signers, Order::of(&[B256::repeat_byte(7)]))?;
 //!
-//! // Each operator signs every digest. The aggregator adds the signatures up, verifies the sum, and settles.
+//! // Each operator signs the digest. The aggregator adds the signatures up, verifies the sum, and settles.
 //! let message = try_and_increment(&plan.digests[0]).point;
 //! let sum: Bn254Signature = signers.iter().map(|i| operators[i].sign(&message)).sum();
 //! let signature = QuorumSignature::Bn254(sum.to_bytes());
 //! assert!(plan.verify(&signature)?);
-//! let calldata = plan.call(Store::Nowhere, &signature, &results)?;
+//! let calldata = plan.call(&signature)?;
 //! # assert!(calldata.len() > 300);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -45,19 +45,20 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     error::{NetworkError, PlanError, PointError, SignatureError},
     key::QuorumKey,
-    plan::{QuorumSignature, SettlementPlan},
+    plan::{Order, QuorumSignature, SettlementPlan},
 };
 use crate::{
-    base::{Base, KeyPage, NEWEST, Pricing, Table, WEIGHTS_A_PAGE, Way, Weighing},
-    digest::{Contract, Settled},
+    base::{Base, KeyPage, NEWEST, Pricing, Table, Way, WeightPage},
+    digest::{Contract, Results},
     gas::{Measured, Storing},
     hint::CounterHint,
     key_group::KeyGroup,
     member_set::MemberSet,
-    quorum::{KeySum, NONE, RENTAL, Store, WEIGHT_LIMIT},
+    quorum::{EncodeQuorumError, KeySum, NONE, RENTAL, Store, WEIGHT_LIMIT},
     state::{self, Head, NEVER},
 };
 use key::MemberKeys;
+pub(crate) use key::sum_of_keys;
 
 /// A settlement and its members, as their aggregator knows them. As JSON it is the input of `quorate evm plan`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,8 +70,11 @@ pub struct Network {
     pub chain_id: u64,
     /// The contract's address.
     pub contract: Address,
-    /// The number of the next result.
+    /// The number of the next result, below 2^48.
     pub nonce: u64,
+    /// The number of the key table, which counts from 0.
+    #[serde(default)]
+    pub table: u16,
     /// The current epoch, from 1 on. 0 is possible only if `enough` is [`NEVER`].
     pub epoch: u32,
     /// The weight that a quorum needs in the epoch, below 2^88.
@@ -86,12 +90,15 @@ pub struct Network {
     pub keys: Vec<Bytes>,
     /// The members' weights in the epoch by index. Members after the last weight weigh nothing.
     pub weights: Vec<u64>,
-    /// The pages of keys, ascending and without gaps from index 0 on. The keys after them are in storage.
+    /// The pages of this table's keys, in any order. They may overlap. Keys in no page are passed in calldata.
     pub key_pages: Vec<KeyPage>,
-    /// The nonces of the epoch's pages of weights, in the order of the indices in them.
-    pub weight_pages: Vec<u32>,
+    /// The pages of the epoch's weights. A part without a page is passed in calldata.
+    pub weight_pages: Vec<WeightPage>,
     /// The bases to which the contract's slots commit. Slot 0 is the newest.
     pub bases: Vec<Base>,
+    /// The newest base's commitment, if the base itself is not known. `bases` has none in slot 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_newest: Option<B256>,
 }
 
 /// What the price of a way leaves out, at most: one result is settled from the newest base by a shorter call, an access
@@ -119,12 +126,10 @@ impl Network {
         if self.enough < least {
             return Err(NetworkError::Enough { enough: self.enough, least });
         }
-        let mut next = 0;
         for (page, KeyPage { first, keys: held, .. }) in self.key_pages.iter().enumerate() {
-            if *first != next || *held == 0 || keys - next < *held {
-                return Err(NetworkError::KeyPage { page, first: *first, held: *held, next, keys });
+            if *held == 0 || *first >= keys || keys - first < *held {
+                return Err(NetworkError::KeyPage { page, first: *first, held: *held, keys });
             }
-            next += held;
         }
         for (place, base) in self.bases.iter().enumerate() {
             let (slot, expected, found) = (base.slot, self.key_group.key_bytes(), base.key.len());
@@ -147,6 +152,9 @@ impl Network {
                 }
                 Some(_) => {}
             }
+            if slot == NEWEST && self.unknown_newest.is_some() {
+                return Err(NetworkError::NewestTwice { place });
+            }
         }
         Ok(())
     }
@@ -155,6 +163,7 @@ impl Network {
     pub fn head(&self) -> Head {
         Head {
             nonce: self.nonce,
+            table: self.table,
             epoch: self.epoch,
             members: self.weights.len().try_into().unwrap_or(u32::MAX),
             enough: self.enough,
@@ -166,7 +175,7 @@ impl Network {
     /// The newest base's commitment, or zero if there is none: a part of the state.
     pub fn newest(&self) -> B256 {
         let newest = self.bases.iter().find(|base| base.slot == NEWEST);
-        newest.map(Base::commitment).unwrap_or_default()
+        newest.map(Base::commitment).or(self.unknown_newest).unwrap_or_default()
     }
 
     /// The state that this network implies. Compare it with the contract's `state()`.
@@ -177,18 +186,21 @@ impl Network {
         Ok(state::state(self.head().encode()?, self.newest()))
     }
 
-    /// The digests of the next results: what the members sign.
-    pub fn digests(&self, results: &[B256]) -> Vec<[u8; 32]> {
+    /// The digest of the next results: what the members sign.
+    ///
+    /// # Errors
+    /// [`EncodeQuorumError::ReservedSlot`].
+    pub fn digest(&self, order: &Order) -> Result<[u8; 32], EncodeQuorumError> {
         let settlement = Contract { chain_id: self.chain_id, address: self.contract };
-        let numbered = (self.nonce..).zip(results);
-        numbered.map(|(nonce, result)| Settled { settlement, nonce, result: *result }.digest()).collect()
+        let Order { ref results, deadline, store } = *order;
+        let (epoch, nonce, store) = (self.epoch, self.nonce, store.number()?);
+        Ok(Results { settlement, epoch, nonce, deadline, store, results }.digest())
     }
 
     /// The ways to a quorum from every base and from the empty quorum, the cheapest first.
     ///
     /// # Errors
-    /// [`PlanError`]: a fault of the form, no signers, signers who weigh too little, members without a key or a page of
-    /// weights.
+    /// [`PlanError`]: a fault of the form, no signers, signers who weigh too little, members without a key.
     pub fn ways(&self, measured: &Measured, signers: &MemberSet) -> Result<Vec<Way>, PlanError> {
         self.check()?;
         let last = signers.iter().last().ok_or(PlanError::Empty)?;
@@ -199,42 +211,33 @@ impl Network {
         if weight < self.required {
             return Err(PlanError::TooLight { weight, required: self.required });
         }
-        let table = Table { key_pages: self.key_pages.clone(), weight_pages: self.weight_pages.clone() };
+        let table = self.sources();
         let pricing = Pricing { key_group: self.key_group, measured, table: &table, head: self.head() };
-        let mut ways = pricing.ways(&self.bases, signers);
-        // A way that reads a weight which no page holds is not possible. A base's last member may come after the last signer.
-        let weighed_to = table.weight_pages.len() * WEIGHTS_A_PAGE;
-        let unweighed = |way: &Way| match way.weighing {
-            Weighing::Counted => None,
-            Weighing::FromBase => way.changed.iter().find(|index| *index >= weighed_to),
-            Weighing::Anew => signers.iter().find(|index| *index >= weighed_to),
-        };
-        let missing = ways.iter().find_map(unweighed);
-        ways.retain(|way| unweighed(way).is_none());
-        match missing {
-            Some(index) if ways.is_empty() => Err(PlanError::NoWeight(index)),
-            _ => Ok(ways),
-        }
+        Ok(pricing.ways(&self.bases, signers))
+    }
+
+    /// The pages of keys, and the weights with their pages.
+    pub fn sources(&self) -> Table {
+        let Self { key_pages, weight_pages, weights, .. } = self;
+        Table { key_pages: key_pages.clone(), weight_pages: weight_pages.clone(), weights: weights.clone() }
     }
 
     /// The cheapest way to settle results that these members will sign.
     ///
     /// Prices the ways from all bases, and then the whole transactions of those that cost nearly as little as the cheapest.
-    /// For each of these it checks and adds the keys of the base's members and of those that change.
+    /// For each of these it checks and adds the keys of the base's members and of those that change. It also checks the
+    /// newest base, whose commitment is a part of the state that the call passes.
     ///
     /// # Errors
     /// [`PlanError`].
-    pub fn plan(
-        &self,
-        measured: &Measured,
-        signers: &MemberSet,
-        results: &[B256],
-    ) -> Result<SettlementPlan, PlanError> {
-        self.plan_digests(measured, signers, self.digests(results))
+    pub fn plan(&self, measured: &Measured, signers: &MemberSet, order: Order) -> Result<SettlementPlan, PlanError> {
+        let digest = self.digest(&order)?;
+        self.cheapest(measured, signers, order, &[digest])
     }
 
-    /// [`plan`](Self::plan) for a contract that computes its digests in another way than `Settlement` does. The access list
-    /// names pages that `contract` created; if another contract created them, do not use it.
+    /// [`plan`](Self::plan) for a contract that computes its digests in another way than `Settlement` does. The plan has no
+    /// results, so it makes no call of a settlement. The access list names pages that `contract` created; if another
+    /// contract created them, do not use it.
     ///
     /// # Errors
     /// [`PlanError`].
@@ -242,14 +245,26 @@ impl Network {
         &self,
         measured: &Measured,
         signers: &MemberSet,
-        digests: Vec<[u8; 32]>,
+        digests: &[[u8; 32]],
+        store: Store,
+    ) -> Result<SettlementPlan, PlanError> {
+        self.cheapest(measured, signers, Order::of(&[]).stored(store), digests)
+    }
+
+    fn cheapest(
+        &self,
+        measured: &Measured,
+        signers: &MemberSet,
+        order: Order,
+        digests: &[[u8; 32]],
     ) -> Result<SettlementPlan, PlanError> {
         let ways = self.ways(measured, signers)?;
+        self.member_keys().check(self.bases.iter().find(|base| base.slot == NEWEST))?;
         let nearly_cheapest = ways[0].gas + LEFT_OUT;
         // The cheapest plan, with the least price of calldata; the first one of several.
         let mut cheapest: Option<(u64, SettlementPlan)> = None;
         for way in ways.into_iter().take_while(|way| way.gas <= nearly_cheapest) {
-            for plan in self.plans(signers, &digests, way)? {
+            for plan in self.plans(signers, &order, digests, way)? {
                 let total = plan.total(measured)?;
                 if cheapest.as_ref().is_none_or(|(least, _)| total < *least) {
                     cheapest = Some((total, plan));
@@ -259,22 +274,26 @@ impl Network {
         Ok(cheapest.expect("there is at least one way to compute a sum").1)
     }
 
+    fn member_keys(&self) -> MemberKeys<'_> {
+        MemberKeys { key_group: self.key_group, keys: &self.keys }
+    }
+
     /// The plans that go this way: with each way to compute the sum, with and without an access list.
     fn plans(
         &self,
         signers: &MemberSet,
+        order: &Order,
         digests: &[[u8; 32]],
         way: Way,
     ) -> Result<impl Iterator<Item = SettlementPlan>, PlanError> {
         let base = way.base.map(|place| self.bases[place].clone());
-        let keys = MemberKeys { key_group: self.key_group, keys: &self.keys };
-        let (key, sums) = keys.quorum(base.as_ref(), signers, &way.changed)?;
+        let (key, sums) = self.member_keys().quorum(base.as_ref(), signers, &way.changed)?;
         let hints = match self.key_group {
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => digests.iter().map(CounterHint::new).collect(),
             KeyGroup::Bls12381G2 => Vec::new(),
         };
-        let pages = way.key_pages.iter().chain(&way.weight_pages);
-        let access_list: Vec<_> = pages.map(|nonce| self.contract.create(u64::from(*nonce))).collect();
+        let access_list: Vec<_> = way.pages().map(|nonce| self.contract.create(u64::from(nonce))).collect();
+        let keys = way.keys.passed.iter().map(|index| self.keys[index].slice(..self.key_group.key_bytes())).collect();
         let plan = SettlementPlan {
             key_group: self.key_group,
             signers: signers.clone(),
@@ -282,6 +301,8 @@ impl Network {
             key,
             weight: self.weight(signers),
             sum: KeySum::Unchanged,
+            keys,
+            order: order.clone(),
             digests: digests.to_vec(),
             hints,
             head: self.head(),
@@ -300,8 +321,8 @@ impl Network {
 
     /// How storing the plan's quorum is priced, by whether the slot is read and holds a base. With [`Store::Rental`] the
     /// contract decides; the answer is then that nothing is stored.
-    pub fn storing(&self, plan: &SettlementPlan, store: Store) -> Storing {
-        match store {
+    pub fn storing(&self, plan: &SettlementPlan) -> Storing {
+        match plan.order.store {
             Store::Nowhere | Store::Rental => Storing::Nowhere,
             Store::Slot(NEWEST) => Storing::AsNewest,
             Store::Slot(slot) if plan.base_slot() == Some(slot) => Storing::OverTheBase,
@@ -312,9 +333,9 @@ impl Network {
 
     /// Updates the network after a settlement: the nonce, and the base if the quorum was stored. With [`Store::Rental`] it
     /// assumes that the contract did not store; if it did, call [`settled_and_rented`](Self::settled_and_rented) instead.
-    pub fn settled(&mut self, plan: &SettlementPlan, store: Store) {
-        self.nonce += plan.digests.len() as u64;
-        match store {
+    pub fn settled(&mut self, plan: &SettlementPlan) {
+        self.nonce += plan.order.results.len() as u64;
+        match plan.order.store {
             Store::Nowhere => {}
             Store::Rental => self.paid += plan.way.changed.len() as u32,
             Store::Slot(slot) => self.store(plan, slot),
@@ -324,13 +345,16 @@ impl Network {
     /// Updates the network after a settlement with [`Store::Rental`] that stored the quorum in `slot`, the first that is not
     /// pinned.
     pub fn settled_and_rented(&mut self, plan: &SettlementPlan, slot: u16) {
-        self.nonce += plan.digests.len() as u64;
+        self.nonce += plan.order.results.len() as u64;
         self.paid = 0;
         self.store(plan, slot);
     }
 
     fn store(&mut self, plan: &SettlementPlan, slot: u16) {
         self.bases.retain(|base| base.slot != slot);
+        if slot == NEWEST {
+            self.unknown_newest = None;
+        }
         self.bases.push(plan.result(slot));
         self.bases.sort_by_key(|base| base.slot);
     }

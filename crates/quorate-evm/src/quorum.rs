@@ -8,8 +8,13 @@
 //! 2   n, the bytes of the base's bitmap
 //! 2   m, the bytes of the quorum's bitmap; 0 if the quorum is the base
 //! 1   k, the number of pages of keys
-//! 1   w, the number of pages of weights
-//! 4·(k + w)  the nonces of the pages; those of keys first; each kind ascending by the indices in the pages
+//! 1   w, the number of parts of the weights
+//! 1   t, the number of keys that follow
+//! 4·k the nonces of the pages of keys, ascending by the indices in them
+//! 4·w for each part of the weights, ascending: the nonce of its page, or, with the highest bit set, the number of bytes of its
+//!     weights below
+//! K·t the keys of the changed members that no named page holds, ascending by index
+//! …   the weights of the parts that no page holds, 8 bytes each
 //!     the preimage of the base:
 //! 4     epoch in which it was weighed, 0 if it never was
 //! 12    weight
@@ -22,11 +27,11 @@
 //! 64·a    mode 1: a slope for each of the a additions, imaginary part first. Without a base, the first
 //!         member is loaded and not added.
 //! 64    signature
-//! 33·t  a hint for each of the t tasks: counter (1), y (32)
+//! 33·d  a hint for each of the d digests: counter (1), y (32)
 //!     the proof, with keys in G1 of BN254:
 //! 64    signature
 //! 128   the quorum's key in G2
-//! 33·t  hints
+//! 33·d  hints
 //!     the proof, with keys in G2 of BLS12-381:
 //! 96    signature
 //! ```
@@ -36,7 +41,7 @@
 use alloy_primitives::Bytes;
 
 use crate::{
-    base::Base,
+    base::{Base, WeightSource},
     hint::CounterHint,
     key_group::KeyGroup,
     member_set::{MemberSet, NotShortest},
@@ -52,8 +57,10 @@ pub struct Quorum {
     pub store: Store,
     /// The nonces of the pages of keys, in the order of the indices in them.
     pub key_pages: Vec<u32>,
-    /// The nonces of the pages of weights, in the order of the indices in them.
-    pub weight_pages: Vec<u32>,
+    /// Where the parts of the weights are, ascending.
+    pub weights: Vec<WeightSource>,
+    /// The keys of the changed members that no named page holds, ascending by index.
+    pub keys: Vec<Bytes>,
     /// The members who signed.
     pub signers: MemberSet,
     /// The signature, and what the contract needs to check it.
@@ -72,6 +79,20 @@ pub enum Store {
     Slot(u16),
 }
 
+impl Store {
+    /// The number in the packed quorum, which is also what the quorum signs.
+    ///
+    /// # Errors
+    /// [`EncodeQuorumError::ReservedSlot`].
+    pub fn number(self) -> Result<u16, EncodeQuorumError> {
+        match self {
+            Self::Nowhere => Ok(NONE),
+            Self::Rental => Ok(RENTAL),
+            Self::Slot(to) => slot(to, RENTAL),
+        }
+    }
+}
+
 /// The signature, and what the contract needs to check it, as bytes that were not read as points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "one variant for each key group")]
@@ -82,7 +103,7 @@ pub enum Proof {
         sum: KeySum,
         /// The aggregate signature, x ‖ y.
         signature: [u8; 64],
-        /// A hint for each task.
+        /// A hint for each digest.
         hints: Vec<CounterHint>,
     },
     /// Keys in G1 of BN254.
@@ -91,7 +112,7 @@ pub enum Proof {
         signature: [u8; 64],
         /// The quorum's key in G2.
         key: [u8; 128],
-        /// A hint for each task.
+        /// A hint for each digest.
         hints: Vec<CounterHint>,
     },
     /// Keys in G2 of BLS12-381.
@@ -135,6 +156,8 @@ pub const RENTAL: u16 = u16::MAX - 1;
 /// The weight of a base is below this number.
 pub const WEIGHT_LIMIT: u128 = 1 << 96;
 
+/// Set in the entry of a part whose weights are passed; the other bits are their length.
+const PASSED: u32 = 1 << 31;
 /// The mode byte for Jacobian coordinates.
 const JACOBIAN: u8 = 0;
 /// The mode byte for slopes.
@@ -146,8 +169,14 @@ const SLOPES: u8 = 1;
 pub enum Part {
     /// Slots and counts.
     Head,
-    /// Nonces of pages.
+    /// Nonces of pages of keys.
     Pages,
+    /// Nonces of pages of weights, and lengths of weights.
+    Parts,
+    /// Keys in no page.
+    Keys,
+    /// Weights in no page.
+    Weights,
     /// Epoch, weight and key of the base.
     Base,
     /// The base's bitmap.
@@ -173,6 +202,9 @@ impl std::fmt::Display for Part {
         f.write_str(match self {
             Self::Head => "slots and counts",
             Self::Pages => "nonces of pages",
+            Self::Parts => "parts of the weights",
+            Self::Keys => "keys in no page",
+            Self::Weights => "weights in no page",
             Self::Base => "epoch, weight and key of the base",
             Self::BaseBitmap => "bitmap of the base",
             Self::Bitmap => "bitmap of the quorum",
@@ -234,7 +266,8 @@ pub enum EncodeQuorumError {
     /// The quorum or its base has no members. Write the empty quorum as a base of `None`.
     #[error("quorum: the {0} has no members")]
     Empty(Part),
-    /// There are more than 255 pages of a kind, or a bitmap has more than 65,535 bytes.
+    /// There are more than 255 pages of a kind or keys, a nonce or the length of a part has more than 31 bits, or a bitmap has
+    /// more than 65,535 bytes.
     #[error("quorum: {part}: found {found}, expected at most {most}")]
     TooMany {
         /// What there is too much of.
@@ -244,9 +277,11 @@ pub enum EncodeQuorumError {
         /// The largest number that fits.
         most: usize,
     },
-    /// The base's key does not have the length of the key group.
-    #[error("quorum: the base's key has {found} bytes, expected {expected}")]
+    /// A key does not have the length of the key group.
+    #[error("quorum: {part}: a key has {found} bytes, expected {expected}")]
     KeyLength {
+        /// The base, or the keys in no page.
+        part: Part,
         /// The number of bytes of the key group's keys.
         expected: usize,
         /// The number of bytes that it has.
@@ -282,19 +317,38 @@ impl Quorum {
         let bitmap = if changed == 0 { &[][..] } else { self.signers.as_bytes() };
         let mut bytes = Vec::new();
         bytes.extend(self.base.as_ref().map_or(Ok(NONE), |base| slot(base.slot, NONE))?.to_be_bytes());
-        bytes.extend(self.store_word()?.to_be_bytes());
+        bytes.extend(self.store.number()?.to_be_bytes());
         bytes.extend(count::<u16>(base_bitmap.len(), Part::BaseBitmap)?.to_be_bytes());
         bytes.extend(count::<u16>(bitmap.len(), Part::Bitmap)?.to_be_bytes());
         bytes.push(count(self.key_pages.len(), Part::Pages)?);
-        bytes.push(count(self.weight_pages.len(), Part::Pages)?);
-        bytes.extend(self.key_pages.iter().chain(&self.weight_pages).flat_map(|nonce| nonce.to_be_bytes()));
+        bytes.push(count(self.weights.len(), Part::Parts)?);
+        bytes.push(count(self.keys.len(), Part::Keys)?);
+        bytes.extend(self.key_pages.iter().flat_map(|nonce| nonce.to_be_bytes()));
+        for source in &self.weights {
+            let entry = match source {
+                WeightSource::Page(nonce) => below_passed(*nonce as usize)?,
+                WeightSource::Passed(weights) => PASSED | below_passed(weights.len())?,
+            };
+            bytes.extend(entry.to_be_bytes());
+        }
+        let length = |part, key: &Bytes| {
+            let (expected, found) = (key_group.key_bytes(), key.len());
+            if found == expected { Ok(()) } else { Err(EncodeQuorumError::KeyLength { part, expected, found }) }
+        };
+        for key in &self.keys {
+            length(Part::Keys, key)?;
+            bytes.extend(key);
+        }
+        for source in &self.weights {
+            if let WeightSource::Passed(weights) = source {
+                bytes.extend(weights);
+            }
+        }
         if let Some(base) = &self.base {
             if base.signers.is_empty() {
                 return Err(EncodeQuorumError::Empty(Part::BaseBitmap));
             }
-            if base.key.len() != key_group.key_bytes() {
-                return Err(EncodeQuorumError::KeyLength { expected: key_group.key_bytes(), found: base.key.len() });
-            }
+            length(Part::Base, &base.key)?;
             bytes.extend(base.epoch.to_be_bytes());
             if base.weight >= WEIGHT_LIMIT {
                 return Err(EncodeQuorumError::TooHeavy(base.weight));
@@ -322,9 +376,19 @@ impl Quorum {
         };
         let base_length = usize::from(u16::from_be_bytes(reader.array(Part::Head)?));
         let length = usize::from(u16::from_be_bytes(reader.array(Part::Head)?));
-        let [keys, weights] = reader.array(Part::Head)?;
-        let key_pages = reader.nonces(keys)?;
-        let weight_pages = reader.nonces(weights)?;
+        let [pages, parts, keys] = reader.array(Part::Head)?;
+        let key_pages = reader.numbers(pages, Part::Pages)?;
+        let parts = reader.numbers(parts, Part::Parts)?;
+        let key = |_| reader.take(key_group.key_bytes(), Part::Keys).map(Bytes::copy_from_slice);
+        let keys = (0..keys).map(key).collect::<Result<_, _>>()?;
+        let source = |entry: u32| match entry & PASSED {
+            0 => Ok(WeightSource::Page(entry)),
+            _ => {
+                let weights = reader.take((entry ^ PASSED) as usize, Part::Weights)?;
+                Ok(WeightSource::Passed(Bytes::copy_from_slice(weights)))
+            }
+        };
+        let weights = parts.into_iter().map(source).collect::<Result<_, _>>()?;
         let base = if base_slot == NONE {
             if base_length != 0 {
                 return Err(DecodeQuorumError::BitmapOfNothing(base_length));
@@ -360,7 +424,7 @@ impl Quorum {
             KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: reader.array(Part::Signature)? },
         };
         match reader.left() {
-            0 => Ok(Self { base, store, key_pages, weight_pages, signers, proof }),
+            0 => Ok(Self { base, store, key_pages, weights, keys, signers, proof }),
             trailing => Err(DecodeQuorumError::Trailing(trailing)),
         }
     }
@@ -368,14 +432,6 @@ impl Quorum {
     /// The number of members that change.
     fn changed(&self) -> usize {
         changed(self.base.as_ref(), &self.signers)
-    }
-
-    fn store_word(&self) -> Result<u16, EncodeQuorumError> {
-        match self.store {
-            Store::Nowhere => Ok(NONE),
-            Store::Rental => Ok(RENTAL),
-            Store::Slot(to) => slot(to, RENTAL),
-        }
     }
 
     fn encode_proof(&self, changed: usize, bytes: &mut Vec<u8>) -> Result<(), EncodeQuorumError> {
@@ -428,6 +484,13 @@ fn slot(slot: u16, reserved: u16) -> Result<u16, EncodeQuorumError> {
     if slot < reserved { Ok(slot) } else { Err(EncodeQuorumError::ReservedSlot(slot)) }
 }
 
+/// A number below [`PASSED`].
+fn below_passed(found: usize) -> Result<u32, EncodeQuorumError> {
+    let most = PASSED - 1;
+    let number = u32::try_from(found).ok().filter(|number| *number <= most);
+    number.ok_or(EncodeQuorumError::TooMany { part: Part::Parts, found, most: most as usize })
+}
+
 /// A count in one byte or two.
 fn count<T: TryFrom<usize>>(found: usize, part: Part) -> Result<T, EncodeQuorumError> {
     let most = (1 << (8 * size_of::<T>())) - 1;
@@ -469,8 +532,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn nonces(&mut self, count: u8) -> Result<Vec<u32>, DecodeQuorumError> {
-        (0..count).map(|_| Ok(u32::from_be_bytes(self.array(Part::Pages)?))).collect()
+    fn numbers(&mut self, count: u8, part: Part) -> Result<Vec<u32>, DecodeQuorumError> {
+        (0..count).map(|_| Ok(u32::from_be_bytes(self.array(part)?))).collect()
     }
 
     fn bitmap(&mut self, length: usize, part: Part) -> Result<MemberSet, DecodeQuorumError> {

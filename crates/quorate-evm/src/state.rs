@@ -3,12 +3,13 @@
 //! ```text
 //! state  = keccak256(head (32 bytes) ‖ newest (32 bytes))
 //! newest = the commitment of the base in slot 0, or zero if there is none
-//! head   = nonce (64 bits) ‖ epoch (32) ‖ members (24) ‖ enough (24) ‖ required (88) ‖ paid (24)
+//! head   = nonce (48 bits) ‖ table (16) ‖ epoch (32) ‖ members (24) ‖ enough (24) ‖ required (88) ‖ paid (24)
 //! ```
 //!
 //! A call passes head and newest. The contract compares their hash with its state, and stores the hash of the next head and
 //! newest. `begin` starts an epoch without knowing head and newest: it hashes the epoch's terms into the state, see
-//! [`entering`]. Until `enter` passes the head and newest from before, nothing settles.
+//! [`entering`]. Until `enter` passes the head and newest from before, nothing settles. If the terms name the next key table,
+//! `enter` also forgets the newest base, since bases are sums of the old table's keys.
 
 use alloy_primitives::{B256, U256, keccak256};
 use alloy_sol_types::SolValue;
@@ -19,8 +20,10 @@ use crate::member_set::MemberSet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_structs, reason = "the contract's head has no other parts")]
 pub struct Head {
-    /// The number of results that were settled, which is the number of the next result.
+    /// The number of results that were settled, which is the number of the next result. 48 bits.
     pub nonce: u64,
+    /// The number of the key table, which counts from 0: members' indices are those of this table.
+    pub table: u16,
     /// The current epoch; 0 before the first.
     pub epoch: u32,
     /// Members with an index below this number have a weight in the epoch. 24 bits.
@@ -55,8 +58,10 @@ impl Head {
     /// # Errors
     /// [`TooLarge`].
     pub fn encode(&self) -> Result<U256, TooLarge> {
-        let mut word = U256::from(self.nonce);
+        let mut word = U256::ZERO;
         for (part, found, bits) in [
+            ("nonce", self.nonce.into(), 48),
+            ("table", self.table.into(), 16),
             ("epoch", self.epoch.into(), 32),
             ("members", self.members.into(), 24),
             ("enough", self.enough.into(), 24),
@@ -82,7 +87,8 @@ impl Head {
         let paid = low(24) as u32;
         let required = low(88);
         let (enough, members) = (low(24) as u32, low(24) as u32);
-        Self { paid, required, enough, members, epoch: low(32) as u32, nonce: low(64) as u64 }
+        let (epoch, table) = (low(32) as u32, low(16) as u16);
+        Self { paid, required, enough, members, epoch, table, nonce: low(48) as u64 }
     }
 
     /// Whether the number of signers alone proves that they weigh `required`, so that no weight is read. Only members who
@@ -150,12 +156,13 @@ mod tests {
     /// The layout is the contract's: both change together.
     #[test]
     fn heads_have_one_layout() {
-        let head = Head { nonce: 1, epoch: 2, members: 3, enough: 4, required: 5, paid: 6 };
-        let word = "0000000000000001000000020000030000040000000000000000000005000006";
+        let head = Head { nonce: 1, table: 7, epoch: 2, members: 3, enough: 4, required: 5, paid: 6 };
+        let word = "0000000000010007000000020000030000040000000000000000000005000006";
         assert_eq!(format!("{:064x}", head.encode().expect("it fits")), word);
         assert_eq!(Head::decode(head.encode().expect("it fits")), head);
         let largest = Head {
-            nonce: u64::MAX,
+            nonce: (1 << 48) - 1,
+            table: u16::MAX,
             epoch: u32::MAX,
             members: NEVER,
             enough: NEVER,
@@ -166,6 +173,8 @@ mod tests {
         assert_eq!(Head::decode(U256::MAX), largest);
         let heavy = Head { required: 1 << 88, ..head };
         assert_eq!(heavy.encode(), Err(TooLarge { part: "required", found: 1 << 88, bits: 88 }));
+        let late = Head { nonce: 1 << 48, ..head };
+        assert_eq!(late.encode(), Err(TooLarge { part: "nonce", found: 1 << 48, bits: 48 }));
         let many = Head { members: NEVER + 1, ..head }.encode().map_err(|error| error.to_string());
         assert_eq!(many, Err("members: 16777216 has more than 24 bits".to_owned()));
     }

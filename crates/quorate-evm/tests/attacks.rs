@@ -13,6 +13,7 @@ use quorate_bn254::{
 use quorate_evm::{
     Base, KeyGroup, KeySum, MemberSet, Proof, Quorum,
     alloy_primitives::{U256, keccak256},
+    base::WeightSource,
     digest::{Contract, KeyPossession},
     hint::{Accumulator, Change, CounterHint, MapHint, Rfc9380Hint, slopes},
     member_set::NotShortest,
@@ -244,7 +245,8 @@ fn quorum() -> Quorum {
         base: Some(Base { slot: 3, epoch: 5, weight: 7, key, signers: MemberSet::full(12) }),
         store: Store::Slot(4),
         key_pages: vec![1, 2],
-        weight_pages: vec![9],
+        weights: vec![WeightSource::Page(9), WeightSource::Passed([1; 24].into())],
+        keys: vec![[2; 128].into()],
         signers,
         proof: Proof::Bn254G2 {
             sum: KeySum::Jacobian { inverse_of_z: [0xaa; 64] },
@@ -260,7 +262,7 @@ fn shown_by(sum: KeySum) -> Quorum {
 }
 
 /// Where the parts of [`quorum`] begin.
-const BASE: usize = 22;
+const BASE: usize = 11 + 16 + 128 + 24;
 const BASE_BITMAP: usize = BASE + 16 + 128;
 const BITMAP: usize = BASE_BITMAP + 2;
 const PROOF: usize = BITMAP + 3;
@@ -269,8 +271,10 @@ const PROOF: usize = BITMAP + 3;
 #[test]
 fn packed_layout() {
     let bytes = quorum().encode().unwrap();
-    let head = "0003000400020003020100000001000000020000000900000005".to_owned() + &"0".repeat(23) + "7";
-    assert_eq!(const_hex::encode(&bytes[..BASE + 16]), head);
+    let head = "0003000400020003020201000000010000000200000009".to_owned() + "80000018";
+    let sources = "02".repeat(128) + &"01".repeat(24);
+    let weighed = "00000005".to_owned() + &"0".repeat(23) + "7";
+    assert_eq!(const_hex::encode(&bytes[..BASE + 16]), head + &sources + &weighed);
     assert_eq!(bytes[BASE + 16..BASE_BITMAP], secret(1).public_key_g2().to_bytes());
     // The most significant bit comes first: members 0 to 11, then 0, 9 and 17.
     assert_eq!(const_hex::encode(&bytes[BASE_BITMAP..PROOF]), "fff0804040");
@@ -282,15 +286,15 @@ fn packed_layout() {
     // From the base eleven members change. From the empty quorum three members change, and the first is loaded.
     let bytes = shown_by(KeySum::Slopes(vec![[0xdd; 64]; 11])).encode().unwrap();
     assert_eq!(const_hex::encode(&bytes[PROOF..]), "01".to_owned() + &"dd".repeat(64 * 11) + &"bb".repeat(64));
-    let new = Quorum { base: None, ..shown_by(KeySum::Slopes(vec![[0xdd; 64]; 2])) };
+    let new = Quorum { base: None, weights: vec![], keys: vec![], ..shown_by(KeySum::Slopes(vec![[0xdd; 64]; 2])) };
     let expected =
-        "ffff000400000003020100000001000000020000000980404001".to_owned() + &"dd".repeat(128) + &"bb".repeat(64);
+        "ffff0004000000030200000000000100000002".to_owned() + "80404001" + &"dd".repeat(128) + &"bb".repeat(64);
     assert_eq!(const_hex::encode(new.encode().unwrap()), expected);
 
     // A quorum that is its base has neither a bitmap nor a mode.
     let signers = quorum().base.unwrap().signers;
     let bytes = Quorum { signers, ..shown_by(KeySum::Unchanged) }.encode().unwrap();
-    assert_eq!(const_hex::encode(&bytes[..10]), "00030004000200000201");
+    assert_eq!(const_hex::encode(&bytes[..11]), "0003000400020000020201");
     assert_eq!(const_hex::encode(&bytes[BITMAP..]), "bb".repeat(64));
 }
 
@@ -307,9 +311,13 @@ fn truncated_quorums() {
         }
     }
     let error = |length| Quorum::decode(KeyGroup::Bn254G2, &bytes[..length]).unwrap_err();
-    assert_eq!(error(24), DecodeQuorumError::Truncated { part: Part::Base, at: 22, wanted: 4, left: 2 });
-    let text = "packed quorum: epoch, weight and key of the base at byte 22: found 2 bytes, expected 4";
-    assert_eq!(error(24).to_string(), text);
+    let base = DecodeQuorumError::Truncated { part: Part::Base, at: BASE, wanted: 4, left: 2 };
+    assert_eq!(error(BASE + 2), base);
+    let text = "packed quorum: epoch, weight and key of the base at byte 179: found 2 bytes, expected 4";
+    assert_eq!(base.to_string(), text);
+    assert_eq!(error(26), DecodeQuorumError::Truncated { part: Part::Parts, at: 23, wanted: 4, left: 3 });
+    assert_eq!(error(30), DecodeQuorumError::Truncated { part: Part::Keys, at: 27, wanted: 128, left: 3 });
+    assert_eq!(error(160), DecodeQuorumError::Truncated { part: Part::Weights, at: 155, wanted: 24, left: 5 });
     assert_eq!(error(PROOF), DecodeQuorumError::Truncated { part: Part::Mode, at: PROOF, wanted: 1, left: 0 });
     let expected = DecodeQuorumError::Truncated { part: Part::InverseOfZ, at: PROOF + 1, wanted: 64, left: 3 };
     assert_eq!(error(PROOF + 4), expected);
@@ -352,7 +360,7 @@ fn quorums_of_bad_form() {
     let mut nobody = bytes.clone();
     nobody[5] = 0;
     assert_eq!(Quorum::decode(KeyGroup::Bn254G2, &nobody), Err(DecodeQuorumError::Empty(Part::BaseBitmap)));
-    let other = Quorum { proof: Proof::Bls12381G2 { signature: [1; 96] }, base: None, ..quorum() };
+    let other = Quorum { proof: Proof::Bls12381G2 { signature: [1; 96] }, base: None, keys: vec![], ..quorum() };
     let mut trailing = other.encode().unwrap();
     trailing.push(0);
     assert_eq!(Quorum::decode(KeyGroup::Bls12381G2, &trailing), Err(DecodeQuorumError::Trailing(1)));
@@ -369,8 +377,15 @@ fn quorums_that_cannot_be_packed() {
     assert_eq!(refused(Quorum { base: Some(reserved), ..quorum() }), EncodeQuorumError::ReservedSlot(NONE));
     assert_eq!(refused(Quorum { store: Store::Slot(RENTAL), ..quorum() }), EncodeQuorumError::ReservedSlot(RENTAL));
     let short = Base { key: vec![0; 64].into(), ..base.clone() };
-    let expected = EncodeQuorumError::KeyLength { expected: 128, found: 64 };
-    assert_eq!(refused(Quorum { base: Some(short), ..quorum() }), expected);
+    let expected = |part| EncodeQuorumError::KeyLength { part, expected: 128, found: 64 };
+    assert_eq!(refused(Quorum { base: Some(short), ..quorum() }), expected(Part::Base));
+    assert_eq!(refused(Quorum { keys: vec![[0; 64].into()], ..quorum() }), expected(Part::Keys));
+    // The highest bit of a page's nonce has another meaning.
+    let nonce = Quorum { weights: vec![WeightSource::Page(1 << 31)], ..quorum() };
+    let most = (1 << 31) - 1;
+    assert_eq!(refused(nonce), EncodeQuorumError::TooMany { part: Part::Parts, found: 1 << 31, most });
+    let keys = Quorum { keys: vec![[0; 128].into(); 256], ..quorum() };
+    assert_eq!(refused(keys), EncodeQuorumError::TooMany { part: Part::Keys, found: 256, most: 255 });
     let heavy = Base { weight: WEIGHT_LIMIT, ..base.clone() };
     assert_eq!(refused(Quorum { base: Some(heavy), ..quorum() }), EncodeQuorumError::TooHeavy(1 << 96));
     let heaviest = Quorum { base: Some(Base { weight: WEIGHT_LIMIT - 1, ..base.clone() }), ..quorum() };

@@ -12,10 +12,10 @@ use quorate_bn254::{
 };
 use quorate_curve::Group;
 use quorate_evm::{
-    Base, KeyGroup, KeySum, MemberSet, Network, NetworkError, PlanError, Quorum, QuorumSignature,
+    Base, KeyGroup, KeySum, MemberSet, Network, NetworkError, Order, PlanError, Quorum, QuorumSignature,
     alloy_primitives::{Address, B256, Bytes},
     alloy_sol_types::SolCall,
-    base::{KeyPage, Table, Weighing},
+    base::{KeyPage, KeySources, Table, Weighing, WeightPage, WeightSource},
     bls12381,
     contract::SettlementBn254G2,
     gas::{Measured, Storing},
@@ -30,13 +30,14 @@ const N: u8 = 20;
 /// A network whose first `paged` keys are in a page, with bases in the slots 0, 1, ….
 fn network(operators: &Operators, paged: usize, bases: &[(u32, MemberSet)]) -> Network {
     let keys = operators.members();
-    let Table { key_pages, weight_pages } = Table::new(operators.key_group, keys.len(), paged);
     let weights = (0..keys.len() as u64).map(|i| 1_000 + i).collect();
+    let key_pages = if paged == 0 { vec![] } else { vec![KeyPage { nonce: 1, first: 0, keys: paged }] };
     let mut network = Network {
         key_group: operators.key_group,
         chain_id: 1,
         contract: Address::repeat_byte(0xaa),
         nonce: 5,
+        table: 0,
         epoch: 3,
         required: 900,
         enough: NEVER,
@@ -44,8 +45,9 @@ fn network(operators: &Operators, paged: usize, bases: &[(u32, MemberSet)]) -> N
         keys,
         weights,
         key_pages,
-        weight_pages,
+        weight_pages: vec![WeightPage { nonce: 2, part: 0 }],
         bases: Vec::new(),
+        unknown_newest: None,
     };
     for (slot, (epoch, signers)) in (0..).zip(bases) {
         let key = sum(&network, signers).unwrap();
@@ -74,8 +76,9 @@ fn sum(network: &Network, signers: &MemberSet) -> Option<Bytes> {
     }
 }
 
-fn results(n: u8) -> Vec<B256> {
-    (0..n).map(|i| B256::repeat_byte(0xa0 + i)).collect()
+/// This many results, which settle until the hundredth second.
+fn order(results: u8) -> Order {
+    Order { results: (0..results).map(|i| B256::repeat_byte(0xa0 + i)).collect(), deadline: 100, store: Store::Nowhere }
 }
 
 fn members() -> impl Strategy<Value = MemberSet> {
@@ -90,13 +93,13 @@ fn key_group() -> impl Strategy<Value = KeyGroup> {
 #[test]
 fn a_shorter_call_may_outweigh_a_cheaper_way() {
     let operators = Operators::new(KeyGroup::Bn254G1, N);
-    let bases = [(0, vec![0, 4, 7, 11, 14, 15, 16, 18]), (0, vec![9, 14, 15, 16, 17, 18])];
+    let bases = [(0, vec![0, 1, 2, 4, 5, 6, 11, 12, 14, 16, 17, 18, 19]), (0, vec![4, 6, 9, 14, 15, 18, 19])];
     let bases = bases.map(|(epoch, members)| (epoch, members.into_iter().collect()));
-    let signers = [0, 1, 4, 7, 11, 14, 15, 16, 17].into_iter().collect();
+    let signers = [2, 3, 4, 5, 6, 9, 10, 12, 13, 18, 19].into_iter().collect();
     let network = Network { enough: NEVER, ..network(&operators, 12, &bases) };
     let measured = Measured::default();
     assert_ne!(network.ways(&measured, &signers).unwrap()[0].base, Some(0));
-    assert_eq!(network.plan(&measured, &signers, &results(1)).unwrap().base_slot(), Some(0));
+    assert_eq!(network.plan(&measured, &signers, order(1)).unwrap().base_slot(), Some(0));
 }
 
 proptest! {
@@ -115,8 +118,8 @@ proptest! {
     ) {
         let operators = Operators::new(key_group, N);
         let network = Network { enough, ..network(&operators, paged, &bases) };
-        let (measured, results) = (Measured::default(), results(tasks));
-        let plan = network.plan(&measured, &signers, &results).unwrap();
+        let (measured, order) = (Measured::default(), order(tasks).stored(Store::Slot(9)));
+        let plan = network.plan(&measured, &signers, order.clone()).unwrap();
         let expected = sum(&network, &signers);
         prop_assert_eq!(Some(plan.key.to_bytes()), expected);
         prop_assert_eq!(plan.weight, signers.iter().map(|i| u128::from(network.weights[i])).sum::<u128>());
@@ -131,8 +134,8 @@ proptest! {
 
         let signature = operators.sign(&signers, &plan.digests);
         prop_assert!(plan.verify(&signature).unwrap());
-        prop_assert!(!plan.verify(&operators.sign(&signers, &plan.digests[..1].repeat(3))).unwrap());
-        let quorum = plan.quorum(Store::Slot(9), &signature);
+        prop_assert!(!plan.verify(&operators.sign(&signers, &plan.digests.repeat(3))).unwrap());
+        let quorum = plan.quorum(&signature);
         prop_assert_eq!(&Quorum::decode(key_group, &quorum.encode().unwrap()).unwrap(), &quorum);
         prop_assert_eq!(quorum.base.map(|base| base.slot), plan.base_slot());
         let counted = signers.len() >= enough as usize;
@@ -142,14 +145,14 @@ proptest! {
         prop_assert_eq!((stored.epoch, stored.weight), expected);
 
         // The call passes the values whose hash is the contract's state.
-        let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
+        let call = plan.call(&signature).unwrap();
         let (newest, head) = if plan.base_slot() == Some(0) && tasks == 1 {
             let call = SettlementBn254G2::settleCall::abi_decode(&call).unwrap();
-            prop_assert_eq!(call.result, results[0]);
+            prop_assert_eq!((call.result, call.deadline), (order.results[0], 100));
             (network.bases[0].commitment(), call.head)
         } else {
             let call = SettlementBn254G2::settleAllCall::abi_decode(&call).unwrap();
-            prop_assert_eq!(&call.results, &results);
+            prop_assert_eq!((&call.results, call.deadline), (&order.results, 100));
             (call.newest, call.head)
         };
         prop_assert_eq!(state::state(head, newest), network.state().unwrap());
@@ -159,9 +162,9 @@ proptest! {
         // The estimate is for this way, and no other base gives a cheaper transaction. The newest base stays, because its
         // bytes are in every call.
         let total = |network: &Network| {
-            let plan = network.plan(&measured, &signers, &results).unwrap();
-            let call = plan.call(Store::Nowhere, &QuorumSignature::stand_in(key_group), &results).unwrap();
-            let estimate = plan.estimate(&measured, &call, network.storing(&plan, Store::Nowhere));
+            let plan = network.plan(&measured, &signers, order.clone()).unwrap();
+            let call = plan.call(&QuorumSignature::stand_in(key_group)).unwrap();
+            let estimate = plan.estimate(&measured, &call, Storing::Nowhere);
             assert_eq!(estimate.difference, measured.steps(key_group, &plan.way.steps));
             estimate.total()
         };
@@ -190,37 +193,45 @@ proptest! {
 fn a_followed_network_offers_what_was_stored() {
     let operators = Operators::new(KeyGroup::Bn254G2, 12);
     let mut network = network(&operators, 12, &[]);
-    let (measured, results) = (Measured::default(), results(2));
+    let measured = Measured::default();
     let signers: MemberSet = (1..12).collect();
-    let plan = network.plan(&measured, &signers, &results).unwrap();
-    assert_eq!((plan.base_slot(), network.storing(&plan, Store::Slot(4))), (None, Storing::New));
-    network.settled(&plan, Store::Slot(4));
+    let plan = |network: &Network, signers: &MemberSet, store| {
+        network.plan(&measured, signers, order(2).stored(store)).unwrap()
+    };
+    let first = plan(&network, &signers, Store::Slot(4));
+    assert_eq!((first.base_slot(), network.storing(&first)), (None, Storing::New));
+    network.settled(&first);
     assert_eq!((network.nonce, network.bases.len()), (7, 1));
-    let again = network.plan(&measured, &signers, &results).unwrap();
+    let again = plan(&network, &signers, Store::Slot(4));
     assert_eq!((again.base_slot(), &again.sum, again.way.changed.len()), (Some(4), &KeySum::Unchanged, 0));
-    assert_eq!((&again.key, again.weight), (&plan.key, plan.weight));
-    assert_ne!(again.digests, plan.digests, "the numbers went on");
-    let other = network.plan(&measured, &MemberSet::full(12), &results).unwrap();
-    assert_eq!(network.storing(&other, Store::Slot(4)), Storing::OverTheBase);
-    assert_eq!(network.storing(&other, Store::Slot(5)), Storing::New);
-    assert_eq!(network.storing(&other, Store::Nowhere), Storing::Nowhere);
-    assert_eq!(network.storing(&other, Store::Slot(0)), Storing::AsNewest);
-    network.settled(&other, Store::Slot(4));
+    assert_eq!((&again.key, again.weight), (&first.key, first.weight));
+    assert_ne!(again.digests, first.digests, "the numbers went on");
+    let all = MemberSet::full(12);
+    for (store, storing) in [
+        (Store::Slot(4), Storing::OverTheBase),
+        (Store::Slot(5), Storing::New),
+        (Store::Nowhere, Storing::Nowhere),
+        (Store::Slot(0), Storing::AsNewest),
+    ] {
+        assert_eq!(network.storing(&plan(&network, &all, store)), storing);
+    }
+    network.settled(&plan(&network, &all, Store::Slot(4)));
     assert_eq!(network.bases.len(), 1, "a slot holds one");
-    network.settled(&other, Store::Nowhere);
+    network.settled(&plan(&network, &all, Store::Nowhere));
     assert_eq!((network.bases.len(), network.newest()), (1, B256::ZERO));
 
     // The newest base is part of the state.
     let before = network.state().unwrap();
-    network.settled(&other, Store::Slot(0));
-    assert_eq!(network.newest(), other.result(0).commitment());
+    let newest = plan(&network, &all, Store::Slot(0));
+    network.settled(&newest);
+    assert_eq!(network.newest(), newest.result(0).commitment());
     assert_ne!(network.state().unwrap(), before);
-    assert_eq!(network.plan(&measured, &MemberSet::full(12), &results).unwrap().base_slot(), Some(0));
+    assert_eq!(plan(&network, &all, Store::Nowhere).base_slot(), Some(0));
 
     // Ski rental counts the changed members until the contract stores.
-    let third = network.plan(&measured, &signers, &results).unwrap();
+    let third = plan(&network, &signers, Store::Rental);
     let changed = third.way.changed.len() as u32;
-    network.settled(&third, Store::Rental);
+    network.settled(&third);
     assert_eq!((network.paid, network.bases.len()), (changed, 2));
     network.settled_and_rented(&third, 7);
     assert_eq!((network.paid, network.bases.len(), network.nonce), (0, 3, 17));
@@ -235,25 +246,23 @@ fn counted_and_weighed() {
     network.weights[11] = 9_000;
     let plan = |network: &Network, signers: &[usize]| {
         let signers: MemberSet = signers.iter().copied().collect();
-        network.plan(&Measured::default(), &signers, &results(1)).unwrap()
+        network.plan(&Measured::default(), &signers, order(1).stored(Store::Slot(0))).unwrap()
     };
     let counted = plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    assert_eq!((counted.way.weighing, &counted.way.weight_pages[..]), (Weighing::Counted, &[][..]));
-    network.settled(&counted, Store::Slot(0));
+    assert_eq!((counted.way.weighing, &counted.way.weights[..]), (Weighing::Counted, &[][..]));
+    network.settled(&counted);
     assert_eq!((network.bases[0].epoch, network.bases[0].weight), (0, 0));
     let again = plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!((again.way.weighing, again.way.changed.len()), (Weighing::Counted, 0));
     // Few members who are heavy enough.
     let few = plan(&network, &[0, 1, 11]);
-    assert_eq!((few.way.weighing, few.way.steps.weighed, &few.way.weight_pages[..]), (Weighing::Anew, 3, &[2][..]));
-    network.settled(&few, Store::Slot(0));
+    assert_eq!((few.way.weighing, few.way.steps.weighed, few.way.weights.len()), (Weighing::Anew, 3, 1));
+    network.settled(&few);
     assert_eq!((network.bases[0].epoch, network.bases[0].weight), (3, few.weight));
     let same = plan(&network, &[0, 1, 11]);
-    assert_eq!((same.way.weighing, same.way.steps.weighed, same.way.weight_pages.len()), (Weighing::FromBase, 0, 0));
+    assert_eq!((same.way.weighing, same.way.steps.weighed, same.way.weights.len()), (Weighing::FromBase, 0, 0));
     let more = plan(&network, &[0, 1, 2, 11]);
     assert_eq!((more.way.weighing, more.way.steps.weighed), (Weighing::FromBase, 1));
-    // The access list has the addresses of the page of keys and the page of weights.
-    assert_eq!(more.access_list, [1, 2].map(|nonce| network.contract.create(nonce)));
     // Members who joined after the epoch began are not counted.
     network.weights.truncate(9);
     network.required = 8_020;
@@ -271,7 +280,7 @@ fn colluding_keys_have_a_plan() {
     network.keys[2] = both;
     let plan = |signers: &[usize]| {
         let signers: MemberSet = signers.iter().copied().collect();
-        network.plan(&Measured::default(), &signers, &results(1)).unwrap()
+        network.plan(&Measured::default(), &signers, order(1)).unwrap()
     };
     let exceptional = plan(&[0, 1, 2]);
     assert!(matches!(exceptional.sum, KeySum::Jacobian { .. }), "{:?}", exceptional.sum);
@@ -282,7 +291,7 @@ fn colluding_keys_have_a_plan() {
 
 fn refused(network: &Network, signers: &[usize]) -> PlanError {
     let signers: MemberSet = signers.iter().copied().collect();
-    network.plan(&Measured::default(), &signers, &results(1)).unwrap_err()
+    network.plan(&Measured::default(), &signers, order(1)).unwrap_err()
 }
 
 #[test]
@@ -290,13 +299,12 @@ fn quorums_that_cannot_be_made() {
     let network = network(&Operators::new(KeyGroup::Bn254G2, 4), 4, &[]);
     assert_eq!(refused(&network, &[]), PlanError::Empty);
     assert_eq!(refused(&network, &[1, 4]), PlanError::NoSuchMember { index: 4, members: 4 });
-    let unweighed = Network { weight_pages: vec![], ..network };
-    assert_eq!(refused(&unweighed, &[1]), PlanError::NoWeight(1));
-    let error = refused(&Network { required: 1_002, ..unweighed.clone() }, &[1]);
+    let error = refused(&Network { required: 1_002, ..network.clone() }, &[1]);
     assert_eq!(error.to_string(), "the quorum is too light: it weighs 1001, and 1002 are required");
-    // The contract counts the members, so it needs no page of weights.
-    let counted = Network { enough: 1, ..unweighed };
-    counted.plan(&Measured::default(), &MemberSet::full(1), &results(1)).unwrap();
+    // 0xfffe means ski rental, and is no slot.
+    let reserved = order(1).stored(Store::Slot(u16::MAX - 1));
+    let error = network.plan(&Measured::default(), &MemberSet::full(1), reserved).unwrap_err();
+    assert_eq!(error, PlanError::Encode(EncodeQuorumError::ReservedSlot(u16::MAX - 1)));
 }
 
 /// A key and its opposite, both with valid proofs of possession. Under their sum, the identity, anyone can sign.
@@ -324,7 +332,7 @@ fn cancelling_pair() {
         assert_eq!(refused(&network, &[0, 1]), PlanError::Identity, "{key_group}");
         // From a base too.
         network.bases[0].signers = [0, 2].into_iter().collect();
-        network.plan(&Measured::default(), &[0, 1, 2].into_iter().collect(), &results(1)).unwrap();
+        network.plan(&Measured::default(), &[0, 1, 2].into_iter().collect(), order(1)).unwrap();
     }
 }
 
@@ -371,14 +379,16 @@ fn the_form_is_checked_by_name() {
     let heavy = with(&|network| network.weights.push(1));
     assert_eq!(heavy, NetworkError::WeightsBehindKeys { weights: 5, keys: 4 });
     for page in [
-        KeyPage { nonce: 9, first: 3, keys: 1 },
+        KeyPage { nonce: 9, first: 3, keys: 2 },
         KeyPage { nonce: 9, first: 4, keys: 1 },
-        KeyPage { nonce: 9, first: 4, keys: 0 },
-        KeyPage { nonce: 9, first: 4, keys: usize::MAX },
+        KeyPage { nonce: 9, first: 2, keys: 0 },
+        KeyPage { nonce: 9, first: 1, keys: usize::MAX },
     ] {
         let error = with(&|network| network.key_pages.push(page));
-        assert!(matches!(error, NetworkError::KeyPage { page: 1, next: 4, keys: 4, .. }), "{error}");
+        assert!(matches!(error, NetworkError::KeyPage { page: 1, keys: 4, .. }), "{error}");
     }
+    let late = with(&|network| network.nonce = 1 << 48).to_string();
+    assert_eq!(late, format!("nonce: {} has more than 48 bits", 1u64 << 48));
     assert_eq!(with(&|network| (network.epoch, network.enough) = (0, 1)), NetworkError::NoEpoch);
     let required = with(&|network| network.required = 1 << 88).to_string();
     assert_eq!(required, format!("required: {} has more than 88 bits", 1u128 << 88));
@@ -405,7 +415,7 @@ fn signatures_of_another_length_or_curve() {
         (KeyGroup::Bls12381G2, KeyGroup::Bn254G1),
     ] {
         let operators = Operators::new(key_group, 3);
-        let plan = network(&operators, 3, &[]).plan(&Measured::default(), &MemberSet::full(3), &results(1)).unwrap();
+        let plan = network(&operators, 3, &[]).plan(&Measured::default(), &MemberSet::full(3), order(1)).unwrap();
         let wrong = QuorumSignature::from_bytes(key_group, &[0; 95]).unwrap_err().to_string();
         assert_eq!(wrong, format!("signature: 95 bytes, expected {}", key_group.signature_bytes()));
         let wrong = plan.verify(&QuorumSignature::stand_in(key_group)).unwrap_err().to_string();
@@ -420,16 +430,65 @@ fn signatures_of_another_length_or_curve() {
     }
 }
 
+/// A wrong base in slot 0 gives a wrong state even where another base is cheaper, so it is refused.
 #[test]
-fn more_than_the_form_holds_is_misuse() {
-    let network = network(&Operators::new(KeyGroup::Bn254G2, 3), 3, &[]);
-    let plan = network.plan(&Measured::default(), &MemberSet::full(3), &results(1)).unwrap();
-    let call = plan.call(Store::Slot(u16::MAX), &QuorumSignature::stand_in(KeyGroup::Bn254G2), &results(1));
-    assert_eq!(call, Err(EncodeQuorumError::ReservedSlot(u16::MAX)));
+fn a_wrong_newest_base_is_refused_though_not_chosen() {
+    for key_group in KeyGroup::ALL {
+        let bases = [(0, MemberSet::full(1)), (0, (0..12).collect())];
+        let mut network = network(&Operators::new(key_group, 12), 12, &bases);
+        let signers: MemberSet = (1..12).collect();
+        let plan = network.plan(&Measured::default(), &signers, order(1)).unwrap();
+        assert_eq!(plan.base_slot(), Some(1), "{key_group}");
+        network.bases[0].signers = (1..2).collect();
+        assert_eq!(refused(&network, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), PlanError::BaseSum { slot: 0 });
+    }
+}
+
+/// Each key is read where it costs the least: from a page that holds many of the members, else from calldata.
+#[test]
+fn keys_come_from_the_cheapest_sources() {
+    let measured = Measured::default();
+    let page = |nonce, first, keys| KeyPage { nonce, first, keys };
+    let key_pages = vec![page(4, 0, 300), page(5, 300, 8), page(6, 100, 400), page(7, 308, 8)];
+    let table = Table { key_pages: key_pages.clone(), ..Table::default() };
+    let sources = |members: std::ops::Range<usize>| table.keys(KeyGroup::Bn254G2, &measured, &members.collect());
+    let of = |pages: &[usize], passed: &[usize]| KeySources {
+        pages: pages.iter().map(|place| key_pages[*place]).collect(),
+        passed: passed.iter().copied().collect(),
+    };
+    assert_eq!(sources(0..20), of(&[0], &[]));
+    assert_eq!(sources(90..400), of(&[0, 2], &[]), "two pages hold all, and the small ones are not needed");
+    assert_eq!(sources(200..500), of(&[2], &[]));
+    assert_eq!(sources(480..502), of(&[2], &[500, 501]));
+    assert_eq!(sources(600..603), of(&[], &[600, 601, 602]));
+    // A key in G1 is so short that it is passed rather than read from a page which holds no other.
+    assert_eq!(table.keys(KeyGroup::Bn254G1, &measured, &[7].into_iter().collect()), of(&[], &[7]));
+}
+
+/// Few weights are passed, many are read from a page. A part without a page is passed.
+#[test]
+fn weights_come_from_the_cheapest_sources() {
+    let measured = Measured::default();
+    let weights: Vec<u64> = (0..5_000).map(|i| 0x0102_0304_0506_0708 + i).collect();
+    let table = |n: usize| Table {
+        weights: weights[..n].to_vec(),
+        weight_pages: vec![WeightPage { nonce: 9, part: 1 }, WeightPage { nonce: 8, part: 0 }],
+        ..Table::default()
+    };
+    let passed = |range: std::ops::Range<usize>| {
+        WeightSource::Passed(weights[range].iter().flat_map(|weight| weight.to_be_bytes()).collect())
+    };
+    let members = |members: &[usize]| members.iter().copied().collect();
+    assert_eq!(table(4).weights(&measured, &members(&[1])), [passed(0..4)]);
+    assert_eq!(table(500).weights(&measured, &members(&[1, 9])), [WeightSource::Page(8)]);
+    let three = table(5_000).weights(&measured, &members(&[2_047, 2_048, 4_999]));
+    assert_eq!(three, [WeightSource::Page(8), WeightSource::Page(9), passed(4_096..5_000)]);
+    // Members who joined after the epoch began weigh nothing, in a part that is empty.
+    assert_eq!(table(4).weights(&measured, &members(&[5_000])), [passed(0..0)]);
 }
 
 /// The network of `examples/network.json`: twelve operators whose secrets are those of `Bn254SecretKey::from_entropy` with
-/// the bytes 1 to 12, eight keys in a page and four in storage, three bases, one of them from the epoch before.
+/// the bytes 1 to 12, eight keys in a page and four in none, three bases, one of them from the epoch before.
 ///
 /// `QUORATE_WRITE_EXAMPLES=1 cargo test -p quorate-evm --test network` writes the file.
 #[test]
@@ -441,7 +500,7 @@ fn the_example_file_is_this() {
     network.contract = "0x5fbdb2315678afecb367f032d93f642f64180aa3".parse().unwrap();
     network.nonce = 17;
     network.weights = (0..12).map(|i| 32_000 + 4_000 * (i % 4)).collect();
-    network.weight_pages = vec![4];
+    network.weight_pages = vec![];
     for base in &mut network.bases {
         base.weight = base.signers.iter().map(|i| u128::from(network.weights[i])).sum();
     }

@@ -12,7 +12,7 @@ use quorate_evm::{
     Base, Head, KeyGroup, KeySum, MemberSet, Proof, Quorum,
     alloy_primitives::{B256, U256},
     alloy_sol_types::SolCall,
-    base::{NEWEST, Pricing, Table, WEIGHTS_A_PAGE, Weighing},
+    base::{KeyPage, NEWEST, PART, Pricing, Table, Weighing, WeightPage, WeightSource},
     contract::SettlementBn254G2,
     gas::{Calldata, Measured, Start, Steps, Storing, TRANSACTION},
     hint::{Accumulator, Change, CounterHint, slopes},
@@ -104,12 +104,17 @@ fn sparse() -> impl Strategy<Value = MemberSet> {
 
 fn packed() -> impl Strategy<Value = Quorum> {
     let base = (sparse(), any::<u32>(), 0..WEIGHT_LIMIT, 0u16..9);
-    let pages = || prop::collection::vec(any::<u32>(), 0..4);
+    let pages = prop::collection::vec(any::<u32>(), 0..4);
+    let weights = prop_oneof![
+        (0u32..1 << 31).prop_map(WeightSource::Page),
+        prop::collection::vec(any::<u8>(), 0..40).prop_map(|weights| WeightSource::Passed(weights.into())),
+    ];
+    let sources = (pages, prop::collection::vec(weights, 0..4), 0..4usize);
     let store = prop_oneof![Just(Store::Nowhere), Just(Store::Rental), (0u16..9).prop_map(Store::Slot)];
     let hints = prop::collection::vec((any::<u8>(), any::<[u8; 32]>()), 0..4);
     let choices = (0..3usize, any::<bool>(), any::<bool>());
-    (prop::option::of(base), store, pages(), pages(), sparse(), hints, choices).prop_map(
-        |(base, store, key_pages, weight_pages, signers, hints, (which, same, by_slopes))| {
+    (prop::option::of(base), store, sources, sparse(), hints, choices).prop_map(
+        |(base, store, (key_pages, weights, keys), signers, hints, (which, same, by_slopes))| {
             let key_group = KeyGroup::ALL[which];
             let base = base.map(|(bitmap, epoch, weight, slot)| Base {
                 slot,
@@ -130,7 +135,8 @@ fn packed() -> impl Strategy<Value = Quorum> {
                 KeyGroup::Bn254G1 => Proof::Bn254G1 { signature: [8; 64], key: [9; 128], hints },
                 KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: [8; 96] },
             };
-            Quorum { base, store, key_pages, weight_pages, signers, proof }
+            let keys = vec![vec![5; key_group.key_bytes()].into(); keys];
+            Quorum { base, store, key_pages, weights, keys, signers, proof }
         },
     )
 }
@@ -183,12 +189,18 @@ proptest! {
     fn nearest_is_the_cheapest(
         bases in prop::collection::vec((sparse(), 0u32..3), 0..6),
         quorum in sparse(),
-        paged in 0usize..300,
+        pages in prop::collection::vec((0usize..300, 1usize..300), 0..6),
         which in 0..3usize,
         enough in prop_oneof![Just(NEVER), 0u32..40],
     ) {
         let key_group = KeyGroup::ALL[which];
-        let (measured, table) = (Measured::default(), Table::new(key_group, 300, paged));
+        let page = |(nonce, (first, keys)): (u32, (usize, usize))| KeyPage { nonce, first, keys: keys.min(300 - first) };
+        let table = Table {
+            key_pages: (1..).zip(pages).map(page).collect(),
+            weight_pages: vec![WeightPage { nonce: 9, part: 0 }],
+            weights: vec![1; 250],
+        };
+        let measured = Measured::default();
         let head = Head { epoch: 1, members: 250, enough, ..Head::default() };
         let pricing = Pricing { key_group, measured: &measured, table: &table, head };
         let base = |(slot, (signers, epoch))| {
@@ -208,8 +220,23 @@ proptest! {
         }
         let from = nearest.base.map_or(MemberSet::default(), |place| bases[place].signers.clone());
         prop_assert_eq!(from.symmetric_difference(&nearest.changed), quorum.clone());
-        prop_assert_eq!(nearest.steps.paged as usize, nearest.changed.iter().filter(|i| *i < paged).count());
-        prop_assert!(nearest.key_pages.is_sorted());
+        // The contract reads each key from the page that is open, else from the next page, else from calldata.
+        let (mut named, mut passed) = (nearest.keys.pages.iter(), MemberSet::default());
+        let mut open = KeyPage { nonce: 0, first: 0, keys: 0 };
+        for index in nearest.changed.iter() {
+            while index >= open.first + open.keys {
+                match named.next() {
+                    Some(page) => open = *page,
+                    None => break,
+                }
+            }
+            if !open.holds(index) {
+                passed.insert(index);
+            }
+        }
+        prop_assert!(named.next().is_none(), "a page is named in vain");
+        prop_assert_eq!(nearest.steps.passed as usize, passed.len());
+        prop_assert_eq!(&nearest.keys.passed, &passed);
         let newest = nearest.base.is_some_and(|place| bases[place].slot == NEWEST);
         prop_assert_eq!(matches!(nearest.steps.start, Start::Newest { .. }), newest);
         // If the base was not weighed in this epoch, the weights of all members are read.
@@ -221,7 +248,7 @@ proptest! {
             (false, false) => (Weighing::Anew, quorum.len()),
         };
         prop_assert_eq!((nearest.weighing, nearest.steps.weighed as usize), (weighing, weighed));
-        prop_assert_eq!(nearest.weight_pages.is_empty(), weighed == 0);
+        prop_assert_eq!(nearest.weights.is_empty(), weighed == 0);
     }
 }
 
@@ -249,10 +276,10 @@ proptest! {
 
     #[test]
     fn heads_come_back(
-        nonce: u64, epoch: u32, members in 0..=NEVER, enough in 0..=NEVER, required in 0u128..1 << 88, paid in 0..=NEVER,
+        nonce in 0..1u64 << 48, table: u16, epoch: u32, members in 0..=NEVER, enough in 0..=NEVER, required in 0u128..1 << 88, paid in 0..=NEVER,
         word: [u64; 4],
     ) {
-        let head = Head { nonce, epoch, members, enough, required, paid };
+        let head = Head { nonce, table, epoch, members, enough, required, paid };
         prop_assert_eq!(Head::decode(head.encode().unwrap()), head);
         let word = U256::from_limbs(word);
         prop_assert_eq!(Head::decode(word).encode().unwrap(), word);
@@ -369,16 +396,12 @@ fn ring_of_one_slot() {
 
 #[test]
 fn tables_cut_keys_into_pages() {
-    let table = Table::new(KeyGroup::Bn254G2, 400, 200);
+    let table = Table::paged(KeyGroup::Bn254G2, vec![1; 200], 5);
     let pages: Vec<_> = table.key_pages.iter().map(|page| (page.nonce, page.first, page.keys)).collect();
-    assert_eq!(pages, [(1, 0, 191), (2, 191, 9)]);
-    assert_eq!(table.weight_pages, [3]);
-    let members = [190, 191, 199, 200, 399].into_iter().collect();
-    assert_eq!(table.pages_of_keys(&members), (vec![1, 2], 2));
-    let wide = Table::new(KeyGroup::Bn254G1, 2 * WEIGHTS_A_PAGE + 1, 0);
-    assert_eq!(wide.weight_pages, [1, 2, 3]);
-    let members = [0, WEIGHTS_A_PAGE - 1, WEIGHTS_A_PAGE, 2 * WEIGHTS_A_PAGE].into_iter().collect();
-    assert_eq!(wide.pages_of_weights(&members), [1, 2, 3]);
+    assert_eq!(pages, [(5, 0, 191), (6, 191, 9)]);
+    assert_eq!(table.weight_pages, [WeightPage { nonce: 7, part: 0 }]);
+    let wide = Table::paged(KeyGroup::Bn254G1, vec![1; 2 * PART + 1], 1);
+    assert_eq!(wide.weight_pages.iter().map(|page| page.part).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
 /// The model agrees with the gas that the contracts' own tests measured: whole transactions of 50 members, from the newest
@@ -392,8 +415,8 @@ fn gas_is_near_the_snapshots() {
         let path = format!("{}/../../contracts/snapshots/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let snapshot: std::collections::BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
-        let table = Table::new(key_group, 50, 48);
-        let head = Head { nonce: 3, epoch: 1, members: 50, enough: 25, required: 25_000_000, paid: 0 };
+        let table = Table::paged(key_group, vec![1_000_000; 50], 1);
+        let head = Head { nonce: 3, table: 0, epoch: 1, members: 50, enough: 25, required: 25_000_000, paid: 0 };
         let pricing = Pricing { key_group, measured: &measured, table: &table, head };
         let (key, signers) = (vec![1; key_group.key_bytes()].into(), MemberSet::full(48));
         let base = Base { slot: NEWEST, epoch: 0, weight: 0, key, signers };
@@ -402,9 +425,13 @@ fn gas_is_near_the_snapshots() {
             let gas: u64 = snapshot[&row].parse().unwrap();
             let signers: MemberSet = (changed..48).collect();
             let mut way = pricing.way(Some((0, &base)), &signers);
-            assert_eq!((way.steps.paged, way.weighing), (changed as u64, Weighing::Counted));
-            // The contracts' tests have no access list, and pass slopes.
-            way.steps.listed = 0;
+            // The contracts' tests read keys from the page, have no access list, and pass slopes.
+            way.keys.pages = table.key_pages[..changed.min(1)].to_vec();
+            way.keys.passed = MemberSet::default();
+            (way.steps.paged, way.steps.passed) = (changed as u64, 0);
+            (way.steps.copies, way.steps.copied) = way.keys.copies(key_group, &way.changed);
+            (way.steps.key_pages, way.steps.listed) = (way.keys.pages.len() as u64, 0);
+            assert_eq!(way.weighing, Weighing::Counted);
             let hints = vec![CounterHint { counter: 1, y: [9; 32] }];
             let proof = match key_group {
                 KeyGroup::Bn254G2 => {
@@ -415,12 +442,18 @@ fn gas_is_near_the_snapshots() {
                 KeyGroup::Bn254G1 => Proof::Bn254G1 { signature: [9; 64], key: [9; 128], hints },
                 KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: [9; 96] },
             };
-            let (base, key_pages) = (Some(base.clone()), way.key_pages.clone());
-            let quorum = Quorum { base, store: Store::Slot(2), key_pages, weight_pages: vec![], signers, proof };
+            let (base, key_pages) = (Some(base.clone()), way.pages().collect());
+            let (weights, keys) = (vec![], vec![]);
+            let quorum = Quorum { base, store: Store::Slot(2), key_pages, weights, keys, signers, proof };
             let (head, result) = (head.encode().unwrap(), B256::repeat_byte(9));
-            let call = SettlementBn254G2::settleCall { head, result, quorum: quorum.encode().unwrap().into() };
+            let call = SettlementBn254G2::settleCall {
+                head,
+                deadline: u64::MAX,
+                result,
+                quorum: quorum.encode().unwrap().into(),
+            };
             let call = Calldata::of(&call.abi_encode());
-            let estimate = measured.settle(key_group, call, 1, &way.steps, Storing::Nowhere).total();
+            let estimate = measured.settle(key_group, call, 1, 1, &way.steps, Storing::Nowhere).total();
             println!("{name}, {row}: {gas} gas, {estimate} by the model");
             assert!(estimate.abs_diff(gas) < gas / 50, "{name}, {row}: {gas} gas, {estimate} by the model");
         }
@@ -434,6 +467,6 @@ fn gas_of_calldata() {
     // EIP-7623: a transaction that is mostly calldata pays the least price.
     let idle = Measured { settle: 0, ..Measured::default() };
     let large = Calldata { zeros: 0, nonzeros: 1_000_000 };
-    let total = idle.settle(KeyGroup::Bn254G2, large, 0, &Steps::default(), Storing::Nowhere).total();
+    let total = idle.settle(KeyGroup::Bn254G2, large, 0, 0, &Steps::default(), Storing::Nowhere).total();
     assert_eq!(total, TRANSACTION + 40_000_000);
 }

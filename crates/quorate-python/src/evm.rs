@@ -2,7 +2,7 @@
 
 use pyo3::{exceptions::PyTypeError, prelude::*, types::PyBytes};
 use quorate_evm::{
-    MemberSet, Network, QuorumSignature, SettlementPlan,
+    MemberSet, Network, Order, QuorumSignature, SettlementPlan,
     alloy_primitives::B256,
     gas::Measured,
     quorum::{RENTAL, Store},
@@ -18,8 +18,6 @@ use crate::{
 pub(crate) struct QuorumPlan {
     network: Network,
     plan: SettlementPlan,
-    results: Vec<B256>,
-    store: Store,
 }
 
 #[pymethods]
@@ -54,10 +52,10 @@ impl QuorumPlan {
         self.plan.weight
     }
 
-    /// The digests that every signer signs, one for each result.
+    /// The digest that every signer signs: one for all results.
     #[getter]
-    fn digests<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        self.plan.digests.iter().map(|digest| PyBytes::new(py, digest)).collect()
+    fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.network.digest(&self.plan.order).map_err(misused)?))
     }
 
     /// The contract's state from which the plan starts. Compare it with the contract's `state()`.
@@ -70,26 +68,26 @@ impl QuorumPlan {
     #[getter]
     fn gas(&self) -> PyResult<u64> {
         let stand_in = QuorumSignature::stand_in(self.network.key_group);
-        let call = self.plan.call(self.store, &stand_in, &self.results).map_err(misused)?;
-        let storing = self.network.storing(&self.plan, self.store);
+        let call = self.plan.call(&stand_in).map_err(misused)?;
+        let storing = self.network.storing(&self.plan);
         Ok(self.plan.estimate(&Measured::default(), &call, storing).total())
     }
 
-    /// Whether an aggregate signature is the sum of the signers' signatures over all digests.
+    /// Whether an aggregate signature is the sum of the signers' signatures over the digest.
     fn verify(&self, signature: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.plan.verify(&self.signature(signature)?).map_err(undecodable)
     }
 
     /// The calldata of the transaction, with a signature that is verified first.
     fn calldata<'py>(&self, py: Python<'py>, signature: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        if self.results.is_empty() {
+        if self.plan.order.results.is_empty() {
             return Err(misused("there is nothing to settle: give the results to plan()"));
         }
         let signature = self.signature(signature)?;
         if !self.plan.verify(&signature).map_err(undecodable)? {
             return Err(misused("the signature is not the sum of these signers' signatures over these results"));
         }
-        Ok(PyBytes::new(py, &self.plan.call(self.store, &signature, &self.results).map_err(misused)?))
+        Ok(PyBytes::new(py, &self.plan.call(&signature).map_err(misused)?))
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -107,12 +105,13 @@ impl QuorumPlan {
 
 /// The cheapest way to settle results that these members will sign. The network is the JSON of `quorate evm plan`.
 #[pyfunction]
-#[pyo3(signature = (network, signers, results=None, *, store=None))]
+#[pyo3(signature = (network, signers, results=None, *, deadline=None, store=None))]
 pub(crate) fn plan_quorum(
     py: Python<'_>,
     network: &str,
     signers: Vec<usize>,
     results: Option<&Bound<'_, PyAny>>,
+    deadline: Option<u64>,
     store: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<QuorumPlan> {
     let network: Network = serde_json::from_str(network).map_err(|error| {
@@ -132,8 +131,9 @@ pub(crate) fn plan_quorum(
     });
     let results = results.collect::<PyResult<Vec<_>>>()?;
     let store = store.map_or(Ok(Store::Nowhere), stored)?;
-    let plan = py.detach(|| network.plan(&Measured::default(), &signers, &results)).map_err(misused)?;
-    Ok(QuorumPlan { network, plan, results, store })
+    let order = Order { results, deadline: deadline.unwrap_or(u64::MAX), store };
+    let plan = py.detach(|| network.plan(&Measured::default(), &signers, order)).map_err(misused)?;
+    Ok(QuorumPlan { network, plan })
 }
 
 /// Where the contract stores the quorum: a slot, or "rental".

@@ -39,17 +39,17 @@ def test_the_plan_of_the_command_line(store: int | str | None) -> None:
     members = len(NETWORK["keys"])
     signers = [index for index in range(members) if index != 1]
     results = [argument for result in RESULTS for argument in ("--result", result.hex())]
-    expected = command_line("--signers", "!1", *results, "--store", "none" if store is None else str(store))
-    plan = evm.plan(NETWORK, signers, RESULTS, store=store)
+    where = ["--store", "none" if store is None else str(store), "--deadline", "1900000000"]
+    expected = command_line("--signers", "!1", *results, *where)
+    plan = evm.plan(NETWORK, signers, RESULTS, deadline=1_900_000_000, store=store)
     assert (plan.base, plan.signers) == (expected["base"], expected["signers"])
     assert (plan.added, plan.removed) == (expected["added"], expected["removed"])
-    assert [digest.hex() for digest in plan.digests] == [
-        each["digest"].removeprefix("0x") for each in expected["results"]
-    ]
+    assert plan.digest.hex() == expected["digest"].removeprefix("0x")
+    assert evm.plan(NETWORK, signers, RESULTS, store=store).digest != plan.digest
     assert plan.gas == expected["gas"]["total"]
     assert plan.state.hex() == expected["state"].removeprefix("0x")
     assert str(plan.weight) == str(expected["weight"])
-    assert evm.plan(json.dumps(NETWORK), signers, RESULTS, store=store).gas == plan.gas
+    assert evm.plan(json.dumps(NETWORK), signers, RESULTS, deadline=1_900_000_000, store=store).gas == plan.gas
 
 
 def test_signatures_are_verified_before_there_is_calldata() -> None:

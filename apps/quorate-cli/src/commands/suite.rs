@@ -50,8 +50,8 @@ impl SuiteArgument {
     }
 }
 
-/// A suite on BLS12-381, whose secret keys blst's constant-time code handles. On BN254 no such code is at hand, so this
-/// program makes no keys and no signatures there.
+/// A suite on BLS12-381, whose secret keys blst's constant-time code handles. blst does not have BN254. There this program
+/// makes keys and signatures for settlements alone (`quorate evm`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeySuite {
     MinPk(MinPk),
@@ -102,10 +102,10 @@ impl TryFrom<AnySuite> for KeySuite {
             AnySuite::MinPk(suite) => Ok(Self::MinPk(suite)),
             AnySuite::MinSig(suite) => Ok(Self::MinSig(suite)),
             suite @ AnySuite::Bn254(_) => Err(format!(
-                "{suite} is on the curve BN254, for which this program has no constant-time code. blst, which computes with all \
-             secret keys here, does not have that curve, and the time of other code would tell something of the secret. So this \
-             command handles keys and signatures on BLS12-381 alone. Make keys and sign with the software of your network; \
-             `quorate verify` verifies claims of {suite}, and the Rust crate quorate-bn254 adds keys and signatures"
+                "{suite} is on the curve BN254, which blst does not have, and this command handles keys and signatures on \
+             BLS12-381 alone. Make keys and sign with the software of your network; `quorate verify` verifies claims of \
+             {suite}, `quorate evm` makes keys of operators who sign for a settlement, and the Rust crate quorate-bn254 adds \
+             keys and signatures"
             )),
             suite => Err(format!("this program makes no keys of the suite {suite}")),
         }

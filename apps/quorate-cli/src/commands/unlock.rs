@@ -83,7 +83,7 @@ impl FromPassphraseArguments {
 /// A key file that was read. It may still be encrypted.
 pub(super) struct KeyFile {
     /// Its name in messages.
-    name: String,
+    pub(super) name: String,
     /// Its content.
     pub(super) source: SecretSource,
 }
@@ -104,16 +104,26 @@ impl KeyFile {
     /// The secret key, compared with the public key that the file states.
     pub(super) fn unlock<S: Suite>(self, suite: S, passphrase: &PassphraseSource) -> Result<SecretKey<S>, Failure> {
         self.refuse_other_variant(suite)?;
+        let name = self.name.clone();
+        let secret = self.secret(passphrase, public_key_bytes::<S>)?;
+        SecretKey::from_bytes(secret.expose()).map_err(|error| Failure::usage(error).context(name))
+    }
+
+    /// The secret, compared with the public key that the file states. `derive` returns the encoded public key of a secret, or
+    /// `None` if the bytes are not a secret key.
+    pub(super) fn secret(
+        self,
+        passphrase: &PassphraseSource,
+        derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,
+    ) -> Result<Secret, Failure> {
         let Self { name, source } = self;
         if matches!(source, SecretSource::Keystore(_)) && name == STANDARD_INPUT && is_standard_input(passphrase) {
             return Err(Failure::usage(anyhow!(
                 "standard input cannot be both the keystore and its passphrase; use --passphrase-file or another descriptor"
             )));
         }
-        let secret = source
-            .unlock(|| ask(passphrase, Purpose::Unlock, &name), public_key_bytes::<S>)
-            .map_err(|error| Failure::from(error).context(name.clone()))?;
-        SecretKey::from_bytes(secret.expose()).map_err(|error| Failure::usage(error).context(name))
+        let secret = source.unlock(|| ask(passphrase, Purpose::Unlock, &name), derive);
+        secret.map_err(|error| Failure::from(error).context(name))
     }
 
     /// The public key that the file states, encoded, if it states one.

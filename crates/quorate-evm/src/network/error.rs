@@ -41,10 +41,8 @@ pub enum NetworkError {
         /// The smallest number that is right; [`NEVER`](crate::state::NEVER) if all members together weigh too little.
         least: u32,
     },
-    /// A page of keys leaves a gap, overlaps the page before, is empty, or ends after the last key.
-    #[error(
-        "key_pages[{page}]: {held} keys from {first} on, expected at least one key from {next} on, ending by {keys}"
-    )]
+    /// A page of keys is empty, or ends after the last key.
+    #[error("key_pages[{page}]: {held} keys from {first} on, expected at least one key, ending by {keys}")]
     KeyPage {
         /// The index of the page in the list.
         page: usize,
@@ -52,8 +50,6 @@ pub enum NetworkError {
         first: usize,
         /// The number of its keys.
         held: usize,
-        /// The index with which it must begin.
-        next: usize,
         /// The number of keys.
         keys: usize,
     },
@@ -114,6 +110,12 @@ pub enum NetworkError {
         member: usize,
         /// The number of keys.
         keys: usize,
+    },
+    /// The newest base is in the list, and said to be unknown.
+    #[error("bases[{place}]: slot 0 has a base, so leave unknown_newest out")]
+    NewestTwice {
+        /// The index of the base in the list.
+        place: usize,
     },
 }
 
@@ -180,9 +182,6 @@ pub enum PlanError {
         /// The weight that is required.
         required: u128,
     },
-    /// No page of weights holds a member's weight, because the member is newer than the epoch's last page.
-    #[error("weight_pages: no page holds the weight of member {0}; add the epoch's pages of weights")]
-    NoWeight(usize),
     /// The bytes of a member's key are not a key.
     #[error("keys[{index}]: {source}")]
     Key {

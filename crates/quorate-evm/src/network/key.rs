@@ -52,6 +52,22 @@ impl QuorumKey {
     }
 }
 
+/// The sum of these members' keys, as the contract keeps keys.
+pub(crate) fn sum_of_keys(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> Result<Bytes, PlanError> {
+    if let Some(index) = signers.iter().last().filter(|last| *last >= keys.len()) {
+        return Err(PlanError::NoSuchMember { index, members: keys.len() });
+    }
+    let keys = MemberKeys { key_group, keys };
+    let sum = match key_group {
+        KeyGroup::Bn254G2 => QuorumKey::Bn254G2(keys.sum(None, signers, signers, 0..128)?.1).to_bytes(),
+        KeyGroup::Bn254G1 => keys.sum::<Bn254PublicKey<G1Affine>>(None, signers, signers, 0..64)?.1.to_bytes().into(),
+        KeyGroup::Bls12381G2 => {
+            QuorumKey::Bls12381G2(keys.sum(None, signers, signers, 0..bls12381::KEY_BYTES)?.1).to_bytes()
+        }
+    };
+    Ok(sum)
+}
+
 /// The keys of a network's members, as bytes.
 #[derive(Clone, Copy)]
 pub(super) struct MemberKeys<'a> {
@@ -84,6 +100,16 @@ impl MemberKeys<'_> {
                 (QuorumKey::Bls12381G2(key), unchanged)
             }
         })
+    }
+
+    /// Refuses a base whose key is not the sum of its members' keys.
+    pub(super) fn check(&self, base: Option<&Base>) -> Result<(), PlanError> {
+        let Some(base) = base else { return Ok(()) };
+        match self.key_group {
+            KeyGroup::Bn254G2 => self.base_key::<Bn254PublicKey>(base, 0..128).map(|_| ()),
+            KeyGroup::Bn254G1 => self.base_key::<Bn254PublicKey<G1Affine>>(base, 0..64).map(|_| ()),
+            KeyGroup::Bls12381G2 => self.base_key::<PublicKey<MinSig>>(base, 0..bls12381::KEY_BYTES).map(|_| ()),
+        }
     }
 
     /// The base's key and the quorum's. `part` are the key's bytes within a member's.

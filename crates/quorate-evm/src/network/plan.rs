@@ -20,6 +20,31 @@ use crate::{
     state::{self, Head, TooLarge},
 };
 
+/// What a quorum is asked to sign and to settle in one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a call has no other parts, and callers set all of them")]
+pub struct Order {
+    /// The results, in order.
+    pub results: Vec<B256>,
+    /// The last second, in Unix time, at which they settle; [`u64::MAX`] for no limit.
+    pub deadline: u64,
+    /// Where the contract stores the quorum as a base.
+    pub store: Store,
+}
+
+impl Order {
+    /// These results without a deadline, and the quorum is stored nowhere.
+    pub fn of(results: &[B256]) -> Self {
+        Self { results: results.to_vec(), deadline: u64::MAX, store: Store::Nowhere }
+    }
+
+    /// The same, with the quorum stored here.
+    #[must_use]
+    pub fn stored(self, store: Store) -> Self {
+        Self { store, ..self }
+    }
+}
+
 /// How a quorum settles: everything but its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettlementPlan {
@@ -35,10 +60,14 @@ pub struct SettlementPlan {
     pub weight: u128,
     /// How the contract computes the sum of the keys.
     pub sum: KeySum,
-    /// What is signed, for each result.
+    /// What the quorum settles. Without results if another contract computes the digests.
+    pub order: Order,
+    /// What every member signs: one digest for all results of a settlement.
     pub digests: Vec<[u8; 32]>,
     /// The hint of each digest's hash to the curve; none on BLS12-381.
     pub hints: Vec<CounterHint>,
+    /// The keys of the changed members that no named page holds.
+    pub keys: Vec<Bytes>,
     /// The head that the call passes.
     pub head: Head,
     /// The newest base's commitment. The call passes it unless the newest base is the one from which it starts.
@@ -117,7 +146,7 @@ impl SettlementPlan {
     }
 
     /// The signed quorum as the contract takes it.
-    pub fn quorum(&self, store: Store, signature: &QuorumSignature) -> Quorum {
+    pub fn quorum(&self, signature: &QuorumSignature) -> Quorum {
         let proof = match signature {
             QuorumSignature::Bn254(signature) => match self.key.given_g2() {
                 Some(key) => Proof::Bn254G1 { signature: *signature, key, hints: self.hints.clone() },
@@ -130,9 +159,10 @@ impl SettlementPlan {
         };
         Quorum {
             base: self.base.clone(),
-            store,
-            key_pages: self.way.key_pages.clone(),
-            weight_pages: self.way.weight_pages.clone(),
+            store: self.order.store,
+            key_pages: self.way.keys.pages.iter().map(|page| page.nonce).collect(),
+            weights: self.way.weights.clone(),
+            keys: self.keys.clone(),
             signers: self.signers.clone(),
             proof,
         }
@@ -140,29 +170,25 @@ impl SettlementPlan {
 
     /// Whether the call is `settle`, which settles one result from the newest base. In all other cases it is `settleAll`.
     pub fn is_single(&self) -> bool {
-        self.base_slot() == Some(NEWEST) && self.digests.len() == 1
+        self.base_slot() == Some(NEWEST) && self.order.results.len() == 1
     }
 
-    /// The calldata for these results, which must be those that were planned, and the aggregate signature.
+    /// The calldata, with the aggregate signature.
     ///
     /// # Errors
     /// [`EncodeQuorumError`] if there are more pages or members than the packed form holds.
-    pub fn call(
-        &self,
-        store: Store,
-        signature: &QuorumSignature,
-        results: &[B256],
-    ) -> Result<Bytes, EncodeQuorumError> {
-        let quorum = self.quorum(store, signature).encode()?.into();
+    pub fn call(&self, signature: &QuorumSignature) -> Result<Bytes, EncodeQuorumError> {
+        let quorum = self.quorum(signature).encode()?.into();
         let (head, newest): (U256, _) = (self.head.encode()?, self.newest);
+        let Order { ref results, deadline, .. } = self.order;
         // Every settlement has these functions.
-        Ok(match results {
+        Ok(match results[..] {
             [result] if self.is_single() => {
-                SettlementBn254G2::settleCall { head, result: *result, quorum }.abi_encode().into()
+                SettlementBn254G2::settleCall { head, deadline, result, quorum }.abi_encode().into()
             }
             _ => {
-                let results = results.to_vec();
-                SettlementBn254G2::settleAllCall { newest, head, results, quorum }.abi_encode().into()
+                let results = results.clone();
+                SettlementBn254G2::settleAllCall { head, newest, deadline, results, quorum }.abi_encode().into()
             }
         })
     }
@@ -170,7 +196,8 @@ impl SettlementPlan {
     /// The gas of the transaction with this calldata. Before there is a signature, [`QuorumSignature::stand_in`] makes
     /// calldata of the same length.
     pub fn estimate(&self, measured: &Measured, call: &[u8], storing: Storing) -> Estimate {
-        measured.settle(self.key_group, Calldata::of(call), self.digests.len() as u64, &self.way.steps, storing)
+        let (results, digests) = (self.order.results.len() as u64, self.digests.len() as u64);
+        measured.settle(self.key_group, Calldata::of(call), results, digests, &self.way.steps, storing)
     }
 
     /// The same plan, with another way to compute the sum and another access list.
@@ -184,10 +211,9 @@ impl SettlementPlan {
         plan
     }
 
-    /// The gas of the transaction if it stores nothing. Nonzero bytes stand for the signature and the results.
+    /// The gas of the transaction, without that of storing. Nonzero bytes stand for the signature.
     pub(super) fn total(&self, measured: &Measured) -> Result<u64, EncodeQuorumError> {
-        let results = vec![B256::repeat_byte(0xff); self.digests.len()];
-        let call = self.call(Store::Nowhere, &QuorumSignature::stand_in(self.key_group), &results)?;
+        let call = self.call(&QuorumSignature::stand_in(self.key_group))?;
         Ok(self.estimate(measured, &call, Storing::Nowhere).total())
     }
 }

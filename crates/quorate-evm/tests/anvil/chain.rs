@@ -64,6 +64,7 @@ impl Chain {
             chain_id: self.id(),
             contract,
             nonce: 0,
+            table: 0,
             epoch: 0,
             required: 0,
             enough,
@@ -73,6 +74,7 @@ impl Chain {
             key_pages: Vec::new(),
             weight_pages: Vec::new(),
             bases: Vec::new(),
+            unknown_newest: None,
         }
     }
 

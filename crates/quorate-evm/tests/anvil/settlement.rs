@@ -1,10 +1,10 @@
 //! `Settlement` with fifty operators: thirty tasks with changing quorums, the rotation of a key, a slashed operator.
 
 use quorate_evm::{
-    KeyGroup, MemberSet, Network, SettlementPlan,
+    KeyGroup, MemberSet, Network, Order, SettlementPlan,
     alloy_primitives::{B256, U256},
     alloy_sol_types::{SolConstructor, SolError},
-    base::{KeyPage, Weighing},
+    base::{KeyPage, Weighing, WeightPage},
     contract::SettlementBn254G2 as Settlement,
     gas::Measured,
     quorum::Store,
@@ -38,12 +38,11 @@ fn before_the_first_epoch_nothing_settles() {
     let world = World::deploy(chain, KeyGroup::Bn254G2, 12);
     // The plan is made as if one member were enough.
     let network = Network { epoch: 1, weights: vec![1], required: 1, enough: 1, ..world.network.clone() };
-    let (one, results) = (MemberSet::full(1), [B256::ZERO]);
-    let mut plan = network.plan(&Measured::default(), &one, &results).unwrap();
+    let one = MemberSet::full(1);
+    let mut plan = network.plan(&Measured::default(), &one, Order::of(&[B256::ZERO])).unwrap();
     plan.head = Head::default();
     let signature = world.operators.sign(&one, &plan.digests);
-    let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
-    let refusal = world.chain.refusal(network.contract, call);
+    let refusal = world.chain.refusal(network.contract, plan.call(&signature).unwrap());
     assert_eq!(refusal[..4], Settlement::TooFewMembers::SELECTOR);
 }
 
@@ -129,11 +128,10 @@ struct World {
 }
 
 impl World {
-    /// Deploys the contract, registers operators with their proofs, and moves all keys but ten into a page.
+    /// Deploys the contract, registers operators with their proofs, and copies all keys but ten to a page.
     fn deploy(chain: Chain, key_group: KeyGroup, n: u8) -> Self {
         let arguments = Settlement::constructorCall {
             registrar: chain.account(0),
-            leastKeysAPage: U256::from(1),
             pinned: U256::from(1),
             changesAStore: U256::from(CHANGES_A_STORE),
         };
@@ -144,7 +142,11 @@ impl World {
         for (index, seed) in (1..=n).enumerate() {
             assert_eq!(this.register(seed), index);
         }
-        let call = Settlement::compactCall { keys: U256::from(n - 10) };
+        let paged = usize::from(n) - 10;
+        let keys: Vec<u8> =
+            this.network.keys[..paged].iter().flat_map(|key| key[..key_group.key_bytes()].to_vec()).collect();
+        let call =
+            Settlement::compactCall { first: U256::ZERO, keys: U256::from(paged), nonces: vec![], tail: keys.into() };
         let receipt = this.chain.send(contract, &call);
         for paged in events::<Settlement::KeysPaged>(&receipt) {
             let page = KeyPage { nonce: paged.nonce.to(), first: paged.first.to(), keys: paged.keys.to() };
@@ -180,14 +182,15 @@ impl World {
             self.chain.read(contract, &Settlement::stateCall {}),
             state::state(self.shown, self.network.newest())
         );
+        let weights: Vec<u8> = self.network.weights.iter().flat_map(|weight| weight.to_be_bytes()).collect();
         let call = Settlement::beginCall {
-            weights: self.network.weights.clone(),
-            required: U256::from(required).to(),
             threshold,
+            weights: weights.clone().into(),
+            required: U256::from(required).to(),
+            renew: false,
         };
         let receipt = self.chain.send(contract, &call);
-        let pages = events::<Settlement::WeightsPaged>(&receipt);
-        self.network.weight_pages = pages.iter().map(|page| page.nonce.to()).collect();
+        self.network.weight_pages.clear();
         self.network.epoch += 1;
         (self.network.required, self.network.enough) = (required, enough);
 
@@ -203,17 +206,23 @@ impl World {
         self.chain.send(contract, &Settlement::enterCall { head: self.shown, newest });
         assert_eq!(self.network.head(), terms.entered(&before));
         self.shown = self.network.head().encode().unwrap();
+        // Every second epoch has a page of weights. In the others, weights are passed in calldata.
+        if self.network.epoch % 2 == 1 {
+            let call = Settlement::publishCall { part: U256::ZERO, weights: weights.into() };
+            let receipt = self.chain.send(contract, &call);
+            let [page] = &events::<Settlement::WeightsPaged>(&receipt)[..] else { panic!("one event: {receipt:?}") };
+            self.network.weight_pages = vec![WeightPage { nonce: page.nonce.to(), part: 0 }];
+        }
         assert!(!self.chain.read(contract, &Settlement::waitingCall {}));
         assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
     }
 
     /// The error with which the contract refuses a settlement by all members.
     fn refusal_of_all(&self) -> [u8; 4] {
-        let (all, results) = (MemberSet::full(self.network.weights.len()), [B256::ZERO]);
-        let plan = self.network.plan(&Measured::default(), &all, &results).unwrap();
+        let all = MemberSet::full(self.network.weights.len());
+        let plan = self.network.plan(&Measured::default(), &all, Order::of(&[B256::ZERO])).unwrap();
         let signature = self.operators.sign(&all, &plan.digests);
-        let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
-        self.chain.refusal(self.network.contract, call)[..4].try_into().unwrap()
+        self.chain.refusal(self.network.contract, plan.call(&signature).unwrap())[..4].try_into().unwrap()
     }
 
     /// Pins the full set in slot 1, where no call stores.
@@ -230,17 +239,20 @@ impl World {
     /// Plans, signs and sends. The events match the call, the gas matches the estimate, and the slots hold the bases.
     fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) -> SettlementPlan {
         let measured = Measured::default();
-        let plan = self.network.plan(&measured, signers, results).unwrap();
+        let deadline = self.chain.now() + 60;
+        let order = Order { results: results.to_vec(), deadline, store };
+        let plan = self.network.plan(&measured, signers, order).unwrap();
         let signature = self.operators.sign(signers, &plan.digests);
         assert!(plan.verify(&signature).unwrap());
-        let call = plan.call(store, &signature, results).unwrap();
+        let call = plan.call(&signature).unwrap();
         let receipt = self.chain.send_listed(1, self.network.contract, call.clone(), &plan.access_list);
 
-        let one = events::<Settlement::Settled>(&receipt).into_iter().map(|event| (event.nonce, vec![event.result]));
-        let all = events::<Settlement::SettledAll>(&receipt).into_iter().map(|event| (event.nonce, event.results));
-        assert_eq!(one.chain(all).collect::<Vec<_>>(), [(U256::from(self.network.nonce), results.to_vec())]);
+        let one = events::<Settlement::Settled>(&receipt);
+        let one = one.into_iter().map(|event| (event.head, event.newest, vec![event.result]));
+        let all = events::<Settlement::SettledAll>(&receipt);
+        let logs: Vec<_> = one.chain(all.into_iter().map(|event| (event.head, event.newest, event.results))).collect();
 
-        let storing = self.network.storing(&plan, store);
+        let storing = self.network.storing(&plan);
         let estimate = plan.estimate(&measured, &call, storing).total();
         let error = (estimate as f64 - receipt.gas_used as f64) / receipt.gas_used as f64;
         let (key_group, changed, weighing) = (self.network.key_group, plan.way.changed.len(), plan.way.weighing);
@@ -255,13 +267,15 @@ impl World {
         if rented {
             self.network.settled_and_rented(&plan, 2);
         } else {
-            self.network.settled(&plan, store);
+            self.network.settled(&plan);
         }
         self.shown = self.network.head().encode().unwrap();
+        // The log tells the next state.
+        assert_eq!(logs, [(self.shown, self.network.newest(), results.to_vec())]);
         let contract = self.network.contract;
         assert_eq!(self.chain.read(contract, &Settlement::stateCall {}), self.network.state().unwrap());
         for base in self.network.bases.iter().filter(|base| base.slot != 0) {
-            let call = Settlement::commitmentAtCall { slot: U256::from(base.slot) };
+            let call = Settlement::commitmentAtCall { place: U256::from(base.slot) };
             assert_eq!(self.chain.read(contract, &call), base.commitment(), "slot {}", base.slot);
         }
         plan
@@ -270,22 +284,31 @@ impl World {
     /// The contract refuses the signature of other members, a signature over another result, results that settled before, and
     /// a quorum that is too light.
     fn refusals(&self, signers: &MemberSet) {
-        let (measured, results) = (Measured::default(), [B256::repeat_byte(0xdd)]);
-        let plan = self.network.plan(&measured, signers, &results).unwrap();
+        let (measured, order) = (Measured::default(), Order::of(&[B256::repeat_byte(0xdd)]));
+        let plan = self.network.plan(&measured, signers, order.clone()).unwrap();
         let mut fewer = signers.clone();
         fewer.remove(signers.iter().next().unwrap());
         for signature in [self.operators.sign(&fewer, &plan.digests), self.operators.sign(signers, &[[9; 32]])] {
             assert!(!plan.verify(&signature).unwrap());
-            let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
-            let refusal = self.chain.refusal(self.network.contract, call);
+            let refusal = self.chain.refusal(self.network.contract, plan.call(&signature).unwrap());
             assert_eq!(refusal[..4], Settlement::FalseSignature::SELECTOR);
         }
+        // Nobody but the signers can choose another slot or deadline.
+        let signature = self.operators.sign(signers, &plan.digests);
+        for order in [order.clone().stored(Store::Slot(0)), Order { deadline: u64::MAX - 1, ..order.clone() }] {
+            let other = self.network.plan(&measured, signers, order).unwrap();
+            let refusal = self.chain.refusal(self.network.contract, other.call(&signature).unwrap());
+            assert_eq!(refusal[..4], Settlement::FalseSignature::SELECTOR);
+        }
+        let late = self.network.plan(&measured, signers, Order { deadline: 1, ..order.clone() }).unwrap();
+        let signature = self.operators.sign(signers, &late.digests);
+        let refusal = self.chain.refusal(self.network.contract, late.call(&signature).unwrap());
+        assert_eq!(refusal[..4], Settlement::DeadlinePassed::SELECTOR);
         let refusal = |network: &Network, signers: &MemberSet, head: Option<Head>| {
-            let mut plan = network.plan(&measured, signers, &results).unwrap();
+            let mut plan = network.plan(&measured, signers, order.clone()).unwrap();
             plan.head = head.unwrap_or(plan.head);
             let signature = self.operators.sign(signers, &plan.digests);
-            let call = plan.call(Store::Nowhere, &signature, &results).unwrap();
-            <[u8; 4]>::try_from(&self.chain.refusal(network.contract, call)[..4]).unwrap()
+            <[u8; 4]>::try_from(&self.chain.refusal(network.contract, plan.call(&signature).unwrap())[..4]).unwrap()
         };
         let before = Network { nonce: self.network.nonce - 1, ..self.network.clone() };
         assert_eq!(refusal(&before, signers, None), Settlement::NotThisState::SELECTOR);

@@ -2,12 +2,12 @@
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, SettlementPlan,
-    alloy_primitives::{Address, B256, U256},
+    alloy_primitives::{Address, B256, FixedBytes, U256},
     alloy_sol_types::{SolCall, SolConstructor, SolError},
-    base::KeyPage,
+    base::{KeyPage, WeightPage},
     contract::{
         TaskNetwork, TestToken, VerifierBn254G2 as Verifier,
-        task_network::ITaskNetwork::{Parameters, Task},
+        task_network::ITaskNetwork::{Attestation, Parameters, Task},
     },
     digest,
     gas::Measured,
@@ -80,6 +80,8 @@ struct World {
     tasks: Address,
     verifier: Address,
     network: Network,
+    /// The id of the epoch's snapshot.
+    snapshot: FixedBytes<20>,
 }
 
 impl World {
@@ -89,11 +91,7 @@ impl World {
         let supply = U256::from(1u64 << 40);
         let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
         let token = chain.create(code.into());
-        let arguments = Verifier::constructorCall {
-            network: chain.next_contract(1),
-            leastKeysAPage: U256::from(8),
-            pinned: U256::from(1),
-        };
+        let arguments = Verifier::constructorCall { network: chain.next_contract(1), pinned: U256::from(1) };
         let verifier = chain.create([&Verifier::BYTECODE[..], &arguments.abi_encode()].concat().into());
         let parameters = Parameters {
             token,
@@ -118,7 +116,14 @@ impl World {
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
         // The verifier does not count members.
         let network = chain.follow(KeyGroup::Bn254G2, tasks, NEVER);
-        let mut this = Self { chain, operators: Operators::new(KeyGroup::Bn254G2, 0), tasks, verifier, network };
+        let mut this = Self {
+            chain,
+            operators: Operators::new(KeyGroup::Bn254G2, 0),
+            tasks,
+            verifier,
+            network,
+            snapshot: FixedBytes::ZERO,
+        };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
         this.chain.send(tasks, &TaskNetwork::fundCall { amount: pool });
@@ -133,7 +138,10 @@ impl World {
             let receipt = this.chain.send_from(operator + 1, tasks, call.abi_encode().into());
             assert_eq!(events::<TaskNetwork::Registered>(&receipt)[0].index, U256::from(operator));
         }
-        let receipt = this.chain.send(verifier, &Verifier::compactCall { keys: U256::from(40) });
+        let tail: Vec<u8> = this.network.keys[..40].concat();
+        let (first, keys) = (U256::ZERO, U256::from(40));
+        let call = Verifier::compactCall { first, keys, nonces: vec![], tail: tail.into() };
+        let receipt = this.chain.send(verifier, &call);
         for paged in events::<Verifier::KeysPaged>(&receipt) {
             let page = KeyPage { nonce: paged.nonce.to(), first: paged.first.to(), keys: paged.keys.to() };
             this.network.key_pages.push(page);
@@ -163,8 +171,10 @@ impl World {
         let receipt = self.chain.send(self.tasks, &TaskNetwork::snapshotCall {});
         let [snapshot] = &events::<TaskNetwork::EpochSnapshotted>(&receipt)[..] else { panic!("one: {receipt:?}") };
         let pages = events::<Verifier::WeightsPaged>(&receipt);
-        self.network.weight_pages = pages.iter().map(|page| page.nonce.to()).collect();
+        let page = |(part, page): (usize, &Verifier::WeightsPaged)| WeightPage { nonce: page.nonce.to(), part };
+        self.network.weight_pages = pages.iter().enumerate().map(page).collect();
         self.network.epoch = snapshot.epoch.to();
+        self.snapshot = snapshot.id;
         self.network.required = snapshot.required.to::<u128>() + 1;
         self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
         assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
@@ -182,6 +192,7 @@ impl World {
         let digest = digest::Task {
             network: self.chain.contract(self.tasks),
             epoch: self.network.epoch.into(),
+            snapshot: self.snapshot,
             id: task.id,
             performer: task.performer.to(),
             result: task.result,
@@ -194,13 +205,13 @@ impl World {
     fn submit(&mut self, signers: &MemberSet, tasks: &[Task], store: Store) -> SettlementPlan {
         let epoch = U256::from(self.network.epoch);
         let digests: Vec<_> = tasks.iter().map(|task| self.digest(task)).collect();
-        let call = TaskNetwork::taskDigestCall { task: tasks[0].clone(), epoch };
+        let call = TaskNetwork::taskDigestCall { epoch, task: tasks[0].clone() };
         assert_eq!(self.chain.read(self.tasks, &call), B256::from(digests[0]));
-        let plan = self.network.plan_digests(&Measured::default(), signers, digests).unwrap();
+        let plan = self.network.plan_digests(&Measured::default(), signers, &digests, store).unwrap();
         let signature = self.operators.sign(signers, &plan.digests);
         assert!(plan.verify(&signature).unwrap());
-        let quorum = plan.quorum(store, &signature).encode().unwrap().into();
-        let call = TaskNetwork::submitTasksCall { tasks: tasks.to_vec(), epoch, quorum };
+        let quorum = plan.quorum(&signature).encode().unwrap().into();
+        let call = TaskNetwork::submitTasksCall { epoch, tasks: tasks.to_vec(), quorum };
         let receipt = self.chain.send(self.tasks, &call);
 
         let settled = events::<TaskNetwork::TaskSettled>(&receipt);
@@ -213,9 +224,9 @@ impl World {
         assert_eq!((&attested.signers[..], attested.weight), (signers.as_bytes(), U256::from(plan.weight)));
         println!("{} changed, {} tasks: {} gas", plan.way.changed.len(), tasks.len(), receipt.gas_used);
 
-        self.network.settled(&plan, store);
+        self.network.settled(&plan);
         for base in &self.network.bases {
-            let call = Verifier::commitmentAtCall { slot: U256::from(base.slot) };
+            let call = Verifier::commitmentAtCall { place: U256::from(base.slot) };
             assert_eq!(self.chain.read(self.verifier, &call), base.commitment(), "slot {}", base.slot);
         }
         plan
@@ -236,13 +247,15 @@ impl World {
             let signature = self.operators.sign(&std::iter::once(signer).collect(), &[digest]);
             [&page[..], signature.as_bytes(), &[hint.counter], &hint.y].concat().into()
         };
-        let call = |signer| TaskNetwork::reportConflictCall {
-            first: first.clone(),
-            second: second.clone(),
+        let attested = |task: &Task, signer| Attestation {
             epoch: U256::from(self.network.epoch),
             index: U256::from(operator),
-            firstProof: proof(&first, operator),
-            secondProof: proof(&second, signer),
+            task: task.clone(),
+            proof: proof(task, signer),
+        };
+        let call = |signer| TaskNetwork::reportConflictCall {
+            first: attested(&first, operator),
+            second: attested(&second, signer),
         };
         // The signature of another operator proves nothing.
         self.chain.refusal(self.tasks, call(operator + 1).abi_encode().into());
@@ -265,11 +278,12 @@ impl World {
     fn refusals(&self, signers: &MemberSet) {
         let network = Network { required: 1, ..self.network.clone() };
         let call = |signers: &MemberSet, task: &Task, signed: &Task| {
-            let plan = network.plan_digests(&Measured::default(), signers, vec![self.digest(task)]).unwrap();
+            let plan =
+                network.plan_digests(&Measured::default(), signers, &[self.digest(task)], Store::Nowhere).unwrap();
             let signature = self.operators.sign(signers, &[self.digest(signed)]);
-            let quorum = plan.quorum(Store::Nowhere, &signature).encode().unwrap().into();
+            let quorum = plan.quorum(&signature).encode().unwrap().into();
             let epoch = U256::from(self.network.epoch);
-            let call = TaskNetwork::submitTasksCall { tasks: vec![task.clone()], epoch, quorum };
+            let call = TaskNetwork::submitTasksCall { epoch, tasks: vec![task.clone()], quorum };
             self.chain.refusal(self.tasks, call.abi_encode().into())
         };
         let (old, new, other) = (self.task(6, true), self.task(300, true), self.task(301, true));

@@ -361,7 +361,12 @@ class Combined:
 # Quorums that a contract settles: quorate.evm.
 
 def plan_quorum(
-    network: str, signers: list[int], results: Iterable[Bytes] | None = None, *, store: int | str | None = None
+    network: str,
+    signers: list[int],
+    results: Iterable[Bytes] | None = None,
+    *,
+    deadline: int | None = None,
+    store: int | str | None = None,
 ) -> QuorumPlan: ...
 
 @final
@@ -384,8 +389,8 @@ class QuorumPlan:
     def weight(self) -> int:
         """The weight of the signers."""
     @property
-    def digests(self) -> list[bytes]:
-        """The digests that every signer signs, one for each result."""
+    def digest(self) -> bytes:
+        """The digest that every signer signs: one for all results."""
     @property
     def state(self) -> bytes:
         """The contract's state from which the plan starts. Compare it with the contract's ``state()``."""
@@ -393,7 +398,7 @@ class QuorumPlan:
     def gas(self) -> int:
         """The gas of the transaction, as it is estimated: usually within 2 % of what it uses."""
     def verify(self, signature: Bytes) -> bool:
-        """Whether an aggregate signature is the sum of the signers' signatures over all digests."""
+        """Whether an aggregate signature is the sum of the signers' signatures over the digest."""
     def calldata(self, signature: Bytes) -> bytes:
         """The calldata of the transaction. Raises ``UsageError`` if the signature is not that of these signers."""
 

@@ -21,13 +21,15 @@ def plan(
     signers: Iterable[int],
     results: Iterable[Bytes] = (),
     *,
+    deadline: int | None = None,
     store: int | str | None = None,
 ) -> QuorumPlan:
     """The cheapest way to settle results that these members will sign.
 
-    ``network`` is the JSON that ``quorate evm plan --help`` describes, as text or as a dictionary. ``store`` is where the
-    contract stores the quorum as a base: a slot (0 is the newest base), ``"rental"`` to let the contract decide, or nowhere.
+    ``network`` is the JSON that ``quorate evm plan --help`` describes, as text or as a dictionary. ``deadline``
+    is the last second at which the results settle, in Unix time. ``store`` is where the contract stores the quorum as a
+    base: a slot (0 is the newest base), ``"rental"`` to let the contract decide, or nowhere. The signers sign both.
     Raises ``UsageError`` if the signers weigh too little.
     """
     text = network if isinstance(network, str) else json.dumps(network)
-    return plan_quorum(text, list(signers), list(results), store=store)
+    return plan_quorum(text, list(signers), list(results), deadline=deadline, store=store)

@@ -1,16 +1,43 @@
-//! `quorate evm`: computations for an aggregator of quorums on an EVM chain. Nothing here opens a network connection.
+//! `quorate evm`: what operators and an aggregator of quorums on an EVM chain compute. Nothing here opens a network connection.
+//!
+//! ```text
+//! key -> register (each operator) -> epoch (the registrar) -> sign (each operator) -> aggregate -> plan (the aggregator)
+//! ```
 
+mod aggregate;
+mod epoch;
+mod key;
 mod plan;
-mod report;
+mod register;
+mod sign;
+
+// A line of `sign`, which `aggregate` reads.
+pub mod signature_line;
+
+// `--key-group`, `--key`, and addresses.
+mod operator;
+
+// `--network`.
+mod network_file;
+
+// `--store`.
+mod store;
+
+// `--signers`.
 mod signers;
+
+// What `plan` prints.
+mod report;
 
 use clap::{Args, Subcommand};
 
 use crate::exit::Result;
 
-/// Plan quorums that an EVM contract settles
+/// Make operators' keys and signatures, and plan the quorums that an EVM contract settles
 ///
-/// Everything is computed from a file. Nothing connects to a chain.
+/// An operator makes a key, registers it and signs results. The registrar begins epochs. An aggregator adds the signatures
+/// up and plans the transaction.
+/// Everything is computed from files and flags. Nothing connects to a chain.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
@@ -20,6 +47,11 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Key(key::Arguments),
+    Register(register::Arguments),
+    Epoch(epoch::Arguments),
+    Sign(sign::Arguments),
+    Aggregate(aggregate::Arguments),
     Plan(plan::Arguments),
 }
 
@@ -30,6 +62,11 @@ impl Arguments {
     /// The failure that stops the command, with its exit code.
     pub fn run(self) -> Result {
         match self.command {
+            Command::Key(arguments) => arguments.run(),
+            Command::Register(arguments) => arguments.run(),
+            Command::Epoch(arguments) => arguments.run(),
+            Command::Sign(arguments) => arguments.run(),
+            Command::Aggregate(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
         }
     }

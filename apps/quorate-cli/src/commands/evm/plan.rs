@@ -1,22 +1,12 @@
 //! `quorate evm plan`.
 
-use std::{
-    fs,
-    io::{self, Read},
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{path::PathBuf, str::FromStr};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::{
-    Network, PlanError, QuorumSignature,
-    alloy_primitives::B256,
-    gas::Measured,
-    quorum::{RENTAL, Store},
-};
+use quorate_evm::{Order, PlanError, QuorumSignature, alloy_primitives::B256, gas::Measured};
 
-use super::{report::Report, signers};
+use super::{network_file::NetworkFile, report::Report, signers, store::StoreIn};
 use crate::{
     commands::print,
     exit::{Exit, Failure, Result},
@@ -25,7 +15,7 @@ use crate::{
 /// Plan the cheapest way to settle a quorum, and make its calldata
 ///
 /// A contract computes the key of a quorum from a base: a quorum whose key it already knows. This command chooses the base
-/// that costs the least gas. It prints the members that change, the pages to name, the digests to sign and the gas of the
+/// that costs the least gas. It prints the members that change, the pages to name, the digest to sign and the gas of the
 /// transaction. If you pass the aggregate signature, it verifies the signature and prints the calldata. The call is settle
 /// for one result from the newest base, and settleAll otherwise. The exit code is 1 if the signature is invalid or the
 /// quorum too light.
@@ -45,12 +35,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "HEX")]
     result: Vec<B256>,
 
-    /// The sum of the signers' signatures over all digests: 64 bytes on BN254, 96 on BLS12-381
+    /// The last second at which the results settle, in Unix time; `none` for no limit. The signers sign it
+    #[arg(long, value_name = "SECONDS", default_value = "none")]
+    deadline: Deadline,
+
+    /// The sum of the signers' signatures over the digest: 64 bytes on BN254, 96 on BLS12-381
     #[arg(long, value_name = "HEX", requires = "result")]
     signature: Option<String>,
 
     /// Where the contract stores the quorum as a base: `0` as the newest base (costs almost nothing), another slot that is
-    /// not pinned, `rental` to let the contract decide, or `none`
+    /// not pinned, `rental` to let the contract decide, or `none`. The signers sign it
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 
@@ -65,13 +59,7 @@ impl Arguments {
     /// # Errors
     /// The file cannot be read or understood, or there is no plan for the quorum.
     pub(super) fn run(self) -> Result {
-        let name = self.network.display().to_string();
-        let text = read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
-        let network: Network = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(error)
-                .context(format!("{name}: this is not a network; `quorate evm plan --help` describes the fields"))
-        })?;
-        network.check().map_err(|error| Failure::usage(error).context(name.clone()))?;
+        let NetworkFile { network, name } = NetworkFile::read(&self.network)?;
         let signers = signers::parse(&self.signers, network.keys.len());
         let signers = signers.map_err(|why| Failure::usage(anyhow!("--signers {why}")))?;
 
@@ -84,7 +72,8 @@ impl Arguments {
             }
             ways => ways.map_err(usage)?,
         };
-        let plan = network.plan(&measured, &signers, &self.result).map_err(usage)?;
+        let order = Order { results: self.result, deadline: self.deadline.0, store: self.store.0 };
+        let plan = network.plan(&measured, &signers, order).map_err(usage)?;
         let signature = self.signature.as_deref().map(|text| {
             let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
             let signature = QuorumSignature::from_bytes(network.key_group, &bytes)?;
@@ -96,7 +85,7 @@ impl Arguments {
             return Ok(Exit::Invalid);
         }
         let signature = signature.map(|(signature, _)| signature);
-        let report = Report::new(&network, &plan, &ways, &self.result, self.store.0, signature.as_ref(), &measured);
+        let report = Report::new(&network, &plan, &ways, signature.as_ref(), &measured);
         let report = report.map_err(|error| Failure::usage(error).context("--store"))?;
         if self.json {
             print::json(&report)?;
@@ -107,32 +96,16 @@ impl Arguments {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    if path.as_os_str() != "-" {
-        return fs::read_to_string(path);
-    }
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// [`Store`] as the command line writes it.
+/// A deadline as the command line writes it.
 #[derive(Clone, Copy, Debug)]
-struct StoreIn(Store);
+struct Deadline(u64);
 
-impl FromStr for StoreIn {
-    type Err = String;
+impl FromStr for Deadline {
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let store = match text {
-            "none" => Store::Nowhere,
-            "rental" => Store::Rental,
-            _ => match text.parse() {
-                Ok(slot) if slot < RENTAL => Store::Slot(slot),
-                _ => return Err(format!("expected a slot from 0 to {}, `rental` or `none`", RENTAL - 1)),
-            },
-        };
-        Ok(Self(store))
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        let seconds = if text == "none" { Ok(u64::MAX) } else { text.parse() };
+        seconds.map(Self).map_err(|_| "expected seconds since 1970, or `none`")
     }
 }
 
@@ -146,7 +119,8 @@ Examples:
 
 const NETWORK: &str = "\
 The network is one JSON object. Bytes are hexadecimal. A sum of weights may be
-a string of decimal digits. These fields are required, except `paid`:
+a string of decimal digits. These fields are required, except `paid`,
+`table` and `unknown_newest`:
   key_group     the curve and the group of the keys:
                   \"bn254-g2\"     128 bytes: x imaginary, x real,
                                  y imaginary, y real, 32 each
@@ -157,6 +131,7 @@ a string of decimal digits. These fields are required, except `paid`:
   chain_id, contract
                 the chain's id, the settlement contract's address
   nonce         how many results were settled: the next one's number
+  table         the number of the key table; 0 if left out
   epoch, required, enough
                 from the event EpochBegun: the epoch; the weight that a
                 quorum needs, below 2^88; a number of members such that any
@@ -165,14 +140,17 @@ a string of decimal digits. These fields are required, except `paid`:
                 0 if left out
   keys          by index, from the events KeyAdded
   weights       by index, in the epoch
-  key_pages     from the events KeysPaged:
+  key_pages     from the events KeysPaged of this table:
                 [{\"nonce\": …, \"first\": …, \"keys\": …}]
-  weight_pages  from the epoch's events WeightsPaged: [nonce…]
+  weight_pages  from the epoch's events WeightsPaged:
+                [{\"nonce\": …, \"part\": …}]; members 0 to 2,047 are part 0
   bases         the bases in the contract's slots; slot 0 is the newest:
                 [{\"slot\": …, \"epoch\": …, \"weight\": …, \"key\": …,
                 \"signers\": bitmap}]; epoch and weight are 0 if the base's
                 members were counted and not weighed
-Each signer signs every digest. On BN254 a digest is hashed to the point with
-the printed counter and y (try-and-increment); on BLS12-381 it is a message of
+  unknown_newest
+                the newest base's commitment, if the base is not known
+Each signer signs the digest. On BN254 it is hashed to the point with the
+printed counter and y (try-and-increment); on BLS12-381 it is a message of
 BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_. Add the signatures up.
 The gas is an estimate, usually within 2 % of what the transaction uses.";

@@ -4,9 +4,8 @@ use std::fmt;
 
 use indicatif::HumanCount;
 use quorate_evm::{
-    KeyGroup, KeySum, MemberSet, Network, QuorumSignature, SettlementPlan,
-    alloy_primitives::B256,
-    base::{NEWEST, Way, Weighing},
+    KeyGroup, KeySum, MemberSet, Network, Order, QuorumSignature, SettlementPlan,
+    base::{NEWEST, Way, Weighing, WeightSource},
     gas::{Estimate, Measured, Storing, TRANSACTION},
     quorum::{EncodeQuorumError, Store},
 };
@@ -36,8 +35,11 @@ pub(super) struct Report {
     added: Vec<usize>,
     removed: Vec<usize>,
     key_pages: Vec<u32>,
-    keys_in_storage: u64,
+    /// The members whose keys the call passes, because no named page holds them.
+    keys_passed: Vec<usize>,
     weight_pages: Vec<u32>,
+    /// The bytes of weights that the call passes.
+    weight_bytes_passed: u64,
     /// The addresses of those pages, for the access list (EIP-2930); none if a list is not cheaper.
     access_list: Vec<String>,
     key: String,
@@ -58,8 +60,17 @@ pub(super) struct Report {
     call: &'static str,
     /// All bases, the cheapest first.
     bases: Vec<Candidate>,
-    results: Vec<Task>,
+    results: Vec<Settled>,
+    /// The last second at which the results settle; none if there is no limit.
+    deadline: Option<u64>,
     store: Value,
+    /// What every signer signs; none without results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y: Option<String>,
     gas: Gas,
     missing: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,14 +94,9 @@ struct Candidate {
 }
 
 #[derive(Serialize)]
-struct Task {
+struct Settled {
     nonce: u64,
     result: String,
-    digest: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    counter: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    y: Option<String>,
 }
 
 /// [`Estimate`] with its total.
@@ -116,26 +122,21 @@ impl Report {
         network: &Network,
         plan: &SettlementPlan,
         ways: &[Way],
-        results: &[B256],
-        store: Store,
         signature: Option<&QuorumSignature>,
         measured: &Measured,
     ) -> Result<Self, EncodeQuorumError> {
         let stand_in = QuorumSignature::stand_in(network.key_group);
-        let call = plan.call(store, signature.unwrap_or(&stand_in), results)?;
-        let estimate = plan.estimate(measured, &call, network.storing(plan, store));
+        let Order { ref results, deadline, store } = plan.order;
+        let call = plan.call(signature.unwrap_or(&stand_in))?;
+        let estimate = plan.estimate(measured, &call, network.storing(plan));
         let total = estimate.total();
-        let mut hints = plan.hints.iter();
-        let tasks = (network.nonce..).zip(results).zip(&plan.digests).map(|((nonce, result), digest)| {
-            let hint = hints.next();
-            Task {
-                nonce,
-                result: result.to_string(),
-                digest: hex(digest),
-                counter: hint.map(|hint| hint.counter),
-                y: hint.map(|hint| hex(&hint.y)),
-            }
-        });
+        let numbered = (network.nonce..).zip(results);
+        let settled = numbered.map(|(nonce, result)| Settled { nonce, result: result.to_string() });
+        let hint = plan.hints.first().filter(|_| !results.is_empty());
+        let weight_page = |source: &WeightSource| match source {
+            WeightSource::Page(nonce) => Some(*nonce),
+            WeightSource::Passed(_) => None,
+        };
         let candidates = ways.iter().map(|way| {
             let base = way.base.map(|place| &network.bases[place]);
             Candidate {
@@ -174,9 +175,10 @@ impl Report {
             base: plan.base_slot(),
             added: plan.added().iter().collect(),
             removed: plan.removed().iter().collect(),
-            key_pages: plan.way.key_pages.clone(),
-            keys_in_storage: plan.way.steps.in_slots,
-            weight_pages: plan.way.weight_pages.clone(),
+            key_pages: plan.way.keys.pages.iter().map(|page| page.nonce).collect(),
+            keys_passed: plan.way.keys.passed.iter().collect(),
+            weight_pages: plan.way.weights.iter().filter_map(weight_page).collect(),
+            weight_bytes_passed: plan.way.steps.weights_passed.len(),
             access_list: plan.access_list.iter().map(ToString::to_string).collect(),
             key: hex(&plan.key.to_bytes()),
             key_g2: plan.key.given_g2().map(|key| hex(&key)),
@@ -188,7 +190,11 @@ impl Report {
             state: plan.state()?.to_string(),
             call: if plan.is_single() { "settle" } else { "settleAll" },
             bases: candidates.collect(),
-            results: tasks.collect(),
+            results: settled.collect(),
+            deadline: (deadline != u64::MAX).then_some(deadline),
+            digest: plan.digests.first().filter(|_| !results.is_empty()).map(|digest| hex(digest)),
+            counter: hint.map(|hint| hint.counter),
+            y: hint.map(|hint| hex(&hint.y)),
             store: match store {
                 Store::Nowhere => Value::Null,
                 Store::Rental => "rental".into(),
@@ -234,7 +240,7 @@ impl Report {
         writeln!(f, "weight     {}; required: {}", plain(&self.weight), plain(&self.required))?;
         match self.weighing {
             Weighing::Counted => writeln!(f, "           no weights are read: any {} members are enough", self.enough)?,
-            Weighing::FromBase if self.weight_pages.is_empty() => {
+            Weighing::FromBase if self.weight_pages.is_empty() && self.weight_bytes_passed == 0 => {
                 writeln!(f, "           no weights are read: the base has this weight")?
             }
             Weighing::FromBase => {
@@ -250,7 +256,13 @@ impl Report {
         lines(f, "  add", &list(&self.added))?;
         lines(f, "  remove", &list(&self.removed))?;
         let (keys, weights) = (numbers(&self.key_pages), numbers(&self.weight_pages));
-        lines(f, "  pages", &format!("keys: {keys}; weights: {weights}; keys in storage: {}", self.keys_in_storage))?;
+        lines(f, "  pages", &format!("keys: {keys}; weights: {weights}"))?;
+        if !self.keys_passed.is_empty() {
+            lines(f, "  pass", &format!("the keys of {}", list(&self.keys_passed)))?;
+        }
+        if self.weight_bytes_passed != 0 {
+            writeln!(f, "  pass     {} bytes of weights", self.weight_bytes_passed)?;
+        }
         for (i, page) in self.access_list.iter().enumerate() {
             writeln!(f, "{:<11}{page}", if i == 0 { "  access" } else { "" })?;
         }
@@ -276,14 +288,19 @@ impl Report {
     }
 
     fn to_sign(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Task { nonce, result, digest, counter, y } in &self.results {
-            writeln!(f, "\nresult     number {nonce}")?;
+        let Some(digest) = &self.digest else { return Ok(()) };
+        writeln!(f)?;
+        for Settled { nonce, result } in &self.results {
+            writeln!(f, "result     number {nonce}")?;
             writeln!(f, "           {result}")?;
-            writeln!(f, "  digest   {digest}")?;
-            if let (Some(counter), Some(y)) = (counter, y) {
-                writeln!(f, "  counter  {counter}")?;
-                writeln!(f, "  y        {y}")?;
-            }
+        }
+        if let Some(deadline) = self.deadline {
+            writeln!(f, "deadline   {deadline} seconds after 1970 began")?;
+        }
+        writeln!(f, "digest     {digest}")?;
+        if let (Some(counter), Some(y)) = (self.counter, &self.y) {
+            writeln!(f, "  counter  {counter}")?;
+            writeln!(f, "  y        {y}")?;
         }
         Ok(())
     }
@@ -296,7 +313,7 @@ impl Report {
             (calldata, "calldata"),
             (head, "the contract's state, decoding, the log"),
             (difference, "from the base to the quorum"),
-            (tasks, "digests, their points, their words in the log"),
+            (tasks, "the digest and its point, the results and their log"),
             (check, "the pairings"),
             (store, "storing the quorum"),
         ] {
@@ -317,7 +334,7 @@ impl Report {
 }
 
 /// A heading and text, wrapped at 80 columns after commas and spaces.
-fn lines(f: &mut fmt::Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
+pub(super) fn lines(f: &mut fmt::Formatter<'_>, heading: &str, text: &str) -> fmt::Result {
     let (mut line, mut width) = (format!("{heading:<11}"), 11);
     for piece in text.split_inclusive([',', ' ']) {
         if width + piece.trim_end().len() > 80 {
@@ -357,11 +374,11 @@ fn name_of(weighing: Weighing) -> &'static str {
 }
 
 /// A number of up to 64 bits, else its digits in a string.
-fn amount(amount: u128) -> Value {
+pub(super) fn amount(amount: u128) -> Value {
     u64::try_from(amount).map_or_else(|_| amount.to_string().into(), Value::from)
 }
 
-fn plain(amount: &Value) -> String {
+pub(super) fn plain(amount: &Value) -> String {
     amount.as_str().map_or_else(|| amount.to_string(), str::to_owned)
 }
 

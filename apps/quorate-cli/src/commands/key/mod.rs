@@ -5,7 +5,7 @@ mod import;
 mod material;
 mod new;
 mod show;
-mod store;
+pub(super) mod store;
 
 use clap::{Args, Subcommand};
 

@@ -22,7 +22,7 @@ use crate::{
 
 /// Where a secret key is written to, in which format, and what is printed.
 #[derive(Clone, Debug, Args)]
-pub(super) struct Destination {
+pub(in crate::commands) struct Destination {
     /// File to write the secret key to, readable by its owner alone (mode 0600); `-` means standard output
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
@@ -32,7 +32,7 @@ pub(super) struct Destination {
     force: bool,
 
     #[command(flatten)]
-    pub(super) keystore: KeystoreArguments,
+    pub(in crate::commands::key) keystore: KeystoreArguments,
 
     /// Keystore: a description, which is not encrypted
     #[arg(long, value_name = "TEXT", requires = "keystore")]
@@ -40,21 +40,21 @@ pub(super) struct Destination {
 
     /// Print a JSON object instead of the public key
     #[arg(long)]
-    json: bool,
+    pub(in crate::commands) json: bool,
 }
 
 /// What the file that a key came from says about it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Provenance {
+pub(in crate::commands) struct Provenance {
     /// Its place in the key tree.
-    pub(super) path: Option<KeyPath>,
+    pub(in crate::commands::key) path: Option<KeyPath>,
     /// The description.
-    pub(super) description: Option<String>,
+    pub(in crate::commands::key) description: Option<String>,
 }
 
 impl Destination {
     /// Finds errors that would otherwise come up only at the end, after the user has typed a passphrase.
-    pub(super) fn check(&self) -> std::result::Result<PassphraseSource, Failure> {
+    pub(in crate::commands) fn check(&self) -> std::result::Result<PassphraseSource, Failure> {
         let passphrase = self.keystore.check()?;
         if self.to_standard_output() {
             if self.json {
@@ -76,41 +76,49 @@ impl Destination {
         provenance: Provenance,
         passphrase: &PassphraseSource,
     ) -> Result {
-        let secret = Secret::new(key.to_bytes());
         let public_key = key.public_key().to_bytes();
+        let written = self.write(&Secret::new(key.to_bytes()), public_key.as_ref(), provenance, passphrase)?;
+        let public_key = suite.hex(public_key);
+        match written {
+            None => print::note(format_args!("public key {public_key}")),
+            Some(file) if self.json => print::json(&Stored { suite: suite.suite.name(), public_key, file })?,
+            Some(_) => print::line(public_key)?,
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Writes a secret key, of which a keystore states the public key; says what is written, or nothing if it went to
+    /// standard output.
+    pub(in crate::commands) fn write(
+        &self,
+        secret: &Secret,
+        public_key: &[u8],
+        provenance: Provenance,
+        passphrase: &PassphraseSource,
+    ) -> std::result::Result<Option<WrittenFile>, Failure> {
         let description = self.description.clone().or(provenance.description);
         let path = provenance.path.filter(|_| self.keystore.is_given());
         let (contents, uuid) = if self.keystore.is_given() {
             let what = if self.to_standard_output() { "the keystore".into() } else { self.out.display().to_string() };
             let passphrase = unlock::ask(passphrase, Purpose::Create, &what)?;
             let options = KeystoreOptions { kdf: self.keystore.kdf(), path: path.clone(), description };
-            let keystore = Keystore::encrypt(&secret, public_key.as_ref(), &passphrase, options)?;
+            let keystore = Keystore::encrypt(secret, public_key, &passphrase, options)?;
             (Zeroizing::new(keystore.to_json()), Some(keystore.uuid().to_string()))
         } else {
             (secret.to_hex_line(), None)
         };
-
-        let public_key = suite.hex(public_key);
         if self.to_standard_output() {
             print::all(contents.as_bytes())?;
-            print::note(format_args!("public key {public_key}"));
-            return Ok(Exit::Success);
+            return Ok(None);
         }
         let overwrite = if self.force { Overwrite::Replace } else { Overwrite::Refuse };
         secret_file::write(&self.out, contents.as_bytes(), overwrite)?;
-        if self.json {
-            print::json(&Stored {
-                suite: suite.suite.name(),
-                public_key,
-                format: if self.keystore.is_given() { "keystore" } else { "plain" },
-                path: path.map(|path| path.to_string()),
-                uuid,
-                file: self.out.display().to_string(),
-            })?;
-        } else {
-            print::line(public_key)?;
-        }
-        Ok(Exit::Success)
+        Ok(Some(WrittenFile {
+            format: if self.keystore.is_given() { "keystore" } else { "plain" },
+            path: path.map(|path| path.to_string()),
+            uuid,
+            file: self.out.display().to_string(),
+        }))
     }
 
     fn to_standard_output(&self) -> bool {
@@ -123,6 +131,13 @@ impl Destination {
 struct Stored {
     suite: &'static str,
     public_key: String,
+    #[serde(flatten)]
+    file: WrittenFile,
+}
+
+/// A file with a secret key that was written.
+#[derive(Serialize)]
+pub(in crate::commands) struct WrittenFile {
     format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,

@@ -1,0 +1,84 @@
+//! Files that appear whole or not at all: the network, and beside it the cursor, from which `follow` goes on.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use alloy::primitives::B256;
+use anyhow::Context as _;
+use quorate_evm::follow::Follower;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{Failure, Result};
+
+/// A block, and the settlement after it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cursor {
+    /// The form of the file.
+    pub(crate) version: u32,
+    /// The block from which the logs were read.
+    pub(crate) from_block: u64,
+    /// The last block whose logs were read.
+    pub(crate) block: u64,
+    pub(crate) hash: B256,
+    pub(crate) follower: Follower,
+}
+
+/// The form that this program writes and reads.
+pub(crate) const VERSION: u32 = 1;
+
+/// `network.json` has its cursor in `network.json.cursor`.
+pub(crate) fn path_of(network: &Path) -> PathBuf {
+    let mut name = network.as_os_str().to_owned();
+    name.push(".cursor");
+    name.into()
+}
+
+/// Reads a cursor. `None` if there is no file.
+pub(crate) fn read(path: &Path) -> Result<Option<Cursor>> {
+    let text = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)?,
+    };
+    let cursor: Cursor = serde_json::from_slice(&text)
+        .with_context(|| format!("{}: this is not a cursor; delete it, and the logs are read anew", path.display()))
+        .map_err(Failure::usage)?;
+    if cursor.version == VERSION {
+        return Ok(Some(cursor));
+    }
+    let error = anyhow::anyhow!(
+        "{}: version {}, expected {VERSION}; delete it, and the logs are read anew",
+        path.display(),
+        cursor.version
+    );
+    Err(Failure::usage(error))
+}
+
+/// Writes a file by renaming a finished one.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let save = || {
+        let mut file = tempfile::Builder::new().prefix(".quorate-chain-").tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        let file = with_usual_mode(file)?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    save().map_err(|error: io::Error| {
+        Failure::io(anyhow::Error::from(error).context(format!("cannot write {}", path.display())))
+    })
+}
+
+/// Others may read the file: all of it is public.
+fn with_usual_mode(file: tempfile::NamedTempFile) -> io::Result<tempfile::NamedTempFile> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    Ok(file)
+}

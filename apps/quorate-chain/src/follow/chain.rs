@@ -1,0 +1,365 @@
+//! A settlement on its chain: read block by block, taken back when the chain is reorganised, compared with the contract.
+
+use std::{collections::VecDeque, pin::pin, sync::Arc};
+
+use alloy::{
+    primitives::{Address, B256, Bytes, U256},
+    rpc::types::{Filter, Log},
+};
+use anyhow::anyhow;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use quorate_evm::{
+    contract::SettlementBn254G2 as Settlement,
+    follow::{Deployment, Event, Follower, Note, weights_missing, weights_prepared},
+    state::Head,
+};
+
+use crate::{
+    cursor::{Cursor, VERSION},
+    exit::{Failure, Result},
+    node::{Block, Node, Patience},
+};
+
+/// How far behind the newest block is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirmations {
+    /// So many blocks follow the last one that is read.
+    Blocks(u64),
+    /// The last block that is read is final.
+    Finalized,
+}
+
+/// The settlement after a block.
+#[derive(Clone)]
+struct Checkpoint {
+    block: Block,
+    follower: Arc<Follower>,
+}
+
+/// What a step did.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Blocks were read; there are more.
+    Read,
+    /// All blocks are read that are confirmed.
+    Done,
+}
+
+/// A settlement, as far as its chain was read.
+pub(super) struct Chain {
+    node: Node,
+    deployment: Deployment,
+    from_block: u64,
+    confirmations: Confirmations,
+    /// The most blocks in one question for logs.
+    most: u64,
+    /// How many blocks are asked for next.
+    page: u64,
+    checkpoints: VecDeque<Checkpoint>,
+    /// The epoch whose weights were compared with the contract's.
+    weighed: Option<u32>,
+    /// What the user should know, since it was asked for.
+    pub(super) notes: Vec<String>,
+}
+
+/// A reorganisation is undone if it goes back no farther than so many steps. Otherwise the logs are read anew.
+const CHECKPOINTS: usize = 64;
+
+/// In how many blocks before `begin` calls of `prepare` are looked for.
+const SEARCHED: u64 = 10_000;
+
+/// How many transactions or blocks are asked for at a time.
+const AT_A_TIME: usize = 8;
+
+impl Chain {
+    /// Asks the node for the chain's id and the contract for what is fixed in it.
+    pub(super) async fn open(
+        node: Node,
+        contract: Address,
+        from_block: u64,
+        confirmations: Confirmations,
+        most: u64,
+    ) -> Result<Self> {
+        let chain_id = node.chain_id().await.map_err(Failure::io)?;
+        if !node.has_code(contract).await.map_err(Failure::io)? {
+            let error = anyhow!("there is no contract at {contract} on chain {chain_id}; check --contract and --rpc");
+            return Err(Failure::usage(error));
+        }
+        let pinned = node.read(contract, &Settlement::pinnedSlotsCall {}, None).await;
+        let changes = node.read(contract, &Settlement::changesAStoreCall {}, None).await;
+        let (Ok(pinned), Ok(changes)) = (&pinned, &changes) else {
+            let error = [pinned.err(), changes.err()].into_iter().flatten().next();
+            let error = error.map_or_else(|| anyhow!("no answer"), anyhow::Error::from);
+            let what = format!("{contract} on chain {chain_id} does not answer as a settlement does; check --contract");
+            return Err(Failure::usage(error.context(what)));
+        };
+        let deployment = Deployment {
+            chain_id,
+            contract,
+            // No slot has a larger number, and no quorum changes more members.
+            pinned_slots: u16::try_from(*pinned).unwrap_or(u16::MAX),
+            changes_a_store: u32::try_from(*changes).unwrap_or(u32::MAX),
+        };
+        let (checkpoints, notes) = (VecDeque::new(), Vec::new());
+        Ok(Self { node, deployment, from_block, confirmations, most, page: most, checkpoints, weighed: None, notes })
+    }
+
+    /// Goes on from a cursor, which must be one of this settlement.
+    pub(super) fn resume(&mut self, cursor: Cursor) -> anyhow::Result<()> {
+        let Deployment { chain_id, contract, .. } = *cursor.follower.deployment();
+        if (chain_id, contract) != (self.deployment.chain_id, self.deployment.contract) {
+            anyhow::bail!(
+                "it belongs to {contract} on chain {chain_id}, and not to {} on chain {}; choose another --network file",
+                self.deployment.contract,
+                self.deployment.chain_id,
+            );
+        }
+        self.from_block = cursor.from_block;
+        let block = Block { number: cursor.block, hash: cursor.hash };
+        self.checkpoints = VecDeque::from([Checkpoint { block, follower: cursor.follower.into() }]);
+        Ok(())
+    }
+
+    /// Where to go on later; `None` if nothing was read.
+    pub(super) fn cursor(&self) -> Option<Cursor> {
+        let Checkpoint { block, follower } = self.checkpoints.back()?;
+        Some(Cursor {
+            version: VERSION,
+            from_block: self.from_block,
+            block: block.number,
+            hash: block.hash,
+            follower: Follower::clone(follower),
+        })
+    }
+
+    /// The last block that was read.
+    pub(super) fn block(&self) -> Option<u64> {
+        self.checkpoints.back().map(|checkpoint| checkpoint.block.number)
+    }
+
+    /// The block up to which is read, at this moment; `None` if there is none yet.
+    pub(super) async fn target(&self) -> Result<Option<u64>> {
+        Ok(match self.confirmations {
+            Confirmations::Finalized => {
+                self.node.block("finalized").await.map_err(Failure::io)?.map(|block| block.number)
+            }
+            Confirmations::Blocks(behind) => {
+                let newest = self.node.block("latest").await.map_err(Failure::io)?;
+                newest.and_then(|block| block.number.checked_sub(behind))
+            }
+        })
+    }
+
+    /// Whether nothing was read, and the first block lies behind the target.
+    pub(super) fn is_before(&self, target: Option<u64>) -> bool {
+        self.block().is_none() && target.is_none_or(|target| target < self.from_block)
+    }
+
+    /// Forgets the blocks that are not the chain's any more.
+    pub(super) async fn go_back(&mut self) -> Result<()> {
+        let mut left = None;
+        while let Some(Checkpoint { block, .. }) = self.checkpoints.back() {
+            if self.node.block_at(block.number).await.map_err(Failure::io)? == Some(*block) {
+                break;
+            }
+            left = Some(block.number);
+            self.weighed = None;
+            self.checkpoints.pop_back();
+        }
+        if let Some(block) = left {
+            let next = self.block().map_or(self.from_block, |block| block + 1);
+            self.notes.push(format!(
+                "block {block} is not the chain's any more: the logs are read anew from block {next} on"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads the next blocks, up to a target.
+    pub(super) async fn step(&mut self, target: u64) -> Result<Step> {
+        let from = self.block().map_or(self.from_block, |block| block + 1);
+        if from > target {
+            return Ok(Step::Done);
+        }
+        let to = target.min(from.saturating_add(self.page - 1));
+        // If the last block is the same before and after, the logs are those of one chain.
+        let Some(last) = self.node.block_at(to).await.map_err(Failure::io)? else { return Ok(Step::Done) };
+        let filter = Filter::new()
+            .address(self.deployment.contract)
+            .event_signature(Event::TOPICS.to_vec())
+            .from_block(from)
+            .to_block(to);
+        let patience = if self.page > 1 { Patience::Once } else { Patience::Retry };
+        let logs = match self.node.logs(&filter, patience).await {
+            Ok(logs) => logs,
+            Err(_) if self.page > 1 => {
+                self.page /= 2;
+                return Ok(Step::Read);
+            }
+            Err(error) => return Err(Failure::io(error)),
+        };
+        let transactions = self.transactions(logs).await?;
+        if self.node.block_at(to).await.map_err(Failure::io)? != Some(last) {
+            // The caller looks for the common block before the next step.
+            return Ok(Step::Done);
+        }
+        let mut follower = self
+            .checkpoints
+            .back()
+            .map_or_else(|| Arc::new(Follower::new(self.deployment)), |checkpoint| checkpoint.follower.clone());
+        for Transaction { block, events, calldata } in &transactions {
+            let notes = Arc::make_mut(&mut follower).apply(events, calldata);
+            let notes = notes
+                .map_err(|error| Failure::refused(anyhow::Error::from(error).context(format!("block {block}"))))?;
+            self.notes.extend(notes.iter().map(|note| format!("block {block}: {note}")));
+        }
+        self.checkpoints.push_back(Checkpoint { block: last, follower });
+        if self.checkpoints.len() > CHECKPOINTS {
+            self.checkpoints.pop_front();
+        }
+        self.page = self.most.min(self.page * 2);
+        Ok(if to == target { Step::Done } else { Step::Read })
+    }
+
+    /// The logs by transaction, with the calldata that they need.
+    async fn transactions(&self, mut logs: Vec<Log>) -> Result<Vec<Transaction>> {
+        logs.sort_by_key(|log| (log.block_number, log.log_index));
+        let mut transactions: Vec<(B256, Transaction)> = Vec::new();
+        for log in logs {
+            let (Some(hash), Some(block), false) = (log.transaction_hash, log.block_number, log.removed) else {
+                return Err(Failure::io(anyhow!(
+                    "the node answers eth_getLogs with logs of no block; use another node"
+                )));
+            };
+            let event = Event::decode(&log.inner)
+                .map_err(|error| Failure::usage(anyhow::Error::from(error).context(format!("block {block}"))))?;
+            let Some(event) = event else { continue };
+            match transactions.last_mut() {
+                Some((last, transaction)) if *last == hash => transaction.events.push(event),
+                _ => transactions.push((hash, Transaction { block, events: vec![event], calldata: Bytes::new() })),
+            }
+        }
+        let filled = stream::iter(transactions).map(|(hash, mut transaction)| async move {
+            if transaction.events.iter().any(Event::needs_calldata) {
+                let calldata = self.node.calldata(hash).await.map_err(Failure::io)?;
+                transaction.calldata = calldata.ok_or_else(|| {
+                    Failure::io(anyhow!(
+                        "the node has logs of transaction {hash} and not the transaction; use a node that keeps them"
+                    ))
+                })?;
+                self.prepared(hash, &mut transaction).await?;
+            }
+            Ok(transaction)
+        });
+        filled.buffered(AT_A_TIME).try_collect().await
+    }
+
+    /// Puts the calldata of `prepare` before that of `begin`, if weights were prepared. `prepare` leaves no log, so the blocks
+    /// before are searched, from the last on. What is found is compared with the contract's hashes later.
+    async fn prepared(&self, begun: B256, transaction: &mut Transaction) -> Result<()> {
+        let terms = transaction.events.iter().find_map(|event| match event {
+            Event::EpochBegun { terms } => Some(*terms),
+            _ => None,
+        });
+        let Some(terms) = terms else { return Ok(()) };
+        let mut missing = weights_missing(terms, &transaction.calldata);
+        let first = self.from_block.max(transaction.block.saturating_sub(SEARCHED));
+        let blocks = stream::iter((first..=transaction.block).rev()).map(|block| self.node.transactions_of(block));
+        let mut blocks = pin!(blocks.buffered(AT_A_TIME));
+        while missing > 0
+            && let Some(found) = blocks.try_next().await.map_err(Failure::io)?
+        {
+            // In the block of `begin`, what stands before it.
+            let end = found.iter().position(|(hash, _)| *hash == begun).unwrap_or(found.len());
+            for (hash, calldata) in found.into_iter().take(end).rev() {
+                let weights = weights_prepared(&calldata);
+                if weights == 0 || missing == 0 || !self.node.succeeded(hash).await.map_err(Failure::io)? {
+                    continue;
+                }
+                missing = missing.saturating_sub(weights);
+                transaction.calldata = [&calldata[..], &transaction.calldata[..]].concat().into();
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares what the logs say with the contract, after the last block that was read. Leaves out, with a note, a base that
+    /// the contract's slot does not hold, and weights whose hash the contract does not have.
+    pub(super) async fn compare(&mut self) -> Result<()> {
+        let Some(Checkpoint { block, follower }) = self.checkpoints.back_mut() else { return Ok(()) };
+        if **follower == Follower::new(self.deployment) {
+            // The contract may not be deployed yet.
+            return Ok(());
+        }
+        let (node, contract, block) = (&self.node, self.deployment.contract, *block);
+        let state = node.read(contract, &Settlement::stateCall {}, Some(block)).await.map_err(Failure::io)?;
+        if state != follower.state() {
+            let terms = node.read(contract, &Settlement::termsCall {}, Some(block)).await.map_err(Failure::io)?;
+            let waiting = node.read(contract, &Settlement::waitingCall {}, Some(block)).await.map_err(Failure::io)?;
+            return Err(Failure::refused(difference(follower, block.number, state, terms, waiting)));
+        }
+        let follower = Arc::make_mut(follower);
+        for (slot, place, commitment) in follower.commitments() {
+            let call = Settlement::commitmentAtCall { place };
+            if node.read(contract, &call, Some(block)).await.map_err(Failure::io)? != commitment {
+                follower.forget(slot);
+                self.notes.push(format!("block {}: {}", block.number, Note::BaseUnknown { slot }));
+            }
+        }
+        // `publish` takes the weights of the last epoch that was begun.
+        let (epoch, waits) = follower.last_epoch();
+        if waits || self.weighed == Some(epoch) {
+            return Ok(());
+        }
+        for (part, weights) in follower.packed_weights().into_iter().enumerate() {
+            let call = Settlement::publishCall { part: U256::from(part), weights };
+            match node.read(contract, &call, Some(block)).await {
+                Ok(_) => {}
+                Err(error) if error.revert().is_some() => {
+                    let note = follower.forget_weights();
+                    self.notes.push(format!("block {}: {note}", block.number));
+                    break;
+                }
+                Err(error) => return Err(Failure::io(error)),
+            }
+        }
+        self.weighed = Some(epoch);
+        Ok(())
+    }
+
+    /// The settlement after the last block that was read.
+    pub(super) fn follower(&mut self) -> Option<&mut Follower> {
+        self.checkpoints.back_mut().map(|checkpoint| Arc::make_mut(&mut checkpoint.follower))
+    }
+}
+
+/// A transaction's logs, and its calldata if they need it.
+struct Transaction {
+    block: u64,
+    events: Vec<Event>,
+    calldata: Bytes,
+}
+
+/// What differs from the contract. The contract tells its state hash, the last terms, and whether an epoch waits.
+fn difference(follower: &Follower, block: u64, state: B256, terms: U256, waiting: bool) -> anyhow::Error {
+    let (head, terms) = (follower.head(), Head::decode(terms));
+    let (epoch, is_waiting) = follower.last_epoch();
+    let what = if terms.epoch != epoch {
+        format!("the contract's last epoch is {}, that of the logs is {epoch}", terms.epoch)
+    } else if waiting != is_waiting {
+        let words = |waiting| if waiting { "waits to be entered" } else { "was entered" };
+        format!("epoch {epoch} {} in the contract, and {} in the logs", words(waiting), words(is_waiting))
+    } else if !waiting && terms != (Head { nonce: 0, paid: 0, ..head }) {
+        format!("the contract's terms are {terms:?}, those of the logs are {head:?}")
+    } else {
+        format!(
+            "the number of results ({} in the logs), the members paid ({}) or the newest base",
+            head.nonce, head.paid
+        )
+    };
+    anyhow!(
+        "after block {block} the contract's state is {state}, and the logs lead to {}; nothing is written. What differs: \
+         {what}. The node left logs out, or --from-block lies behind the deployment: try again, or another node",
+        follower.state()
+    )
+}

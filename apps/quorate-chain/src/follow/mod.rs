@@ -1,0 +1,273 @@
+//! `quorate-chain follow`.
+
+mod chain;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::{Duration, Instant},
+};
+
+use alloy::primitives::Address;
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use quorate_evm::{Network, follow::NoNetwork};
+use tokio::{signal, time::sleep};
+
+use self::chain::{Chain, Confirmations, Step};
+use crate::{
+    cursor,
+    exit::{Exit, Failure, Result},
+    node::Node,
+    print::{Progress, note, plural},
+};
+
+/// Rebuild the network of a settlement from a chain's logs, and keep up with it
+///
+/// Reads the logs of a settlement, and the calldata of the transactions that made them. Writes what they tell to the file that
+/// `quorate evm plan --network` reads. Before it writes, it computes the state hash and compares it with the contract's
+/// state() at that block; it also compares the bases in the ring and the weights. A file that does not match is never written.
+///
+/// While an epoch waits to be entered, nothing settles, and the file stays as it is. A base or a key that was passed to a
+/// contract which does not pass it on in its calldata is left out, with a note.
+///
+/// It goes on from the cursor beside the file (network.json.cursor). Ctrl-C ends it; the exit code is 0 unless --once was given.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The node: an HTTP or HTTPS URL of its JSON-RPC
+    #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
+    rpc: String,
+
+    /// The settlement's address
+    #[arg(long, value_name = "ADDRESS")]
+    contract: Address,
+
+    /// The block from which logs are read: that of the contract's deployment, or one before it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    from_block: u64,
+
+    /// The file to write
+    #[arg(long, value_name = "FILE", default_value = "network.json")]
+    network: PathBuf,
+
+    /// End when the file is up to date. The exit code is 1 if there is nothing to write yet
+    #[arg(long)]
+    once: bool,
+
+    /// How many blocks must follow a block before its logs count, or `finalized`
+    #[arg(long, value_name = "N", default_value = "2")]
+    confirmations: ConfirmationsArgument,
+
+    /// The most blocks in one request for logs. Fewer are asked for if the node refuses
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    blocks: u64,
+
+    /// How often to look for new blocks, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds)]
+    every: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ConfirmationsArgument(Confirmations);
+
+impl FromStr for ConfirmationsArgument {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        match text {
+            "finalized" => Ok(Self(Confirmations::Finalized)),
+            _ => text
+                .parse()
+                .map(|blocks| Self(Confirmations::Blocks(blocks)))
+                .map_err(|_| "expected a number of blocks, or `finalized`"),
+        }
+    }
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
+    match text.parse() {
+        Ok(seconds) if (0.05..=3_600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds from 0.05 to 3600"),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate-chain follow --rpc http://localhost:8545 --contract 0x…
+  quorate-chain follow --rpc https://… --contract 0x… --once \\
+      --from-block 21000000 --confirmations finalized";
+
+/// How often the cursor is saved while many blocks are read.
+const SAVED_EVERY: Duration = Duration::from_secs(10);
+
+impl Arguments {
+    /// Runs the command.
+    pub(crate) async fn run(self) -> Result {
+        let node = Node::new(&self.rpc).map_err(Failure::usage)?;
+        let path = cursor::path_of(&self.network);
+        self.check_file()?;
+        let mut chain = Chain::open(node, self.contract, self.from_block, self.confirmations.0, self.blocks).await?;
+        if let Some(cursor) = cursor::read(&path)? {
+            chain.resume(cursor).with_context(|| path.display().to_string()).map_err(Failure::usage)?;
+        }
+        let mut followed = Followed { arguments: &self, path, written: None, waits: None };
+        let ended = tokio::select! {
+            ended = followed.run(&mut chain) => Some(ended),
+            stopped = interrupted() => { stopped?; None }
+        };
+        match ended {
+            Some(ended) => ended,
+            None => {
+                followed.save(&chain)?;
+                if let Some(block) = chain.block() {
+                    note(format!("stopped after block {block}"));
+                }
+                if self.once { Err(Failure::interrupted()) } else { Ok(Exit::Success) }
+            }
+        }
+    }
+
+    /// Refuses to overwrite the network of another settlement.
+    fn check_file(&self) -> Result<()> {
+        let name = self.network.display().to_string();
+        let text = match fs::read(&self.network) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            text => text.with_context(|| format!("cannot read {name}")).map_err(Failure::io)?,
+        };
+        let error = match serde_json::from_slice::<Network>(&text) {
+            Ok(network) if network.contract == self.contract => return Ok(()),
+            Ok(network) => anyhow!("{name} is the network of {}, not of {}", network.contract, self.contract),
+            Err(error) => anyhow!("{name} is not a network: {error}"),
+        };
+        Err(Failure::usage(error.context("choose another --network file; this one is not overwritten")))
+    }
+}
+
+/// Waits for Ctrl-C, or for the signal that ends services.
+async fn interrupted() -> Result<()> {
+    #[cfg(unix)]
+    {
+        let mut end = signal::unix::signal(signal::unix::SignalKind::terminate()).map_err(Failure::internal)?;
+        tokio::select! {
+            pressed = signal::ctrl_c() => pressed.map_err(Failure::internal),
+            _ = end.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    signal::ctrl_c().await.map_err(Failure::internal)
+}
+
+/// The files of a run.
+struct Followed<'a> {
+    arguments: &'a Arguments,
+    /// The cursor's file.
+    path: PathBuf,
+    /// The network as it was written last.
+    written: Option<Network>,
+    /// Why nothing is written, as it was said last.
+    waits: Option<NoNetwork>,
+}
+
+impl Followed<'_> {
+    async fn run(&mut self, chain: &mut Chain) -> Result {
+        let progress = Progress::new();
+        let mut saved = Instant::now();
+        loop {
+            chain.go_back().await?;
+            let target = chain.target().await?;
+            let before = chain.block();
+            while let Some(target) = target {
+                let step = chain.step(target).await?;
+                self.show(chain, &progress, target);
+                if matches!(step, Step::Done) {
+                    break;
+                }
+                if saved.elapsed() > SAVED_EVERY {
+                    self.save(chain)?;
+                    saved = Instant::now();
+                }
+            }
+            let is_new = chain.block() != before || self.written.is_none();
+            if chain.block() >= target && target.is_some() {
+                if is_new && let Err(failure) = chain.compare().await {
+                    // What was read is not to be read again from the cursor.
+                    self.remove_cursor();
+                    return Err(failure);
+                }
+                chain.notes.drain(..).for_each(|note| progress.note(note));
+                let up_to_date = self.write(chain, &progress)?;
+                self.save(chain)?;
+                if self.arguments.once {
+                    return up_to_date;
+                }
+            } else if self.arguments.once && chain.is_before(target) {
+                return Err(Failure::refused(anyhow!(
+                    "block {} has not so many --confirmations yet, so there is nothing to read",
+                    self.arguments.from_block
+                )));
+            }
+            sleep(Duration::from_secs_f64(self.arguments.every)).await;
+        }
+    }
+
+    fn show(&self, chain: &mut Chain, progress: &Progress, target: u64) {
+        chain.notes.drain(..).for_each(|note| progress.note(note));
+        let (block, follower) = (chain.block().unwrap_or_default(), chain.follower());
+        let counts = follower.map(|follower| (follower.keys() as u64, follower.head().nonce)).unwrap_or_default();
+        progress.at(block, target, format!("{}, {}", plural(counts.0, "key"), plural(counts.1, "result")));
+    }
+
+    /// Writes the network if it is new. The inner result is how `--once` ends.
+    fn write(&mut self, chain: &mut Chain, progress: &Progress) -> Result<Result> {
+        let block = chain.block().unwrap_or_default();
+        let network = chain.follower().map(|follower| follower.network());
+        let network = match network {
+            Some(Ok((network, notes))) => {
+                notes.iter().for_each(|note| progress.note(format!("block {block}: {note}")));
+                network
+            }
+            Some(Err(why)) => {
+                if self.waits.as_ref() != Some(&why) {
+                    progress.note(format!("block {block}: {} is not written: {why}", self.name()));
+                    self.waits = Some(why);
+                }
+                return Ok(Ok(Exit::Refused));
+            }
+            None => return Ok(Ok(Exit::Refused)),
+        };
+        self.waits = None;
+        if self.written.as_ref() == Some(&network) {
+            return Ok(Ok(Exit::Success));
+        }
+        let mut text = serde_json::to_vec_pretty(&network).map_err(Failure::internal)?;
+        text.push(b'\n');
+        cursor::write(&self.arguments.network, &text)?;
+        progress.note(format!(
+            "block {block}: {} is written: table {}, epoch {}, {}, {}, {}",
+            self.name(),
+            network.table,
+            network.epoch,
+            plural(network.keys.len() as u64, "key"),
+            plural(network.bases.len() as u64, "base"),
+            plural(network.nonce, "result"),
+        ));
+        self.written = Some(network);
+        Ok(Ok(Exit::Success))
+    }
+
+    fn name(&self) -> impl std::fmt::Display {
+        Path::display(&self.arguments.network)
+    }
+
+    fn save(&self, chain: &Chain) -> Result<()> {
+        let Some(cursor) = chain.cursor() else { return Ok(()) };
+        cursor::write(&self.path, &serde_json::to_vec(&cursor).map_err(Failure::internal)?)
+    }
+
+    fn remove_cursor(&self) {
+        // If it stays, the next run compares again, and says the same.
+        let _ = fs::remove_file(&self.path);
+    }
+}

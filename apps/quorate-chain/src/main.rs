@@ -1,0 +1,59 @@
+//! The program `quorate-chain`: the part of quorate that talks to a node of an EVM chain.
+//!
+//! The command line `quorate` holds operators' secrets and opens no connection. This program opens connections and holds at
+//! most the key that pays for a transaction.
+
+#![forbid(unsafe_code)]
+
+mod exit;
+mod node;
+mod print;
+mod payer;
+mod cursor;
+mod follow;
+mod send;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use exit::{Exit, Failure};
+use tokio::runtime;
+
+/// Follow a settlement on an EVM chain, and send what `quorate evm plan` planned
+///
+/// A settlement stores one hash. `follow` rebuilds from a node's logs what it is the hash of, and writes it to the file that
+/// `quorate evm plan --network` reads. `send` sends the calldata of a plan. No operator's key is used here.
+///
+/// Exit codes: 0 done; 1 not done, because of the chain's state; 2 the command line or a file is wrong; 3 the node or a file
+/// cannot be reached; 4 a fault of the program; 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, max_term_width = 80)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Follow(follow::Arguments),
+    Send(send::Arguments),
+}
+
+fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    let run = || {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
+        match line.command {
+            Command::Follow(arguments) => runtime.block_on(arguments.run()),
+            Command::Send(arguments) => arguments.run(&runtime),
+        }
+    };
+    run()
+        .unwrap_or_else(|failure: Failure| {
+            if failure.exit != Exit::Interrupted {
+                print::note(format!("error: {:#}", failure.error));
+            }
+            failure.exit
+        })
+        .into()
+}

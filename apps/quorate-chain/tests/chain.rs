@@ -1,0 +1,23 @@
+//! The program on a node: settlements are made by transactions, followed, taken back by reorganisations, and sent.
+//!
+//! The node is the `anvil` that `make contracts` installs. If it is absent, the tests print that they are skipped and pass;
+//! with `CI=true` they fail.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
+
+#[path = "../../../crates/quorate-evm/tests/rig/mod.rs"]
+mod rig;
+
+#[path = "chain/errors.rs"]
+mod errors;
+#[path = "chain/follow.rs"]
+mod follow;
+#[path = "chain/node.rs"]
+mod node;
+#[path = "chain/program.rs"]
+mod program;
+#[path = "chain/proxy.rs"]
+mod proxy;
+#[path = "chain/send.rs"]
+mod send;
+#[path = "chain/world.rs"]
+mod world;

@@ -1,0 +1,259 @@
+//! `follow`: everything that changes a network, restarts, reorganisations.
+
+use std::sync::atomic::Ordering;
+
+use quorate_evm::{
+    KeyGroup, MemberSet, Network,
+    alloy_primitives::{B256, Bytes, U256},
+    alloy_sol_types::SolCall as _,
+    base::PART,
+    contract::SettlementBn254G2 as Settlement,
+    quorum::Store,
+    state,
+};
+use serde_json::json;
+
+use crate::{
+    program::{Ended, Folder},
+    proxy,
+    world::{World, forwarder, opaque, pack},
+};
+
+#[test]
+fn a_settlement_with_keys_in_g2_of_bn254() {
+    history(KeyGroup::Bn254G2);
+}
+
+/// The key in G2 of each member is in the calldata of its registration alone.
+#[test]
+fn a_settlement_with_keys_in_g1_of_bn254() {
+    history(KeyGroup::Bn254G1);
+}
+
+#[test]
+fn a_settlement_with_keys_in_g2_of_bls12381() {
+    history(KeyGroup::Bls12381G2);
+}
+
+/// Follows a settlement by runs that end, each of which goes on where the one before ended.
+fn history(key_group: KeyGroup) {
+    let Some(mut world) = World::deploy(key_group, 12) else { return };
+    let folder = Folder::new();
+    let once = |world: &World| folder.once(&world.url(), world.contract(), &[]);
+    let check = |world: &World, step: &str| {
+        once(world).ends(0);
+        assert_eq!(folder.network().unwrap(), world.network, "{step}");
+    };
+    let all = MemberSet::full(12);
+    let but = |left: &[usize]| all.symmetric_difference(&left.iter().copied().collect());
+    let result = |number: u8| B256::repeat_byte(number);
+
+    once(&world).ends(1).says(&["the settlement has entered no epoch yet", "is not written"]);
+    assert!(folder.network().is_none());
+    world.compact(0, 8);
+    world.begin(vec![100; 12], 700, false);
+    once(&world).ends(1).says(&["epoch 1 was begun, and nothing settles until someone calls enter(0x000"]);
+    world.enter();
+    check(&world, "the first epoch");
+
+    // The quorum is counted, so its base is not weighed.
+    world.settle(&all, &[result(1)], Store::Slot(0));
+    world.settle(&but(&[3]), &[result(2), result(3)], Store::Slot(2));
+    check(&world, "bases in two slots");
+    world.settle(&but(&[3, 4]), &[result(4)], Store::Nowhere);
+    world.pin(2);
+    check(&world, "a pinned base");
+    for number in 5..9 {
+        world.settle(&but(&[usize::from(number), 11]), &[result(number)], Store::Rental);
+        check(&world, "ski rental");
+    }
+    assert!(world.network.paid < 5 && world.network.bases.iter().any(|base| base.slot == 2));
+
+    // In the second epoch, some members weigh so little that the weights are read.
+    world.register(50);
+    let weights = (0..13).map(|i| if i < 6 { 1 } else { 1_000 }).collect();
+    world.begin(weights, 5_000, false);
+    world.enter();
+    world.publish(0);
+    check(&world, "published weights");
+    let heavy: MemberSet = (6..12).collect();
+    world.settle(&heavy, &[result(9)], Store::Slot(3));
+    check(&world, "a weighed base");
+    assert_eq!(world.network.bases.iter().find(|base| base.slot == 3).unwrap().weight, 6_000);
+
+    // A contract that passes its calldata on is seen through.
+    let through = world.node.create(forwarder(world.contract()));
+    let (plan, call) = world.plan(&but(&[0]), &[result(10)], Store::Slot(0));
+    world.node.send_bytes(through, call);
+    world.settled(&plan);
+    check(&world, "a call by a contract that passes calldata on");
+
+    // One that keeps the calldata elsewhere is not. The newest base is left out, and the state is still right.
+    let (plan, call) = world.plan(&but(&[1, 2]), &[result(11)], Store::Slot(0));
+    let unseen = world.node.create(opaque(world.contract(), &call));
+    world.node.send_bytes(unseen, Bytes::new());
+    world.settled(&plan);
+    let notes = once(&world).ends(0);
+    notes.says(&["result 10 was settled by a call that is not in its transaction's calldata"]);
+    let expected = without_newest(&world.network);
+    assert_eq!(folder.network().unwrap(), expected);
+    assert_eq!(expected.state(), world.network.state());
+    // Such a network plans from another base, and the settlement's newest base is passed with the call.
+    world.network = expected;
+    world.settle(&heavy, &[result(12)], Store::Nowhere);
+    check(&world, "the newest base is unknown");
+
+    // A slot of the ring is overwritten unseen: the contract says so.
+    let (plan, call) = world.plan(&but(&[1]), &[result(13)], Store::Slot(3));
+    let unseen = world.node.create(opaque(world.contract(), &call));
+    world.node.send_bytes(unseen, Bytes::new());
+    world.settled(&plan);
+    world.network.bases.retain(|base| base.slot != 3);
+    once(&world).ends(0).says(&["slot 3 holds a base that is not known"]);
+    check(&world, "a slot that is unknown");
+
+    // The table is renewed: six keys are carried, and no base is.
+    world.compact(0, 13);
+    let page = world.network.key_pages.last().unwrap().nonce;
+    world.carry(&[12, 0, 7], page);
+    world.carry(&[3, 4, 11], page);
+    check(&world, "carried keys do not count before the switch");
+    world.begin(vec![10; 6], 40, true);
+    once(&world).ends(1).says(&["epoch 3 was begun"]);
+    world.enter();
+    check(&world, "the next table");
+    world.settle(&MemberSet::full(5), &[result(14)], Store::Slot(0));
+    world.register(51);
+    check(&world, "settled in the next table");
+
+    // A run from the beginning finds the same, three blocks at a time.
+    let anew = Folder::new();
+    anew.once(&world.url(), world.contract(), &["--blocks", "3"]).ends(0);
+    assert_eq!(anew.network().unwrap(), world.network);
+}
+
+/// The network of a follower that did not see how the newest base was stored.
+fn without_newest(network: &Network) -> Network {
+    let mut network = Network { unknown_newest: Some(network.newest()), ..network.clone() };
+    network.bases.retain(|base| base.slot != 0);
+    network
+}
+
+fn started(operators: u8) -> Option<World> {
+    let mut world = World::deploy(KeyGroup::Bn254G2, operators)?;
+    world.begin(vec![1; operators.into()], 3, false);
+    world.enter();
+    Some(world)
+}
+
+#[test]
+fn a_reorganisation_is_undone_and_ctrl_c_ends_cleanly() {
+    let Some(mut world) = started(4) else { return };
+    let all = MemberSet::full(4);
+    world.settle(&all, &[B256::repeat_byte(1)], Store::Slot(0));
+    let folder = Folder::new();
+    let program = folder.background(&world.url(), world.contract(), &["--confirmations", "0"]);
+    folder.wait("the first result", |network| *network == world.network);
+
+    // The chain goes two blocks on, and then takes them back for three others.
+    let snapshot = world.node.ask("evm_snapshot", json!([]));
+    let before = world.network.clone();
+    let two: MemberSet = [0, 1, 2].into_iter().collect();
+    world.settle(&two, &[B256::repeat_byte(2)], Store::Slot(0));
+    world.settle(&all, &[B256::repeat_byte(3)], Store::Slot(5));
+    let left = folder.wait("the branch that is left", |network| network.nonce == 3);
+    assert_eq!(left, world.network);
+    assert_eq!(world.node.ask("evm_revert", json!([snapshot])), json!(true));
+    world = world.back_to(before);
+    for number in 4..8 {
+        world.settle(&all, &[B256::repeat_byte(number)], Store::Slot(2));
+    }
+    let network = folder.wait("the branch that stays", |network| network.nonce == 5);
+    assert_eq!(network, world.network);
+    let ended = program.interrupt().ends(0);
+    ended.says(&["is not the chain's any more", "stopped after block"]);
+
+    // While nobody follows, the chain is reorganised below the cursor. The next run reads all anew.
+    let snapshot = world.node.ask("evm_snapshot", json!([]));
+    let before = world.network.clone();
+    world.settle(&all, &[B256::repeat_byte(8)], Store::Slot(0));
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    assert_eq!(world.node.ask("evm_revert", json!([snapshot])), json!(true));
+    world = world.back_to(before);
+    world.settle(&two, &[B256::repeat_byte(9)], Store::Slot(2));
+    let ended = folder.once(&world.url(), world.contract(), &[]).ends(0);
+    ended.says(&["is not the chain's any more: the logs are read anew from block 0 on"]);
+    assert_eq!(folder.network().unwrap(), world.network);
+}
+
+#[test]
+fn only_confirmed_blocks_count() {
+    let Some(mut world) = started(4) else { return };
+    let folder = Folder::new();
+    let once = |world: &World, confirmations: &str| -> Ended {
+        folder.once_behind(confirmations, &world.url(), world.contract(), &[])
+    };
+    world.node.mine(2);
+    let before = world.network.clone();
+    world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
+    world.node.mine(1);
+    once(&world, "2").ends(0);
+    assert_eq!(folder.network().unwrap(), before);
+    world.node.mine(1);
+    once(&world, "2").ends(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+    // The node's final block lies 64 blocks behind.
+    let folder = Folder::new();
+    folder.once_behind("finalized", &world.url(), world.contract(), &[]).ends(1);
+    world.node.mine(70);
+    folder.once_behind("finalized", &world.url(), world.contract(), &[]).ends(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+}
+
+/// `prepare` leaves no log. Its calls are found in the blocks before `begin`: those that succeeded, and not those that were
+/// discarded.
+#[test]
+fn prepared_weights_are_looked_for() {
+    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 2) else { return };
+    let part = |weight: u64| vec![weight; PART];
+    world.prepare(7, &part(9));
+    world.node.send(world.contract(), &Settlement::discardCall {});
+    world.prepare(7, &part(7));
+    world.node.mine(20);
+    let through = world.node.create(forwarder(world.contract()));
+    // Only the registrar may prepare, so this call fails.
+    let call = Settlement::prepareCall { threshold: 7, weights: pack(&part(5)) };
+    world.node.fails(through, call.abi_encode().into());
+    world.prepare(7, &part(8));
+    let all: Vec<u64> = [part(7), part(8), vec![70, 80]].concat();
+    let required = 100;
+    let call = Settlement::beginCall {
+        threshold: 7,
+        weights: pack(&all[2 * PART..]),
+        required: U256::from(required).to(),
+        renew: false,
+    };
+    world.node.send(world.contract(), &call);
+    (world.network.epoch, world.network.required, world.network.weights) = (1, required, all.clone());
+    world.network.enough = state::enough_by(&all, required, 7);
+    world.enter();
+    // The settlement has two keys, so its network cannot be planned with. Its weights are known, and the contract has them.
+    let folder = Folder::new();
+    let ended = folder.once(&world.url(), world.contract(), &["--blocks", "4"]).ends(1);
+    ended.says(&["weights: found 4098, expected at most 2, the number of keys"]);
+    assert!(!ended.notes.contains("unknown") && !ended.notes.contains("not in the calldata"), "{ended:?}");
+}
+
+/// A node refuses each kind of question once, and logs of more than two blocks always.
+#[test]
+fn a_node_that_refuses_is_asked_again_and_for_fewer_blocks() {
+    let Some(mut world) = started(4) else { return };
+    world.settle(&MemberSet::full(4), &[B256::ZERO], Store::Slot(0));
+    world.node.mine(9);
+    let (url, refusals) = proxy::start(&world.url());
+    let folder = Folder::new();
+    folder.once(&url, world.contract(), &["--blocks", "16"]).ends(0);
+    assert_eq!(folder.network().unwrap(), world.network);
+    let (overloaded, too_long) = (&refusals.overloaded, &refusals.too_long);
+    assert!(overloaded.load(Ordering::SeqCst) >= 5 && too_long.load(Ordering::SeqCst) >= 3);
+}

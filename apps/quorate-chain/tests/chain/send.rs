@@ -1,0 +1,131 @@
+//! `send`: a plan is sent, or refused before it costs anything.
+
+use std::process::Command;
+
+use quorate_evm::{
+    KeyGroup, MemberSet, Network, SettlementPlan,
+    alloy_primitives::{B256, Bytes},
+    gas::{Measured, Storing},
+    quorum::Store,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    program::{Folder, program, run},
+    world::World,
+};
+
+/// The fields of `quorate evm plan --json` that are read.
+fn plan_json(network: &Network, plan: &SettlementPlan, call: &Bytes) -> Value {
+    json!({
+        "key_group": network.key_group,
+        "chain_id": network.chain_id,
+        "contract": network.contract.to_string(),
+        "state": plan.state().unwrap(),
+        "access_list": plan.access_list,
+        "gas": { "total": plan.estimate(&Measured::default(), call, Storing::Nowhere).total(), "check": 1 },
+        "calldata": call,
+    })
+}
+
+/// `quorate-chain send` with account 1's key in the environment.
+fn send(folder: &Folder, world: &World) -> Command {
+    let mut command = program();
+    command.args(["send", "--rpc", &world.url(), "--network"]).arg(folder.path("network.json"));
+    command.arg("--plan").arg(folder.path("plan.json")).env("QUORATE_CHAIN_KEY", world.node.key(1));
+    command
+}
+
+#[test]
+fn a_plan_is_sent_once_and_refused_afterwards() {
+    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 12) else { return };
+    world.compact(0, 12);
+    world.begin(vec![1; 12], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    let (plan, call) = world.plan(&MemberSet::full(12), &[B256::repeat_byte(1)], Store::Nowhere);
+    let json = plan_json(&world.network, &plan, &call);
+    folder.write("plan.json", json.to_string());
+
+    // What is wrong is found before anything is sent.
+    let ended = run(send(&folder, &world).env_remove("QUORATE_CHAIN_KEY")).ends(2);
+    ended.says(&["pass --key-file FILE, or set QUORATE_CHAIN_KEY"]);
+    let ended = run(send(&folder, &world).env("QUORATE_CHAIN_KEY", "5ec7e7")).ends(2);
+    ended.says(&["QUORATE_CHAIN_KEY is not a key"]);
+    assert!(!ended.notes.contains("5ec7e7"));
+    run(send(&folder, &world).args(["--max-fee", "0"])).ends(1).says(&["more than --max-fee 0"]);
+    let changed = |name: &str, value: Value| {
+        let mut changed = json.clone();
+        changed[name] = value;
+        folder.write("plan.json", changed.to_string());
+        run(&mut send(&folder, &world))
+    };
+    changed("calldata", Value::Null).ends(2).says(&["no calldata; plan with --signature"]);
+    changed("state", json!(B256::ZERO)).ends(1).says(&["moved since", "plan and sign again"]);
+    changed("chain_id", json!(1)).ends(2).says(&["plan with this network"]);
+    // The last byte of the calldata is a part of the hint.
+    let mut wrong = call.to_vec();
+    let place = wrong.len() - 100;
+    wrong[place] ^= 1;
+    changed("calldata", json!(Bytes::from(wrong))).ends(1).says(&["the contract refuses the call", "nothing was sent"]);
+
+    folder.write("plan.json", json.to_string());
+    let block = world.node.block();
+    let ended = run(&mut send(&folder, &world)).ends(0);
+    assert_eq!(world.node.block(), block + 1);
+    for word in ["transaction  0x", "gas used", "planned", "by the node"] {
+        assert!(ended.out.contains(word), "{ended:#?}");
+    }
+    world.settled(&plan);
+
+    // The network file is that of the state before, and the contract moved.
+    run(&mut send(&folder, &world)).ends(1).says(&["the contract's state moved", "follow, plan and sign again"]);
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    run(&mut send(&folder, &world)).ends(1).says(&["network.json moved since"]);
+    assert_eq!(folder.network().unwrap(), world.network);
+    assert_eq!(world.node.block(), block + 1);
+}
+
+/// The example of the Web3 Secret Storage Definition, with PBKDF2.
+const KEYSTORE: &str = r#"{
+  "crypto": {
+    "cipher": "aes-128-ctr",
+    "cipherparams": { "iv": "6087dab2f9fdbbfaddc31a909735c1e6" },
+    "ciphertext": "5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46",
+    "kdf": "pbkdf2",
+    "kdfparams": {
+      "c": 262144,
+      "dklen": 32,
+      "prf": "hmac-sha256",
+      "salt": "ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd"
+    },
+    "mac": "517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2"
+  },
+  "id": "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+  "version": 3
+}"#;
+
+#[test]
+fn the_key_comes_from_a_keystore() {
+    let Some(mut world) = World::deploy(KeyGroup::Bn254G2, 4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    let (plan, call) = world.plan(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    folder.write("plan.json", plan_json(&world.network, &plan, &call).to_string());
+    let keystore = folder.write("payer.json", KEYSTORE);
+    let unlock = |passphrase: &str| {
+        let file = folder.write("passphrase", format!("{passphrase}\n"));
+        let mut command = send(&folder, &world);
+        command.arg("--key-file").arg(&keystore).arg("--passphrase-file").arg(file);
+        run(command.env_remove("QUORATE_CHAIN_KEY"))
+    };
+    unlock("another").ends(2).says(&["or the passphrase is wrong"]);
+    // An account without money: the node refuses.
+    unlock("testpassword").ends(3).says(&["the node at localhost", "Insufficient funds"]);
+    world.node.ask("anvil_setBalance", json!(["0x008aeeda4d805471df9b2a5b0f38a0c3bcba786b", "0xde0b6b3a7640000"]));
+    unlock("testpassword").ends(0);
+    world.settled(&plan);
+}

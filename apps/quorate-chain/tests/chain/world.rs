@@ -1,0 +1,232 @@
+//! A settlement on a node, and its network as the test knows it, which the program has to find by itself.
+
+use quorate_evm::{
+    KeyGroup, MemberSet, Network, Order, SettlementPlan,
+    alloy_primitives::{Address, B256, Bytes, U256},
+    alloy_sol_types::SolConstructor as _,
+    base::{KeyPage, PART, WeightPage},
+    contract::SettlementBn254G2 as Settlement,
+    digest::Contract,
+    gas::Measured,
+    quorum::Store,
+    state::{self, Head},
+};
+
+use crate::{
+    node::{TestNode, events},
+    rig::Operators,
+};
+
+pub(crate) struct World {
+    pub(crate) node: TestNode,
+    pub(crate) network: Network,
+    /// The head in the contract's state.
+    head: U256,
+    operators: Operators,
+    /// The operator of each index of the table.
+    members: Vec<usize>,
+    /// The keys that were carried to the next table.
+    carried: Vec<usize>,
+    next_pages: Vec<KeyPage>,
+}
+
+/// The number of changed members after which ski rental stores.
+pub(crate) const CHANGES_A_STORE: u32 = 5;
+
+impl World {
+    /// Deploys a settlement and registers operators. `None` if there is no node.
+    pub(crate) fn deploy(key_group: KeyGroup, operators: u8) -> Option<Self> {
+        let node = TestNode::start()?;
+        let arguments = Settlement::constructorCall {
+            registrar: node.account(0),
+            pinned: U256::from(1),
+            changesAStore: U256::from(CHANGES_A_STORE),
+        };
+        let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
+        let network = Network {
+            key_group,
+            chain_id: node.chain_id(),
+            contract: node.create(code.into()),
+            nonce: 0,
+            table: 0,
+            epoch: 0,
+            required: 0,
+            enough: 0,
+            paid: 0,
+            keys: Vec::new(),
+            weights: Vec::new(),
+            key_pages: Vec::new(),
+            weight_pages: Vec::new(),
+            bases: Vec::new(),
+            unknown_newest: None,
+        };
+        let (members, carried, next_pages) = (Vec::new(), Vec::new(), Vec::new());
+        let none = Operators::new(key_group, 0);
+        let mut this = Self { node, network, head: U256::ZERO, operators: none, members, carried, next_pages };
+        (1..=operators).for_each(|seed| this.register(seed));
+        Some(this)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.node.url()
+    }
+
+    pub(crate) fn contract(&self) -> Address {
+        self.network.contract
+    }
+
+    /// Registers the key of a further operator.
+    pub(crate) fn register(&mut self, seed: u8) {
+        let operator = self.operators.members().len();
+        self.operators.push(seed);
+        let owner = self.node.account(0);
+        let verifier = Contract { chain_id: self.node.chain_id(), address: self.contract() };
+        let (key, proof) = self.operators.registration(operator, verifier, owner);
+        self.node.send(self.contract(), &Settlement::registerCall { owner, key, proof });
+        self.network.keys.push(self.operators.member(operator));
+        self.members.push(operator);
+    }
+
+    /// Copies keys to a page.
+    pub(crate) fn compact(&mut self, first: usize, keys: usize) {
+        let size = self.network.key_group.key_bytes();
+        let tail: Vec<u8> =
+            self.network.keys[first..first + keys].iter().flat_map(|key| key[..size].to_vec()).collect();
+        let call = Settlement::compactCall {
+            first: U256::from(first),
+            keys: U256::from(keys),
+            nonces: Vec::new(),
+            tail: tail.into(),
+        };
+        let receipt = self.node.send(self.contract(), &call);
+        let [paged] = &events::<Settlement::KeysPaged>(&receipt)[..] else { panic!("one page: {receipt:?}") };
+        self.network.key_pages.push(KeyPage { nonce: paged.nonce.to(), first, keys });
+    }
+
+    /// Carries keys, which a page holds, to the next table.
+    pub(crate) fn carry(&mut self, indices: &[u32], page: u32) {
+        let packed: Vec<u8> = indices.iter().flat_map(|index| index.to_be_bytes()).collect();
+        let call = Settlement::carryCall { indices: packed.into(), nonces: vec![U256::from(page)] };
+        let receipt = self.node.send(self.contract(), &call);
+        let [paged] = &events::<Settlement::KeysPaged>(&receipt)[..] else { panic!("one page: {receipt:?}") };
+        let (first, keys) = (self.carried.len(), indices.len());
+        self.next_pages.push(KeyPage { nonce: paged.nonce.to(), first, keys });
+        self.carried.extend(indices.iter().map(|index| *index as usize));
+    }
+
+    /// Begins an epoch, of the next table if it renews.
+    pub(crate) fn begin(&mut self, weights: Vec<u64>, required: u128, renew: bool) {
+        let (threshold, enough) = state::enough(&weights, required);
+        let call =
+            Settlement::beginCall { threshold, weights: pack(&weights), required: U256::from(required).to(), renew };
+        self.node.send(self.contract(), &call);
+        self.network.epoch += 1;
+        (self.network.required, self.network.enough, self.network.weights) = (required, enough, weights);
+        self.network.weight_pages.clear();
+        if renew {
+            let carried = std::mem::take(&mut self.carried);
+            self.network.table += 1;
+            self.network.keys = carried.iter().map(|index| self.network.keys[*index].clone()).collect();
+            self.members = carried.iter().map(|index| self.members[*index]).collect();
+            self.network.key_pages = std::mem::take(&mut self.next_pages);
+        }
+    }
+
+    pub(crate) fn enter(&mut self) {
+        self.node.send(self.contract(), &Settlement::enterCall { head: self.head, newest: self.network.newest() });
+        if Head::decode(self.head).table != self.network.table {
+            self.network.bases.clear();
+            self.network.unknown_newest = None;
+        }
+        self.head = self.network.head().encode().unwrap();
+    }
+
+    pub(crate) fn prepare(&self, threshold: u64, weights: &[u64]) {
+        self.node.send(self.contract(), &Settlement::prepareCall { threshold, weights: pack(weights) });
+    }
+
+    pub(crate) fn publish(&mut self, part: usize) {
+        let weights = self.network.weights.chunks(PART).nth(part).unwrap();
+        let call = Settlement::publishCall { part: U256::from(part), weights: pack(weights) };
+        let receipt = self.node.send(self.contract(), &call);
+        let [page] = &events::<Settlement::WeightsPaged>(&receipt)[..] else { panic!("one page: {receipt:?}") };
+        self.network.weight_pages.push(WeightPage { nonce: page.nonce.to(), part });
+    }
+
+    /// A plan with its calldata, for results that these members sign.
+    pub(crate) fn plan(&self, signers: &MemberSet, results: &[B256], store: Store) -> (SettlementPlan, Bytes) {
+        let plan = self.network.plan(&Measured::default(), signers, Order::of(results).stored(store)).unwrap();
+        let signature = self.operators.sign(&signers.iter().map(|index| self.members[index]).collect(), &plan.digests);
+        assert!(plan.verify(&signature).unwrap());
+        let call = plan.call(&signature).unwrap();
+        (plan, call)
+    }
+
+    /// Takes note that a plan settled.
+    pub(crate) fn settled(&mut self, plan: &SettlementPlan) {
+        let changed = plan.way.changed.len() as u32;
+        if plan.order.store == Store::Rental && self.network.paid + changed >= CHANGES_A_STORE {
+            self.network.settled_and_rented(plan, 2);
+        } else {
+            self.network.settled(plan);
+        }
+        self.head = self.network.head().encode().unwrap();
+        let state = self.node.read(self.contract(), &Settlement::stateCall {});
+        assert_eq!(self.network.state().unwrap(), state);
+    }
+
+    /// Settles results by a call of the settlement.
+    pub(crate) fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) {
+        let (plan, call) = self.plan(signers, results, store);
+        self.node.send_bytes(self.contract(), call);
+        self.settled(&plan);
+    }
+
+    /// The world after the chain went back to where the network was this.
+    pub(crate) fn back_to(mut self, network: Network) -> Self {
+        self.head = network.head().encode().unwrap();
+        self.network = network;
+        self
+    }
+
+    /// Copies a base to the pinned slot 1.
+    pub(crate) fn pin(&mut self, from: u16) {
+        self.node.send(self.contract(), &Settlement::pinCall { slot: U256::from(1), from: U256::from(from) });
+        let mut pinned = self.network.bases.iter().find(|base| base.slot == from).unwrap().clone();
+        pinned.slot = 1;
+        self.network.bases.retain(|base| base.slot != 1);
+        self.network.bases.push(pinned);
+        self.network.bases.sort_by_key(|base| base.slot);
+    }
+}
+
+/// Weights as the contract takes them.
+pub(crate) fn pack(weights: &[u64]) -> Bytes {
+    weights.iter().flat_map(|weight| weight.to_be_bytes()).collect()
+}
+
+/// A contract that passes its calldata on to another one.
+pub(crate) fn forwarder(to: Address) -> Bytes {
+    // CALLDATACOPY(0, 0, CALLDATASIZE); CALL(GAS, to, 0, 0, CALLDATASIZE, 0, 0); revert if that failed.
+    let start = [0x36, 0x5f, 0x5f, 0x37, 0x5f, 0x5f, 0x36, 0x5f, 0x5f, 0x73];
+    creation(&[&start[..], to.as_slice(), &or_revert(37)].concat())
+}
+
+/// A contract that calls another one with calldata of its own.
+pub(crate) fn opaque(to: Address, call: &[u8]) -> Bytes {
+    // CODECOPY(0, 46, length); CALL(GAS, to, 0, 0, length, 0, 0); revert if that failed.
+    let [high, low] = (call.len() as u16).to_be_bytes();
+    let start = [0x61, high, low, 0x60, 46, 0x5f, 0x39, 0x5f, 0x5f, 0x61, high, low, 0x5f, 0x5f, 0x73];
+    creation(&[&start[..], to.as_slice(), &or_revert(42), call].concat())
+}
+
+/// GAS CALL ISZERO PUSH1 JUMPI STOP JUMPDEST PUSH0 PUSH0 REVERT. The byte after PUSH1 is where JUMPDEST stands.
+fn or_revert(at: u8) -> [u8; 11] {
+    [0x5a, 0xf1, 0x15, 0x60, at, 0x57, 0x00, 0x5b, 0x5f, 0x5f, 0xfd]
+}
+
+/// Creation code: PUSH2 length DUP1 PUSH1 11 PUSH0 CODECOPY PUSH0 RETURN, and the code.
+fn creation(code: &[u8]) -> Bytes {
+    let length = (code.len() as u16).to_be_bytes();
+    [&[0x61, length[0], length[1], 0x80, 0x60, 11, 0x5f, 0x39, 0x5f, 0xf3, 0x00][..], code].concat().into()
+}

@@ -1,0 +1,155 @@
+//! `quorate evm epoch`.
+
+use std::{fmt, fs, path::PathBuf, str::FromStr};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use indicatif::HumanCount;
+use quorate_evm::{NextEpoch, alloy_primitives::Bytes, state::NEVER};
+use serde::Serialize;
+
+use super::network_file::NetworkFile;
+use crate::{
+    commands::{print, unlock::name_of},
+    exit::{Exit, Failure, Result},
+};
+
+/// Make the calls with which a settlement's registrar begins an epoch
+///
+/// An epoch fixes what each member weighs and what a quorum needs. The registrar sends begin, and before it prepare if
+/// there are many members. Anyone sends enter afterwards. Between the two nothing settles.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE)]
+pub(super) struct Arguments {
+    /// The contract's keys and bases as JSON, as `quorate evm plan --help` describes it; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    network: PathBuf,
+
+    /// What the members weigh: a JSON list with a number below 2^64 for each index
+    #[arg(long, value_name = "FILE")]
+    weights: PathBuf,
+
+    /// The weight that a quorum needs, below 2^88
+    #[arg(long, value_name = "WEIGHT", conflicts_with = "more_than", required_unless_present = "more_than")]
+    required: Option<u128>,
+
+    /// Or: a quorum needs more than this part of all weight, as 2/3
+    #[arg(long, value_name = "PART")]
+    more_than: Option<Part>,
+
+    /// Go on with the next key table, to which the keys were carried
+    #[arg(long)]
+    renew: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A part of a whole: a numerator and a denominator.
+#[derive(Clone, Copy, Debug)]
+struct Part(u32, u32);
+
+impl FromStr for Part {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        let (numerator, denominator) = text.split_once('/').ok_or("expected a part of a whole such as 2/3")?;
+        let read = |digits: &str| digits.parse().map_err(|_| "expected two whole numbers below 2^32, as in 2/3");
+        match (read(numerator)?, read(denominator)?) {
+            (part, whole) if part < whole => Ok(Self(part, whole)),
+            _ => Err("expected less than the whole, as 2/3"),
+        }
+    }
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Report {
+    chain_id: u64,
+    /// Where the transactions go.
+    to: String,
+    epoch: u32,
+    members: usize,
+    total: String,
+    required: String,
+    /// Any so many members weigh what is required; none if no number of members is certain to.
+    enough: Option<u32>,
+    /// The calldata, in the order in which it is sent.
+    prepare: Vec<Bytes>,
+    begin: Bytes,
+    enter: Bytes,
+}
+
+impl Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// A file cannot be read or understood, or the weights make no epoch.
+    pub(super) fn run(self) -> Result {
+        let NetworkFile { network, .. } = NetworkFile::read(&self.network)?;
+        let name = name_of(&self.weights);
+        let text =
+            fs::read_to_string(&self.weights).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let weights: Vec<u64> = serde_json::from_str(&text).map_err(|error| {
+            Failure::usage(anyhow!("{error}")).context(format!("{name}: expected a JSON list of numbers below 2^64"))
+        })?;
+        let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        let required = match (self.required, self.more_than) {
+            (Some(required), _) => required,
+            (None, Some(Part(part, whole))) => total * u128::from(part) / u128::from(whole) + 1,
+            (None, None) => return Err(Failure::usage(anyhow!("name --required or --more-than"))),
+        };
+        let members = weights.len();
+        let next = NextEpoch { weights, required, renew: self.renew };
+        let calls = next.calls(&network).map_err(|error| Failure::usage(error).context(name))?;
+        let report = Report {
+            chain_id: network.chain_id,
+            to: network.contract.to_string(),
+            epoch: network.epoch + 1,
+            members,
+            total: total.to_string(),
+            required: required.to_string(),
+            enough: (calls.enough != NEVER).then_some(calls.enough),
+            prepare: calls.prepare,
+            begin: calls.begin,
+            enter: calls.enter,
+        };
+        if self.json {
+            print::json(&report)?;
+        } else {
+            print::all(report.to_string().as_bytes())?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { chain_id, to, epoch, members, total, required, enough, prepare, begin, enter } = self;
+        writeln!(f, "contract   {to}, chain {chain_id}")?;
+        writeln!(f, "epoch      {epoch}: {} members weigh {total}", HumanCount(*members as u64))?;
+        writeln!(f, "required   {required}")?;
+        match enough {
+            Some(enough) => writeln!(f, "           any {enough} members weigh this")?,
+            None => writeln!(f, "           no number of members is certain to weigh this")?,
+        }
+        for call in prepare {
+            writeln!(f, "\nprepare, sent by the registrar\n{call}")?;
+        }
+        writeln!(f, "\nbegin, sent by the registrar\n{begin}")?;
+        writeln!(f, "\nenter, sent by anyone, if nothing settled in the meantime\n{enter}")
+    }
+}
+
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate evm epoch [OPTIONS] --network <FILE> --weights <FILE>
+           <--required <WEIGHT>|--more-than <PART>>";
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate evm epoch --network network.json --weights weights.json \\
+      --more-than 2/3
+  quorate evm epoch --network network.json --weights weights.json \\
+      --required 304000 --json";

@@ -1,0 +1,125 @@
+//! What the commands of an operator share: its key, and addresses.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::Address};
+
+use crate::{
+    commands::{
+        unlock::{KeyFile, PassphraseArguments},
+        value::{Value, named, parsed},
+    },
+    exit::Failure,
+    secrets::{secret::Secret, secret_source::SecretSource},
+};
+
+/// The curve and the group of a key. There is no default, because a key of the wrong one is useless.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct KeyGroupArgument {
+    /// Curve and group of the contract's keys: bn254-g2, bn254-g1 or bls12381-g2
+    #[arg(long, value_name = "NAME", value_parser = key_groups(), hide_possible_values = true)]
+    pub(super) key_group: KeyGroup,
+}
+
+/// An operator's key in a file.
+#[derive(Debug, Args)]
+pub(super) struct OperatorArguments {
+    #[command(flatten)]
+    key_group: KeyGroupArgument,
+
+    /// File with the secret key: hexadecimal digits, keystore or JSON Web Key; `-` means standard input
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    #[command(flatten)]
+    passphrase: PassphraseArguments,
+}
+
+impl OperatorArguments {
+    /// The key, compared with the public key that the file states.
+    pub(super) fn unlock(&self) -> Result<OperatorKey, Failure> {
+        let KeyGroupArgument { key_group } = self.key_group;
+        let file = KeyFile::read(&self.key)?;
+        refuse_other_group(&file, key_group)?;
+        let name = file.name.clone();
+        let secret = file.secret(&self.passphrase.source()?, |secret| stated_key(key_group, secret))?;
+        OperatorKey::from_bytes(key_group, secret.expose()).map_err(|error| Failure::usage(error).context(name))
+    }
+}
+
+/// The public key that the file of a secret states, or `None` if the bytes are not a secret key.
+pub(super) fn stated_key(key_group: KeyGroup, secret: &Secret) -> Option<Vec<u8>> {
+    OperatorKey::from_bytes(key_group, secret.expose()).ok().map(|key| stated_by(&key))
+}
+
+/// The public key that a keystore states: compressed on BLS12-381, as in other keystores. On BN254 it is the key of a
+/// network's member, whose length tells the group.
+pub(super) fn stated_by(key: &OperatorKey) -> Vec<u8> {
+    key.compressed().unwrap_or_else(|| key.member()).to_vec()
+}
+
+/// Refuses a key whose length shows that it is of another group. The message is clearer than one about two keys that differ.
+fn refuse_other_group(file: &KeyFile, key_group: KeyGroup) -> Result<(), Failure> {
+    let expected = match key_group {
+        KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => key_group.member_bytes(),
+        KeyGroup::Bls12381G2 => 96,
+    };
+    if matches!(file.source, SecretSource::Jwk(_)) && key_group != KeyGroup::Bls12381G2 {
+        return Err(Failure::usage(anyhow!(
+            "{}: a JSON Web Key is on BLS12-381; choose the --key-group that the key was made for",
+            file.name
+        )));
+    }
+    match file.stated() {
+        Some(stated) if stated.len() != expected => Err(Failure::usage(anyhow!(
+            "{}: found a public key of {} bytes, expected {expected} as in {key_group}; choose the --key-group that the key was \
+             made for",
+            file.name,
+            stated.len()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn key_groups() -> Value<KeyGroup> {
+    Value::new(parsed).with_names(|| named(KeyGroup::ALL.iter().map(|group| group.name())))
+}
+
+/// Addresses of flags.
+pub(super) fn addresses() -> Value<Address> {
+    Value::new(address)
+}
+
+/// Reads an address: 40 hexadecimal digits after `0x`. If some letters are capitals and others are not, they are a checksum
+/// (EIP-55), which must be right.
+fn address(text: &str) -> Result<Address, String> {
+    let digits =
+        text.strip_prefix("0x").filter(|digits| digits.len() == 40 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    let digits = digits.ok_or("expected 40 hexadecimal digits after 0x")?;
+    let mixed = digits.bytes().any(|b| b.is_ascii_lowercase()) && digits.bytes().any(|b| b.is_ascii_uppercase());
+    if mixed && Address::parse_checksummed(text, None).is_err() {
+        return Err("the capitals are not the address's checksum (EIP-55), so a digit is probably wrong".to_owned());
+    }
+    text.parse().map_err(|_| "expected 40 hexadecimal digits after 0x".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_with_and_without_a_checksum() {
+        let right = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
+        let read = address(right).unwrap();
+        assert_eq!(address(&right.to_lowercase()), Ok(read));
+        assert_eq!(address(&format!("0x{}", right[2..].to_uppercase())), Ok(read));
+        let flipped = right.replace("5Fb", "5fb");
+        assert!(address(&flipped).unwrap_err().contains("EIP-55"));
+        assert!(address(&right.replace("0aa3", "0aa4")).unwrap_err().contains("EIP-55"));
+        for wrong in ["", "0x", &right[2..], &right[..41], &format!("{right}0"), "0xg", &right.replace('5', "ä")] {
+            assert!(address(wrong).unwrap_err().contains("40 hexadecimal digits"), "{wrong}");
+        }
+    }
+}

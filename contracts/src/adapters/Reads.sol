@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+/// @title Reads of contracts that may misbehave
+/// @notice A read never reverts because of what the called contract does. It is a static call, so the called contract
+/// can change nothing. It gets at most a stated gas, and only so many bytes of its answer are copied as the reader
+/// expects.
+///
+/// A caller who passes too little gas could make an honest contract run out of it. So a read reverts unless the stated
+/// gas is there: then an answer that is missing is the called contract's own fault.
+library Reads {
+    /// @dev Gas for the call itself: 2,600 for a cold account and as much again if it delegates its code (EIP-7702), and
+    /// what is done around the call.
+    uint256 private constant AROUND = 10_000;
+
+    /// @notice The transaction has too little gas left for a read.
+    /// @param left The gas that is left.
+    /// @param least The gas that has to be left.
+    error NotEnoughGas(uint256 left, uint256 least);
+
+    /// @notice Reads one word.
+    /// @param target The contract.
+    /// @param data The call.
+    /// @param gasLimit The gas that the contract gets.
+    /// @return done Whether it answered with 32 bytes or more.
+    /// @return value The first 32 bytes; 0 if it did not answer so.
+    function word(address target, bytes memory data, uint256 gasLimit)
+        internal
+        view
+        returns (bool done, uint256 value)
+    {
+        uint256 answer;
+        (done, answer) = words(target, data, gasLimit, 1);
+        assembly ("memory-safe") {
+            value := mload(answer)
+        }
+    }
+
+    /// @notice Reads a boolean.
+    /// @param target The contract.
+    /// @param data The call.
+    /// @param gasLimit The gas that the contract gets.
+    /// @return Whether it answered with the word 1. Any other answer, and none, are false.
+    function isTrue(address target, bytes memory data, uint256 gasLimit) internal view returns (bool) {
+        (, uint256 value) = word(target, data, gasLimit);
+        return value == 1;
+    }
+
+    /// @notice Reads several words.
+    /// @param target The contract.
+    /// @param data The call.
+    /// @param gasLimit The gas that the contract gets.
+    /// @param count How many words are read.
+    /// @return done Whether the call succeeded and answered with so many words or more.
+    /// @return answer Where in memory the words lie, which is for the reader alone. They are zeros unless `done`.
+    function words(address target, bytes memory data, uint256 gasLimit, uint256 count)
+        internal
+        view
+        returns (bool done, uint256 answer)
+    {
+        // A call passes at most 63/64 of the gas that is left.
+        uint256 least = gasLimit + gasLimit / 63 + AROUND;
+        require(gasleft() >= least, NotEnoughGas(gasleft(), least));
+        // Assembly, because the compiler's call copies the whole answer, and its length is the called contract's choice.
+        assembly ("memory-safe") {
+            answer := mload(0x40)
+            let length := shl(5, count)
+            mstore(0x40, add(answer, length))
+            done := staticcall(gasLimit, target, add(data, 0x20), mload(data), 0, 0)
+            done := and(done, iszero(lt(returndatasize(), length)))
+            switch done
+            case 0 { calldatacopy(answer, calldatasize(), length) }
+            default { returndatacopy(answer, 0, length) }
+        }
+    }
+}

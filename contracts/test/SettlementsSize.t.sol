@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test, vm} from "./Test.sol";
+
+/// @notice EIP-170 allows 24,576 bytes of code. Each contract that is deployed keeps 1 kB of them free.
+contract SettlementsSizeTest is Test {
+    uint256 private constant MOST = 24_576 - 1_024;
+
+    function test_deployedSizes() public view {
+        string[7] memory names = [
+            "Settlements.sol:SettlementBn254G2",
+            "Settlements.sol:SettlementBn254G1",
+            "Settlements.sol:SettlementBls12381G2",
+            "Verifiers.sol:VerifierBn254G2",
+            "Verifiers.sol:VerifierBn254G1",
+            "Verifiers.sol:VerifierBls12381G2",
+            "TaskNetwork.sol:TaskNetwork"
+        ];
+        for (uint256 i = 0; i < names.length; i++) {
+            uint256 size = vm.getDeployedCode(names[i]).length;
+            assertTrue(size > 1_000 && size <= MOST, string.concat(names[i], ": ", vm.toString(size)));
+        }
+    }
+}

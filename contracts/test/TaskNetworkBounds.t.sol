@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {vm} from "./Test.sol";
+import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
+import {IVerifier} from "../src/interfaces/IVerifier.sol";
+import {TaskNetwork} from "../src/TaskNetwork.sol";
+import {PagedVerifier} from "./mocks/MockVerifier.sol";
+import {NetworkRig} from "./mocks/NetworkRig.sol";
+
+/// @notice Networks as large as the constructor allows. Weights are published and read by a real verifier; keys and
+/// signatures are believed.
+contract TaskNetworkBoundsTest is NetworkRig {
+    /// The most gas of a transaction (EIP-7825).
+    uint256 private constant MOST = 1 << 24;
+    /// The most operators that the constructor accepts.
+    uint256 private constant OPERATORS = 2_112;
+
+    PagedVerifier private _pages;
+
+    function _deploy(uint256 operators) private {
+        ITaskNetwork.Parameters memory p = parameters();
+        p.maximumOperators = uint32(operators);
+        _pages = new PagedVerifier(nextAddress(1));
+        p.verifier = IVerifier(address(_pages));
+        network = new TaskNetwork(p);
+    }
+
+    /// @dev As many operators as the network takes, and as many keys. The keys between were replaced.
+    function _fill(uint256 operators) private {
+        _deploy(operators);
+        for (uint256 i = 0; i < operators; ++i) {
+            if (i == operators - 1) _pages.skipTo(network.maximumKeys() - 1);
+            _join(i, 20e18);
+        }
+        assertEq(network.operatorCount(), operators, "operators");
+        assertEq(network.keyCount(), network.maximumKeys(), "keys");
+    }
+
+    function _join(uint256 i, uint256 stake) private {
+        approve(operator(i), stake);
+        vm.prank(operator(i));
+        network.register("", "", stake);
+    }
+
+    function test_finding_the_largest_network_takes_its_snapshot_in_a_transaction() external {
+        _fill(OPERATORS);
+        network.snapshot{gas: MOST - 21_064}();
+        uint256 gas = vm.snapshotGasLastCall("TaskNetwork", "snapshot, 2,112 operators, all keys");
+        assertTrue(gas < MOST - MOST / 20, "with room to spare");
+    }
+
+    function test_the_most_keys_of_a_small_network_are_weighed_in_a_transaction() external {
+        _fill(1);
+        network.snapshot{gas: MOST - 21_064}();
+        uint256 gas = vm.snapshotGasLastCall("TaskNetwork", "snapshot, 1 operator, all keys");
+        assertTrue(gas < MOST - MOST / 20, "with room to spare");
+    }
+
+    /// EIP-170 allows 24,576 bytes of code. A kilobyte of it stays free.
+    function test_code_is_a_kilobyte_below_the_limit() external {
+        _deploy(1);
+        assertTrue(address(network).code.length <= 24_576 - 1_024, "length of the code");
+    }
+
+    function test_more_operators_are_refused() external {
+        uint256[4] memory counts = [OPERATORS + 1, 6_000, 6_001, type(uint32).max];
+        for (uint256 i = 0; i < counts.length; ++i) {
+            try this.deployOf(counts[i]) {
+                revert NotTrue("accepted");
+            } catch (bytes memory reason) {
+                bytes memory why =
+                    abi.encodeWithSelector(ITaskNetwork.ParameterInvalid.selector, bytes32("maximumOperators"));
+                assertEq(reason, why, "refused");
+            }
+        }
+    }
+
+    function deployOf(uint256 operators) external {
+        _deploy(operators);
+    }
+
+    function test_gas_at_1000_operators() external {
+        _deploy(1_000);
+        for (uint256 i = 0; i < 1_000; ++i) {
+            _join(i, 20e18 + i * 1e15);
+        }
+        network.snapshot();
+        vm.snapshotGasLastCall("TaskNetwork", "snapshot, 1,000 operators, 1,000 keys");
+        fund(1_000e18);
+        _submit(0, 1_000, 2);
+        enter(2);
+        _tally("1,000 operators", 1_000);
+        _join(1_000, 40e18);
+        vm.snapshotGasLastCall("TaskNetwork", "register by outbidding, 1,000 operators, without the proof");
+        assertEq(network.stakeOf(operator(0)), 0, "outbid");
+    }
+
+    function test_gas_at_100_operators() external {
+        _deploy(100);
+        for (uint256 i = 0; i < 100; ++i) {
+            _join(i, 20e18);
+        }
+        network.snapshot();
+        vm.snapshotGasLastCall("TaskNetwork", "snapshot, 100 operators, 100 keys");
+        fund(1_000e18);
+        _submit(0, 100, 2);
+        enter(2);
+        _tally("100 operators", 100);
+    }
+
+    /// A network with all its keys can still be tallied, in several steps, each in a transaction.
+    function test_an_epoch_with_all_keys_is_tallied_in_a_transaction() external {
+        _fill(1);
+        network.snapshot();
+        fund(1_000e18);
+        _submit(0, network.maximumKeys(), 2);
+        enter(2);
+        uint256 keys = network.maximumKeys();
+        tally(0, one(taskFor(0, bytes32(uint256(1)))), _quorums(keys, 1));
+        bytes[] memory rest = new bytes[](1);
+        rest[0] = _quorums(keys, 2)[1];
+        ITaskNetwork.Task[] memory tasks = one(taskFor(0, bytes32(0)));
+        network.tally{gas: MOST - 21_064}(0, tasks, rest, _earned[0]);
+        uint256 gas = vm.snapshotGasLastCall("TaskNetwork", "tally 1 quorum and 1 task, a further step, all keys");
+        assertTrue(gas < MOST - MOST / 12, "with room to spare");
+    }
+
+    /// @dev Measures tallies of two records and two tasks, and a claim.
+    function _tally(string memory name, uint256 keys) private {
+        uint256[] memory none = new uint256[](0);
+        bytes[] memory quorums = _quorums(keys, 2);
+        bytes[] memory first = _quorums(keys, 1);
+        ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](2);
+        (tasks[0], tasks[1]) = (taskFor(0, bytes32(0)), taskFor(0, bytes32(uint256(1))));
+        uint256 state = vm.snapshotState();
+        network.tally(0, _noTasks, quorums, none);
+        vm.snapshotGasLastCall("TaskNetwork", string.concat("tally 2 quorums, ", name));
+        vm.revertToState(state);
+        state = vm.snapshotState();
+        network.tally(0, tasks, quorums, none);
+        vm.snapshotGasLastCall("TaskNetwork", string.concat("tally 2 quorums and 2 tasks, ", name));
+        vm.revertToState(state);
+        state = vm.snapshotState();
+        network.tally(0, _noTasks, first, none);
+        vm.snapshotGasLastCall("TaskNetwork", string.concat("tally 1 quorum, ", name));
+        vm.revertToState(state);
+        ITaskNetwork.Record memory record = network.recordOf(0, first[0]);
+        uint64[] memory weights = _pages.pages().weightsOf(0);
+        tally(0, _noTasks, first);
+        for (uint256 i = 0; i < keys; ++i) {
+            uint256 share = i == 0 ? 0 : uint256(record.amount) * weights[i] / record.weight;
+            assertEq(_earned[0][i], share, "the share of the plain twin");
+        }
+        ITaskNetwork.Share[] memory shares = shareOf(0, 7);
+        network.claim(7, shares);
+        vm.snapshotGasLastCall("TaskNetwork", string.concat("claim an epoch, ", name));
+        first[0] = quorums[1];
+        network.tally(0, _noTasks, first, _earned[0]);
+        vm.snapshotGasLastCall("TaskNetwork", string.concat("tally 1 quorum, a further step, ", name));
+    }
+
+    /// @dev Quorums that are different in the first members.
+    function _quorums(uint256 keys, uint256 count) private pure returns (bytes[] memory signers) {
+        signers = new bytes[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            bytes memory bits = new bytes((keys + 7) / 8);
+            for (uint256 k = 0; k < keys; ++k) {
+                if (k != i) bits[k / 8] |= bytes1(uint8(0x80 >> (k % 8)));
+            }
+            signers[i] = bits;
+        }
+    }
+
+    function _submit(uint256 epoch, uint256 keys, uint256 quorums) private {
+        bytes[] memory signers = _quorums(keys, quorums);
+        uint64[] memory weights = _pages.pages().weightsOf(epoch);
+        for (uint256 i = 0; i < quorums; ++i) {
+            uint256 weight = network.snapshotOf(epoch).total - weights[i];
+            network.submitTasks(epoch, one(taskFor(epoch, bytes32(i))), abi.encodePacked(weight, signers[i]));
+        }
+    }
+}

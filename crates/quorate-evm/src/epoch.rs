@@ -1,0 +1,188 @@
+//! The calls with which a settlement's registrar begins an epoch.
+
+use alloy_primitives::{Bytes, U256};
+use alloy_sol_types::SolCall;
+
+use crate::{
+    base::PART,
+    contract::SettlementBn254G2,
+    network::Network,
+    state::{self, NEVER, TooLarge},
+};
+
+/// Parts of the weights in one call: 65,536 bytes, half of what nodes take as one transaction.
+const PARTS_A_CALL: usize = 4;
+
+/// What the registrar decides for the next epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "the contract takes nothing else, and callers set all of it")]
+pub struct NextEpoch {
+    /// The weight of each member, by index.
+    pub weights: Vec<u64>,
+    /// The weight that a quorum needs, from 1 on and below 2^88.
+    pub required: u128,
+    /// Whether the contract goes on with the next key table, to which keys were carried.
+    pub renew: bool,
+}
+
+/// The calls of an epoch, in the order in which they are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EpochCalls {
+    /// The threshold from which the contract computes `enough`.
+    pub threshold: u64,
+    /// Any so many members weigh what is required; [`NEVER`] if no number of members is certain to.
+    pub enough: u32,
+    /// `prepare`, for the weights that `begin` has no room for. The registrar sends them.
+    pub prepare: Vec<Bytes>,
+    /// `begin`, which the registrar sends.
+    pub begin: Bytes,
+    /// `enter`, which anyone sends. It names the head and the newest base of the network, so results that settle between
+    /// must be followed first.
+    pub enter: Bytes,
+}
+
+/// Why an epoch has no calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EpochError {
+    /// Nobody weighs anything.
+    #[error("weights: found none, expected one for each member")]
+    NoWeights,
+    /// There are more weights than keys.
+    #[error("weights: found {weights}, expected at most {keys}, the number of keys")]
+    WeightsBehindKeys {
+        /// The number of weights.
+        weights: usize,
+        /// The number of keys.
+        keys: usize,
+    },
+    /// The required weight is zero, so any quorum would settle.
+    #[error("required: found 0, expected at least 1")]
+    NothingRequired,
+    /// All members together weigh less than what is required, so nothing would settle.
+    #[error("required: found {required}, but all members together weigh {total}")]
+    OutOfReach {
+        /// The weight that is required.
+        required: u128,
+        /// The weight of all members.
+        total: u128,
+    },
+    /// A number does not fit into its bits of the head.
+    #[error(transparent)]
+    Head(#[from] TooLarge),
+}
+
+impl NextEpoch {
+    /// The calls for a network, whose epoch must have been entered.
+    ///
+    /// # Errors
+    /// [`EpochError`].
+    pub fn calls(&self, network: &Network) -> Result<EpochCalls, EpochError> {
+        let Self { ref weights, required, renew } = *self;
+        let keys = network.keys.len();
+        if weights.is_empty() {
+            return Err(EpochError::NoWeights);
+        }
+        // The keys of the next table are not in the network.
+        if !renew && weights.len() > keys {
+            return Err(EpochError::WeightsBehindKeys { weights: weights.len(), keys });
+        }
+        if required == 0 {
+            return Err(EpochError::NothingRequired);
+        }
+        let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        if required > total {
+            return Err(EpochError::OutOfReach { required, total });
+        }
+        if required >> 88 != 0 {
+            return Err(TooLarge { part: "required", found: required, bits: 88 }.into());
+        }
+        if weights.len() >= NEVER as usize {
+            return Err(TooLarge { part: "members", found: weights.len() as u128, bits: 24 }.into());
+        }
+        let (threshold, enough) = state::enough(weights, required);
+        let packed =
+            |weights: &[u64]| weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
+        let mut calls = weights.chunks(PARTS_A_CALL * PART);
+        let last = calls.next_back().unwrap_or_default();
+        let prepare = calls
+            .map(|weights| SettlementBn254G2::prepareCall { threshold, weights: packed(weights) }.abi_encode().into());
+        let required = U256::from(required).to();
+        let begin = SettlementBn254G2::beginCall { threshold, weights: packed(last), required, renew };
+        let (head, newest) = (network.head().encode()?, network.newest());
+        let enter = SettlementBn254G2::enterCall { head, newest }.abi_encode().into();
+        Ok(EpochCalls { threshold, enough, prepare: prepare.collect(), begin: begin.abi_encode().into(), enter })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KeyGroup, alloy_primitives::Address};
+
+    fn network(keys: usize) -> Network {
+        Network {
+            key_group: KeyGroup::Bn254G1,
+            chain_id: 1,
+            contract: Address::ZERO,
+            nonce: 3,
+            table: 0,
+            epoch: 2,
+            required: 1,
+            enough: NEVER,
+            paid: 0,
+            keys: vec![Bytes::new(); keys],
+            weights: vec![],
+            key_pages: vec![],
+            weight_pages: vec![],
+            bases: vec![],
+            unknown_newest: None,
+        }
+    }
+
+    fn next(weights: Vec<u64>, required: u128) -> NextEpoch {
+        NextEpoch { weights, required, renew: false }
+    }
+
+    #[test]
+    fn few_weights_take_one_call() {
+        let calls = next(vec![10, 20, 30, 40], 60).calls(&network(4)).unwrap();
+        assert_eq!((calls.threshold, calls.enough, calls.prepare.len()), (30, 3, 0));
+        let begin = SettlementBn254G2::beginCall::abi_decode(&calls.begin).unwrap();
+        assert_eq!((begin.threshold, begin.required, begin.renew), (30, U256::from(60).to(), false));
+        assert_eq!(begin.weights[..16], [[0; 7].as_slice(), &[10], &[0; 7], &[20]].concat());
+        let enter = SettlementBn254G2::enterCall::abi_decode(&calls.enter).unwrap();
+        assert_eq!((enter.head, enter.newest), (network(4).head().encode().unwrap(), network(4).newest()));
+    }
+
+    /// All weights arrive once, in order, and all but the last call have whole parts.
+    #[test]
+    fn many_weights_take_several() {
+        let n = 2 * PARTS_A_CALL * PART + 5;
+        let weights: Vec<u64> = (1..=n as u64).collect();
+        let calls = next(weights.clone(), 7).calls(&network(n)).unwrap();
+        assert_eq!(calls.prepare.len(), 2);
+        let mut sent = Vec::new();
+        for call in &calls.prepare {
+            let call = SettlementBn254G2::prepareCall::abi_decode(call).unwrap();
+            assert_eq!((call.threshold, call.weights.len() % (8 * PART)), (calls.threshold, 0));
+            sent.extend(call.weights);
+        }
+        sent.extend(SettlementBn254G2::beginCall::abi_decode(&calls.begin).unwrap().weights);
+        assert_eq!(sent, weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_no_epoch() {
+        let error = |weights: &[u64], required| next(weights.to_vec(), required).calls(&network(2)).unwrap_err();
+        assert_eq!(error(&[], 1), EpochError::NoWeights);
+        assert_eq!(error(&[1, 1, 1], 1), EpochError::WeightsBehindKeys { weights: 3, keys: 2 });
+        assert_eq!(error(&[1, 1], 0), EpochError::NothingRequired);
+        assert_eq!(error(&[1, 1], 3), EpochError::OutOfReach { required: 3, total: 2 });
+        // A renewed table may have more keys than the network knows.
+        assert!(NextEpoch { renew: true, ..next(vec![1; 3], 1) }.calls(&network(2)).is_ok());
+        let heavy = next(vec![u64::MAX; 1 << 25], 1 << 88).calls(&network(1 << 25)).unwrap_err();
+        assert_eq!(heavy, TooLarge { part: "required", found: 1 << 88, bits: 88 }.into());
+    }
+}

@@ -1,0 +1,590 @@
+//! A settlement's network rebuilt from its logs, and from the calldata of their transactions. No I/O.
+//!
+//! The contract stores hashes, so what they are the hashes of is known from elsewhere:
+//!
+//! | part of [`Network`] | from |
+//! |---|---|
+//! | keys, pages | the logs `KeyAdded`, `KeysCarried`, `KeysPaged`; a key in G2 beside one in G1 from the calldata of `register` |
+//! | weights, their pages | the calldata of `begin`, and of `prepare`, which leaves no log; `WeightsPaged` |
+//! | terms | the logs `EpochBegun` and `EpochEntered` |
+//! | head, newest base's commitment | the last of the logs `Settled`, `SettledAll` and `EpochEntered` |
+//! | bases | the calldata of the settlements that stored them; `BasePinned` |
+//!
+//! A call that another contract made is found where that contract was passed its calldata. What is found nowhere is left out,
+//! with a [`Note`]. The network is right without it, except for weights: without these there is none.
+//!
+//! What the follower cannot know is whether the logs are all there are, and whether a call which it found inside of other
+//! calldata is the one that was made. So compare [`Follower::state`] with the contract's `state()`, and each base's commitment
+//! with the contract's `commitmentAt`; [`Follower::forget`] leaves a base out.
+
+mod log;
+mod call;
+
+use std::{collections::BTreeMap, fmt};
+
+use alloy_primitives::{Address, B256, Bytes, U256};
+use quorate_bn254::DualKey;
+use serde::{Deserialize, Serialize};
+
+pub use log::{BadLog, Event};
+
+use crate::{
+    base::{Base, KeyPage, NEWEST, PART, WeightPage},
+    key_group::KeyGroup,
+    member_set::MemberSet,
+    network::{Network, NetworkError, sum_of_keys},
+    quorum::{Quorum, Store},
+    state::{self, Head},
+};
+use call::{Call, calls};
+
+/// What a settlement fixed when it was deployed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "callers read all of it from the contract")]
+pub struct Deployment {
+    /// The chain's id (EIP-155).
+    pub chain_id: u64,
+    /// The contract's address.
+    pub contract: Address,
+    /// Slots 1 to this number are pinned: the contract's `pinnedSlots()`.
+    pub pinned_slots: u16,
+    /// How many changed members ski rental waits for: the contract's `changesAStore()`.
+    pub changes_a_store: u32,
+}
+
+/// A settlement as its logs tell it. As JSON it is what a program keeps to go on later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Follower {
+    deployment: Deployment,
+    /// None before the first key.
+    key_group: Option<KeyGroup>,
+    /// The head that the next call passes, as a word.
+    head: U256,
+    newest: B256,
+    /// The running table and the next one.
+    tables: BTreeMap<u16, Keys>,
+    epoch: Weights,
+    /// An epoch that was begun and not entered.
+    begun: Option<Begun>,
+    bases: Vec<Stored>,
+}
+
+/// The keys of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Keys {
+    keys: Vec<Bytes>,
+    pages: Vec<KeyPage>,
+}
+
+/// The weights of an epoch; none if they are not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Weights {
+    weights: Option<Vec<u64>>,
+    pages: Vec<WeightPage>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Begun {
+    terms: U256,
+    epoch: Weights,
+}
+
+/// A base whose key is computed once it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stored {
+    slot: u16,
+    epoch: u32,
+    #[serde(with = "crate::base::amount")]
+    weight: u128,
+    signers: MemberSet,
+    key: Option<Bytes>,
+}
+
+/// The logs contradict each other, or this contract's rules.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FollowError {
+    /// Logs are missing.
+    #[error(
+        "logs are missing: {what} {found} follows, expected {expected}; follow from the block of the deployment on, \
+             with a node that has all logs from there"
+    )]
+    Gap {
+        /// What is counted.
+        what: &'static str,
+        /// The number in the log.
+        found: u64,
+        /// The number that follows those before.
+        expected: u64,
+    },
+    /// A key has a length that no settlement has, or another one than the keys before.
+    #[error("a key has {0} bytes, which is not a key of this settlement; is this the address of one?")]
+    KeyLength(usize),
+    /// A key is carried that the running table does not have.
+    #[error("key {index} was carried, but the table has {keys} keys; logs are missing, or this is not a settlement")]
+    Carried {
+        /// Its index.
+        index: usize,
+        /// The number of keys.
+        keys: usize,
+    },
+    /// An epoch was entered that was not begun.
+    #[error("epoch {0} was entered, but it was not begun; follow from the block of the deployment on")]
+    NotBegun(u32),
+}
+
+/// Why there is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoNetwork {
+    /// No key was admitted.
+    #[error("the settlement has no keys yet")]
+    NoKeys,
+    /// No epoch was entered.
+    #[error("the settlement has entered no epoch yet")]
+    NoEpoch,
+    /// An epoch was begun, and nothing settles until it is entered.
+    #[error("epoch {epoch} was begun, and nothing settles until someone calls enter({head:#066x}, {newest})")]
+    Waiting {
+        /// The epoch.
+        epoch: u32,
+        /// The head that `enter` takes.
+        head: U256,
+        /// The commitment that `enter` takes.
+        newest: B256,
+    },
+    /// The calldata of `begin` or `prepare` was not found.
+    #[error("the weights of epoch {0} are unknown: they are in no calldata of the transactions that began it")]
+    NoWeights(u32),
+    /// The network is not one that can be planned with.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+}
+
+/// Something that the calldata does not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The call that settled is not in the calldata, so a base that it stored is left out.
+    SettledUnseen {
+        /// The number of the first result.
+        nonce: u64,
+    },
+    /// The weights of an epoch are not in the calldata.
+    WeightsUnseen {
+        /// The epoch.
+        epoch: u32,
+    },
+    /// The key in G2 beside a key in G1 is not in the calldata, or does not belong to it. Quorums without this member can be
+    /// planned.
+    TwinUnseen {
+        /// The member.
+        index: usize,
+    },
+    /// A slot holds a base that is not known.
+    BaseUnknown {
+        /// The slot.
+        slot: u16,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SettledUnseen { nonce } => {
+                write!(f, "result {nonce} was settled by a call that is not in its transaction's calldata; ")?;
+                f.write_str("a base that the call stored is left out")
+            }
+            Self::WeightsUnseen { epoch } => {
+                write!(f, "the weights of epoch {epoch} are not in the calldata of the transactions that set them")
+            }
+            Self::TwinUnseen { index } => {
+                write!(f, "the key in G2 of member {index} is not in the calldata of its registration; ")?;
+                f.write_str("no quorum with this member can be planned")
+            }
+            Self::BaseUnknown { slot } => write!(f, "slot {slot} holds a base that is not known; it is left out"),
+        }
+    }
+}
+
+impl Follower {
+    /// Follows a settlement from its deployment on.
+    pub fn new(deployment: Deployment) -> Self {
+        Self {
+            deployment,
+            key_group: None,
+            head: U256::ZERO,
+            newest: B256::ZERO,
+            tables: BTreeMap::new(),
+            epoch: Weights { weights: Some(Vec::new()), pages: Vec::new() },
+            begun: None,
+            bases: Vec::new(),
+        }
+    }
+
+    /// What the settlement fixed when it was deployed.
+    pub fn deployment(&self) -> &Deployment {
+        &self.deployment
+    }
+
+    /// The head that the next call passes.
+    pub fn head(&self) -> Head {
+        Head::decode(self.head)
+    }
+
+    /// The number of keys in the table whose indices members have.
+    pub fn keys(&self) -> usize {
+        self.tables.get(&self.head().table).map_or(0, |table| table.keys.len())
+    }
+
+    /// The state in which the contract must be. Compare it with the contract's `state()`.
+    pub fn state(&self) -> B256 {
+        let state = state::state(self.head, self.newest);
+        self.begun.as_ref().map_or(state, |begun| state::entering(state, begun.terms))
+    }
+
+    /// The last epoch that was begun, and whether it waits to be entered.
+    pub fn last_epoch(&self) -> (u32, bool) {
+        self.begun.as_ref().map_or((self.head().epoch, false), |begun| (Head::decode(begun.terms).epoch, true))
+    }
+
+    /// The commitments of the bases in the ring: for each slot, the place at which the contract's `commitmentAt` has it, and
+    /// the commitment. Compare them, and [`forget`](Self::forget) those that differ. Slot 0 is not among them: its
+    /// commitment is a part of the state. Adds up keys as [`network`](Self::network) does.
+    pub fn commitments(&mut self) -> Vec<(u16, U256, B256)> {
+        let table = U256::from(self.head().table) << 16;
+        let ring = self.bases().into_iter().filter(|base| base.slot != NEWEST);
+        ring.map(|base| (base.slot, table | U256::from(base.slot), base.commitment())).collect()
+    }
+
+    /// The weights of the running epoch in parts, packed as `publish` takes them: the contract refuses other weights. Empty if
+    /// they are not known.
+    pub fn packed_weights(&self) -> Vec<Bytes> {
+        let weights = self.epoch.weights.as_deref().unwrap_or_default();
+        weights.chunks(PART).map(|part| part.iter().flat_map(|weight| weight.to_be_bytes()).collect()).collect()
+    }
+
+    /// Leaves the weights of the running epoch out, because the contract has others.
+    pub fn forget_weights(&mut self) -> Note {
+        self.epoch.weights = None;
+        Note::WeightsUnseen { epoch: self.head().epoch }
+    }
+
+    /// The bases, with keys that are added up once. Leaves out a base whose keys have no sum, which the contract refuses.
+    fn bases(&mut self) -> Vec<Base> {
+        let table = self.tables.get(&self.head().table);
+        let (Some(key_group), Some(Keys { keys, .. })) = (self.key_group, table) else { return Vec::new() };
+        self.bases.retain_mut(|base| {
+            base.key = base.key.take().or_else(|| sum_of_keys(key_group, keys, &base.signers).ok());
+            base.key.is_some()
+        });
+        let base = |base: &Stored| {
+            let Stored { slot, epoch, weight, ref signers, ref key } = *base;
+            Some(Base { slot, epoch, weight, key: key.clone()?, signers: signers.clone() })
+        };
+        self.bases.iter().filter_map(base).collect()
+    }
+
+    /// Leaves the base in a slot out, because the contract's slot holds another one.
+    pub fn forget(&mut self, slot: u16) {
+        self.bases.retain(|base| base.slot != slot);
+    }
+
+    /// Takes the logs of one transaction, in order. The calldata is empty if no log [needs it](Event::needs_calldata), or if
+    /// it is not known. If [`weights_missing`] says that weights were prepared in earlier transactions, the calldata of these
+    /// stands before it, in order.
+    ///
+    /// # Errors
+    /// [`FollowError`]. The follower is not to be used any more then.
+    pub fn apply(&mut self, events: &[Event], calldata: &[u8]) -> Result<Vec<Note>, FollowError> {
+        let (mut calls, mut notes) = (calls(calldata), Vec::new());
+        for event in events {
+            notes.extend(self.apply_one(event, &mut calls)?);
+        }
+        Ok(notes)
+    }
+
+    /// Takes one log. Takes the call that belongs to it out of the calls, so that several logs of one transaction find a call
+    /// each.
+    fn apply_one(&mut self, event: &Event, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
+        match event {
+            Event::KeyAdded { table, index, key } => return self.added(*table, *index, key, calls),
+            Event::KeysPaged { nonce, table, first, keys } => {
+                let page = KeyPage { nonce: *nonce, first: *first, keys: *keys };
+                self.tables.entry(*table).or_default().pages.push(page);
+            }
+            Event::KeysCarried { table, first, indices } => self.carried(*table, *first, indices)?,
+            Event::WeightsPaged { nonce, epoch, first } => {
+                let page = WeightPage { nonce: *nonce, part: first / PART };
+                if let Some(begun) = self.begun.as_mut().filter(|begun| Head::decode(begun.terms).epoch == *epoch) {
+                    begun.epoch.pages.push(page);
+                } else if self.head().epoch == *epoch {
+                    self.epoch.pages.push(page);
+                }
+            }
+            Event::EpochBegun { terms } => return self.begin(*terms, calls),
+            Event::EpochEntered { head, newest } => return self.enter(*head, *newest),
+            Event::Settled { head, newest, results } => return self.settled(*head, *newest, results, calls),
+            Event::BasePinned { slot, from } => return Ok(self.pinned(*slot, *from)),
+        }
+        Ok(None)
+    }
+
+    fn added(
+        &mut self,
+        table: u16,
+        index: usize,
+        key: &Bytes,
+        calls: &mut Vec<Call>,
+    ) -> Result<Option<Note>, FollowError> {
+        let group = KeyGroup::ALL.into_iter().find(|group| group.key_bytes() == key.len());
+        let group = group.ok_or(FollowError::KeyLength(key.len()))?;
+        if *self.key_group.get_or_insert(group) != group {
+            return Err(FollowError::KeyLength(key.len()));
+        }
+        let keys = &mut self.tables.entry(table).or_default().keys;
+        follows("key", index, keys.len())?;
+        if group != KeyGroup::Bn254G1 {
+            keys.push(key.clone());
+            return Ok(None);
+        }
+        let call = take(calls, |call| match call {
+            Call::Register { key: registered, proof } if registered == key => {
+                // A signature stands before the key in G2.
+                let member = [&key[..], proof.get(64..192)?].concat();
+                DualKey::from_bytes(&member).ok().map(|_| Bytes::from(member))
+            }
+            _ => None,
+        });
+        let unseen = call.is_none().then_some(Note::TwinUnseen { index });
+        // Zeros are the identity, which is not a key, so no plan uses them.
+        keys.push(call.unwrap_or_else(|| [&key[..], &[0; 128]].concat().into()));
+        Ok(unseen)
+    }
+
+    fn carried(&mut self, table: u16, first: usize, indices: &[usize]) -> Result<(), FollowError> {
+        let from = table.checked_sub(1).and_then(|before| self.tables.get(&before));
+        let from = from.map(|from| &from.keys[..]).unwrap_or_default();
+        let key =
+            |index: &usize| from.get(*index).cloned().ok_or(FollowError::Carried { index: *index, keys: from.len() });
+        let carried: Vec<_> = indices.iter().map(key).collect::<Result<_, _>>()?;
+        let keys = &mut self.tables.entry(table).or_default().keys;
+        follows("carried key", first, keys.len())?;
+        keys.extend(carried);
+        Ok(())
+    }
+
+    fn begin(&mut self, terms: U256, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
+        let Head { epoch, table, .. } = Head::decode(terms);
+        let before = self.head();
+        follows("epoch", epoch, before.epoch + 1)?;
+        let place = calls.iter().position(|call| matches!(call, Call::Begin { .. }));
+        let weights = place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place]));
+        calls.drain(..place.map_or(0, |place| place + 1));
+        let note = weights.is_none().then_some(Note::WeightsUnseen { epoch });
+        self.begun = Some(Begun { terms, epoch: Weights { weights, pages: Vec::new() } });
+        Ok(note)
+    }
+
+    fn enter(&mut self, head: U256, newest: B256) -> Result<Option<Note>, FollowError> {
+        let (before, after) = (self.head(), Head::decode(head));
+        let begun = self.begun.take().ok_or(FollowError::NotBegun(after.epoch))?;
+        let expected = Head::decode(begun.terms).entered(&before);
+        follows("epoch", after.epoch, expected.epoch)?;
+        follows("result", after.nonce, before.nonce)?;
+        if before.table != after.table {
+            self.bases.clear();
+            self.tables.retain(|table, _| *table >= after.table);
+        }
+        (self.head, self.epoch) = (head, begun.epoch);
+        self.replaced(newest);
+        Ok(None)
+    }
+
+    fn settled(
+        &mut self,
+        head: U256,
+        newest: B256,
+        results: &[B256],
+        calls: &mut Vec<Call>,
+    ) -> Result<Option<Note>, FollowError> {
+        let (before, after) = (self.head(), Head::decode(head));
+        follows("result", after.nonce, before.nonce + results.len() as u64)?;
+        let key_group = self.key_group.ok_or(FollowError::KeyLength(0))?;
+        let quorum = take(calls, |call| match call {
+            Call::Settle { head, results: settled, quorum } if *head == self.head && settled == results => {
+                Quorum::decode(key_group, quorum).ok()
+            }
+            _ => None,
+        });
+        let stored = quorum.map(|quorum| self.stored(&quorum));
+        self.head = head;
+        let note = match stored {
+            // What the log says of ski rental and of the newest base is what the call does.
+            Some((paid, stored)) if paid == after.paid && (newest == self.newest || is_newest(stored.as_ref())) => {
+                if let Some(base) = stored {
+                    self.forget(base.slot);
+                    self.bases.push(base);
+                    self.bases.sort_by_key(|base| base.slot);
+                }
+                self.newest = newest;
+                None
+            }
+            _ => {
+                self.replaced(newest);
+                Some(Note::SettledUnseen { nonce: before.nonce })
+            }
+        };
+        Ok(note)
+    }
+
+    /// The number of changed members that are paid after a quorum, and the base as which the contract stores it.
+    fn stored(&self, quorum: &Quorum) -> (u32, Option<Stored>) {
+        let head = self.head();
+        let changed = quorum.base.as_ref().map_or(quorum.signers.len(), |base| base.signers.distance(&quorum.signers));
+        let (paid, slot) = match quorum.store {
+            Store::Nowhere => (head.paid, None),
+            Store::Slot(slot) => (head.paid, Some(slot)),
+            Store::Rental => {
+                let paid = head.paid.saturating_add(changed.try_into().unwrap_or(u32::MAX));
+                let rented = paid >= self.deployment.changes_a_store;
+                if rented { (0, self.deployment.pinned_slots.checked_add(1)) } else { (paid, None) }
+            }
+        };
+        // The contract counts the members if the quorum names no weights, and if there are enough of them.
+        let (epoch, weight) = match (&self.epoch.weights, quorum.weights.is_empty() && head.counts(&quorum.signers)) {
+            (_, true) => (0, 0),
+            (Some(weights), false) => {
+                let weight = |index: usize| u128::from(weights.get(index).copied().unwrap_or(0));
+                (head.epoch, quorum.signers.iter().map(weight).sum())
+            }
+            // Nobody can compute the commitment.
+            (None, false) => return (paid, None),
+        };
+        (paid, slot.map(|slot| Stored { slot, epoch, weight, signers: quorum.signers.clone(), key: None }))
+    }
+
+    /// Takes the commitment of the newest base from a log. If it changed, that base is not known.
+    fn replaced(&mut self, newest: B256) {
+        if self.newest != newest {
+            self.forget(NEWEST);
+            self.newest = newest;
+        }
+    }
+
+    fn pinned(&mut self, slot: u16, from: u16) -> Option<Note> {
+        let base = self.bases.iter().find(|base| base.slot == from).cloned();
+        self.forget(slot);
+        let Some(base) = base else { return Some(Note::BaseUnknown { slot }) };
+        self.bases.push(Stored { slot, ..base });
+        self.bases.sort_by_key(|base| base.slot);
+        None
+    }
+
+    /// The network. Adds up the keys of bases that are new since the last call: a decoding and an addition for each member.
+    ///
+    /// A newest base whose commitment is not that of the log is left out, with a note.
+    ///
+    /// # Errors
+    /// [`NoNetwork`].
+    pub fn network(&mut self) -> Result<(Network, Vec<Note>), NoNetwork> {
+        let head = self.head();
+        let key_group = self.key_group.ok_or(NoNetwork::NoKeys)?;
+        if let Some(begun) = &self.begun {
+            let epoch = Head::decode(begun.terms).epoch;
+            return Err(NoNetwork::Waiting { epoch, head: self.head, newest: self.newest });
+        }
+        if head.epoch == 0 {
+            return Err(NoNetwork::NoEpoch);
+        }
+        let bases = self.bases();
+        let table = self.tables.get(&head.table).ok_or(NoNetwork::NoKeys)?;
+        let is_known = |base: &Base| base.slot != NEWEST || base.commitment() == self.newest;
+        let (bases, unknown): (Vec<_>, Vec<_>) = bases.into_iter().partition(is_known);
+        let newest_is_known = self.newest.is_zero() || bases.iter().any(|base| base.slot == NEWEST);
+        let network = Network {
+            key_group,
+            chain_id: self.deployment.chain_id,
+            contract: self.deployment.contract,
+            nonce: head.nonce,
+            table: head.table,
+            epoch: head.epoch,
+            required: head.required,
+            enough: head.enough,
+            paid: head.paid,
+            keys: table.keys.clone(),
+            weights: self.epoch.weights.clone().ok_or(NoNetwork::NoWeights(head.epoch))?,
+            key_pages: table.pages.clone(),
+            weight_pages: self.epoch.pages.clone(),
+            bases,
+            unknown_newest: (!newest_is_known).then_some(self.newest),
+        };
+        network.check()?;
+        for base in &unknown {
+            self.forget(base.slot);
+        }
+        Ok((network, unknown.into_iter().map(|base| Note::BaseUnknown { slot: base.slot }).collect()))
+    }
+}
+
+/// The weights of an epoch with these terms, from calls of which the last is `begin`; none if they do not fit. What was
+/// prepared is in the last calls before it. Earlier ones were discarded, or are another epoch's.
+fn all_weights(terms: U256, renews: bool, calls: &[Call]) -> Option<Vec<u64>> {
+    let Head { members, required, enough, .. } = Head::decode(terms);
+    let (Call::Begin { threshold, weights, required: said, renew }, before) = calls.split_last()? else { return None };
+    let mut parts = vec![&weights[..]];
+    let mut missing = (members as usize).checked_sub(weights.len())?;
+    for call in before.iter().rev() {
+        if let Call::Prepare { weights } = call
+            && missing > 0
+        {
+            missing = missing.checked_sub(weights.len())?;
+            parts.push(weights);
+        }
+    }
+    let all: Vec<u64> = parts.into_iter().rev().flatten().copied().collect();
+    let fits = missing == 0
+        && *said == required
+        && *renew == renews
+        && *threshold != 0
+        && state::enough_by(&all, required, *threshold) == enough;
+    fits.then_some(all)
+}
+
+/// How many weights of an epoch with these terms were prepared before the calldata of `begin`, and are not in it. `prepare`
+/// leaves no log, so its calls have to be looked for. 0 if there is no call of `begin` in the calldata.
+pub fn weights_missing(terms: U256, calldata: &[u8]) -> usize {
+    let (mut found, mut begun) = (0, false);
+    for call in calls(calldata) {
+        match call {
+            Call::Prepare { weights } if !begun => found += weights.len(),
+            Call::Begin { weights, .. } if !begun => (found, begun) = (found + weights.len(), true),
+            _ => {}
+        }
+    }
+    if begun { (Head::decode(terms).members as usize).saturating_sub(found) } else { 0 }
+}
+
+/// How many weights the calls of `prepare` in the calldata have.
+pub fn weights_prepared(calldata: &[u8]) -> usize {
+    let weights = |call: &Call| if let Call::Prepare { weights } = call { weights.len() } else { 0 };
+    calls(calldata).iter().map(weights).sum()
+}
+
+fn is_newest(base: Option<&Stored>) -> bool {
+    base.is_some_and(|base| base.slot == NEWEST)
+}
+
+/// Takes the first call for which the function has an answer out of the calls.
+fn take<T>(calls: &mut Vec<Call>, wanted: impl Fn(&Call) -> Option<T>) -> Option<T> {
+    let (place, found) = calls.iter().enumerate().find_map(|(place, call)| Some((place, wanted(call)?)))?;
+    calls.remove(place);
+    Some(found)
+}
+
+fn follows<T: TryInto<u64>>(what: &'static str, found: T, expected: T) -> Result<(), FollowError> {
+    let number = |number: T| number.try_into().unwrap_or(u64::MAX);
+    let (found, expected) = (number(found), number(expected));
+    if found == expected { Ok(()) } else { Err(FollowError::Gap { what, found, expected }) }
+}

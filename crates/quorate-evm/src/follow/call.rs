@@ -1,0 +1,111 @@
+//! The calls of a settlement in the calldata of a transaction.
+
+use alloy_primitives::{B256, Bytes, U256};
+use alloy_sol_types::SolCall;
+
+use crate::contract::SettlementBn254G2 as Settlement;
+
+/// A call of a settlement that says more than its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Register {
+        key: Bytes,
+        proof: Bytes,
+    },
+    Prepare {
+        weights: Vec<u64>,
+    },
+    Begin {
+        threshold: u64,
+        weights: Vec<u64>,
+        required: u128,
+        renew: bool,
+    },
+    /// `settle` or `settleAll`.
+    Settle {
+        head: U256,
+        results: Vec<B256>,
+        quorum: Bytes,
+    },
+}
+
+/// The calls in the calldata of a transaction, in order.
+///
+/// The transaction may call another contract, such as a timelock or a multi-signature wallet, which passes calldata of its own
+/// on. So a call may begin at any byte. What is found was not necessarily called: the caller compares it with the logs.
+pub(super) fn calls(calldata: &[u8]) -> Vec<Call> {
+    let starts = (0..calldata.len().saturating_sub(3)).filter_map(|at| read(&calldata[at..]));
+    starts.take(MOST).collect()
+}
+
+/// More calls are not read, since each costs as much time as calldata is long.
+const MOST: usize = 256;
+
+fn read(bytes: &[u8]) -> Option<Call> {
+    match <[u8; 4]>::try_from(&bytes[..4]).ok()? {
+        Settlement::registerCall::SELECTOR => {
+            let call = Settlement::registerCall::abi_decode(bytes).ok()?;
+            Some(Call::Register { key: call.key, proof: call.proof })
+        }
+        Settlement::prepareCall::SELECTOR => {
+            let call = Settlement::prepareCall::abi_decode(bytes).ok()?;
+            Some(Call::Prepare { weights: weights(&call.weights)? })
+        }
+        Settlement::beginCall::SELECTOR => {
+            let call = Settlement::beginCall::abi_decode(bytes).ok()?;
+            let Settlement::beginCall { threshold, renew, .. } = call;
+            Some(Call::Begin { threshold, weights: weights(&call.weights)?, required: call.required.to(), renew })
+        }
+        Settlement::settleCall::SELECTOR => {
+            let call = Settlement::settleCall::abi_decode(bytes).ok()?;
+            Some(Call::Settle { head: call.head, results: vec![call.result], quorum: call.quorum })
+        }
+        Settlement::settleAllCall::SELECTOR => {
+            let call = Settlement::settleAllCall::abi_decode(bytes).ok()?;
+            Some(Call::Settle { head: call.head, results: call.results, quorum: call.quorum })
+        }
+        _ => None,
+    }
+}
+
+/// Weights of 8 bytes each; `None` if there is a rest.
+fn weights(bytes: &[u8]) -> Option<Vec<u64>> {
+    let (weights, rest) = bytes.as_chunks::<8>();
+    rest.is_empty().then(|| weights.iter().map(|weight| u64::from_be_bytes(*weight)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(weights: &[u8]) -> Vec<u8> {
+        let required = U256::from(300).to();
+        Settlement::beginCall { threshold: 7, weights: weights.to_vec().into(), required, renew: true }.abi_encode()
+    }
+
+    #[test]
+    fn calls_are_found_inside_of_other_calls() {
+        let (one, two) = (begin(&[0, 0, 0, 0, 0, 0, 1, 2]), begin(&[]));
+        let found = |weights| Call::Begin { threshold: 7, weights, required: 300, renew: true };
+        assert_eq!(calls(&one), [found(vec![258])]);
+        // Calldata of others stands before, between and behind, at any offset.
+        let wrapped = [&[1, 2, 3][..], &one, &[0; 29], &two, &[9; 70]].concat();
+        assert_eq!(calls(&wrapped), [found(vec![258]), found(vec![])]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_call_is_none() {
+        for bytes in [&[][..], &[1], &Settlement::beginCall::SELECTOR, &begin(&[0; 8])[..100]] {
+            assert_eq!(calls(bytes), []);
+        }
+        // Weights of 8 bytes leave no rest.
+        assert_eq!(calls(&begin(&[0; 9])), []);
+    }
+
+    #[test]
+    fn calldata_of_selectors_costs_no_more_than_so_many_calls() {
+        let many = begin(&[]).repeat(MOST + 5);
+        assert_eq!(calls(&many).len(), MOST);
+        assert_eq!(calls(&Settlement::settleAllCall::SELECTOR.repeat(30_000)), []);
+    }
+}

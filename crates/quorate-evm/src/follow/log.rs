@@ -1,0 +1,177 @@
+//! The logs of a settlement that say something about its network.
+
+use alloy_primitives::{B256, Bytes, Log, U256};
+use alloy_sol_types::SolEvent;
+
+use crate::contract::SettlementBn254G2 as Settlement;
+
+/// A log of a settlement. All settlements emit the same logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A key was given an index in a table.
+    KeyAdded {
+        /// The table.
+        table: u16,
+        /// The index.
+        index: usize,
+        /// The key, as the contract keeps it.
+        key: Bytes,
+    },
+    /// Keys were copied to a page.
+    KeysPaged {
+        /// The page's nonce.
+        nonce: u32,
+        /// The table whose indices they have.
+        table: u16,
+        /// The index of the page's first key.
+        first: usize,
+        /// The number of its keys.
+        keys: usize,
+    },
+    /// Keys were carried to the next table.
+    KeysCarried {
+        /// The next table.
+        table: u16,
+        /// The first key's index in it.
+        first: usize,
+        /// Their indices in the running table.
+        indices: Vec<usize>,
+    },
+    /// Weights of an epoch were published in a page.
+    WeightsPaged {
+        /// The page's nonce.
+        nonce: u32,
+        /// The epoch.
+        epoch: u32,
+        /// The index of the page's first weight.
+        first: usize,
+    },
+    /// An epoch was begun.
+    EpochBegun {
+        /// Its terms: a head, with zeros for nonce and paid.
+        terms: U256,
+    },
+    /// An epoch was entered.
+    EpochEntered {
+        /// The head after the call.
+        head: U256,
+        /// The commitment of the newest base after the call.
+        newest: B256,
+    },
+    /// Results were settled.
+    Settled {
+        /// The head after the call.
+        head: U256,
+        /// The commitment of the newest base after the call.
+        newest: B256,
+        /// The results.
+        results: Vec<B256>,
+    },
+    /// A base was copied to a pinned slot.
+    BasePinned {
+        /// The pinned slot.
+        slot: u16,
+        /// The slot that was copied.
+        from: u16,
+    },
+}
+
+/// A log has the topic of a settlement's log, but not its form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the log {name} is not one of a settlement: {why}; is this the address of one?")]
+pub struct BadLog {
+    /// The name of the log.
+    pub name: &'static str,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl Event {
+    /// The topics of all logs that [`decode`](Self::decode) reads.
+    pub const TOPICS: [B256; 9] = [
+        Settlement::KeyAdded::SIGNATURE_HASH,
+        Settlement::KeysPaged::SIGNATURE_HASH,
+        Settlement::KeysCarried::SIGNATURE_HASH,
+        Settlement::WeightsPaged::SIGNATURE_HASH,
+        Settlement::EpochBegun::SIGNATURE_HASH,
+        Settlement::EpochEntered::SIGNATURE_HASH,
+        Settlement::Settled::SIGNATURE_HASH,
+        Settlement::SettledAll::SIGNATURE_HASH,
+        Settlement::BasePinned::SIGNATURE_HASH,
+    ];
+
+    /// Reads a log. `None` for a log that says nothing about the network.
+    ///
+    /// # Errors
+    /// [`BadLog`].
+    pub fn decode(log: &Log) -> Result<Option<Self>, BadLog> {
+        let Some(topic) = log.topics().first() else { return Ok(None) };
+        Ok(Some(match *topic {
+            Settlement::KeyAdded::SIGNATURE_HASH => {
+                let log = read::<Settlement::KeyAdded>(log)?;
+                Self::KeyAdded { table: number(log.table)?, index: number(log.index)?, key: log.key }
+            }
+            Settlement::KeysPaged::SIGNATURE_HASH => {
+                let log = read::<Settlement::KeysPaged>(log)?;
+                let (nonce, table) = (number(log.nonce)?, number(log.table)?);
+                Self::KeysPaged { nonce, table, first: number(log.first)?, keys: number(log.keys)? }
+            }
+            Settlement::KeysCarried::SIGNATURE_HASH => {
+                let log = read::<Settlement::KeysCarried>(log)?;
+                let index = |bytes: &[u8]| bytes.iter().fold(0, |index, byte| index << 8 | usize::from(*byte));
+                // The contract ignores a rest of fewer than 4 bytes.
+                let indices = log.indices.chunks_exact(4).map(index).collect();
+                Self::KeysCarried { table: number(log.table)?, first: number(log.first)?, indices }
+            }
+            Settlement::WeightsPaged::SIGNATURE_HASH => {
+                let log = read::<Settlement::WeightsPaged>(log)?;
+                Self::WeightsPaged { nonce: number(log.nonce)?, epoch: number(log.epoch)?, first: number(log.first)? }
+            }
+            Settlement::EpochBegun::SIGNATURE_HASH => {
+                Self::EpochBegun { terms: read::<Settlement::EpochBegun>(log)?.terms }
+            }
+            Settlement::EpochEntered::SIGNATURE_HASH => {
+                let log = read::<Settlement::EpochEntered>(log)?;
+                Self::EpochEntered { head: log.head, newest: log.newest }
+            }
+            Settlement::Settled::SIGNATURE_HASH => {
+                let log = read::<Settlement::Settled>(log)?;
+                Self::Settled { head: log.head, newest: log.newest, results: vec![log.result] }
+            }
+            Settlement::SettledAll::SIGNATURE_HASH => {
+                let log = read::<Settlement::SettledAll>(log)?;
+                Self::Settled { head: log.head, newest: log.newest, results: log.results }
+            }
+            Settlement::BasePinned::SIGNATURE_HASH => {
+                let log = read::<Settlement::BasePinned>(log)?;
+                Self::BasePinned { slot: number(log.slot)?, from: number(log.from)? }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Whether the log alone does not say all, so that [`Follower::apply`](super::Follower::apply) reads the rest from the
+    /// calldata of its transaction.
+    pub fn needs_calldata(&self) -> bool {
+        match self {
+            Self::Settled { .. } | Self::EpochBegun { .. } => true,
+            // The key in G2 that belongs to a key in G1 is in no log.
+            Self::KeyAdded { key, .. } => key.len() == crate::KeyGroup::Bn254G1.key_bytes(),
+            Self::KeysPaged { .. }
+            | Self::KeysCarried { .. }
+            | Self::WeightsPaged { .. }
+            | Self::EpochEntered { .. }
+            | Self::BasePinned { .. } => false,
+        }
+    }
+}
+
+fn read<E: SolEvent>(log: &Log) -> Result<E, BadLog> {
+    let name = E::SIGNATURE.split('(').next().unwrap_or(E::SIGNATURE);
+    E::decode_log_data(&log.data).map_err(|error| BadLog { name, why: error.to_string() })
+}
+
+fn number<T: TryFrom<U256>>(word: U256) -> Result<T, BadLog> {
+    T::try_from(word).map_err(|_| BadLog { name: "of numbers", why: format!("{word} is too large") })
+}

@@ -1,0 +1,344 @@
+//! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `apps/quorate-chain`.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
+
+mod rig;
+
+use quorate_evm::{
+    Head, KeyGroup, MemberSet, Network, NetworkError, Order,
+    alloy_primitives::{Address, B256, Bytes, U256},
+    alloy_sol_types::SolCall as _,
+    base::{KeyPage, PART, WeightPage},
+    contract::SettlementBn254G2 as Settlement,
+    follow::{Deployment, Event, FollowError, Follower, NoNetwork, Note, weights_missing, weights_prepared},
+    gas::Measured,
+    quorum::Store,
+    state,
+};
+use rig::Operators;
+
+const DEPLOYMENT: Deployment =
+    Deployment { chain_id: 1, contract: Address::repeat_byte(0xaa), pinned_slots: 1, changes_a_store: 5 };
+
+fn pack(weights: &[u64]) -> Bytes {
+    weights.iter().flat_map(|weight| weight.to_be_bytes()).collect()
+}
+
+fn begin(threshold: u64, weights: &[u64], required: u128, renew: bool) -> Vec<u8> {
+    let required = U256::from(required).to();
+    Settlement::beginCall { threshold, weights: pack(weights), required, renew }.abi_encode()
+}
+
+fn prepare(weights: &[u64]) -> Vec<u8> {
+    Settlement::prepareCall { threshold: 1, weights: pack(weights) }.abi_encode()
+}
+
+fn word(head: Head) -> U256 {
+    head.encode().unwrap()
+}
+
+/// A follower, the network that it has to find, and the operators.
+struct World {
+    follower: Follower,
+    network: Network,
+    operators: Operators,
+}
+
+impl World {
+    /// Four members of the weights 1, 2, 3 and 4, of which 6 are required, in epoch 1.
+    fn new() -> Self {
+        let operators = Operators::new(KeyGroup::Bn254G2, 4);
+        let mut follower = Follower::new(DEPLOYMENT);
+        let keys: Vec<_> = operators.members();
+        for (index, key) in keys.iter().enumerate() {
+            apply(&mut follower, Event::KeyAdded { table: 0, index, key: key.clone() }, &[]);
+        }
+        let network = Network {
+            key_group: KeyGroup::Bn254G2,
+            chain_id: 1,
+            contract: DEPLOYMENT.contract,
+            nonce: 0,
+            table: 0,
+            epoch: 1,
+            required: 6,
+            enough: 3,
+            paid: 0,
+            keys,
+            weights: vec![1, 2, 3, 4],
+            key_pages: Vec::new(),
+            weight_pages: Vec::new(),
+            bases: Vec::new(),
+            unknown_newest: None,
+        };
+        let terms = word(network.head());
+        assert_eq!(apply(&mut follower, Event::EpochBegun { terms }, &begin(3, &[1, 2, 3, 4], 6, false)), []);
+        let waiting = NoNetwork::Waiting { epoch: 1, head: U256::ZERO, newest: B256::ZERO };
+        assert_eq!(follower.network().unwrap_err(), waiting);
+        assert_eq!(follower.state(), state::entering(state::state(U256::ZERO, B256::ZERO), terms));
+        assert_eq!(follower.last_epoch(), (1, true));
+        apply(&mut follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+        Self { follower, network, operators }
+    }
+
+    /// Plans a result, and says the log and the calldata with which it settles.
+    fn settle(&mut self, signers: &[usize], store: Store) -> (Event, Vec<u8>) {
+        let signers: MemberSet = signers.iter().copied().collect();
+        let results = [B256::repeat_byte(self.network.nonce as u8 + 1)];
+        let plan = self.network.plan(&Measured::default(), &signers, Order::of(&results).stored(store)).unwrap();
+        let call = plan.call(&self.operators.sign(&signers, &plan.digests)).unwrap();
+        let changed = plan.way.changed.len() as u32;
+        match store {
+            Store::Rental if self.network.paid + changed >= 5 => self.network.settled_and_rented(&plan, 2),
+            _ => self.network.settled(&plan),
+        }
+        let (head, newest) = (word(self.network.head()), self.network.newest());
+        (Event::Settled { head, newest, results: results.to_vec() }, call.to_vec())
+    }
+
+    fn check(&mut self) {
+        assert_eq!(self.follower.network().unwrap(), (self.network.clone(), vec![]));
+        assert_eq!(self.follower.state(), self.network.state().unwrap());
+        // What is kept goes on as what kept it.
+        let kept = serde_json::to_vec(&self.follower).unwrap();
+        self.follower = serde_json::from_slice(&kept).unwrap();
+        assert_eq!(serde_json::to_vec(&self.follower).unwrap(), kept);
+    }
+}
+
+fn apply(follower: &mut Follower, event: Event, calldata: &[u8]) -> Vec<Note> {
+    follower.apply(&[event], calldata).unwrap()
+}
+
+#[test]
+fn every_way_to_store() {
+    let mut world = World::new();
+    world.check();
+    // Three members are enough to be counted; two are weighed.
+    for (signers, store) in [
+        (&[0, 1, 2, 3][..], Store::Slot(0)),
+        (&[1, 2, 3], Store::Slot(4)),
+        (&[2, 3], Store::Slot(7)),
+        (&[2, 3], Store::Slot(0)),
+        (&[0, 2, 3], Store::Nowhere),
+        (&[0, 1, 2], Store::Rental),
+        (&[1, 2, 3], Store::Rental),
+        (&[0, 1, 2, 3], Store::Rental),
+        (&[0, 1, 3], Store::Rental),
+        (&[0, 3, 1], Store::Rental),
+        (&[0, 2, 1], Store::Rental),
+        (&[1, 2, 3], Store::Rental),
+    ] {
+        let (event, call) = world.settle(signers, store);
+        assert_eq!(apply(&mut world.follower, event, &call), []);
+        world.check();
+    }
+    assert_eq!(world.network.bases.iter().map(|base| base.slot).collect::<Vec<_>>(), [0, 2, 4, 7]);
+    assert_eq!(world.network.bases.iter().find(|base| base.slot == 7).unwrap().weight, 7);
+    // A base is pinned; another that is not known takes the slot's place.
+    apply(&mut world.follower, Event::BasePinned { slot: 1, from: 7 }, &[]);
+    let mut pinned = world.network.bases[3].clone();
+    pinned.slot = 1;
+    world.network.bases.insert(1, pinned);
+    world.check();
+    let notes = apply(&mut world.follower, Event::BasePinned { slot: 1, from: 9 }, &[]);
+    assert_eq!(notes, [Note::BaseUnknown { slot: 1 }]);
+    world.network.bases.remove(1);
+    world.check();
+    let commitments = world.follower.commitments();
+    let expected: Vec<_> =
+        world.network.bases[1..].iter().map(|base| (base.slot, U256::from(base.slot), base.commitment())).collect();
+    assert_eq!(commitments, expected);
+}
+
+#[test]
+fn calls_of_one_transaction_are_told_apart() {
+    let mut world = World::new();
+    let calls = [world.settle(&[0, 1, 2], Store::Slot(0)), world.settle(&[1, 2, 3], Store::Slot(3))];
+    let (events, calls): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
+    assert_eq!(world.follower.apply(&events, &[&[7; 13][..], &calls[0], &calls[1]].concat()).unwrap(), []);
+    world.check();
+}
+
+#[test]
+fn what_was_not_seen_is_left_out_and_the_state_is_right() {
+    let mut world = World::new();
+    let (event, call) = world.settle(&[0, 1, 2], Store::Slot(0));
+    apply(&mut world.follower, event, &call);
+    let (event, _) = world.settle(&[1, 2, 3], Store::Slot(0));
+    assert_eq!(apply(&mut world.follower, event, &[]), [Note::SettledUnseen { nonce: 1 }]);
+    let (network, notes) = world.follower.network().unwrap();
+    assert_eq!(notes, []);
+    assert_eq!((network.bases.len(), network.unknown_newest), (0, Some(world.network.newest())));
+    assert_eq!(network.state(), world.network.state());
+    assert_eq!(world.follower.state(), world.network.state().unwrap());
+    // It plans from the empty quorum, and is known again once another newest base is stored.
+    let signers: MemberSet = [0, 1, 2].into_iter().collect();
+    let plan = network.plan(&Measured::default(), &signers, Order::of(&[B256::ZERO])).unwrap();
+    assert_eq!((plan.base_slot(), plan.newest), (None, world.network.newest()));
+    let twice = Network { unknown_newest: Some(B256::ZERO), ..world.network.clone() };
+    assert_eq!(twice.check(), Err(NetworkError::NewestTwice { place: 0 }));
+}
+
+/// Whoever calls through another contract can put any bytes beside the true call.
+#[test]
+fn false_calls_in_the_calldata() {
+    let mut world = World::new();
+    let (Event::Settled { head, newest, results }, _) = world.settle(&[0, 1, 2], Store::Slot(0)) else { panic!() };
+    // The same head and result with other signers, one of whom has no key.
+    for signers in [vec![0, 1, 3], vec![0, 1, 2, 4]] {
+        let mut other = World::new();
+        other.operators.push(40);
+        other.network.keys = other.operators.members();
+        let (_, call) = other.settle(&signers, Store::Slot(0));
+        let mut follower = world.follower.clone();
+        apply(&mut follower, Event::Settled { head, newest, results: results.clone() }, &call);
+        let (network, _) = follower.network().unwrap();
+        assert_eq!((network.bases.len(), network.unknown_newest), (0, Some(newest)), "{signers:?}");
+        assert_eq!(follower.state(), world.network.state().unwrap());
+    }
+    // Weights that do not lead to the terms.
+    let terms = word(Head { epoch: 2, members: 4, enough: 3, required: 6, ..Head::default() });
+    for call in [
+        begin(3, &[1, 2, 3], 6, false),
+        begin(3, &[1, 2, 3, 4], 7, false),
+        begin(3, &[1, 2, 3, 4], 6, true),
+        begin(0, &[1, 2, 3, 4], 6, false),
+        begin(3, &[1, 1, 3, 4], 6, false),
+        begin(3, &[1, 2, 3, 4, 5], 6, false),
+        prepare(&[1, 2, 3, 4]),
+    ] {
+        let mut follower = world.follower.clone();
+        assert_eq!(apply(&mut follower, Event::EpochBegun { terms }, &call), [Note::WeightsUnseen { epoch: 2 }]);
+        let head = word(Head { nonce: 0, ..Head::decode(terms) });
+        apply(&mut follower, Event::EpochEntered { head, newest: B256::ZERO }, &[]);
+        assert_eq!(follower.network().unwrap_err(), NoNetwork::NoWeights(2));
+    }
+    let (_, call) = world.settle(&[1, 2, 3], Store::Slot(4));
+    assert_eq!((weights_missing(terms, &call), weights_prepared(&call)), (0, 0));
+}
+
+#[test]
+fn prepared_weights_stand_before_those_of_begin() {
+    let mut world = World::new();
+    let parts = [vec![5u64; PART], vec![7; PART], vec![9, 2]];
+    let all = parts.concat();
+    let (required, epoch, members) = (1_000, 2, all.len() as u32);
+    let enough = state::enough_by(&all, required, 5);
+    let terms = word(Head { epoch, members, enough, required, ..Head::default() });
+    let begun = begin(5, &parts[2], required, false);
+    assert_eq!(weights_missing(terms, &begun), 2 * PART);
+    let calls = [prepare(&[3; PART]), prepare(&parts[0]), prepare(&parts[1]), begun.clone()];
+    assert_eq!(weights_prepared(&calls[..3].concat()), 3 * PART);
+    assert_eq!(weights_missing(terms, &calls[1..].concat()), 0);
+    for calldata in [calls[2..].concat(), [&calls[2][..], &calls[0], &begun].concat(), begun] {
+        let mut follower = world.follower.clone();
+        assert_eq!(apply(&mut follower, Event::EpochBegun { terms }, &calldata), [Note::WeightsUnseen { epoch }]);
+    }
+    // What was discarded stands first.
+    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &calls.concat()), []);
+    apply(&mut world.follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    let packed: Vec<_> = parts.iter().map(|part| pack(part)).collect();
+    assert_eq!(world.follower.packed_weights(), packed);
+    let error = NetworkError::WeightsBehindKeys { weights: all.len(), keys: 4 };
+    assert_eq!(world.follower.network().unwrap_err(), NoNetwork::Network(error));
+    assert_eq!(world.follower.forget_weights(), Note::WeightsUnseen { epoch });
+    assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
+}
+
+#[test]
+fn the_table_is_renewed() {
+    let mut world = World::new();
+    for (signers, slot) in [(&[0, 1, 2], 0), (&[1, 2, 3], 4)] {
+        let (event, call) = world.settle(signers, Store::Slot(slot));
+        apply(&mut world.follower, event, &call);
+    }
+    apply(&mut world.follower, Event::KeysPaged { nonce: 1, table: 0, first: 0, keys: 4 }, &[]);
+    // The page's log stands before that of the keys.
+    apply(&mut world.follower, Event::KeysPaged { nonce: 2, table: 1, first: 0, keys: 2 }, &[]);
+    apply(&mut world.follower, Event::KeysCarried { table: 1, first: 0, indices: vec![3, 1] }, &[]);
+    world.network.key_pages = vec![KeyPage { nonce: 1, first: 0, keys: 4 }];
+    world.check();
+    let terms = word(Head { table: 1, epoch: 2, members: 2, enough: 2, required: 10, ..Head::default() });
+    assert_eq!(apply(&mut world.follower, Event::EpochBegun { terms }, &begin(5, &[5, 5], 10, true)), []);
+    // A key that is added now is added to the next table, and weights that are published are those of the next epoch.
+    apply(&mut world.follower, Event::KeyAdded { table: 1, index: 2, key: world.network.keys[0].clone() }, &[]);
+    apply(&mut world.follower, Event::WeightsPaged { nonce: 3, epoch: 2, first: 0 }, &[]);
+    apply(&mut world.follower, Event::WeightsPaged { nonce: 4, epoch: 1, first: 0 }, &[]);
+    let head = word(Head::decode(terms).entered(&world.network.head()));
+    apply(&mut world.follower, Event::EpochEntered { head, newest: B256::ZERO }, &[]);
+    let keys = &world.network.keys;
+    let keys = [3, 1, 0].map(|index: usize| keys[index].clone()).to_vec();
+    world.network = Network {
+        table: 1,
+        epoch: 2,
+        required: 10,
+        enough: 2,
+        keys,
+        weights: vec![5, 5],
+        key_pages: vec![KeyPage { nonce: 2, first: 0, keys: 2 }],
+        weight_pages: vec![WeightPage { nonce: 3, part: 0 }],
+        bases: Vec::new(),
+        ..world.network
+    };
+    world.check();
+    assert_eq!(world.follower.keys(), 3);
+}
+
+/// A gap is found where it is, and not by a file that does not match.
+#[test]
+fn missing_logs_are_refused() {
+    let world = World::new();
+    let refused = |event: Event| world.follower.clone().apply(&[event], &[]).unwrap_err();
+    let gap = |what, found, expected| FollowError::Gap { what, found, expected };
+    let key = world.network.keys[0].clone();
+    assert_eq!(refused(Event::KeyAdded { table: 0, index: 5, key: key.clone() }), gap("key", 5, 4));
+    assert_eq!(refused(Event::KeyAdded { table: 0, index: 3, key: key.clone() }), gap("key", 3, 4));
+    assert_eq!(refused(Event::KeyAdded { table: 0, index: 4, key: key.slice(..64) }), FollowError::KeyLength(64));
+    assert_eq!(refused(Event::KeyAdded { table: 0, index: 4, key: key.slice(..5) }), FollowError::KeyLength(5));
+    let head = |nonce, epoch| word(Head { nonce, epoch, ..world.network.head() });
+    let settled = |nonce, results| Event::Settled { head: head(nonce, 1), newest: B256::ZERO, results };
+    assert_eq!(refused(settled(2, vec![B256::ZERO])), gap("result", 2, 1));
+    assert_eq!(refused(settled(1, vec![B256::ZERO; 2])), gap("result", 1, 2));
+    assert_eq!(refused(Event::EpochBegun { terms: head(0, 3) }), gap("epoch", 3, 2));
+    let entered = Event::EpochEntered { head: head(0, 2), newest: B256::ZERO };
+    assert_eq!(refused(entered), FollowError::NotBegun(2));
+    let carried = Event::KeysCarried { table: 1, first: 0, indices: vec![0, 4] };
+    assert_eq!(refused(carried), FollowError::Carried { index: 4, keys: 4 });
+    let carried = Event::KeysCarried { table: 1, first: 1, indices: vec![0] };
+    assert_eq!(refused(carried), gap("carried key", 1, 0));
+    let mut fresh = Follower::new(DEPLOYMENT);
+    assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoKeys);
+    apply(&mut fresh, Event::KeyAdded { table: 0, index: 0, key }, &[]);
+    assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoEpoch);
+}
+
+#[test]
+fn a_key_in_g1_needs_its_key_in_g2() {
+    let operators = Operators::new(KeyGroup::Bn254G1, 3);
+    let verifier = quorate_evm::digest::Contract { chain_id: 1, address: DEPLOYMENT.contract };
+    let register = |index: usize, twin: usize| {
+        let (key, proof) = operators.registration(index, verifier, Address::ZERO);
+        let (_, other) = operators.registration(twin, verifier, Address::ZERO);
+        let proof = [&proof[..64], &other[64..192], &proof[192..]].concat().into();
+        (
+            Event::KeyAdded { table: 0, index, key: key.clone() },
+            Settlement::registerCall { owner: Address::ZERO, key, proof }.abi_encode(),
+        )
+    };
+    let mut follower = Follower::new(DEPLOYMENT);
+    let (event, call) = register(0, 0);
+    assert!(event.needs_calldata());
+    assert_eq!(apply(&mut follower, event, &call), []);
+    // Another member's key in G2, and none.
+    let (event, call) = register(1, 0);
+    assert_eq!(apply(&mut follower, event, &call), [Note::TwinUnseen { index: 1 }]);
+    let (event, _) = register(2, 2);
+    assert_eq!(apply(&mut follower, event, &[]), [Note::TwinUnseen { index: 2 }]);
+    let terms = word(Head { epoch: 1, members: 3, enough: 1, required: 1, ..Head::default() });
+    apply(&mut follower, Event::EpochBegun { terms }, &begin(1, &[1, 1, 1], 1, false));
+    apply(&mut follower, Event::EpochEntered { head: terms, newest: B256::ZERO }, &[]);
+    let (network, _) = follower.network().unwrap();
+    assert_eq!(network.keys[0], operators.member(0));
+    let plan = |member| network.plan(&Measured::default(), &[member].into_iter().collect(), Order::of(&[B256::ZERO]));
+    assert!(plan(0).is_ok());
+    assert!(plan(1).is_err_and(|error| error.to_string().starts_with("keys[1]")));
+}
