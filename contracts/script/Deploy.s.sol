@@ -7,43 +7,7 @@ import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Verifier} from "../src/Verifier.sol";
 import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
 import {TestToken} from "./TestToken.sol";
-
-/// @notice The cheat codes of forge that a deployment uses. forge answers the calls to `vm`.
-interface Vm {
-    /// @notice The address of the contract that an account creates with a nonce.
-    /// @param deployer The account.
-    /// @param nonce The nonce.
-    /// @return The address.
-    function computeCreateAddress(address deployer, uint256 nonce) external pure returns (address);
-    /// @notice The address in an environment variable.
-    /// @param name The variable.
-    /// @param defaultValue What is returned if it is not set.
-    /// @return The value.
-    function envOr(string calldata name, address defaultValue) external view returns (address);
-    /// @notice The text in an environment variable.
-    /// @param name The variable.
-    /// @param defaultValue What is returned if it is not set.
-    /// @return The value.
-    function envOr(string calldata name, string calldata defaultValue) external view returns (string memory);
-    /// @notice The number in an environment variable.
-    /// @param name The variable.
-    /// @param defaultValue What is returned if it is not set.
-    /// @return The value.
-    function envOr(string calldata name, uint256 defaultValue) external view returns (uint256);
-    /// @notice The nonce of an account's next transaction.
-    /// @param account The account.
-    /// @return The nonce.
-    function getNonce(address account) external view returns (uint64);
-    /// @notice Who sends what the script broadcasts.
-    /// @return mode Whether forge broadcasts.
-    /// @return sender The account that sends.
-    /// @return origin The account that starts the transactions.
-    function readCallers() external view returns (uint256 mode, address sender, address origin);
-    /// @notice From here on forge sends calls and creations as transactions.
-    function startBroadcast() external;
-    /// @notice Ends `startBroadcast`.
-    function stopBroadcast() external;
-}
+import {vm} from "./Vm.sol";
 
 /// @title Deploys a verifier and its network, and a test token if none is named
 /// @notice All settings come from environment variables, in the units of `ITaskNetwork.Parameters`. README.md lists
@@ -51,9 +15,6 @@ interface Vm {
 contract Deploy {
     /// @notice Tells forge that this contract is a script.
     bool public constant IS_SCRIPT = true;
-
-    /// @dev The cheat codes.
-    Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
 
     /// @notice `CURVE` names no curve of the verifiers.
     /// @param curve What it names.
