@@ -43,6 +43,15 @@ impl Prices {
         }
     }
 
+    /// The gas that a transaction may use (EIP-7825). In Glamsterdam the gas of new state does not count towards it
+    /// (EIP-8037), and comes from what a transaction has beyond.
+    fn most_gas(self) -> u64 {
+        match self {
+            Self::Osaka | Self::PrecompilesTwice => 1 << 24,
+            Self::Glamsterdam => (1 << 24) + (1 << 27),
+        }
+    }
+
     fn precompiles(self) -> EthPrecompiles {
         static TWICE: LazyLock<Precompiles> = LazyLock::new(|| {
             let mut precompiles = Precompiles::osaka().clone();
@@ -126,6 +135,7 @@ impl Chain {
         let transaction = TxEnv::builder()
             .caller(SENDER)
             .kind(kind)
+            .gas_limit(self.prices.most_gas())
             .data(data)
             .chain_id(Some(CHAIN_ID))
             .access_list(AccessList(listed.iter().map(item).collect()))

@@ -35,6 +35,8 @@ impl Chain {
             println!("{line}");
             return None;
         }
+        // The first test that starts sets it for all.
+        drop(rustls::crypto::ring::default_provider().install_default());
         let node = Anvil::new()
             .path(path)
             .args(["--hardfork", "osaka", "--host", "127.0.0.1", "--accounts", "60"])
