@@ -44,6 +44,7 @@ abstract contract KeyTable {
 
     /// @dev In a verifier, one more than the last epoch that has weights; 0 if none has. It stands here because it would
     /// cost a slot of its own elsewhere.
+    // slither-disable-next-line unused-state,constable-states
     uint64 internal _weighedTo;
 
     /// @dev Where each key is, by its hash: table << 32 | index + 1, in 64 bits. Above them is where the key was in the
@@ -241,6 +242,8 @@ abstract contract KeyTable {
     /// @return nonce The page's nonce.
     function _newPage(uint8 kind, uint64 number, bytes memory payload) internal returns (uint256 nonce) {
         CodePages.create(kind, number, payload);
+        // Callers make one page, or those of one epoch; each creation costs ten times as much.
+        // slither-disable-next-line costly-loop
         nonce = ++_pages;
     }
 

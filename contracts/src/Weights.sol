@@ -155,6 +155,8 @@ abstract contract Weights is KeyTable, Bitmaps {
                 _checkPart(epoch, part, hash);
                 pages.from += length;
                 pages.page = to + 32;
+                // The part's first index, so the division comes first.
+                // slither-disable-next-line divide-before-multiply
                 pages.first = part * PART;
                 pages.last = pages.first + length / 8;
             }

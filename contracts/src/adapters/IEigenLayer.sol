@@ -38,5 +38,7 @@ interface IAllocationManager {
 
     /// @notice How many blocks a deallocation takes. Stake stays slashable so long.
     /// @return delay The number of blocks.
+    // The name is EigenLayer's.
+    // slither-disable-next-line naming-convention
     function DEALLOCATION_DELAY() external view returns (uint32 delay);
 }

@@ -444,6 +444,8 @@ abstract contract StakeRegistrar {
         if (!_underWay(weighing)) weighing = _start();
         (uint256 first, uint256 table) = (weighing.weighed, weighing.table);
         uint256 end = first + Math.min(count, weighing.keys - first);
+        // A word holds four weights.
+        // slither-disable-next-line weak-prng
         uint256 word = first % 4 == 0 ? 0 : _weights[first / 4];
         for (uint256 i = first; i < end; i++) {
             address operator = _owners[table][i];
@@ -452,6 +454,7 @@ abstract contract StakeRegistrar {
                 weighing.total += uint96(weight);
                 word |= weight << _shift(i);
             }
+            // slither-disable-next-line weak-prng
             if (i % 4 == 3 || i + 1 == end) {
                 _weights[i / 4] = word;
                 word = 0;
@@ -485,6 +488,8 @@ abstract contract StakeRegistrar {
     /// @dev The weights of the first `keys` indices, 8 bytes each.
     function _pack(uint256 keys) private view returns (bytes memory packed) {
         uint256 words = (keys + 3) / 4;
+        // Whole words, so the division comes first.
+        // slither-disable-next-line divide-before-multiply
         packed = new bytes(32 * words);
         for (uint256 i = 0; i < words; i++) {
             uint256 word = _weights[i];
@@ -521,6 +526,7 @@ abstract contract StakeRegistrar {
 
     /// @dev How many bits stand behind the weight of an index in its word.
     function _shift(uint256 index) private pure returns (uint256) {
+        // slither-disable-next-line weak-prng
         return 192 - 64 * (index % 4);
     }
 }

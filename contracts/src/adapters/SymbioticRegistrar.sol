@@ -94,6 +94,8 @@ contract SymbioticRegistrar is StakeRegistrar {
         network = network_;
         subnetwork = bytes32(uint256(uint160(network_)) << 96 | identifier);
         address last = address(0);
+        // The deployer names the vaults, and at most `MOST_VAULTS`.
+        // slither-disable-start calls-loop
         for (uint256 i = 0; i < vaults_.length; i++) {
             IVault vault = vaults_[i].vault;
             require(address(vault) > last && symbiotic.vaults.isEntity(address(vault)), BadParameter("vaults"));
@@ -105,6 +107,7 @@ contract SymbioticRegistrar is StakeRegistrar {
             last = address(vault);
             _vaults.push(vaults_[i]);
         }
+        // slither-disable-end calls-loop
     }
 
     /// @notice The vaults whose stake counts.
