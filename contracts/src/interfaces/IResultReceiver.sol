@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-pragma solidity 0.8.37;
+pragma solidity ^0.8.27;
 
 /// @title A contract that acts on settled results
 /// @notice An implementation must check that its settlement calls.
