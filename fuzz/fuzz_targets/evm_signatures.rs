@@ -16,13 +16,14 @@ const N: usize = 3;
 static NETWORKS: LazyLock<Vec<(Network, Vec<OperatorKey>)>> = LazyLock::new(|| {
     let of = |key_group| {
         let operators: Vec<_> = (1..=N as u8).map(|i| OperatorKey::from_entropy(key_group, &[i; 48])).collect();
-        let Table { key_pages, weight_pages } = Table::new(key_group, N, N);
+        let Table { key_pages, weight_pages, weights } = Table::paged(key_group, vec![1; N], 1);
         let contract: Address = "0x5fbdb2315678afecb367f032d93f642f64180aa3".parse().expect("an address");
         let keys = operators.iter().map(OperatorKey::member).collect();
-        let (weights, bases) = (vec![1; N], Vec::new());
-        let (chain_id, nonce, epoch, required, enough, paid) = (1, 17, 3, 2, 2, 0);
+        let (bases, unknown_newest) = (Vec::new(), None);
+        let (chain_id, nonce, table, epoch, required, enough, paid) = (1, 17, 0, 3, 2, 2, 0);
         let network = Network {
-            key_group, chain_id, contract, nonce, epoch, required, enough, paid, keys, weights, key_pages, weight_pages, bases,
+            key_group, chain_id, contract, nonce, table, epoch, required, enough, paid, keys, weights, key_pages, weight_pages,
+            bases, unknown_newest,
         };
         (network, operators)
     };
