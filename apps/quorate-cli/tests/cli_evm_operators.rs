@@ -1,4 +1,6 @@
-//! Runs `quorate evm key`, `register`, `sign` and `aggregate` on real files.
+//! Runs `quorate evm key`, `register`, `epoch`, `sign` and `aggregate` on real files.
+//!
+//! Long because each command is run with every kind of trouble, and they share one way to make operators and their lines.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
 
 #[allow(dead_code, reason = "claims are for the tests of verify")]

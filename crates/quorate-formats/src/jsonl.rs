@@ -8,7 +8,10 @@
 //! the others are not read. If such a claim has a `reason`, its chain refutes it, and it is invalid.
 //!
 //! Blank lines, `\r\n`, a byte order mark and a last line without `\n` are accepted. Unknown fields are skipped, and
-//! [`JsonLines::take_unknown`] names them. A field that occurs twice is an error. An input whose first character is `[` is read as one JSON array of such objects.
+//! [`JsonLines::take_unknown`] names them. A field that occurs twice is an error. An input whose first character is `[` is
+//! read as one JSON array of such objects.
+//!
+//! Long because nearly half of it are tests of the edges, which set private limits.
 
 use std::borrow::Cow;
 use std::fmt;
