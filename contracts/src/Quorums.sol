@@ -160,10 +160,14 @@ abstract contract Quorums is QuorumBytes, Weights {
         _check(_only(digest), key, rest);
     }
 
-    /// @dev An array with one digest.
+    /// @dev An array with one digest. Assembly, because the compiler takes 130 gas more to make it.
     function _only(bytes32 digest) internal pure returns (bytes32[] memory digests) {
-        digests = new bytes32[](1);
-        digests[0] = digest;
+        assembly ("memory-safe") {
+            digests := mload(0x40)
+            mstore(0x40, add(digests, 0x40))
+            mstore(digests, 1)
+            mstore(add(digests, 0x20), digest)
+        }
     }
 
     /// @notice Reverts unless the slot of the base holds this commitment. Accepts the empty quorum, which has no base.

@@ -438,13 +438,12 @@ library Bls12381 {
             function negate(part) {
                 let high := mload(part)
                 let low := mload(add(part, 0x20))
-                if or(high, low) {
-                    high := sub(sub(BLS12381_P_HIGH, high), gt(low, BLS12381_P_LOW))
-                    low := sub(BLS12381_P_LOW, low)
-                    if or(high, low) {
-                        mstore(part, high)
-                        mstore(add(part, 0x20), low)
-                    }
+                let zero := iszero(or(high, low))
+                high := sub(sub(BLS12381_P_HIGH, high), gt(low, BLS12381_P_LOW))
+                low := sub(BLS12381_P_LOW, low)
+                if iszero(or(zero, iszero(or(high, low)))) {
+                    mstore(part, high)
+                    mstore(add(part, 0x20), low)
                 }
             }
             negate(y)
