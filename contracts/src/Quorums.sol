@@ -87,19 +87,19 @@ abstract contract Quorums is QuorumBytes, Weights {
     /// @param proof The signature, and what else the curve's check needs.
     function _check(bytes32[] memory digests, uint256 key, bytes calldata proof) internal view virtual;
 
-    /// @notice Reverts unless the quorum signed every digest. Computes the quorum's key first if its members are not
-    /// the base's.
-    /// @dev NOT checked: the base (`_checkBase`), and the quorum's weight.
-    function _prove(Parts memory parts, bytes32[] memory digests) internal view {
+    /// @notice Computes the quorum's key if its members are not the base's. Reverts if the quorum passes keys that are not
+    /// needed.
+    /// @dev NOT checked: the base (`_checkBase`), the quorum's weight, and its signature, which is then the rest of its
+    /// proof (`_check`).
+    function _complete(Parts memory parts) internal view {
         if (_changes(parts)) _sum(parts);
         unchecked {
             _noKeysLeft(parts.weights - parts.keys);
         }
-        _check(digests, _keyOf(parts.result), _proofOf(parts));
     }
 
-    /// @notice Stores a quorum that was proved in a slot of the ring.
-    /// @param parts The quorum, after `_prove`.
+    /// @notice Stores a quorum in a slot of the ring.
+    /// @param parts The quorum, after `_complete`.
     /// @param slot The slot; reverts if it is pinned.
     /// @param epoch The epoch in which the quorum was weighed; 0 if it was not.
     /// @param weight The quorum's weight in that epoch; 0 if it was not weighed.
@@ -236,8 +236,8 @@ abstract contract Quorums is QuorumBytes, Weights {
         }
     }
 
-    /// @notice The commitment of a quorum that was proved.
-    /// @param parts The quorum, after `_prove`.
+    /// @notice The commitment of a quorum.
+    /// @param parts The quorum, after `_complete`.
     /// @param epoch The epoch in which the quorum was weighed; 0 if it was not.
     /// @param weight The quorum's weight in that epoch; 0 if it was not weighed.
     /// @return commitment The commitment.

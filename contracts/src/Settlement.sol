@@ -5,6 +5,7 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Head, Heads} from "./Head.sol";
 import {ISettlement} from "./interfaces/ISettlement.sol";
 import {KeyTable} from "./KeyTable.sol";
+import {Orders} from "./Orders.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title Settles, in order, results that a quorum signed
@@ -111,10 +112,9 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param enough How many prove the weight.
     error TooFewMembers(uint256 members, uint256 enough);
 
-    /// @dev Type of the digest that a quorum signs.
-    bytes32 private constant RESULTS = keccak256(
-        "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)"
-    );
+    /// @dev Type of what a quorum orders: everything that it signs but the chain and the contract.
+    bytes32 private constant ORDER =
+        keccak256("Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)");
 
     /// @dev Stands first in what is hashed between `begin` and `enter`. Three words are hashed then and two otherwise,
     /// so neither hash passes for the other.
@@ -249,25 +249,38 @@ abstract contract Settlement is Quorums, ISettlement {
 
     /// @inheritdoc ISettlement
     function resultsDigest(uint256 epoch, uint256 nonce, uint256 deadline, uint256 store, bytes32[] calldata results)
-        public
+        external
         view
-        returns (bytes32 digest)
+        returns (bytes32)
     {
-        bytes32 kind = RESULTS;
-        // Assembly, because every settlement runs this, and it saves 300 gas. The free memory is not kept.
+        return Orders.digest(address(this), _order(epoch, nonce, deadline, store, results));
+    }
+
+    /// @notice The hash of what a quorum orders.
+    /// @dev Assembly, because every settlement runs this, and it saves 300 gas. The free memory is not kept.
+    /// @param epoch The epoch in which the results are settled.
+    /// @param nonce The number of the first result.
+    /// @param deadline The last second in which the signature counts.
+    /// @param store The slot in which the quorum is stored.
+    /// @param results The results, in order.
+    /// @return order The hash.
+    function _order(uint256 epoch, uint256 nonce, uint256 deadline, uint256 store, bytes32[] calldata results)
+        internal
+        pure
+        returns (bytes32 order)
+    {
+        bytes32 kind = ORDER;
         assembly ("memory-safe") {
             let to := mload(0x40)
             let length := shl(5, results.length)
             calldatacopy(to, results.offset, length)
-            mstore(add(to, 0xe0), keccak256(to, length))
+            mstore(add(to, 0xa0), keccak256(to, length))
             mstore(to, kind)
-            mstore(add(to, 0x20), chainid())
-            mstore(add(to, 0x40), address())
-            mstore(add(to, 0x60), epoch)
-            mstore(add(to, 0x80), nonce)
-            mstore(add(to, 0xa0), deadline)
-            mstore(add(to, 0xc0), store)
-            digest := keccak256(to, 0x100)
+            mstore(add(to, 0x20), epoch)
+            mstore(add(to, 0x40), nonce)
+            mstore(add(to, 0x60), deadline)
+            mstore(add(to, 0x80), store)
+            order := keccak256(to, 0xc0)
         }
     }
 
@@ -287,7 +300,9 @@ abstract contract Settlement is Quorums, ISettlement {
             results.length := 1
         }
         uint256 nonce = head.nonce();
-        (head, newest) = _settle(head, newest, deadline, results, parts);
+        bytes32 order;
+        (head, newest, order) = _settle(head, newest, deadline, results, parts);
+        _checkOrder(order, _keyOf(parts.result), _proofOf(parts));
         emit Settled(head, newest, result);
         _settled(nonce, results);
     }
@@ -296,13 +311,33 @@ abstract contract Settlement is Quorums, ISettlement {
     function settleAll(Head head, bytes32 newest, uint64 deadline, bytes32[] calldata results, bytes calldata quorum)
         external
     {
+        (bytes32 order, uint256 key, bytes calldata signature) =
+            _settleAll(head, newest, deadline, results, quorum);
+        _checkOrder(order, key, signature);
+        _settled(head.nonce(), results);
+    }
+
+    /// @notice Settles results but for the signature: the caller has to check it, and then to call `_settled`. Writes the
+    /// state and emits the event.
+    /// @return order The hash of what the quorum orders.
+    /// @return key Where in memory its key lies.
+    /// @return signature The rest of its proof.
+    function _settleAll(
+        Head head,
+        bytes32 newest,
+        uint256 deadline,
+        bytes32[] calldata results,
+        bytes calldata quorum
+    ) internal returns (bytes32 order, uint256 key, bytes calldata signature) {
         require(results.length != 0, NothingToSettle());
         _checkState(_hash(head, newest));
-        uint256 nonce = head.nonce();
-        Parts memory parts = _openFrom(head.table(), newest, quorum);
-        (head, newest) = _settle(head, newest, deadline, results, parts);
+        (Parts memory parts, bytes32 base) = _open(quorum);
+        parts.table = head.table();
+        if (_baseSlot(parts) != NEWEST) _checkBase(parts, base);
+        else if (base != newest) _notThisBase(NEWEST);
+        (head, newest, order) = _settle(head, newest, deadline, results, parts);
         emit SettledAll(head, newest, results);
-        _settled(nonce, results);
+        return (order, _keyOf(parts.result), _proofOf(parts));
     }
 
     /// @notice Is called for each settlement, after the state was written and the event was emitted. So it may call
@@ -311,28 +346,20 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @param results The results.
     function _settled(uint256 nonce, bytes32[] calldata results) internal virtual {}
 
-    /// @dev Opens a quorum that starts from any base, and checks that base.
-    function _openFrom(uint256 table, bytes32 newest, bytes calldata quorum) private view returns (Parts memory parts) {
-        bytes32 base;
-        (parts, base) = _open(quorum);
-        parts.table = table;
-        if (_baseSlot(parts) != NEWEST) _checkBase(parts, base);
-        else if (base != newest) _notThisBase(NEWEST);
-    }
-
-    /// @dev Checks deadline, the quorum's weight and its signature, stores the quorum where it asks to be
-    /// stored, and writes the next state hash. The caller has checked the state hash and the base.
+    /// @dev Checks the deadline and the quorum's weight, computes its key, stores the quorum where it asks to be stored, and
+    /// writes the next state hash. The caller has checked the state hash and the base, and has to check the signature.
     /// @return The head after the settlement.
     /// @return The commitment of the newest base after it.
+    /// @return order The hash of what the quorum orders.
     function _settle(Head head, bytes32 newest, uint256 deadline, bytes32[] calldata results, Parts memory parts)
         private
-        returns (Head, bytes32)
+        returns (Head, bytes32, bytes32 order)
     {
         require(block.timestamp <= deadline, DeadlinePassed(deadline));
-        bytes32 digest = resultsDigest(head.epoch(), head.nonce(), deadline, _storeSlot(parts), results);
-        (uint256 epoch, uint256 weight) = _require(head, parts);
         uint256 slot = _storeSlot(parts);
-        _prove(parts, _only(digest));
+        order = _order(head.epoch(), head.nonce(), deadline, slot, results);
+        (uint256 epoch, uint256 weight) = _require(head, parts);
+        _complete(parts);
         if (slot != NONE) {
             if (slot == RENTAL) (slot, head) = _rent(head, _distance(parts));
             if (slot == NEWEST) newest = _commitment(parts, epoch, weight);
@@ -340,7 +367,12 @@ abstract contract Settlement is Quorums, ISettlement {
         }
         head = head.advance(results.length);
         state = _hash(head, newest);
-        return (head, newest);
+        return (head, newest, order);
+    }
+
+    /// @dev Reverts unless the quorum with this key signed the order.
+    function _checkOrder(bytes32 order, uint256 key, bytes calldata signature) private view {
+        _check(_only(Orders.digest(address(this), order)), key, signature);
     }
 
     /// @dev Reverts unless the quorum reaches the required weight.

@@ -64,7 +64,8 @@ abstract contract Verifier is Quorums, IVerifier {
         _checkBase(parts, base);
         // A bitmap has fewer than 2^24 bits, so all of its members are weighed.
         weight = _weigh(parts, epoch, type(uint24).max);
-        _prove(parts, digests);
+        _complete(parts);
+        _check(digests, _keyOf(parts.result), _proofOf(parts));
         if (_storeSlot(parts) != NONE) _store(parts, _storeSlot(parts), epoch, weight);
         return (_signersOf(parts), weight);
     }

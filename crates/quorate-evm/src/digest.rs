@@ -34,11 +34,12 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// `Settlement.resultsDigest`.
+    /// `Settlement.resultsDigest`: the digest of the hash of everything but chain and contract.
     pub fn digest(&self) -> [u8; 32] {
         let Contract { chain_id, address } = self.settlement;
         let results = keccak256(self.results.concat());
-        hash(RESULTS_TYPE, (chain_id, address, self.epoch, self.nonce, self.deadline, U256::from(self.store), results))
+        let order = hash(ORDER_TYPE, (self.epoch, self.nonce, self.deadline, U256::from(self.store), results));
+        hash(SETTLE_TYPE, (chain_id, address, B256::from(order)))
     }
 }
 
@@ -105,7 +106,8 @@ impl KeyPossession<'_> {
     }
 }
 
-const RESULTS_TYPE: &str = "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
+const ORDER_TYPE: &str = "Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
+const SETTLE_TYPE: &str = "Settle(uint256 chainId,address settlement,bytes32 order)";
 const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)";
 const POSSESSION_TYPE: &str = "Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)";
 
