@@ -5,9 +5,14 @@ import {Bls12381, G1Point} from "./Bls12381.sol";
 import {BLS12381_P_HIGH, BLS12381_P_LOW} from "./Fields.sol";
 
 /// @title Hashes messages to G1 of BLS12-381
-/// @notice RFC 9380, suite BLS12381G1_XMD:SHA-256_SSWU_RO_. expand_message_xmd gives two field elements, the precompile
-/// of EIP-2537 maps each to a point, and the hash is the sum of both points. Takes any message, and any domain
-/// separation tag (DST) that is not empty.
+/// @notice RFC 9380, in two suites. Both take any message, and any domain separation tag (DST) that is not empty.
+///
+/// `hashToG1` is hash_to_curve of BLS12381G1_XMD:SHA-256_SSWU_RO_: expand_message_xmd gives two field elements, the
+/// precompile of EIP-2537 maps each to a point, and the hash is the sum of both points.
+///
+/// `encodeToG1` is encode_to_curve of BLS12381G1_XMD:SHA-256_SSWU_NU_: one field element and one point, for half of the
+/// gas. Its points are NOT uniformly distributed. That is enough for BLS signatures (docs/nonuniform.md has the proof),
+/// and not for every protocol that hashes to a curve.
 ///
 /// The point is in the subgroup of order r. NOT checked: that it is not infinity. No message is known whose hash is
 /// infinity.
@@ -29,13 +34,7 @@ library HashToBls12381 {
     /// @param dst The tag.
     /// @return point The point.
     function hashToG1(bytes32 digest, bytes memory dst) internal view returns (G1Point memory point) {
-        dst = _shortDst(dst);
-        uint256 start;
-        assembly ("memory-safe") {
-            start := mload(0x40)
-            mstore(add(start, 0x40), digest)
-        }
-        _hashToG1(start, 32, dst, point);
+        hashToG1At(digest, dst, _position(point));
     }
 
     /// @notice hash_to_curve of a message of any length.
@@ -44,12 +43,43 @@ library HashToBls12381 {
     /// @return point The point.
     function hashToG1(bytes memory message, bytes memory dst) internal view returns (G1Point memory point) {
         dst = _shortDst(dst);
-        uint256 start;
-        assembly ("memory-safe") {
-            start := mload(0x40)
-            mcopy(add(start, 0x40), add(message, 0x20), mload(message))
-        }
-        _hashToG1(start, message.length, dst, point);
+        _hashToG1(_place(message), message.length, dst, _position(point));
+    }
+
+    /// @notice Does what `hashToG1` does with a message of 32 bytes, and writes the point to memory.
+    /// @param digest The message.
+    /// @param dst The tag.
+    /// @param to Where in memory the point is written, 128 bytes that the caller owns.
+    function hashToG1At(bytes32 digest, bytes memory dst, uint256 to) internal view {
+        dst = _shortDst(dst);
+        _hashToG1(_place(digest), 32, dst, to);
+    }
+
+    /// @notice encode_to_curve of a message of 32 bytes. Costs about NNNN gas with a tag of 43 bytes, of which
+    /// precompiles take 6,200. The points are not uniformly distributed: see above.
+    /// @param digest The message.
+    /// @param dst The tag.
+    /// @return point The point.
+    function encodeToG1(bytes32 digest, bytes memory dst) internal view returns (G1Point memory point) {
+        encodeToG1At(digest, dst, _position(point));
+    }
+
+    /// @notice encode_to_curve of a message of any length. The points are not uniformly distributed: see above.
+    /// @param message The message.
+    /// @param dst The tag.
+    /// @return point The point.
+    function encodeToG1(bytes memory message, bytes memory dst) internal view returns (G1Point memory point) {
+        dst = _shortDst(dst);
+        _encodeToG1(_place(message), message.length, dst, _position(point));
+    }
+
+    /// @notice Does what `encodeToG1` does with a message of 32 bytes, and writes the point to memory.
+    /// @param digest The message.
+    /// @param dst The tag.
+    /// @param to Where in memory the point is written, 128 bytes that the caller owns.
+    function encodeToG1At(bytes32 digest, bytes memory dst, uint256 to) internal view {
+        dst = _shortDst(dst);
+        _encodeToG1(_place(digest), 32, dst, to);
     }
 
     /// @notice Reduces a number of 512 bits modulo p. Costs about 290 gas; MODEXP would cost 500 and its call.
@@ -91,38 +121,19 @@ library HashToBls12381 {
         }
     }
 
-    /// @dev expand_message_xmd to 128 bytes, hash_to_field, map_to_curve twice, and the sum.
-    ///
-    /// One buffer serves all five hashes: Z_pad (64 bytes) ‖ message ‖ 0x0080 ‖ counter ‖ DST ‖ its length. The last
-    /// four hashes begin 32 bytes before the counter, over the message and Z_pad, which are not needed any more.
+    /// @dev hash_to_field to two elements, map_to_curve twice, and the sum.
     /// @param start Where free memory begins. The message lies at start + 0x40.
     /// @param messageLength The message's length.
     /// @param dst The tag, 1 to 255 bytes.
-    /// @param point Where the hash is written.
-    function _hashToG1(uint256 start, uint256 messageLength, bytes memory dst, G1Point memory point) private view {
+    /// @param to Where the hash is written.
+    function _hashToG1(uint256 start, uint256 messageLength, bytes memory dst, uint256 to) private view {
+        (uint256 b0, uint256 block32, uint256 size, bool answered) = _firstBlock(start, messageLength, dst, 128);
         uint256 u0High;
         uint256 u0Low;
         uint256 u1High;
         uint256 u1Low;
-        uint256 to;
-        bool answered;
         assembly ("memory-safe") {
-            let dstLength := mload(dst)
-            mstore(start, 0)
-            mstore(add(start, 0x20), 0)
-            // Two bytes of the wanted length, 128, and the counter 0.
-            let counter := add(start, add(messageLength, 0x42))
-            mstore(sub(counter, 2), shl(232, 0x008000))
-            mcopy(add(counter, 1), add(dst, 0x20), dstLength)
-            let end := add(add(counter, 1), dstLength)
-            mstore8(end, dstLength)
-            end := add(end, 1)
-
-            answered := staticcall(gas(), SHA256, start, sub(end, start), 0x00, 0x20)
-            let b0 := mload(0x00)
-
-            let block32 := sub(counter, 0x20)
-            let size := sub(end, block32)
+            let counter := add(block32, 0x20)
             mstore(block32, b0)
             mstore8(counter, 1)
             answered := and(answered, staticcall(gas(), SHA256, block32, size, 0x00, 0x20))
@@ -141,7 +152,6 @@ library HashToBls12381 {
             u1Low := mload(0x00)
             // If a call to one address has answered with 32 bytes, earlier calls to it that succeeded have, too.
             answered := and(answered, eq(returndatasize(), 0x20))
-            to := point
         }
         if (!answered) revert Sha256Failed();
 
@@ -153,6 +163,99 @@ library HashToBls12381 {
             Bls12381.mapToG1At(u1High, u1Low, start + 0x80);
         }
         Bls12381.addPairG1(start, to);
+    }
+
+    /// @dev hash_to_field to one element, and map_to_curve.
+    /// @param start Where free memory begins. The message lies at start + 0x40.
+    /// @param messageLength The message's length.
+    /// @param dst The tag, 1 to 255 bytes.
+    /// @param to Where the point is written.
+    function _encodeToG1(uint256 start, uint256 messageLength, bytes memory dst, uint256 to) private view {
+        (uint256 b0, uint256 block32, uint256 size, bool answered) = _firstBlock(start, messageLength, dst, 64);
+        uint256 high;
+        uint256 low;
+        assembly ("memory-safe") {
+            let counter := add(block32, 0x20)
+            mstore(block32, b0)
+            mstore8(counter, 1)
+            answered := and(answered, staticcall(gas(), SHA256, block32, size, 0x00, 0x20))
+            high := mload(0x00)
+            mstore(block32, xor(b0, high))
+            mstore8(counter, 2)
+            answered := and(answered, staticcall(gas(), SHA256, block32, size, 0x00, 0x20))
+            low := mload(0x00)
+            // If a call to one address has answered with 32 bytes, earlier calls to it that succeeded have, too.
+            answered := and(answered, eq(returndatasize(), 0x20))
+        }
+        if (!answered) revert Sha256Failed();
+
+        (high, low) = reduce(high, low);
+        Bls12381.mapToG1At(high, low, to);
+    }
+
+    /// @dev The hash b_0 of expand_message_xmd (RFC 9380, section 5.3.1).
+    ///
+    /// One buffer serves all hashes of a call: Z_pad (64 bytes) ‖ message ‖ wanted length ‖ counter ‖ DST ‖ its length.
+    /// The hashes after b_0 begin 32 bytes before the counter, over the message and Z_pad, which are not needed any more.
+    /// @param start Where free memory begins. The message lies at start + 0x40.
+    /// @param messageLength The message's length.
+    /// @param dst The tag, 1 to 255 bytes.
+    /// @param wanted How many bytes the expansion has, at most 255.
+    /// @return b0 The hash.
+    /// @return block32 Where the input of the next hash begins. Its counter lies 32 bytes behind.
+    /// @return size The length of that input.
+    /// @return answered Whether the call of SHA-256 succeeded. NOT checked: the length of its answer.
+    function _firstBlock(uint256 start, uint256 messageLength, bytes memory dst, uint256 wanted)
+        private
+        view
+        returns (uint256 b0, uint256 block32, uint256 size, bool answered)
+    {
+        assembly ("memory-safe") {
+            let dstLength := mload(dst)
+            mstore(start, 0)
+            mstore(add(start, 0x20), 0)
+            // Two bytes of the wanted length, and the counter 0.
+            let counter := add(start, add(messageLength, 0x42))
+            mstore(sub(counter, 2), shl(240, wanted))
+            mcopy(add(counter, 1), add(dst, 0x20), dstLength)
+            let end := add(add(counter, 1), dstLength)
+            mstore8(end, dstLength)
+            end := add(end, 1)
+
+            answered := staticcall(gas(), SHA256, start, sub(end, start), 0x00, 0x20)
+            b0 := mload(0x00)
+            block32 := sub(counter, 0x20)
+            size := sub(end, block32)
+        }
+    }
+
+    /// @dev Copies a message behind the end of allocated memory, where `_firstBlock` expects it.
+    /// @param digest The message.
+    /// @return start Where free memory begins.
+    function _place(bytes32 digest) private pure returns (uint256 start) {
+        assembly ("memory-safe") {
+            start := mload(0x40)
+            mstore(add(start, 0x40), digest)
+        }
+    }
+
+    /// @dev The same for a message of any length.
+    /// @param message The message.
+    /// @return start Where free memory begins.
+    function _place(bytes memory message) private pure returns (uint256 start) {
+        assembly ("memory-safe") {
+            start := mload(0x40)
+            mcopy(add(start, 0x40), add(message, 0x20), mload(message))
+        }
+    }
+
+    /// @dev Where a point lies in memory.
+    /// @param point The point.
+    /// @return to Its position.
+    function _position(G1Point memory point) private pure returns (uint256 to) {
+        assembly ("memory-safe") {
+            to := point
+        }
     }
 
     /// @dev The tag itself, or its hash if it is longer than 255 bytes (RFC 9380, section 5.3.3).
