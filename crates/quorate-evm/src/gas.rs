@@ -126,7 +126,7 @@ impl Default for Measured {
             weigh: 95,
             open_base: 930,
             commit: 490,
-            digest: PerKeyGroup { bn254_g2: 780, bn254_g1: 780, bls12381_g2: 15_330, bls12381_g2_nu: 8_000 },
+            digest: PerKeyGroup { bn254_g2: 780, bn254_g1: 780, bls12381_g2: 15_120, bls12381_g2_nu: 7_990 },
             result: 60,
             check: PerKeyGroup {
                 bn254_g2: BN254_PAIRINGS + 2_160,
