@@ -9,6 +9,7 @@
 
 use quorate::{MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, UncheckedSignature};
 use quorate_curve::{Backend, DecodeError, G1, G2, Group, SecretScalar};
+use serde::{Deserialize, Serialize};
 
 use crate::key_group::KeyGroup;
 
@@ -74,7 +75,8 @@ pub fn sum(
 
 /// How a contract hashes a digest, a message of 32 bytes, to G1. The two have different tags, so a signature under one is
 /// false under the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "the contracts have these, and callers match on both")]
 pub enum DigestHash {
     /// `hash_to_curve` of RFC 9380 under [`SUITE`]: two maps, and points that are uniformly distributed.
@@ -92,6 +94,17 @@ impl DigestHash {
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => None,
             KeyGroup::Bls12381G2 => Some(Self::Uniform),
             KeyGroup::Bls12381G2Nu => Some(Self::Nonuniform),
+        }
+    }
+
+    /// The hash of a contract, by the tag in its code. `None` if the code has no tag, as on BN254, or both.
+    pub fn in_code(code: &[u8]) -> Option<Self> {
+        // The compiler cuts the tag of 43 bytes behind the 32nd. The end tells the two apart.
+        let has = |suite: &str| code.windows(suite.len() - 32).any(|window| window == &suite.as_bytes()[32..]);
+        match (has(SUITE.id()), has(NONUNIFORM_SUITE)) {
+            (true, false) => Some(Self::Uniform),
+            (false, true) => Some(Self::Nonuniform),
+            _ => None,
         }
     }
 
