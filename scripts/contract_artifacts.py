@@ -11,9 +11,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "contracts" / "out"
 TO = ROOT / "crates" / "quorate-evm" / "abi"
 CONTRACTS = {
-    "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2"],
+    "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"],
     "TaskNetwork.sol": ["TaskNetwork"],
-    "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2"],
+    "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"],
     "TestToken.sol": ["TestToken"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
 }

@@ -5,7 +5,7 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
 import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Verifier} from "../src/Verifier.sol";
-import {VerifierBls12381G2, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
+import {VerifierBls12381G2, VerifierBls12381G2Nu, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
 import {TestToken} from "./TestToken.sol";
 import {vm} from "./Vm.sol";
 
@@ -55,6 +55,7 @@ contract Deploy {
         if (name == keccak256("bn254-g2")) return new VerifierBn254G2(network, pinned);
         if (name == keccak256("bn254-g1")) return new VerifierBn254G1(network, pinned);
         if (name == keccak256("bls12381-g2")) return new VerifierBls12381G2(network, pinned);
+        if (name == keccak256("bls12381-g2-nu")) return new VerifierBls12381G2Nu(network, pinned);
         revert UnknownCurve(curve);
     }
 

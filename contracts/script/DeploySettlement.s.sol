@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {SettlementBls12381G2, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
+import {SettlementBls12381G2, SettlementBls12381G2Nu, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {vm} from "./Vm.sol";
 
@@ -38,6 +38,7 @@ contract DeploySettlement {
         if (name == keccak256("bn254-g2")) return new SettlementBn254G2(registrar, pinned, changesAStore);
         if (name == keccak256("bn254-g1")) return new SettlementBn254G1(registrar, pinned, changesAStore);
         if (name == keccak256("bls12381-g2")) return new SettlementBls12381G2(registrar, pinned, changesAStore);
+        if (name == keccak256("bls12381-g2-nu")) return new SettlementBls12381G2Nu(registrar, pinned, changesAStore);
         revert UnknownCurve(curve);
     }
 

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Bls12381G2Keys} from "./curves/Bls12381G2Keys.sol";
+import {Bls12381G2NuKeys} from "./curves/Bls12381G2NuKeys.sol";
 import {Bn254G1Keys} from "./curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "./curves/Bn254G2Keys.sol";
 import {Quorums} from "./Quorums.sol";
@@ -34,6 +35,19 @@ contract SettlementBn254G1 is Settlement, Bn254G1Keys {
 /// @title Settlement with keys in G2 of BLS12-381
 /// @notice For about 120 bits of security, on a chain with EIP-2537. Any BLS library can sign for it.
 contract SettlementBls12381G2 is Settlement, Bls12381G2Keys {
+    /// @param registrar The only address that may admit keys, begin epochs and pin bases.
+    /// @param pinned How many slots are pinned.
+    /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.
+    constructor(address registrar, uint256 pinned, uint256 changesAStore)
+        Quorums(pinned)
+        Settlement(registrar, changesAStore)
+    {}
+}
+
+/// @title Settlement with keys in G2 of BLS12-381 and a nonuniform hash
+/// @notice For about 120 bits of security, on a chain with EIP-2537. Costs less than the contract above, but signers need
+/// encode_to_curve of RFC 9380, which BLS libraries have and their ready-made suites do not use.
+contract SettlementBls12381G2Nu is Settlement, Bls12381G2NuKeys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
     /// @param pinned How many slots are pinned.
     /// @param changesAStore How many changes have to be paid before a quorum is stored with `RENTAL`.

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Bls12381G2Keys} from "./curves/Bls12381G2Keys.sol";
+import {Bls12381G2NuKeys} from "./curves/Bls12381G2NuKeys.sol";
 import {Bn254G1Keys} from "./curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "./curves/Bn254G2Keys.sol";
 import {Quorums} from "./Quorums.sol";
@@ -26,6 +27,15 @@ contract VerifierBn254G1 is Verifier, Bn254G1Keys {
 /// @title Verifier with keys in G2 of BLS12-381
 /// @notice For about 120 bits of security, on a chain with EIP-2537. Any BLS library can sign for it.
 contract VerifierBls12381G2 is Verifier, Bls12381G2Keys {
+    /// @param network The network that this verifier serves.
+    /// @param pinned How many slots are pinned.
+    constructor(address network, uint256 pinned) Quorums(pinned) Verifier(network) {}
+}
+
+/// @title Verifier with keys in G2 of BLS12-381 and a nonuniform hash
+/// @notice For about 120 bits of security, on a chain with EIP-2537. Costs less than the contract above, but signers need
+/// encode_to_curve of RFC 9380, which BLS libraries have and their ready-made suites do not use.
+contract VerifierBls12381G2Nu is Verifier, Bls12381G2NuKeys {
     /// @param network The network that this verifier serves.
     /// @param pinned How many slots are pinned.
     constructor(address network, uint256 pinned) Quorums(pinned) Verifier(network) {}

@@ -32,7 +32,7 @@ contract HashToBls12381Test is Test {
             bytes memory expected =
                 bytes.concat(vm.parseJsonBytes(json, key(i, "P.x")), vm.parseJsonBytes(json, key(i, "P.y")));
             assertEq(caller.ofMessage(message, dst), expected, "P");
-            bytes memory uniform = BlsHash.expandMessage(message, dst);
+            bytes memory uniform = BlsHash.expandMessage(message, dst, 128);
             assertEq(reducePacked(BlsPoints.slice(uniform, 0, 64)), vm.parseJsonBytes(json, key(i, "u[0]")), "u[0]");
             assertEq(reducePacked(BlsPoints.slice(uniform, 64, 64)), vm.parseJsonBytes(json, key(i, "u[1]")), "u[1]");
         }
@@ -50,7 +50,7 @@ contract HashToBls12381Test is Test {
             bytes memory message = bytes(vm.parseJsonString(json, string.concat(at_, ".msg")));
             string memory digits = vm.parseJsonString(json, string.concat(at_, ".uniform_bytes"));
             bytes memory expected = vm.parseJsonBytes(string.concat('{"a":"0x', digits, '"}'), ".a");
-            assertEq(BlsHash.expandMessage(message, dst), expected, "uniform bytes");
+            assertEq(BlsHash.expandMessage(message, dst, 128), expected, "uniform bytes");
         }
     }
 
@@ -60,7 +60,7 @@ contract HashToBls12381Test is Test {
         while (dst.length < 256) dst = bytes.concat(dst, "1");
         bytes memory uniform =
             hex"1a30a5e36fbdb87077552b9d18b9f0aee16e80181d5b951d0471d55b66684914aef87dbb3626eaabf5ded8cd0686567e503853e5c84c259ba0efc37f71c839da2129fe81afdaec7fbdc0ccd4c794727a17c0d20ff0ea55e1389d6982d1241cb8d165762dbc39fb0cee4474d2cbbd468a835ae5b2f20e4f959f56ab24cd6fe267";
-        assertEq(BlsHash.expandMessage("abc", dst), uniform, "uniform bytes");
+        assertEq(BlsHash.expandMessage("abc", dst, 128), uniform, "uniform bytes");
         assertEq(caller.ofMessage("abc", dst), BlsHash.hashToG1("abc", dst), "point");
     }
 

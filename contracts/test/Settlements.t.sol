@@ -406,11 +406,11 @@ contract SettlementBls12381G2Test is SettlementsTest {
     bytes private constant G2 =
         hex"024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb813e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b828010606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be";
 
-    function _new() internal override returns (Settlement) {
+    function _new() internal virtual override returns (Settlement) {
         return new SettlementBls12381G2(address(this), 1, 4);
     }
 
-    function _group() internal pure override returns (string memory) {
+    function _group() internal pure virtual override returns (string memory) {
         return "SettlementBls12381G2";
     }
 
@@ -438,11 +438,17 @@ contract SettlementBls12381G2Test is SettlementsTest {
     }
 
     function _proof(bytes32[] memory digests, bytes memory signers) internal view override returns (bytes memory sum) {
-        bytes memory suite = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
         for (uint256 i = 0; i < digests.length; i++) {
-            bytes memory hash = Bls12381.packG1(HashToBls12381.hashToG1(digests[i], suite));
-            bytes memory one = BlsPoints.multiplyG1(hash, _secret(signers));
+            bytes memory one = _proofOf(_hashOf(digests[i]), signers);
             sum = i == 0 ? one : BlsPoints.addG1(sum, one);
         }
+    }
+
+    function _proofOf(bytes memory point, bytes memory signers) internal view returns (bytes memory) {
+        return BlsPoints.multiplyG1(point, _secret(signers));
+    }
+
+    function _hashOf(bytes32 digest) internal view virtual returns (bytes memory) {
+        return Bls12381.packG1(HashToBls12381.hashToG1(digest, "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_"));
     }
 }

@@ -8,13 +8,15 @@ contract SettlementsSizeTest is Test {
     uint256 private constant MOST = 24_576 - 1_024;
 
     function test_deployedSizes() public view {
-        string[7] memory names = [
+        string[9] memory names = [
             "Settlements.sol:SettlementBn254G2",
             "Settlements.sol:SettlementBn254G1",
             "Settlements.sol:SettlementBls12381G2",
+            "Settlements.sol:SettlementBls12381G2Nu",
             "Verifiers.sol:VerifierBn254G2",
             "Verifiers.sol:VerifierBn254G1",
             "Verifiers.sol:VerifierBls12381G2",
+            "Verifiers.sol:VerifierBls12381G2Nu",
             "TaskNetwork.sol:TaskNetwork"
         ];
         for (uint256 i = 0; i < names.length; i++) {

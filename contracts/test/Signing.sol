@@ -161,12 +161,22 @@ abstract contract Bls12381G2Signing is Signing {
     function proofBy(uint256 secret, bytes32[] memory digests) internal view override returns (bytes memory) {
         G1Point memory sum;
         for (uint256 i = 0; i < digests.length; ++i) {
-            Bls12381.addG1(sum, HashToBls12381.hashToG1(digests[i], SUITE));
+            Bls12381.addG1(sum, hashOf(digests[i]));
         }
         return BlsPoints.multiplyG1(Bls12381.packG1(sum), secret);
     }
 
+    function hashOf(bytes32 digest) internal view virtual returns (G1Point memory) {
+        return HashToBls12381.hashToG1(digest, SUITE);
+    }
+
     function hintOf(Members.Base memory, bytes memory, bytes[] storage) internal pure override returns (bytes memory) {
         return "";
+    }
+}
+
+abstract contract Bls12381G2NuSigning is Bls12381G2Signing {
+    function hashOf(bytes32 digest) internal view override returns (G1Point memory) {
+        return HashToBls12381.encodeToG1(digest, "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_NU_POP_");
     }
 }

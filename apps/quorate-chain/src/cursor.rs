@@ -28,7 +28,7 @@ pub(crate) struct Cursor {
 }
 
 /// The form that this program writes and reads.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// `network.json` has its cursor in `network.json.cursor`.
 pub(crate) fn path_of(network: &Path) -> PathBuf {

@@ -193,9 +193,9 @@ impl Node {
         Ok(receipt.is_some_and(|receipt| !receipt.status.is_zero()))
     }
 
-    /// Whether an account has code.
-    pub(crate) async fn has_code(&self, account: Address) -> Result<bool, NodeError> {
-        self.ask::<Bytes>("eth_getCode", json!([account, "latest"])).await.map(|code| !code.is_empty())
+    /// The code of an account; empty if it has none.
+    pub(crate) async fn code(&self, account: Address) -> Result<Bytes, NodeError> {
+        self.ask("eth_getCode", json!([account, "latest"])).await
     }
 
     /// The answer of a contract, in the state after a block, or in the newest.

@@ -201,6 +201,7 @@ fn the_page_fits_80_columns() {
         "key_group",
         "bn254-g2",
         "bls12381-g2",
+        "bls12381-g2-nu",
         "key_pages",
         "weight_pages",
         "try-and-increment",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Bls12381, G1Point, G2Point} from "../libraries/Bls12381.sol";
+import {Bls12381, G2Point} from "../libraries/Bls12381.sol";
 import {HashToBls12381} from "../libraries/HashToBls12381.sol";
 import {Quorums} from "../Quorums.sol";
 
@@ -146,13 +146,8 @@ abstract contract Bls12381G2Keys is Quorums {
             calldatacopy(add(pairs, 0x50), add(proof.offset, 0x30), 0x30)
         }
         G2Point memory minusG2 = Bls12381.negatedGeneratorG2();
-        bytes memory suite = SUITE;
         for (uint256 i = 0; i < digests.length; i++) {
-            G1Point memory hash = HashToBls12381.hashToG1(digests[i], suite);
-            uint256 to = i == 0 ? sum : next;
-            assembly {
-                mcopy(to, hash, 0x80)
-            }
+            _hashTo(digests[i], i == 0 ? sum : next);
             if (i != 0) Bls12381.addPairG1(sum, sum);
         }
         Bls12381.unpackG2At(key, next);
@@ -160,5 +155,12 @@ abstract contract Bls12381G2Keys is Quorums {
             mcopy(add(pairs, 0x80), minusG2, 0x100)
         }
         require(Bls12381.isPairingOneAt(pairs), FalseSignature());
+    }
+
+    /// @dev Hashes a digest to G1. `Bls12381G2NuKeys` has another hash, and all else in common with this contract.
+    /// @param digest The digest.
+    /// @param to Where in memory the point is written, 128 bytes.
+    function _hashTo(bytes32 digest, uint256 to) internal view virtual {
+        HashToBls12381.hashToG1At(digest, SUITE, to);
     }
 }

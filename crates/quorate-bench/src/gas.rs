@@ -9,7 +9,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     alloy_sol_types::{SolCall, SolConstructor, SolValue},
     base::{NEWEST, PART, Pricing, Table, WeightPage},
-    bls12381,
+    bls12381::{self, DigestHash},
     contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
     digest::{Contract, KeyPossession},
     gas::{Measured, Storing},
@@ -168,7 +168,7 @@ impl Model {
 #[derive(Clone)]
 enum Secrets {
     Bn254(Rc<[Bn254SecretKey]>),
-    Bls12381(Rc<[SecretKey<MinSig>]>),
+    Bls12381(DigestHash, Rc<[SecretKey<MinSig>]>),
 }
 
 impl Secrets {
@@ -178,11 +178,12 @@ impl Secrets {
             seed[..8].copy_from_slice(&i.to_le_bytes());
             seed
         });
-        match key_group {
-            KeyGroup::Bls12381G2 => Self::Bls12381(
+        match DigestHash::of(key_group) {
+            Some(hash) => Self::Bls12381(
+                hash,
                 seeds.map(|seed| SecretKey::key_gen(bls12381::SUITE, &seed, b"").expect("48 bytes")).collect(),
             ),
-            _ => Self::Bn254(seeds.map(|seed| Bn254SecretKey::from_entropy(&seed)).collect()),
+            None => Self::Bn254(seeds.map(|seed| Bn254SecretKey::from_entropy(&seed)).collect()),
         }
     }
 
@@ -191,7 +192,7 @@ impl Secrets {
         match self {
             Self::Bn254(secrets) if key_group == KeyGroup::Bn254G2 => secrets[index].public_key_g2().to_bytes().into(),
             Self::Bn254(secrets) => secrets[index].dual_key().to_bytes().into(),
-            Self::Bls12381(secrets) => bls12381::encode_key(&secrets[index].public_key()).into(),
+            Self::Bls12381(_, secrets) => bls12381::encode_key(&secrets[index].public_key()).into(),
         }
     }
 
@@ -203,9 +204,8 @@ impl Secrets {
                 let each = members.iter().flat_map(|i| messages.iter().map(move |message| secrets[i].sign(message)));
                 QuorumSignature::Bn254(each.sum::<Bn254Signature>().to_bytes())
             }
-            Self::Bls12381(secrets) => {
-                let each =
-                    members.iter().flat_map(|i| digests.iter().map(move |d| secrets[i].sign(bls12381::SUITE, d)));
+            Self::Bls12381(hash, secrets) => {
+                let each = members.iter().flat_map(|i| digests.iter().map(move |d| hash.sign(&secrets[i], d)));
                 let sum = aggregate(&each.collect::<Vec<_>>(), Backend::Portable).expect("a quorum signs a digest");
                 QuorumSignature::Bls12381(bls12381::encode_signature(&sum))
             }

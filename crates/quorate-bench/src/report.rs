@@ -62,10 +62,11 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The engines of the gas tables, and what they are called there.
-const GAS_ENGINES: [(&str, &str); 7] = [
+const GAS_ENGINES: [(&str, &str); 8] = [
     ("quorate/bn254-g2", "quorate, BN254, keys in G2"),
     ("quorate/bn254-g1", "quorate, BN254, keys in G1"),
     ("quorate/bls12381-g2", "quorate, BLS12-381, keys in G2"),
+    ("quorate/bls12381-g2-nu", "quorate, BLS12-381, keys in G2, nonuniform hash"),
     ("source/difference", "baseline: difference cache"),
     ("source/exact-match", "baseline: cache of exact quorums"),
     ("source/sum-of-all", "baseline: sum of all signers"),

@@ -4,13 +4,22 @@
 //! point of G1 in 96 bytes: x ‖ y. Zeros encode the identity. Other encodings of BLS12-381 put the imaginary part first
 //! and write flags to the highest bits; here there are no flags.
 //!
-//! Keys and signatures are those of `quorate`, under the suite [`SUITE`]. Their types say that the points were checked.
+//! Keys and signatures are those of `quorate`. Their types say that the points were checked. The contracts hash digests to
+//! G1 in one of two ways: [`DigestHash`].
 
-use quorate::{MinSig, ParseError, PublicKey, Signature, UncheckedSignature};
-use quorate_curve::{Backend, DecodeError, G1, G2, Group};
+use quorate::{MinSig, ParseError, PublicKey, SecretKey, Signature, Suite, UncheckedSignature};
+use quorate_curve::{Backend, DecodeError, G1, G2, Group, SecretScalar};
+use serde::{Deserialize, Serialize};
 
-/// The suite under which the contracts hash digests. Every library of BLS signatures that has it can sign.
+use crate::key_group::KeyGroup;
+
+/// The suite of [`DigestHash::Uniform`], by which keys are generated too. Every library of BLS signatures that has it can
+/// sign.
 pub const SUITE: MinSig = MinSig::ProofOfPossession;
+
+/// The suite of [`DigestHash::Nonuniform`], which is also its domain separation tag. It is named as the IETF draft names its
+/// suites, but the draft has none with a hash that is not uniform.
+pub const NONUNIFORM_SUITE: &str = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_NU_POP_";
 
 /// The number of bytes of a key.
 pub const KEY_BYTES: usize = 192;
@@ -64,19 +73,77 @@ pub fn sum(
     PublicKey::from_point(Backend::Portable.sum(&points)).ok()
 }
 
-/// Whether the signature is the sum of the key's signatures over all digests, as the contract checks it: two Miller loops,
-/// one final exponentiation, and a hash for each digest. False for no digests.
-///
-/// Does not check the possession of the keys in a sum.
-#[must_use]
-pub fn verify(key: &PublicKey<MinSig>, digests: &[[u8; 32]], signature: &Signature<MinSig>) -> bool {
-    use quorate::Suite;
+/// How a contract hashes a digest, a message of 32 bytes, to G1. The two have different tags, so a signature under one is
+/// false under the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "the contracts have these, and callers match on both")]
+pub enum DigestHash {
+    /// `hash_to_curve` of RFC 9380 under [`SUITE`]: two maps, and points that are uniformly distributed.
+    Uniform,
+    /// `encode_to_curve` of RFC 9380 under [`NONUNIFORM_SUITE`]: one map, for half of the gas. Its points are not uniformly
+    /// distributed, which BLS signatures do not need (docs/nonuniform.md). Signers that have only the IETF's suites cannot
+    /// sign under it.
+    Nonuniform,
+}
 
-    let backend = Backend::Portable;
-    let messages: Vec<_> = digests.iter().map(|digest| (&[][..], &digest[..])).collect();
-    let hash = backend.sum(&backend.hash_to_curve::<G1>(SUITE.id().as_bytes(), &messages));
-    let product = backend.miller_product(&[(signature.point(), G2::generator().negate()), (hash, key.point())]);
-    !digests.is_empty() && backend.final_exponentiation(product).is_one()
+impl DigestHash {
+    /// The hash of a key group's contract; `None` on BN254.
+    pub const fn of(key_group: KeyGroup) -> Option<Self> {
+        match key_group {
+            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => None,
+            KeyGroup::Bls12381G2 => Some(Self::Uniform),
+            KeyGroup::Bls12381G2Nu => Some(Self::Nonuniform),
+        }
+    }
+
+    /// The hash of a contract, by the tag in its code. `None` if the code has no tag, as on BN254, or both.
+    pub fn in_code(code: &[u8]) -> Option<Self> {
+        // The compiler cuts the tag of 43 bytes behind the 32nd. The end tells the two apart.
+        let has = |suite: &str| code.windows(suite.len() - 32).any(|window| window == &suite.as_bytes()[32..]);
+        match (has(SUITE.id()), has(NONUNIFORM_SUITE)) {
+            (true, false) => Some(Self::Uniform),
+            (false, true) => Some(Self::Nonuniform),
+            _ => None,
+        }
+    }
+
+    /// The point of a digest.
+    pub fn point(self, digest: &[u8; 32]) -> G1 {
+        let message = (&b""[..], &digest[..]);
+        match self {
+            Self::Uniform => Backend::Portable.hash_to_curve_one(SUITE.id().as_bytes(), message),
+            Self::Nonuniform => Backend::Portable.encode_to_curve_one(NONUNIFORM_SUITE.as_bytes(), message),
+        }
+    }
+
+    /// Signs a digest, by blst's constant-time code. One hash to G1 and one multiplication in G1.
+    pub fn sign(self, secret: &SecretKey<MinSig>, digest: &[u8; 32]) -> Signature<MinSig> {
+        match self {
+            Self::Uniform => secret.sign(SUITE, digest),
+            Self::Nonuniform => {
+                let scalar = SecretScalar::from_bytes(&secret.to_bytes()).expect("a secret key is a scalar in 1..r");
+                // A multiple of a point of the subgroup is in the subgroup.
+                Signature::assume_in_subgroup(scalar.sign_in_g1(&self.point(digest)))
+            }
+        }
+    }
+
+    /// Whether the signature is the sum of the key's signatures over all digests, as the contract checks it: two Miller
+    /// loops, one final exponentiation, and a hash for each digest. False for no digests.
+    ///
+    /// Does not check the possession of the keys in a sum.
+    #[must_use]
+    pub fn verify(self, key: &PublicKey<MinSig>, digests: &[[u8; 32]], signature: &Signature<MinSig>) -> bool {
+        let points: Vec<_> = digests.iter().map(|digest| self.point(digest)).collect();
+        !digests.is_empty() && is_signature(key, &Backend::Portable.sum(&points), signature)
+    }
+}
+
+/// Whether the signature is the key's over a point: two Miller loops and one final exponentiation.
+#[must_use]
+pub(crate) fn is_signature(key: &PublicKey<MinSig>, point: &G1, signature: &Signature<MinSig>) -> bool {
+    Backend::auto().pairs_to_one(&[(signature.point(), G2::generator().negate()), (*point, key.point())])
 }
 
 /// Reads an uncompressed point without flags, whose imaginary parts come first; `first` is the name of the first

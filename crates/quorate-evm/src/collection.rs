@@ -8,7 +8,7 @@ use quorate::{Claim, MinSig, Options, PublicKey, Signature, aggregate, rand_core
 use quorate_bn254::{Bn254PublicKey, Bn254Signature, DualKey, MessagePoint, hash_to_curve::try_and_increment, verify};
 
 use crate::{
-    bls12381,
+    bls12381::{self, DigestHash},
     key_group::KeyGroup,
     member_set::MemberSet,
     network::{Network, PlanError, PointError, QuorumSignature, SignatureError},
@@ -48,7 +48,7 @@ pub struct Collection<'a> {
 #[derive(Clone, Debug)]
 enum Collected {
     Bn254(MessagePoint, BTreeMap<usize, (Bn254PublicKey, Bn254Signature)>),
-    Bls12381(BTreeMap<usize, (PublicKey<MinSig>, Signature<MinSig>)>),
+    Bls12381(DigestHash, BTreeMap<usize, (PublicKey<MinSig>, Signature<MinSig>)>),
 }
 
 /// Why a signature was not added.
@@ -80,11 +80,9 @@ pub enum NotAdded {
 impl<'a> Collection<'a> {
     /// No signatures.
     pub fn new(network: &'a Network, digest: [u8; 32]) -> Self {
-        let collected = match network.key_group {
-            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => {
-                Collected::Bn254(try_and_increment(&digest).point, BTreeMap::new())
-            }
-            KeyGroup::Bls12381G2 => Collected::Bls12381(BTreeMap::new()),
+        let collected = match DigestHash::of(network.key_group) {
+            None => Collected::Bn254(try_and_increment(&digest).point, BTreeMap::new()),
+            Some(hash) => Collected::Bls12381(hash, BTreeMap::new()),
         };
         Self { network, digest, collected }
     }
@@ -92,9 +90,9 @@ impl<'a> Collection<'a> {
     /// Verifies signatures of members, given by their index, and adds the true ones. One answer for each, in their order. Of
     /// several true signatures of one member the first is added.
     ///
-    /// Cost: on BLS12-381 that of a batch of the [`quorate`] engine, of one message and with its soundness. On BN254 two
-    /// Miller loops and a final exponentiation for each signature, and the same again to compare the two keys of a member
-    /// with keys in G1.
+    /// Cost: with [`DigestHash::Uniform`] that of a batch of the [`quorate`] engine, of one message and with its soundness.
+    /// Else two Miller loops and a final exponentiation for each signature, and the same again to compare the two keys of
+    /// a member with keys in G1 of BN254.
     ///
     /// # Errors
     /// [`PlanError::Key`] if the network's bytes of a member's key are not a key. Nothing is added then.
@@ -124,26 +122,26 @@ impl<'a> Collection<'a> {
                 let judged = judged.collect::<Result<Vec<_>, PlanError>>()?;
                 Ok(keep(collected, signatures, judged))
             }
-            Collected::Bls12381(collected) => {
+            Collected::Bls12381(hash, collected) => {
                 let read = |index: usize, signature: &QuorumSignature| {
                     let member = match key(index) {
                         Ok(bytes) => bls12381::decode_key(bytes),
                         Err(none) => return Ok(Err(none)),
                     };
                     let member = member.map_err(|error| PlanError::Key { index, source: error.into() })?;
-                    Ok(decode_bls12381(signature).map(|signature| (member, signature)))
+                    Ok(decode_bls12381(network.key_group, signature).map(|signature| (member, signature)))
                 };
                 let read = signatures.iter().map(|(index, signature)| read(*index, signature));
                 let read = read.collect::<Result<Vec<_>, PlanError>>()?;
-                let message: std::sync::Arc<[u8]> = self.digest.as_slice().into();
-                let claim =
-                    |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
-                let claims: Vec<_> = read.iter().flatten().map(claim).collect();
-                let mut verdicts = verify_claims(&claims, options, rng).verdicts.into_iter();
+                let points: Vec<_> = read.iter().flatten().copied().collect();
+                let mut valid = match hash {
+                    DigestHash::Uniform => verify_together(&self.digest, &points, options, rng),
+                    DigestHash::Nonuniform => verify_one_by_one(&self.digest, &points),
+                }
+                .into_iter();
                 let judge = |read: Result<_, NotAdded>| {
                     let read = read?;
-                    let valid = verdicts.next().is_some_and(|verdict| verdict.is_valid());
-                    if valid { Ok(read) } else { Err(NotAdded::Mismatch) }
+                    if valid.next() == Some(true) { Ok(read) } else { Err(NotAdded::Mismatch) }
                 };
                 let judged = read.into_iter().map(judge).collect();
                 Ok(keep(collected, signatures, judged))
@@ -155,7 +153,7 @@ impl<'a> Collection<'a> {
     pub fn signers(&self) -> MemberSet {
         match &self.collected {
             Collected::Bn254(_, collected) => collected.keys().copied().collect(),
-            Collected::Bls12381(collected) => collected.keys().copied().collect(),
+            Collected::Bls12381(_, collected) => collected.keys().copied().collect(),
         }
     }
 
@@ -183,7 +181,7 @@ impl<'a> Collection<'a> {
                 let sum: Bn254Signature = collected.values().map(|(_, signature)| *signature).sum();
                 Ok(Some(QuorumSignature::Bn254(sum.to_bytes())))
             }
-            Collected::Bls12381(collected) => {
+            Collected::Bls12381(_, collected) => {
                 let (keys, signatures): (Vec<_>, Vec<_>) = collected.values().copied().unzip();
                 let Ok(sum) = aggregate::aggregate(&signatures, quorate_curve::Backend::auto()) else {
                     return Ok(None);
@@ -193,6 +191,25 @@ impl<'a> Collection<'a> {
             }
         }
     }
+}
+
+/// Whether each signature is its key's over the digest, as one batch of the engine.
+fn verify_together(
+    digest: &[u8; 32],
+    signed: &[(PublicKey<MinSig>, Signature<MinSig>)],
+    options: &Options,
+    rng: &mut impl CryptoRng,
+) -> Vec<bool> {
+    let message: std::sync::Arc<[u8]> = digest.as_slice().into();
+    let claim = |(key, signature): &(_, _)| Claim::single(bls12381::SUITE, *key, message.clone(), *signature);
+    let claims: Vec<_> = signed.iter().map(claim).collect();
+    verify_claims(&claims, options, rng).verdicts.into_iter().map(|verdict| verdict.is_valid()).collect()
+}
+
+/// The same with the nonuniform hash, of which the engine knows nothing.
+fn verify_one_by_one(digest: &[u8; 32], signed: &[(PublicKey<MinSig>, Signature<MinSig>)]) -> Vec<bool> {
+    let point = DigestHash::Nonuniform.point(digest);
+    signed.iter().map(|(key, signature)| bls12381::is_signature(key, &point, signature)).collect()
 }
 
 /// Keeps the first true signature of each member.
@@ -231,10 +248,8 @@ fn decode_bn254(key_group: KeyGroup, signature: &QuorumSignature) -> Result<Bn25
     Ok(Bn254Signature::from_bytes(bytes).map_err(|error| SignatureError::Point(PointError::from(error)))?)
 }
 
-fn decode_bls12381(signature: &QuorumSignature) -> Result<Signature<MinSig>, NotAdded> {
-    let QuorumSignature::Bls12381(bytes) = signature else {
-        return Err(other_curve(KeyGroup::Bls12381G2, signature));
-    };
+fn decode_bls12381(key_group: KeyGroup, signature: &QuorumSignature) -> Result<Signature<MinSig>, NotAdded> {
+    let QuorumSignature::Bls12381(bytes) = signature else { return Err(other_curve(key_group, signature)) };
     if *bytes == [0; 96] {
         return Err(NotAdded::Identity);
     }

@@ -1,7 +1,7 @@
 //! The contracts' ABI and creation code, generated from the compiled contracts of `contracts/`.
 //!
 //! `make contracts-snapshots` writes the files in `abi/`; `make contracts` fails if they differ from what the contracts
-//! compile to. The three settlements have one interface, so calls to any of them can be made with
+//! compile to. The settlements have one interface, so calls to any of them can be made with
 //! [`SettlementBn254G2`]. The types of a contract's parameters are in the module of its name, such as
 //! [`task_network::ITaskNetwork::Task`].
 
@@ -25,6 +25,7 @@ contracts! {
     bn254_g2: SettlementBn254G2, "abi/SettlementBn254G2.json";
     bn254_g1: SettlementBn254G1, "abi/SettlementBn254G1.json";
     bls12381_g2: SettlementBls12381G2, "abi/SettlementBls12381G2.json";
+    bls12381_g2_nu: SettlementBls12381G2Nu, "abi/SettlementBls12381G2Nu.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
     verifier_bn254_g2: VerifierBn254G2, "abi/VerifierBn254G2.json";
     test_token: TestToken, "abi/TestToken.json";
@@ -40,6 +41,7 @@ impl KeyGroup {
             Self::Bn254G2 => &SettlementBn254G2::BYTECODE,
             Self::Bn254G1 => &SettlementBn254G1::BYTECODE,
             Self::Bls12381G2 => &SettlementBls12381G2::BYTECODE,
+            Self::Bls12381G2Nu => &SettlementBls12381G2Nu::BYTECODE,
         }
     }
 }

@@ -30,6 +30,7 @@ pub use log::{BadLog, Event};
 
 use crate::{
     base::{Base, KeyPage, NEWEST, PART, WeightPage},
+    bls12381::DigestHash,
     key_group::KeyGroup,
     member_set::MemberSet,
     network::{Network, NetworkError, sum_of_keys},
@@ -50,6 +51,10 @@ pub struct Deployment {
     pub pinned_slots: u16,
     /// How many changed members ski rental waits for: the contract's `changesAStore()`.
     pub changes_a_store: u32,
+    /// How the contract hashes digests to BLS12-381: [`DigestHash::in_code`] of the contract's code. `None` on BN254.
+    ///
+    /// The key groups of BLS12-381 have the same keys, so the logs do not tell them apart.
+    pub digest_hash: Option<DigestHash>,
 }
 
 /// A settlement as its logs tell it. As JSON it is what a program keeps to go on later.
@@ -118,7 +123,7 @@ pub enum FollowError {
         /// The number that follows those before.
         expected: u64,
     },
-    /// A key has a length that no settlement has, or another one than the keys before.
+    /// A key has a length that no settlement with this hash of digests has, or another one than the keys before.
     #[error("a key has {0} bytes, which is not a key of this settlement; is this the address of one?")]
     KeyLength(usize),
     /// A key is carried that the running table does not have.
@@ -338,7 +343,9 @@ impl Follower {
         key: &Bytes,
         calls: &mut Vec<Call>,
     ) -> Result<Option<Note>, FollowError> {
-        let group = KeyGroup::ALL.into_iter().find(|group| group.key_bytes() == key.len());
+        let hash = self.deployment.digest_hash;
+        let fits = |group: &KeyGroup| group.key_bytes() == key.len() && DigestHash::of(*group) == hash;
+        let group = KeyGroup::ALL.into_iter().find(fits);
         let group = group.ok_or(FollowError::KeyLength(key.len()))?;
         if *self.key_group.get_or_insert(group) != group {
             return Err(FollowError::KeyLength(key.len()));

@@ -6,10 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// The curve and the group of a contract's keys. Signatures are in G1 of the same curve.
 ///
-/// Which of the three costs the least gas depends on how many members change from quorum to quorum: see
-/// `quorate-bench gas`. `Display`, `FromStr` and serde use the names "bn254-g2", "bn254-g1" and "bls12381-g2".
+/// Which of them costs the least gas depends on how many members change from quorum to quorum: see
+/// `quorate-bench gas`. `Display`, `FromStr` and serde use the names "bn254-g2", "bn254-g1", "bls12381-g2" and
+/// "bls12381-g2-nu".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contracts have three, and callers match on all of them")]
+#[allow(clippy::exhaustive_enums, reason = "the contracts have these, and callers match on all of them")]
 pub enum KeyGroup {
     /// BN254, keys in G2.
     Bn254G2,
@@ -18,11 +19,14 @@ pub enum KeyGroup {
     Bn254G1,
     /// BLS12-381 through the precompiles of EIP-2537, keys in G2.
     Bls12381G2,
+    /// The same keys, whose digests are hashed by one map in place of two
+    /// ([`DigestHash::Nonuniform`](crate::bls12381::DigestHash::Nonuniform)).
+    Bls12381G2Nu,
 }
 
 impl KeyGroup {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Bn254G2, Self::Bn254G1, Self::Bls12381G2];
+    pub const ALL: [Self; 4] = [Self::Bn254G2, Self::Bn254G1, Self::Bls12381G2, Self::Bls12381G2Nu];
 
     /// The name in files, on the command line and in benchmarks.
     pub const fn name(self) -> &'static str {
@@ -30,6 +34,7 @@ impl KeyGroup {
             Self::Bn254G2 => "bn254-g2",
             Self::Bn254G1 => "bn254-g1",
             Self::Bls12381G2 => "bls12381-g2",
+            Self::Bls12381G2Nu => "bls12381-g2-nu",
         }
     }
 
@@ -38,7 +43,7 @@ impl KeyGroup {
         match self {
             Self::Bn254G2 => 128,
             Self::Bn254G1 => 64,
-            Self::Bls12381G2 => 192,
+            Self::Bls12381G2 | Self::Bls12381G2Nu => 192,
         }
     }
 
@@ -47,7 +52,7 @@ impl KeyGroup {
     pub const fn member_bytes(self) -> usize {
         match self {
             Self::Bn254G2 => 128,
-            Self::Bn254G1 | Self::Bls12381G2 => 192,
+            Self::Bn254G1 | Self::Bls12381G2 | Self::Bls12381G2Nu => 192,
         }
     }
 
@@ -55,7 +60,7 @@ impl KeyGroup {
     pub const fn signature_bytes(self) -> usize {
         match self {
             Self::Bn254G2 | Self::Bn254G1 => 64,
-            Self::Bls12381G2 => 96,
+            Self::Bls12381G2 | Self::Bls12381G2Nu => 96,
         }
     }
 }
@@ -79,7 +84,7 @@ pub enum UnknownKeyGroup {
         now: KeyGroup,
     },
     /// There never was such a group.
-    #[error("there is no key group `{0}`; choose bn254-g2, bn254-g1 or bls12381-g2")]
+    #[error("there is no key group `{0}`; choose bn254-g2, bn254-g1, bls12381-g2 or bls12381-g2-nu")]
     Name(String),
 }
 

@@ -290,7 +290,7 @@ impl Network {
         let (key, sums) = self.member_keys().quorum(base.as_ref(), signers, &way.changed)?;
         let hints = match self.key_group {
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => digests.iter().map(CounterHint::new).collect(),
-            KeyGroup::Bls12381G2 => Vec::new(),
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => Vec::new(),
         };
         let access_list: Vec<_> = way.pages().map(|nonce| self.contract.create(u64::from(nonce))).collect();
         let keys = way.keys.passed.iter().map(|index| self.keys[index].slice(..self.key_group.key_bytes())).collect();

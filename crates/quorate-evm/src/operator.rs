@@ -19,7 +19,7 @@ use quorate::{MinSig, SecretKey};
 use quorate_bn254::{Bn254SecretKey, hash_to_curve::try_and_increment};
 
 use crate::{
-    bls12381,
+    bls12381::{self, DigestHash},
     contract::{SettlementBn254G2, TaskNetwork},
     digest::{Contract, KeyPossession},
     hint::CounterHint,
@@ -36,17 +36,17 @@ pub struct OperatorKey {
 
 enum Secret {
     Bn254(Bn254SecretKey),
-    Bls12381(SecretKey<MinSig>),
+    Bls12381(DigestHash, SecretKey<MinSig>),
 }
 
 impl OperatorKey {
     /// A key from 48 bytes of a CSPRNG: on BLS12-381 by KeyGen of the IETF draft, on BN254 modulo the group order.
     pub fn from_entropy(key_group: KeyGroup, entropy: &[u8; 48]) -> Self {
-        let secret = match key_group {
-            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => Secret::Bn254(Bn254SecretKey::from_entropy(entropy)),
-            KeyGroup::Bls12381G2 => {
+        let secret = match DigestHash::of(key_group) {
+            None => Secret::Bn254(Bn254SecretKey::from_entropy(entropy)),
+            Some(hash) => {
                 let secret = SecretKey::key_gen(bls12381::SUITE, entropy, b"");
-                Secret::Bls12381(secret.expect("KeyGen asks for 32 bytes or more"))
+                Secret::Bls12381(hash, secret.expect("KeyGen asks for 32 bytes or more"))
             }
         };
         Self { key_group, secret }
@@ -57,9 +57,9 @@ impl OperatorKey {
     /// # Errors
     /// [`PointError`]: zero, or not below r.
     pub fn from_bytes(key_group: KeyGroup, bytes: &[u8; 32]) -> Result<Self, PointError> {
-        let secret = match key_group {
-            KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => Secret::Bn254(Bn254SecretKey::from_bytes(bytes)?),
-            KeyGroup::Bls12381G2 => Secret::Bls12381(SecretKey::from_bytes(bytes)?),
+        let secret = match DigestHash::of(key_group) {
+            None => Secret::Bn254(Bn254SecretKey::from_bytes(bytes)?),
+            Some(hash) => Secret::Bls12381(hash, SecretKey::from_bytes(bytes)?),
         };
         Ok(Self { key_group, secret })
     }
@@ -73,7 +73,7 @@ impl OperatorKey {
     pub fn to_bytes(&self) -> zeroize::Zeroizing<[u8; 32]> {
         match &self.secret {
             Secret::Bn254(secret) => secret.to_bytes(),
-            Secret::Bls12381(secret) => secret.to_bytes(),
+            Secret::Bls12381(_, secret) => secret.to_bytes(),
         }
     }
 
@@ -83,7 +83,7 @@ impl OperatorKey {
         match &self.secret {
             Secret::Bn254(secret) if self.key_group == KeyGroup::Bn254G1 => secret.dual_key().to_bytes().into(),
             Secret::Bn254(secret) => secret.public_key_g2().to_bytes().into(),
-            Secret::Bls12381(secret) => bls12381::encode_key(&secret.public_key()).into(),
+            Secret::Bls12381(_, secret) => bls12381::encode_key(&secret.public_key()).into(),
         }
     }
 
@@ -91,7 +91,7 @@ impl OperatorKey {
     pub fn compressed(&self) -> Option<Bytes> {
         match &self.secret {
             Secret::Bn254(_) => None,
-            Secret::Bls12381(secret) => Some(Bytes::copy_from_slice(secret.public_key().to_bytes().as_ref())),
+            Secret::Bls12381(_, secret) => Some(Bytes::copy_from_slice(secret.public_key().to_bytes().as_ref())),
         }
     }
 
@@ -100,8 +100,8 @@ impl OperatorKey {
     pub fn sign(&self, digest: &[u8; 32]) -> QuorumSignature {
         match &self.secret {
             Secret::Bn254(secret) => QuorumSignature::Bn254(secret.sign(&try_and_increment(digest).point).to_bytes()),
-            Secret::Bls12381(secret) => {
-                QuorumSignature::Bls12381(bls12381::encode_signature(&secret.sign(bls12381::SUITE, digest)))
+            Secret::Bls12381(hash, secret) => {
+                QuorumSignature::Bls12381(bls12381::encode_signature(&hash.sign(secret, digest)))
             }
         }
     }
@@ -118,7 +118,7 @@ impl OperatorKey {
                 let CounterHint { counter, y } = CounterHint::new(&digest);
                 [signature.as_bytes(), &member[key.len()..], &[counter], &y].concat()
             }
-            Secret::Bls12381(_) => signature.as_bytes().to_vec(),
+            Secret::Bls12381(..) => signature.as_bytes().to_vec(),
         };
         Registration { owner, digest: digest.into(), key, proof: proof.into() }
     }
@@ -204,7 +204,7 @@ mod tests {
             let expected = match key_group {
                 KeyGroup::Bn254G2 => signature + 33,
                 KeyGroup::Bn254G1 => signature + 128 + 33,
-                KeyGroup::Bls12381G2 => signature,
+                KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => signature,
             };
             assert_eq!(registration.proof.len(), expected);
             for differs in [

@@ -120,6 +120,11 @@ pub enum Proof {
         /// The aggregate signature, x ‖ y of 48 bytes.
         signature: [u8; 96],
     },
+    /// Keys in G2 of BLS12-381, digests hashed by one map.
+    Bls12381G2Nu {
+        /// The aggregate signature, x ‖ y of 48 bytes.
+        signature: [u8; 96],
+    },
 }
 
 impl Proof {
@@ -129,6 +134,7 @@ impl Proof {
             Self::Bn254G2 { .. } => KeyGroup::Bn254G2,
             Self::Bn254G1 { .. } => KeyGroup::Bn254G1,
             Self::Bls12381G2 { .. } => KeyGroup::Bls12381G2,
+            Self::Bls12381G2Nu { .. } => KeyGroup::Bls12381G2Nu,
         }
     }
 }
@@ -422,6 +428,7 @@ impl Quorum {
                 hints: reader.hints()?,
             },
             KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: reader.array(Part::Signature)? },
+            KeyGroup::Bls12381G2Nu => Proof::Bls12381G2Nu { signature: reader.array(Part::Signature)? },
         };
         match reader.left() {
             0 => Ok(Self { base, store, key_pages, weights, keys, signers, proof }),
@@ -457,7 +464,7 @@ impl Quorum {
                 bytes.extend(key);
                 hints
             }
-            Proof::Bls12381G2 { signature } => {
+            Proof::Bls12381G2 { signature } | Proof::Bls12381G2Nu { signature } => {
                 bytes.extend(signature);
                 return Ok(());
             }

@@ -8,7 +8,10 @@ use quorate::{Options, aggregate::aggregate};
 use quorate_bn254::{Bn254PublicKey, Bn254Signature, DualKey, hash_to_curve::try_and_increment, verify};
 use quorate_evm::{
     Collection, KeyGroup, MemberSet, Network, NotAdded, OperatorKey, PlanError, QuorumSignature,
-    alloy_primitives::Address, base::Table, bls12381, network::SignatureError,
+    alloy_primitives::Address,
+    base::Table,
+    bls12381::{self, DigestHash},
+    network::SignatureError,
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -22,7 +25,7 @@ struct World {
     signed: Vec<[QuorumSignature; 2]>,
 }
 
-static WORLDS: LazyLock<[World; 3]> = LazyLock::new(|| {
+static WORLDS: LazyLock<[World; 4]> = LazyLock::new(|| {
     KeyGroup::ALL.map(|key_group| {
         let operators: Vec<_> = (1..=N as u8).map(|i| OperatorKey::from_entropy(key_group, &[i; 48])).collect();
         let Table { key_pages, weight_pages, .. } = Table::paged(key_group, vec![100; N], 1);
@@ -90,10 +93,10 @@ impl Arrival {
 /// The plain twin: whether one signature is the member's, by its own pairings.
 fn is_true(network: &Network, index: usize, signature: &QuorumSignature) -> bool {
     let Some(member) = network.keys.get(index) else { return false };
-    if network.key_group == KeyGroup::Bls12381G2 {
+    if let Some(hash) = DigestHash::of(network.key_group) {
         let key = bls12381::decode_key(member).unwrap();
         return bls12381::decode_signature(signature.as_bytes())
-            .is_ok_and(|signature| bls12381::verify(&key, &[DIGEST], &signature));
+            .is_ok_and(|signature| hash.verify(&key, &[DIGEST], &signature));
     }
     let key = match network.key_group {
         KeyGroup::Bn254G1 => DualKey::from_bytes(member).unwrap().g2(),
@@ -107,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_batch_is_its_signatures_one_by_one(group in 0usize..3, arrivals in arrivals(), cut in 0usize..8) {
+    fn a_batch_is_its_signatures_one_by_one(group in 0usize..4, arrivals in arrivals(), cut in 0usize..8) {
         let world = &WORLDS[group];
         let signatures: Vec<_> = arrivals.iter().map(|arrival| (arrival.index, arrival.signature(world))).collect();
         let mut collection = Collection::new(&world.network, DIGEST);
@@ -133,7 +136,7 @@ proptest! {
         prop_assert_eq!(collection.is_heavy_enough(), weight >= 60);
         let sum = match world.network.key_group {
             _ if expected.is_empty() => None,
-            KeyGroup::Bls12381G2 => {
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
                 let each = expected.values().map(|one| bls12381::decode_signature(one.as_bytes()).unwrap());
                 let sum = aggregate(&each.collect::<Vec<_>>(), quorate::Backend::Portable).unwrap();
                 Some(QuorumSignature::Bls12381(bls12381::encode_signature(&sum)))
@@ -160,14 +163,28 @@ fn cancelling_pair() {
 
 #[test]
 fn identity_and_other_curve() {
-    let [bn254, _, bls] = &*WORLDS;
-    let mut collection = Collection::new(&bls.network, DIGEST);
-    let answers = add(&mut collection, &[(0, QuorumSignature::Bls12381([0; 96])), (0, bn254.signed[0][0])]);
+    let [bn254, _, bls, nonuniform] = &*WORLDS;
     let other = |expected, found| Err(NotAdded::Malformed(SignatureError::OtherCurve { expected, found }));
-    assert_eq!(answers, [Err(NotAdded::Identity), other(96, 64)]);
+    for bls in [bls, nonuniform] {
+        let mut collection = Collection::new(&bls.network, DIGEST);
+        let answers = add(&mut collection, &[(0, QuorumSignature::Bls12381([0; 96])), (0, bn254.signed[0][0])]);
+        assert_eq!(answers, [Err(NotAdded::Identity), other(96, 64)]);
+    }
     let mut collection = Collection::new(&bn254.network, DIGEST);
     let answers = add(&mut collection, &[(0, QuorumSignature::Bn254([0; 64])), (0, bls.signed[0][0])]);
     assert_eq!(answers, [Err(NotAdded::Identity), other(64, 96)]);
+}
+
+/// Signatures of the other suite on the same curve, by the same keys over the same digest.
+#[test]
+fn signatures_of_the_other_suite() {
+    let [.., uniform, nonuniform] = &*WORLDS;
+    assert_eq!(uniform.network.keys, nonuniform.network.keys);
+    for (world, other) in [(uniform, nonuniform), (nonuniform, uniform)] {
+        let mut collection = Collection::new(&world.network, DIGEST);
+        let answers = add(&mut collection, &[(0, other.signed[0][0]), (1, world.signed[1][0])]);
+        assert_eq!(answers, [Err(NotAdded::Mismatch), Ok(())]);
+    }
 }
 
 /// A network that requires nothing is not reached by nobody.

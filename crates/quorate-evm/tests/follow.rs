@@ -8,6 +8,7 @@ use quorate_evm::{
     alloy_primitives::{Address, B256, Bytes, U256},
     alloy_sol_types::SolCall as _,
     base::{KeyPage, PART, WeightPage},
+    bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
     follow::{Deployment, Event, FollowError, Follower, NoNetwork, Note, weights_missing, weights_prepared},
     gas::Measured,
@@ -16,8 +17,13 @@ use quorate_evm::{
 };
 use rig::Operators;
 
-const DEPLOYMENT: Deployment =
-    Deployment { chain_id: 1, contract: Address::repeat_byte(0xaa), pinned_slots: 1, changes_a_store: 5 };
+const DEPLOYMENT: Deployment = Deployment {
+    chain_id: 1,
+    contract: Address::repeat_byte(0xaa),
+    pinned_slots: 1,
+    changes_a_store: 5,
+    digest_hash: None,
+};
 
 fn pack(weights: &[u64]) -> Bytes {
     weights.iter().flat_map(|weight| weight.to_be_bytes()).collect()
@@ -34,6 +40,32 @@ fn prepare(weights: &[u64]) -> Vec<u8> {
 
 fn word(head: Head) -> U256 {
     head.encode().unwrap()
+}
+
+/// Both kinds of keys on BLS12-381 have 192 bytes. The contract's code tells which they are, and where it tells nothing, no
+/// key is taken.
+#[test]
+fn the_code_tells_key_groups_of_one_length_apart() {
+    for key_group in KeyGroup::ALL {
+        let operators = Operators::new(key_group, 1);
+        let key = operators.member(0).slice(..key_group.key_bytes());
+        let added = Event::KeyAdded { table: 0, index: 0, key: key.clone() };
+        let code = key_group.creation_code();
+        let digest_hash = DigestHash::in_code(code);
+        assert_eq!(digest_hash, DigestHash::of(key_group), "{key_group}");
+        let mut follower = Follower::new(Deployment { digest_hash, ..DEPLOYMENT });
+        follower.apply(&[added.clone()], &[]).unwrap();
+        assert_eq!(serde_json::to_value(&follower).unwrap()["key_group"], key_group.name());
+        let other = match digest_hash {
+            None => Some(DigestHash::Uniform),
+            Some(_) => None,
+        };
+        let mut follower = Follower::new(Deployment { digest_hash: other, ..DEPLOYMENT });
+        assert_eq!(follower.apply(&[added], &[]), Err(FollowError::KeyLength(key.len())), "{key_group}");
+    }
+    assert_eq!(DigestHash::in_code(b""), None);
+    let both = [KeyGroup::Bls12381G2, KeyGroup::Bls12381G2Nu].map(|group| group.creation_code().to_vec());
+    assert_eq!(DigestHash::in_code(&both.concat()), None);
 }
 
 /// A follower, the network that it has to find, and the operators.

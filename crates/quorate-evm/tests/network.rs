@@ -69,7 +69,7 @@ fn sum(network: &Network, signers: &MemberSet) -> Option<Bytes> {
             let keys = keys.map(|key| Bn254PublicKey::<G1Affine>::from_bytes(key).unwrap());
             Some(aggregate(keys)?.to_bytes().into())
         }
-        KeyGroup::Bls12381G2 => {
+        KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
             let keys = keys.map(|key| bls12381::decode_key(key).unwrap());
             Some(bls12381::encode_key(&bls12381::sum(None, keys, [])?).into())
         }
@@ -324,7 +324,7 @@ fn cancelling_pair() {
                 let (g1, g2) = (-g1.into_group(), -g2.into_group());
                 [&encode_g1(&g1.into_affine())[..], &encode_g2(&g2.into_affine())].concat().into()
             }
-            KeyGroup::Bls12381G2 => {
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
                 let point = bls12381::decode_key(&first).unwrap().point();
                 bls12381::encode_key(&PublicKey::from_point(point.negate()).unwrap()).into()
             }
@@ -413,6 +413,7 @@ fn signatures_of_another_length_or_curve() {
         (KeyGroup::Bn254G2, KeyGroup::Bls12381G2),
         (KeyGroup::Bn254G1, KeyGroup::Bls12381G2),
         (KeyGroup::Bls12381G2, KeyGroup::Bn254G1),
+        (KeyGroup::Bls12381G2Nu, KeyGroup::Bn254G1),
     ] {
         let operators = Operators::new(key_group, 3);
         let plan = network(&operators, 3, &[]).plan(&Measured::default(), &MemberSet::full(3), order(1)).unwrap();

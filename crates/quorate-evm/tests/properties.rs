@@ -112,7 +112,7 @@ fn packed() -> impl Strategy<Value = Quorum> {
     let sources = (pages, prop::collection::vec(weights, 0..4), 0..4usize);
     let store = prop_oneof![Just(Store::Nowhere), Just(Store::Rental), (0u16..9).prop_map(Store::Slot)];
     let hints = prop::collection::vec((any::<u8>(), any::<[u8; 32]>()), 0..4);
-    let choices = (0..3usize, any::<bool>(), any::<bool>());
+    let choices = (0..4usize, any::<bool>(), any::<bool>());
     (prop::option::of(base), store, sources, sparse(), hints, choices).prop_map(
         |(base, store, (key_pages, weights, keys), signers, hints, (which, same, by_slopes))| {
             let key_group = KeyGroup::ALL[which];
@@ -134,6 +134,7 @@ fn packed() -> impl Strategy<Value = Quorum> {
                 KeyGroup::Bn254G2 => Proof::Bn254G2 { sum, signature: [8; 64], hints },
                 KeyGroup::Bn254G1 => Proof::Bn254G1 { signature: [8; 64], key: [9; 128], hints },
                 KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: [8; 96] },
+                KeyGroup::Bls12381G2Nu => Proof::Bls12381G2Nu { signature: [8; 96] },
             };
             let keys = vec![vec![5; key_group.key_bytes()].into(); keys];
             Quorum { base, store, key_pages, weights, keys, signers, proof }
@@ -190,7 +191,7 @@ proptest! {
         bases in prop::collection::vec((sparse(), 0u32..3), 0..6),
         quorum in sparse(),
         pages in prop::collection::vec((0usize..300, 1usize..300), 0..6),
-        which in 0..3usize,
+        which in 0..4usize,
         enough in prop_oneof![Just(NEVER), 0u32..40],
     ) {
         let key_group = KeyGroup::ALL[which];
@@ -410,7 +411,7 @@ fn tables_cut_keys_into_pages() {
 fn gas_is_near_the_snapshots() {
     let measured = Measured::default();
     for (key_group, name) in
-        KeyGroup::ALL.into_iter().zip(["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2"])
+        KeyGroup::ALL.into_iter().zip(["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"])
     {
         let path = format!("{}/../../contracts/snapshots/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
@@ -441,6 +442,7 @@ fn gas_is_near_the_snapshots() {
                 }
                 KeyGroup::Bn254G1 => Proof::Bn254G1 { signature: [9; 64], key: [9; 128], hints },
                 KeyGroup::Bls12381G2 => Proof::Bls12381G2 { signature: [9; 96] },
+                KeyGroup::Bls12381G2Nu => Proof::Bls12381G2Nu { signature: [9; 96] },
             };
             let (base, key_pages) = (Some(base.clone()), way.pages().collect());
             let (weights, keys) = (vec![], vec![]);

@@ -9,6 +9,7 @@ use alloy::{
 use anyhow::anyhow;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
+    bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
     follow::{Deployment, Event, Follower, Note, weights_missing, weights_prepared},
     state::Head,
@@ -81,7 +82,8 @@ impl Chain {
         most: u64,
     ) -> Result<Self> {
         let chain_id = node.chain_id().await.map_err(Failure::io)?;
-        if !node.has_code(contract).await.map_err(Failure::io)? {
+        let code = node.code(contract).await.map_err(Failure::io)?;
+        if code.is_empty() {
             let error = anyhow!("there is no contract at {contract} on chain {chain_id}; check --contract and --rpc");
             return Err(Failure::usage(error));
         }
@@ -99,6 +101,7 @@ impl Chain {
             // No slot has a larger number, and no quorum changes more members.
             pinned_slots: u16::try_from(*pinned).unwrap_or(u16::MAX),
             changes_a_store: u32::try_from(*changes).unwrap_or(u32::MAX),
+            digest_hash: DigestHash::in_code(&code),
         };
         let (checkpoints, notes) = (VecDeque::new(), Vec::new());
         Ok(Self { node, deployment, from_block, confirmations, most, page: most, checkpoints, weighed: None, notes })

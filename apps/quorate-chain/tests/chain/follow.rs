@@ -35,6 +35,12 @@ fn a_settlement_with_keys_in_g2_of_bls12381() {
     history(KeyGroup::Bls12381G2);
 }
 
+/// Its keys are those of the other settlement on BLS12-381; its code tells that it is this one.
+#[test]
+fn a_settlement_with_keys_in_g2_of_bls12381_and_a_nonuniform_hash() {
+    history(KeyGroup::Bls12381G2Nu);
+}
+
 /// Follows a settlement by runs that end, each of which goes on where the one before ended.
 fn history(key_group: KeyGroup) {
     let Some(mut world) = World::deploy(key_group, 12) else { return };

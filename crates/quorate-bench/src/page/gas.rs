@@ -45,6 +45,7 @@ fn membership(rows: &Rows, id: &'static str, bench: &'static str, title: &'stati
         line("EigenLayer, as published", "published/eigenlayer", Family::Published),
         line("quorate, BN254, keys in G2", "quorate/bn254-g2", Family::Quorate),
         line("quorate, BLS12-381, keys in G2", "quorate/bls12381-g2", Family::Quorate),
+        line("quorate, BLS12-381, keys in G2, nonuniform hash", "quorate/bls12381-g2-nu", Family::Quorate),
         line("quorate, BN254, keys in G1", "quorate/bn254-g1", Family::Quorate),
     ];
     // EigenLayer's formula is for operators who did not sign.

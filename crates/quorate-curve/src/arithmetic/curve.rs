@@ -39,6 +39,8 @@ pub trait Curve: Copy + Eq + 'static {
     fn deserialize(bytes: &[u8]) -> Option<Self>;
     fn in_subgroup(&self) -> bool;
     fn hash(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
+    /// `encode_to_curve` in place of `hash_to_curve`: one map in place of two.
+    fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> Self::Jacobian;
 
     /// Multiplies x by β^turn, where (βx, y) = λ·(x, y) on the subgroup of order r.
     fn turn_field(x: Self::Field, turn: u8) -> Self::Field;
@@ -125,7 +127,7 @@ const CUBE_ROOTS: [blst_fp; 2] = [
 
 macro_rules! curve {
     ($affine:ident, $jacobian:ident, $field:ident, $id:ident, $zero:expr, $one:expr, $beta:literal, $generator:ident, $compress:ident,
-     $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $from_affine:ident,
+     $serialize:ident, $uncompress:ident, $deserialize:ident, $in_subgroup:ident, $hash:ident, $encode:ident, $from_affine:ident,
      $to_affine:ident, $to_affine_one:ident, $double:ident, $add:ident, $add_affine:ident, $mult:ident, $negate_field:ident, $sum:ident,
      $pippenger:ident, $pippenger_scratch:ident) => {
         // SAFETY, for every block below: the head of this file says why the arguments are valid.
@@ -197,6 +199,23 @@ macro_rules! curve {
                 // SAFETY: three slices with their lengths.
                 unsafe {
                     $hash(
+                        &mut out,
+                        message.as_ptr(),
+                        message.len(),
+                        dst.as_ptr(),
+                        dst.len(),
+                        prefix.as_ptr(),
+                        prefix.len(),
+                    )
+                };
+                out
+            }
+
+            fn encode(message: &[u8], dst: &[u8], prefix: &[u8]) -> $jacobian {
+                let mut out = $jacobian::default();
+                // SAFETY: three slices with their lengths.
+                unsafe {
+                    $encode(
                         &mut out,
                         message.as_ptr(),
                         message.len(),
@@ -338,6 +357,7 @@ curve!(
     blst_p1_deserialize,
     blst_p1_affine_in_g1,
     blst_hash_to_g1,
+    blst_encode_to_g1,
     blst_p1_from_affine,
     blst_p1s_to_affine,
     blst_p1_to_affine,
@@ -365,6 +385,7 @@ curve!(
     blst_p2_deserialize,
     blst_p2_affine_in_g2,
     blst_hash_to_g2,
+    blst_encode_to_g2,
     blst_p2_from_affine,
     blst_p2s_to_affine,
     blst_p2_to_affine,

@@ -205,6 +205,15 @@ impl Backend {
         G::wrap(portable::hash_to_curve::hash_to_curve_one(dst, message))
     }
 
+    /// `encode_to_curve` of RFC 9380 (section 8.8, the `_NU_` suites with SHA-256) of one message, by blst: one map in
+    /// place of the two of [`hash_to_curve_one`](Self::hash_to_curve_one).
+    ///
+    /// Its points are in the subgroup of order r, but are not uniformly distributed in it. Use it only in protocols whose
+    /// proof of security allows that, as BLS signatures do (docs/nonuniform.md).
+    pub fn encode_to_curve_one<G: Group>(self, dst: &[u8], message: (&[u8], &[u8])) -> G {
+        G::wrap(portable::hash_to_curve::encode_to_curve_one(dst, message))
+    }
+
     /// A hash Q(m) for each message such that [`clear_sums`](Self::clear_sums) turns any Σ w·Q(m) into Σ w·H(m), where
     /// H(m) is the hash of [`hash_to_curve`](Self::hash_to_curve). Q(m) may lie outside the subgroup: use it only in
     /// sums, and in products where [`pairs_uncleared`](Self::pairs_uncleared) allows it.

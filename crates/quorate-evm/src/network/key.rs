@@ -18,7 +18,7 @@ use crate::{
 
 /// The key of a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "one variant for each key group")]
+#[allow(clippy::exhaustive_enums, reason = "one variant for each group of keys")]
 pub enum QuorumKey {
     /// In G2 of BN254.
     Bn254G2(Bn254PublicKey),
@@ -29,7 +29,7 @@ pub enum QuorumKey {
         /// The key that the contract is given.
         g2: Bn254PublicKey,
     },
-    /// In G2 of BLS12-381.
+    /// In G2 of BLS12-381, with either hash of digests.
     Bls12381G2(PublicKey<MinSig>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn sum_of_keys(key_group: KeyGroup, keys: &[Bytes], signers: &MemberS
     let sum = match key_group {
         KeyGroup::Bn254G2 => QuorumKey::Bn254G2(keys.sum(None, signers, signers, 0..128)?.1).to_bytes(),
         KeyGroup::Bn254G1 => keys.sum::<Bn254PublicKey<G1Affine>>(None, signers, signers, 0..64)?.1.to_bytes().into(),
-        KeyGroup::Bls12381G2 => {
+        KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
             QuorumKey::Bls12381G2(keys.sum(None, signers, signers, 0..bls12381::KEY_BYTES)?.1).to_bytes()
         }
     };
@@ -95,7 +95,7 @@ impl MemberKeys<'_> {
                 let g2 = MemberKey::sum(None, self.members(signers.iter(), 64..192)?, Vec::new());
                 (QuorumKey::Bn254G1 { g1, g2: g2.ok_or(PlanError::Identity)? }, unchanged)
             }
-            KeyGroup::Bls12381G2 => {
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
                 let (_, key) = self.sum(base, signers, changed, 0..bls12381::KEY_BYTES)?;
                 (QuorumKey::Bls12381G2(key), unchanged)
             }
@@ -108,7 +108,9 @@ impl MemberKeys<'_> {
         match self.key_group {
             KeyGroup::Bn254G2 => self.base_key::<Bn254PublicKey>(base, 0..128).map(|_| ()),
             KeyGroup::Bn254G1 => self.base_key::<Bn254PublicKey<G1Affine>>(base, 0..64).map(|_| ()),
-            KeyGroup::Bls12381G2 => self.base_key::<PublicKey<MinSig>>(base, 0..bls12381::KEY_BYTES).map(|_| ()),
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
+                self.base_key::<PublicKey<MinSig>>(base, 0..bls12381::KEY_BYTES).map(|_| ())
+            }
         }
     }
 

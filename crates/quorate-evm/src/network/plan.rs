@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     base::{Base, NEWEST, Way, Weighing},
-    bls12381,
+    bls12381::{self, DigestHash},
     contract::SettlementBn254G2,
     gas::{Calldata, Estimate, Measured, Storing},
     hint::CounterHint,
@@ -129,7 +129,8 @@ impl SettlementPlan {
             }
             (QuorumKey::Bls12381G2(key), QuorumSignature::Bls12381(bytes)) => {
                 let signature = bls12381::decode_signature(bytes).map_err(PointError::from)?;
-                Ok(bls12381::verify(key, &self.digests, &signature))
+                let hash = DigestHash::of(self.key_group);
+                Ok(hash.is_some_and(|hash| hash.verify(key, &self.digests, &signature)))
             }
             (QuorumKey::Bn254G2(_) | QuorumKey::Bn254G1 { .. }, QuorumSignature::Bls12381(_))
             | (QuorumKey::Bls12381G2(_), QuorumSignature::Bn254(_)) => {
@@ -155,6 +156,9 @@ impl SettlementPlan {
                     Proof::Bn254G2 { sum, signature: *signature, hints }
                 }
             },
+            QuorumSignature::Bls12381(signature) if self.key_group == KeyGroup::Bls12381G2Nu => {
+                Proof::Bls12381G2Nu { signature: *signature }
+            }
             QuorumSignature::Bls12381(signature) => Proof::Bls12381G2 { signature: *signature },
         };
         Quorum {
@@ -237,7 +241,9 @@ impl QuorumSignature {
         let length = SignatureError::Length { expected: key_group.signature_bytes(), found: bytes.len() };
         match key_group {
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => bytes.try_into().map(Self::Bn254).map_err(|_| length),
-            KeyGroup::Bls12381G2 => bytes.try_into().map(Self::Bls12381).map_err(|_| length),
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
+                bytes.try_into().map(Self::Bls12381).map_err(|_| length)
+            }
         }
     }
 
@@ -254,7 +260,7 @@ impl QuorumSignature {
     pub const fn stand_in(key_group: KeyGroup) -> Self {
         match key_group {
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => Self::Bn254([0xff; 64]),
-            KeyGroup::Bls12381G2 => Self::Bls12381([0xff; 96]),
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => Self::Bls12381([0xff; 96]),
         }
     }
 }

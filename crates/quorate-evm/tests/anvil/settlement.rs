@@ -31,6 +31,11 @@ fn tasks_with_keys_in_g2_of_bls12381() {
     run(KeyGroup::Bls12381G2, 50, 10);
 }
 
+#[test]
+fn tasks_with_keys_in_g2_of_bls12381_and_a_nonuniform_hash() {
+    run(KeyGroup::Bls12381G2Nu, 50, 10);
+}
+
 /// The head is zero then: it requires no weight and no member, so a single registered key might seem enough.
 #[test]
 fn before_the_first_epoch_nothing_settles() {

@@ -53,7 +53,7 @@ impl Operators {
             }
         }
         match self.key_group {
-            KeyGroup::Bls12381G2 => {
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
                 let sum = aggregate(&bls12381, quorate::Backend::Portable).expect("somebody signs something");
                 QuorumSignature::Bls12381(bls12381::encode_signature(&sum))
             }

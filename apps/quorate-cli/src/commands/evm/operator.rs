@@ -18,7 +18,7 @@ use crate::{
 /// The curve and the group of a key. There is no default, because a key of the wrong one is useless.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct KeyGroupArgument {
-    /// Curve and group of the contract's keys: bn254-g2, bn254-g1 or bls12381-g2
+    /// Curve and group of the contract's keys: bn254-g2, bn254-g1, bls12381-g2 or bls12381-g2-nu
     #[arg(long, value_name = "NAME", value_parser = key_groups(), hide_possible_values = true)]
     pub(super) key_group: KeyGroup,
 }
@@ -64,9 +64,9 @@ pub(super) fn stated_by(key: &OperatorKey) -> Vec<u8> {
 fn refuse_other_group(file: &KeyFile, key_group: KeyGroup) -> Result<(), Failure> {
     let expected = match key_group {
         KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => key_group.member_bytes(),
-        KeyGroup::Bls12381G2 => 96,
+        KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => 96,
     };
-    if matches!(file.source, SecretSource::Jwk(_)) && key_group != KeyGroup::Bls12381G2 {
+    if matches!(file.source, SecretSource::Jwk(_)) && matches!(key_group, KeyGroup::Bn254G2 | KeyGroup::Bn254G1) {
         return Err(Failure::usage(anyhow!(
             "{}: a JSON Web Key is on BLS12-381; choose the --key-group that the key was made for",
             file.name

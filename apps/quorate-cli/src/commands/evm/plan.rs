@@ -128,6 +128,8 @@ a string of decimal digits. These fields are required, except `paid`,
                                  in G2 of the same secret
                   \"bls12381-g2\"  192 bytes: x real, x imaginary,
                                  y real, y imaginary, 48 each
+                  \"bls12381-g2-nu\"
+                                 the same keys; digests are hashed by one map
   chain_id, contract
                 the chain's id, the settlement contract's address
   nonce         how many results were settled: the next one's number

@@ -16,6 +16,11 @@ pub(crate) fn hash_to_curve_one<C: Curve>(dst: &[u8], (prefix, body): (&[u8], &[
     C::to_affine_one(&C::hash(body, dst, prefix))
 }
 
+/// The encoding of one message, without allocation.
+pub(crate) fn encode_to_curve_one<C: Curve>(dst: &[u8], (prefix, body): (&[u8], &[u8])) -> C {
+    C::to_affine_one(&C::encode(body, dst, prefix))
+}
+
 /// Hashes Q(m) for sums, such that `clear_sums(Σ w·Q(m)) = Σ w·H(m)`.
 pub trait HashForSums: Curve {
     fn hash_for_sums(dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<Self>;
