@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Bls12381, G2Point} from "../libraries/Bls12381.sol";
+import {Bls12381} from "../libraries/Bls12381.sol";
 import {HashToBls12381} from "../libraries/HashToBls12381.sol";
 import {Quorums} from "../Quorums.sol";
 
@@ -145,15 +145,16 @@ abstract contract Bls12381G2Keys is Quorums {
             calldatacopy(add(pairs, 0x10), proof.offset, 0x30)
             calldatacopy(add(pairs, 0x50), add(proof.offset, 0x30), 0x30)
         }
-        G2Point memory minusG2 = Bls12381.negatedGeneratorG2();
-        for (uint256 i = 0; i < digests.length; i++) {
-            _hashTo(digests[i], i == 0 ? sum : next);
-            if (i != 0) Bls12381.addPairG1(sum, sum);
+        // A position in memory does not overflow, and neither does the number of a digest.
+        unchecked {
+            Bls12381.negatedGeneratorG2At(pairs + 0x80);
+            _hashTo(digests[0], sum);
+            for (uint256 i = 1; i < digests.length; i++) {
+                _hashTo(digests[i], next);
+                Bls12381.addPairG1(sum, sum);
+            }
         }
         Bls12381.unpackG2At(key, next);
-        assembly {
-            mcopy(add(pairs, 0x80), minusG2, 0x100)
-        }
         require(Bls12381.isPairingOneAt(pairs), FalseSignature());
     }
 

@@ -296,18 +296,13 @@ library Bls12381 {
     }
 
     /// @notice -G2, the negated generator of G2. A signature is right if e(signature, -G2) · e(hash, key) = 1.
-    /// @return The point.
-    function negatedGeneratorG2() internal pure returns (G2Point memory) {
-        return G2Point({
-            x0High: 0x024aa2b2f08f0a91260805272dc51051,
-            x0Low: 0xc6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8,
-            x1High: 0x13e02b6052719f607dacd3a088274f65,
-            x1Low: 0x596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e,
-            y0High: 0x0d1b3cc2c7027888be51d9ef691d77bc,
-            y0Low: 0xb679afda66c73f17f9ee3837a55024f78c71363275a75d75d86bab79f74782aa,
-            y1High: 0x13fa4d4a0ad8b1ce186ed5061789213d,
-            y1Low: 0x993923066dddaf1040bc3ff59f825c78df74f2d75467e25e0f55f8a00fa030ed
-        });
+    /// @return point The point.
+    function negatedGeneratorG2() internal pure returns (G2Point memory point) {
+        uint256 to;
+        assembly ("memory-safe") {
+            to := point
+        }
+        negatedGeneratorG2At(to);
     }
 
     // -------------------------------------------------------------------------------------------------------- packing
@@ -390,6 +385,22 @@ library Bls12381 {
     }
 
     // ---------------------------------------------------------------------------------------- calls by memory position
+
+    /// @notice Writes -G2 to memory.
+    /// @param to Where in memory the point is written, 256 bytes that the caller owns.
+    function negatedGeneratorG2At(uint256 to) internal pure {
+        // Not memory-safe by itself: the caller allocated the memory at `to`.
+        assembly {
+            mstore(to, 0x024aa2b2f08f0a91260805272dc51051)
+            mstore(add(to, 0x20), 0xc6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8)
+            mstore(add(to, 0x40), 0x13e02b6052719f607dacd3a088274f65)
+            mstore(add(to, 0x60), 0x596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e)
+            mstore(add(to, 0x80), 0x0d1b3cc2c7027888be51d9ef691d77bc)
+            mstore(add(to, 0xa0), 0xb679afda66c73f17f9ee3837a55024f78c71363275a75d75d86bab79f74782aa)
+            mstore(add(to, 0xc0), 0x13fa4d4a0ad8b1ce186ed5061789213d)
+            mstore(add(to, 0xe0), 0x993923066dddaf1040bc3ff59f825c78df74f2d75467e25e0f55f8a00fa030ed)
+        }
+    }
 
     /// @notice Does what `mapToG1` does, and writes the point to memory.
     /// @param high The element's high word.
