@@ -39,11 +39,12 @@ abstract contract HubSettlement is Settlement, IHubSettlement {
         bytes calldata rest;
         (order, at, rest) = _settleAll(head, newest, deadline, results, quorum);
         require(rest.length == 0, ProofLeft(rest.length));
-        uint256 to;
-        (key, to) = _newBytes(_keyBytes());
         uint256 size = _keyBytes();
+        uint256 to = _allocate(size + 0x20);
         assembly ("memory-safe") {
-            mcopy(to, at, size)
+            mstore(to, size)
+            mcopy(add(to, 0x20), at, size)
+            key := to
         }
         _settled(head.nonce(), results);
     }

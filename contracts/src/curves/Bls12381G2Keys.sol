@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 import {Bls12381} from "../libraries/Bls12381.sol";
-import {HashToBls12381} from "../libraries/HashToBls12381.sol";
 import {Quorums} from "../Quorums.sol";
+import {Bls12381Hash, UniformBls12381Hash} from "./Bls12381Hash.sol";
 
 /// @title Quorums with keys in G2 of BLS12-381 and signatures in G1, by the precompiles of EIP-2537
 /// @notice A key has 192 bytes: x, then y, 48 bytes for each part, real part first. BLS12-381 has about 120 bits of
@@ -20,10 +20,7 @@ import {Quorums} from "../Quorums.sol";
 ///
 /// The pairing that checks a key's proof of possession also checks that the key has order r. So sums of registered keys
 /// need no check of their order.
-abstract contract Bls12381G2Keys is Quorums {
-    /// @dev The IETF name of the suite, which is also its domain separation tag.
-    bytes internal constant SUITE = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
-
+abstract contract Bls12381G2Sums is Quorums, Bls12381Hash {
     /// @notice The signature is not one of these digests under this key.
     error FalseSignature();
     /// @notice The aggregate key is the identity, under which everyone can sign.
@@ -45,7 +42,8 @@ abstract contract Bls12381G2Keys is Quorums {
         operand = _allocate(192 + 32 + 512);
         assembly {
             accumulator := add(operand, 224)
-            calldatacopy(sub(accumulator, 32), calldatasize(), 544)
+            mstore(sub(accumulator, 32), 0)
+            calldatacopy(accumulator, calldatasize(), 512)
         }
         if (key != 0) Bls12381.unpackG2At(key, accumulator);
     }
@@ -155,13 +153,9 @@ abstract contract Bls12381G2Keys is Quorums {
             }
         }
         Bls12381.unpackG2At(key, next);
-        require(Bls12381.isPairingOneAt(pairs), FalseSignature());
-    }
-
-    /// @dev Hashes a digest to G1. `Bls12381G2NuKeys` has another hash, and all else in common with this contract.
-    /// @param digest The digest.
-    /// @param to Where in memory the point is written, 128 bytes.
-    function _hashTo(bytes32 digest, uint256 to) internal view virtual {
-        HashToBls12381.hashToG1At(digest, SUITE, to);
+        require(Bls12381.isProductOneAt(pairs, 2), FalseSignature());
     }
 }
+
+/// @title Quorums with keys in G2 of BLS12-381, for which any BLS library can sign
+abstract contract Bls12381G2Keys is Bls12381G2Sums, UniformBls12381Hash {}

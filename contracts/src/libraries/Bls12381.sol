@@ -273,9 +273,18 @@ library Bls12381 {
     /// @param pairs Where in memory a1 lies; a2 lies 0x80 bytes behind it, b1 0x180 and b2 0x200.
     /// @return isOne Whether the product is 1.
     function isPairingOneAt(uint256 pairs) internal view returns (bool isOne) {
+        return isProductOneAt(pairs, 2);
+    }
+
+    /// @notice Whether the product of several pairings is 1. Reverts as `isPairingOne` does. Costs about 37,900 gas, and
+    /// 32,600 for each pairing.
+    /// @param pairs Where in memory the pairs lie, behind each other: a point of G1 and a point of G2 each, 384 bytes.
+    /// @param count Their number.
+    /// @return isOne Whether the product is 1.
+    function isProductOneAt(uint256 pairs, uint256 count) internal view returns (bool isOne) {
         uint256 outcome;
         assembly ("memory-safe") {
-            let failed := iszero(staticcall(gas(), PAIRING_CHECK, pairs, 0x300, 0x00, 0x20))
+            let failed := iszero(staticcall(gas(), PAIRING_CHECK, pairs, mul(count, 0x180), 0x00, 0x20))
             outcome := or(failed, shl(1, xor(returndatasize(), 0x20)))
             isOne := eq(mload(0x00), 1)
         }
