@@ -13,6 +13,7 @@ TO = ROOT / "crates" / "quorate-evm" / "abi"
 CONTRACTS = {
     "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"],
     "TaskNetwork.sol": ["TaskNetwork"],
+    "Hubs.sol": ["HubBls12381G2", "HubBls12381G2Nu", "HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"],
     "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"],
     "TestToken.sol": ["TestToken"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
