@@ -18,7 +18,7 @@ abstract contract ForwardedResults is Settlement {
     }
 
     /// @inheritdoc Settlement
-    function _settled(uint256 nonce, bytes32[] calldata results) internal override {
+    function _settled(uint256 nonce, bytes32[] calldata results) internal virtual override {
         receiver.onResults(nonce, results);
     }
 }

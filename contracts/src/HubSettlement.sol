@@ -35,15 +35,15 @@ abstract contract HubSettlement is Settlement, IHubSettlement {
         bytes calldata quorum
     ) external returns (bytes32 order, bytes memory key) {
         require(msg.sender == hub, NotHub(msg.sender));
-        uint256 at;
+        uint256 from;
         bytes calldata rest;
-        (order, at, rest) = _settleAll(head, newest, deadline, results, quorum);
+        (order, from, rest) = _settleAll(head, newest, deadline, results, quorum);
         require(rest.length == 0, ProofLeft(rest.length));
         uint256 size = _keyBytes();
         uint256 to = _allocate(size + 0x20);
         assembly ("memory-safe") {
             mstore(to, size)
-            mcopy(add(to, 0x20), at, size)
+            mcopy(add(to, 0x20), from, size)
             key := to
         }
         _settled(head.nonce(), results);

@@ -22,7 +22,7 @@ abstract contract StoredResults is Settlement, IResults {
     }
 
     /// @inheritdoc Settlement
-    function _settled(uint256 nonce, bytes32[] calldata results) internal override {
+    function _settled(uint256 nonce, bytes32[] calldata results) internal virtual override {
         for (uint256 i = 0; i < results.length; i++) {
             _results[nonce + i] = results[i];
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {Bls12381G2Keys} from "../src/curves/Bls12381G2Keys.sol";
+import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
 import {Bls12381G2NuKeys} from "../src/curves/Bls12381G2NuKeys.sol";
 import {Bls12381} from "../src/libraries/Bls12381.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
@@ -43,7 +43,7 @@ contract SettlementBls12381G2NuTest is SettlementBls12381G2Test {
         bytes32[] memory results = new bytes32[](1);
         bytes32[] memory digests = _digests(Members.NONE, results);
         bytes memory quorum = _pack(Members.empty(), Members.NONE, signers, _otherProof(digests[0], signers));
-        vm.expectRevert(Bls12381G2Keys.FalseSignature.selector);
+        vm.expectRevert(Bls12381G2Sums.FalseSignature.selector);
         _send(Members.empty(), results, quorum);
         // Under the right suite it settles.
         _send(Members.empty(), results, _pack(Members.empty(), Members.NONE, signers, _proof(digests, signers)));
@@ -57,7 +57,7 @@ contract SettlementBls12381G2NuTest is SettlementBls12381G2Test {
         bytes memory key = _key(alone);
         bytes32 digest = uniform.possessionDigest(address(this), key);
         bytes memory proof = _proof(Members.only(digest), alone);
-        vm.expectRevert(Bls12381G2Keys.FalseSignature.selector);
+        vm.expectRevert(Bls12381G2Sums.FalseSignature.selector);
         uniform.register(address(this), key, proof);
         uniform.register(address(this), key, _otherProof(digest, alone));
     }
@@ -70,7 +70,7 @@ contract SettlementBls12381G2NuTest is SettlementBls12381G2Test {
         bytes memory key = _key(alone);
         bytes32 digest = fresh.possessionDigest(address(this), key);
         bytes memory proof = _otherProof(digest, alone);
-        vm.expectRevert(Bls12381G2Keys.FalseSignature.selector);
+        vm.expectRevert(Bls12381G2Sums.FalseSignature.selector);
         fresh.register(address(this), key, proof);
         fresh.register(address(this), key, _proof(Members.only(digest), alone));
     }
@@ -86,11 +86,11 @@ contract TaskNetworkBls12381G2NuTest is TaskNetworksTest, Bls12381G2NuSigning {
     }
 
     function _falseSignature() internal pure override returns (bytes4) {
-        return Bls12381G2Keys.FalseSignature.selector;
+        return Bls12381G2Sums.FalseSignature.selector;
     }
 
     function _identity() internal pure override returns (bytes4) {
-        return Bls12381G2Keys.SumIsIdentity.selector;
+        return Bls12381G2Sums.SumIsIdentity.selector;
     }
 }
 

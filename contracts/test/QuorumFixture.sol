@@ -211,11 +211,10 @@ abstract contract QuorumFixture is Test {
         view
         returns (bytes32)
     {
-        bytes32 kind = keccak256(
-            "Results(uint256 chainId,address settlement,uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)"
-        );
-        bytes32 hash = keccak256(abi.encodePacked(results));
-        return keccak256(abi.encode(kind, block.chainid, address(_settlement), epoch, nonce, deadline, store, hash));
+        bytes32 kind = keccak256("Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)");
+        bytes32 order = keccak256(abi.encode(kind, epoch, nonce, deadline, store, keccak256(abi.encodePacked(results))));
+        kind = keccak256("Settle(uint256 chainId,address settlement,bytes32 order)");
+        return keccak256(abi.encode(kind, block.chainid, address(_settlement), order));
     }
 
     function _signature(bytes32[] memory results, uint256 store, bytes memory signers)

@@ -10,7 +10,7 @@ import {HashToBn254} from "../src/libraries/HashToBn254.sol";
 import {Bn254Hashes} from "../src/curves/Bn254Hashes.sol";
 import {Bn254G1Keys} from "../src/curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "../src/curves/Bn254G2Keys.sol";
-import {Bls12381G2Keys} from "../src/curves/Bls12381G2Keys.sol";
+import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
 import {HashToBls12381} from "../src/libraries/HashToBls12381.sol";
 import {Bls12381} from "../src/libraries/Bls12381.sol";
 import {BlsPoints} from "./plain/BlsPoints.sol";
@@ -415,7 +415,7 @@ contract SettlementBls12381G2Test is SettlementsTest {
     }
 
     function _falseSignature() internal pure override returns (bytes4) {
-        return Bls12381G2Keys.FalseSignature.selector;
+        return Bls12381G2Sums.FalseSignature.selector;
     }
 
     function _signatureBytes() internal pure override returns (uint256) {

@@ -8,11 +8,15 @@ contract SettlementsSizeTest is Test {
     uint256 private constant MOST = 24_576 - 1_024;
 
     function test_deployedSizes() public view {
-        string[9] memory names = [
+        string[13] memory names = [
             "Settlements.sol:SettlementBn254G2",
             "Settlements.sol:SettlementBn254G1",
             "Settlements.sol:SettlementBls12381G2",
             "Settlements.sol:SettlementBls12381G2Nu",
+            "Hubs.sol:HubBls12381G2",
+            "Hubs.sol:HubBls12381G2Nu",
+            "Hubs.sol:HubSettlementBls12381G2",
+            "Hubs.sol:HubSettlementBls12381G2Nu",
             "Verifiers.sol:VerifierBn254G2",
             "Verifiers.sol:VerifierBn254G1",
             "Verifiers.sol:VerifierBls12381G2",

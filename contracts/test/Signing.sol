@@ -176,7 +176,7 @@ abstract contract Bls12381G2Signing is Signing {
 }
 
 abstract contract Bls12381G2NuSigning is Bls12381G2Signing {
-    function hashOf(bytes32 digest) internal view override returns (G1Point memory) {
+    function hashOf(bytes32 digest) internal view virtual override returns (G1Point memory) {
         return HashToBls12381.encodeToG1(digest, "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_NU_POP_");
     }
 }

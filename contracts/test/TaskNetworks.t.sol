@@ -8,7 +8,7 @@ import {Members} from "./Members.sol";
 import {NetworkFixture} from "./NetworkFixture.sol";
 import {Bls12381G2Signing, Bn254G1Signing, Bn254G2Signing, Signing} from "./Signing.sol";
 import {MockToken} from "./mocks/MockTokens.sol";
-import {Bls12381G2Keys} from "../src/curves/Bls12381G2Keys.sol";
+import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
 import {Bn254G1Keys} from "../src/curves/Bn254G1Keys.sol";
 import {Bn254G2Keys} from "../src/curves/Bn254G2Keys.sol";
 import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
@@ -642,11 +642,11 @@ contract TaskNetworkBls12381G2Test is TaskNetworksTest, Bls12381G2Signing {
     }
 
     function _falseSignature() internal pure override returns (bytes4) {
-        return Bls12381G2Keys.FalseSignature.selector;
+        return Bls12381G2Sums.FalseSignature.selector;
     }
 
     function _identity() internal pure override returns (bytes4) {
-        return Bls12381G2Keys.SumIsIdentity.selector;
+        return Bls12381G2Sums.SumIsIdentity.selector;
     }
 }
 

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Test, Vm, vm} from "./Test.sol";
+import {Members} from "./Members.sol";
+import {BlsPoints} from "./plain/BlsPoints.sol";
+import {Bls12381G2NuSigning, Bls12381G2Signing} from "./Signing.sol";
+import {Bls12381, G1Point} from "../src/libraries/Bls12381.sol";
+import {Bls12381G2NuKeys} from "../src/curves/Bls12381G2NuKeys.sol";
+import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
+import {ForwardedResults} from "../src/ForwardedResults.sol";
+import {Head} from "../src/Head.sol";
+import {Hub} from "../src/Hub.sol";
+import {
+    HubBls12381G2,
+    HubBls12381G2Nu,
+    HubSettlementBls12381G2,
+    HubSettlementBls12381G2Nu
+} from "../src/Hubs.sol";
+import {HubSettlement} from "../src/HubSettlement.sol";
+import {IHubSettlement} from "../src/interfaces/IHubSettlement.sol";
+import {IResultReceiver} from "../src/interfaces/IResultReceiver.sol";
+import {Quorums} from "../src/Quorums.sol";
+import {Settlement} from "../src/Settlement.sol";
+
+/// @notice A settlement of a hub that hands its results on.
+contract ForwardedHubSettlement is HubSettlement, ForwardedResults, Bls12381G2NuKeys {
+    constructor(address hub, IResultReceiver receiver)
+        Quorums(1)
+        Settlement(msg.sender, 4)
+        HubSettlement(hub)
+        ForwardedResults(receiver)
+    {}
+
+    function _settled(uint256 nonce, bytes32[] calldata results) internal override(Settlement, ForwardedResults) {
+        ForwardedResults._settled(nonce, results);
+    }
+}
+
+/// @notice Takes results, and calls the hub from within if it was told to.
+contract ActingReceiver is IResultReceiver {
+    uint256 public received;
+    address private _hub;
+    bytes private _next;
+
+    function arm(address hub, bytes calldata next) external {
+        (_hub, _next) = (hub, next);
+    }
+
+    function onResults(uint256, bytes32[] calldata results) external {
+        received += results.length;
+        if (_next.length == 0) return;
+        bytes memory next = _next;
+        delete _next;
+        (bool done,) = _hub.call(next);
+        require(done, "from within");
+    }
+}
+
+/// @notice Answers a hub with whatever it was told to.
+contract FalseSettlement {
+    bytes private _answer;
+
+    function prepare(bytes calldata answer) external {
+        _answer = answer;
+    }
+
+    fallback() external {
+        bytes memory answer = _answer;
+        assembly {
+            return(add(answer, 0x20), mload(answer))
+        }
+    }
+}
+
+/// @notice Tests a hub of settlements over BLS12-381. Each settlement has members of its own.
+abstract contract HubTest is Test, Bls12381G2Signing {
+    uint256 internal constant N = 3;
+    uint64 internal constant DEADLINE = 2 ** 32 - 1;
+
+    /// @dev A settlement and what is known of it. Its members have the secrets first, first + 1 and first + 2.
+    struct Known {
+        HubSettlement settlement;
+        uint256 first;
+        Head head;
+        Members.Base newest;
+    }
+
+    Hub internal _hub;
+    uint256[] private _none;
+    Known[] internal _all;
+
+    function _newHub() internal virtual returns (Hub);
+
+    function _newSettlement(Hub hub) internal virtual returns (HubSettlement);
+
+    function setUp() public {
+        _hub = _newHub();
+        for (uint256 i = 0; i < 3; i++) {
+            _start(_newSettlement(_hub), 11 + 10 * i);
+        }
+    }
+
+    /// @dev Registers the members, enters the first epoch, and settles a first result by the settlement itself. Its quorum
+    /// becomes the newest base.
+    function _start(HubSettlement settlement, uint256 first) internal {
+        Known storage known = _all.push();
+        (known.settlement, known.first) = (settlement, first);
+        bytes memory tail;
+        for (uint256 i = 0; i < N; i++) {
+            bytes memory key = keyOf(first + i);
+            bytes32 digest = settlement.possessionDigest(address(this), key);
+            settlement.register(address(this), key, proofBy(first + i, Members.only(digest)));
+            tail = abi.encodePacked(tail, key);
+        }
+        settlement.compact(0, N, _none, tail);
+        settlement.begin(1, hex"000000000000000100000000000000010000000000000001", 2, false);
+        settlement.enter(Head.wrap(0), 0);
+        (known.head, known.newest) = (settlement.terms(), Members.empty());
+        bytes32[] memory results = _results(known, 0);
+        settlement.settleAll(known.head, 0, DEADLINE, results, _quorum(known, hex"e0", _signature(known, results, hex"e0")));
+        _advance(known, hex"e0");
+        _assertState(known);
+    }
+
+    function _results(Known storage known, uint256 kind) internal view returns (bytes32[] memory results) {
+        results = new bytes32[](1 + kind % 2);
+        for (uint256 i = 0; i < results.length; i++) {
+            results[i] = keccak256(abi.encode(known.head, kind, i));
+        }
+    }
+
+    function _secret(Known storage known, bytes memory signers) internal view returns (uint256 sum) {
+        for (uint256 i = 0; i < N; i++) {
+            if (Members.contains(signers, i)) sum += known.first + i;
+        }
+    }
+
+    function _digest(Known storage known, bytes32[] memory results) private view returns (bytes32) {
+        Head head = known.head;
+        return known.settlement.resultsDigest(head.epoch(), head.nonce(), DEADLINE, Members.NEWEST, results);
+    }
+
+    function _signature(Known storage known, bytes32[] memory results, bytes memory signers)
+        internal
+        view
+        returns (bytes memory)
+    {
+        return proofBy(_secret(known, signers), Members.only(_digest(known, results)));
+    }
+
+    /// @dev A quorum that is stored as the newest base, with the page of keys if its members are not the base's.
+    function _quorum(Known storage known, bytes memory signers, bytes memory proof) internal view returns (bytes memory) {
+        bool same = Members.same(known.newest.signers, signers);
+        uint256[] memory pages = new uint256[](same ? 0 : 1);
+        if (!same) pages[0] = 2;
+        return Members.pack(known.newest, Members.NEWEST, pages, _none, signers, proof);
+    }
+
+    function _settling(uint256 i, bytes32[] memory results, bytes memory signers)
+        internal
+        view
+        returns (Hub.Settling memory)
+    {
+        Known storage known = _all[i];
+        bytes memory arguments = abi.encode(
+            known.head, Members.commitment(known.newest), DEADLINE, results, _quorum(known, signers, "")
+        );
+        return Hub.Settling(known.settlement, arguments, _signature(known, results, signers));
+    }
+
+    /// @dev One result of the first settlement, two of the second and so on, by other quorums than the last.
+    function _three() internal view returns (Hub.Settling[] memory all) {
+        all = new Hub.Settling[](3);
+        bytes[3] memory signers = [bytes(hex"c0"), hex"60", hex"e0"];
+        for (uint256 i = 0; i < 3; i++) {
+            all[i] = _settling(i, _results(_all[i], i), signers[i]);
+        }
+    }
+
+    function _advance(Known storage known, bytes memory signers) internal {
+        known.head = known.head.advance(1);
+        known.newest = Members.Base(Members.NEWEST, 0, 0, keyOf(_secret(known, signers)), signers);
+    }
+
+    function _assertState(Known storage known) internal view {
+        bytes32 expected = keccak256(abi.encode(known.head, Members.commitment(known.newest)));
+        assertEq(known.settlement.state(), expected, "state");
+    }
+
+    function _assertThree() private {
+        bytes[3] memory signers = [bytes(hex"c0"), hex"60", hex"e0"];
+        for (uint256 i = 0; i < 3; i++) {
+            _advance(_all[i], signers[i]);
+            if (i == 1) _all[i].head = _all[i].head.advance(1);
+            _assertState(_all[i]);
+        }
+    }
+
+    function _refuse(Hub.Settling[] memory all, bytes memory expected) internal {
+        (bool done, bytes memory why) = address(_hub).call(abi.encodeCall(Hub.settle, (all)));
+        assertTrue(!done, "not refused");
+        assertEq(why, expected, "why");
+        for (uint256 i = 0; i < _all.length; i++) {
+            _assertState(_all[i]);
+        }
+    }
+
+    function _first(uint256 count) internal view returns (Hub.Settling[] memory some) {
+        Hub.Settling[] memory all = _three();
+        some = new Hub.Settling[](count);
+        for (uint256 i = 0; i < count; i++) {
+            some[i] = all[i];
+        }
+    }
+
+    function test_settlesOfSeveral() public {
+        assertEq(_hub.settle(_three()), 3, "settled");
+        _assertThree();
+    }
+
+    /// @notice Results of one settlement follow each other, signed by different quorums.
+    function test_settlesOfOneInOrder() public {
+        Known storage known = _all[0];
+        (Head head, Members.Base memory newest) = (known.head, known.newest);
+        Hub.Settling[] memory all = new Hub.Settling[](3);
+        bytes[3] memory signers = [bytes(hex"c0"), hex"60", hex"60"];
+        for (uint256 i = 0; i < 3; i++) {
+            all[i] = _settling(0, _results(known, 0), signers[i]);
+            _advance(known, signers[i]);
+        }
+        (Head last, Members.Base memory lastNewest) = (known.head, known.newest);
+        (known.head, known.newest) = (head, newest);
+        _assertState(known);
+        assertEq(_hub.settle(all), 3, "settled");
+        (known.head, known.newest) = (last, lastNewest);
+        _assertState(known);
+    }
+
+    /// @notice The digest is the same, so what is signed for a hub settles without one as well.
+    function test_signaturesServeWithoutAHub() public {
+        Hub.Settling memory one = _three()[1];
+        (Head head, bytes32 newest, uint64 deadline, bytes32[] memory results, bytes memory quorum) =
+            abi.decode(one.arguments, (Head, bytes32, uint64, bytes32[], bytes));
+        _all[1].settlement.settleAll(head, newest, deadline, results, abi.encodePacked(quorum, one.proof));
+        assertTrue(_all[1].settlement.state() != bytes32(0), "settled");
+    }
+
+    function test_trap_oneFalseSignature() public {
+        for (uint256 i = 0; i < 3; i++) {
+            Hub.Settling[] memory all = _three();
+            all[i].proof = proofBy(99, Members.only(bytes32(i)));
+            _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
+            all[i].proof = new bytes(96);
+            _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
+        }
+    }
+
+    /// @notice Each signature is right, but for another settlement's quorum.
+    function test_trap_aSignatureTwiceAndAnotherNever() public {
+        Hub.Settling[] memory all = _three();
+        all[1].proof = all[0].proof;
+        _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
+    }
+
+    /// @notice What is checked is the sum: signatures in another order have the same.
+    function test_signaturesInAnotherOrder() public {
+        Hub.Settling[] memory all = _three();
+        (all[0].proof, all[1].proof) = (all[1].proof, all[0].proof);
+        assertEq(_hub.settle(all), 3, "settled");
+        _assertThree();
+    }
+
+    /// @notice An attacker's settlement claims the same order under the negated key. If both digests were the same, the
+    /// product would be one without any signature.
+    function test_trap_aRogueKeyOfAFalseSettlement() public {
+        Hub.Settling[] memory all = _first(2);
+        Known storage known = _all[0];
+        (,,, bytes32[] memory results,) = abi.decode(all[0].arguments, (Head, bytes32, uint64, bytes32[], bytes));
+        bytes32 kind = keccak256("Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)");
+        bytes32 hash = keccak256(abi.encodePacked(results));
+        bytes32 order = keccak256(
+            abi.encode(kind, known.head.epoch(), known.head.nonce(), DEADLINE, Members.NEWEST, hash)
+        );
+        bytes memory key = BlsPoints.negateG2(keyOf(_secret(known, hex"c0")));
+        FalseSettlement rogue = new FalseSettlement();
+        rogue.prepare(abi.encode(order, key));
+        all[0].proof = new bytes(96);
+        all[1] = Hub.Settling(IHubSettlement(address(rogue)), "", new bytes(96));
+        _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
+    }
+
+    function test_trap_strangersCallTheSettlement() public {
+        Hub.Settling memory one = _three()[0];
+        bytes memory data = abi.encodePacked(IHubSettlement.settleByHub.selector, one.arguments);
+        (bool done, bytes memory why) = address(one.settlement).call(data);
+        assertTrue(!done, "not refused");
+        assertEq(why, abi.encodeWithSelector(HubSettlement.NotHub.selector, address(this)), "why");
+        assertEq(one.settlement.hub(), address(_hub), "the hub");
+    }
+
+    /// @notice A hub that the settlement does not name settles nothing there.
+    function test_trap_anotherHub() public {
+        Hub other = _newHub();
+        (bool done, bytes memory why) = address(other).call(abi.encodeCall(Hub.settle, (_three())));
+        assertTrue(!done, "not refused");
+        assertEq(why, abi.encodeWithSelector(Hub.NothingSettled.selector), "why");
+    }
+
+    /// @notice A settlement whose next result was settled in the meantime is skipped, wherever it stands.
+    function test_skipsWhatReverts() public {
+        for (uint256 stale = 0; stale < 3; stale++) {
+            uint256 before = vm.snapshotState();
+            Hub.Settling[] memory all = _three();
+            (Head head, bytes32 newest, uint64 deadline, bytes32[] memory results, bytes memory quorum) =
+                abi.decode(all[stale].arguments, (Head, bytes32, uint64, bytes32[], bytes));
+            _all[stale].settlement.settleAll(head, newest, deadline, results, abi.encodePacked(quorum, all[stale].proof));
+            vm.recordLogs();
+            assertEq(_hub.settle(all), 2, "settled");
+            Vm.Log[] memory logs = vm.getRecordedLogs();
+            bool found;
+            for (uint256 i = 0; i < logs.length; i++) {
+                if (logs[i].topics[0] != Hub.Skipped.selector) continue;
+                found = true;
+                assertEq(uint256(logs[i].topics[1]), stale, "the skipped one");
+                assertEq(address(uint160(uint256(logs[i].topics[2]))), address(all[stale].settlement), "its address");
+                bytes memory why = abi.encodeWithSelector(Settlement.NotThisState.selector);
+                assertEq(logs[i].data, abi.encode(why), "its reason");
+            }
+            assertTrue(found, "an event");
+            vm.revertToState(before);
+        }
+    }
+
+    function test_trap_nothingSettles() public {
+        _refuse(new Hub.Settling[](0), abi.encodeWithSelector(Hub.NothingSettled.selector));
+        Hub.Settling[] memory all = _first(1);
+        all[0].arguments = "";
+        _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
+    }
+
+    /// @notice Neither an address without code nor a contract that answers something else counts.
+    function test_trap_noSettlement() public {
+        Hub.Settling[] memory all = _three();
+        all[1].settlement = IHubSettlement(address(0x1234));
+        _refuse(all, abi.encodeWithSelector(Hub.NotASettlement.selector, address(0x1234)));
+        FalseSettlement other = new FalseSettlement();
+        all[1].settlement = IHubSettlement(address(other));
+        bytes[5] memory answers = [
+            bytes(hex"01"),
+            abi.encode(bytes32(uint256(1))),
+            abi.encode(bytes32(uint256(1)), new bytes(191)),
+            abi.encode(bytes32(uint256(1)), new bytes(193)),
+            abi.encodePacked(uint256(1), uint256(0x60), uint256(192), new bytes(192))
+        ];
+        for (uint256 i = 0; i < answers.length; i++) {
+            other.prepare(answers[i]);
+            _refuse(all, abi.encodeWithSelector(Hub.NotASettlement.selector, address(other)));
+        }
+    }
+
+    /// @notice The signature stands in the quorum's bytes as well, which settles nothing.
+    function test_trap_aSignatureInTheQuorum() public {
+        Hub.Settling[] memory all = _first(1);
+        (Head head, bytes32 newest, uint64 deadline, bytes32[] memory results, bytes memory quorum) =
+            abi.decode(all[0].arguments, (Head, bytes32, uint64, bytes32[], bytes));
+        quorum = abi.encodePacked(quorum, all[0].proof);
+        all[0].arguments = abi.encode(head, newest, deadline, results, quorum);
+        _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
+        vm.startPrank(address(_hub));
+        (, bytes memory why) = address(all[0].settlement)
+            .call(abi.encodePacked(IHubSettlement.settleByHub.selector, all[0].arguments));
+        vm.stopPrank();
+        assertEq(why, abi.encodeWithSelector(HubSettlement.ProofLeft.selector, 96), "why");
+    }
+
+    function test_trap_malformedSignatures() public {
+        Hub.Settling[] memory all = _three();
+        all[2].proof = new bytes(95);
+        _refuse(all, abi.encodeWithSelector(Bls12381G2Sums.SignatureLength.selector, 95));
+        all[2].proof = abi.encodePacked(new bytes(95), uint8(1));
+        (bool done, bytes memory why) = address(_hub).call{gas: 3_000_000}(abi.encodeCall(Hub.settle, (all)));
+        assertTrue(!done, "not refused");
+        assertEq(why, abi.encodeWithSelector(Bls12381.G1AddFailed.selector), "why");
+    }
+
+    /// @notice The base of a settlement is checked as ever.
+    function test_trap_anotherBase() public {
+        Known storage known = _all[0];
+        known.newest.key = keyOf(7);
+        Hub.Settling[] memory all = _first(1);
+        known.newest.key = keyOf(_secret(known, hex"e0"));
+        _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
+        vm.startPrank(address(_hub));
+        (, bytes memory why) = address(all[0].settlement)
+            .call(abi.encodePacked(IHubSettlement.settleByHub.selector, all[0].arguments));
+        vm.stopPrank();
+        assertEq(bytes4(why), Settlement.NotThisState.selector, "why");
+    }
+
+    function _group() internal view virtual returns (string memory);
+
+    /// @notice Gas of whole transactions for settlements whose quorums are their newest bases.
+    function test_gas() public {
+        while (_all.length < 10) _start(_newSettlement(_hub), 11 + 10 * _all.length);
+        uint8[4] memory counts = [1, 2, 5, 10];
+        for (uint256 j = 0; j < counts.length; j++) {
+            Hub.Settling[] memory all = new Hub.Settling[](counts[j]);
+            for (uint256 i = 0; i < all.length; i++) {
+                all[i] = _settling(i, _results(_all[i], 0), hex"e0");
+            }
+            assertEq(_hub.settle(all), all.length, "settled");
+            vm.snapshotGasLastCall(_group(), string.concat(vm.toString(all.length), " quorums, each the newest base"));
+            for (uint256 i = 0; i < all.length; i++) {
+                _advance(_all[i], hex"e0");
+                _assertState(_all[i]);
+            }
+        }
+    }
+}
+
+contract HubBls12381G2Test is HubTest {
+    function _newHub() internal override returns (Hub) {
+        return new HubBls12381G2();
+    }
+
+    function _newSettlement(Hub hub) internal override returns (HubSettlement) {
+        return new HubSettlementBls12381G2(address(this), 1, 4, address(hub));
+    }
+
+    function _group() internal pure override returns (string memory) {
+        return "HubBls12381G2";
+    }
+}
+
+contract HubBls12381G2NuTest is HubTest, Bls12381G2NuSigning {
+    function hashOf(bytes32 digest)
+        internal
+        view
+        override(Bls12381G2NuSigning, Bls12381G2Signing)
+        returns (G1Point memory)
+    {
+        return Bls12381G2NuSigning.hashOf(digest);
+    }
+
+    function _newHub() internal override returns (Hub) {
+        return new HubBls12381G2Nu();
+    }
+
+    function _newSettlement(Hub hub) internal override returns (HubSettlement) {
+        return new HubSettlementBls12381G2Nu(address(this), 1, 4, address(hub));
+    }
+
+    function _group() internal pure override returns (string memory) {
+        return "HubBls12381G2Nu";
+    }
+
+    /// @notice A contract that takes results acts before the signatures are checked. If one is false, what it did is
+    /// undone. It may call the hub itself.
+    function test_trap_aReceiverActsBeforeTheProof() public {
+        ActingReceiver receiver = new ActingReceiver();
+        _start(new ForwardedHubSettlement(address(_hub), receiver), 71);
+        assertEq(receiver.received(), 1, "the first result");
+        Hub.Settling[] memory all = new Hub.Settling[](1);
+        all[0] = _settling(3, _results(_all[3], 0), hex"60");
+        bytes memory signature = all[0].proof;
+        all[0].proof = proofBy(99, Members.only(bytes32(0)));
+        _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
+        assertEq(receiver.received(), 1, "undone");
+        // From within, the receiver settles another settlement's result, by a hub call of its own.
+        receiver.arm(address(_hub), abi.encodeCall(Hub.settle, (_first(1))));
+        all[0].proof = signature;
+        assertEq(_hub.settle(all), 1, "settled");
+        assertEq(receiver.received(), 2, "received");
+    }
+}
