@@ -26,6 +26,10 @@ contracts! {
     bn254_g1: SettlementBn254G1, "abi/SettlementBn254G1.json";
     bls12381_g2: SettlementBls12381G2, "abi/SettlementBls12381G2.json";
     bls12381_g2_nu: SettlementBls12381G2Nu, "abi/SettlementBls12381G2Nu.json";
+    hub_bls12381_g2: HubBls12381G2, "abi/HubBls12381G2.json";
+    hub_bls12381_g2_nu: HubBls12381G2Nu, "abi/HubBls12381G2Nu.json";
+    hub_settlement_bls12381_g2: HubSettlementBls12381G2, "abi/HubSettlementBls12381G2.json";
+    hub_settlement_bls12381_g2_nu: HubSettlementBls12381G2Nu, "abi/HubSettlementBls12381G2Nu.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
     verifier_bn254_g2: VerifierBn254G2, "abi/VerifierBn254G2.json";
     test_token: TestToken, "abi/TestToken.json";

@@ -28,6 +28,7 @@
 //! | [`epoch`] | the calls with which a registrar begins an epoch |
 //! | [`operator`] | an operator's key: what it registers, and what it signs |
 //! | [`collection`] | the members' signatures over one digest, verified and added up |
+//! | [`hub`] | quorums that settle together, in one call of a hub |
 //!
 //! A module imports only modules above it. Keys, signatures and hashing on BN254 are in the crate `quorate-bn254`.
 
@@ -49,6 +50,7 @@ pub mod follow;
 pub mod epoch;
 pub mod operator;
 pub mod collection;
+pub mod hub;
 
 pub use alloy_primitives;
 pub use alloy_sol_types;
