@@ -5,8 +5,8 @@ import {HashToBls12381} from "../libraries/HashToBls12381.sol";
 import {Bls12381G2Keys} from "./Bls12381G2Keys.sol";
 
 /// @title Quorums with keys in G2 of BLS12-381, whose digests are hashed by one map in place of two
-/// @notice As `Bls12381G2Keys`, but for the hash to G1, which costs half: encode_to_curve of RFC 9380, under the suite
-/// `NU_SUITE`. Its points are not uniformly distributed. BLS signatures with proofs of possession do not need that:
+/// @notice As `Bls12381G2Keys`, but for the hash to G1, which costs half, 7,150 gas: encode_to_curve of RFC 9380, under the
+/// suite `NU_SUITE`. Its points are not uniformly distributed. BLS signatures with proofs of possession do not need that:
 /// docs/nonuniform.md has the proof.
 ///
 /// The tag differs from that of `Bls12381G2Keys`, so no signature for one of the two contracts is valid for the other.
