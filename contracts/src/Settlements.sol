@@ -9,7 +9,8 @@ import {Quorums} from "./Quorums.sol";
 import {Settlement} from "./Settlement.sol";
 
 /// @title Settlement with keys in G2 of BN254
-/// @notice Costs the least while only a handful of members change from quorum to quorum. About 100 bits of security.
+/// @notice For chains without EIP-2537 where only a handful of members change from quorum to quorum. About 100 bits of
+/// security.
 contract SettlementBn254G2 is Settlement, Bn254G2Keys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
     /// @param pinned How many slots are pinned.
@@ -21,7 +22,7 @@ contract SettlementBn254G2 is Settlement, Bn254G2Keys {
 }
 
 /// @title Settlement with keys in G1 of BN254
-/// @notice Costs the least where many members change from quorum to quorum. About 100 bits of security.
+/// @notice Costs the least where more than about 23 members change from quorum to quorum. About 100 bits of security.
 contract SettlementBn254G1 is Settlement, Bn254G1Keys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
     /// @param pinned How many slots are pinned.
@@ -45,8 +46,8 @@ contract SettlementBls12381G2 is Settlement, Bls12381G2Keys {
 }
 
 /// @title Settlement with keys in G2 of BLS12-381 and a nonuniform hash
-/// @notice For about 120 bits of security, on a chain with EIP-2537. Costs less than the contract above, but signers need
-/// encode_to_curve of RFC 9380, which BLS libraries have and their ready-made suites do not use.
+/// @notice Costs the least where fewer members change, with about 120 bits of security, on a chain with EIP-2537. Signers
+/// need encode_to_curve of RFC 9380, which BLS libraries have and their ready-made suites do not use.
 contract SettlementBls12381G2Nu is Settlement, Bls12381G2NuKeys {
     /// @param registrar The only address that may admit keys, begin epochs and pin bases.
     /// @param pinned How many slots are pinned.

@@ -9,7 +9,8 @@ import {Quorums} from "./Quorums.sol";
 import {Verifier} from "./Verifier.sol";
 
 /// @title Verifier with keys in G2 of BN254
-/// @notice Costs the least while only a handful of members change from quorum to quorum. About 100 bits of security.
+/// @notice For chains without EIP-2537 where only a handful of members change from quorum to quorum. About 100 bits of
+/// security.
 contract VerifierBn254G2 is Verifier, Bn254G2Keys {
     /// @param network The network that this verifier serves.
     /// @param pinned How many slots are pinned.
@@ -17,7 +18,7 @@ contract VerifierBn254G2 is Verifier, Bn254G2Keys {
 }
 
 /// @title Verifier with keys in G1 of BN254
-/// @notice Costs the least where many members change from quorum to quorum. About 100 bits of security.
+/// @notice Costs the least where more than about 23 members change from quorum to quorum. About 100 bits of security.
 contract VerifierBn254G1 is Verifier, Bn254G1Keys {
     /// @param network The network that this verifier serves.
     /// @param pinned How many slots are pinned.
@@ -33,8 +34,8 @@ contract VerifierBls12381G2 is Verifier, Bls12381G2Keys {
 }
 
 /// @title Verifier with keys in G2 of BLS12-381 and a nonuniform hash
-/// @notice For about 120 bits of security, on a chain with EIP-2537. Costs less than the contract above, but signers need
-/// encode_to_curve of RFC 9380, which BLS libraries have and their ready-made suites do not use.
+/// @notice Costs the least where fewer members change, with about 120 bits of security, on a chain with EIP-2537. Signers
+/// need encode_to_curve of RFC 9380, which BLS libraries have and their ready-made suites do not use.
 contract VerifierBls12381G2Nu is Verifier, Bls12381G2NuKeys {
     /// @param network The network that this verifier serves.
     /// @param pinned How many slots are pinned.

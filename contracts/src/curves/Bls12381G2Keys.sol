@@ -10,9 +10,9 @@ import {Bls12381Hash, UniformBls12381Hash} from "./Bls12381Hash.sol";
 /// security.
 ///
 /// A proof is the signature, 96 bytes: x, then y. There are no hints. Operators sign a digest as a message of 32 bytes
-/// under the suite `SUITE`, so they can use any BLS library.
+/// under the suite of the hash (`Bls12381Hash`).
 ///
-/// Each member that changes costs about 1,040 gas, and the hash of each result about 15,000.
+/// Each member that changes costs about 1,040 gas.
 ///
 /// A malformed point in a key or a proof costs nearly all the gas of the call, because the precompile that refuses it burns
 /// what is left. Whoever pays for proofs of others, such as a relayer or a contract that catches the revert, limits the gas

@@ -410,9 +410,12 @@ fn tables_cut_keys_into_pages() {
 #[test]
 fn gas_is_near_the_snapshots() {
     let measured = Measured::default();
-    for (key_group, name) in
-        KeyGroup::ALL.into_iter().zip(["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"])
-    {
+    for (key_group, name) in KeyGroup::ALL.into_iter().zip([
+        "SettlementBn254G2",
+        "SettlementBn254G1",
+        "SettlementBls12381G2",
+        "SettlementBls12381G2Nu",
+    ]) {
         let path = format!("{}/../../contracts/snapshots/{name}.json", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let snapshot: std::collections::BTreeMap<String, String> = serde_json::from_str(&text).unwrap();

@@ -241,9 +241,7 @@ impl QuorumSignature {
         let length = SignatureError::Length { expected: key_group.signature_bytes(), found: bytes.len() };
         match key_group {
             KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => bytes.try_into().map(Self::Bn254).map_err(|_| length),
-            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {
-                bytes.try_into().map(Self::Bls12381).map_err(|_| length)
-            }
+            KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => bytes.try_into().map(Self::Bls12381).map_err(|_| length),
         }
     }
 
