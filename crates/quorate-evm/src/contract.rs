@@ -27,6 +27,7 @@ contracts! {
     bls12381_g2: SettlementBls12381G2, "abi/SettlementBls12381G2.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
     verifier_bn254_g2: VerifierBn254G2, "abi/VerifierBn254G2.json";
+    stake_registrar: StakeRegistrar, "abi/StakeRegistrar.json";
     test_token: TestToken, "abi/TestToken.json";
     sum_of_all: SumOfAll, "abi/SumOfAll.json";
     exact_match: ExactMatchCache, "abi/ExactMatchCache.json";

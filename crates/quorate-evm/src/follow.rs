@@ -34,7 +34,7 @@ use crate::{
     member_set::MemberSet,
     network::{Network, NetworkError, sum_of_keys},
     quorum::{Quorum, Store},
-    state::{self, Head},
+    state::{self, Head, NEVER},
 };
 use call::{Call, calls};
 
@@ -141,9 +141,6 @@ pub enum NoNetwork {
     /// No key was admitted.
     #[error("the settlement has no keys yet")]
     NoKeys,
-    /// No epoch was entered.
-    #[error("the settlement has entered no epoch yet")]
-    NoEpoch,
     /// An epoch was begun, and nothing settles until it is entered.
     #[error("epoch {epoch} was begun, and nothing settles until someone calls enter({head:#066x}, {newest})")]
     Waiting {
@@ -495,9 +492,11 @@ impl Follower {
             let epoch = Head::decode(begun.terms).epoch;
             return Err(NoNetwork::Waiting { epoch, head: self.head, newest: self.newest });
         }
-        if head.epoch == 0 {
-            return Err(NoNetwork::NoEpoch);
-        }
+        // Before the first epoch there are keys and nothing else, which is what its weights are chosen from.
+        let (enough, weights) = match head.epoch {
+            0 => (NEVER, Vec::new()),
+            epoch => (head.enough, self.epoch.weights.clone().ok_or(NoNetwork::NoWeights(epoch))?),
+        };
         let bases = self.bases();
         let table = self.tables.get(&head.table).ok_or(NoNetwork::NoKeys)?;
         let is_known = |base: &Base| base.slot != NEWEST || base.commitment() == self.newest;
@@ -511,10 +510,10 @@ impl Follower {
             table: head.table,
             epoch: head.epoch,
             required: head.required,
-            enough: head.enough,
+            enough,
             paid: head.paid,
             keys: table.keys.clone(),
-            weights: self.epoch.weights.clone().ok_or(NoNetwork::NoWeights(head.epoch))?,
+            weights,
             key_pages: table.pages.clone(),
             weight_pages: self.epoch.pages.clone(),
             bases,

@@ -308,7 +308,11 @@ fn missing_logs_are_refused() {
     let mut fresh = Follower::new(DEPLOYMENT);
     assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoKeys);
     apply(&mut fresh, Event::KeyAdded { table: 0, index: 0, key }, &[]);
-    assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoEpoch);
+    // The network before the first epoch, from which `enter` takes the head: all of it is zero.
+    let (network, notes) = fresh.network().unwrap();
+    assert_eq!((network.keys.len(), network.epoch, network.enough, notes), (1, 0, state::NEVER, vec![]));
+    assert_eq!(network.head().encode().unwrap(), U256::ZERO);
+    assert_eq!(network.state().unwrap(), state::state(U256::ZERO, B256::ZERO));
 }
 
 #[test]
