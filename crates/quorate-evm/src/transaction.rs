@@ -78,7 +78,8 @@ mod tests {
     #[test]
     fn an_unknown_field_or_sender_is_refused() {
         let line = serde_json::to_string(&TRANSACTION).unwrap();
-        for (from, to) in [("\"about\"", "\"afterEpoch\":1,\"about\""), ("registrar", "owner"), ("\"to\"", "\"into\"")] {
+        for (from, to) in [("\"about\"", "\"afterEpoch\":1,\"about\""), ("registrar", "owner"), ("\"to\"", "\"into\"")]
+        {
             let wrong = line.replacen(from, to, 1);
             assert!(wrong != line && serde_json::from_str::<Transaction>(&wrong).is_err(), "{wrong}");
         }

@@ -107,8 +107,7 @@ impl Upkeep {
                     return Err(UpkeepError::Keys { first, keys, all });
                 }
                 let (nonces, tail) = pages_and_tail(network, first, first + keys);
-                let call =
-                    Settlement::compactCall { first: U256::from(first), keys: U256::from(keys), nonces, tail };
+                let call = Settlement::compactCall { first: U256::from(first), keys: U256::from(keys), nonces, tail };
                 let about = format!("copy the keys with the indices {first} to {} to a page", first + keys - 1);
                 (about, Sender::Anyone, call.abi_encode())
             }
@@ -127,9 +126,8 @@ impl Upkeep {
                 (format!("pin the base of slot {from} in slot {slot}"), Sender::Registrar, call.abi_encode())
             }
             Self::Carry { indices } => {
-                let holds = |page: &KeyPage, index: u32| {
-                    (page.first..page.first + page.keys).contains(&(index as usize))
-                };
+                let holds =
+                    |page: &KeyPage, index: u32| (page.first..page.first + page.keys).contains(&(index as usize));
                 let lonely = indices.iter().find(|index| !network.key_pages.iter().any(|page| holds(page, **index)));
                 if let Some(index) = lonely {
                     return Err(UpkeepError::NotInPage(*index));
@@ -241,7 +239,10 @@ mod tests {
     #[test]
     fn publish_has_the_weights_of_the_part() {
         let publish: Settlement::publishCall = call(Upkeep::Publish { part: 1 }, Sender::Anyone);
-        assert_eq!((publish.part, &publish.weights[..]), (U256::from(1), &[2049_u64, 2050].map(u64::to_be_bytes).concat()[..]));
+        assert_eq!(
+            (publish.part, &publish.weights[..]),
+            (U256::from(1), &[2049_u64, 2050].map(u64::to_be_bytes).concat()[..])
+        );
         let error = Upkeep::Publish { part: 2 }.transaction(&network()).unwrap_err();
         assert_eq!(error, UpkeepError::Part { part: 2, weights: 2_050 });
     }

@@ -43,23 +43,7 @@ impl World {
             changesAStore: U256::from(CHANGES_A_STORE),
         };
         let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
-        let network = Network {
-            key_group,
-            chain_id: node.chain_id(),
-            contract: node.create(code.into()),
-            nonce: 0,
-            table: 0,
-            epoch: 0,
-            required: 0,
-            enough: 0,
-            paid: 0,
-            keys: Vec::new(),
-            weights: Vec::new(),
-            key_pages: Vec::new(),
-            weight_pages: Vec::new(),
-            bases: Vec::new(),
-            unknown_newest: None,
-        };
+        let network = node.network(key_group, node.create(code.into()));
         let (members, carried, next_pages) = (Vec::new(), Vec::new(), Vec::new());
         let none = Operators::new(key_group, 0);
         let mut this = Self { node, network, head: U256::ZERO, operators: none, members, carried, next_pages };
@@ -178,7 +162,7 @@ impl World {
     /// Settles results by a call of the settlement.
     pub(crate) fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) {
         let (plan, call) = self.plan(signers, results, store);
-        self.node.send_bytes(self.contract(), call);
+        self.node.send_from(0, self.contract(), call);
         self.settled(&plan);
     }
 
