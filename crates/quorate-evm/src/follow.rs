@@ -295,9 +295,13 @@ impl Follower {
     /// # Errors
     /// [`FollowError`]. The follower is not to be used any more then.
     pub fn apply(&mut self, events: &[Event], calldata: &[u8]) -> Result<Vec<Note>, FollowError> {
-        let (mut calls, mut notes) = (calls(calldata), Vec::new());
+        let (mut calls, mut weighed, mut notes) = (calls(calldata), None, Vec::new());
         for event in events {
-            notes.extend(self.apply_one(event, &mut calls)?);
+            match event {
+                Event::EpochWeighed { required, weights } => weighed = Some((*required, &weights[..])),
+                Event::EpochBegun { terms } => notes.extend(self.begin(*terms, weighed.take(), &mut calls)?),
+                event => notes.extend(self.apply_one(event, &mut calls)?),
+            }
         }
         Ok(notes)
     }
@@ -320,7 +324,8 @@ impl Follower {
                     self.epoch.pages.push(page);
                 }
             }
-            Event::EpochBegun { terms } => return self.begin(*terms, calls),
+            // With the log of a stake registrar before it: see `apply`.
+            Event::EpochWeighed { .. } | Event::EpochBegun { .. } => {}
             Event::EpochEntered { head, newest } => return self.enter(*head, *newest),
             Event::Settled { head, newest, results } => return self.settled(*head, *newest, results, calls),
             Event::BasePinned { slot, from } => return Ok(self.pinned(*slot, *from)),
@@ -372,12 +377,22 @@ impl Follower {
         Ok(())
     }
 
-    fn begin(&mut self, terms: U256, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
+    /// Begins an epoch with the required weight and the weights that a stake registrar's log states, or else with those of
+    /// the calls.
+    fn begin(
+        &mut self,
+        terms: U256,
+        weighed: Option<(u128, &[u64])>,
+        calls: &mut Vec<Call>,
+    ) -> Result<Option<Note>, FollowError> {
         let Head { epoch, table, .. } = Head::decode(terms);
         let before = self.head();
         follows("epoch", epoch, before.epoch + 1)?;
         let place = calls.iter().position(|call| matches!(call, Call::Begin { .. }));
-        let weights = place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place]));
+        let weights = match weighed {
+            Some((required, weights)) => stated_weights(terms, required, weights),
+            None => place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place])),
+        };
         calls.drain(..place.map_or(0, |place| place + 1));
         let note = weights.is_none().then_some(Note::WeightsUnseen { epoch });
         self.begun = Some(Begun { terms, epoch: Weights { weights, pages: Vec::new() } });
@@ -549,6 +564,15 @@ fn all_weights(terms: U256, renews: bool, calls: &[Call]) -> Option<Vec<u64>> {
         && *threshold != 0
         && state::enough_by(&all, required, *threshold) == enough;
     fits.then_some(all)
+}
+
+/// The weights that a stake registrar states, if they are those of the terms. It takes no threshold but the sharpest.
+fn stated_weights(terms: U256, required: u128, weights: &[u64]) -> Option<Vec<u64>> {
+    let terms = Head::decode(terms);
+    let fits = weights.len() == terms.members as usize
+        && required == terms.required
+        && state::enough(weights, required).1 == terms.enough;
+    fits.then(|| weights.to_vec())
 }
 
 /// How many weights of an epoch with these terms were prepared before the calldata of `begin`, and are not in it. `prepare`
