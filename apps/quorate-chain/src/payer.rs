@@ -9,6 +9,7 @@ use std::{
 use alloy::signers::local::PrivateKeySigner;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -54,13 +55,13 @@ impl Payer {
             }
             return key.map_err(|error| Failure::usage(error.context(name.to_string())));
         }
-        if serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
+        if serde_json::from_str::<Keystore>(&text).ok().is_none_or(|keystore| keystore.version != 3) {
             let what = "expected an Ethereum keystore of version 3, or 64 hexadecimal digits";
             return Err(Failure::usage(anyhow!("{name}: {what}")));
         }
         let passphrase = self.passphrase(&name.to_string())?;
         PrivateKeySigner::decrypt_keystore(path, passphrase.as_bytes())
-            .with_context(|| format!("{name}: this is no Ethereum keystore of version 3, or the passphrase is wrong"))
+            .with_context(|| format!("{name}: the keystore is damaged, or the passphrase is wrong"))
             .map_err(Failure::usage)
     }
 
@@ -77,6 +78,12 @@ impl Payer {
         let text = read_secret(file)?;
         Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
     }
+}
+
+/// What tells a keystore from other files.
+#[derive(Deserialize)]
+struct Keystore {
+    version: u64,
 }
 
 /// Reads a file with a secret, and warns if others can read it, too.

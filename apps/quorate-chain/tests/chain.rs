@@ -18,5 +18,7 @@ mod program;
 mod proxy;
 #[path = "chain/send.rs"]
 mod send;
+#[path = "chain/transactions.rs"]
+mod transactions;
 #[path = "chain/world.rs"]
 mod world;

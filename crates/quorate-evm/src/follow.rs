@@ -142,7 +142,10 @@ pub enum NoNetwork {
     #[error("the settlement has no keys yet")]
     NoKeys,
     /// An epoch was begun, and nothing settles until it is entered.
-    #[error("epoch {epoch} was begun, and nothing settles until someone calls enter({head:#066x}, {newest})")]
+    #[error(
+        "epoch {epoch} was begun, and nothing settles until someone sends `quorate evm call enter --head {head:#066x} --newest \
+         {newest}`"
+    )]
     Waiting {
         /// The epoch.
         epoch: u32,

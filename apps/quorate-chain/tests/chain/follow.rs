@@ -52,7 +52,9 @@ fn history(key_group: KeyGroup) {
     check(&world, "before the first epoch");
     world.compact(0, 8);
     world.begin(vec![100; 12], 700, false);
-    once(&world).ends(1).says(&["epoch 1 was begun, and nothing settles until someone calls enter(0x000"]);
+    once(&world)
+        .ends(1)
+        .says(&["epoch 1 was begun, and nothing settles until someone sends `quorate evm call enter --head 0x000"]);
     world.enter();
     check(&world, "the first epoch");
 

@@ -1,12 +1,11 @@
 //! A settlement on a node, and its network as the test knows it, which the program has to find by itself.
 
 use quorate_evm::{
-    KeyGroup, MemberSet, Network, Order, SettlementPlan,
+    KeyGroup, MemberSet, Network, Order, Sender, SettlementPlan, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256},
-    alloy_sol_types::SolConstructor as _,
+    alloy_sol_types::{SolCall as _, SolConstructor as _},
     base::{KeyPage, PART, WeightPage},
     contract::SettlementBn254G2 as Settlement,
-    digest::Contract,
     gas::Measured,
     quorum::Store,
     state::{self, Head},
@@ -64,11 +63,33 @@ impl World {
         let operator = self.operators.members().len();
         self.operators.push(seed);
         let owner = self.node.account(0);
-        let verifier = Contract { chain_id: self.node.chain_id(), address: self.contract() };
+        let verifier = self.node.contract(self.contract());
         let (key, proof) = self.operators.registration(operator, verifier, owner);
         self.node.send(self.contract(), &Settlement::registerCall { owner, key, proof });
         self.network.keys.push(self.operators.member(operator));
         self.members.push(operator);
+    }
+
+    /// The transaction that registers the key of an operator who is not registered.
+    pub(crate) fn registration(&mut self, seed: u8) -> Transaction {
+        let operator = self.operators.members().len();
+        self.operators.push(seed);
+        let (owner, to) = (self.node.account(0), self.contract());
+        let (key, proof) = self.operators.registration(operator, self.node.contract(to), owner);
+        Transaction {
+            about: "register".to_owned(),
+            chain_id: self.node.chain_id(),
+            to,
+            sender: Sender::Registrar,
+            after_epoch: None,
+            access_list: Vec::new(),
+            calldata: Settlement::registerCall { owner, key, proof }.abi_encode().into(),
+        }
+    }
+
+    /// The terms of the last epoch that was begun.
+    pub(crate) fn terms(&self) -> U256 {
+        self.node.read(self.contract(), &Settlement::termsCall {})
     }
 
     /// Copies keys to a page.
@@ -127,6 +148,10 @@ impl World {
 
     pub(crate) fn prepare(&self, threshold: u64, weights: &[u64]) {
         self.node.send(self.contract(), &Settlement::prepareCall { threshold, weights: pack(weights) });
+    }
+
+    pub(crate) fn prepare_call(&self, threshold: u64, weights: &[u64]) -> Bytes {
+        Settlement::prepareCall { threshold, weights: pack(weights) }.abi_encode().into()
     }
 
     pub(crate) fn publish(&mut self, part: usize) {
