@@ -32,8 +32,8 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
 
-# The file itself, because npm 10 does not link it into node_modules/.bin.
-FORGE := node_modules/@foundry-rs/forge/bin.mjs
+# Ends as forge ends. The wrapper of the npm package ends with success whatever forge found.
+FORGE := bin/forge
 
 # The lockfile names every package. It has no hash for six packages of version 1.7.1, because the registry did not have
 # them when the lockfile was made: @foundry-rs/anvil-darwin-amd64, anvil-darwin-arm64, anvil-linux-arm64,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what Rust needs of the compiled contracts, ABI and creation code, to crates/quorate-evm/abi.
+"""Writes what Rust needs of the compiled contracts: ABI and creation code to crates/quorate-evm/abi, and what the contracts'
+errors mean to apps/quorate-chain/errors.json.
 
 They are in git so that the crates build without npm. With --check nothing is written, and a difference is an error.
 """
@@ -10,13 +11,23 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "contracts" / "out"
 TO = ROOT / "crates" / "quorate-evm" / "abi"
+ERRORS = ROOT / "apps" / "quorate-chain" / "errors.json"
 CONTRACTS = {
     "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"],
     "TaskNetwork.sol": ["TaskNetwork"],
     "Hubs.sol": ["HubBls12381G2", "HubBls12381G2Nu", "HubSettlementBls12381G2", "HubSettlementBls12381G2Nu"],
     "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"],
     "TestToken.sol": ["TestToken"],
+    "StakeRegistrar.sol": ["StakeRegistrar"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
+}
+# The contracts that a transaction may call. Their errors are explained by the comments beside them.
+EXPLAINED = {
+    "Settlements.sol": CONTRACTS["Settlements.sol"],
+    "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
+    "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
+    "TaskNetwork.sol": ["TaskNetwork"],
+    "Verifiers.sol": CONTRACTS["Verifiers.sol"],
 }
 
 
@@ -26,18 +37,38 @@ def artifact(source: str, name: str) -> str:
     return json.dumps(kept, separators=(",", ":")) + "\n"
 
 
+def errors() -> str:
+    """Each error by its signature: the names of its parameters, and what it means, from the comment in the contract."""
+    explained = {}
+    for source, names in EXPLAINED.items():
+        for name in names:
+            compiled = json.loads((OUT / source / f"{name}.json").read_text())
+            comments = json.loads(compiled["rawMetadata"])["output"]
+            user, dev = (comments[kind].get("errors", {}) for kind in ("userdoc", "devdoc"))
+            for error in compiled["abi"]:
+                if error["type"] != "error":
+                    continue
+                signature = f"{error['name']}({','.join(parameter['type'] for parameter in error['inputs'])})"
+                means = [comment["notice"] for comment in user.get(signature, []) if "notice" in comment]
+                means += [comment["details"] for comment in dev.get(signature, []) if "details" in comment]
+                if not means:
+                    sys.exit(f"{source}: error {signature} has no comment that explains it")
+                names_of = [parameter["name"] for parameter in error["inputs"]]
+                explained.setdefault(signature, {"parameters": names_of, "means": means[0]})
+    return json.dumps(explained, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 def main() -> int:
     check = "--check" in sys.argv[1:]
     differ = []
     TO.mkdir(parents=True, exist_ok=True)
-    for source, names in CONTRACTS.items():
-        for name in names:
-            path, text = TO / f"{name}.json", artifact(source, name)
-            if path.exists() and path.read_text() == text:
-                continue
-            differ.append(path.relative_to(ROOT))
-            if not check:
-                path.write_text(text)
+    wanted = {TO / f"{name}.json": artifact(source, name) for source, names in CONTRACTS.items() for name in names}
+    for path, text in {**wanted, ERRORS: errors()}.items():
+        if path.exists() and path.read_text() == text:
+            continue
+        differ.append(path.relative_to(ROOT))
+        if not check:
+            path.write_text(text)
     for path in differ:
         print(f"{path}: {'is not what the contracts compile to; run make contracts' if check else 'written'}")
     return 1 if check and differ else 0

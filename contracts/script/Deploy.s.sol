@@ -6,6 +6,7 @@ import {ITaskNetwork} from "../src/interfaces/ITaskNetwork.sol";
 import {TaskNetwork} from "../src/TaskNetwork.sol";
 import {Verifier} from "../src/Verifier.sol";
 import {VerifierBls12381G2, VerifierBls12381G2Nu, VerifierBn254G1, VerifierBn254G2} from "../src/Verifiers.sol";
+import {Environment} from "./Environment.sol";
 import {TestToken} from "./TestToken.sol";
 import {vm} from "./Vm.sol";
 
@@ -19,10 +20,6 @@ contract Deploy {
     /// @notice `CURVE` names no curve of the verifiers.
     /// @param curve What it names.
     error UnknownCurve(string curve);
-    /// @notice A variable's value is larger than its parameter can hold.
-    /// @param name The variable.
-    /// @param value Its value.
-    error TooLarge(string name, uint256 value);
     /// @notice The network has another address than the verifier was made for. Something else was sent from the same
     /// account.
     /// @param network The network's address.
@@ -68,27 +65,20 @@ contract Deploy {
         p.token = token;
         p.verifier = verifier;
         p.admin = vm.envOr("ADMIN", deployer);
-        p.genesis = uint64(_env("GENESIS", block.timestamp, type(uint64).max));
-        p.epochLength = uint64(_env("EPOCH_LENGTH", 1 days, type(uint64).max));
-        p.slashingWindow = uint64(_env("SLASHING_WINDOW", 7 days, type(uint64).max));
+        p.genesis = uint64(Environment.number("GENESIS", block.timestamp, 0, type(uint64).max));
+        p.epochLength = uint64(Environment.number("EPOCH_LENGTH", 1 days, 0, type(uint64).max));
+        p.slashingWindow = uint64(Environment.number("SLASHING_WINDOW", 7 days, 0, type(uint64).max));
         uint256 leastDelay = uint256(p.slashingWindow) + 2 * uint256(p.epochLength);
-        p.withdrawalDelay = uint64(_env("WITHDRAWAL_DELAY", leastDelay, type(uint64).max));
-        p.unit = uint128(_env("UNIT", 1e18, type(uint128).max));
-        p.minimumStake = uint128(_env("MINIMUM_STAKE", 100 * uint256(p.unit), type(uint128).max));
-        p.maximumOperators = uint32(_env("MAXIMUM_OPERATORS", 1_000, type(uint32).max));
-        p.quorumNumerator = uint32(_env("QUORUM_NUMERATOR", 2, type(uint32).max));
-        p.quorumDenominator = uint32(_env("QUORUM_DENOMINATOR", 3, type(uint32).max));
-        p.performerReward = uint128(_env("PERFORMER_REWARD", p.unit, type(uint128).max));
-        p.attesterReward = uint128(_env("ATTESTER_REWARD", p.unit, type(uint128).max));
-        p.penaltyShare = uint16(_env("PENALTY_SHARE", 100, type(uint16).max));
-        p.slashShare = uint16(_env("SLASH_SHARE", 5_000, type(uint16).max));
-        p.bountyShare = uint16(_env("BOUNTY_SHARE", 500, type(uint16).max));
-    }
-
-    /// @dev The number in an environment variable, or `otherwise` if it is not set. Reverts if it is larger than
-    /// `most`.
-    function _env(string memory name, uint256 otherwise, uint256 most) private view returns (uint256 value) {
-        value = vm.envOr(name, otherwise);
-        if (value > most) revert TooLarge(name, value);
+        p.withdrawalDelay = uint64(Environment.number("WITHDRAWAL_DELAY", leastDelay, 0, type(uint64).max));
+        p.unit = uint128(Environment.number("UNIT", 1e18, 0, type(uint128).max));
+        p.minimumStake = uint128(Environment.number("MINIMUM_STAKE", 100 * uint256(p.unit), 0, type(uint128).max));
+        p.maximumOperators = uint32(Environment.number("MAXIMUM_OPERATORS", 1_000, 0, type(uint32).max));
+        p.quorumNumerator = uint32(Environment.number("QUORUM_NUMERATOR", 2, 0, type(uint32).max));
+        p.quorumDenominator = uint32(Environment.number("QUORUM_DENOMINATOR", 3, 0, type(uint32).max));
+        p.performerReward = uint128(Environment.number("PERFORMER_REWARD", p.unit, 0, type(uint128).max));
+        p.attesterReward = uint128(Environment.number("ATTESTER_REWARD", p.unit, 0, type(uint128).max));
+        p.penaltyShare = uint16(Environment.number("PENALTY_SHARE", 100, 0, type(uint16).max));
+        p.slashShare = uint16(Environment.number("SLASH_SHARE", 5_000, 0, type(uint16).max));
+        p.bountyShare = uint16(Environment.number("BOUNTY_SHARE", 500, 0, type(uint16).max));
     }
 }

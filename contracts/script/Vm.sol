@@ -27,6 +27,24 @@ interface Vm {
     /// @param defaultValue What is returned if it is not set.
     /// @return The value.
     function envOr(string calldata name, uint256 defaultValue) external view returns (uint256);
+    /// @notice The addresses in an environment variable.
+    /// @param name The variable.
+    /// @param separator What stands between them.
+    /// @param defaultValue What is returned if it is not set.
+    /// @return The values.
+    function envOr(string calldata name, string calldata separator, address[] calldata defaultValue)
+        external
+        view
+        returns (address[] memory);
+    /// @notice The numbers in an environment variable.
+    /// @param name The variable.
+    /// @param separator What stands between them.
+    /// @param defaultValue What is returned if it is not set.
+    /// @return The values.
+    function envOr(string calldata name, string calldata separator, uint256[] calldata defaultValue)
+        external
+        view
+        returns (uint256[] memory);
     /// @notice The nonce of an account's next transaction.
     /// @param account The account.
     /// @return The nonce.

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 contracts=$PWD
-forge="$contracts/node_modules/@foundry-rs/forge/bin.mjs"
+forge="$contracts/bin/forge"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

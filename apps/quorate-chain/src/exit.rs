@@ -56,6 +56,11 @@ impl Failure {
         Self { exit: Exit::Internal, error: error.into() }
     }
 
+    /// The same failure, with what was being done.
+    pub(crate) fn context(self, what: String) -> Self {
+        Self { exit: self.exit, error: self.error.context(what) }
+    }
+
     pub(crate) fn interrupted() -> Self {
         Self { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted") }
     }

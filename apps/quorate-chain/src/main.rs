@@ -6,12 +6,15 @@
 #![forbid(unsafe_code)]
 
 mod exit;
+mod revert;
 mod node;
 mod print;
 mod payer;
+mod wallet;
 mod cursor;
 mod follow;
 mod send;
+mod weigh;
 
 use std::process::ExitCode;
 
@@ -19,10 +22,11 @@ use clap::{Parser, Subcommand};
 use exit::{Exit, Failure};
 use tokio::runtime;
 
-/// Follow a settlement on an EVM chain, and send what `quorate evm plan` planned
+/// Follow a settlement on an EVM chain, and send the transactions that `quorate evm` makes
 ///
 /// A settlement stores one hash. `follow` rebuilds from a node's logs what it is the hash of, and writes it to the file that
-/// `quorate evm plan --network` reads. `send` sends the calldata of a plan. No operator's key is used here.
+/// `quorate evm plan --network` reads. `send` sends registrations, epochs and planned settlements. `weigh` begins the epochs of
+/// a settlement with restaked stake. No operator's BLS key is used here.
 ///
 /// Exit codes: 0 done; 1 not done, because of the chain's state; 2 the command line or a file is wrong; 3 the node or a file
 /// cannot be reached; 4 a fault of the program; 130 interrupted.
@@ -37,6 +41,7 @@ struct CommandLine {
 enum Command {
     Follow(follow::Arguments),
     Send(send::Arguments),
+    Weigh(weigh::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +51,7 @@ fn main() -> ExitCode {
         match line.command {
             Command::Follow(arguments) => runtime.block_on(arguments.run()),
             Command::Send(arguments) => arguments.run(&runtime),
+            Command::Weigh(arguments) => arguments.run(&runtime),
         }
     };
     run()

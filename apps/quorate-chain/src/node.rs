@@ -8,10 +8,12 @@ use alloy::{
     rpc::types::{Filter, Log},
     transports::{RpcError, TransportErrorKind},
 };
-use quorate_evm::{alloy_sol_types::SolCall, contract::bn254_g2::SettlementBn254G2::SettlementBn254G2Errors};
+use quorate_evm::alloy_sol_types::SolCall;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;
+
+use crate::revert;
 
 /// A node, by its URL.
 #[derive(Clone)]
@@ -153,6 +155,16 @@ impl Node {
         self.block(&format!("{number:#x}")).await
     }
 
+    /// The time of the newest block, in Unix time.
+    pub(crate) async fn time(&self) -> Result<u64, NodeError> {
+        #[derive(Deserialize)]
+        struct Timed {
+            #[serde(with = "quantity")]
+            timestamp: u64,
+        }
+        self.ask::<Timed>("eth_getBlockByNumber", json!(["latest", false])).await.map(|block| block.timestamp)
+    }
+
     /// The logs of a filter. `Patience::Once` asks once: the caller asks for fewer blocks then.
     pub(crate) async fn logs(&self, filter: &Filter, patience: Patience) -> Result<Vec<Log>, NodeError> {
         match patience {
@@ -211,7 +223,7 @@ impl Node {
         C::abi_decode_returns(&answer).map_err(|error| NodeError::Answer {
             node: self.shown.clone(),
             method: "eth_call",
-            why: format!("{} at {contract}: {error}; is this the address of a settlement?", C::SIGNATURE),
+            why: format!("{} at {contract}: {error}; is this the right address?", C::SIGNATURE),
         })
     }
 
@@ -234,12 +246,10 @@ impl NodeError {
         }
     }
 
-    /// The contract's error, if the node answers with one: its signature.
+    /// The contract's error in words, if the node answers with one.
     pub(crate) fn revert(&self) -> Option<String> {
         let Self::Refused { data: Some(data), .. } = self else { return None };
-        let selector = data.get(..4).and_then(|selector| selector.try_into().ok());
-        let signature = selector.and_then(SettlementBn254G2Errors::signature_by_selector);
-        Some(signature.map_or_else(|| format!("an error with the data {data}"), str::to_owned))
+        Some(revert::words(data))
     }
 }
 

@@ -9,9 +9,13 @@ use std::{
 use alloy::signers::local::PrivateKeySigner;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::exit::{Failure, Result};
+use crate::{
+    exit::{Failure, Result},
+    print::note,
+};
 
 /// The variable that holds a key, if no file does.
 pub(crate) const VARIABLE: &str = "QUORATE_CHAIN_KEY";
@@ -19,8 +23,8 @@ pub(crate) const VARIABLE: &str = "QUORATE_CHAIN_KEY";
 /// Where the key comes from.
 #[derive(Debug, Args)]
 pub(crate) struct Payer {
-    /// An Ethereum keystore (version 3) with the key that pays. Without it, the variable QUORATE_CHAIN_KEY holds the key, 64
-    /// hexadecimal digits
+    /// The key that pays: an Ethereum keystore (version 3), or 64 hexadecimal digits. Without it, the variable
+    /// QUORATE_CHAIN_KEY holds the digits
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 
@@ -41,13 +45,23 @@ impl Payer {
         }
     }
 
-    fn unlock(&self, file: &Path) -> Result<PrivateKeySigner> {
-        let name = file.display().to_string();
-        // The library's message for a file that is not there is that for a file of another form.
-        fs::File::open(file).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
-        let passphrase = self.passphrase(&name)?;
-        PrivateKeySigner::decrypt_keystore(file, passphrase.as_bytes())
-            .with_context(|| format!("{name}: this is no Ethereum keystore of version 3, or the passphrase is wrong"))
+    fn unlock(&self, path: &Path) -> Result<PrivateKeySigner> {
+        let name = path.display();
+        let text = read_secret(path)?;
+        if let Some(key) = raw(&text) {
+            if self.passphrase_file.is_some() {
+                let error = anyhow!("{name} holds a key that is not encrypted; leave --passphrase-file out");
+                return Err(Failure::usage(error));
+            }
+            return key.map_err(|error| Failure::usage(error.context(name.to_string())));
+        }
+        if serde_json::from_str::<Keystore>(&text).ok().is_none_or(|keystore| keystore.version != 3) {
+            let what = "expected an Ethereum keystore of version 3, or 64 hexadecimal digits";
+            return Err(Failure::usage(anyhow!("{name}: {what}")));
+        }
+        let passphrase = self.passphrase(&name.to_string())?;
+        PrivateKeySigner::decrypt_keystore(path, passphrase.as_bytes())
+            .with_context(|| format!("{name}: the keystore is damaged, or the passphrase is wrong"))
             .map_err(Failure::usage)
     }
 
@@ -61,10 +75,37 @@ impl Payer {
             let passphrase = rpassword::prompt_password(format!("Passphrase for {keystore}: "));
             return passphrase.map(Zeroizing::new).map_err(Failure::io);
         };
-        let text = fs::read_to_string(file).map(Zeroizing::new);
-        let text = text.with_context(|| format!("cannot read {}", file.display())).map_err(Failure::io)?;
+        let text = read_secret(file)?;
         Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
     }
+}
+
+/// What tells a keystore from other files.
+#[derive(Deserialize)]
+struct Keystore {
+    version: u64,
+}
+
+/// Reads a file with a secret, and warns if others can read it, too.
+fn read_secret(path: &Path) -> Result<Zeroizing<String>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.permissions().mode() & 0o7777);
+        if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
+            let name = path.display();
+            note(format!("{name} has mode {mode:04o}: others than its owner can use it; chmod 600 {name}"));
+        }
+    }
+    let text = fs::read_to_string(path).map(Zeroizing::new);
+    text.with_context(|| format!("cannot read {}", path.display())).map_err(Failure::io)
+}
+
+/// The key that stands in a text as 64 hexadecimal digits; none if the text is something else.
+fn raw(text: &str) -> Option<anyhow::Result<PrivateKeySigner>> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    const_hex::decode_to_slice(text.trim(), &mut *bytes).ok()?;
+    Some(PrivateKeySigner::from_slice(&*bytes).map_err(|_| anyhow!("this is not a key of secp256k1")))
 }
 
 fn from_variable() -> Result<PrivateKeySigner> {
@@ -74,8 +115,8 @@ fn from_variable() -> Result<PrivateKeySigner> {
         Err(env::VarError::NotPresent) => return Err(usage("there is no key that pays for the transaction")),
         Err(env::VarError::NotUnicode(_)) => return Err(usage(&format!("{VARIABLE} is not text"))),
     };
-    let mut bytes = Zeroizing::new([0; 32]);
-    const_hex::decode_to_slice(text.trim(), &mut *bytes)
-        .map_err(|_| usage(&format!("{VARIABLE} is not a key: expected 64 hexadecimal digits")))?;
-    PrivateKeySigner::from_slice(&*bytes).map_err(|_| usage(&format!("{VARIABLE} is not a key of secp256k1")))
+    match raw(&text) {
+        None => Err(usage(&format!("{VARIABLE} is not a key: expected 64 hexadecimal digits"))),
+        Some(key) => key.map_err(|error| Failure::usage(error.context(VARIABLE))),
+    }
 }

@@ -11,11 +11,16 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, Pro
 /// Prints one line that the user should know. What a terminal would obey is escaped. If standard error is closed, the note
 /// is dropped.
 pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{}", plain(&text.to_string()));
+}
+
+/// A text in which what a terminal would obey is escaped.
+pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::new();
-    for letter in text.to_string().chars() {
+    for letter in text.chars() {
         if letter.is_control() { plain.extend(letter.escape_default()) } else { plain.push(letter) }
     }
-    let _ = writeln!(io::stderr().lock(), "{plain}");
+    plain
 }
 
 /// A number with its noun: "1 block", "1,024 blocks".

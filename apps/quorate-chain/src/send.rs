@@ -1,69 +1,72 @@
 //! `quorate-chain send`.
 
 use std::{
-    fmt::Display,
     fs,
-    io::{self, Write as _},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
 use alloy::{
-    eips::eip2718::Encodable2718 as _,
-    network::{EthereumWallet, NetworkTransactionBuilder as _, TransactionBuilder as _},
     primitives::{Address, B256, Bytes},
-    rpc::types::{AccessList, AccessListItem, TransactionRequest},
     signers::local::PrivateKeySigner,
 };
 use anyhow::{Context as _, anyhow};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
-use quorate_evm::{Network, contract::SettlementBn254G2 as Settlement};
+use quorate_evm::{Head, Network, Sender, Transaction, contract::SettlementBn254G2 as Settlement};
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::json;
-use tokio::{runtime::Runtime, signal, time::sleep};
+use tokio::runtime::Runtime;
 
 use crate::{
     exit::{Exit, Failure, Result},
-    node::{Node, NodeError, Receipt},
-    payer::Payer,
-    print::note,
+    node::Node,
+    print::plain,
+    wallet::{Sending, line},
 };
 
-/// Send the calldata of a plan, and wait for its receipt
+/// Send transactions that `quorate evm` made, and wait for their receipts
 ///
-/// The plan is the output of `quorate evm plan --json` with a signature. The command compares the state in which the plan
-/// settles with the network file and with the contract, and asks the node what the transaction costs, before it signs. If the
-/// contract's state moved, or the contract would refuse the call, it sends nothing, and the exit code is 1.
+/// --transactions takes the lines that `quorate evm register`, `epoch` and `call` print, and sends them in order. Before each
+/// one the command compares the chain and the contract, asks the contract who may send it, and lets the node simulate the
+/// call. If the contract would refuse the call, it says why in words and sends nothing more.
+///
+/// --plan takes the output of `quorate evm plan --json` with a signature. The command also compares the state in which the plan
+/// settles with the network's file and with the contract.
+///
+/// The exit code is 1 if the contract's state does not allow a transaction.
 #[derive(Debug, Args)]
-#[command(before_long_help = EXAMPLES)]
+#[command(before_long_help = EXAMPLES, override_usage = USAGE, group = ArgGroup::new("what").required(true))]
 pub(crate) struct Arguments {
-    /// The node: an HTTP or HTTPS URL of its JSON-RPC
-    #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
-    rpc: String,
+    /// A file with one transaction a line, as JSON
+    #[arg(long, value_name = "FILE", group = "what")]
+    transactions: Option<PathBuf>,
+
+    /// Begin with this line of the file; the lines before it were sent earlier
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "transactions", value_parser = clap::value_parser!(u64).range(1..))]
+    from_line: u64,
+
+    /// The plan of a settlement, as JSON
+    #[arg(long, value_name = "FILE", group = "what")]
+    plan: Option<PathBuf>,
 
     /// The network from which the plan was made
     #[arg(long, value_name = "FILE", default_value = "network.json")]
     network: PathBuf,
 
-    /// The plan, as JSON
-    #[arg(long, value_name = "FILE")]
-    plan: PathBuf,
-
     #[command(flatten)]
-    payer: Payer,
-
-    /// Send nothing if a unit of gas would cost more
-    #[arg(long, value_name = "GWEI", default_value_t = 500)]
-    max_fee: u64,
-
-    /// How long to wait for the receipt, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
-    wait: u64,
+    sending: Sending,
 }
+
+/// Clap's own usage line does not fit.
+const USAGE: &str = "\
+quorate-chain send [OPTIONS] --rpc <URL>
+           <--transactions <FILE>|--plan <FILE>>";
 
 const EXAMPLES: &str = "\
 Examples:
+  quorate evm epoch --network network.json --weights weights.json \\
+      --more-than 2/3 --transactions > epoch.jsonl
+  quorate-chain send --rpc http://localhost:8545 \\
+      --transactions epoch.jsonl --key-file payer.json
   quorate evm plan --network network.json --signers 0-9 --result 0x… \\
       --signature 0x… --json > plan.json
   quorate-chain send --rpc http://localhost:8545 --network network.json \\
@@ -87,32 +90,43 @@ struct Gas {
     total: u64,
 }
 
-/// No transaction may use more gas (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
-/// How often the receipt is asked for.
-const POLL: Duration = Duration::from_millis(500);
-
 impl Arguments {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
-        let node = Node::new(&self.rpc).map_err(Failure::usage)?;
-        let network: Network = read(&self.network, "a network; `quorate-chain follow` writes it")?;
-        let plan: Plan = read(&self.plan, "a plan; `quorate evm plan --json` prints it")?;
-        let calldata = self.check(&network, &plan)?;
-        runtime.block_on(check_node(&node, &plan))?;
-        // The passphrase is asked for when everything else is right.
-        let signer = self.payer.signer()?;
-        runtime.block_on(self.send(&node, &plan, calldata, signer))
+        let node = Node::new(&self.sending.rpc).map_err(Failure::usage)?;
+        match (&self.plan, &self.transactions) {
+            (Some(path), _) => self.settle(runtime, &node, path),
+            (None, Some(path)) => self.send_all(runtime, &node, path),
+            (None, None) => Err(Failure::usage(anyhow!("name --transactions or --plan"))),
+        }
     }
 
-    /// The calldata of a plan that belongs to the network as it is.
-    fn check(&self, network: &Network, plan: &Plan) -> Result<Bytes> {
-        let (name, of) = (self.plan.display(), self.network.display());
+    fn settle(&self, runtime: &Runtime, node: &Node, path: &Path) -> Result {
+        let network: Network = read(&self.network, "a network; `quorate-chain follow` writes it")?;
+        let plan: Plan = read(path, "a plan; `quorate evm plan --json` prints it")?;
+        let call = self.check_plan(path, &network, &plan)?;
+        runtime.block_on(async {
+            self.sending.check(node, call.chain_id, call.to).await?;
+            check_state(node, &plan).await
+        })?;
+        // The passphrase is asked for when everything else is right.
+        let signer = self.sending.payer.signer()?;
+        let mined = runtime.block_on(self.sending.send(node, &signer, &call))?;
+        let (planned, used) = (plan.gas.total, mined.used);
+        line(format!("planned      {}  ({:+.1} %)", HumanCount(planned), percent(planned, used)))?;
+        let estimate = mined.estimate;
+        line(format!("estimated    {}  by the node ({:+.1} %)", HumanCount(estimate), percent(estimate, used)))?;
+        Ok(Exit::Success)
+    }
+
+    /// The transaction of a plan that belongs to the network as it is.
+    fn check_plan(&self, path: &Path, network: &Network, plan: &Plan) -> Result<Transaction> {
+        let (name, of) = (path.display(), self.network.display());
         let state = network.state().with_context(|| of.to_string()).map_err(Failure::usage)?;
-        if (plan.chain_id, plan.contract) != (network.chain_id, network.contract) {
-            let (contract, chain) = (plan.contract, plan.chain_id);
+        let Plan { chain_id, contract, .. } = *plan;
+        if (chain_id, contract) != (network.chain_id, network.contract) {
             return Err(Failure::usage(anyhow!(
-                "{name} is for {contract} on chain {chain}, {of} for {} on chain {}; plan with this network",
+                "{name} is for {contract} on chain {chain_id}, {of} for {} on chain {}; plan with this network",
                 network.contract,
                 network.chain_id
             )));
@@ -121,113 +135,103 @@ impl Arguments {
             return Err(Failure::refused(anyhow!("{of} moved since {name} was made; plan and sign again")));
         }
         let calldata = plan.calldata.clone();
-        calldata.ok_or_else(|| Failure::usage(anyhow!("{name} has no calldata; plan with --signature")))
+        let calldata =
+            calldata.ok_or_else(|| Failure::usage(anyhow!("{name} has no calldata; plan with --signature")))?;
+        Ok(Transaction {
+            about: "settle".to_owned(),
+            chain_id,
+            to: contract,
+            sender: Sender::Anyone,
+            after_epoch: None,
+            access_list: plan.access_list.clone(),
+            calldata,
+        })
     }
 
-    async fn send(&self, node: &Node, plan: &Plan, calldata: Bytes, signer: PrivateKeySigner) -> Result {
-        let from = signer.address();
-        let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
-        let list = AccessList(plan.access_list.iter().map(item).collect());
-        let request = TransactionRequest::default()
-            .with_from(from)
-            .with_to(plan.contract)
-            .with_input(calldata)
-            .with_access_list(list);
-        let estimate = node.quantity("eth_estimateGas", json!([request])).await.map_err(refused)?;
-        let estimate = u64::try_from(estimate).unwrap_or(u64::MAX);
-        let (fee, tip) = self.fees(node).await?;
-        let nonce = node.quantity("eth_getTransactionCount", json!([from, "pending"])).await.map_err(Failure::io)?;
-        // A tenth more than estimated: the call's gas depends on the state, which is compared, and on the block's number of
-        // warm accounts, which is not.
-        let limit = MOST_GAS.min(estimate.saturating_add(estimate / 10));
-        let request = request
-            .with_chain_id(plan.chain_id)
-            .with_nonce(nonce.saturating_to())
-            .with_gas_limit(limit)
-            .with_max_fee_per_gas(fee)
-            .with_max_priority_fee_per_gas(tip);
-        let transaction = request.build(&EthereumWallet::from(signer)).await.map_err(Failure::internal)?;
-        let hash = *transaction.tx_hash();
-        let sent = node.ask::<B256>("eth_sendRawTransaction", json!([Bytes::from(transaction.encoded_2718())])).await;
-        match sent {
-            // An earlier try reached the node, though its answer did not reach us.
-            Err(NodeError::Refused { message, .. }) if message.contains("already known") => {}
-            sent => drop(sent.map_err(refused)?),
+    fn send_all(&self, runtime: &Runtime, node: &Node, path: &Path) -> Result {
+        let name = path.display().to_string();
+        let all = transactions(path)?;
+        let left: Vec<_> = all.into_iter().filter(|(number, _)| *number as u64 >= self.from_line).collect();
+        if left.is_empty() {
+            return Err(Failure::usage(anyhow!("{name}: no transaction from line {} on", self.from_line)));
         }
-        line(format!("transaction  {hash}"))?;
-        let receipt = tokio::select! {
-            receipt = self.receipt(node, hash) => receipt?,
-            pressed = signal::ctrl_c() => {
-                pressed.map_err(Failure::internal)?;
-                note("interrupted; the transaction is sent and may still be mined");
-                return Err(Failure::interrupted());
-            }
-        };
-        let used: u64 = receipt.gas_used.to();
-        line(format!("block        {}", HumanCount(receipt.block_number.to())))?;
-        line(format!("gas used     {}", HumanCount(used)))?;
-        line(format!("planned      {}  ({:+.1} %)", HumanCount(plan.gas.total), percent(plan.gas.total, used)))?;
-        line(format!("estimated    {}  by the node ({:+.1} %)", HumanCount(estimate), percent(estimate, used)))?;
-        if receipt.status.is_zero() {
-            return Err(Failure::refused(anyhow!(
-                "the transaction failed: another one changed the contract's state first; follow, plan and sign again"
-            )));
+        // What is wrong with the last one is better known before the first one is sent.
+        for (number, call) in &left {
+            let checked = runtime.block_on(self.sending.check(node, call.chain_id, call.to));
+            checked.map_err(|failure| failure.context(format!("{name}, line {number}")))?;
+        }
+        let signer = self.sending.payer.signer()?;
+        for (number, call) in &left {
+            let checked = runtime.block_on(check_sender(node, call, &signer));
+            checked.map_err(|failure| failure.context(format!("{name}, line {number}: {}", plain(&call.about))))?;
+        }
+        for (place, (number, call)) in left.iter().enumerate() {
+            line(format!("line {number}       {}", plain(&call.about)))?;
+            let sent = runtime.block_on(async {
+                check_epoch(node, call).await?;
+                self.sending.send(node, &signer, call).await
+            });
+            let before = if place == 0 { "no line was sent" } else { "the lines before it were sent" };
+            sent.map_err(|failure| failure.context(format!("{name}, line {number} ({before})")))?;
         }
         Ok(Exit::Success)
     }
-
-    /// The most that a unit of gas costs, and the tip in it: twice the base fee of the newest block, so that the transaction
-    /// is not left behind if the next six blocks are full.
-    async fn fees(&self, node: &Node) -> Result<(u128, u128)> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Fees {
-            base_fee_per_gas: Option<alloy::primitives::U256>,
-        }
-        let block: Fees = node.ask("eth_getBlockByNumber", json!(["latest", false])).await.map_err(Failure::io)?;
-        let base = block.base_fee_per_gas.ok_or_else(|| {
-            Failure::refused(anyhow!("the chain has no base fee (EIP-1559); send the calldata with another wallet"))
-        })?;
-        let tip = node.quantity("eth_maxPriorityFeePerGas", json!([])).await.map_err(Failure::io)?;
-        let (base, tip): (u128, u128) = (base.saturating_to(), tip.saturating_to());
-        let (fee, most) = (base.saturating_mul(2).saturating_add(tip), u128::from(self.max_fee) * GWEI);
-        let now = base.saturating_add(tip);
-        if now > most {
-            let error =
-                anyhow!("a unit of gas costs {} gwei, more than --max-fee {}", now.div_ceil(GWEI), self.max_fee);
-            return Err(Failure::refused(error));
-        }
-        Ok((fee.min(most), tip))
-    }
-
-    async fn receipt(&self, node: &Node, hash: B256) -> Result<Receipt> {
-        let begun = Instant::now();
-        loop {
-            let receipt: Option<Receipt> =
-                node.ask("eth_getTransactionReceipt", json!([hash])).await.map_err(Failure::io)?;
-            if let Some(receipt) = receipt {
-                return Ok(receipt);
-            }
-            if begun.elapsed() > Duration::from_secs(self.wait) {
-                return Err(Failure::io(anyhow!(
-                    "there is no receipt after {} s; the transaction is sent and may still be mined",
-                    self.wait
-                )));
-            }
-            sleep(POLL).await;
-        }
-    }
 }
 
-const GWEI: u128 = 1_000_000_000;
-
-/// Refuses a node of another chain, and a state that moved.
-async fn check_node(node: &Node, plan: &Plan) -> Result<()> {
-    let chain = node.chain_id().await.map_err(Failure::io)?;
-    if chain != plan.chain_id {
-        let error = anyhow!("the node is of chain {chain}, and the plan for chain {}; check --rpc", plan.chain_id);
-        return Err(Failure::usage(error));
+/// The transactions of a file, each with its line from 1 on.
+fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
+    let name = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let read = |(number, line)| {
+        let call = serde_json::from_str(line).with_context(|| {
+            format!("{name}, line {number}: this is not a transaction of `quorate evm … --transactions`")
+        });
+        call.map(|call| (number, call)).map_err(Failure::usage)
+    };
+    let all = lines.map(read).collect::<Result<Vec<_>>>()?;
+    if all.is_empty() {
+        return Err(Failure::usage(anyhow!("{name} has no transaction; nothing to send is not success")));
     }
+    Ok(all)
+}
+
+/// Refuses a key whose account is not the one that has to send.
+async fn check_sender(node: &Node, call: &Transaction, signer: &PrivateKeySigner) -> Result<()> {
+    let (sender, who) = match call.sender {
+        Sender::Anyone => return Ok(()),
+        Sender::Account(account) => (account, "the owner of the key"),
+        Sender::Registrar => {
+            let registrar = node.read(call.to, &Settlement::registrarCall {}, None).await.map_err(Failure::io)?;
+            (registrar, "the settlement's registrar")
+        }
+    };
+    if sender == signer.address() {
+        return Ok(());
+    }
+    Err(Failure::usage(anyhow!(
+        "{sender}, {who}, has to send this, and the key is that of {}. If the sender is a contract, let it make the call",
+        signer.address()
+    )))
+}
+
+/// Refuses a transaction of an epoch that was begun in the meantime.
+async fn check_epoch(node: &Node, call: &Transaction) -> Result<()> {
+    let Some(after) = call.after_epoch else { return Ok(()) };
+    let terms = node.read(call.to, &Settlement::termsCall {}, None).await.map_err(Failure::io)?;
+    let epoch = Head::decode(terms).epoch;
+    if epoch == after {
+        return Ok(());
+    }
+    Err(Failure::refused(anyhow!(
+        "the settlement's last epoch is {epoch}, and this is for a settlement whose last epoch is {after}: the next one was \
+         begun already. If it waits to be entered, send what `quorate evm call enter` prints; otherwise follow, and make the \
+         transactions of the next epoch"
+    )))
+}
+
+/// Refuses a plan whose state is not the contract's.
+async fn check_state(node: &Node, plan: &Plan) -> Result<()> {
     let state = node.read(plan.contract, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
     if state == plan.state {
         return Ok(());
@@ -239,23 +243,10 @@ async fn check_node(node: &Node, plan: &Plan) -> Result<()> {
     )))
 }
 
-/// A refusal by the contract is one of the chain; all else is the node's fault.
-fn refused(error: NodeError) -> Failure {
-    match error.revert() {
-        Some(revert) => Failure::refused(anyhow!("the contract refuses the call: {revert}; nothing was sent")),
-        None => Failure::io(error),
-    }
-}
-
 fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T> {
     let name = path.display();
     let text = fs::read(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
     serde_json::from_slice(&text).with_context(|| format!("{name}: this is not {what}")).map_err(Failure::usage)
-}
-
-/// Prints one line of the result.
-fn line(text: impl Display) -> Result<()> {
-    writeln!(io::stdout().lock(), "{text}").map_err(Failure::io)
 }
 
 /// How much more was expected than was used.

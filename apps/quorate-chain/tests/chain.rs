@@ -1,7 +1,6 @@
 //! The program on a node: settlements are made by transactions, followed, taken back by reorganisations, and sent.
 //!
-//! The node is the `anvil` that `make contracts` installs. If it is absent, the tests print that they are skipped and pass;
-//! with `CI=true` they fail.
+//! `rig/node.rs` of quorate-evm says which node that is.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
 #[path = "../../../crates/quorate-evm/tests/rig/mod.rs"]
@@ -11,7 +10,7 @@ mod rig;
 mod errors;
 #[path = "chain/follow.rs"]
 mod follow;
-#[path = "chain/node.rs"]
+#[path = "../../../crates/quorate-evm/tests/rig/node.rs"]
 mod node;
 #[path = "chain/program.rs"]
 mod program;
@@ -19,5 +18,7 @@ mod program;
 mod proxy;
 #[path = "chain/send.rs"]
 mod send;
+#[path = "chain/transactions.rs"]
+mod transactions;
 #[path = "chain/world.rs"]
 mod world;

@@ -705,7 +705,7 @@ fn an_epoch_has_calls_for_the_registrar() {
 
 #[test]
 fn help_and_pages_fit_80_columns() {
-    for command in [&[][..], &["key"], &["register"], &["epoch"], &["sign"], &["aggregate"], &["plan"]] {
+    for command in [&[][..], &["key"], &["register"], &["epoch"], &["call"], &["sign"], &["aggregate"], &["plan"]] {
         let help = evm(&[command, &["--help"]].concat(), "").exits(0).out;
         for line in help.lines() {
             assert!(line.chars().count() <= 80, "{command:?}: {line}");

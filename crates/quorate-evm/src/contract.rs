@@ -32,6 +32,7 @@ contracts! {
     hub_settlement_bls12381_g2_nu: HubSettlementBls12381G2Nu, "abi/HubSettlementBls12381G2Nu.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
     verifier_bn254_g2: VerifierBn254G2, "abi/VerifierBn254G2.json";
+    stake_registrar: StakeRegistrar, "abi/StakeRegistrar.json";
     test_token: TestToken, "abi/TestToken.json";
     sum_of_all: SumOfAll, "abi/SumOfAll.json";
     exact_match: ExactMatchCache, "abi/ExactMatchCache.json";

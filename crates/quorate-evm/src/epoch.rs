@@ -8,6 +8,7 @@ use crate::{
     contract::SettlementBn254G2,
     network::Network,
     state::{self, NEVER, TooLarge},
+    transaction::{Sender, Transaction},
 };
 
 /// Parts of the weights in one call: 65,536 bytes, half of what nodes take as one transaction.
@@ -116,6 +117,31 @@ impl NextEpoch {
     }
 }
 
+impl EpochCalls {
+    /// The calls as transactions, in the order in which they are sent. All but `enter` name the epoch that they follow, so
+    /// that nobody sends them twice. `discard` stands before the first `prepare`: after an interruption all are sent again.
+    pub fn transactions(&self, network: &Network) -> Vec<Transaction> {
+        let discard = SettlementBn254G2::discardCall {}.abi_encode().into();
+        let transaction = |about: String, sender, after_epoch, calldata: &Bytes| {
+            let (chain_id, to, access_list) = (network.chain_id, network.contract, Vec::new());
+            Transaction { about, chain_id, to, sender, after_epoch, access_list, calldata: calldata.clone() }
+        };
+        let (epoch, after) = (u64::from(network.epoch) + 1, Some(network.epoch));
+        let by_registrar = |about, calldata| transaction(about, Sender::Registrar, after, calldata);
+        let mut all = Vec::new();
+        if !self.prepare.is_empty() {
+            all.push(by_registrar("forget what was prepared before".to_owned(), &discard));
+        }
+        let of = self.prepare.len();
+        for (number, prepare) in (1..).zip(&self.prepare) {
+            all.push(by_registrar(format!("prepare epoch {epoch}: weights, {number} of {of}"), prepare));
+        }
+        all.push(by_registrar(format!("begin epoch {epoch}"), &self.begin));
+        all.push(transaction(format!("enter epoch {epoch}"), Sender::Anyone, None, &self.enter));
+        all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,6 +197,24 @@ mod tests {
         }
         sent.extend(SettlementBn254G2::beginCall::abi_decode(&calls.begin).unwrap().weights);
         assert_eq!(sent, weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>());
+    }
+
+    /// What was prepared counts once, also if the transactions are sent again after an interruption.
+    #[test]
+    fn transactions_in_order_and_for_one_epoch() {
+        let n = 2 * PARTS_A_CALL * PART + 5;
+        let network = network(n);
+        let calls = next(vec![1; n], 7).calls(&network).unwrap();
+        let all = calls.transactions(&network);
+        let discard = Bytes::from(SettlementBn254G2::discardCall {}.abi_encode());
+        let expected = [&[discard][..], &calls.prepare, &[calls.begin, calls.enter]].concat();
+        assert_eq!(all.iter().map(|transaction| transaction.calldata.clone()).collect::<Vec<_>>(), expected);
+        let (enter, others) = all.split_last().unwrap();
+        assert_eq!((enter.sender, enter.after_epoch), (Sender::Anyone, None));
+        for transaction in others {
+            assert_eq!((transaction.sender, transaction.after_epoch), (Sender::Registrar, Some(network.epoch)));
+        }
+        assert_eq!(next(vec![1; 4], 3).calls(&network).unwrap().transactions(&network).len(), 2);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use crate::{
     member_set::MemberSet,
     network::{Network, NetworkError, sum_of_keys},
     quorum::{Quorum, Store},
-    state::{self, Head},
+    state::{self, Head, NEVER},
 };
 use call::{Call, calls};
 
@@ -146,11 +146,11 @@ pub enum NoNetwork {
     /// No key was admitted.
     #[error("the settlement has no keys yet")]
     NoKeys,
-    /// No epoch was entered.
-    #[error("the settlement has entered no epoch yet")]
-    NoEpoch,
     /// An epoch was begun, and nothing settles until it is entered.
-    #[error("epoch {epoch} was begun, and nothing settles until someone calls enter({head:#066x}, {newest})")]
+    #[error(
+        "epoch {epoch} was begun, and nothing settles until someone sends `quorate evm call enter --head {head:#066x} --newest \
+         {newest}`"
+    )]
     Waiting {
         /// The epoch.
         epoch: u32,
@@ -303,9 +303,13 @@ impl Follower {
     /// # Errors
     /// [`FollowError`]. The follower is not to be used any more then.
     pub fn apply(&mut self, events: &[Event], calldata: &[u8]) -> Result<Vec<Note>, FollowError> {
-        let (mut calls, mut notes) = (calls(calldata), Vec::new());
+        let (mut calls, mut weighed, mut notes) = (calls(calldata), None, Vec::new());
         for event in events {
-            notes.extend(self.apply_one(event, &mut calls)?);
+            match event {
+                Event::EpochWeighed { required, weights } => weighed = Some((*required, &weights[..])),
+                Event::EpochBegun { terms } => notes.extend(self.begin(*terms, weighed.take(), &mut calls)?),
+                event => notes.extend(self.apply_one(event, &mut calls)?),
+            }
         }
         Ok(notes)
     }
@@ -328,7 +332,8 @@ impl Follower {
                     self.epoch.pages.push(page);
                 }
             }
-            Event::EpochBegun { terms } => return self.begin(*terms, calls),
+            // With the log of a stake registrar before it: see `apply`.
+            Event::EpochWeighed { .. } | Event::EpochBegun { .. } => {}
             Event::EpochEntered { head, newest } => return self.enter(*head, *newest),
             Event::Settled { head, newest, results } => return self.settled(*head, *newest, results, calls),
             Event::BasePinned { slot, from } => return Ok(self.pinned(*slot, *from)),
@@ -382,12 +387,22 @@ impl Follower {
         Ok(())
     }
 
-    fn begin(&mut self, terms: U256, calls: &mut Vec<Call>) -> Result<Option<Note>, FollowError> {
+    /// Begins an epoch with the required weight and the weights that a stake registrar's log states, or else with those of
+    /// the calls.
+    fn begin(
+        &mut self,
+        terms: U256,
+        weighed: Option<(u128, &[u64])>,
+        calls: &mut Vec<Call>,
+    ) -> Result<Option<Note>, FollowError> {
         let Head { epoch, table, .. } = Head::decode(terms);
         let before = self.head();
         follows("epoch", epoch, before.epoch + 1)?;
         let place = calls.iter().position(|call| matches!(call, Call::Begin { .. }));
-        let weights = place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place]));
+        let weights = match weighed {
+            Some((required, weights)) => stated_weights(terms, required, weights),
+            None => place.and_then(|place| all_weights(terms, table != before.table, &calls[..=place])),
+        };
         calls.drain(..place.map_or(0, |place| place + 1));
         let note = weights.is_none().then_some(Note::WeightsUnseen { epoch });
         self.begun = Some(Begun { terms, epoch: Weights { weights, pages: Vec::new() } });
@@ -502,9 +517,11 @@ impl Follower {
             let epoch = Head::decode(begun.terms).epoch;
             return Err(NoNetwork::Waiting { epoch, head: self.head, newest: self.newest });
         }
-        if head.epoch == 0 {
-            return Err(NoNetwork::NoEpoch);
-        }
+        // Before the first epoch there are keys and nothing else, which is what its weights are chosen from.
+        let (enough, weights) = match head.epoch {
+            0 => (NEVER, Vec::new()),
+            epoch => (head.enough, self.epoch.weights.clone().ok_or(NoNetwork::NoWeights(epoch))?),
+        };
         let bases = self.bases();
         let table = self.tables.get(&head.table).ok_or(NoNetwork::NoKeys)?;
         let is_known = |base: &Base| base.slot != NEWEST || base.commitment() == self.newest;
@@ -518,10 +535,10 @@ impl Follower {
             table: head.table,
             epoch: head.epoch,
             required: head.required,
-            enough: head.enough,
+            enough,
             paid: head.paid,
             keys: table.keys.clone(),
-            weights: self.epoch.weights.clone().ok_or(NoNetwork::NoWeights(head.epoch))?,
+            weights,
             key_pages: table.pages.clone(),
             weight_pages: self.epoch.pages.clone(),
             bases,
@@ -557,6 +574,15 @@ fn all_weights(terms: U256, renews: bool, calls: &[Call]) -> Option<Vec<u64>> {
         && *threshold != 0
         && state::enough_by(&all, required, *threshold) == enough;
     fits.then_some(all)
+}
+
+/// The weights that a stake registrar states, if they are those of the terms. It takes no threshold but the sharpest.
+fn stated_weights(terms: U256, required: u128, weights: &[u64]) -> Option<Vec<u64>> {
+    let terms = Head::decode(terms);
+    let fits = weights.len() == terms.members as usize
+        && required == terms.required
+        && state::enough(weights, required).1 == terms.enough;
+    fits.then(|| weights.to_vec())
 }
 
 /// How many weights of an epoch with these terms were prepared before the calldata of `begin`, and are not in it. `prepare`

@@ -25,7 +25,9 @@
 //! | [`contract`] | the contracts' ABI and creation code |
 //! | [`network`] | a settlement as its aggregator follows it, and plans of the next quorum |
 //! | [`follow`] | the network rebuilt from a contract's logs and the calldata of their transactions |
+//! | [`transaction`] | calls on their way from the program that makes them to the one that sends them |
 //! | [`epoch`] | the calls with which a registrar begins an epoch |
+//! | [`upkeep`] | the calls that keep a settlement cheap: pages, pinned bases, the next key table |
 //! | [`operator`] | an operator's key: what it registers, and what it signs |
 //! | [`collection`] | the members' signatures over one digest, verified and added up |
 //! | [`hub`] | quorums that settle together, in one call of a hub |
@@ -47,7 +49,9 @@ pub mod quorum;
 pub mod contract;
 pub mod network;
 pub mod follow;
+pub mod transaction;
 pub mod epoch;
+pub mod upkeep;
 pub mod operator;
 pub mod collection;
 pub mod hub;
@@ -60,6 +64,8 @@ pub use epoch::{EpochCalls, EpochError, NextEpoch};
 pub use key_group::KeyGroup;
 pub use member_set::MemberSet;
 pub use network::{Network, NetworkError, Order, PlanError, QuorumKey, QuorumSignature, SettlementPlan};
-pub use operator::{OperatorKey, Registration};
+pub use operator::{OperatorKey, Registration, StakeEntry};
 pub use quorum::{KeySum, Proof, Quorum};
 pub use state::Head;
+pub use transaction::{Sender, Transaction};
+pub use upkeep::{Upkeep, UpkeepError};

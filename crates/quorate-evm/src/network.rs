@@ -166,7 +166,8 @@ impl Network {
             table: self.table,
             epoch: self.epoch,
             members: self.weights.len().try_into().unwrap_or(u32::MAX),
-            enough: self.enough,
+            // The contract's head has no member and no number of members then.
+            enough: if self.epoch == 0 { 0 } else { self.enough },
             required: self.required,
             paid: self.paid,
         }
@@ -208,8 +209,9 @@ impl Network {
             return Err(PlanError::NoSuchMember { index: last, members: self.keys.len() });
         }
         let weight = self.weight(signers);
-        if weight < self.required {
-            return Err(PlanError::TooLight { weight, required: self.required });
+        // Nobody weighs anything before the first epoch, and nothing is required.
+        if weight == 0 || weight < self.required {
+            return Err(PlanError::TooLight { weight, required: self.required.max(1) });
         }
         let table = self.sources();
         let pricing = Pricing { key_group: self.key_group, measured, table: &table, head: self.head() };

@@ -20,7 +20,7 @@ use quorate_bn254::{Bn254SecretKey, hash_to_curve::try_and_increment};
 
 use crate::{
     bls12381::{self, DigestHash},
-    contract::{SettlementBn254G2, TaskNetwork},
+    contract::{SettlementBn254G2, StakeRegistrar, TaskNetwork},
     digest::{Contract, KeyPossession},
     hint::CounterHint,
     key_group::KeyGroup,
@@ -152,12 +152,32 @@ impl Registration {
         SettlementBn254G2::registerCall { owner, key, proof }.abi_encode().into()
     }
 
+    /// The calldata of `StakeRegistrar.register(bytes,bytes)`, which the owner sends: the registrar admits who is an operator
+    /// of a restaking protocol. Or that of `rotate(bytes,bytes)`, which replaces the owner's key.
+    pub fn stake_call(&self, entry: StakeEntry) -> Bytes {
+        let Self { key, proof, .. } = self.clone();
+        match entry {
+            StakeEntry::Register => StakeRegistrar::registerCall { key, proof }.abi_encode().into(),
+            StakeEntry::Rotate => StakeRegistrar::rotateCall { key, proof }.abi_encode().into(),
+        }
+    }
+
     /// The calldata of `TaskNetwork.register(bytes,bytes,uint256)`, which the owner sends. The stake is in the token's
     /// smallest unit.
     pub fn network_call(&self, stake: U256) -> Bytes {
         let Self { key, proof, .. } = self.clone();
         TaskNetwork::registerCall { key, proof, amount: stake }.abi_encode().into()
     }
+}
+
+/// How a key comes to a stake registrar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the registrar has no third way")]
+pub enum StakeEntry {
+    /// The owner has no live key, and gets a seat.
+    Register,
+    /// The owner's live key is replaced.
+    Rotate,
 }
 
 #[cfg(test)]
@@ -225,5 +245,9 @@ mod tests {
         assert_eq!((call.owner, &call.key, &call.proof), (registration.owner, &registration.key, &registration.proof));
         let call = TaskNetwork::registerCall::abi_decode(&registration.network_call(U256::from(5))).unwrap();
         assert_eq!((&call.key, &call.proof, call.amount), (&registration.key, &registration.proof, U256::from(5)));
+        let call = StakeRegistrar::registerCall::abi_decode(&registration.stake_call(StakeEntry::Register)).unwrap();
+        assert_eq!((&call.key, &call.proof), (&registration.key, &registration.proof));
+        let call = StakeRegistrar::rotateCall::abi_decode(&registration.stake_call(StakeEntry::Rotate)).unwrap();
+        assert_eq!((&call.key, &call.proof), (&registration.key, &registration.proof));
     }
 }

@@ -276,6 +276,42 @@ fn prepared_weights_stand_before_those_of_begin() {
     assert_eq!(world.follower.network().unwrap_err(), NoNetwork::NoWeights(epoch));
 }
 
+/// A stake registrar begins the epoch. Its calldata has no weights, and its log has.
+#[test]
+fn weights_that_a_stake_registrar_states() {
+    let mut world = World::new();
+    let weights = vec![10, 20, 30, 40];
+    let (_, enough) = state::enough(&weights, 67);
+    let epoch = world.network.epoch + 1;
+    let terms = word(Head { nonce: 0, epoch, enough, required: 67, paid: 0, ..world.network.head() });
+    let begun = Event::EpochBegun { terms };
+    let weighed = |required, weights: &[u64]| Event::EpochWeighed { required, weights: weights.to_vec() };
+    for (events, found) in [
+        (vec![weighed(67, &weights), begun.clone()], true),
+        // Other weights than those of the terms: fewer, lighter ones, or another requirement.
+        (vec![weighed(67, &weights[..3]), begun.clone()], false),
+        (vec![weighed(67, &[1, 1, 1, 64]), begun.clone()], false),
+        (vec![weighed(66, &weights), begun.clone()], false),
+        // A log behind the epoch is not one of it.
+        (vec![begun.clone(), weighed(67, &weights)], false),
+    ] {
+        let mut follower = world.follower.clone();
+        let notes = follower.apply(&events, &[]).unwrap();
+        assert_eq!(notes.is_empty(), found, "{events:?}: {notes:?}");
+        apply(
+            &mut follower,
+            Event::EpochEntered {
+                head: word(Head { nonce: follower.head().nonce, paid: follower.head().paid, ..Head::decode(terms) }),
+                newest: world.network.newest(),
+            },
+            &[],
+        );
+        assert_eq!(follower.network().is_ok_and(|(network, _)| network.weights == weights), found, "{events:?}");
+    }
+    world.follower.apply(&[weighed(67, &weights)], &[]).unwrap();
+    assert_eq!(world.follower.last_epoch(), (epoch - 1, false), "nothing was begun");
+}
+
 #[test]
 fn the_table_is_renewed() {
     let mut world = World::new();
@@ -340,7 +376,11 @@ fn missing_logs_are_refused() {
     let mut fresh = Follower::new(DEPLOYMENT);
     assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoKeys);
     apply(&mut fresh, Event::KeyAdded { table: 0, index: 0, key }, &[]);
-    assert_eq!(fresh.network().unwrap_err(), NoNetwork::NoEpoch);
+    // The network before the first epoch, from which `enter` takes the head: all of it is zero.
+    let (network, notes) = fresh.network().unwrap();
+    assert_eq!((network.keys.len(), network.epoch, network.enough, notes), (1, 0, state::NEVER, vec![]));
+    assert_eq!(network.head().encode().unwrap(), U256::ZERO);
+    assert_eq!(network.state().unwrap(), state::state(U256::ZERO, B256::ZERO));
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(super) enum Step {
 pub(super) struct Chain {
     node: Node,
     deployment: Deployment,
+    /// The settlement's registrar, which cannot be changed.
+    registrar: Address,
     from_block: u64,
     confirmations: Confirmations,
     /// The most blocks in one question for logs.
@@ -89,8 +91,9 @@ impl Chain {
         }
         let pinned = node.read(contract, &Settlement::pinnedSlotsCall {}, None).await;
         let changes = node.read(contract, &Settlement::changesAStoreCall {}, None).await;
-        let (Ok(pinned), Ok(changes)) = (&pinned, &changes) else {
-            let error = [pinned.err(), changes.err()].into_iter().flatten().next();
+        let registrar = node.read(contract, &Settlement::registrarCall {}, None).await;
+        let (Ok(pinned), Ok(changes), Ok(registrar)) = (&pinned, &changes, &registrar) else {
+            let error = [pinned.err(), changes.err(), registrar.err()].into_iter().flatten().next();
             let error = error.map_or_else(|| anyhow!("no answer"), anyhow::Error::from);
             let what = format!("{contract} on chain {chain_id} does not answer as a settlement does; check --contract");
             return Err(Failure::usage(error.context(what)));
@@ -104,7 +107,19 @@ impl Chain {
             digest_hash: DigestHash::in_code(&code),
         };
         let (checkpoints, notes) = (VecDeque::new(), Vec::new());
-        Ok(Self { node, deployment, from_block, confirmations, most, page: most, checkpoints, weighed: None, notes })
+        let registrar = *registrar;
+        Ok(Self {
+            node,
+            deployment,
+            registrar,
+            from_block,
+            confirmations,
+            most,
+            page: most,
+            checkpoints,
+            weighed: None,
+            notes,
+        })
     }
 
     /// Goes on from a cursor, which must be one of this settlement.
@@ -188,7 +203,7 @@ impl Chain {
         // If the last block is the same before and after, the logs are those of one chain.
         let Some(last) = self.node.block_at(to).await.map_err(Failure::io)? else { return Ok(Step::Done) };
         let filter = Filter::new()
-            .address(self.deployment.contract)
+            .address(vec![self.deployment.contract, self.registrar])
             .event_signature(Event::TOPICS.to_vec())
             .from_block(from)
             .to_block(to);
@@ -234,6 +249,11 @@ impl Chain {
                     "the node answers eth_getLogs with logs of no block; use another node"
                 )));
             };
+            // What the registrar and the settlement emit under each other's topics says nothing.
+            let of_registrar = log.topic0() == Some(&Event::TOPIC_OF_REGISTRAR);
+            if log.address() != if of_registrar { self.registrar } else { self.deployment.contract } {
+                continue;
+            }
             let event = Event::decode(&log.inner)
                 .map_err(|error| Failure::usage(anyhow::Error::from(error).context(format!("block {block}"))))?;
             let Some(event) = event else { continue };

@@ -40,9 +40,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
     rpc: String,
 
-    /// The settlement's address
+    /// The settlement's address. Without it, that of the file, if there is one
     #[arg(long, value_name = "ADDRESS")]
-    contract: Address,
+    contract: Option<Address>,
 
     /// The block from which logs are read: that of the contract's deployment, or one before it
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -107,8 +107,8 @@ impl Arguments {
     pub(crate) async fn run(self) -> Result {
         let node = Node::new(&self.rpc).map_err(Failure::usage)?;
         let path = cursor::path_of(&self.network);
-        self.check_file()?;
-        let mut chain = Chain::open(node, self.contract, self.from_block, self.confirmations.0, self.blocks).await?;
+        let contract = self.contract()?;
+        let mut chain = Chain::open(node, contract, self.from_block, self.confirmations.0, self.blocks).await?;
         if let Some(cursor) = cursor::read(&path)? {
             chain.resume(cursor).with_context(|| path.display().to_string()).map_err(Failure::usage)?;
         }
@@ -129,16 +129,24 @@ impl Arguments {
         }
     }
 
-    /// Refuses to overwrite the network of another settlement.
-    fn check_file(&self) -> Result<()> {
+    /// The settlement. The network of another one is not overwritten.
+    fn contract(&self) -> Result<Address> {
         let name = self.network.display().to_string();
         let text = match fs::read(&self.network) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return self.contract.ok_or_else(|| {
+                    Failure::usage(anyhow!("there is no {name}, so --contract has to name the settlement"))
+                });
+            }
             text => text.with_context(|| format!("cannot read {name}")).map_err(Failure::io)?,
         };
         let error = match serde_json::from_slice::<Network>(&text) {
-            Ok(network) if network.contract == self.contract => return Ok(()),
-            Ok(network) => anyhow!("{name} is the network of {}, not of {}", network.contract, self.contract),
+            Ok(network) => match self.contract {
+                Some(contract) if contract != network.contract => {
+                    anyhow!("{name} is the network of {}, not of {contract}", network.contract)
+                }
+                _ => return Ok(network.contract),
+            },
             Err(error) => anyhow!("{name} is not a network: {error}"),
         };
         Err(Failure::usage(error.context("choose another --network file; this one is not overwritten")))

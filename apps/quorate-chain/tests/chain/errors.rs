@@ -107,7 +107,9 @@ fn weights_that_the_contract_does_not_have_are_left_out() {
 
 #[test]
 fn help_fits_80_columns() {
-    for arguments in [&["--help"][..], &["follow", "--help"], &["send", "--help"], &["follow", "-h"]] {
+    for arguments in
+        [&["--help"][..], &["follow", "--help"], &["send", "--help"], &["weigh", "--help"], &["follow", "-h"]]
+    {
         let ended = run(program().args(arguments)).ends(0);
         assert!(ended.out.lines().count() > 8);
         for line in ended.out.lines() {

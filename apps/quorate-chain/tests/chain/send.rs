@@ -68,7 +68,7 @@ fn a_plan_is_sent_once_and_refused_afterwards() {
     let mut wrong = call.to_vec();
     let place = wrong.len() - 100;
     wrong[place] ^= 1;
-    changed("calldata", json!(Bytes::from(wrong))).ends(1).says(&["the contract refuses the call", "nothing was sent"]);
+    changed("calldata", json!(Bytes::from(wrong))).ends(1).says(&["the contract refuses the call, so it is not sent"]);
 
     folder.write("plan.json", json.to_string());
     let block = world.node.block();

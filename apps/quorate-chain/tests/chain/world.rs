@@ -1,12 +1,11 @@
 //! A settlement on a node, and its network as the test knows it, which the program has to find by itself.
 
 use quorate_evm::{
-    KeyGroup, MemberSet, Network, Order, SettlementPlan,
+    KeyGroup, MemberSet, Network, Order, Sender, SettlementPlan, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256},
-    alloy_sol_types::SolConstructor as _,
+    alloy_sol_types::{SolCall as _, SolConstructor as _},
     base::{KeyPage, PART, WeightPage},
     contract::SettlementBn254G2 as Settlement,
-    digest::Contract,
     gas::Measured,
     quorum::Store,
     state::{self, Head},
@@ -43,23 +42,7 @@ impl World {
             changesAStore: U256::from(CHANGES_A_STORE),
         };
         let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
-        let network = Network {
-            key_group,
-            chain_id: node.chain_id(),
-            contract: node.create(code.into()),
-            nonce: 0,
-            table: 0,
-            epoch: 0,
-            required: 0,
-            enough: 0,
-            paid: 0,
-            keys: Vec::new(),
-            weights: Vec::new(),
-            key_pages: Vec::new(),
-            weight_pages: Vec::new(),
-            bases: Vec::new(),
-            unknown_newest: None,
-        };
+        let network = node.network(key_group, node.create(code.into()));
         let (members, carried, next_pages) = (Vec::new(), Vec::new(), Vec::new());
         let none = Operators::new(key_group, 0);
         let mut this = Self { node, network, head: U256::ZERO, operators: none, members, carried, next_pages };
@@ -80,11 +63,33 @@ impl World {
         let operator = self.operators.members().len();
         self.operators.push(seed);
         let owner = self.node.account(0);
-        let verifier = Contract { chain_id: self.node.chain_id(), address: self.contract() };
+        let verifier = self.node.contract(self.contract());
         let (key, proof) = self.operators.registration(operator, verifier, owner);
         self.node.send(self.contract(), &Settlement::registerCall { owner, key, proof });
         self.network.keys.push(self.operators.member(operator));
         self.members.push(operator);
+    }
+
+    /// The transaction that registers the key of an operator who is not registered.
+    pub(crate) fn registration(&mut self, seed: u8) -> Transaction {
+        let operator = self.operators.members().len();
+        self.operators.push(seed);
+        let (owner, to) = (self.node.account(0), self.contract());
+        let (key, proof) = self.operators.registration(operator, self.node.contract(to), owner);
+        Transaction {
+            about: "register".to_owned(),
+            chain_id: self.node.chain_id(),
+            to,
+            sender: Sender::Registrar,
+            after_epoch: None,
+            access_list: Vec::new(),
+            calldata: Settlement::registerCall { owner, key, proof }.abi_encode().into(),
+        }
+    }
+
+    /// The terms of the last epoch that was begun.
+    pub(crate) fn terms(&self) -> U256 {
+        self.node.read(self.contract(), &Settlement::termsCall {})
     }
 
     /// Copies keys to a page.
@@ -145,6 +150,10 @@ impl World {
         self.node.send(self.contract(), &Settlement::prepareCall { threshold, weights: pack(weights) });
     }
 
+    pub(crate) fn prepare_call(&self, threshold: u64, weights: &[u64]) -> Bytes {
+        Settlement::prepareCall { threshold, weights: pack(weights) }.abi_encode().into()
+    }
+
     pub(crate) fn publish(&mut self, part: usize) {
         let weights = self.network.weights.chunks(PART).nth(part).unwrap();
         let call = Settlement::publishCall { part: U256::from(part), weights: pack(weights) };
@@ -178,7 +187,7 @@ impl World {
     /// Settles results by a call of the settlement.
     pub(crate) fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) {
         let (plan, call) = self.plan(signers, results, store);
-        self.node.send_bytes(self.contract(), call);
+        self.node.send_from(0, self.contract(), call);
         self.settled(&plan);
     }
 

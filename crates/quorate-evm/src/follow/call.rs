@@ -3,11 +3,12 @@
 use alloy_primitives::{B256, Bytes, U256};
 use alloy_sol_types::SolCall;
 
-use crate::contract::SettlementBn254G2 as Settlement;
+use crate::contract::{SettlementBn254G2 as Settlement, StakeRegistrar};
 
-/// A call of a settlement that says more than its log.
+/// A call of a settlement, or of its stake registrar, that says more than its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Call {
+    /// `register`, of the settlement or of a stake registrar, or `rotate`.
     Register {
         key: Bytes,
         proof: Bytes,
@@ -47,6 +48,14 @@ fn read(bytes: &[u8]) -> Option<Call> {
             let call = Settlement::registerCall::abi_decode(bytes).ok()?;
             Some(Call::Register { key: call.key, proof: call.proof })
         }
+        StakeRegistrar::registerCall::SELECTOR => {
+            let call = StakeRegistrar::registerCall::abi_decode(bytes).ok()?;
+            Some(Call::Register { key: call.key, proof: call.proof })
+        }
+        StakeRegistrar::rotateCall::SELECTOR => {
+            let call = StakeRegistrar::rotateCall::abi_decode(bytes).ok()?;
+            Some(Call::Register { key: call.key, proof: call.proof })
+        }
         Settlement::prepareCall::SELECTOR => {
             let call = Settlement::prepareCall::abi_decode(bytes).ok()?;
             Some(Call::Prepare { weights: weights(&call.weights)? })
@@ -69,7 +78,7 @@ fn read(bytes: &[u8]) -> Option<Call> {
 }
 
 /// Weights of 8 bytes each; `None` if there is a rest.
-fn weights(bytes: &[u8]) -> Option<Vec<u64>> {
+pub(super) fn weights(bytes: &[u8]) -> Option<Vec<u64>> {
     let (weights, rest) = bytes.as_chunks::<8>();
     rest.is_empty().then(|| weights.iter().map(|weight| u64::from_be_bytes(*weight)).collect())
 }
@@ -91,6 +100,16 @@ mod tests {
         // Calldata of others stands before, between and behind, at any offset.
         let wrapped = [&[1, 2, 3][..], &one, &[0; 29], &two, &[9; 70]].concat();
         assert_eq!(calls(&wrapped), [found(vec![258]), found(vec![])]);
+    }
+
+    /// An operator registers with a stake registrar, which calls the settlement.
+    #[test]
+    fn a_key_is_found_in_the_calls_of_a_stake_registrar() {
+        let (key, proof) = (Bytes::from(vec![1; 64]), Bytes::from(vec![2; 225]));
+        let found = Call::Register { key: key.clone(), proof: proof.clone() };
+        let register = StakeRegistrar::registerCall { key: key.clone(), proof: proof.clone() }.abi_encode();
+        let rotate = StakeRegistrar::rotateCall { key, proof }.abi_encode();
+        assert_eq!(calls(&[register, rotate].concat()), [found.clone(), found]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The logs of a settlement that say something about its network.
+//! The logs of a settlement, and of its stake registrar, that say something about its network.
 
 use alloy_primitives::{B256, Bytes, Log, U256};
 use alloy_sol_types::SolEvent;
 
-use crate::contract::SettlementBn254G2 as Settlement;
+use super::call::weights;
+use crate::contract::{SettlementBn254G2 as Settlement, StakeRegistrar};
 
 /// A log of a settlement. All settlements emit the same logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,13 @@ pub enum Event {
         /// The index of the page's first weight.
         first: usize,
     },
+    /// A stake registrar is about to begin an epoch, in the same transaction. Its calldata has no weights.
+    EpochWeighed {
+        /// The weight that a quorum needs.
+        required: u128,
+        /// The weights by index.
+        weights: Vec<u64>,
+    },
     /// An epoch was begun.
     EpochBegun {
         /// Its terms: a head, with zeros for nonce and paid.
@@ -89,7 +97,7 @@ pub struct BadLog {
 
 impl Event {
     /// The topics of all logs that [`decode`](Self::decode) reads.
-    pub const TOPICS: [B256; 9] = [
+    pub const TOPICS: [B256; 10] = [
         Settlement::KeyAdded::SIGNATURE_HASH,
         Settlement::KeysPaged::SIGNATURE_HASH,
         Settlement::KeysCarried::SIGNATURE_HASH,
@@ -99,7 +107,12 @@ impl Event {
         Settlement::Settled::SIGNATURE_HASH,
         Settlement::SettledAll::SIGNATURE_HASH,
         Settlement::BasePinned::SIGNATURE_HASH,
+        Self::TOPIC_OF_REGISTRAR,
     ];
+
+    /// The one of these topics that is read of the settlement's registrar, and of no other contract. The others are read of the
+    /// settlement alone.
+    pub const TOPIC_OF_REGISTRAR: B256 = StakeRegistrar::EpochWeighed::SIGNATURE_HASH;
 
     /// Reads a log. `None` for a log that says nothing about the network.
     ///
@@ -147,6 +160,11 @@ impl Event {
                 let log = read::<Settlement::BasePinned>(log)?;
                 Self::BasePinned { slot: number(log.slot)?, from: number(log.from)? }
             }
+            StakeRegistrar::EpochWeighed::SIGNATURE_HASH => {
+                let log = read::<StakeRegistrar::EpochWeighed>(log)?;
+                let rest = || BadLog { name: "EpochWeighed", why: "its weights are not of 8 bytes each".to_owned() };
+                Self::EpochWeighed { required: number(log.required)?, weights: weights(&log.weights).ok_or_else(rest)? }
+            }
             _ => return Ok(None),
         }))
     }
@@ -161,6 +179,7 @@ impl Event {
             Self::KeysPaged { .. }
             | Self::KeysCarried { .. }
             | Self::WeightsPaged { .. }
+            | Self::EpochWeighed { .. }
             | Self::EpochEntered { .. }
             | Self::BasePinned { .. } => false,
         }

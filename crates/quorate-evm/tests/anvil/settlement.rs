@@ -12,7 +12,7 @@ use quorate_evm::{
 };
 
 use crate::{
-    chain::{Chain, events},
+    node::{TestNode, events},
     rig::Operators,
 };
 
@@ -39,7 +39,7 @@ fn tasks_with_keys_in_g2_of_bls12381_and_a_nonuniform_hash() {
 /// The head is zero then: it requires no weight and no member, so a single registered key might seem enough.
 #[test]
 fn before_the_first_epoch_nothing_settles() {
-    let Some(chain) = Chain::start() else { return };
+    let Some(chain) = TestNode::start() else { return };
     let world = World::deploy(chain, KeyGroup::Bn254G2, 12);
     // The plan is made as if one member were enough.
     let network = Network { epoch: 1, weights: vec![1], required: 1, enough: 1, ..world.network.clone() };
@@ -52,7 +52,7 @@ fn before_the_first_epoch_nothing_settles() {
 }
 
 fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
-    let Some(chain) = Chain::start() else { return };
+    let Some(chain) = TestNode::start() else { return };
     let mut world = World::deploy(chain, key_group, operators);
     let n = usize::from(operators);
     world.network.weights = vec![1_000; n];
@@ -125,7 +125,7 @@ enum Threshold {
 
 /// A settlement on a node, and the network as its aggregator follows it.
 struct World {
-    chain: Chain,
+    chain: TestNode,
     operators: Operators,
     network: Network,
     /// The head in the contract's state. Until the next epoch is entered, it is that of the epoch before.
@@ -134,7 +134,7 @@ struct World {
 
 impl World {
     /// Deploys the contract, registers operators with their proofs, and copies all keys but ten to a page.
-    fn deploy(chain: Chain, key_group: KeyGroup, n: u8) -> Self {
+    fn deploy(chain: TestNode, key_group: KeyGroup, n: u8) -> Self {
         let arguments = Settlement::constructorCall {
             registrar: chain.account(0),
             pinned: U256::from(1),
@@ -142,7 +142,7 @@ impl World {
         };
         let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
         let contract = chain.create(code.into());
-        let network = chain.follow(key_group, contract, 0);
+        let network = chain.network(key_group, contract);
         let mut this = Self { chain, operators: Operators::new(key_group, 0), network, shown: U256::ZERO };
         for (index, seed) in (1..=n).enumerate() {
             assert_eq!(this.register(seed), index);

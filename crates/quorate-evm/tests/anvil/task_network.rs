@@ -13,11 +13,10 @@ use quorate_evm::{
     gas::Measured,
     hint::CounterHint,
     quorum::Store,
-    state::NEVER,
 };
 
 use crate::{
-    chain::{Chain, events},
+    node::{TestNode, events},
     rig::Operators,
 };
 
@@ -29,7 +28,7 @@ const UNIT: u64 = 100;
 
 #[test]
 fn thirty_tasks_a_conflict_and_a_rotation() {
-    let Some(chain) = Chain::start() else { return };
+    let Some(chain) = TestNode::start() else { return };
     let mut world = World::deploy(chain);
     let mut signers = MemberSet::full(OPERATORS);
     for number in 0..30 {
@@ -75,7 +74,7 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
 
 /// A task network on a node, and the network as its aggregator follows it.
 struct World {
-    chain: Chain,
+    chain: TestNode,
     operators: Operators,
     tasks: Address,
     verifier: Address,
@@ -87,7 +86,7 @@ struct World {
 impl World {
     /// Deploys token, verifier and network, registers operators with stake, moves most keys into a page, and takes the first
     /// epoch's weights.
-    fn deploy(chain: Chain) -> Self {
+    fn deploy(chain: TestNode) -> Self {
         let supply = U256::from(1u64 << 40);
         let code = [&TestToken::BYTECODE[..], &TestToken::constructorCall { supply }.abi_encode()].concat();
         let token = chain.create(code.into());
@@ -115,7 +114,7 @@ impl World {
         let arguments = TaskNetwork::constructorCall { parameters };
         let tasks = chain.create([&TaskNetwork::BYTECODE[..], &arguments.abi_encode()].concat().into());
         // The verifier does not count members.
-        let network = chain.follow(KeyGroup::Bn254G2, tasks, NEVER);
+        let network = chain.network(KeyGroup::Bn254G2, tasks);
         let mut this = Self {
             chain,
             operators: Operators::new(KeyGroup::Bn254G2, 0),

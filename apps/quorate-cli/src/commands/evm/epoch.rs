@@ -14,10 +14,14 @@ use crate::{
     exit::{Exit, Failure, Result},
 };
 
-/// Make the calls with which a settlement's registrar begins an epoch
+/// Make the transactions with which a settlement's registrar begins an epoch
 ///
 /// An epoch fixes what each member weighs and what a quorum needs. The registrar sends begin, and before it prepare if
 /// there are many members. Anyone sends enter afterwards. Between the two nothing settles.
+///
+/// With --transactions the output is one line for each, for `quorate-chain send`, which also refuses them once the epoch was
+/// begun. If a result settles while they are sent, enter is refused: follow, and make it anew by `quorate evm call enter`.
+/// A stake registrar begins epochs itself: `quorate-chain weigh`.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
@@ -44,6 +48,10 @@ pub(super) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Print the transactions on one line each, for `quorate-chain send --transactions`
+    #[arg(long, conflicts_with = "json")]
+    transactions: bool,
 }
 
 /// A part of a whole: a numerator and a denominator.
@@ -103,6 +111,12 @@ impl Arguments {
         let members = weights.len();
         let next = NextEpoch { weights, required, renew: self.renew };
         let calls = next.calls(&network).map_err(|error| Failure::usage(error).context(name))?;
+        if self.transactions {
+            for transaction in calls.transactions(&network) {
+                print::json(&transaction)?;
+            }
+            return Ok(Exit::Success);
+        }
         let report = Report {
             chain_id: network.chain_id,
             to: network.contract.to_string(),
@@ -150,6 +164,6 @@ quorate evm epoch [OPTIONS] --network <FILE> --weights <FILE>
 const EXAMPLES: &str = "\
 Examples:
   quorate evm epoch --network network.json --weights weights.json \\
-      --more-than 2/3
+      --more-than 2/3 --transactions > epoch.jsonl
   quorate evm epoch --network network.json --weights weights.json \\
       --required 304000 --json";

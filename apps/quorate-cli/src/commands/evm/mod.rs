@@ -5,6 +5,7 @@
 //! ```
 
 mod aggregate;
+mod call;
 mod epoch;
 mod key;
 mod plan;
@@ -37,7 +38,8 @@ use crate::exit::Result;
 ///
 /// An operator makes a key, registers it and signs results. The registrar begins epochs. An aggregator adds the signatures
 /// up and plans the transaction.
-/// Everything is computed from files and flags. Nothing connects to a chain.
+/// Everything is computed from files and flags. Nothing connects to a chain: `quorate-chain` follows the settlement and sends
+/// the transactions that these commands print.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
@@ -50,6 +52,7 @@ enum Command {
     Key(key::Arguments),
     Register(register::Arguments),
     Epoch(epoch::Arguments),
+    Call(call::Arguments),
     Sign(sign::Arguments),
     Aggregate(aggregate::Arguments),
     Plan(plan::Arguments),
@@ -65,6 +68,7 @@ impl Arguments {
             Command::Key(arguments) => arguments.run(),
             Command::Register(arguments) => arguments.run(),
             Command::Epoch(arguments) => arguments.run(),
+            Command::Call(arguments) => arguments.run(),
             Command::Sign(arguments) => arguments.run(),
             Command::Aggregate(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),

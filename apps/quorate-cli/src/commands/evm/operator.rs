@@ -38,6 +38,11 @@ pub(super) struct OperatorArguments {
 }
 
 impl OperatorArguments {
+    /// The curve and the group that the command line names.
+    pub(super) fn key_group(&self) -> KeyGroup {
+        self.key_group.key_group
+    }
+
     /// The key, compared with the public key that the file states.
     pub(super) fn unlock(&self) -> Result<OperatorKey, Failure> {
         let KeyGroupArgument { key_group } = self.key_group;

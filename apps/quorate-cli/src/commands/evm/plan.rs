@@ -1,14 +1,15 @@
 //! `quorate evm plan`.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{fs, path::PathBuf, str::FromStr};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate_evm::{Order, PlanError, QuorumSignature, alloy_primitives::B256, gas::Measured};
+use quorate_evm::{MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, gas::Measured};
+use serde::Deserialize;
 
-use super::{network_file::NetworkFile, report::Report, signers, store::StoreIn};
+use super::{network_file::NetworkFile, report::Report, signature_line::Parts, signers, store::StoreIn};
 use crate::{
-    commands::print,
+    commands::{print, unlock::name_of},
     exit::{Exit, Failure, Result},
 };
 
@@ -26,10 +27,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", visible_alias = "bases")]
     network: PathBuf,
 
+    /// What `quorate evm aggregate --json` printed: it has the signers, the results, deadline, store and signature
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["signers", "result", "deadline", "signature", "store"])]
+    quorum: Option<PathBuf>,
+
     /// The members who sign: 0-47,50,52 (both ends included), or '!3,7' for all but these, or a bitmap 0x… whose highest
     /// bit is member 0
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    signers: String,
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, required_unless_present = "quorum")]
+    signers: Option<String>,
 
     /// A result to settle, 32 bytes; repeat the option for further results, in order
     #[arg(long, value_name = "HEX")]
@@ -60,8 +65,7 @@ impl Arguments {
     /// The file cannot be read or understood, or there is no plan for the quorum.
     pub(super) fn run(self) -> Result {
         let NetworkFile { network, name } = NetworkFile::read(&self.network)?;
-        let signers = signers::parse(&self.signers, network.keys.len());
-        let signers = signers.map_err(|why| Failure::usage(anyhow!("--signers {why}")))?;
+        let Wanted { signers, order, signature } = self.wanted(&network)?;
 
         let measured = Measured::default();
         let usage = |error| Failure::usage(error).context(name.clone());
@@ -72,9 +76,8 @@ impl Arguments {
             }
             ways => ways.map_err(usage)?,
         };
-        let order = Order { results: self.result, deadline: self.deadline.0, store: self.store.0 };
         let plan = network.plan(&measured, &signers, order).map_err(usage)?;
-        let signature = self.signature.as_deref().map(|text| {
+        let signature = signature.as_deref().map(|text| {
             let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
             let signature = QuorumSignature::from_bytes(network.key_group, &bytes)?;
             Ok((signature, plan.verify(&signature)?))
@@ -96,6 +99,62 @@ impl Arguments {
     }
 }
 
+/// What is planned.
+struct Wanted {
+    signers: MemberSet,
+    order: Order,
+    signature: Option<String>,
+}
+
+/// What is read of the output of `quorate evm aggregate --json`.
+#[derive(Deserialize)]
+struct Aggregated {
+    #[serde(flatten)]
+    parts: Parts,
+    bitmap: String,
+    signature: Option<String>,
+}
+
+impl Arguments {
+    fn wanted(&self, network: &Network) -> std::result::Result<Wanted, Failure> {
+        let parse = |list: &str, what: &str| {
+            signers::parse(list, network.keys.len()).map_err(|why| Failure::usage(anyhow!("{what} {why}")))
+        };
+        let Some(path) = &self.quorum else {
+            let signers = parse(self.signers.as_deref().unwrap_or_default(), "--signers")?;
+            let order = Order { results: self.result.clone(), deadline: self.deadline.0, store: self.store.0 };
+            return Ok(Wanted { signers, order, signature: self.signature.clone() });
+        };
+        let name = name_of(path);
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let Aggregated { parts, bitmap, signature } = serde_json::from_str(&text).map_err(|error| {
+            Failure::usage(error).context(format!("{name}: this is not what `quorate evm aggregate --json` prints"))
+        })?;
+        let (found, expected) = (
+            (parts.chain_id, parts.contract, parts.epoch, parts.nonce),
+            (network.chain_id, network.contract, network.epoch, network.nonce),
+        );
+        if found != expected {
+            return Err(Failure::usage(anyhow!(
+                "{name}: signed for chain {}, contract {}, epoch {} and number {}, but the network has chain {}, contract {}, \
+                 epoch {} and number {}; follow, and sign and add up again",
+                found.0,
+                found.1,
+                found.2,
+                found.3,
+                expected.0,
+                expected.1,
+                expected.2,
+                expected.3
+            )));
+        }
+        let signature = signature
+            .ok_or_else(|| Failure::usage(anyhow!("{name} has no signature: none that was added up was true")))?;
+        let order = Order { results: parts.results, deadline: parts.deadline, store: parts.store.0 };
+        Ok(Wanted { signers: parse(&bitmap, &format!("{name}, bitmap:"))?, order, signature: Some(signature) })
+    }
+}
+
 /// A deadline as the command line writes it.
 #[derive(Clone, Copy, Debug)]
 struct Deadline(u64);
@@ -111,6 +170,10 @@ impl FromStr for Deadline {
 
 const EXAMPLES: &str = "\
 Examples:
+  quorate evm aggregate --network network.json --json signed.jsonl \\
+      > quorum.json
+  quorate evm plan --network network.json --quorum quorum.json \\
+      --json > plan.json
   quorate evm plan --network network.json --signers 0-9
   quorate evm plan --network network.json --signers '!3,7' \\
       --result 0x… --store 0

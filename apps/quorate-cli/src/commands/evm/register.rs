@@ -4,40 +4,48 @@ use std::fmt;
 
 use clap::Args;
 use quorate_evm::{
-    KeyGroup,
+    KeyGroup, Sender, StakeEntry, Transaction,
     alloy_primitives::{Address, B256, Bytes, U256},
-    digest::Contract,
 };
 use serde::Serialize;
 
-use super::operator::{OperatorArguments, addresses};
+use super::{
+    network_file::SettlementArguments,
+    operator::{OperatorArguments, addresses},
+};
 use crate::{
     commands::{print, value::Value},
     exit::{Exit, Result},
 };
 
-/// Prove possession of an operator's key and make the calldata that registers it
+/// Prove possession of an operator's key and make the transaction that registers it
 ///
 /// The proof is a signature over the key, its owner, the chain and the contract, which no result and no task has. A
-/// settlement's registrar sends register(address,bytes,bytes) to the settlement. With --task-network, the owner sends
+/// settlement's registrar sends register(address,bytes,bytes) to the settlement. With --stake-registrar, the owner sends
+/// register(bytes,bytes) to that registrar, which reads the owner's stake. With --task-network, the owner sends
 /// register(bytes,bytes,uint256) to the network, and --contract is the network's verifier, which checks the proof.
+///
+/// With --transactions the output is one line for `quorate-chain send`. Append the lines of several operators to one file.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
 pub(super) struct Arguments {
     #[command(flatten)]
     operator: OperatorArguments,
 
-    /// Address of the settlement, or of the verifier of a task network
-    #[arg(long, value_name = "ADDRESS", value_parser = addresses())]
-    contract: Address,
-
-    /// The chain's id (EIP-155)
-    #[arg(long, value_name = "ID")]
-    chain: u64,
+    #[command(flatten)]
+    settlement: SettlementArguments,
 
     /// Address for which the key is registered: of a settlement's member, or of the operator who sends the transaction
     #[arg(long, value_name = "ADDRESS", value_parser = addresses())]
     owner: Address,
+
+    /// Register with the stake registrar at this address, which is the settlement's registrar
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "task_network", value_parser = addresses())]
+    stake_registrar: Option<Address>,
+
+    /// Replace the owner's key at the stake registrar
+    #[arg(long, requires = "stake_registrar")]
+    rotate: bool,
 
     /// Register with the task network at this address
     #[arg(long, value_name = "ADDRESS", requires = "stake", value_parser = addresses())]
@@ -50,6 +58,10 @@ pub(super) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Print the transaction on one line, for `quorate-chain send --transactions`
+    #[arg(long, conflicts_with = "json")]
+    transactions: bool,
 }
 
 /// What is printed.
@@ -79,18 +91,40 @@ impl Arguments {
     /// # Errors
     /// The command line or the key file is wrong, or reading or writing fails.
     pub(super) fn run(self) -> Result {
+        let verifier = self.settlement.contract(self.operator.key_group())?;
         let operator = self.operator.unlock()?;
-        let verifier = Contract { chain_id: self.chain, address: self.contract };
         let registration = operator.registration(verifier, self.owner);
-        let (call, calldata) = match self.stake {
-            None => ("register(address,bytes,bytes)", registration.settlement_call()),
-            Some(stake) => ("register(bytes,bytes,uint256)", registration.network_call(stake)),
+        let (to, sender, call, calldata) = match (self.stake_registrar, self.task_network, self.stake) {
+            (Some(registrar), ..) if self.rotate => (
+                registrar,
+                Sender::Account(self.owner),
+                "rotate(bytes,bytes)",
+                registration.stake_call(StakeEntry::Rotate),
+            ),
+            (Some(registrar), ..) => {
+                let calldata = registration.stake_call(StakeEntry::Register);
+                (registrar, Sender::Account(self.owner), "register(bytes,bytes)", calldata)
+            }
+            (None, Some(network), Some(stake)) => {
+                let calldata = registration.network_call(stake);
+                (network, Sender::Account(self.owner), "register(bytes,bytes,uint256)", calldata)
+            }
+            _ => {
+                let calldata = registration.settlement_call();
+                (verifier.address, Sender::Registrar, "register(address,bytes,bytes)", calldata)
+            }
         };
+        if self.transactions {
+            let about = format!("register a key of {} for {}", operator.key_group(), self.owner);
+            let (chain_id, access_list) = (verifier.chain_id, Vec::new());
+            print::json(&Transaction { about, chain_id, to, sender, after_epoch: None, access_list, calldata })?;
+            return Ok(Exit::Success);
+        }
         let report = Report {
             key_group: operator.key_group(),
-            chain_id: self.chain,
-            to: self.task_network.unwrap_or(self.contract).to_string(),
-            contract: self.contract.to_string(),
+            chain_id: verifier.chain_id,
+            to: to.to_string(),
+            contract: verifier.address.to_string(),
             owner: self.owner.to_string(),
             stake: self.stake.map(|stake| stake.to_string()),
             key: registration.key,
@@ -113,13 +147,14 @@ impl fmt::Display for Report {
         let Self { key_group, chain_id, to, contract, owner, stake, key, digest, proof, call, calldata } = self;
         writeln!(f, "chain      {chain_id}")?;
         writeln!(f, "to         {to}")?;
-        match stake {
-            None => writeln!(f, "           {call}, sent by the registrar")?,
-            Some(stake) => {
-                writeln!(f, "           {call}, sent by the owner")?;
-                writeln!(f, "verifier   {contract}")?;
-                writeln!(f, "stake      {stake}")?;
-            }
+        if to == contract {
+            writeln!(f, "           {call}, sent by the registrar")?;
+        } else {
+            writeln!(f, "           {call}, sent by the owner")?;
+            writeln!(f, "verifier   {contract}")?;
+        }
+        if let Some(stake) = stake {
+            writeln!(f, "stake      {stake}")?;
         }
         writeln!(f, "owner      {owner}")?;
         writeln!(f, "digest     {digest}")?;
@@ -139,11 +174,14 @@ fn amount(text: &str) -> std::result::Result<U256, String> {
 /// Clap's own usage line does not fit.
 const USAGE: &str = "\
 quorate evm register [OPTIONS] --key-group <NAME> --key <FILE>
-           --contract <ADDRESS> --chain <ID> --owner <ADDRESS>
+           <--network <FILE>|--contract <ADDRESS> --chain <ID>>
+           --owner <ADDRESS> [--stake-registrar <ADDRESS>]
            [--task-network <ADDRESS> --stake <AMOUNT>]";
 
 const EXAMPLES: &str = "\
 Examples:
+  quorate evm register --key-group bn254-g2 --key operator.json \\
+      --network network.json --owner 0x… --transactions >> register.jsonl
   quorate evm register --key-group bls12381-g2 --key operator.json \\
       --contract 0x… --chain 1 --owner 0x…
   quorate evm register --key-group bn254-g2 --key operator.json \\

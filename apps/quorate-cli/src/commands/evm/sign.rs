@@ -1,23 +1,26 @@
 //! `quorate evm sign`.
 
+use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{alloy_primitives::B256, digest::Contract};
 
 use super::{
-    operator::{OperatorArguments, addresses},
+    network_file::SettlementArguments,
+    operator::OperatorArguments,
     signature_line::{Parts, SignatureLine},
     store::StoreIn,
 };
 use crate::{
     commands::print,
-    exit::{Exit, Result},
+    exit::{Exit, Failure, Result},
 };
 
 /// Sign the results that a quorum settles together
 ///
 /// Computes the digest from the contract and the results, and prints both on standard error before it asks for a passphrase
 /// and signs. It signs no digest that it did not compute. All operators pass the same values, since one digest covers them
-/// all. Prints one JSON object on one line. Append the lines of several operators to one file, and give it to `quorate evm
+/// all. --network takes contract, chain, epoch and number from a file that `quorate-chain follow` keeps. Prints one JSON
+/// object on one line. Append the lines of several operators to one file, and give it to `quorate evm
 /// aggregate`.
 #[derive(Debug, Args)]
 #[command(before_long_help = EXAMPLES, override_usage = USAGE)]
@@ -30,21 +33,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     index: Option<usize>,
 
-    /// Address of the settlement
-    #[arg(long, value_name = "ADDRESS", value_parser = addresses())]
-    contract: Address,
+    #[command(flatten)]
+    settlement: SettlementArguments,
 
-    /// The chain's id (EIP-155)
-    #[arg(long, value_name = "ID")]
-    chain: u64,
+    /// The epoch. With --network, it is that of the network, unless it is named
+    #[arg(long, value_name = "N", required_unless_present = "network")]
+    epoch: Option<u32>,
 
-    /// The epoch
-    #[arg(long, value_name = "N")]
-    epoch: u32,
-
-    /// The number of the first result: how many results were settled before
-    #[arg(long, value_name = "N")]
-    nonce: u64,
+    /// The number of the first result: how many results were settled before. With --network, it is that of the network,
+    /// unless it is named
+    #[arg(long, value_name = "N", required_unless_present = "network")]
+    nonce: Option<u64>,
 
     /// The last second at which the results can be settled, in Unix time
     #[arg(long, value_name = "SECONDS")]
@@ -66,11 +65,24 @@ impl Arguments {
     /// # Errors
     /// The command line or the key file is wrong, or reading or writing fails.
     pub(super) fn run(self) -> Result {
+        let network = self.settlement.network(self.operator.key_group())?;
+        let Contract { chain_id, address } = match &network {
+            Some(network) => Contract { chain_id: network.chain_id, address: network.contract },
+            None => self.settlement.contract(self.operator.key_group())?,
+        };
+        let (epoch, nonce) =
+            (network.as_ref().map(|network| network.epoch), network.as_ref().map(|network| network.nonce));
+        let (Some(epoch), Some(nonce)) = (self.epoch.or(epoch), self.nonce.or(nonce)) else {
+            return Err(Failure::usage(anyhow!("name --network, or --epoch and --nonce")));
+        };
+        if epoch == 0 {
+            return Err(Failure::usage(anyhow!("epoch: found 0; no result settles before the first epoch is entered")));
+        }
         let parts = Parts {
-            chain_id: self.chain,
-            contract: self.contract,
-            epoch: self.epoch,
-            nonce: self.nonce,
+            chain_id,
+            contract: address,
+            epoch,
+            nonce,
             deadline: self.deadline,
             store: self.store,
             results: self.results,
@@ -86,11 +98,14 @@ impl Arguments {
 /// Clap's own usage line does not fit.
 const USAGE: &str = "\
 quorate evm sign [OPTIONS] --key-group <NAME> --key <FILE>
-           --contract <ADDRESS> --chain <ID> --epoch <N> --nonce <N>
-           --deadline <SECONDS> --result <HEX>...";
+           <--network <FILE>|--contract <ADDRESS> --chain <ID>
+           --epoch <N> --nonce <N>> --deadline <SECONDS> --result <HEX>...";
 
 const EXAMPLES: &str = "\
 Examples:
+  quorate evm sign --key-group bn254-g2 --key operator.json \\
+      --network network.json --deadline 1800000000 --result 0x… \\
+      >> signed.jsonl
   quorate evm sign --key-group bn254-g2 --key operator.json --index 3 \\
       --contract 0x… --chain 1 --epoch 3 --nonce 17 \\
       --deadline 1800000000 --result 0x… >> signed.jsonl

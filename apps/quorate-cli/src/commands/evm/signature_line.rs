@@ -31,7 +31,7 @@ pub struct SignatureLine {
 }
 
 /// What a digest is computed from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parts {
     pub(super) chain_id: u64,
     pub(super) contract: Address,

@@ -1,0 +1,120 @@
+//! What a contract's error means, in words: by the comments beside the errors in the contracts.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use alloy::primitives::{Address, B256, U256, hex, keccak256};
+use serde::Deserialize;
+
+/// The errors of all contracts that a transaction may call, by their signatures. `scripts/contract_artifacts.py` writes them.
+const ERRORS: &str = include_str!("../errors.json");
+
+#[derive(Debug, Deserialize)]
+struct Explained {
+    /// The names of the parameters.
+    parameters: Vec<String>,
+    means: String,
+}
+
+static BY_SELECTOR: LazyLock<BTreeMap<[u8; 4], (String, Explained)>> = LazyLock::new(|| {
+    let errors: BTreeMap<String, Explained> = serde_json::from_str(ERRORS).expect("the file is a part of the program");
+    errors.into_iter().map(|(signature, error)| (selector(&signature), (signature, error))).collect()
+});
+
+/// An error in words: its name, its values and what it means.
+pub(crate) fn words(data: &[u8]) -> String {
+    let Some((selector_of, values)) = data.split_first_chunk::<4>() else {
+        return "it fails without an error, as a call does that needs more gas, or that no function takes".to_owned();
+    };
+    if let Some((signature, Explained { parameters, means })) = BY_SELECTOR.get(selector_of) {
+        let (name, types) = signature.trim_end_matches(')').split_once('(').unwrap_or((signature, ""));
+        let types = types.split(',').filter(|kind| !kind.is_empty());
+        let values: Vec<_> = types
+            .zip(parameters)
+            .enumerate()
+            .map(|(place, (kind, parameter))| format!("{parameter} = {}", value(values, place, kind)))
+            .collect();
+        let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        return format!("{name}{values}: {means}");
+    }
+    match text(values, 0) {
+        // The errors of Solidity itself.
+        Some(text) if *selector_of == selector("Error(string)") => text,
+        _ if *selector_of == selector("Panic(uint256)") => {
+            format!("a fault of the contract, number {}", value(values, 0, "uint256"))
+        }
+        _ => format!("an error that is not one of quorate's contracts: {}", hex::encode_prefixed(data)),
+    }
+}
+
+fn selector(signature: &str) -> [u8; 4] {
+    let hash = keccak256(signature);
+    [hash[0], hash[1], hash[2], hash[3]]
+}
+
+/// The value of a parameter. Of types that are longer than a word, only text is shown.
+fn value(values: &[u8], place: usize, kind: &str) -> String {
+    let Some(word) = word(values, place) else { return "?".to_owned() };
+    match kind {
+        "address" => Address::from_word(word).to_string(),
+        "string" => text(values, place).map_or_else(|| "?".to_owned(), |text| format!("{text:?}")),
+        _ if kind.starts_with("uint") => U256::from_be_bytes(word.0).to_string(),
+        "bytes" => "…".to_owned(),
+        _ => word.to_string(),
+    }
+}
+
+fn word(values: &[u8], place: usize) -> Option<B256> {
+    values.get(32 * place..32 * (place + 1)).map(B256::from_slice)
+}
+
+/// A string: the word in its place says where its length stands.
+fn text(values: &[u8], place: usize) -> Option<String> {
+    let number = |word: B256| usize::try_from(U256::from_be_bytes(word.0)).ok();
+    let tail = values.get(number(word(values, place)?)?..)?;
+    let length = number(word(tail, 0)?)?;
+    let bytes = tail.get(32..)?.get(..length)?;
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_evm::{
+        alloy_sol_types::{Panic, Revert, SolError},
+        contract::{
+            SettlementBn254G2::{NotRegistrar, NotThisState, QuorumTooLight},
+            StakeRegistrar::BadParameter,
+        },
+    };
+
+    use super::*;
+
+    #[test]
+    fn errors_have_their_name_values_and_meaning() {
+        let sender = Address::repeat_byte(0xab);
+        let said = words(&NotRegistrar { sender }.abi_encode());
+        assert_eq!(said, format!("NotRegistrar (sender = {sender}): Only the registrar may call this."));
+        let said = words(&QuorumTooLight { weight: U256::from(7), required: U256::from(60) }.abi_encode());
+        assert!(said.starts_with("QuorumTooLight (weight = 7, required = 60): The quorum weighs less"), "{said}");
+        assert!(words(&NotThisState {}.abi_encode()).starts_with("NotThisState: The head and the newest commitment"));
+        let said = words(&BadParameter { what: "unit\u{1b}".to_owned() }.abi_encode());
+        assert!(said.starts_with(r#"BadParameter (what = "unit\u{1b}"): A parameter is out of its bounds"#), "{said}");
+        assert_eq!(words(&Revert { reason: "no".to_owned() }.abi_encode()), "no");
+        assert_eq!(words(&Panic { code: U256::from(0x11) }.abi_encode()), "a fault of the contract, number 17");
+    }
+
+    /// Nothing that a node answers makes it panic.
+    #[test]
+    fn data_that_is_cut_short_or_unknown() {
+        for length in 0..4 {
+            assert!(words(&[0xff; 4][..length]).contains("fails without an error"));
+        }
+        assert_eq!(words(&[0xff; 5]), "an error that is not one of quorate's contracts: 0xffffffffff");
+        let all = BadParameter { what: "unit".to_owned() }.abi_encode();
+        for length in 4..all.len() - 28 {
+            assert!(words(&all[..length]).contains("what = ?"), "{length}");
+        }
+        let mut far = all;
+        far[4..36].fill(0xff);
+        assert!(words(&far).contains("what = ?"));
+    }
+}

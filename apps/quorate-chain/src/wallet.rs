@@ -1,0 +1,186 @@
+//! Sends transactions, one at a time, and waits for their receipts.
+
+use std::{
+    fmt::Display,
+    io::{self, Write as _},
+    time::{Duration, Instant},
+};
+
+use alloy::{
+    eips::eip2718::Encodable2718 as _,
+    network::{EthereumWallet, NetworkTransactionBuilder as _, TransactionBuilder as _},
+    primitives::{Address, B256, Bytes},
+    rpc::types::{AccessList, AccessListItem, TransactionRequest},
+    signers::local::PrivateKeySigner,
+};
+use anyhow::anyhow;
+use clap::Args;
+use indicatif::HumanCount;
+use quorate_evm::Transaction;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::{signal, time::sleep};
+
+use crate::{
+    exit::{Failure, Result},
+    node::{Node, NodeError, Receipt},
+    payer::Payer,
+    print::note,
+};
+
+/// What every command that sends takes.
+#[derive(Debug, Args)]
+pub(crate) struct Sending {
+    /// The node: an HTTP or HTTPS URL of its JSON-RPC
+    #[arg(long, value_name = "URL", env = "QUORATE_CHAIN_RPC", hide_env_values = true)]
+    pub(crate) rpc: String,
+
+    #[command(flatten)]
+    pub(crate) payer: Payer,
+
+    /// Send nothing if a unit of gas would cost more
+    #[arg(long, value_name = "GWEI", default_value_t = 500)]
+    max_fee: u64,
+
+    /// How long to wait for the receipt of a transaction, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
+    wait: u64,
+}
+
+/// No transaction may use more gas (EIP-7825).
+const MOST_GAS: u64 = 1 << 24;
+/// How often the receipt is asked for.
+const POLL: Duration = Duration::from_millis(500);
+const GWEI: u128 = 1_000_000_000;
+
+/// Gas of a transaction that was mined.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mined {
+    pub(crate) used: u64,
+    /// What the node estimated before.
+    pub(crate) estimate: u64,
+}
+
+impl Sending {
+    /// Refuses a node of another chain, and an address without a contract: a transaction to it would succeed and do nothing.
+    pub(crate) async fn check(&self, node: &Node, chain_id: u64, contract: Address) -> Result<()> {
+        let chain = node.chain_id().await.map_err(Failure::io)?;
+        if chain != chain_id {
+            let error = anyhow!("the node is of chain {chain}, and the transaction for chain {chain_id}; check --rpc");
+            return Err(Failure::usage(error));
+        }
+        if !node.code(contract).await.map_err(Failure::io)?.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(anyhow!("there is no contract at {contract} on chain {chain}; check --rpc and the file")))
+    }
+
+    /// Sends a transaction and waits until it is mined. Prints its hash before, and its block and its gas after.
+    ///
+    /// # Errors
+    /// The contract would refuse it, it costs too much, the node does not answer, or it failed all the same.
+    pub(crate) async fn send(&self, node: &Node, signer: &PrivateKeySigner, call: &Transaction) -> Result<Mined> {
+        let from = signer.address();
+        let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
+        let list = AccessList(call.access_list.iter().map(item).collect());
+        let request = TransactionRequest::default()
+            .with_from(from)
+            .with_to(call.to)
+            .with_input(call.calldata.clone())
+            .with_access_list(list);
+        let estimate = node.quantity("eth_estimateGas", json!([request])).await.map_err(refused)?;
+        let estimate = u64::try_from(estimate).unwrap_or(u64::MAX);
+        let (fee, tip) = self.fees(node).await?;
+        let nonce = node.quantity("eth_getTransactionCount", json!([from, "pending"])).await.map_err(Failure::io)?;
+        // A tenth more than estimated: the call's gas depends on the state, which is compared, and on the block's number of
+        // warm accounts, which is not.
+        let limit = MOST_GAS.min(estimate.saturating_add(estimate / 10));
+        let request = request
+            .with_chain_id(call.chain_id)
+            .with_nonce(nonce.saturating_to())
+            .with_gas_limit(limit)
+            .with_max_fee_per_gas(fee)
+            .with_max_priority_fee_per_gas(tip);
+        let transaction = request.build(&EthereumWallet::from(signer.clone())).await.map_err(Failure::internal)?;
+        let hash = *transaction.tx_hash();
+        let sent = node.ask::<B256>("eth_sendRawTransaction", json!([Bytes::from(transaction.encoded_2718())])).await;
+        match sent {
+            // An earlier try reached the node, though its answer did not reach us.
+            Err(NodeError::Refused { message, .. }) if message.contains("already known") => {}
+            sent => drop(sent.map_err(refused)?),
+        }
+        line(format!("transaction  {hash}"))?;
+        let receipt = tokio::select! {
+            receipt = self.receipt(node, hash) => receipt?,
+            pressed = signal::ctrl_c() => {
+                pressed.map_err(Failure::internal)?;
+                note("interrupted; the transaction is sent and may still be mined");
+                return Err(Failure::interrupted());
+            }
+        };
+        let used: u64 = receipt.gas_used.to();
+        line(format!("block        {}", HumanCount(receipt.block_number.to())))?;
+        line(format!("gas used     {}", HumanCount(used)))?;
+        if receipt.status.is_zero() {
+            return Err(Failure::refused(anyhow!(
+                "the transaction failed: another one changed the contract's state first; follow, and make it anew"
+            )));
+        }
+        Ok(Mined { used, estimate })
+    }
+
+    /// The most that a unit of gas costs, and the tip in it: twice the base fee of the newest block, so that the transaction
+    /// is not left behind if the next six blocks are full.
+    async fn fees(&self, node: &Node) -> Result<(u128, u128)> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Fees {
+            base_fee_per_gas: Option<alloy::primitives::U256>,
+        }
+        let block: Fees = node.ask("eth_getBlockByNumber", json!(["latest", false])).await.map_err(Failure::io)?;
+        let base = block.base_fee_per_gas.ok_or_else(|| {
+            Failure::refused(anyhow!("the chain has no base fee (EIP-1559); send the calldata with another wallet"))
+        })?;
+        let tip = node.quantity("eth_maxPriorityFeePerGas", json!([])).await.map_err(Failure::io)?;
+        let (base, tip): (u128, u128) = (base.saturating_to(), tip.saturating_to());
+        let (fee, most) = (base.saturating_mul(2).saturating_add(tip), u128::from(self.max_fee) * GWEI);
+        let now = base.saturating_add(tip);
+        if now > most {
+            let error =
+                anyhow!("a unit of gas costs {} gwei, more than --max-fee {}", now.div_ceil(GWEI), self.max_fee);
+            return Err(Failure::refused(error));
+        }
+        Ok((fee.min(most), tip))
+    }
+
+    async fn receipt(&self, node: &Node, hash: B256) -> Result<Receipt> {
+        let begun = Instant::now();
+        loop {
+            let receipt: Option<Receipt> =
+                node.ask("eth_getTransactionReceipt", json!([hash])).await.map_err(Failure::io)?;
+            if let Some(receipt) = receipt {
+                return Ok(receipt);
+            }
+            if begun.elapsed() > Duration::from_secs(self.wait) {
+                return Err(Failure::io(anyhow!(
+                    "there is no receipt after {} s; the transaction is sent and may still be mined",
+                    self.wait
+                )));
+            }
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// A refusal by the contract is one of the chain; all else is the node's fault.
+fn refused(error: NodeError) -> Failure {
+    match error.revert() {
+        Some(revert) => Failure::refused(anyhow!("the contract refuses the call, so it is not sent: {revert}")),
+        None => Failure::io(error),
+    }
+}
+
+/// Prints one line of the result.
+pub(crate) fn line(text: impl Display) -> Result<()> {
+    writeln!(io::stdout().lock(), "{text}").map_err(Failure::io)
+}

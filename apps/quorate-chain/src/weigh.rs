@@ -1,0 +1,148 @@
+//! `quorate-chain weigh`.
+
+use std::{
+    fs,
+    path::PathBuf,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use alloy::{
+    primitives::{Address, Bytes, U256},
+    signers::local::PrivateKeySigner,
+};
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use quorate_evm::{
+    Network, Sender, Transaction, Upkeep,
+    alloy_sol_types::SolCall,
+    contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
+    state,
+};
+use tokio::runtime::Runtime;
+
+use crate::{
+    exit::{Exit, Failure, Result},
+    node::Node,
+    wallet::{Sending, line},
+};
+
+/// Begin the next epoch of a settlement whose registrar takes its weights from a restaking protocol
+///
+/// Once the epoch is due, anyone may weigh the operators and begin it. This sends the registrar's `weigh`, as often as it
+/// takes, then `beginEpoch` with the threshold that the weights need, and then the settlement's `enter`. If an epoch waits to
+/// be entered, it sends `enter` alone. The exit code is 1 if the epoch is not due yet. Run it by a timer.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The settlement's network, which `quorate-chain follow` keeps
+    #[arg(long, value_name = "FILE", default_value = "network.json")]
+    network: PathBuf,
+
+    /// How many operators to weigh in one transaction, at most
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    step: u64,
+
+    #[command(flatten)]
+    sending: Sending,
+}
+
+const EXAMPLES: &str = "\
+Example:
+  quorate-chain weigh --rpc http://localhost:8545 --network network.json \\
+      --key-file payer.json";
+
+impl Arguments {
+    /// Runs the command.
+    pub(crate) fn run(self, runtime: &Runtime) -> Result {
+        let node = Node::new(&self.sending.rpc).map_err(Failure::usage)?;
+        let name = self.network.display();
+        let text = fs::read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+        let network: Network = serde_json::from_slice(&text)
+            .with_context(|| format!("{name}: this is not a network; `quorate-chain follow` writes it"))
+            .map_err(Failure::usage)?;
+        let enter = Upkeep::Enter.transaction(&network).with_context(|| name.to_string()).map_err(Failure::usage)?;
+        let next = runtime.block_on(self.next(&node, &network))?;
+        let signer = self.sending.payer.signer()?;
+        runtime.block_on(async {
+            if let Some(registrar) = next {
+                self.begin(&node, &signer, &network, registrar).await?;
+            }
+            self.send(&node, &signer, &enter).await
+        })?;
+        Ok(Exit::Success)
+    }
+
+    /// The registrar, if it can begin an epoch now; none if one waits to be entered.
+    async fn next(&self, node: &Node, network: &Network) -> Result<Option<Address>> {
+        let (settlement, name) = (network.contract, self.network.display());
+        self.sending.check(node, network.chain_id, settlement).await?;
+        if node.read(settlement, &Settlement::waitingCall {}, None).await.map_err(Failure::io)? {
+            return Ok(None);
+        }
+        // Otherwise `enter` would be refused after the epoch was begun, and nothing would settle.
+        let state = node.read(settlement, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
+        if network.state().with_context(|| name.to_string()).map_err(Failure::usage)? != state {
+            return Err(Failure::refused(anyhow!("{name} is not the settlement's state any more; follow first")));
+        }
+        let registrar = node.read(settlement, &Settlement::registrarCall {}, None).await.map_err(Failure::io)?;
+        let running = node.read(registrar, &StakeRegistrar::runningEpochCall {}, None).await;
+        let running = running.with_context(|| format!("the registrar {registrar} is not a stake registrar"));
+        let due = running.map_err(Failure::usage)?.due.to::<u64>();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(Failure::internal)?.as_secs();
+        // The chain's time is that of its newest block, which may be old; the next block has at least this machine's.
+        let time = node.time().await.map_err(Failure::io)?.max(now);
+        if time < due {
+            return Err(Failure::refused(anyhow!("the next epoch is due in {} s, at {due} in Unix time", due - time)));
+        }
+        Ok(Some(registrar))
+    }
+
+    /// Weighs everybody, and begins the epoch with the weights that the registrar has then.
+    async fn begin(&self, node: &Node, signer: &PrivateKeySigner, network: &Network, registrar: Address) -> Result<()> {
+        let call = |about: &str, calldata: Vec<u8>| Transaction {
+            about: about.to_owned(),
+            chain_id: network.chain_id,
+            to: registrar,
+            sender: Sender::Anyone,
+            after_epoch: None,
+            access_list: Vec::new(),
+            calldata: calldata.into(),
+        };
+        loop {
+            let weigh = StakeRegistrar::weighCall { count: U256::from(self.step) };
+            self.send(node, signer, &call("weigh operators", weigh.abi_encode())).await?;
+            let weighing = node.read(registrar, &StakeRegistrar::lastWeighingCall {}, None).await;
+            let weighing = weighing.map_err(Failure::io)?;
+            if weighing.weighed == weighing.keys {
+                break;
+            }
+        }
+        let packed = node.read(registrar, &StakeRegistrar::weightsCall {}, None).await.map_err(Failure::io)?;
+        let numerator = node.read(registrar, &StakeRegistrar::numeratorCall {}, None).await.map_err(Failure::io)?;
+        let denominator = node.read(registrar, &StakeRegistrar::denominatorCall {}, None).await.map_err(Failure::io)?;
+        let weights = unpack(&packed);
+        let required = required(&weights, numerator, denominator);
+        let (threshold, _) = state::enough(&weights, required);
+        let begin = StakeRegistrar::beginEpochCall { threshold };
+        let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+        let about = format!("begin the epoch: {} keys weigh {total}, required: {required}", weights.len());
+        self.send(node, signer, &call(&about, begin.abi_encode())).await
+    }
+
+    async fn send(&self, node: &Node, signer: &PrivateKeySigner, call: &Transaction) -> Result<()> {
+        line(format!("what         {}", call.about))?;
+        self.sending.send(node, signer, call).await.map(|_| ())
+    }
+}
+
+/// The weights of all indices, 8 bytes each.
+fn unpack(packed: &Bytes) -> Vec<u64> {
+    let (weights, _) = packed.as_chunks::<8>();
+    weights.iter().map(|weight| u64::from_be_bytes(*weight)).collect()
+}
+
+/// What the registrar lets a quorum weigh: more than the part of all.
+fn required(weights: &[u64], numerator: u32, denominator: u32) -> u128 {
+    let total: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+    total * u128::from(numerator) / u128::from(denominator) + 1
+}

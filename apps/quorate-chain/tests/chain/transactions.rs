@@ -1,0 +1,178 @@
+//! `send --transactions`: what is sent, and what is refused before it costs anything.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Command};
+
+use quorate_evm::{
+    KeyGroup, MemberSet, NextEpoch, Sender, Transaction, Upkeep,
+    alloy_primitives::{Address, B256, Bytes},
+    quorum::Store,
+};
+
+use crate::{
+    program::{Ended, Folder, program, run},
+    world::World,
+};
+
+/// A settlement with keys and no epoch, and a folder whose network is followed.
+fn world(operators: u8) -> Option<(World, Folder)> {
+    let world = World::deploy(KeyGroup::Bn254G2, operators)?;
+    let folder = Folder::new();
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    Some((world, folder))
+}
+
+/// `send` of these transactions, paid by an account.
+fn send(folder: &Folder, world: &World, account: usize, all: &[Transaction]) -> Command {
+    let lines: Vec<_> = all.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
+    let file = folder.write("transactions.jsonl", lines.join("\n\n"));
+    let mut command = program();
+    command.args(["send", "--rpc", &world.url(), "--transactions"]).arg(file);
+    command.env("QUORATE_CHAIN_KEY", world.node.key(account));
+    command
+}
+
+fn first_epoch(world: &World, weights: Vec<u64>, required: u128) -> Vec<Transaction> {
+    let next = NextEpoch { weights, required, renew: false };
+    next.calls(&world.network).unwrap().transactions(&world.network)
+}
+
+#[test]
+fn an_epoch_is_begun_and_entered_and_the_file_is_not_sent_twice() {
+    let Some((mut world, folder)) = world(4) else { return };
+    let all = first_epoch(&world, vec![10, 20, 30, 40], 60);
+    // Account 1 is not the registrar. Nothing is sent, although anyone may enter.
+    let block = world.node.block();
+    let ended = run(&mut send(&folder, &world, 1, &all)).ends(2);
+    ended.says(&[
+        "line 1: begin epoch 1",
+        "the settlement's registrar, has to send this",
+        &world.node.account(1).to_string(),
+    ]);
+    assert_eq!(world.node.block(), block);
+
+    let ended = run(&mut send(&folder, &world, 0, &all)).ends(0);
+    // Blank lines are counted, so that the number is that of an editor.
+    for words in ["line 1       begin epoch 1", "line 3       enter epoch 1", "gas used"] {
+        assert!(ended.out.contains(words), "{ended:#?}");
+    }
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    let network = folder.network().unwrap();
+    assert_eq!((network.epoch, &network.weights[..], network.enough), (1, &[10, 20, 30, 40][..], 3));
+
+    // The contract would begin another epoch with the same weights, and `enter` would fail: nothing would settle.
+    let block = world.node.block();
+    let ended = run(&mut send(&folder, &world, 0, &all)).ends(1);
+    ended.says(&["no line was sent", "the settlement's last epoch is 1", "was begun already"]);
+    assert_eq!(world.node.block(), block);
+    world.network = network;
+}
+
+/// A result that settles between `begin` and its plan makes `enter` out of date. The follower prints the right one.
+#[test]
+fn enter_that_is_out_of_date_is_made_anew() {
+    let Some((mut world, folder)) = world(4) else { return };
+    world.begin(vec![1; 4], 3, false);
+    world.enter();
+    let all = first_epoch(&world, vec![1; 4], 2);
+    world.settle(&MemberSet::full(4), &[B256::repeat_byte(1)], Store::Slot(0));
+    let ended = run(&mut send(&folder, &world, 0, &all)).ends(1);
+    ended.says(&["line 3 (the lines before it were sent)", "NotThisState: The head and the newest commitment"]);
+    folder.once(&world.url(), world.contract(), &[]).ends(1).says(&["quorate evm call enter"]);
+    let (head, newest) = (world.network.head().encode().unwrap(), world.network.newest());
+    let enter = Upkeep::EnterFrom { head, newest }.transaction(&world.network).unwrap();
+    run(&mut send(&folder, &world, 1, &[enter])).ends(0);
+    folder.once(&world.url(), world.contract(), &[]).ends(0);
+    assert_eq!(folder.network().unwrap().epoch, 2);
+}
+
+/// What was prepared before an interruption does not count twice.
+#[test]
+fn prepared_weights_are_sent_again_from_the_start() {
+    let Some((world, folder)) = world(4) else { return };
+    let mut all = first_epoch(&world, vec![1; 4], 3);
+    // As if the weights were too many for one call.
+    let part = vec![1; 2_048];
+    let prepare = |about: &str, calldata: Bytes| Transaction { about: about.to_owned(), calldata, ..all[0].clone() };
+    let discard = Upkeep::Discard.transaction(&world.network).unwrap();
+    let prepare = prepare("prepare", world.prepare_call(1, &part));
+    let begin = all.remove(0);
+    let sequence = [Transaction { after_epoch: Some(0), ..discard }, prepare, begin];
+    run(&mut send(&folder, &world, 0, &sequence[..2])).ends(0);
+    run(&mut send(&folder, &world, 0, &sequence)).ends(0);
+    let members = quorate_evm::Head::decode(world.terms()).members;
+    assert_eq!(members, 2_048 + 4, "what was prepared first is forgotten");
+}
+
+#[test]
+fn what_is_wrong_with_the_last_line_is_known_before_the_first_is_sent() {
+    let Some((world, folder)) = world(4) else { return };
+    let all = first_epoch(&world, vec![1; 4], 3);
+    let block = world.node.block();
+    let wrong = |change: fn(&mut Transaction)| -> Ended {
+        let mut all = all.clone();
+        change(all.last_mut().unwrap());
+        run(&mut send(&folder, &world, 0, &all))
+    };
+    wrong(|last| last.chain_id = 1).ends(2).says(&["line 3", "the transaction for chain 1", "check --rpc"]);
+    wrong(|last| last.to = Address::repeat_byte(7)).ends(2).says(&["line 3", "there is no contract at 0x0707"]);
+    let account = |last: &mut Transaction| last.sender = Sender::Account(Address::repeat_byte(9));
+    wrong(account).ends(2).says(&["line 3: enter epoch 1", "the owner of the key, has to send this"]);
+    let text = folder.write("transactions.jsonl", "{}\n");
+    let of = |path: &PathBuf| {
+        let mut command = program();
+        command.args(["send", "--rpc", &world.url(), "--transactions"]).arg(path);
+        run(command.env("QUORATE_CHAIN_KEY", world.node.key(0)))
+    };
+    of(&text).ends(2).says(&["line 1: this is not a transaction", "missing field"]);
+    of(&folder.write("transactions.jsonl", "\n")).ends(2).says(&["nothing to send is not success"]);
+    let late = run(send(&folder, &world, 0, &all).args(["--from-line", "4"])).ends(2);
+    late.says(&["no transaction from line 4 on"]);
+    assert_eq!(world.node.block(), block);
+}
+
+/// A key that is registered already: the contract's error in words, and the line from which to go on.
+#[test]
+fn registrations_go_on_behind_the_ones_that_were_sent() {
+    let Some((mut world, folder)) = world(1) else { return };
+    let registrations: Vec<_> = (7..=9).map(|seed| world.registration(seed)).collect();
+    run(&mut send(&folder, &world, 0, &registrations[..1])).ends(0);
+    let ended = run(&mut send(&folder, &world, 0, &registrations)).ends(1);
+    ended.says(&["line 1 (no line was sent)", "KeyTaken (key = …): The key has an index already"]);
+    let ended = run(send(&folder, &world, 0, &registrations).args(["--from-line", "3"])).ends(0);
+    assert!(!ended.out.contains("line 1 ") && ended.out.contains("line 5 "), "{ended:#?}");
+    // The file names the settlement.
+    let mut follow = program();
+    follow.args(["follow", "--once", "--confirmations", "0", "--rpc", &world.url(), "--network"]);
+    run(follow.arg(folder.path("network.json"))).ends(0);
+    assert_eq!(folder.network().unwrap().keys.len(), 4);
+    let mut nowhere = program();
+    nowhere.args(["follow", "--once", "--rpc", &world.url(), "--network"]).arg(folder.path("other.json"));
+    run(&mut nowhere).ends(2).says(&["--contract has to name the settlement"]);
+}
+
+#[test]
+fn a_raw_key_in_a_file_and_its_mode() {
+    let Some((world, folder)) = world(4) else { return };
+    let all = first_epoch(&world, vec![1; 4], 3);
+    let key = folder.write("payer.key", format!("0x{}\n", world.node.key(0)));
+    let sent = |mode: u32, more: &[&str]| {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        run(send(&folder, &world, 0, &all).env_remove("QUORATE_CHAIN_KEY").arg("--key-file").arg(&key).args(more))
+    };
+    let file = folder.write("passphrase", "none");
+    let ended = sent(0o600, &["--passphrase-file", file.to_str().unwrap()]).ends(2);
+    ended.says(&["holds a key that is not encrypted"]);
+    assert!(!ended.notes.contains("has mode"), "{ended:#?}");
+    let ended = sent(0o640, &[]).ends(0);
+    ended.says(&["payer.key has mode 0640: others than its owner can use it; chmod 600"]);
+    assert!(!ended.notes.contains(&world.node.key(0)) && !ended.out.contains(&world.node.key(0)));
+
+    for (text, words) in [
+        ("", "expected an Ethereum keystore"),
+        ("12", "expected an Ethereum keystore"),
+        (&"0".repeat(64), "not a key of secp256k1"),
+    ] {
+        folder.write("payer.key", text);
+        sent(0o600, &[]).ends(2).says(&[words]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Runs `quorate evm` where it makes transactions for `quorate-chain send`, and where it reads a network or a quorum in place
+//! of flags.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+#[allow(dead_code, reason = "claims are for the tests of verify")]
+#[path = "cli_verify/run.rs"]
+mod run;
+
+use std::fs;
+
+use quorate_evm::{
+    KeyGroup, Network, OperatorKey, Sender, Transaction,
+    alloy_primitives::{Address, B256, U256},
+    alloy_sol_types::SolCall,
+    contract::{SettlementBn254G2 as Settlement, StakeRegistrar},
+};
+use run::{Folder, Ran, example, quorate, ran};
+use serde_json::{Value, json};
+
+const OWNER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const REGISTRAR: &str = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+const CONTRACT: &str = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
+const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
+
+fn evm(arguments: &[&str]) -> Ran {
+    let mut command = quorate();
+    command.arg("evm").args(arguments);
+    ran(command, "")
+}
+
+fn network() -> Network {
+    serde_json::from_str(&fs::read_to_string(example("network.json")).unwrap()).unwrap()
+}
+
+/// The one transaction that a command prints.
+fn transaction(arguments: &[&str]) -> Transaction {
+    let all = transactions(arguments);
+    let [one] = &all[..] else { panic!("one transaction: {all:?}") };
+    one.clone()
+}
+
+fn transactions(arguments: &[&str]) -> Vec<Transaction> {
+    let out = evm(arguments).exits(0).out;
+    let all: Vec<Transaction> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for transaction in &all {
+        assert_eq!(transaction.chain_id, 1);
+    }
+    all
+}
+
+/// An operator's key in a file.
+fn key(folder: &Folder, key_group: KeyGroup) -> String {
+    let operator = OperatorKey::from_entropy(key_group, &[1; 48]);
+    folder.file("operator.key", const_hex::encode(operator.to_bytes()))
+}
+
+#[test]
+fn a_registration_is_for_who_has_to_send_it() {
+    let folder = Folder::new();
+    let (key, network) = (key(&folder, KeyGroup::Bn254G2), example("network.json"));
+    let register = ["register", "--key-group", "bn254-g2", "--key", &key, "--owner", OWNER, "--transactions"];
+    let by_file = [&register[..], &["--network", &network]].concat();
+    let one = transaction(&by_file);
+    assert_eq!((one.to, one.sender), (CONTRACT.parse().unwrap(), Sender::Registrar));
+    let call = Settlement::registerCall::abi_decode(&one.calldata).unwrap();
+    assert_eq!(call.owner, OWNER.parse::<Address>().unwrap());
+    assert_eq!(transaction(&[&register[..], &["--contract", CONTRACT, "--chain", "1"]].concat()), one);
+
+    let staked = [&by_file[..], &["--stake-registrar", REGISTRAR]].concat();
+    let stake = transaction(&staked);
+    assert_eq!((stake.to, stake.sender), (REGISTRAR.parse().unwrap(), Sender::Account(OWNER.parse().unwrap())));
+    // The proof is one for the settlement, which checks it.
+    let entry = StakeRegistrar::registerCall::abi_decode(&stake.calldata).unwrap();
+    assert_eq!((entry.key, entry.proof), (call.key.clone(), call.proof.clone()));
+    let rotated = transaction(&[&staked[..], &["--rotate"]].concat());
+    assert_eq!(StakeRegistrar::rotateCall::abi_decode(&rotated.calldata).unwrap().proof, call.proof);
+    let page = evm(&[&register[..7], &["--network", &network, "--stake-registrar", REGISTRAR]].concat()).exits(0).out;
+    assert!(page.contains(REGISTRAR) && page.contains("register(bytes,bytes), sent by the owner"), "{page}");
+
+    for (more, reason) in [
+        (&["--rotate"][..], "--stake-registrar"),
+        (&["--json"], "cannot be used with"),
+        (&["--contract", CONTRACT], "cannot be used with"),
+        (&["--stake-registrar", REGISTRAR, "--task-network", CONTRACT, "--stake", "1"], "cannot be used with"),
+    ] {
+        evm(&[&by_file[..], more].concat()).exits(2).says(reason);
+    }
+    evm(&register).exits(2).says("--network");
+    evm(&[&register[..], &["--chain", "1"]].concat()).exits(2).says("--contract");
+    let other = ["register", "--key-group", "bn254-g1", "--key", &key, "--owner", OWNER, "--network", &network];
+    evm(&other).exits(2).says("found keys of bn254-g2, expected bn254-g1 as in --key-group");
+}
+
+#[test]
+fn an_epoch_is_a_transaction_for_each_call() {
+    let folder = Folder::new();
+    let weights = folder.file("weights.json", "[10, 20, 30, 40]");
+    let network = example("network.json");
+    let epoch = ["epoch", "--network", &network, "--weights", &weights, "--required", "60"];
+    let report: Value = evm(&[&epoch[..], &["--json"]].concat()).exits(0).object();
+    let [begin, enter] = &transactions(&[&epoch[..], &["--transactions"]].concat())[..] else { panic!("two") };
+    assert_eq!(json!([begin.calldata, enter.calldata]), json!([report["begin"], report["enter"]]));
+    assert_eq!((begin.sender, begin.after_epoch), (Sender::Registrar, Some(3)));
+    assert_eq!((enter.sender, enter.after_epoch), (Sender::Anyone, None));
+}
+
+#[test]
+fn calls_of_upkeep() {
+    let file = example("network.json");
+    let call = |arguments: &[&str]| {
+        let (name, rest) = arguments.split_first().unwrap();
+        transaction(&[&["call", name, "--network", &file][..], rest].concat())
+    };
+    let network = network();
+    let enter = Settlement::enterCall::abi_decode(&call(&["enter"]).calldata).unwrap();
+    assert_eq!((enter.head, enter.newest), (network.head().encode().unwrap(), network.newest()));
+    let (head, newest) = (format!("0x{:064x}", 7), format!("0x{:064x}", 8));
+    let enter = call(&["enter", "--head", &head, "--newest", &newest]);
+    let enter = Settlement::enterCall::abi_decode(&enter.calldata).unwrap();
+    assert_eq!((enter.head, enter.newest), (U256::from(7), B256::with_last_byte(8)));
+    let compact = call(&["compact", "--first", "0", "--keys", "12"]);
+    assert_eq!(Settlement::compactCall::abi_decode(&compact.calldata).unwrap().keys, U256::from(12));
+    let publish = Settlement::publishCall::abi_decode(&call(&["publish", "--part", "0"]).calldata).unwrap();
+    assert_eq!(publish.weights.len(), 8 * 12);
+    let pin = call(&["pin", "--slot", "3", "--from", "1"]);
+    assert_eq!((pin.sender, &pin.about[..]), (Sender::Registrar, "pin the base of slot 1 in slot 3"));
+    let discard = call(&["discard"]);
+    assert_eq!(discard.calldata[..], Settlement::discardCall {}.abi_encode());
+    let page = &network.key_pages[0];
+    let carry = call(&["carry", "--members", &format!("{}-{}", page.first, page.first + 1)]);
+    assert_eq!(Settlement::carryCall::abi_decode(&carry.calldata).unwrap().indices.len(), 8);
+
+    for (arguments, reason) in [
+        (&["compact", "--first", "5", "--keys", "8"][..], "the network has 12 keys"),
+        (&["publish", "--part", "1"], "there is no part 1"),
+        (&["pin", "--slot", "3", "--from", "0"], "no base in slot 0 of the ring"),
+        (&["carry", "--members", "12"], "there is no member 12"),
+        (&["enter", "--head", "0x07"], "--head"),
+    ] {
+        let (name, rest) = arguments.split_first().unwrap();
+        evm(&[&["call", name, "--network", &file][..], rest].concat()).exits(2).says(reason);
+    }
+}
+
+/// `sign` takes from the network what all operators have to agree on.
+#[test]
+fn a_network_in_place_of_flags() {
+    let folder = Folder::new();
+    let (key, network) = (key(&folder, KeyGroup::Bn254G2), example("network.json"));
+    let sign = ["sign", "--key-group", "bn254-g2", "--key", &key, "--deadline", "4102444800", "--result", RESULT];
+    let by_file = evm(&[&sign[..], &["--network", &network]].concat()).exits(0).object();
+    let flags = ["--contract", CONTRACT, "--chain", "1", "--epoch", "3", "--nonce", "17"];
+    assert_eq!(evm(&[&sign[..], &flags].concat()).exits(0).object(), by_file);
+    let later = evm(&[&sign[..], &["--network", &network, "--nonce", "18"]].concat()).exits(0).object();
+    assert_eq!((&later["nonce"], &later["epoch"]), (&json!(18), &json!(3)));
+    evm(&[&sign[..], &flags[..6]].concat()).exits(2).says("--nonce");
+    // Before the first epoch no result settles, so a signature would never count.
+    let mut fresh = self::network();
+    (fresh.epoch, fresh.enough, fresh.nonce, fresh.required) = (0, 16_777_215, 0, 0);
+    (fresh.weights, fresh.bases) = (vec![], vec![]);
+    let fresh = folder.file("fresh.json", serde_json::to_string(&fresh).unwrap());
+    evm(&[&sign[..], &["--network", &fresh]].concat()).exits(2).says("before the first epoch");
+    evm(&["plan", "--network", &fresh, "--signers", "0-9"]).exits(1).says("it weighs 0, and 1 are required");
+}
+
+/// What `aggregate` adds up is planned without its parts being typed again, and only for the network that it was signed for.
+#[test]
+fn a_quorum_in_place_of_flags() {
+    let folder = Folder::new();
+    let (network, lines) = (example("network.json"), example("signatures.jsonl"));
+    // One of the signatures is false.
+    let aggregated = evm(&["aggregate", "--network", &network, "--json", &lines]).exits(1).object();
+    let plan = |object: &Value, more: &[&str]| {
+        let quorum = folder.file("quorum.json", object.to_string());
+        evm(&[&["plan", "--network", &network, "--quorum", &quorum, "--json"][..], more].concat())
+    };
+    let planned = plan(&aggregated, &[]).exits(0).object();
+    let text = |name: &str| aggregated[name].as_str().unwrap().to_owned();
+    let (signers, signature) = (text("signers"), text("signature"));
+    let deadline = aggregated["deadline"].to_string();
+    let store = aggregated["store"].to_string();
+    let result = aggregated["results"][0].as_str().unwrap();
+    let typed = ["--signers", &signers, "--deadline", &deadline, "--store", &store, "--result", result];
+    let typed = [&["plan", "--network", &network, "--json", "--signature", &signature][..], &typed].concat();
+    assert_eq!(evm(&typed).exits(0).object(), planned);
+    assert!(planned["calldata"].is_string());
+
+    for (field, value) in
+        [("nonce", json!(18)), ("epoch", json!(2)), ("chain_id", json!(5)), ("contract", json!(OWNER))]
+    {
+        let mut other = aggregated.clone();
+        other[field] = value;
+        plan(&other, &[]).exits(2).says("follow, and sign and add up again");
+    }
+    for (field, value, code, reason) in [
+        ("signature", Value::Null, 2, "none that was added up was true"),
+        ("deadline", json!(1), 1, "the signature is not the sum"),
+        ("bitmap", json!("0xff"), 1, ""),
+        ("bitmap", json!("0xffff"), 2, "bitmap: there is no member 15"),
+    ] {
+        let mut other = aggregated.clone();
+        other[field] = value;
+        plan(&other, &[]).exits(code).says(reason);
+    }
+    plan(&json!({}), &[]).exits(2).says("this is not what `quorate evm aggregate --json` prints");
+    plan(&aggregated, &["--deadline", "1"]).exits(2).says("cannot be used with");
+    evm(&["plan", "--network", &network]).exits(2).says("--signers");
+}

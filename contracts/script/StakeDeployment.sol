@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {Settlement} from "../src/Settlement.sol";
+import {StakeRegistrar} from "../src/adapters/StakeRegistrar.sol";
+import {Environment} from "./Environment.sol";
+import {SettlementDeployment} from "./SettlementDeployment.sol";
+import {vm} from "./Vm.sol";
+
+/// @title Deploys a settlement and a registrar that takes its weights from a restaking protocol
+/// @notice The settlement is made first, for the address that the registrar will have, and without pinned slots, since
+/// such a registrar cannot pin. All settings come from environment variables; README.md lists them. Then it writes the
+/// network file, as `DeploySettlement` does.
+abstract contract StakeDeployment {
+    /// @notice Tells forge that this contract is a script.
+    bool public constant IS_SCRIPT = true;
+
+    /// @dev Gas that is left of a transaction (2^24) for the reads of one operator. An operator whose reads take more
+    /// could not be weighed, and would stop all later epochs.
+    uint256 private constant GAS_OF_ONE_OPERATOR = 15_000_000;
+
+    /// @dev What a multiplier of 1 is.
+    uint256 private constant ONE = 1e18;
+
+    /// @notice The addresses are not in rising order, or one stands twice.
+    /// @param name The variable.
+    /// @param place The place of the first one that is not above the one before it, from 0.
+    error NotRising(string name, uint256 place);
+    /// @notice There is not one multiplier for each address.
+    /// @param multipliers How many `MULTIPLIERS` names.
+    /// @param expected How many addresses there are.
+    error OneMultiplierEach(uint256 multipliers, uint256 expected);
+
+    /// @notice Deploys both, in two transactions.
+    /// @return settlement The settlement of the curve that `CURVE` names.
+    /// @return registrar Its registrar.
+    function run() external returns (Settlement settlement, StakeRegistrar registrar) {
+        string memory curve = SettlementDeployment.curve();
+        uint256 changesAStore = vm.envOr("CHANGES_A_STORE", uint256(3));
+        StakeRegistrar.Parameters memory parameters = _parameters();
+        vm.startBroadcast();
+        address expected = SettlementDeployment.afterTheNext();
+        settlement = SettlementDeployment.make(curve, expected, 0, changesAStore);
+        registrar = _registrar(settlement, parameters);
+        vm.stopBroadcast();
+        SettlementDeployment.requireAddress(address(registrar), expected);
+        SettlementDeployment.writeNetwork(curve, settlement);
+    }
+
+    /// @dev Makes the registrar of the protocol in one transaction, and sends nothing else.
+    function _registrar(Settlement settlement, StakeRegistrar.Parameters memory parameters)
+        internal
+        virtual
+        returns (StakeRegistrar);
+
+    /// @dev How many reads of the protocol weigh one operator, at most.
+    function _reads() internal view virtual returns (uint256);
+
+    /// @dev A variable's addresses of contracts, by rising addresses, and the multiplier of each, from `MULTIPLIERS`.
+    function _weighted(string memory name)
+        internal
+        view
+        returns (address[] memory accounts, uint96[] memory multipliers)
+    {
+        accounts = Environment.allDeployed(name);
+        uint256[] memory given = vm.envOr("MULTIPLIERS", ",", new uint256[](0));
+        multipliers = new uint96[](accounts.length);
+        if (given.length != 0 && given.length != accounts.length) {
+            revert OneMultiplierEach(given.length, accounts.length);
+        }
+        for (uint256 i = 0; i < accounts.length; i++) {
+            if (i != 0 && accounts[i] <= accounts[i - 1]) revert NotRising(name, i);
+            uint256 multiplier = given.length == 0 ? ONE : given[i];
+            if (multiplier == 0 || multiplier > type(uint96).max) {
+                revert Environment.OutOfBounds("MULTIPLIERS", multiplier, 1, type(uint96).max);
+            }
+            multipliers[i] = uint96(multiplier);
+        }
+    }
+
+    /// @dev What every stake registrar takes. The registrar's constructor checks some of it again; here the error names
+    /// the variable.
+    function _parameters() private view returns (StakeRegistrar.Parameters memory p) {
+        // A genesis in milliseconds, or one of another decade, would lock the settlement.
+        uint256 now_ = block.timestamp;
+        p.genesis = uint48(Environment.number("GENESIS", now_ + 1 hours, 0, now_ + 365 days));
+        p.epochLength = uint48(Environment.number("EPOCH_LENGTH", 1 days, 1 minutes, 365 days));
+        p.unit = Environment.number("UNIT", 1e18, 1, type(uint128).max);
+        p.leastWeight = uint64(Environment.number("LEAST_WEIGHT", 1, 1, type(uint64).max));
+        p.mostOperators = uint32(Environment.number("MAXIMUM_OPERATORS", 1_000, 1, 8_192));
+        p.denominator = uint32(Environment.number("QUORUM_DENOMINATOR", 3, 2, type(uint32).max));
+        uint256 denominator = p.denominator;
+        p.numerator = uint32(Environment.number("QUORUM_NUMERATOR", 2, (denominator + 1) / 2, denominator - 1));
+        p.readGas = uint32(Environment.number("READ_GAS", 400_000, 50_000, GAS_OF_ONE_OPERATOR / _reads()));
+    }
+}
