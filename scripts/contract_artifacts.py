@@ -24,6 +24,7 @@ CONTRACTS = {
 # The contracts that a transaction may call. Their errors are explained by the comments beside them.
 EXPLAINED = {
     "Settlements.sol": CONTRACTS["Settlements.sol"],
+    "Hubs.sol": CONTRACTS["Hubs.sol"],
     "EigenLayerRegistrar.sol": ["EigenLayerRegistrar"],
     "SymbioticRegistrar.sol": ["SymbioticRegistrar"],
     "TaskNetwork.sol": ["TaskNetwork"],

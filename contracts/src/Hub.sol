@@ -30,8 +30,8 @@ abstract contract Hub {
     struct Settling {
         /// The settlement, whose hub this contract is.
         IHubSettlement settlement;
-        /// The arguments of `settleByHub`, as the ABI encodes them.
-        bytes arguments;
+        /// The call of `settleByHub`, as the ABI encodes it.
+        bytes call;
         /// The signature, and what else the curve's check needs.
         bytes proof;
     }
@@ -47,6 +47,9 @@ abstract contract Hub {
     /// @notice A contract did not answer as a settlement with keys of this curve does.
     /// @param settlement Its address.
     error NotASettlement(address settlement);
+    /// @notice What a settlement shall be called with is not a call of `settleByHub`.
+    /// @param index The place of the settlement in the call.
+    error NotSettleByHub(uint256 index);
     /// @notice One of the signatures is false. The product does not say which.
     error FalseSignatures();
 
@@ -80,16 +83,15 @@ abstract contract Hub {
     /// @return order The hash of what the quorum orders.
     function _settle(uint256 index, Settling calldata one, uint256 key) private returns (bool done, bytes32 order) {
         address settlement = address(one.settlement);
-        bytes calldata arguments = one.arguments;
-        bytes4 selector = IHubSettlement.settleByHub.selector;
+        bytes calldata data = one.call;
+        require(bytes4(data) == IHubSettlement.settleByHub.selector, NotSettleByHub(index));
         uint256 keyBytes = _keyBytes();
         bool answered;
         // The call is made in free memory, which is not kept. The answer is the order, 0x40, the key's length, and the key.
         assembly ("memory-safe") {
             let input := mload(0x40)
-            mstore(input, selector)
-            calldatacopy(add(input, 4), arguments.offset, arguments.length)
-            done := call(gas(), settlement, 0, input, add(arguments.length, 4), 0, 0)
+            calldatacopy(input, data.offset, data.length)
+            done := call(gas(), settlement, 0, input, data.length, 0, 0)
             if done {
                 answered := eq(returndatasize(), add(keyBytes, 0x60))
                 if answered {

@@ -163,10 +163,29 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         returns (Hub.Settling memory)
     {
         Known storage known = _all[i];
-        bytes memory arguments = abi.encode(
-            known.head, Members.commitment(known.newest), DEADLINE, results, _quorum(known, signers, "")
-        );
-        return Hub.Settling(known.settlement, arguments, _signature(known, results, signers));
+        bytes memory call = _call(known.head, Members.commitment(known.newest), results, _quorum(known, signers, ""));
+        return Hub.Settling(known.settlement, call, _signature(known, results, signers));
+    }
+
+    function _call(Head head, bytes32 newest, bytes32[] memory results, bytes memory quorum)
+        internal
+        pure
+        returns (bytes memory)
+    {
+        return abi.encodeCall(IHubSettlement.settleByHub, (head, newest, DEADLINE, results, quorum));
+    }
+
+    /// @dev What a call was made of.
+    function _decoded(bytes memory data)
+        internal
+        pure
+        returns (Head head, bytes32 newest, bytes32[] memory results, bytes memory quorum)
+    {
+        bytes memory arguments = new bytes(data.length - 4);
+        assembly {
+            mcopy(add(arguments, 0x20), add(data, 0x24), mload(arguments))
+        }
+        (head, newest,, results, quorum) = abi.decode(arguments, (Head, bytes32, uint64, bytes32[], bytes));
     }
 
     /// @dev One result of the first settlement, two of the second and so on, by other quorums than the last.
@@ -240,9 +259,8 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     /// @notice The digest is the same, so what is signed for a hub settles without one as well.
     function test_signaturesServeWithoutAHub() public {
         Hub.Settling memory one = _three()[1];
-        (Head head, bytes32 newest, uint64 deadline, bytes32[] memory results, bytes memory quorum) =
-            abi.decode(one.arguments, (Head, bytes32, uint64, bytes32[], bytes));
-        _all[1].settlement.settleAll(head, newest, deadline, results, abi.encodePacked(quorum, one.proof));
+        (Head head, bytes32 newest, bytes32[] memory results, bytes memory quorum) = _decoded(one.call);
+        _all[1].settlement.settleAll(head, newest, DEADLINE, results, abi.encodePacked(quorum, one.proof));
         assertTrue(_all[1].settlement.state() != bytes32(0), "settled");
     }
 
@@ -276,7 +294,7 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     function test_trap_aRogueKeyOfAFalseSettlement() public {
         Hub.Settling[] memory all = _first(2);
         Known storage known = _all[0];
-        (,,, bytes32[] memory results,) = abi.decode(all[0].arguments, (Head, bytes32, uint64, bytes32[], bytes));
+        (,, bytes32[] memory results,) = _decoded(all[0].call);
         bytes32 kind = keccak256("Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)");
         bytes32 hash = keccak256(abi.encodePacked(results));
         bytes32 order = keccak256(
@@ -286,14 +304,14 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         FalseSettlement rogue = new FalseSettlement();
         rogue.prepare(abi.encode(order, key));
         all[0].proof = new bytes(96);
-        all[1] = Hub.Settling(IHubSettlement(address(rogue)), "", new bytes(96));
+        bytes memory call = abi.encodePacked(IHubSettlement.settleByHub.selector);
+        all[1] = Hub.Settling(IHubSettlement(address(rogue)), call, new bytes(96));
         _refuse(all, abi.encodeWithSelector(Hub.FalseSignatures.selector));
     }
 
     function test_trap_strangersCallTheSettlement() public {
         Hub.Settling memory one = _three()[0];
-        bytes memory data = abi.encodePacked(IHubSettlement.settleByHub.selector, one.arguments);
-        (bool done, bytes memory why) = address(one.settlement).call(data);
+        (bool done, bytes memory why) = address(one.settlement).call(one.call);
         assertTrue(!done, "not refused");
         assertEq(why, abi.encodeWithSelector(HubSettlement.NotHub.selector, address(this)), "why");
         assertEq(one.settlement.hub(), address(_hub), "the hub");
@@ -312,9 +330,8 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         for (uint256 stale = 0; stale < 3; stale++) {
             uint256 before = vm.snapshotState();
             Hub.Settling[] memory all = _three();
-            (Head head, bytes32 newest, uint64 deadline, bytes32[] memory results, bytes memory quorum) =
-                abi.decode(all[stale].arguments, (Head, bytes32, uint64, bytes32[], bytes));
-            _all[stale].settlement.settleAll(head, newest, deadline, results, abi.encodePacked(quorum, all[stale].proof));
+            (Head head, bytes32 newest, bytes32[] memory results, bytes memory quorum) = _decoded(all[stale].call);
+            _all[stale].settlement.settleAll(head, newest, DEADLINE, results, abi.encodePacked(quorum, all[stale].proof));
             vm.recordLogs();
             assertEq(_hub.settle(all), 2, "settled");
             Vm.Log[] memory logs = vm.getRecordedLogs();
@@ -335,7 +352,7 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     function test_trap_nothingSettles() public {
         _refuse(new Hub.Settling[](0), abi.encodeWithSelector(Hub.NothingSettled.selector));
         Hub.Settling[] memory all = _first(1);
-        all[0].arguments = "";
+        all[0].call = abi.encodePacked(IHubSettlement.settleByHub.selector);
         _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
     }
 
@@ -359,17 +376,25 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         }
     }
 
+    /// @notice The hub calls no other function of a contract.
+    function test_trap_anotherFunction() public {
+        Hub.Settling[] memory all = _three();
+        bytes[3] memory calls = [bytes(""), hex"010203", abi.encodeCall(Settlement.discard, ())];
+        for (uint256 i = 0; i < calls.length; i++) {
+            all[2].call = calls[i];
+            _refuse(all, abi.encodeWithSelector(Hub.NotSettleByHub.selector, 2));
+        }
+    }
+
     /// @notice The signature stands in the quorum's bytes as well, which settles nothing.
     function test_trap_aSignatureInTheQuorum() public {
         Hub.Settling[] memory all = _first(1);
-        (Head head, bytes32 newest, uint64 deadline, bytes32[] memory results, bytes memory quorum) =
-            abi.decode(all[0].arguments, (Head, bytes32, uint64, bytes32[], bytes));
+        (Head head, bytes32 newest, bytes32[] memory results, bytes memory quorum) = _decoded(all[0].call);
         quorum = abi.encodePacked(quorum, all[0].proof);
-        all[0].arguments = abi.encode(head, newest, deadline, results, quorum);
+        all[0].call = _call(head, newest, results, quorum);
         _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
         vm.startPrank(address(_hub));
-        (, bytes memory why) = address(all[0].settlement)
-            .call(abi.encodePacked(IHubSettlement.settleByHub.selector, all[0].arguments));
+        (, bytes memory why) = address(all[0].settlement).call(all[0].call);
         vm.stopPrank();
         assertEq(why, abi.encodeWithSelector(HubSettlement.ProofLeft.selector, 96), "why");
     }
@@ -392,8 +417,7 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         known.newest.key = keyOf(_secret(known, hex"e0"));
         _refuse(all, abi.encodeWithSelector(Hub.NothingSettled.selector));
         vm.startPrank(address(_hub));
-        (, bytes memory why) = address(all[0].settlement)
-            .call(abi.encodePacked(IHubSettlement.settleByHub.selector, all[0].arguments));
+        (, bytes memory why) = address(all[0].settlement).call(all[0].call);
         vm.stopPrank();
         assertEq(bytes4(why), Settlement.NotThisState.selector, "why");
     }
@@ -410,7 +434,7 @@ abstract contract HubTest is Test, Bls12381G2Signing {
                 all[i] = _settling(i, _results(_all[i], 0), hex"e0");
             }
             assertEq(_hub.settle(all), all.length, "settled");
-            vm.snapshotGasLastCall(_group(), string.concat(vm.toString(all.length), " quorums, each the newest base"));
+            vm.snapshotGasLastCall(_group(), string.concat(vm.toString(all.length), " quorums by a hub"));
             for (uint256 i = 0; i < all.length; i++) {
                 _advance(_all[i], hex"e0");
                 _assertState(_all[i]);

@@ -298,10 +298,11 @@ fn weights_that_a_stake_registrar_states() {
         let mut follower = world.follower.clone();
         let notes = follower.apply(&events, &[]).unwrap();
         assert_eq!(notes.is_empty(), found, "{events:?}: {notes:?}");
+        let before = follower.head();
         apply(
             &mut follower,
             Event::EpochEntered {
-                head: word(Head { nonce: follower.head().nonce, paid: follower.head().paid, ..Head::decode(terms) }),
+                head: word(Head { nonce: before.nonce, paid: before.paid, ..Head::decode(terms) }),
                 newest: world.network.newest(),
             },
             &[],

@@ -3,7 +3,10 @@
 use alloy_primitives::{B256, Bytes, U256};
 use alloy_sol_types::SolCall;
 
-use crate::contract::{SettlementBn254G2 as Settlement, StakeRegistrar};
+use crate::{
+    contract::{HubSettlementBls12381G2 as HubSettlement, SettlementBn254G2 as Settlement, StakeRegistrar},
+    key_group::KeyGroup,
+};
 
 /// A call of a settlement, or of its stake registrar, that says more than its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub(super) enum Call {
         required: u128,
         renew: bool,
     },
-    /// `settle` or `settleAll`.
+    /// `settle`, `settleAll` or `settleByHub`.
     Settle {
         head: U256,
         results: Vec<B256>,
@@ -72,6 +75,12 @@ fn read(bytes: &[u8]) -> Option<Call> {
         Settlement::settleAllCall::SELECTOR => {
             let call = Settlement::settleAllCall::abi_decode(bytes).ok()?;
             Some(Call::Settle { head: call.head, results: call.results, quorum: call.quorum })
+        }
+        HubSettlement::settleByHubCall::SELECTOR => {
+            let call = HubSettlement::settleByHubCall::abi_decode(bytes).ok()?;
+            // Zeros stand for the signature, which the hub has.
+            let quorum = [&call.quorum[..], &[0; KeyGroup::Bls12381G2.signature_bytes()]].concat().into();
+            Some(Call::Settle { head: call.head, results: call.results, quorum })
         }
         _ => None,
     }

@@ -1,12 +1,13 @@
 //! `quorate evm`: what operators and an aggregator of quorums on an EVM chain compute. Nothing here opens a network connection.
 //!
 //! ```text
-//! key -> register (each operator) -> epoch (the registrar) -> sign (each operator) -> aggregate -> plan (the aggregator)
+//! key -> register (each operator) -> epoch (the registrar) -> sign (each operator) -> aggregate -> plan -> hub (the aggregator)
 //! ```
 
 mod aggregate;
 mod call;
 mod epoch;
+mod hub;
 mod key;
 mod plan;
 mod register;
@@ -56,6 +57,7 @@ enum Command {
     Sign(sign::Arguments),
     Aggregate(aggregate::Arguments),
     Plan(plan::Arguments),
+    Hub(hub::Arguments),
 }
 
 impl Arguments {
@@ -72,6 +74,7 @@ impl Arguments {
             Command::Sign(arguments) => arguments.run(),
             Command::Aggregate(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
+            Command::Hub(arguments) => arguments.run(),
         }
     }
 }

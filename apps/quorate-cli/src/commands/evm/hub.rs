@@ -1,0 +1,99 @@
+//! `quorate evm hub`.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use quorate_evm::{
+    KeyGroup,
+    alloy_primitives::{Address, Bytes},
+    hub::{self, Settling},
+    transaction::{Sender, Transaction},
+};
+use serde::Deserialize;
+
+use crate::{
+    commands::print,
+    exit::{Exit, Failure, Result},
+};
+
+/// Settle several plans in one call of a hub, which checks all signatures in one product of pairings
+///
+/// The settlements must have been deployed with this hub. The plans are settled in the order of the options. Plans of one
+/// settlement follow each other: the second is made from a network in which the first has settled. A settlement that
+/// reverts, because somebody else settled its next result, is skipped, and the others settle.
+///
+/// Prints the transaction on one line, for `quorate-chain send --transactions`. Anyone may send it.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The hub's address, 0x and 40 digits
+    #[arg(long, value_name = "ADDRESS")]
+    hub: Address,
+
+    /// A signed plan, from `quorate evm plan --signature … --json`; repeat the option for each
+    #[arg(long, value_name = "FILE", required = true)]
+    plan: Vec<PathBuf>,
+}
+
+/// What is read of a plan.
+#[derive(Deserialize)]
+struct Plan {
+    key_group: KeyGroup,
+    chain_id: u64,
+    contract: Address,
+    access_list: Vec<Address>,
+    calldata: Option<Bytes>,
+}
+
+impl Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// A file cannot be read, is no signed plan, or is of another chain or key group than the first.
+    pub(super) fn run(self) -> Result {
+        let plans = self.plan.iter().map(|path| {
+            let name = path.display();
+            let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
+            let plan: Plan = serde_json::from_str(&text).map_err(|error| {
+                Failure::usage(error).context(format!("{name}: this is not what `quorate evm plan --json` prints"))
+            })?;
+            let unsigned = || Failure::usage(anyhow!("{name} has no signature: plan again with --signature"));
+            let calldata = plan.calldata.as_ref().ok_or_else(unsigned)?;
+            let settling = Settling::of_call(plan.key_group, plan.contract, calldata);
+            let settling = settling.map_err(|error| Failure::usage(error).context(name.to_string()))?;
+            Ok((plan, settling, name.to_string()))
+        });
+        let plans = plans.collect::<std::result::Result<Vec<_>, Failure>>()?;
+        let (chain_id, key_group) = (plans[0].0.chain_id, plans[0].0.key_group);
+        for (plan, _, name) in &plans {
+            if (plan.chain_id, plan.key_group) != (chain_id, key_group) {
+                return Err(Failure::usage(anyhow!(
+                    "{name} is of chain {} and keys of {}, and the first plan of chain {chain_id} and keys of {key_group}; a hub \
+                     is on one chain, for one kind of keys",
+                    plan.chain_id,
+                    plan.key_group
+                )));
+            }
+        }
+        let settlements: BTreeSet<_> = plans.iter().map(|(plan, _, _)| plan.contract).collect();
+        let pages: BTreeSet<_> = plans.iter().flat_map(|(plan, _, _)| &plan.access_list).copied().collect();
+        let settling: Vec<_> = plans.iter().map(|(_, settling, _)| settling.clone()).collect();
+        print::json(&Transaction {
+            about: format!("settle {} quorums of {} settlements by a hub", settling.len(), settlements.len()),
+            chain_id,
+            to: self.hub,
+            sender: Sender::Anyone,
+            after_epoch: None,
+            access_list: settlements.into_iter().chain(pages).collect(),
+            calldata: hub::call(&settling),
+        })?;
+        Ok(Exit::Success)
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate evm hub --hub 0x… --plan a.json --plan b.json > hub.jsonl
+  quorate-chain send --transactions hub.jsonl --rpc https://… \\
+      --key-file payer.json";
