@@ -12,6 +12,7 @@ use quorate_evm::{
     contract::SettlementBn254G2 as Settlement,
     follow::{Deployment, Event, FollowError, Follower, NoNetwork, Note, weights_missing, weights_prepared},
     gas::Measured,
+    hub::{self, Settling},
     quorum::Store,
     state,
 };
@@ -78,14 +79,18 @@ struct World {
 impl World {
     /// Four members of the weights 1, 2, 3 and 4, of which 6 are required, in epoch 1.
     fn new() -> Self {
-        let operators = Operators::new(KeyGroup::Bn254G2, 4);
-        let mut follower = Follower::new(DEPLOYMENT);
+        Self::of(KeyGroup::Bn254G2)
+    }
+
+    fn of(key_group: KeyGroup) -> Self {
+        let operators = Operators::new(key_group, 4);
+        let mut follower = Follower::new(Deployment { digest_hash: DigestHash::of(key_group), ..DEPLOYMENT });
         let keys: Vec<_> = operators.members();
         for (index, key) in keys.iter().enumerate() {
             apply(&mut follower, Event::KeyAdded { table: 0, index, key: key.clone() }, &[]);
         }
         let network = Network {
-            key_group: KeyGroup::Bn254G2,
+            key_group,
             chain_id: 1,
             contract: DEPLOYMENT.contract,
             nonce: 0,
@@ -138,6 +143,20 @@ impl World {
 
 fn apply(follower: &mut Follower, event: Event, calldata: &[u8]) -> Vec<Note> {
     follower.apply(&[event], calldata).unwrap()
+}
+
+/// A hub is called with the calls of several settlements.
+#[test]
+fn a_base_that_a_hub_stored() {
+    let mut world = World::of(KeyGroup::Bls12381G2Nu);
+    for (signers, store) in [(&[0, 1, 2, 3][..], Store::Slot(0)), (&[1, 2, 3], Store::Slot(4))] {
+        let (event, calldata) = world.settle(signers, store);
+        let settling = Settling::of_call(KeyGroup::Bls12381G2Nu, DEPLOYMENT.contract, &calldata).unwrap();
+        let other = Settling { settlement: Address::repeat_byte(9), call: vec![1; 40].into(), proof: vec![2].into() };
+        assert_eq!(apply(&mut world.follower, event, &hub::call(&[other, settling])), []);
+        world.check();
+    }
+    assert_eq!(world.network.bases.len(), 2);
 }
 
 #[test]

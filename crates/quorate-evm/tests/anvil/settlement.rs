@@ -2,11 +2,12 @@
 
 use quorate_evm::{
     KeyGroup, MemberSet, Network, Order, SettlementPlan,
-    alloy_primitives::{B256, U256},
+    alloy_primitives::{B256, Bytes, U256},
     alloy_sol_types::{SolConstructor, SolError},
     base::{KeyPage, Weighing, WeightPage},
-    contract::SettlementBn254G2 as Settlement,
+    contract::{HubBls12381G2Nu, HubSettlementBls12381G2Nu, SettlementBn254G2 as Settlement},
     gas::Measured,
+    hub::{self, Settling},
     quorum::Store,
     state::{self, Head, NEVER},
 };
@@ -49,6 +50,47 @@ fn before_the_first_epoch_nothing_settles() {
     let signature = world.operators.sign(&one, &plan.digests);
     let refusal = world.chain.refusal(network.contract, plan.call(&signature).unwrap());
     assert_eq!(refusal[..4], Settlement::TooFewMembers::SELECTOR);
+}
+
+/// Quorums whose signatures a hub checks together. The settlement knows the state after them as if each had settled alone.
+#[test]
+fn three_quorums_by_a_hub() {
+    let Some(chain) = TestNode::start() else { return };
+    let hub = chain.create(HubBls12381G2Nu::BYTECODE.clone());
+    let arguments = HubSettlementBls12381G2Nu::constructorCall {
+        registrar: chain.account(0),
+        pinned: U256::from(1),
+        changesAStore: U256::from(CHANGES_A_STORE),
+        hub,
+    };
+    let code = [&HubSettlementBls12381G2Nu::BYTECODE[..], &arguments.abi_encode()].concat();
+    let key_group = KeyGroup::Bls12381G2Nu;
+    let mut world = World::deploy_code(chain, key_group, 12, code.into());
+    world.network.weights = vec![1_000; 12];
+    world.begin_epoch(Threshold::Sharp);
+    world.settle(&MemberSet::full(12), &[B256::ZERO], Store::Slot(0));
+
+    let (contract, measured) = (world.network.contract, Measured::default());
+    let mut all = Vec::new();
+    for i in 0..3 {
+        let signers: MemberSet = (0..12).filter(|member| member % 5 != i).collect();
+        let results: Vec<_> = (0..=i).map(|j| B256::repeat_byte((10 * i + j) as u8)).collect();
+        let plan = world.network.plan(&measured, &signers, Order::of(&results).stored(Store::Slot(0))).unwrap();
+        let call = plan.call(&world.operators.sign(&signers, &plan.digests)).unwrap();
+        all.push(Settling::of_call(key_group, contract, &call).unwrap());
+        world.network.settled(&plan);
+    }
+    let mut wrong = all.clone();
+    wrong[2].proof = wrong[1].proof.clone();
+    let refusal = world.chain.refusal(hub, hub::call(&wrong));
+    assert_eq!(refusal[..4], HubBls12381G2Nu::FalseSignatures::SELECTOR);
+
+    let receipt = world.chain.send_from(1, hub, hub::call(&all));
+    let settled = events::<Settlement::SettledAll>(&receipt);
+    assert_eq!(settled.iter().map(|event| event.results.len()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(world.chain.read(contract, &Settlement::stateCall {}), world.network.state().unwrap());
+    // The next one settles alone, from the base that the hub's last quorum became.
+    world.settle(&(0..12).filter(|member| member % 5 != 2).collect(), &[B256::ZERO], Store::Nowhere);
 }
 
 fn run(key_group: KeyGroup, operators: u8, tasks: usize) {
@@ -141,7 +183,12 @@ impl World {
             changesAStore: U256::from(CHANGES_A_STORE),
         };
         let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
-        let contract = chain.create(code.into());
+        Self::deploy_code(chain, key_group, n, code.into())
+    }
+
+    /// The same with the creation code of a settlement, whose registrar is the first account.
+    fn deploy_code(chain: TestNode, key_group: KeyGroup, n: u8, code: Bytes) -> Self {
+        let contract = chain.create(code);
         let network = chain.network(key_group, contract);
         let mut this = Self { chain, operators: Operators::new(key_group, 0), network, shown: U256::ZERO };
         for (index, seed) in (1..=n).enumerate() {

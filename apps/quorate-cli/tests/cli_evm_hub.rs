@@ -1,0 +1,120 @@
+//! Runs `quorate evm hub` on plans that `quorate evm plan` makes.
+#![allow(clippy::unwrap_used, reason = "what a test cannot run or read fails it")]
+
+#[allow(dead_code, reason = "claims are for the tests of verify")]
+#[path = "cli_verify/run.rs"]
+mod run;
+
+use std::fs;
+
+use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
+use quorate_evm::{
+    KeyGroup, Network, Transaction,
+    alloy_primitives::{Address, B256},
+    bls12381,
+    hub::{self, Settling},
+    transaction::Sender,
+};
+use run::{Folder, Ran, quorate, ran};
+use serde_json::{Value, json};
+
+const RESULT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
+const HUB: Address = Address::repeat_byte(0x77);
+
+fn evm(arguments: &[&str]) -> Ran {
+    let mut command = quorate();
+    command.arg("evm").args(arguments);
+    ran(command, "")
+}
+
+fn secret(member: u8) -> SecretKey<MinSig> {
+    SecretKey::key_gen(bls12381::SUITE, &[member + 1; 32], b"").unwrap()
+}
+
+/// A settlement of three members, of which two are required. It has settled nothing yet.
+fn network(contract: u8) -> Network {
+    Network {
+        key_group: KeyGroup::Bls12381G2,
+        chain_id: 5,
+        contract: Address::repeat_byte(contract),
+        nonce: 0,
+        table: 0,
+        epoch: 1,
+        required: 2,
+        enough: 2,
+        paid: 0,
+        keys: (0..3).map(|member| bls12381::encode_key(&secret(member).public_key()).into()).collect(),
+        weights: vec![1; 3],
+        key_pages: Vec::new(),
+        weight_pages: Vec::new(),
+        bases: Vec::new(),
+        unknown_newest: None,
+    }
+}
+
+/// Writes a plan of the members 0 and 2 to a file, signed or not. Returns the file and the plan.
+fn plan(folder: &Folder, network: &Network, signed: bool) -> (String, Value) {
+    let name = network.contract.to_string();
+    let of = folder.file(&format!("{name}.network.json"), serde_json::to_vec(network).unwrap());
+    let arguments = ["plan", "--network", &of, "--signers", "0,2", "--result", RESULT, "--json"];
+    let mut object = evm(&arguments).exits(0).object();
+    if signed {
+        let digest: [u8; 32] = const_hex::decode_to_array(object["digest"].as_str().unwrap()).unwrap();
+        let each = [0, 2].map(|member| secret(member).sign(bls12381::SUITE, &digest));
+        let sum = bls12381::encode_signature(&aggregate(&each, Backend::Portable).unwrap());
+        let signature = const_hex::encode_prefixed(sum);
+        object = evm(&[&arguments[..], &["--signature", &signature]].concat()).exits(0).object();
+    }
+    let file = folder.file(&format!("{name}.plan.json"), object.to_string());
+    (file, object)
+}
+
+fn hub_of(plans: &[&str]) -> Ran {
+    let plans = plans.iter().flat_map(|plan| ["--plan", plan]);
+    evm(&["hub", "--hub", &HUB.to_string()].into_iter().chain(plans).collect::<Vec<_>>())
+}
+
+#[test]
+fn signed_plans_become_one_transaction() {
+    let folder = Folder::new();
+    let plans = [1, 2].map(|contract| plan(&folder, &network(contract), true));
+    let printed = hub_of(&[&plans[0].0, &plans[1].0]).exits(0);
+    let transaction: Transaction = serde_json::from_value(printed.object()).unwrap();
+    let settling = [1, 2].map(|contract| {
+        let calldata = const_hex::decode(plans[contract as usize - 1].1["calldata"].as_str().unwrap()).unwrap();
+        Settling::of_call(KeyGroup::Bls12381G2, Address::repeat_byte(contract), &calldata).unwrap()
+    });
+    assert_eq!((transaction.chain_id, transaction.to, transaction.sender), (5, HUB, Sender::Anyone));
+    assert_eq!(transaction.calldata, hub::call(&settling));
+    assert_eq!(transaction.access_list, [1, 2].map(Address::repeat_byte));
+    assert_eq!(transaction.about, "settle 2 quorums of 2 settlements by a hub");
+}
+
+#[test]
+fn plans_that_a_hub_cannot_settle_are_named() {
+    let folder = Folder::new();
+    let (good, object) = plan(&folder, &network(1), true);
+    let (unsigned, _) = plan(&folder, &network(2), false);
+    let refused = |plans: &[&str], words: &[&str]| {
+        words.iter().fold(hub_of(plans).exits(2), |ran, word| ran.says(word));
+    };
+    refused(&[&good, &unsigned], &["0x0202", "has no signature: plan again with --signature"]);
+    refused(&["/nowhere.json"], &["cannot read /nowhere.json"]);
+    let changed = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut object = object.clone();
+        change(&mut object);
+        folder.file(name, object.to_string())
+    };
+    let other = changed("chain.json", &|plan| plan["chain_id"] = json!(6));
+    refused(&[&good, &other], &["chain.json is of chain 6", "first plan of chain 5"]);
+    let other = changed("keys.json", &|plan| plan["key_group"] = json!("bls12381-g2-nu"));
+    refused(&[&good, &other], &["keys.json is of chain 5 and keys of bls12381-g2-nu"]);
+    let other = changed("bn254.json", &|plan| plan["key_group"] = json!("bn254-g2"));
+    refused(&[&other], &["bn254.json", "no hub takes keys of bn254-g2"]);
+    let other = changed("call.json", &|plan| plan["calldata"] = json!(B256::ZERO));
+    refused(&[&other], &["call.json", "not a call of settle or settleAll"]);
+    let other = folder.file("text.json", "{}");
+    refused(&[&other], &["text.json: this is not what `quorate evm plan --json` prints"]);
+    // Without a plan there is nothing to settle.
+    refused(&[], &["--plan"]);
+}
