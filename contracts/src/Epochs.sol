@@ -3,21 +3,28 @@ pragma solidity 0.8.37;
 
 import {Leader} from "./Leader.sol";
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
+import {Roster} from "./Roster.sol";
 import {Stakes} from "./Stakes.sol";
 
 /// @title Epochs: weights that are fixed once for each, and the performers they elect
 /// @notice A snapshot reads one cold storage slot for each operator, about 2,600 gas. Publishing the weights costs
-/// about 2,100 gas for each key that was ever registered.
+/// about 1,700 gas for each key of the table.
+///
+/// A snapshot says which key table its epoch uses: the running one, or the next one if all seats were carried to it. The
+/// table changes in snapshots alone, and once in an epoch at most. So the two epochs that can settle use the running table
+/// and the one before.
 ///
 /// Each snapshot has an id, a hash of everything that decides which performer an attester expects: the beacon, the
-/// weights, and which operator owns which key. Signed digests name it. Suppose an attester signs a task and then a
+/// weights, the table, and which operator owns which key. Signed digests name it. Suppose an attester signs a task and then a
 /// reorganisation of the chain replaces the snapshot. The attester signs again, under the new id. Only one of the two
 /// snapshots is in the chain, so only one of the two signatures says anything to this contract.
 abstract contract Epochs is Stakes {
     /// @notice What is fixed for an epoch, in one storage slot: all that a submission reads about the epoch.
     struct Fixed {
         /// The weight of all operators; zero if the epoch has no snapshot.
-        uint96 total;
+        uint80 total;
+        /// The number of its key table.
+        uint16 table;
         /// The snapshot's id.
         bytes20 id;
     }
@@ -33,20 +40,17 @@ abstract contract Epochs is Stakes {
     /// epoch.
     function snapshot() external nonReentrant returns (uint256 epoch) {
         epoch = currentEpoch();
-        require(_fixed[epoch].total == 0, AlreadySnapshotted(epoch));
-        (uint64[] memory weights, uint256 total) = _currentWeights();
-        require(total != 0, NothingStaked(epoch));
+        _check(_fixed[epoch].total == 0, uint32(AlreadySnapshotted.selector), epoch);
+        Roster roster = _renewed();
+        uint16 table = uint16(roster.table());
+        (bytes memory weights, uint256 total) = _currentWeights(roster);
+        _check(total != 0, uint32(NothingStaked.selector), epoch);
         bytes32 beacon = bytes32(block.prevrandao);
-        bytes32 weightsHash;
-        // Assembly, because abi.encode would copy every weight: 100 gas for each instead of 6.
-        assembly ("memory-safe") {
-            weightsHash := keccak256(add(weights, 0x20), shl(5, mload(weights)))
-        }
-        bytes20 id = bytes20(keccak256(abi.encode(beacon, _rosterDigest(), weightsHash)));
-        // The cast keeps everything: fewer than 2^32 weights below 2^64 are added up.
-        _fixed[epoch] = Fixed(uint96(total), id);
+        bytes20 id = bytes20(keccak256(abi.encode(beacon, table, roster.digest(), keccak256(weights))));
+        // The cast keeps everything: fewer than 2^16 weights below 2^64 are added up.
+        _fixed[epoch] = Fixed(uint80(total), table, id);
         _beacons[epoch] = beacon;
-        emit EpochSnapshotted(epoch, total, _requiredOf(total), operatorCount(), beacon, id);
+        emit EpochSnapshotted(epoch, total, _requiredOf(total), operatorCount(), table, beacon, id);
         verifier.publish(epoch, weights);
     }
 
@@ -55,11 +59,11 @@ abstract contract Epochs is Stakes {
     /// @return The snapshot; zeros if there is none.
     function snapshotOf(uint256 epoch) external view returns (Snapshot memory) {
         Fixed memory terms = _fixed[epoch];
-        return Snapshot(terms.total, _requiredOf(terms.total), _beacons[epoch], terms.id);
+        return Snapshot(terms.total, _requiredOf(terms.total), terms.table, _beacons[epoch], terms.id);
     }
 
     /// @inheritdoc ITaskNetwork
-    /// @dev Reads all weights of the epoch, so the cost grows with the number of keys.
+    /// @dev Reads all weights of the epoch: about 520 gas for each key of its table, at most `maximumKeys`.
     function performerOf(uint256 epoch, bytes32 id) external view returns (uint256) {
         _taken(epoch);
         return _elected(epoch, id, Leader.sumsOf(_weights(epoch)));
@@ -68,19 +72,29 @@ abstract contract Epochs is Stakes {
     /// @notice What is fixed for an epoch whose tasks can settle now. Reverts for any epoch but the current and the
     /// previous one.
     /// @param epoch The epoch.
-    /// @return id The id of its snapshot.
+    /// @return terms What is fixed.
     /// @return required A quorum must weigh more than this.
-    function _open(uint256 epoch) internal view returns (bytes20 id, uint256 required) {
+    function _open(uint256 epoch) internal view returns (Fixed memory terms, uint256 required) {
         uint256 current = currentEpoch();
-        require(epoch <= current && epoch + 1 >= current, EpochClosed(epoch));
-        return (_taken(epoch), _requiredOf(_fixed[epoch].total));
+        _check(epoch <= current && epoch + 1 >= current, uint32(EpochClosed.selector), epoch);
+        _taken(epoch);
+        terms = _fixed[epoch];
+        required = _requiredOf(terms.total);
+    }
+
+    /// @notice The operator whose key an index means in an epoch.
+    /// @param epoch The epoch, which has a snapshot.
+    /// @param index The key's index in the epoch's table.
+    /// @return The operator; zero if there is no such key.
+    function _ownerIn(uint256 epoch, uint256 index) internal view returns (address) {
+        return ownerOfKey(_fixed[epoch].table, index);
     }
 
     /// @notice The id of an epoch's snapshot. Reverts if there is none.
     /// @param epoch The epoch.
     /// @return The id.
     function _taken(uint256 epoch) internal view returns (bytes20) {
-        require(_fixed[epoch].total != 0, NotSnapshotted(epoch));
+        _check(_fixed[epoch].total != 0, uint32(NotSnapshotted.selector), epoch);
         return _fixed[epoch].id;
     }
 

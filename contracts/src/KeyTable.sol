@@ -37,19 +37,24 @@ abstract contract KeyTable {
         uint64 pages;
     }
 
-    /// @dev How far the tables have grown, as in `Extent`. These three and the next one share a slot.
+    /// @dev How far the tables have grown, as in `Extent`. These three and the next two share a slot.
     uint32 private _keyCount;
-    uint32 private _carried;
+    uint32 internal _carried;
     uint64 private _pages;
 
     /// @dev In a verifier, one more than the last epoch that has weights; 0 if none has. It stands here because it would
     /// cost a slot of its own elsewhere.
     // slither-disable-next-line unused-state,constable-states
     uint64 internal _weighedTo;
+    /// @dev In a verifier, the number of the running table. It stands here for the same reason.
+    // slither-disable-next-line unused-state,constable-states
+    uint16 internal _running;
 
-    /// @dev Where each key is, by its hash: table << 32 | index + 1, in 64 bits. Above them is where the key was in the
-    /// table from which it was carried, so that a call which passes the key there does not fail.
-    mapping(bytes32 keyHash => uint256 places) private _indexOf;
+    /// @dev Where each key is, by its hash: table << 32 | index + 1, in 64 bits. Above them are up to three earlier places,
+    /// the latest first, each 64 bits higher: those in the tables from which the key was carried. So a call which passes
+    /// the key there does not fail. A verifier needs three places: that in the next table, that of the current epoch, and
+    /// that of the previous epoch.
+    mapping(bytes32 keyHash => uint256 places) internal _indexOf;
 
     /// @notice A key was given an index.
     /// @param table The table.
@@ -68,7 +73,7 @@ abstract contract KeyTable {
     /// @param indices Their indices in the running table, 4 bytes each.
     event KeysCarried(uint256 indexed table, uint256 first, bytes indices);
 
-    /// @notice The key has an index already, in the running table or in the next one.
+    /// @notice The key has an index already, in the running table or in the next one; or, in a verifier, in any table.
     /// @param key The key.
     error KeyTaken(bytes key);
     /// @notice The key has no index.
@@ -109,7 +114,7 @@ abstract contract KeyTable {
     /// @param key The key, in the format of the curve.
     /// @return table The table.
     /// @return index The key's index in it. Reverts if the key has none.
-    function indexOf(bytes calldata key) external view returns (uint256 table, uint256 index) {
+    function indexOf(bytes calldata key) public view returns (uint256 table, uint256 index) {
         uint256 place = uint64(_indexOf[_hashOf(key)]);
         require(place != 0, UnknownKey());
         unchecked {
@@ -230,6 +235,17 @@ abstract contract KeyTable {
         emit KeyAdded(table, index, key);
     }
 
+    /// @notice Gives a key that was just appended the next free index of the next table, too, without a page. So a key
+    /// that comes while others are carried need not be carried.
+    /// @param key The key.
+    /// @param index Its index in the running table.
+    function _carryNew(bytes calldata key, uint256 index) internal {
+        (uint256 table, uint256 next) = (_table() + 1, _carried++);
+        bytes32 hash = _hashOf(key);
+        _indexOf[hash] = _indexOf[hash] << 64 | _place(table, next);
+        emit KeysCarried(table, next, abi.encodePacked(uint32(index)));
+    }
+
     /// @notice Makes the next table the running one. `_table` has to return its number from now on.
     function _renew() internal {
         (_keyCount, _carried) = (_carried, 0);
@@ -327,8 +343,10 @@ abstract contract KeyTable {
         }
         (uint256 places, uint256 place) = (_indexOf[hash], _place(table, index));
         // A larger index would change the table in `place`, or make it 0, which an unknown key has.
-        bool known = index < type(uint32).max && (uint64(places) == place || uint64(places >> 64) == place);
-        _found(next <= end && known, index);
+        _found(next <= end && index < type(uint32).max, index);
+        for (; uint64(places) != place; places >>= 64) {
+            _found(places != 0, index);
+        }
     }
 
     /// @dev The hash of a key in calldata. Assembly, because it has a third of the code. The free memory is not kept.

@@ -17,7 +17,16 @@ abstract contract NetworkTerms is ITaskNetwork {
     /// @dev What each operator adds to it, at most.
     uint256 internal constant OPERATOR_GAS = 2_700;
     /// @dev What each key adds to it, at most.
-    uint256 internal constant KEY_GAS = 2_200;
+    uint256 internal constant KEY_GAS = 1_750;
+
+    /// @dev The most keys of a table, for each operator that the network may have. Let M be the most operators. In an epoch
+    /// each seat rotates once at most, so M keys come by rotation. Registrations stop while 2 M places are left. They are
+    /// enough for the rotations of an epoch and of the next one up to its snapshot, so rotations go on if keys are carried
+    /// in this time. Carrying may begin when 3 M places are left. Then no more than 3 M keys come before the table is full.
+    /// The next table takes these and the M keys that are carried, 4 M in all, which is where registrations stop.
+    uint256 internal constant KEYS_AN_OPERATOR = 6;
+    /// @dev The most keys of a table in a small network. With fewer, its tables would be renewed all the time.
+    uint256 internal constant LEAST_KEYS = 256;
 
     /// @notice The token of stake and rewards.
     IERC20 public immutable token;
@@ -37,10 +46,9 @@ abstract contract NetworkTerms is ITaskNetwork {
     uint256 public immutable minimumStake;
     /// @notice The most operators at one time.
     uint256 public immutable maximumOperators;
-    /// @notice How many keys the network ever takes: as many as a snapshot can weigh beside the most operators, at
-    /// least two for each. Replaced keys count, and keys of operators who left. Without a bound, someone who joins and
-    /// leaves often enough could make snapshots too expensive. With the bound, the operators who are there then go on,
-    /// and nobody else joins.
+    /// @notice The most keys of a key table: six for each operator that the network may have, and at least 256.
+    /// Replaced keys count, and keys of operators who left. A snapshot of so many keys and of the most operators fits into
+    /// a transaction.
     uint256 public immutable maximumKeys;
     /// @notice A quorum must weigh more than quorumNumerator / quorumDenominator of all weight.
     uint256 public immutable quorumNumerator;
@@ -74,11 +82,10 @@ abstract contract NetworkTerms is ITaskNetwork {
         );
         require(p.unit != 0, ParameterInvalid("unit"));
         require(p.minimumStake >= p.unit, ParameterInvalid("minimumStake"));
-        uint256 forOperators = uint256(p.maximumOperators) * OPERATOR_GAS;
-        uint256 keys = forOperators < SNAPSHOT_GAS ? (SNAPSHOT_GAS - forOperators) / KEY_GAS : 0;
-        require(
-            p.maximumOperators != 0 && keys >= 2 * uint256(p.maximumOperators), ParameterInvalid("maximumOperators")
-        );
+        uint256 keys = KEYS_AN_OPERATOR * uint256(p.maximumOperators);
+        if (keys < LEAST_KEYS) keys = LEAST_KEYS;
+        uint256 gas = keys * KEY_GAS + p.maximumOperators * OPERATOR_GAS;
+        require(p.maximumOperators != 0 && gas <= SNAPSHOT_GAS, ParameterInvalid("maximumOperators"));
         // With at least half, two quorums of one epoch share a signer. With less than all, a quorum can exist.
         require(2 * uint256(p.quorumNumerator) >= p.quorumDenominator, ParameterInvalid("quorumNumerator"));
         require(p.quorumNumerator < p.quorumDenominator, ParameterInvalid("quorumDenominator"));
@@ -119,5 +126,38 @@ abstract contract NetworkTerms is ITaskNetwork {
     /// @return The first second at which none of its tasks can settle.
     function closesAt(uint256 epoch) public view returns (uint256) {
         return genesis + (epoch + 2) * epochLength;
+    }
+
+    // Functions, and not `require`, so that the code which encodes errors is in the contract once. It would take 1,500
+    // bytes, and the contract would be too large.
+
+    /// @notice Reverts with an error that has one argument, unless a condition holds.
+    /// @param holds The condition.
+    /// @param selector The error's selector.
+    /// @param argument Its argument.
+    function _check(bool holds, uint32 selector, uint256 argument) internal pure {
+        assembly ("memory-safe") {
+            if iszero(holds) {
+                mstore(0x00, shl(224, selector))
+                mstore(0x04, argument)
+                revert(0x00, 0x24)
+            }
+        }
+    }
+
+    /// @notice Reverts with an error that has two arguments, unless a condition holds.
+    /// @param holds The condition.
+    /// @param selector The error's selector.
+    /// @param first Its first argument.
+    /// @param second Its second argument.
+    function _check(bool holds, uint32 selector, uint256 first, uint256 second) internal pure {
+        assembly ("memory-safe") {
+            if iszero(holds) {
+                mstore(0x00, shl(224, selector))
+                mstore(0x04, first)
+                mstore(0x24, second)
+                revert(0x00, 0x44)
+            }
+        }
     }
 }

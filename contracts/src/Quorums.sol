@@ -137,29 +137,6 @@ abstract contract Quorums is QuorumBytes, Weights {
         return keccak256(abi.encode(POSSESSION, block.chainid, address(this), owner, _hashOf(key)));
     }
 
-    /// @notice Reverts unless one member of the running table signed a digest.
-    /// @param digest What was signed.
-    /// @param index The member's index.
-    /// @param proof Four bytes, the nonce of the page that holds the member's key; or 0, and then the key. Behind them
-    /// the signature, and what else the curve's check needs.
-    function _checkMember(bytes32 digest, uint256 index, bytes calldata proof) internal view {
-        uint256 nonce = uint32(bytes4(proof));
-        uint256 key = _allocate(_keyBytes());
-        bytes calldata rest = proof[4:];
-        if (nonce != 0) {
-            _readKey(_openKeys(nonce, _table()), index, key);
-        } else {
-            bytes calldata passed = rest;
-            rest = rest[_keyBytes():];
-            uint256 from;
-            assembly ("memory-safe") {
-                from := passed.offset
-            }
-            _takeKey(from, from + _keyBytes(), _table(), index, key);
-        }
-        _check(_only(digest), key, rest);
-    }
-
     /// @dev An array with one digest. Assembly, because the compiler takes 130 gas more to make it.
     function _only(bytes32 digest) internal pure returns (bytes32[] memory digests) {
         assembly ("memory-safe") {

@@ -24,19 +24,14 @@ import {ShareTree} from "./ShareTree.sol";
 /// grow, there is one root for each epoch, and a claim pays what a key's sum has grown by since the last claim. Whoever
 /// tallies a part makes the next tally more expensive, and cannot prevent it.
 abstract contract Rewards is Epochs {
-    /// @notice The pool, in one storage slot. Rewards are set aside from `free`, and paid from `owed`.
-    struct Pool {
-        uint128 free;
-        uint128 owed;
-    }
-
     /// @dev Type of the digest that operators sign for a task.
     bytes32 private constant TASK_TYPEHASH = keccak256(
         "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)"
     );
 
-    /// @dev The pool.
-    Pool private _pool;
+    /// @dev The pool, in one storage slot: 128 bits of what rewards can be set aside from, and behind them 128 bits of what is
+    /// owed.
+    uint256 private _pool;
     /// @dev The record of each bitmap and epoch that was not tallied.
     mapping(bytes32 record => Record) private _records;
     /// @dev The root of the last tally of each epoch.
@@ -62,13 +57,13 @@ abstract contract Rewards is Epochs {
         nonReentrant
         returns (bytes32 root)
     {
-        require(block.timestamp >= closesAt(epoch), EpochOpen(epoch));
+        _check(block.timestamp >= closesAt(epoch), uint32(EpochOpen.selector), epoch);
         require(tasks.length + signers.length != 0, NothingToTally());
         bytes20 snapshotId = _taken(epoch);
         uint64[] memory weights = _weights(epoch);
         uint256[] memory sums = earned;
         // Without amounts the root is zero, which it is as long as the epoch was not tallied.
-        require(ShareTree.rootOf(sums) == _roots[epoch], NotTheLastTally(epoch));
+        _check(ShareTree.rootOf(sums) == _roots[epoch], uint32(NotTheLastTally.selector), epoch);
         if (sums.length == 0) sums = new uint256[](weights.length);
         uint256 returned = 0;
         for (uint256 i = 0; i < signers.length; ++i) {
@@ -77,26 +72,29 @@ abstract contract Rewards is Epochs {
         if (tasks.length != 0) returned += _perform(epoch, snapshotId, tasks, Leader.sumsOf(weights), sums);
         root = ShareTree.rootOf(sums);
         _roots[epoch] = root;
-        _setPool(_pool.free + returned, _pool.owed - returned);
+        (uint256 free, uint256 owed) = pool();
+        _setPool(free + returned, owed - returned);
         emit Tallied(epoch, root, returned, sums);
     }
 
     /// @inheritdoc ITaskNetwork
-    /// @dev Works in a pause. Each epoch costs about 27,000 gas, and 700 for each bit of the number of its keys.
-    function claim(uint256 index, Share[] calldata shares) external nonReentrant returns (uint256 paid) {
-        address operator = ownerOfKey(index);
+    /// @dev Works in a pause. Each epoch costs about 31,000 gas, and 700 for each bit of the number of its keys.
+    function claim(address operator, Share[] calldata shares) external nonReentrant returns (uint256 paid) {
         for (uint256 i = 0; i < shares.length; ++i) {
             Share calldata share = shares[i];
-            (uint256 epoch, uint256 amount) = (share.epoch, share.amount);
+            (uint256 epoch, uint256 index, uint256 amount) = (share.epoch, share.index, share.amount);
             bytes32 leaf = ShareTree.leafOf(index, amount);
-            require(MerkleProof.verifyCalldata(share.proof, _roots[epoch], leaf), NotEarned(epoch, index));
+            // The index means a key of the epoch's table, so the owner is looked up there.
+            bool earned = MerkleProof.verifyCalldata(share.proof, _roots[epoch], leaf);
+            _check(earned && _ownerIn(epoch, index) == operator, uint32(NotEarned.selector), epoch, index);
             uint256 before = _paid[epoch][index];
-            require(amount > before, AlreadyClaimed(epoch, index));
+            _check(amount > before, uint32(AlreadyClaimed.selector), epoch, index);
             _paid[epoch][index] = amount;
             paid += amount - before;
             emit Claimed(operator, epoch, index, amount - before);
         }
-        _setPool(_pool.free, _pool.owed - paid);
+        (uint256 free, uint256 owed) = pool();
+        _setPool(free, owed - paid);
         _pay(operator, paid);
     }
 
@@ -108,8 +106,8 @@ abstract contract Rewards is Epochs {
     /// @notice The pool of rewards.
     /// @return free What rewards can still be set aside from.
     /// @return owed What is set aside and not yet claimed.
-    function pool() external view returns (uint256 free, uint256 owed) {
-        return (_pool.free, _pool.owed);
+    function pool() public view returns (uint256 free, uint256 owed) {
+        return (_pool >> 128, uint128(_pool));
     }
 
     /// @notice What the signers of a bitmap earned in an epoch and nobody has tallied.
@@ -129,7 +127,7 @@ abstract contract Rewards is Epochs {
 
     /// @notice What was paid of what a key earned in an epoch.
     /// @param epoch The epoch.
-    /// @param index The index of the key.
+    /// @param index The index of the key in the epoch's table.
     /// @return What was paid.
     function paidOf(uint256 epoch, uint256 index) external view returns (uint256) {
         return _paid[epoch][index];
@@ -164,17 +162,16 @@ abstract contract Rewards is Epochs {
         returns (bytes32[] memory digests, uint256 forSigners)
     {
         digests = new bytes32[](tasks.length);
-        Pool memory funds = _pool;
-        uint256 free = funds.free;
+        (uint256 free, uint256 owed) = pool();
         for (uint256 i = 0; i < tasks.length; ++i) {
             Task calldata task = tasks[i];
-            require(_settlements[task.id] == 0, AlreadySettled(task.id));
+            _check(_settlements[task.id] == 0, uint32(AlreadySettled.selector), uint256(task.id));
             uint256 forPerformer = task.approved ? performerReward : 0;
-            uint256 reward = attesterReward;
-            bool rewarded = free >= reward + forPerformer;
+            uint256 rewards = attesterReward + forPerformer;
+            bool rewarded = free >= rewards;
             if (rewarded) {
-                free -= reward + forPerformer;
-                forSigners += reward;
+                (free, owed) = (free - rewards, owed + rewards);
+                forSigners += attesterReward;
             }
             bytes32 digest = _digest(epoch, snapshotId, task);
             digests[i] = digest;
@@ -183,7 +180,7 @@ abstract contract Rewards is Epochs {
             emit TaskSettled(task.id, epoch, task.performer, task.result, task.approved, rewarded);
         }
         // What leaves `free` enters `owed`. Both fit into 128 bits, because the network holds their sum in tokens.
-        if (free != funds.free) _setPool(free, funds.owed + (funds.free - free));
+        if (uint128(_pool) != owed) _setPool(free, owed);
     }
 
     /// @notice Adds rewards to the record of a quorum. The weight is the quorum's in this epoch, so each addition sets
@@ -205,12 +202,13 @@ abstract contract Rewards is Epochs {
     /// @notice Adds to what rewards can be set aside from.
     /// @param amount Tokens that the network holds already.
     function _addToPool(uint256 amount) internal {
-        _setPool(_pool.free + amount, _pool.owed);
+        (uint256 free, uint256 owed) = pool();
+        _setPool(free + amount, owed);
     }
 
     /// @dev Writes the pool.
     function _setPool(uint256 free, uint256 owed) private {
-        _pool = Pool(SafeCast.toUint128(free), SafeCast.toUint128(owed));
+        _pool = uint256(SafeCast.toUint128(free)) << 128 | SafeCast.toUint128(owed);
     }
 
     /// @notice What `taskDigest` returns. A task is encoded as its four fields, in their order.
@@ -231,7 +229,7 @@ abstract contract Rewards is Epochs {
     {
         bytes32 id = _recordId(epoch, signers);
         Record memory record = _records[id];
-        require(record.weight != 0, UnknownRecord(id));
+        _check(record.weight != 0, uint32(UnknownRecord.selector), uint256(id));
         // Each record is another slot, which is written once.
         // slither-disable-next-line costly-loop
         delete _records[id];
@@ -276,7 +274,11 @@ abstract contract Rewards is Epochs {
             Task calldata task = tasks[i];
             bytes32 settlement = _settlements[task.id];
             // The lowest bit is one while the reward waits. So equality says that it is this task, and not yet tallied.
-            require(settlement == _digest(epoch, snapshotId, task) | bytes32(uint256(1)), NothingOwed(task.id));
+            _check(
+                settlement == _digest(epoch, snapshotId, task) | bytes32(uint256(1)),
+                uint32(NothingOwed.selector),
+                uint256(task.id)
+            );
             _settlements[task.id] = settlement ^ bytes32(uint256(1));
             uint256 elected = _elected(epoch, task.id, weightSums);
             if (elected == task.performer) sums[elected] += reward;

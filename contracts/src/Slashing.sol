@@ -33,13 +33,10 @@ abstract contract Slashing is Rewards {
     {
         bytes32 id = first.task.id;
         require(id == second.task.id && _differ(first, second), NotConflicting());
-        address operator = ownerOfKey(first.index);
-        require(operator != address(0), UnknownKey(first.index));
-        require(operator == ownerOfKey(second.index), NotConflicting());
-        require(!_slashed[operator][id], AlreadySlashed(operator, id));
+        address operator = _signerOf(first);
+        require(operator == _signerOf(second), NotConflicting());
+        _check(!_slashed[operator][id], uint32(AlreadySlashed.selector), uint160(operator), uint256(id));
         _slashed[operator][id] = true;
-        _checkAttestation(first);
-        _checkAttestation(second);
         bounty = _slash(operator, id);
     }
 
@@ -81,8 +78,13 @@ abstract contract Slashing is Rewards {
             Task calldata task = tasks[i];
             if (task.approved) continue;
             if (sums.length == 0) sums = Leader.sumsOf(_weights(epoch));
-            require(_elected(epoch, task.id, sums) == task.performer, NotElected(task.id, task.performer));
-            address operator = ownerOfKey(task.performer);
+            _check(
+                _elected(epoch, task.id, sums) == task.performer,
+                uint32(NotElected.selector),
+                uint256(task.id),
+                task.performer
+            );
+            address operator = _ownerIn(epoch, task.performer);
             if (_fined[operator][epoch]) continue;
             _fined[operator][epoch] = true;
             uint256 amount = _seize(operator, penaltyShare);
@@ -97,18 +99,19 @@ abstract contract Slashing is Rewards {
         return first.epoch == second.epoch && first.task.performer != second.task.performer;
     }
 
-    /// @dev Reverts unless the key signed the task under the epoch's snapshot, and conflicts of the epoch can still be
-    /// reported.
-    function _checkAttestation(Attestation calldata signed) private view {
+    /// @dev Whose key signed the task under the epoch's snapshot. Reverts if none did, or if conflicts of the epoch can no
+    /// longer be reported. A key has one owner for good, so it does not matter which tables held it when.
+    function _signerOf(Attestation calldata signed) private view returns (address) {
         bytes32 digest = _digest(signed.epoch, _taken(signed.epoch), signed.task);
-        require(block.timestamp < slashableUntil(signed.epoch), OutsideWindow(signed.epoch));
-        verifier.checkMember(digest, signed.index, signed.proof);
+        _check(block.timestamp < slashableUntil(signed.epoch), uint32(OutsideWindow.selector), signed.epoch);
+        (uint256 table, uint256 index) = verifier.signerOf(digest, signed.proof);
+        return ownerOfKey(table, index);
     }
 
     /// @dev Takes the operator's stake and pays the bounty to the caller.
     function _slash(address operator, bytes32 id) private returns (uint256 bounty) {
         uint256 amount = _seize(operator, slashShare);
-        require(amount != 0, NothingAtStake(operator));
+        _check(amount != 0, uint32(NothingAtStake.selector), uint160(operator));
         bounty = amount * bountyShare / WHOLE;
         _addToPool(amount - bounty);
         emit Slashed(operator, id, amount, bounty, msg.sender);

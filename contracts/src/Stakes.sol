@@ -7,6 +7,7 @@ import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {ITaskNetwork} from "./interfaces/ITaskNetwork.sol";
 import {NetworkTerms} from "./NetworkTerms.sol";
+import {Roster, Rosters, Seat} from "./Roster.sol";
 
 /// @title Operators, their keys and their stake
 /// @notice A registered operator has a seat. A seat is one storage slot with the operator's stake and key, and a
@@ -14,28 +15,15 @@ import {NetworkTerms} from "./NetworkTerms.sol";
 /// leaves the seat at once, so the next snapshot does not count it. It can be slashed until it is paid out. If all
 /// seats are taken, whoever stakes a tenth more than the lightest seat takes its place.
 ///
+/// Keys lie in a table that only grows (`KeyTable`). Before it is full, anyone *carries* the keys of seats to the next
+/// table, in steps (`carry`). Once no seat is left, the next snapshot uses the next table. Nobody can hold that up: the
+/// key of a seat that was not carried does not change, and a key that comes in the meantime gets an index in both
+/// tables. So no change of a seat makes another one to carry.
+///
 /// NOT supported: tokens whose balances change by themselves (rebasing), and tokens of which there are 2^128 units or
 /// more.
 abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
-
-    /// @notice A registered operator.
-    struct Seat {
-        /// Its stake.
-        uint128 stake;
-        /// The index of its key.
-        uint32 key;
-        /// When it registered this key.
-        uint64 keySince;
-    }
-
-    /// @notice The keys so far, in one storage slot.
-    struct Roster {
-        /// One more than the highest index: the number of weights in a snapshot.
-        uint32 keys;
-        /// The first 28 bytes of a hash of all keys with their indices and owners, each hashed with what was before.
-        bytes28 digest;
-    }
 
     /// @notice Stake that waits to be paid out.
     struct Withdrawal {
@@ -52,7 +40,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @dev What waits to be paid out to an operator.
     mapping(address operator => Withdrawal) private _withdrawals;
     /// @dev The operator that registered each key. Never cleared, because an owner answers for its old keys, too.
-    mapping(uint256 index => address) private _owners;
+    mapping(uint256 table => mapping(uint256 index => address)) private _owners;
     /// @dev The keys so far.
     Roster private _roster;
 
@@ -64,51 +52,86 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         nonReentrant
         returns (uint256 index)
     {
-        require(_seatOf[msg.sender] == 0, AlreadyRegistered(msg.sender));
+        _check(_seatOf[msg.sender] == 0, uint32(AlreadyRegistered.selector), uint160(msg.sender));
+        Seat seat;
         // The verifier calls no other contract. The token may, and the guard stops it.
         // slither-disable-next-line reentrancy-no-eth
-        index = _newKey(key, proof);
-        uint128 stake = _checkedStake(_pull(amount));
+        (index, seat) = _newKey(seat, key, proof, maximumKeys - 2 * maximumOperators);
+        uint256 stake = _checkedStake(_pull(amount));
         if (_seats.length >= maximumOperators) _outbid(stake);
-        _seats.push(Seat(stake, uint32(index), uint64(block.timestamp)));
+        _seats.push(seat.withStake(stake));
         _seatOf[msg.sender] = _seats.length;
         emit Registered(msg.sender, index, stake);
     }
 
     /// @inheritdoc ITaskNetwork
     function addStake(uint256 amount) external whenNotPaused nonReentrant {
-        Seat storage seat = _seat(msg.sender);
+        (Seat seat, uint256 position) = _seat(msg.sender);
         uint256 received = _pull(amount);
-        uint128 stake = _checkedStake(seat.stake + received);
-        seat.stake = stake;
+        uint256 stake = _checkedStake(seat.stake() + received);
+        _seats[position] = seat.withStake(stake);
         emit StakeAdded(msg.sender, received, stake);
     }
 
     /// @inheritdoc ITaskNetwork
-    /// @dev Only once in the length of an epoch, because each new key makes every later snapshot more expensive.
+    /// @dev Only once in the length of an epoch, because each new key makes the table longer.
     function rotateKey(bytes calldata key, bytes calldata proof)
         external
         whenNotPaused
         nonReentrant
         returns (uint256 index)
     {
-        Seat storage seat = _seat(msg.sender);
-        uint256 possibleAt = seat.keySince + epochLength;
-        require(block.timestamp >= possibleAt, RotatedTooSoon(possibleAt));
-        index = _newKey(key, proof);
-        emit KeyRotated(msg.sender, seat.key, index);
-        seat.key = uint32(index);
-        seat.keySince = uint64(block.timestamp);
+        (Seat old, uint256 position) = _seat(msg.sender);
+        uint256 possibleAt = old.since() + epochLength;
+        _check(block.timestamp >= possibleAt, uint32(RotatedTooSoon.selector), possibleAt);
+        (index, _seats[position]) = _newKey(old, key, proof, maximumKeys);
+        emit KeyRotated(msg.sender, old.indexIn(_roster.table()), index);
+    }
+
+    /// @inheritdoc ITaskNetwork
+    /// @dev Works in a pause, like snapshots. Operators without a seat, and those whose key was carried, are skipped. So
+    /// nobody can make a call fail by carrying, registering, rotating or leaving before it.
+    function carry(address[] calldata operators, uint256[] calldata nonces)
+        external
+        nonReentrant
+        returns (uint256 count)
+    {
+        Roster roster = _roster;
+        (uint256 table, uint256 keys, uint256 next) = (roster.table(), roster.keys(), roster.carried());
+        uint256 due = maximumKeys - 3 * maximumOperators;
+        _check(next != 0 || keys >= due && table < type(uint16).max, uint32(RenewalNotDue.selector), keys, due);
+        // Each index is written as a word, of which the next one overwrites all but the first 4 bytes.
+        bytes memory indices = new bytes(4 * operators.length + 28);
+        for (uint256 i = 0; i < operators.length; ++i) {
+            address operator = operators[i];
+            uint256 position = _seatOf[operator];
+            if (position == 0) continue;
+            Seat seat = _seats[position - 1];
+            if (seat.table() != table) continue;
+            uint256 index = seat.indexIn(table);
+            assembly ("memory-safe") {
+                mstore(add(add(indices, 0x20), shl(2, count)), shl(224, index))
+            }
+            ++count;
+            _seats[position - 1] = _place(seat, table + 1, next++, operator);
+        }
+        if (count == 0) return 0;
+        assembly ("memory-safe") {
+            mstore(indices, shl(2, count))
+        }
+        bytes32 hash = keccak256(abi.encode(roster.digest(), keccak256(indices)));
+        _roster = Rosters.pack(uint256(hash), table, keys, next);
+        verifier.carry(indices, nonces);
     }
 
     /// @inheritdoc ITaskNetwork
     function requestWithdrawal(uint256 amount) external nonReentrant {
-        Seat storage seat = _seat(msg.sender);
+        (Seat seat, uint256 position) = _seat(msg.sender);
         require(amount != 0, ZeroAmount());
-        uint256 stake = seat.stake;
+        uint256 stake = seat.stake();
         uint256 left = amount > stake ? 0 : stake - amount;
         _checkMinimum(left);
-        seat.stake = uint128(left);
+        _seats[position] = seat.withStake(left);
         _enqueue(msg.sender, amount);
     }
 
@@ -121,8 +144,8 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     function withdraw() external nonReentrant returns (uint256 amount) {
         Withdrawal memory withdrawal = _withdrawals[msg.sender];
         amount = withdrawal.amount;
-        require(amount != 0, NothingPending(msg.sender));
-        require(block.timestamp >= withdrawal.payableAt, WithdrawalNotDue(withdrawal.payableAt));
+        _check(amount != 0, uint32(NothingPending.selector), uint160(msg.sender));
+        _check(block.timestamp >= withdrawal.payableAt, uint32(WithdrawalNotDue.selector), withdrawal.payableAt);
         delete _withdrawals[msg.sender];
         emit Withdrawn(msg.sender, amount);
         _pay(msg.sender, amount);
@@ -133,7 +156,7 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
     /// @return The stake; zero if it has no seat.
     function stakeOf(address operator) public view returns (uint256) {
         uint256 seat = _seatOf[operator];
-        return seat == 0 ? 0 : _seats[seat - 1].stake;
+        return seat == 0 ? 0 : _seats[seat - 1].stake();
     }
 
     /// @notice What waits to be paid out to an operator.
@@ -147,16 +170,18 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
 
     /// @notice The key of a registered operator. Reverts if it has no seat.
     /// @param operator The operator.
-    /// @return The key's index.
+    /// @return The key's index in the running table.
     function keyOf(address operator) external view returns (uint256) {
-        return _seat(operator).key;
+        (Seat seat,) = _seat(operator);
+        return seat.indexIn(_roster.table());
     }
 
     /// @notice The operator that registered a key, whether it still uses it or not.
-    /// @param index The key's index.
-    /// @return The operator; zero if no operator registered a key at this index.
-    function ownerOfKey(uint256 index) public view returns (address) {
-        return _owners[index];
+    /// @param table The number of a key table.
+    /// @param index The key's index in it.
+    /// @return The operator; zero if the table holds no key at this index.
+    function ownerOfKey(uint256 table, uint256 index) public view returns (address) {
+        return _owners[table][index];
     }
 
     /// @notice The number of registered operators.
@@ -165,30 +190,51 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         return _seats.length;
     }
 
-    /// @notice The number of keys that were ever registered.
-    /// @return One more than the highest index.
-    function keyCount() public view returns (uint256) {
-        return _roster.keys;
+    /// @notice The running key table, and how far it is renewed. Keys may be carried once it holds
+    /// maximumKeys - 3 * maximumOperators keys. The next snapshot uses the next table if keys were carried and no seat
+    /// waits.
+    /// @return table Its number.
+    /// @return keys How many keys it holds.
+    /// @return carried How many keys the next table holds; zero until keys are carried.
+    function keyTable() external view returns (uint256 table, uint256 keys, uint256 carried) {
+        Roster roster = _roster;
+        return (roster.table(), roster.keys(), roster.carried());
     }
 
-    /// @notice A hash of all keys with their indices and owners.
-    /// @return The hash's first 28 bytes.
-    function _rosterDigest() internal view returns (bytes28) {
-        return _roster.digest;
+    /// @notice Makes the next table the running one, if keys were carried and every seat has a key in it.
+    /// @return roster The keys so far, of which the running table is the one that the snapshot uses.
+    function _renewed() internal returns (Roster roster) {
+        roster = _roster;
+        (uint256 table, uint256 carried) = (roster.table(), roster.carried());
+        if (carried == 0) return roster;
+        uint256 count = _seats.length;
+        for (uint256 i = 0; i < count; ++i) {
+            if (_seats[i].table() == table) return roster;
+        }
+        roster = Rosters.pack(roster.digest(), table + 1, carried, 0);
+        _roster = roster;
+        verifier.renew();
     }
 
     /// @notice The weights as they would be fixed now. Reads one cold storage slot for each operator.
-    /// @return weights The weight of each index.
+    /// @param roster The keys so far.
+    /// @return weights The weight of each index of the running table, 8 bytes each.
     /// @return total Their sum.
-    function _currentWeights() internal view returns (uint64[] memory weights, uint256 total) {
-        weights = new uint64[](_roster.keys);
+    function _currentWeights(Roster roster) internal view returns (bytes memory weights, uint256 total) {
+        weights = new bytes(8 * roster.keys());
+        uint256 table = roster.table();
         uint256 count = _seats.length;
         for (uint256 i = 0; i < count; ++i) {
-            Seat memory seat = _seats[i];
-            // The cast keeps everything, by `_checkedStake`.
-            uint64 weight = uint64(seat.stake / unit);
-            weights[seat.key] = weight;
+            Seat seat = _seats[i];
+            uint256 weight = seat.stake() / unit;
+            uint256 index = seat.indexIn(table);
             total += weight;
+            // The weight has 8 bytes, by `_checkedStake`. They are the last ones of a word that lies in `weights` or begins
+            // in its length, because a seat's index is below the number of keys. The word's first 24 bytes stay.
+            assembly ("memory-safe") {
+                let word := add(add(weights, 8), shl(3, index))
+                mstore(word, or(shl(64, shr(64, mload(word))), weight))
+            }
         }
     }
 
@@ -204,7 +250,8 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         uint256 ofStake = taken < stake ? taken : stake;
         if (taken > ofStake) withdrawal.amount -= uint128(taken - ofStake);
         if (stake != 0) {
-            _seats[_seatOf[operator] - 1].stake = uint128(stake - ofStake);
+            (Seat seat, uint256 position) = _seat(operator);
+            _seats[position] = seat.withStake(stake - ofStake);
             if (stake - ofStake < minimumStake) _vacate(operator);
         }
     }
@@ -232,17 +279,39 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         if (amount != 0) token.safeTransfer(to, amount);
     }
 
-    /// @dev Has the verifier admit a key of the caller.
-    function _newKey(bytes calldata key, bytes calldata proof) private returns (uint256 index) {
-        Roster memory roster = _roster;
-        require(roster.keys < maximumKeys, TableFull());
+    /// @dev Has the verifier admit a key of the caller, and notes whose it is.
+    /// @param seat The caller's seat.
+    /// @param most The running table must hold fewer keys before.
+    /// @return index The key's index in the running table.
+    /// @return The seat with the key.
+    function _newKey(Seat seat, bytes calldata key, bytes calldata proof, uint256 most)
+        private
+        returns (uint256 index, Seat)
+    {
+        Roster roster = _roster;
+        (uint256 table, uint256 next) = (roster.table(), roster.carried());
+        require(roster.keys() < most, TableFull());
         // slither-disable-next-line reentrancy-no-eth,reentrancy-benign
         index = verifier.admit(msg.sender, key, proof);
-        require(_owners[index] == address(0) && index < type(uint32).max, IndexReused(index));
-        _owners[index] = msg.sender;
-        if (index >= roster.keys) roster.keys = uint32(index + 1);
-        roster.digest = bytes28(keccak256(abi.encode(roster.digest, index, msg.sender, keccak256(key))));
-        _roster = roster;
+        _check(index >= roster.keys() && index < type(uint32).max, uint32(IndexReused.selector), index);
+        seat = _place(seat.withKey(block.timestamp), table, index, msg.sender);
+        // While keys are carried, the verifier gives a new key the next free index of the next table, too.
+        if (next != 0) seat = _place(seat, table + 1, next++, msg.sender);
+        bytes32 hash = keccak256(abi.encode(roster.digest(), table, index, msg.sender, keccak256(key)));
+        _roster = Rosters.pack(uint256(hash), table, index + 1, next);
+        return (index, seat);
+    }
+
+    /// @dev Notes that an operator's key came to a table.
+    function _place(Seat seat, uint256 table, uint256 index, address operator) private returns (Seat) {
+        _owners[table][index] = operator;
+        return seat.place(table, index);
+    }
+
+    /// @dev The operator of a seat.
+    function _operatorOf(Seat seat) private view returns (address) {
+        uint256 table = _roster.table();
+        return _owners[table][seat.indexIn(table)];
     }
 
     /// @dev Gives up the lightest seat, or one of them, for a newcomer with a tenth more stake. The seat's stake waits
@@ -252,29 +321,25 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         uint256 least = type(uint256).max;
         uint256 count = _seats.length;
         for (uint256 i = 0; i < count; ++i) {
-            uint256 held = _seats[i].stake;
+            uint256 held = _seats[i].stake();
             if (held < least) (lightest, least) = (i, held);
         }
         // A tenth more, rounded up.
         least += (least + 9) / 10;
-        require(stake >= least, SeatsFull(least));
-        _vacate(_owners[_seats[lightest].key]);
+        _check(stake >= least, uint32(SeatsFull.selector), least);
+        _vacate(_operatorOf(_seats[lightest]));
     }
 
     /// @dev Gives up a seat: the last seat moves to its place, and its stake waits to be paid out.
     function _vacate(address operator) private {
-        Seat memory left = _seat(operator);
-        uint256 position = _seatOf[operator] - 1;
-        uint256 last = _seats.length - 1;
-        if (position != last) {
-            Seat memory moved = _seats[last];
-            _seats[position] = moved;
-            _seatOf[_owners[moved.key]] = position + 1;
-        }
+        (Seat left, uint256 position) = _seat(operator);
+        Seat moved = _seats[_seats.length - 1];
+        _seats[position] = moved;
+        _seatOf[_operatorOf(moved)] = position + 1;
         _seats.pop();
         delete _seatOf[operator];
-        emit SeatVacated(operator, left.key);
-        if (left.stake != 0) _enqueue(operator, left.stake);
+        emit SeatVacated(operator, left.indexIn(_roster.table()));
+        if (left.stake() != 0) _enqueue(operator, left.stake());
     }
 
     /// @dev Adds to what waits to be paid out, and begins the delay anew.
@@ -287,23 +352,23 @@ abstract contract Stakes is NetworkTerms, Pausable, ReentrancyGuardTransient {
         emit WithdrawalRequested(operator, amount, pending, payableAt);
     }
 
-    /// @dev The seat of an operator. Reverts if it has none.
-    function _seat(address operator) private view returns (Seat storage) {
-        uint256 seat = _seatOf[operator];
-        require(seat != 0, NotRegistered(operator));
-        return _seats[seat - 1];
+    /// @dev The seat of an operator, and its position. Reverts if it has none.
+    function _seat(address operator) private view returns (Seat seat, uint256 position) {
+        position = _seatOf[operator];
+        _check(position != 0, uint32(NotRegistered.selector), uint160(operator));
+        seat = _seats[--position];
     }
 
     /// @dev Reverts if a stake is below the minimum.
     function _checkMinimum(uint256 stake) private view {
-        require(stake >= minimumStake, StakeTooSmall(stake, minimumStake));
+        _check(stake >= minimumStake, uint32(StakeTooSmall.selector), stake, minimumStake);
     }
 
     /// @dev Reverts if a stake is below the minimum, or too large for a snapshot to weigh. So no stake can stop
     /// snapshots.
-    function _checkedStake(uint256 stake) private view returns (uint128) {
+    function _checkedStake(uint256 stake) private view returns (uint256) {
         _checkMinimum(stake);
-        require(stake <= type(uint128).max && stake / unit <= type(uint64).max, StakeTooLarge(stake));
-        return uint128(stake);
+        _check(stake <= type(uint128).max && stake / unit <= type(uint64).max, uint32(StakeTooLarge.selector), stake);
+        return stake;
     }
 }

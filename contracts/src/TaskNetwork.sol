@@ -14,7 +14,7 @@ import {Slashing} from "./Slashing.sol";
 /// The verifier keeps keys and weights and checks signatures.
 ///
 /// There is no proxy. No role can move stake, the pool or a parameter. A pause stops registration, added stake,
-/// rotation and submission. It never stops snapshots, withdrawals, claims and reports.
+/// rotation and submission. It never stops snapshots, carried keys, withdrawals, claims and reports.
 ///
 /// TRUSTED: a quorum. More than the required part of the weight decides what a result is, which tasks there are, and
 /// with their ids who performs them. A dishonest quorum can empty the pool, and take `penaltyShare` of every operator's
@@ -48,20 +48,20 @@ contract TaskNetwork is Slashing, AccessControl {
         nonReentrant
     {
         require(tasks.length != 0, NoTasks());
-        (bytes20 id, uint256 required) = _open(epoch);
+        (Fixed memory terms, uint256 required) = _open(epoch);
         // State is written first. If verification reverts, all of it does. The verifier calls no other contract, so
         // nobody can act between these steps.
         // slither-disable-start reentrancy-no-eth,reentrancy-benign
-        (bytes32[] memory digests, uint256 forSigners) = _settle(epoch, id, tasks);
-        (bytes memory signers, uint256 weight) = verifier.verify(digests, epoch, quorum);
-        require(weight > required, QuorumTooLight(weight, required));
+        (bytes32[] memory digests, uint256 forSigners) = _settle(epoch, terms.id, tasks);
+        (bytes memory signers, uint256 weight) = verifier.verify(digests, epoch, terms.table, quorum);
+        _check(weight > required, uint32(QuorumTooLight.selector), weight, required);
         _credit(epoch, signers, weight, forSigners);
         _penalise(epoch, tasks);
         // slither-disable-end reentrancy-no-eth,reentrancy-benign
     }
 
-    /// @notice Copies a base to a pinned slot, for example the base of all members. Submissions cannot be stored in a
-    /// pinned slot, so the base stays there. This changes what submissions cost and nothing else. Only for
+    /// @notice Copies a base to a pinned slot of the running key table, for example the base of all members. Submissions
+    /// cannot be stored in a pinned slot, so the base stays there. This changes what submissions cost and nothing else. Only for
     /// `PINNER_ROLE`.
     /// @param slot The pinned slot.
     /// @param from The slot to copy.

@@ -9,8 +9,12 @@ import {Quorums} from "./Quorums.sol";
 /// @title The verifier of one network
 /// @notice Keeps the keys, weights and bases of one `TaskNetwork` and verifies its quorums' signatures. It is a
 /// contract of its own because network and curve together have more code than EIP-170 allows for one. It knows nothing
-/// of stake, tasks and time: the network says what each member weighs in each epoch, and which bases are pinned. Only
-/// the network may call the functions that write, but for `compact`, which anyone may call to move keys into pages.
+/// of stake, tasks and time: the network says what each member weighs in each epoch, which table an epoch uses, which
+/// keys are carried to the next table, and which bases are pinned. Only the network may call the functions that write, but
+/// for `compact`, which anyone may call to move keys into pages.
+///
+/// A key is admitted once in the life of the verifier, whatever its table. So it has one owner for good, and a signature
+/// with it says who signed, however often the table was renewed since.
 ///
 /// NOT checked: that `network` is a contract which protects itself. The network's constructor checks that its verifier
 /// names it.
@@ -51,16 +55,31 @@ abstract contract Verifier is Quorums, IVerifier {
         onlyNetwork
         returns (uint256 index)
     {
-        return _admit(owner, key, proof);
+        // In a settlement a key may come back in a later table. Here that would give a key a second owner.
+        require(_indexOf[_hashOf(key)] == 0, KeyTaken(key));
+        index = _admit(owner, key, proof);
+        if (_carried != 0) _carryNew(key, index);
     }
 
     /// @inheritdoc IVerifier
-    function verify(bytes32[] calldata digests, uint256 epoch, bytes calldata quorum)
+    function carry(bytes calldata indices, uint256[] calldata nonces) external onlyNetwork {
+        _carry(indices, nonces);
+    }
+
+    /// @inheritdoc IVerifier
+    function renew() external onlyNetwork {
+        _running++;
+        _renew();
+    }
+
+    /// @inheritdoc IVerifier
+    function verify(bytes32[] calldata digests, uint256 epoch, uint256 table, bytes calldata quorum)
         external
         onlyNetwork
         returns (bytes calldata signers, uint256 weight)
     {
         (Parts memory parts, bytes32 base) = _open(quorum);
+        parts.table = table;
         _checkBase(parts, base);
         // A bitmap has fewer than 2^24 bits, so all of its members are weighed.
         weight = _weigh(parts, epoch, type(uint24).max);
@@ -71,30 +90,29 @@ abstract contract Verifier is Quorums, IVerifier {
     }
 
     /// @inheritdoc IVerifier
-    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
-        _checkMember(digest, index, proof);
+    function signerOf(bytes32 digest, bytes calldata proof) external view returns (uint256 table, uint256 index) {
+        uint256 size = _keyBytes();
+        bytes calldata key = proof[:size];
+        (table, index) = indexOf(key);
+        uint256 copy = _allocate(size);
+        // Not memory-safe by itself: the memory at `copy` is allocated.
+        assembly {
+            calldatacopy(copy, key.offset, size)
+        }
+        _check(_only(digest), copy, proof[size:]);
     }
 
     /// @inheritdoc IVerifier
     /// @dev Makes a page of each part, and stores no hashes. So a quorum names pages of weights, and weights in calldata
-    /// are refused. Costs about 1,850 gas for each index, and one storage slot.
-    function publish(uint256 epoch, uint64[] calldata weights) external onlyNetwork {
+    /// are refused. Costs about 1,650 gas for each index, and one storage slot.
+    function publish(uint256 epoch, bytes calldata weights) external onlyNetwork {
         require(epoch >= _weighedTo && epoch <= type(uint32).max, EpochHasWeights(epoch));
         _weighedTo = uint64(epoch + 1);
-        _published[epoch] = Published(uint64(_lastPage() + 1), uint64(weights.length));
-        for (uint256 first = 0; first == 0 || first < weights.length; first += PART) {
-            uint256 count = weights.length - first < PART ? weights.length - first : PART;
-            bytes memory packed = new bytes(count * 8);
-            for (uint256 i = 0; i < count; i++) {
-                uint256 weight = weights[first + i];
-                // The word ends with the new weight. Its first 24 bytes overlap what was written before, and keep it.
-                assembly ("memory-safe") {
-                    let end := add(add(packed, 0x20), mul(add(i, 1), 8))
-                    let word_ := sub(end, 0x20)
-                    mstore(word_, or(shl(64, shr(64, mload(word_))), weight))
-                }
-            }
-            _pageWeights(epoch, first / PART, packed);
+        _published[epoch] = Published(uint64(_lastPage() + 1), uint64(weights.length / 8));
+        uint256 most = 8 * PART;
+        for (uint256 from = 0; from == 0 || from < weights.length; from += most) {
+            uint256 to = weights.length - from < most ? weights.length : from + most;
+            _pageWeights(epoch, from / most, weights[from:to]);
         }
     }
 
@@ -127,8 +145,7 @@ abstract contract Verifier is Quorums, IVerifier {
     }
 
     /// @inheritdoc KeyTable
-    /// @dev A verifier keeps its first table.
-    function _table() internal pure override returns (uint256) {
-        return 0;
+    function _table() internal view override returns (uint256) {
+        return _running;
     }
 }

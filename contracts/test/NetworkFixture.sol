@@ -110,12 +110,12 @@ abstract contract NetworkFixture is Test {
         b = ITaskNetwork.Task(id, 0, bytes32("no"), true);
     }
 
-    function attested(uint256 epoch, uint256 index, ITaskNetwork.Task memory task, bytes memory proof)
+    function attested(uint256 epoch, ITaskNetwork.Task memory task, bytes memory proof)
         internal
         pure
         returns (ITaskNetwork.Attestation memory)
     {
-        return ITaskNetwork.Attestation(epoch, index, task, proof);
+        return ITaskNetwork.Attestation(epoch, task, proof);
     }
 
     /// @notice What each index earned by the epoch's last tally, from the network's log.
@@ -151,11 +151,21 @@ abstract contract NetworkFixture is Test {
     function shareOf(uint256 epoch, uint256 index) internal view returns (ITaskNetwork.Share[] memory shares) {
         shares = new ITaskNetwork.Share[](1);
         bytes32[] memory proof = PlainShareTree.proofOf(_earned[epoch], index);
-        shares[0] = ITaskNetwork.Share(epoch, _earned[epoch][index], proof);
+        shares[0] = ITaskNetwork.Share(epoch, index, _earned[epoch][index], proof);
     }
 
     function claim(uint256 epoch, uint256 index) internal returns (uint256) {
-        return network.claim(index, shareOf(epoch, index));
+        return network.claim(ownerIn(epoch, index), shareOf(epoch, index));
+    }
+
+    /// @notice The owner of the key that an index means in an epoch.
+    function ownerIn(uint256 epoch, uint256 index) internal view returns (address) {
+        return network.ownerOfKey(network.snapshotOf(epoch).table, index);
+    }
+
+    /// @notice How many keys the running table holds.
+    function keyCount() internal view returns (uint256 keys) {
+        (, keys,) = network.keyTable();
     }
 
     /// @notice The tokens that the network must hold for the first `count` operators and for everyone else.

@@ -317,40 +317,13 @@ contract QuorumsTest is QuorumFixture {
         _settlement.compact(0, 383, _none, _keys(0, 383));
     }
 
-    function test_oneMember() public {
-        bytes32 digest = keccak256("alone");
-        bytes32[] memory digests = new bytes32[](1);
-        digests[0] = digest;
-        _settlement.checkMember(digest, 3, abi.encodePacked(uint32(2), _settlement.signature(digests, 4)));
-        bytes memory key = _keys(9, 10);
-        _settlement.checkMember(digest, 9, abi.encodePacked(uint32(0), key, _settlement.signature(digests, 10)));
-        bytes memory proof = abi.encodePacked(uint32(2), _settlement.signature(digests, 5));
-        vm.expectRevert(ToyKeys.FalseSignature.selector);
-        _settlement.checkMember(digest, 3, proof);
-        // A key that is in no table, the key of another index, half a key, no key, and not even a nonce.
-        uint256[5] memory indices = [uint256(12), 8, 9, 9, 9];
-        bytes[5] memory keys = [abi.encode(77, ~uint256(77)), key, abi.encode(10), bytes(""), ""];
-        for (uint256 i = 0; i < 5; i++) {
-            proof = abi.encodePacked(uint32(0), keys[i], i < 2 ? _settlement.signature(digests, 10) : bytes(""));
-            if (i == 4) proof = hex"000000";
-            if (i < 2) vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]));
-            else vm.expectRevert();
-            _settlement.checkMember(digest, indices[i], proof);
-        }
-    }
-
     /// @notice Indices that do not fit into a table would name another table, or nothing, where a key is looked up.
     function test_trap_indicesBeyondATable() public {
         bytes memory unknown = abi.encode(77, ~uint256(77));
-        bytes32[] memory digests = Members.only(keccak256("alone"));
         uint256[4] memory indices = [type(uint256).max, 2 ** 32 + 9, type(uint32).max, 2 ** 64 + 9];
         for (uint256 i = 0; i < 4; i++) {
             bytes memory key = i == 0 ? unknown : _keys(9, 10);
-            bytes memory proof = abi.encodePacked(uint32(0), key, _settlement.signature(digests, i == 0 ? 77 : 10));
-            bytes memory why = abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]);
-            vm.expectRevert(why);
-            _settlement.checkMember(digests[0], indices[i], proof);
-            vm.expectRevert(why);
+            vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, indices[i]));
             _settlement.compact(indices[i], 1, _none, key);
         }
     }

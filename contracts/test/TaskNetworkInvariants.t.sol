@@ -21,12 +21,14 @@ contract NetworkHandler is NetworkRig {
 
     Settled[] private _settled;
     uint256[] private _snapshots;
-    uint256 private _names = 1_000;
+    /// Which of the snapshots was the last one that renewed the table.
+    uint256 private _renewal;
+    /// The names of all keys, by their number; the numbers are the names.
+    uint256 private _names;
     mapping(uint256 epoch => bytes[]) private _signers;
     mapping(uint256 epoch => mapping(bytes32 => bool)) private _seen;
-    mapping(uint256 index => uint256) private _nameOf;
+    mapping(uint256 name => uint256) private _ownerOf;
     mapping(bytes32 id => uint256) private _settlements;
-    mapping(address => mapping(bytes32 => uint256)) private _slashes;
 
     /// Names something that must not happen, once it has happened.
     string public violation;
@@ -45,20 +47,22 @@ contract NetworkHandler is NetworkRig {
         stake = bound(stake, LEAST, 1_000e18);
         bool full = network.operatorCount() == SEATS;
         (uint256 least, uint256 seats) = _lightest();
-        try this.joinAs(who, stake) returns (uint256 index) {
+        bool room = keyCount() < network.maximumKeys() - 2 * network.maximumOperators();
+        try this.joinAs(who, stake) {
+            if (!room) violation = "a registration beyond the room for registrations";
             if (full && 10 * stake < 11 * least) violation = "a seat taken for too little";
             (uint256 leastNow, uint256 seatsNow) = _lightest();
             bool taken = seats == 1 ? leastNow > least : leastNow == least && seatsNow + 1 == seats;
             if (full && !taken) violation = "the lightest seat was not the one evicted";
-            _nameOf[index] = who;
+            _ownerOf[++_names] = who;
             ++calls[full ? bytes32("outbid") : bytes32("register")];
         } catch {
-            if (!full || 10 * stake >= 11 * least) violation = "a registration failed";
+            if (room && (!full || 10 * stake >= 11 * least)) violation = "a registration failed";
         }
     }
 
     function joinAs(uint256 who, uint256 stake) external returns (uint256) {
-        return join(who, stake);
+        return join(who, _names + 1, stake);
     }
 
     /// @dev The least stake of a seat, and how many seats hold it.
@@ -85,9 +89,33 @@ contract NetworkHandler is NetworkRig {
         who = bound(who, 0, OPERATORS - 1);
         if (network.stakeOf(operator(who)) == 0) return;
         vm.warp(block.timestamp + EPOCH);
-        uint256 index = rotate(who, ++_names);
-        _nameOf[index] = _names;
+        if (keyCount() == network.maximumKeys()) return;
+        rotate(who, _names + 1);
+        _ownerOf[++_names] = who;
         ++calls["rotateKey"];
+    }
+
+    /// Fills the table with keys that nobody uses, so that it is due.
+    function fillTable(uint256 some) external {
+        uint256 due = network.maximumKeys() - 3 * network.maximumOperators();
+        if (keyCount() < due) verifier.skipTo(due - some % 2);
+        ++calls["fillTable"];
+    }
+
+    /// Carries the keys of some operators, whether they have seats or not.
+    function carry(uint256 seed) external {
+        (, uint256 keys, uint256 carried) = network.keyTable();
+        bool due = carried != 0 || keys >= network.maximumKeys() - 3 * network.maximumOperators();
+        address[] memory operators = new address[](6);
+        for (uint256 i = 0; i < 6; ++i) {
+            operators[i] = operator((seed >> 8 * i) % OPERATORS);
+        }
+        try network.carry(operators, new uint256[](0)) returns (uint256 count) {
+            if (!due) violation = "carried before it was due";
+            if (count != 0) ++calls["carry"];
+        } catch {
+            if (due) violation = "keys could not be carried";
+        }
     }
 
     function requestWithdrawal(uint256 who, uint256 amount) external {
@@ -134,9 +162,14 @@ contract NetworkHandler is NetworkRig {
     }
 
     function snapshot() external {
+        (uint256 before,,) = network.keyTable();
         try network.snapshot() returns (uint256 epoch) {
             _snapshots.push(epoch);
             ++calls["snapshot"];
+            (uint256 table,,) = network.keyTable();
+            if (table == before) return;
+            ++calls["renewal"];
+            _renewal = _snapshots.length - 1;
         } catch {}
     }
 
@@ -147,6 +180,7 @@ contract NetworkHandler is NetworkRig {
             _snapshots.push(network.snapshot());
         }
         if (seed % 3 == 0 && epoch != 0 && network.snapshotOf(epoch - 1).total != 0) --epoch;
+        uint256 keys = verifier.weightsOf(epoch).length;
         count = bound(count, 1, 3);
         ITaskNetwork.Task[] memory tasks = new ITaskNetwork.Task[](count);
         for (uint256 i = 0; i < count; ++i) {
@@ -154,10 +188,10 @@ contract NetworkHandler is NetworkRig {
             bytes32 id = bytes32(uint256(keccak256(abi.encode(seed, i))) % 200);
             tasks[i] = taskFor(epoch, id);
             tasks[i].approved = uint256(keccak256(abi.encode(seed))) % 4 != 0;
-            if (tasks[i].approved && seed % 7 == 0) tasks[i].performer = seed % network.keyCount();
+            if (tasks[i].approved && seed % 7 == 0) tasks[i].performer = seed % keys;
         }
-        uint256 all = (1 << network.keyCount()) - 1;
-        mask = mask % 4 == 0 ? all : all & ~(1 << mask % network.keyCount());
+        uint256 all = type(uint256).max >> (256 - keys);
+        mask = mask % 4 == 0 ? all : all & ~(1 << mask % keys);
         if (mask == 0) return;
         _submit(tasks, epoch, mask);
     }
@@ -211,14 +245,15 @@ contract NetworkHandler is NetworkRig {
         index %= _earned[epoch].length;
         uint256 due = _earned[epoch][index] - network.paidOf(epoch, index);
         ITaskNetwork.Share[] memory shares = shareOf(epoch, index);
-        try network.claim(index, shares) returns (uint256 paid) {
+        address owner = ownerIn(epoch, index);
+        try network.claim(owner, shares) returns (uint256 paid) {
             if (due == 0 || paid != due) violation = "paid another amount than was due";
             ++calls["claim"];
         } catch {
             if (due != 0) violation = "a due share was not paid";
         }
         shares[0].amount += 1;
-        try network.claim(index, shares) {
+        try network.claim(owner, shares) {
             violation = "paid more than was earned";
         } catch {}
     }
@@ -243,41 +278,67 @@ contract NetworkHandler is NetworkRig {
         --unclaimedPerformances;
     }
 
-    /// Reports two tasks that a key signed, in one epoch or in two. Some differ in nothing but the performer.
-    function reportConflict(uint256 seed, uint256 index) external {
-        if (_snapshots.length == 0 || network.keyCount() == 0) return;
+    struct Report {
+        bytes32 id;
+        uint256 epoch;
+        uint256 other;
+        bool sameResult;
+        address who;
+        uint256 atStake;
+        bool due;
+    }
+
+    /// Reports two tasks that a key signed, in one epoch or in two. Some differ in nothing but the performer. The key may
+    /// be an old one that no table holds any more.
+    function reportConflict(uint256 seed, uint256 name) external {
+        if (_snapshots.length == 0 || _names == 0) return;
+        name = 1 + name % _names;
         // The last epochs, so that most can still be reported.
         uint256 back = seed % 4 < _snapshots.length ? seed % 4 : 0;
-        uint256 epoch = _snapshots[_snapshots.length - 1 - back];
-        uint256 other = _snapshots[_snapshots.length - 1 - (seed >> 64 & 1) * back];
-        index %= network.keyCount();
-        bool sameResult = seed >> 128 & 3 == 0;
+        Report memory r;
+        r.id = bytes32(seed % 5);
+        r.epoch = _snapshots[_snapshots.length - 1 - back];
+        r.other = _snapshots[_snapshots.length - 1 - (seed >> 64 & 1) * back];
+        if (seed >> 200 & 1 == 1 && _renewal != 0) {
+            (r.epoch, r.other) = (_snapshots[_renewal - 1], _snapshots[_renewal]);
+        }
+        r.sameResult = seed >> 128 & 3 == 0;
+        r.who = operator(_ownerOf[name]);
+        r.atStake = _atStake(r.who);
+        bool open = block.timestamp < network.slashableUntil(r.epoch < r.other ? r.epoch : r.other);
+        r.due = open && r.atStake != 0 && !network.isSlashed(r.who, r.id) && !(r.sameResult && r.epoch != r.other);
         (ITaskNetwork.Attestation memory first, ITaskNetwork.Attestation memory second) =
-            _attestations(bytes32(seed % 5), [epoch, other], index, sameResult);
-        address who = network.ownerOfKey(index);
+            _attestations(r.id, [r.epoch, r.other], name, r.sameResult);
         try network.reportConflict(first, second) {
-            if (++_slashes[who][bytes32(seed % 5)] > 1) violation = "slashed twice for one id";
-            if (sameResult && epoch != other) violation = "slashed for signing again for another performer";
-            if (block.timestamp >= network.slashableUntil(epoch < other ? epoch : other)) {
-                violation = "slashed outside the window";
+            if (!r.due) violation = "slashed for no reason, twice for one id, or outside the window";
+            if (_atStake(r.who) >= r.atStake) violation = "another operator was slashed";
+            if (network.snapshotOf(r.epoch).table != network.snapshotOf(r.other).table) {
+                ++calls["report over a renewal"];
             }
-            ++calls[epoch == other ? bytes32("reportConflict") : bytes32("report over two epochs")];
-        } catch {}
+            ++calls[r.epoch == r.other ? bytes32("reportConflict") : bytes32("report over two epochs")];
+        } catch {
+            if (r.due) violation = "a conflict could not be reported";
+        }
+    }
+
+    function _atStake(address who) private view returns (uint256) {
+        (uint256 pending,) = network.pendingOf(who);
+        return network.stakeOf(who) + pending;
     }
 
     function liabilitiesNow() external view returns (uint256) {
         return liabilities(OPERATORS);
     }
 
-    function _attestations(bytes32 id, uint256[2] memory epochs, uint256 index, bool sameResult)
+    function _attestations(bytes32 id, uint256[2] memory epochs, uint256 name, bool sameResult)
         private
         view
         returns (ITaskNetwork.Attestation memory first, ITaskNetwork.Attestation memory second)
     {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
         if (sameResult) (b.result, b.performer) = (a.result, 1);
-        first = attested(epochs[0], index, a, signature(a, epochs[0], _nameOf[index]));
-        second = attested(epochs[1], index, b, signature(b, epochs[1], _nameOf[index]));
+        first = attested(epochs[0], a, signature(a, epochs[0], name));
+        second = attested(epochs[1], b, signature(b, epochs[1], name));
     }
 
     /// @notice What is set aside for the signers of all records and for performers, and what was tallied and not
@@ -372,7 +433,7 @@ contract TaskNetworkInvariantsTest is NetworkRig {
     /// The same actions in a fixed order. So each action is reached, and succeeds.
     function test_a_long_walk_reaches_every_action() external {
         bytes4[] memory actions = _actions();
-        for (uint256 i = 0; i < 1500; ++i) {
+        for (uint256 i = 0; i < 2000; ++i) {
             uint256 seed = uint256(keccak256(abi.encode("walk", i)));
             // An action ignores arguments that it does not take. A bool takes one bit.
             bytes memory arguments = abi.encode(seed >> 8, uint256(keccak256(abi.encode(seed))) >> 255, seed >> 16);
@@ -385,7 +446,7 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         assertEq(bytes(handler.violation()), "", handler.violation());
         (, uint256 owed) = network.pool();
         assertEq(owed, handler.owedNow(), "owed");
-        bytes32[15] memory names = [
+        bytes32[18] memory names = [
             bytes32("register"),
             "outbid",
             "addStake",
@@ -400,10 +461,14 @@ contract TaskNetworkInvariantsTest is NetworkRig {
             "tallyTask",
             "claim",
             "reportConflict",
-            "report over two epochs"
+            "report over two epochs",
+            "report over a renewal",
+            "carry",
+            "renewal"
         ];
         for (uint256 i = 0; i < names.length; ++i) {
-            assertTrue(handler.calls(names[i]) >= 5, string(abi.encodePacked("seldom: ", names[i])));
+            uint256 calls = handler.calls(names[i]);
+            assertTrue(calls >= 5, string(abi.encodePacked("seldom, ", vm.toString(calls), ": ", names[i])));
         }
     }
 
@@ -432,12 +497,13 @@ contract TaskNetworkInvariantsTest is NetworkRig {
             }
             ITaskNetwork.Snapshot memory taken = network.snapshotOf(epochs[e]);
             assertEq(sum, taken.total, "total");
+            assertTrue(weights.length <= network.maximumKeys(), "a bounded table");
             assertEq(taken.required, sum * 2 / 3, "required");
         }
     }
 
     function _actions() private pure returns (bytes4[] memory actions) {
-        actions = new bytes4[](14);
+        actions = new bytes4[](16);
         actions[0] = NetworkHandler.register.selector;
         actions[1] = NetworkHandler.addStake.selector;
         actions[2] = NetworkHandler.rotateKey.selector;
@@ -452,6 +518,21 @@ contract TaskNetworkInvariantsTest is NetworkRig {
         actions[11] = NetworkHandler.tallyTask.selector;
         actions[12] = NetworkHandler.reportConflict.selector;
         actions[13] = NetworkHandler.claimShare.selector;
+        actions[14] = NetworkHandler.fillTable.selector;
+        actions[15] = NetworkHandler.carry.selector;
+    }
+
+    /// The index of each seat's key is the operator's, in the running table, and if keys are carried and the next snapshot
+    /// would renew, in the next one, too.
+    function invariant_every_seat_has_a_key_of_its_own_in_the_running_table() external view {
+        (uint256 table, uint256 keys,) = network.keyTable();
+        assertEq(table, verifier.running(), "the verifier's table");
+        for (uint256 i = 0; i < handler.OPERATORS(); ++i) {
+            if (network.stakeOf(operator(i)) == 0) continue;
+            uint256 index = network.keyOf(operator(i));
+            assertTrue(index < keys, "in the table");
+            assertEq(network.ownerOfKey(table, index), operator(i), "its own");
+        }
     }
 
     function invariant_every_seat_holds_the_minimum() external view {

@@ -116,9 +116,9 @@ contract TaskNetworkRewardsTest is NetworkRig {
         token.mint(operator(7), 1);
         ITaskNetwork.Share[] memory one_ = shareOf(1, 7);
         ITaskNetwork.Share[] memory twenty = shareOf(2, 7);
-        network.claim(7, one_);
+        network.claim(operator(7), one_);
         uint256 first = vm.snapshotGasLastCall("TaskNetwork", "claim an epoch of 1 quorum, 20 operators");
-        network.claim(7, twenty);
+        network.claim(operator(7), twenty);
         uint256 second = vm.snapshotGasLastCall("TaskNetwork", "claim an epoch of 20 quorums, 20 operators");
         assertTrue(first < second + 300 && second < first + 300, "the same, but for zero bytes in calldata");
     }
@@ -131,11 +131,11 @@ contract TaskNetworkRewardsTest is NetworkRig {
         claim(0, 0);
         ITaskNetwork.Share[] memory again = shareOf(0, 0);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadyClaimed.selector, 0, 0));
-        network.claim(0, again);
+        network.claim(operator(0), again);
         ITaskNetwork.Share[] memory twice = new ITaskNetwork.Share[](2);
         (twice[0], twice[1]) = (shareOf(0, 1)[0], shareOf(0, 1)[0]);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadyClaimed.selector, 0, 1));
-        network.claim(1, twice);
+        network.claim(operator(1), twice);
     }
 
     function test_claims_of_several_epochs_are_paid_together() external {
@@ -149,7 +149,7 @@ contract TaskNetworkRewardsTest is NetworkRig {
         tallyMask(1, 7);
         ITaskNetwork.Share[] memory shares = new ITaskNetwork.Share[](2);
         (shares[0], shares[1]) = (shareOf(0, 0)[0], shareOf(1, 0)[0]);
-        assertEq(network.claim(0, shares), 2 * (uint256(ATTESTERS) * 50 / 97), "both");
+        assertEq(network.claim(operator(0), shares), 2 * (uint256(ATTESTERS) * 50 / 97), "both");
     }
 
     /// Another amount, another index, another epoch, the wrong proof, or an epoch that nobody tallied.
@@ -162,8 +162,17 @@ contract TaskNetworkRewardsTest is NetworkRig {
         enter(3);
         tallyMask(0, 3);
         ITaskNetwork.Share[] memory shares = shareOf(0, 0);
+        // The share is another operator's.
+        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotEarned.selector, 0, 0));
+        network.claim(operator(1), shares);
+        shares[0].index = 1;
         _refuseClaim(0, 1, shares);
+        shares[0].index = 9;
         _refuseClaim(0, 9, shares);
+        // Nobody's share is nobody's.
+        shares[0].index = 1 << 32;
+        _refuseClaim(0, 1 << 32, shares);
+        shares = shareOf(0, 0);
         shares[0].amount += 1;
         _refuseClaim(0, 0, shares);
         shares = shareOf(0, 0);
@@ -175,7 +184,7 @@ contract TaskNetworkRewardsTest is NetworkRig {
         // Member 2 did not sign. Its leaf holds zero, which is nothing to claim.
         shares = shareOf(0, 2);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadyClaimed.selector, 0, 2));
-        network.claim(2, shares);
+        network.claim(operator(2), shares);
         // An empty proof, and the root in place of a leaf.
         shares[0].proof = new bytes32[](0);
         _refuseClaim(0, 2, shares);
@@ -397,8 +406,9 @@ contract TaskNetworkRewardsTest is NetworkRig {
     uint256[] private _noAmounts;
 
     function _refuseClaim(uint256 epoch, uint256 index, ITaskNetwork.Share[] memory shares) private {
+        address owner = ownerIn(epoch, index);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotEarned.selector, epoch, index));
-        network.claim(index, shares);
+        network.claim(owner, shares);
     }
 
     function _pool(uint256 free, uint256 owed) private view {

@@ -59,7 +59,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
             network.snapshot();
             for (uint256 fines = 0; fines < 3; ++tries) {
                 ITaskNetwork.Task memory task = taskFor(epoch, bytes32(tries));
-                if (network.ownerOfKey(task.performer) != operator(3)) continue;
+                if (network.ownerOfKey(0, task.performer) != operator(3)) continue;
                 task.approved = false;
                 submit(task, epoch, 7);
                 ++fines;
@@ -106,7 +106,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
     }
 
     function test_a_conflict_slashes_and_pays_the_bounty() external {
-        assertEq(report("twice", 0, 1, 1), 2e18, "bounty");
+        assertEq(report("twice", 0, 1), 2e18, "bounty");
         assertEq(network.stakeOf(operator(1)), 80e18, "a fifth");
         assertEq(token.balanceOf(REPORTER), 2e18, "paid");
         (uint256 free,) = network.pool();
@@ -117,7 +117,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
     function test_approval_and_rejection_of_one_result_conflict() external {
         ITaskNetwork.Task memory a = ITaskNetwork.Task("id", 0, "r", true);
         ITaskNetwork.Task memory b = ITaskNetwork.Task("id", 0, "r", false);
-        network.reportConflict(attested(0, 0, a, signature(a, 0, 0)), attested(0, 0, b, signature(b, 0, 0)));
+        network.reportConflict(attested(0, a, signature(a, 0, 0)), attested(0, b, signature(b, 0, 0)));
         assertEq(network.stakeOf(operator(0)), 80e18, "slashed");
     }
 
@@ -125,7 +125,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         (ITaskNetwork.Task memory a,) = conflict("id");
         bytes memory proof = signature(a, 0, 0);
         vm.expectRevert(ITaskNetwork.NotConflicting.selector);
-        network.reportConflict(attested(0, 0, a, proof), attested(0, 0, a, proof));
+        network.reportConflict(attested(0, a, proof), attested(0, a, proof));
     }
 
     function test_different_ids_are_no_conflict() external {
@@ -134,18 +134,19 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory first = signature(a, 0, 0);
         bytes memory second = signature(b, 0, 0);
         vm.expectRevert(ITaskNetwork.NotConflicting.selector);
-        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, second));
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
     }
 
-    function test_both_signatures_must_be_the_keys_own() external {
+    function test_one_operator_must_have_signed_both() external {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
         bytes memory first = signature(a, 0, 0);
-        bytes memory second = signature(b, 0, 0);
         bytes memory foreign = signature(b, 0, 1);
+        vm.expectRevert(ITaskNetwork.NotConflicting.selector);
+        network.reportConflict(attested(0, a, first), attested(0, b, foreign));
+        // The signature of another key.
+        (, bytes32 other) = abi.decode(foreign, (bytes, bytes32));
         vm.expectRevert(MockVerifier.FalseSingle.selector);
-        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, foreign));
-        vm.expectRevert(MockVerifier.FalseSingle.selector);
-        network.reportConflict(attested(0, 1, a, first), attested(0, 1, b, second));
+        network.reportConflict(attested(0, a, first), attested(0, b, abi.encode(keyNamed(0), other)));
         assertTrue(!network.isSlashed(operator(0), "id"), "no mark");
     }
 
@@ -157,7 +158,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory first = signature(a, 0, 0);
         bytes memory second = signature(b, 1, 0);
         vm.expectRevert(MockVerifier.FalseSingle.selector);
-        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, second));
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
     }
 
     /// The chain held one snapshot, an attester signed, and then the chain was reorganised. Each branch has a snapshot
@@ -182,15 +183,15 @@ contract TaskNetworkSlashingTest is NetworkRig {
             ITaskNetwork.Task memory later = ITaskNetwork.Task("id", 1, "two", true);
             bytes memory second = signature(later, 1, 0);
             vm.expectRevert(MockVerifier.FalseSingle.selector);
-            network.reportConflict(attested(1, 0, before, first), attested(1, 0, later, second));
+            network.reportConflict(attested(1, before, first), attested(1, later, second));
             vm.expectRevert(MockVerifier.FalseSingle.selector);
-            network.reportConflict(attested(1, 0, later, second), attested(1, 0, before, first));
+            network.reportConflict(attested(1, later, second), attested(1, before, first));
             vm.revertToState(fork);
             fork = vm.snapshotState();
         }
         // Without a reorganisation both signatures count.
         network.snapshot();
-        report("id", 1, 0, 0);
+        report("id", 1, 0);
     }
 
     /// Two operators join in one order, and then in the other. Beacon and weights are the same, but each index has
@@ -222,24 +223,24 @@ contract TaskNetworkSlashingTest is NetworkRig {
         ITaskNetwork.Task memory b = ITaskNetwork.Task("id", 2, "no", true);
         ITaskNetwork.Task memory c = ITaskNetwork.Task("id", 2, "yes", false);
         uint256 state = vm.snapshotState();
-        _report(attested(0, 0, a, signature(a, 0, 0)), attested(1, 0, b, signature(b, 1, 0)));
+        _report(attested(0, a, signature(a, 0, 0)), attested(1, b, signature(b, 1, 0)));
         assertEq(network.stakeOf(operator(0)), 80e18, "another result");
         vm.revertToState(state);
-        _report(attested(1, 0, c, signature(c, 1, 0)), attested(0, 0, a, signature(a, 0, 0)));
+        _report(attested(1, c, signature(c, 1, 0)), attested(0, a, signature(a, 0, 0)));
         assertEq(network.stakeOf(operator(0)), 80e18, "another verdict");
     }
 
     /// A key that was replaced and the key that replaced it are both the operator's.
     function test_a_conflict_over_two_keys_of_one_operator_slashes() external {
         enter(1);
-        uint256 index = rotate(0, 100);
+        rotate(0, 100);
         network.snapshot();
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
         bytes memory first = signature(a, 0, 0);
         bytes memory foreign = signature(b, 1, 1);
         vm.expectRevert(ITaskNetwork.NotConflicting.selector);
-        network.reportConflict(attested(0, 0, a, first), attested(1, 1, b, foreign));
-        _report(attested(0, 0, a, first), attested(1, index, b, signature(b, 1, 100)));
+        network.reportConflict(attested(0, a, first), attested(1, b, foreign));
+        _report(attested(0, a, first), attested(1, b, signature(b, 1, 100)));
         assertEq(network.stakeOf(operator(0)), 80e18, "slashed");
     }
 
@@ -256,7 +257,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         ITaskNetwork.Attestation[3] memory signed;
         for (uint256 epoch = 0; epoch < 3; ++epoch) {
             ITaskNetwork.Task memory task = ITaskNetwork.Task(id, network.performerOf(epoch, id), result, approved);
-            signed[epoch] = attested(epoch, 1, task, signature(task, epoch, 1));
+            signed[epoch] = attested(epoch, task, signature(task, epoch, 1));
         }
         for (uint256 i = 0; i < 9; ++i) {
             vm.expectRevert(ITaskNetwork.NotConflicting.selector);
@@ -279,7 +280,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory second = signature(b, epoch, 0);
         bool honest = change == 2 && epoch == 1;
         if (honest) vm.expectRevert(ITaskNetwork.NotConflicting.selector);
-        network.reportConflict(attested(0, 0, a, first), attested(epoch, 0, b, second));
+        network.reportConflict(attested(0, a, first), attested(epoch, b, second));
         assertEq(network.stakeOf(operator(0)), honest ? 100e18 : 80e18, "slashed unless honest");
     }
 
@@ -287,8 +288,8 @@ contract TaskNetworkSlashingTest is NetworkRig {
         enter(1);
         network.snapshot();
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
-        ITaskNetwork.Attestation memory first = attested(0, 0, a, signature(a, 0, 0));
-        ITaskNetwork.Attestation memory second = attested(1, 0, b, signature(b, 1, 0));
+        ITaskNetwork.Attestation memory first = attested(0, a, signature(a, 0, 0));
+        ITaskNetwork.Attestation memory second = attested(1, b, signature(b, 1, 0));
         vm.warp(network.slashableUntil(0));
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.OutsideWindow.selector, 0));
         network.reportConflict(first, second);
@@ -299,46 +300,48 @@ contract TaskNetworkSlashingTest is NetworkRig {
     }
 
     function test_slashed_once_an_id() external {
-        report("twice", 0, 1, 1);
+        report("twice", 0, 1);
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("twice");
         bytes memory first = signature(a, 0, 1);
         bytes memory second = signature(b, 0, 1);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("twice")));
-        network.reportConflict(attested(0, 1, a, first), attested(0, 1, b, second));
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("twice")));
-        network.reportConflict(attested(0, 1, b, second), attested(0, 1, a, first));
-        report("another", 0, 1, 1);
+        network.reportConflict(attested(0, b, second), attested(0, a, first));
+        report("another", 0, 1);
         assertEq(network.stakeOf(operator(1)), 64e18, "twice a fifth");
     }
 
     function test_a_key_of_nobody_is_no_proof() external {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("id");
-        vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.UnknownKey.selector, 9));
-        network.reportConflict(attested(0, 9, a, ""), attested(0, 9, b, ""));
+        bytes memory first = signature(a, 0, 9);
+        bytes memory second = signature(b, 0, 9);
+        vm.expectRevert(MockVerifier.UnknownKey.selector);
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
     }
 
     function test_a_key_rotated_away_answers_for_its_owner() external {
         enter(1);
         rotate(1, 100);
-        report("id", 0, 1, 1);
+        report("id", 0, 1);
         assertEq(network.stakeOf(operator(1)), 80e18, "slashed");
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.AlreadySlashed.selector, operator(1), bytes32("id")));
-        this.reportAs("id", 0, 3, 100);
+        this.reportAs("id", 0, 100);
     }
 
     function test_reports_until_the_window_ends() external {
         uint256 end = GENESIS + 2 * EPOCH + WINDOW;
         assertEq(network.slashableUntil(0), end, "end");
         vm.warp(end - 1);
-        report("in time", 0, 0, 0);
+        report("in time", 0, 0);
         vm.warp(end);
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.OutsideWindow.selector, 0));
-        this.reportAs("too late", 0, 0, 0);
+        this.reportAs("too late", 0, 0);
     }
 
     function test_an_epoch_without_snapshot_has_no_conflicts() external {
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NotSnapshotted.selector, 1));
-        this.reportAs("future", 1, 0, 0);
+        this.reportAs("future", 1, 0);
     }
 
     function test_withdrawal_during_an_open_window_is_slashed() external {
@@ -351,7 +354,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.WithdrawalNotDue.selector, payableAt));
         vm.prank(operator(0));
         network.withdraw();
-        report("left", 0, 0, 0);
+        report("left", 0, 0);
         (uint256 amount,) = network.pendingOf(operator(0));
         assertEq(amount, 80e18, "pending");
         vm.warp(payableAt);
@@ -373,7 +376,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
     function test_slash_takes_of_votes_first_then_of_the_queue() external {
         vm.prank(operator(0));
         network.requestWithdrawal(90e18);
-        report("id", 0, 0, 0);
+        report("id", 0, 0);
         assertEq(network.stakeOf(operator(0)), 0, "all that voted");
         (uint256 amount,) = network.pendingOf(operator(0));
         assertEq(amount, 80e18, "and ten of what waited");
@@ -407,7 +410,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         vm.prank(operator(0));
         network.withdraw();
         vm.expectRevert(abi.encodeWithSelector(ITaskNetwork.NothingAtStake.selector, operator(0)));
-        this.reportAs("gone", 4, 0, 0);
+        this.reportAs("gone", 4, 0);
     }
 
     function test_an_offender_that_reports_itself_loses() external {
@@ -415,7 +418,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
         bytes memory first = signature(a, 0, 0);
         bytes memory second = signature(b, 0, 0);
         vm.prank(operator(0));
-        network.reportConflict(attested(0, 0, a, first), attested(0, 0, b, second));
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
         assertEq(network.stakeOf(operator(0)) + token.balanceOf(operator(0)), 82e18, "less than before");
     }
 
@@ -438,7 +441,7 @@ contract TaskNetworkSlashingTest is NetworkRig {
     }
 
     /// An external function, so that `expectRevert` meets one call and not the views that make the proofs.
-    function reportAs(bytes32 id, uint256 epoch, uint256 index, uint256 name) external {
-        report(id, epoch, index, name);
+    function reportAs(bytes32 id, uint256 epoch, uint256 name) external {
+        report(id, epoch, name);
     }
 }

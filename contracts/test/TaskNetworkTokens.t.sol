@@ -89,7 +89,7 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
         submit(task, 0, 3);
         enter(2);
         tally(0, one(task), masks(3));
-        _arm(abi.encodeCall(network.claim, (1, shareOf(0, 1))));
+        _arm(abi.encodeCall(network.claim, (operator(1), shareOf(0, 1))));
         claim(0, 0);
         _refused();
         _arm(abi.encodeCall(network.tally, (0, _noTasks, masks(3), _earned[0])));
@@ -102,10 +102,10 @@ contract TaskNetworkReentrantTokenTest is NetworkRig {
         enter(1);
         ITaskNetwork.Task[] memory tasks = one(taskFor(0, "task"));
         _arm(abi.encodeCall(network.submitTasks, (0, tasks, quorumOf(tasks, 0, 3))));
-        report("id", 0, 0, 0);
+        report("id", 0, 0);
         _refused();
         _arm(abi.encodeCall(network.snapshot, ()));
-        report("other", 0, 0, 0);
+        report("other", 0, 0);
         _refused();
     }
 

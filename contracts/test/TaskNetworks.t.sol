@@ -111,23 +111,17 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _keys.push(key);
     }
 
-    /// @notice The proof in a report that the key at an index signed a task. `page` is the nonce of the page that holds
-    /// the key; or 0, and then the proof holds the key.
-    function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 index, uint256 page)
-        internal
-        view
-        returns (bytes memory)
-    {
-        bytes memory proof = proofBy(_secrets[index], digestsOf(one(task), epoch));
-        return abi.encodePacked(uint32(page), page == 0 ? _keys[index] : bytes(""), proof);
+    /// @notice The proof in a report that the key at an index of the first table signed a task.
+    function _single(ITaskNetwork.Task memory task, uint256 epoch, uint256 index) internal view returns (bytes memory) {
+        return abi.encodePacked(_keys[index], proofBy(_secrets[index], digestsOf(one(task), epoch)));
     }
 
-    function _report(bytes32 id, uint256 index, uint256 page) internal returns (uint256 bounty) {
+    function _report(bytes32 id, uint256 index) internal returns (uint256 bounty) {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
-        bytes memory first = _single(a, 0, index, page);
-        bytes memory second = _single(b, 0, index, page);
+        bytes memory first = _single(a, 0, index);
+        bytes memory second = _single(b, 0, index);
         vm.prank(REPORTER);
-        bounty = network.reportConflict(attested(0, index, a, first), attested(0, index, b, second));
+        bounty = network.reportConflict(attested(0, a, first), attested(0, b, second));
         _snapshotGas();
     }
 
@@ -246,7 +240,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         // A rejected task costs its performer a twentieth.
         ITaskNetwork.Task[] memory bad = _tasks(0, 1, "bad");
         bad[0].approved = false;
-        address performer = network.ownerOfKey(bad[0].performer);
+        address performer = network.ownerOfKey(0, bad[0].performer);
         uint256 stake = network.stakeOf(performer);
         base = _submit(base, Members.NEWEST, bad, 0, ALL ^ 1 << 2 ^ 1 << 11);
         assertEq(network.stakeOf(performer), stake - stake / 20, "penalised");
@@ -264,14 +258,13 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         assertEq(base.weight, network.snapshotOf(1).total, "the old key weighs nothing");
         base = _submit(full, NONE, _tasks(1, 1, "from the pinned base"), 1, ALL ^ 1 << 4 ^ 1 << 5 ^ 1 << N);
 
-        // Two operators signed two results of one id: one with a key in a page, and one with a key that was replaced.
-        // The key of a third is in no page.
+        // Three operators signed two results of one id, one of them with a key that was replaced.
         stake = network.stakeOf(operator(3));
-        uint256 bounty = _report("twice", 3, _keyPages[0]);
+        uint256 bounty = _report("twice", 3);
         assertEq(network.stakeOf(operator(3)), stake - stake / 5, "slashed");
         assertEq(bounty, stake / 50, "bounty");
-        _report("twice", 5, _keyPages[0]);
-        _report("twice", 11, 0);
+        _report("twice", 5);
+        _report("twice", 11);
         assertTrue(network.isSlashed(operator(5), "twice"), "the owner of the old key");
 
         _claimAll();
@@ -519,31 +512,36 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         vm.expectRevert(why);
         _verifier.admit(operator(N), key, proof);
         vm.expectRevert(why);
-        _verifier.publish(7, new uint64[](N));
+        _verifier.publish(7, new bytes(8 * N));
+        vm.expectRevert(why);
+        _verifier.carry(hex"00000000", _keyPages);
+        vm.expectRevert(why);
+        _verifier.renew();
         vm.expectRevert(why);
         _verifier.pin(1, 2);
         ITaskNetwork.Task[] memory tasks = _tasks(0, 1, "stranger");
         bytes32[] memory digests = digestsOf(tasks, 0);
         bytes memory quorum = _quorum(Members.empty(), 2, tasks, 0, ALL);
         vm.expectRevert(why);
-        _verifier.verify(digests, 0, quorum);
+        _verifier.verify(digests, 0, 0, quorum);
     }
 
     function test_trap_false_evidence() external {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict("framed");
-        bytes memory first = _single(a, 0, 4, _keyPages[0]);
-        bytes memory second = _single(b, 0, 5, _keyPages[0]);
+        bytes memory first = _single(a, 0, 4);
+        bytes memory second = _single(b, 0, 5);
+        vm.expectRevert(ITaskNetwork.NotConflicting.selector);
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
+        // The key that is passed is another one, or nobody's.
+        second = abi.encodePacked(_keys[5], proofBy(_secrets[4], digestsOf(one(b), 0)));
         vm.expectRevert(_falseSignature());
-        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
-        vm.expectRevert(_falseSignature());
-        network.reportConflict(attested(0, 4, b, second), attested(0, 4, a, first));
-        // No page is named, and the key that is passed is another one.
-        second = abi.encodePacked(uint32(0), _keys[5], proofBy(_secrets[4], digestsOf(one(b), 0)));
-        vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 4));
-        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
+        second = abi.encodePacked(keyOf(77), proofBy(77, digestsOf(one(b), 0)));
+        vm.expectRevert(KeyTable.UnknownKey.selector);
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
         assertTrue(!network.isSlashed(operator(4), "framed"), "no mark");
-        second = _single(b, 0, 4, _keyPages[0]);
-        network.reportConflict(attested(0, 4, a, first), attested(0, 4, b, second));
+        second = _single(b, 0, 4);
+        network.reportConflict(attested(0, a, first), attested(0, b, second));
     }
 
     function test_pin_of_nothing_and_beyond() external {
@@ -587,7 +585,7 @@ abstract contract TaskNetworksTest is NetworkFixture, Signing {
         _record = "1 task, 5 changed";
         _submit(base, NONE, _tasks(1, 1, "five"), 1, all ^ 0x7f);
         _record = "report a conflict";
-        _report("twice", 4, _keyPages[0]);
+        _report("twice", 4);
         (bytes memory key, bytes memory proof) = _possession(50, _fresh());
         approve(operator(50), LEAST);
         vm.prank(operator(50));
@@ -662,7 +660,7 @@ contract VerifierWeightsTest is Test {
             for (uint256 i = 0; i < weights.length; ++i) {
                 weights[i] = uint64(uint256(keccak256(abi.encode(epoch, i))));
             }
-            verifier.publish(epoch, weights);
+            verifier.publish(epoch, Members.packWeights(weights));
         }
         for (uint256 epoch = 0; epoch < counts.length; ++epoch) {
             uint64[] memory weights = verifier.weightsOf(epoch);
@@ -676,10 +674,10 @@ contract VerifierWeightsTest is Test {
 
     function test_an_epoch_is_weighed_once_and_in_order() external {
         Verifier verifier = new VerifierBn254G1(address(this), 1);
-        verifier.publish(3, new uint64[](5));
+        verifier.publish(3, new bytes(40));
         for (uint256 epoch = 2; epoch <= 3; ++epoch) {
             vm.expectRevert(abi.encodeWithSelector(Verifier.EpochHasWeights.selector, epoch));
-            verifier.publish(epoch, new uint64[](6));
+            verifier.publish(epoch, new bytes(48));
         }
         assertEq(verifier.weightsOf(3).length, 5, "as published");
     }

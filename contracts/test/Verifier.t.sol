@@ -59,7 +59,7 @@ contract VerifierTest is Test {
         for (uint256 i = 0; i < N; i++) {
             weights[i] = uint64(_weight(epoch, i));
         }
-        _verifier.publish(epoch, weights);
+        _verifier.publish(epoch, Members.packWeights(weights));
         _weightPages[epoch].push(_verifier.extent().pages);
     }
 
@@ -87,7 +87,7 @@ contract VerifierTest is Test {
         uint256 key = abi.decode(_base(store, epoch, signers).key, (uint256));
         bytes memory proof = _verifier.signature(_digests, key);
         bytes memory quorum = Members.pack(base, store, _keyPages, pages, _passed(base, signers), signers, proof);
-        return abi.encodeCall(IVerifier.verify, (_digests, epoch, quorum));
+        return abi.encodeCall(IVerifier.verify, (_digests, epoch, 0, quorum));
     }
 
     function _verify(
@@ -160,7 +160,7 @@ contract VerifierTest is Test {
         bytes memory proof = _verifier.signature(_digests, key);
         bytes memory quorum = Members.pack(Members.empty(), NONE, _keyPages, parts, passed, _range(0, N), proof);
         bytes memory why = abi.encodeWithSelector(Weights.NotTheseWeights.selector, 1, 0);
-        _refuse(abi.encodeCall(IVerifier.verify, (_digests, 1, quorum)), why);
+        _refuse(abi.encodeCall(IVerifier.verify, (_digests, 1, 0, quorum)), why);
     }
 
     /// @notice Tries the weight of one epoch in another, later or earlier, and in epoch 0, in which no base counts as
@@ -202,7 +202,7 @@ contract VerifierTest is Test {
         (bool done,) = address(_verifier).call(two);
         assertTrue(done, "two");
         // The digest of one call is put into the other.
-        uint256 where = 4 + 32 * 4;
+        uint256 where = 4 + 32 * 5;
         assembly {
             mstore(add(add(data, 0x20), where), 1)
         }

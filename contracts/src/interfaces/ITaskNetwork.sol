@@ -7,14 +7,15 @@ import {IVerifier} from "./IVerifier.sol";
 /// @title A network of staked operators that settles tasks by quorums
 /// @notice A *performer* carries out a task, and *attesters* check and sign the result. Each operator can be both.
 /// Amounts are in the token's own units, times in seconds and weights in stake units. A key is named by its index in
-/// the verifier's key table.
+/// a key table of the verifier. Tables are renewed, so an index means a key only together with its table. Where an epoch
+/// is named, the table is the one that the epoch's snapshot names.
 interface ITaskNetwork {
     /// @notice A task with its result, as a quorum signs it. The signed digest also names the chain, the contract, the
     /// epoch and the epoch's snapshot (`taskDigest`).
     struct Task {
         /// Names the task for good: an id settles once in the life of the contract, whatever the epoch.
         bytes32 id;
-        /// The index of the performer's key.
+        /// The index of the performer's key in the epoch's table.
         uint256 performer;
         /// A hash of the result. The contracts do not know what it hashes.
         bytes32 result;
@@ -45,8 +46,8 @@ interface ITaskNetwork {
         uint128 unit;
         /// The least stake of a registered operator: at least `unit`, so that every operator weighs something.
         uint128 minimumStake;
-        /// The most operators at one time: not zero, and so few that a snapshot fits into a transaction with room for
-        /// twice as many keys (`maximumKeys`).
+        /// The most operators at one time: not zero, and so few that a snapshot fits into a transaction with a full key
+        /// table (`maximumKeys`, six keys for each of them).
         uint32 maximumOperators;
         /// A quorum must weigh more than quorumNumerator / quorumDenominator of all weight; that is at least half and
         /// less than all.
@@ -72,10 +73,12 @@ interface ITaskNetwork {
         uint256 total;
         /// A quorum must weigh more than this.
         uint256 required;
+        /// The number of the key table whose indices weights, bitmaps and tasks of the epoch have.
+        uint256 table;
         /// The random word that elects performers.
         bytes32 beacon;
-        /// Names the snapshot in every signed digest: the first 20 bytes of a hash of the beacon, of all weights, and
-        /// of all keys with their owners. If a reorganisation of the chain replaces a snapshot by another one, the id
+        /// Names the snapshot in every signed digest: the first 20 bytes of a hash of the beacon, of all weights, of the
+        /// table's number, and of all keys with their tables and owners. If a reorganisation of the chain replaces a snapshot by another one, the id
         /// is another one, too.
         bytes20 id;
     }
@@ -92,11 +95,9 @@ interface ITaskNetwork {
     struct Attestation {
         /// The epoch for which the task was signed.
         uint256 epoch;
-        /// The index of the key.
-        uint256 index;
         /// The task.
         Task task;
-        /// The key's signature over the task's digest, as `IVerifier.checkMember` takes it.
+        /// The key, and its signature over the task's digest, as `IVerifier.signerOf` takes them.
         bytes proof;
     }
 
@@ -104,6 +105,8 @@ interface ITaskNetwork {
     struct Share {
         /// The epoch.
         uint256 epoch;
+        /// The index of the key in the epoch's table.
+        uint256 index;
         /// What the key earned in the epoch, as the last event `Tallied` of the epoch says.
         uint256 amount;
         /// The Merkle proof: the hashes beside the way from the key's leaf to the epoch's root.
@@ -112,7 +115,7 @@ interface ITaskNetwork {
 
     /// @notice An operator joined.
     /// @param operator The operator.
-    /// @param index The index of its key.
+    /// @param index The index of its key in the running table.
     /// @param stake Its stake.
     event Registered(address indexed operator, uint256 indexed index, uint256 stake);
     /// @notice An operator added to its stake.
@@ -122,8 +125,8 @@ interface ITaskNetwork {
     event StakeAdded(address indexed operator, uint256 amount, uint256 stake);
     /// @notice An operator replaced its key.
     /// @param operator The operator.
-    /// @param oldIndex The index of the old key.
-    /// @param newIndex The index of the new key.
+    /// @param oldIndex The index of the old key in the running table.
+    /// @param newIndex The index of the new key in the running table.
     event KeyRotated(address indexed operator, uint256 indexed oldIndex, uint256 indexed newIndex);
     /// @notice Stake left an operator's seat and waits to be paid out.
     /// @param operator The operator.
@@ -133,7 +136,7 @@ interface ITaskNetwork {
     event WithdrawalRequested(address indexed operator, uint256 amount, uint256 pending, uint256 payableAt);
     /// @notice An operator gave up its seat, was outbid, or fell below the minimum.
     /// @param operator The operator.
-    /// @param index The index of its key.
+    /// @param index The index of its key in the running table.
     event SeatVacated(address indexed operator, uint256 indexed index);
     /// @notice An operator was paid what waited.
     /// @param operator The operator.
@@ -144,10 +147,17 @@ interface ITaskNetwork {
     /// @param total The weight of all operators.
     /// @param required A quorum must weigh more than this.
     /// @param operators The number of operators.
+    /// @param table The number of the key table that the epoch uses.
     /// @param beacon The random word that elects performers.
     /// @param id The snapshot's id, which every digest of the epoch names.
     event EpochSnapshotted(
-        uint256 indexed epoch, uint256 total, uint256 required, uint256 operators, bytes32 beacon, bytes20 id
+        uint256 indexed epoch,
+        uint256 total,
+        uint256 required,
+        uint256 operators,
+        uint256 table,
+        bytes32 beacon,
+        bytes20 id
     );
     /// @notice A task was settled.
     /// @param id The task's id.
@@ -215,8 +225,12 @@ interface ITaskNetwork {
     /// @notice There are as many operators as the network allows, and the stake is not a tenth more than the least.
     /// @param least The least stake that takes the place of the lightest operator.
     error SeatsFull(uint256 least);
-    /// @notice The network has taken all the keys that it will ever take.
+    /// @notice The running key table has no room for this key until it is renewed. Anyone may carry keys to the next one.
     error TableFull();
+    /// @notice Keys cannot be carried yet, because the running table still has room; or its number is the last one.
+    /// @param keys How many keys it holds.
+    /// @param due With how many keys it may be renewed.
+    error RenewalNotDue(uint256 keys, uint256 due);
     /// @notice The stake would be below the minimum.
     /// @param stake The stake that the operator would have; 0 if it asked for more than it has.
     /// @param least The minimum.
@@ -238,9 +252,6 @@ interface ITaskNetwork {
     /// @notice The verifier gave an index that is taken, or is above 32 bits. The verifiers of this project never do.
     /// @param index The index.
     error IndexReused(uint256 index);
-    /// @notice No operator registered a key at this index.
-    /// @param index The index.
-    error UnknownKey(uint256 index);
     /// @notice The weights of the epoch are fixed already.
     /// @param epoch The epoch.
     error AlreadySnapshotted(uint256 epoch);
@@ -281,7 +292,7 @@ interface ITaskNetwork {
     /// @notice The amounts that were passed are not those of the epoch's last tally.
     /// @param epoch The epoch.
     error NotTheLastTally(uint256 epoch);
-    /// @notice The epoch's last tally does not say that the key earned this amount.
+    /// @notice The epoch's last tally does not say that the key earned this amount, or the key is not the operator's.
     /// @param epoch The epoch.
     /// @param index The key's index.
     error NotEarned(uint256 epoch, uint256 index);
@@ -310,7 +321,7 @@ interface ITaskNetwork {
     /// `possessionDigest`, and the curve's hints.
     /// @param amount Tokens to take from the caller. The stake is what the network receives, so a fee of the token
     /// reduces it.
-    /// @return index The key's index.
+    /// @return index The key's index in the running table.
     function register(bytes calldata key, bytes calldata proof, uint256 amount) external returns (uint256 index);
 
     /// @notice Adds to the caller's stake. The addition weighs from the next snapshot on. Not possible in a pause.
@@ -322,8 +333,17 @@ interface ITaskNetwork {
     /// an epoch length old, and not in a pause.
     /// @param key The new key, in the format of the verifier's curve.
     /// @param proof The proof of possession of the new key, as for `register`.
-    /// @return index The new key's index.
+    /// @return index The new key's index in the running table.
     function rotateKey(bytes calldata key, bytes calldata proof) external returns (uint256 index);
+
+    /// @notice Carries the keys of operators to the next key table. Possible once the running table holds
+    /// maximumKeys - 3 * maximumOperators keys, and from then on until no seat waits. Then the next snapshot uses the next
+    /// table, where only these keys and those that came since have an index. Anyone may call it, in any number of steps.
+    /// @param operators Operators whose keys shall be carried: as many as keys fit into a page at most. Those without a
+    /// seat, and those whose key has an index in the next table already, are skipped.
+    /// @param nonces Pages of the running table that hold the other keys. The verifier's `compact` makes such pages.
+    /// @return count How many keys were carried.
+    function carry(address[] calldata operators, uint256[] calldata nonces) external returns (uint256 count);
 
     /// @notice Asks for a part of the caller's stake; the minimum must stay. The part leaves the caller's seat at once,
     /// and is paid out by `withdraw` after the delay. A further request adds to the one that waits, and the delay of
@@ -338,7 +358,7 @@ interface ITaskNetwork {
     /// @return amount What was paid.
     function withdraw() external returns (uint256 amount);
 
-    /// @notice Fixes the weights of the current epoch, and its beacon. Anyone may call it, once in an epoch.
+    /// @notice Fixes the weights of the current epoch, its key table, and its beacon. Anyone may call it, once in an epoch.
     /// @return epoch The epoch.
     function snapshot() external returns (uint256 epoch);
 
@@ -367,12 +387,12 @@ interface ITaskNetwork {
         external
         returns (bytes32 root);
 
-    /// @notice Pays what a key earned in epochs that were tallied, less what was paid before. Anyone may call it; the
-    /// owner of the key is paid.
-    /// @param index The index of the key.
-    /// @param shares What the key earned, by epoch.
+    /// @notice Pays an operator what its keys earned in epochs that were tallied, less what was paid before. Anyone may
+    /// call it; the operator is paid.
+    /// @param operator The operator.
+    /// @param shares What its keys earned, by epoch and key.
     /// @return paid What was paid.
-    function claim(uint256 index, Share[] calldata shares) external returns (uint256 paid);
+    function claim(address operator, Share[] calldata shares) external returns (uint256 paid);
 
     /// @notice Slashes an operator that signed two tasks with one id which conflict. In one epoch, any two different
     /// tasks conflict. In two epochs, tasks conflict if they differ in result or verdict; the performer may differ,
@@ -392,6 +412,6 @@ interface ITaskNetwork {
     /// @notice The performer that was elected for a task. Attesters check it before they sign.
     /// @param epoch The epoch.
     /// @param id The task's id.
-    /// @return index The index of the performer's key.
+    /// @return index The index of the performer's key in the epoch's table.
     function performerOf(uint256 epoch, bytes32 id) external view returns (uint256 index);
 }

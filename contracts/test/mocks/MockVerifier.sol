@@ -4,6 +4,8 @@ pragma solidity 0.8.37;
 import {IVerifier} from "../../src/interfaces/IVerifier.sol";
 import {Verifier} from "../../src/Verifier.sol";
 import {VerifierBn254G1} from "../../src/Verifiers.sol";
+import {Quorums} from "../../src/Quorums.sol";
+import {ToyKeys} from "./ToyCurve.sol";
 
 /// @notice A verifier whose signatures are hashes, so that everyone who knows a key can sign with it.
 contract MockVerifier is IVerifier {
@@ -11,12 +13,20 @@ contract MockVerifier is IVerifier {
     error FalseQuorum();
     error FalseSingle();
     error PublishedTwice();
+    error UnknownKey();
+    error KeyTaken();
+    error KeyCarried();
+    error NotAnOpenTable(uint256 table);
 
     address public immutable network;
-    bytes[] public keys;
+    uint256 public running;
     uint256 public forcedIndex = type(uint256).max;
     mapping(uint256 slot => uint256 from) public pinned;
-    mapping(uint256 epoch => uint64[]) private _pages;
+    mapping(uint256 table => uint256) public count;
+    mapping(uint256 table => mapping(uint256 index => bytes)) private _keys;
+    mapping(bytes32 keyHash => uint256) private _tableOf;
+    mapping(bytes32 keyHash => uint256) private _indexOf;
+    mapping(uint256 epoch => bytes) private _weights;
 
     constructor(address network_) {
         network = network_;
@@ -26,37 +36,76 @@ contract MockVerifier is IVerifier {
         forcedIndex = index;
     }
 
-    function admit(address owner, bytes calldata key, bytes calldata proof) external returns (uint256) {
-        if (bytes32(proof) != MockProofs.possession(owner, key)) revert FalsePossession();
-        keys.push(key);
-        return forcedIndex == type(uint256).max ? keys.length - 1 : forcedIndex;
+    /// @notice The next key gets this index, as if keys had come before it.
+    function skipTo(uint256 index) external {
+        count[running] = index;
     }
 
-    function verify(bytes32[] calldata digests, uint256 epoch, bytes calldata quorum)
+    function admit(address owner, bytes calldata key, bytes calldata proof) external returns (uint256 index) {
+        if (bytes32(proof) != MockProofs.possession(owner, key)) revert FalsePossession();
+        if (_indexOf[keccak256(key)] != 0) revert KeyTaken();
+        index = _add(running, key);
+        if (count[running + 1] != 0) _add(running + 1, key);
+        if (forcedIndex != type(uint256).max) index = forcedIndex;
+    }
+
+    function carry(bytes calldata indices, uint256[] calldata) external {
+        for (uint256 i = 0; i < indices.length; i += 4) {
+            bytes memory key = _keys[running][uint32(bytes4(indices[i:]))];
+            if (_tableOf[keccak256(key)] != running) revert KeyCarried();
+            _add(running + 1, key);
+        }
+    }
+
+    function renew() external {
+        ++running;
+    }
+
+    function _add(uint256 table, bytes memory key) private returns (uint256 index) {
+        index = count[table]++;
+        _keys[table][index] = key;
+        (_tableOf[keccak256(key)], _indexOf[keccak256(key)]) = (table, index + 1);
+    }
+
+    function verify(bytes32[] calldata digests, uint256 epoch, uint256 table, bytes calldata quorum)
         external
         virtual
         returns (bytes memory signers, uint256 weight)
     {
+        // What a real verifier relies on.
+        if (table != running && table + 1 != running) revert NotAnOpenTable(table);
         bytes32 proof;
         (signers, proof) = abi.decode(quorum, (bytes, bytes32));
         if (proof != MockProofs.quorum(digests, signers)) revert FalseQuorum();
-        uint64[] storage page = _pages[epoch];
-        for (uint256 i = 0; i < page.length; ++i) {
-            if (i / 8 < signers.length && uint8(signers[i / 8]) & (0x80 >> (i % 8)) != 0) weight += page[i];
+        uint64[] memory weights = weightsOf(epoch);
+        for (uint256 i = 0; i < weights.length; ++i) {
+            if (i / 8 < signers.length && uint8(signers[i / 8]) & (0x80 >> (i % 8)) != 0) weight += weights[i];
         }
     }
 
-    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
-        if (bytes32(proof) != MockProofs.single(digest, keys[index])) revert FalseSingle();
+    function signerOf(bytes32 digest, bytes calldata proof) external view returns (uint256 table, uint256 index) {
+        (bytes memory key,) = abi.decode(proof, (bytes, bytes32));
+        (table, index) = (_tableOf[keccak256(key)], _indexOf[keccak256(key)]);
+        if (index == 0) revert UnknownKey();
+        --index;
+        if (keccak256(proof) != keccak256(MockProofs.single(digest, key))) revert FalseSingle();
     }
 
-    function publish(uint256 epoch, uint64[] calldata weights) external {
-        if (_pages[epoch].length != 0) revert PublishedTwice();
-        _pages[epoch] = weights;
+    function publish(uint256 epoch, bytes calldata weights) external {
+        if (_weights[epoch].length != 0) revert PublishedTwice();
+        _weights[epoch] = weights;
     }
 
-    function weightsOf(uint256 epoch) external view returns (uint64[] memory) {
-        return _pages[epoch];
+    function weightsOf(uint256 epoch) public view returns (uint64[] memory weights) {
+        bytes memory packed = _weights[epoch];
+        weights = new uint64[](packed.length / 8);
+        for (uint256 i = 0; i < weights.length; ++i) {
+            uint256 word;
+            assembly {
+                word := mload(add(add(packed, 0x20), mul(i, 8)))
+            }
+            weights[i] = uint64(word >> 192);
+        }
     }
 
     function pin(uint256 slot, uint256 from) external {
@@ -69,7 +118,7 @@ contract MockVerifier is IVerifier {
 contract Unverified is MockVerifier {
     constructor(address network_) MockVerifier(network_) {}
 
-    function verify(bytes32[] calldata, uint256, bytes calldata quorum)
+    function verify(bytes32[] calldata, uint256, uint256, bytes calldata quorum)
         external
         pure
         override
@@ -100,7 +149,7 @@ contract PagedVerifier {
         return _next++;
     }
 
-    function verify(bytes32[] calldata, uint256, bytes calldata quorum)
+    function verify(bytes32[] calldata, uint256, uint256, bytes calldata quorum)
         external
         pure
         returns (bytes memory signers, uint256 weight)
@@ -108,11 +157,82 @@ contract PagedVerifier {
         return (quorum[32:], uint256(bytes32(quorum)));
     }
 
+    function carry(bytes calldata, uint256[] calldata) external {}
+
     fallback(bytes calldata input) external returns (bytes memory output) {
         bool done;
         (done, output) = address(pages).call(input);
         require(done, "the verifier reverted");
     }
+}
+
+/// @notice A network's verifier over the toy curve: real but for the curve.
+contract ToyNetworkVerifier is Verifier, ToyKeys {
+    constructor(address network_) Quorums(1) Verifier(network_) {}
+}
+
+/// @notice A verifier that believes all signatures and keeps no key: it counts the keys of its tables, notes which were
+/// carried, and keeps the weights of the last epoch. So thousands of epochs take seconds.
+contract CountingVerifier {
+    error CarriedTwice(uint256 index);
+
+    address public immutable network;
+    uint256 public running;
+    mapping(uint256 table => uint256) public count;
+    mapping(uint256 place => bool) private _carried;
+    bytes private _weights;
+
+    constructor(address network_) {
+        network = network_;
+    }
+
+    function admit(address, bytes calldata, bytes calldata) external returns (uint256 index) {
+        index = count[running]++;
+        if (count[running + 1] == 0) return index;
+        ++count[running + 1];
+        _carried[running << 32 | index] = true;
+    }
+
+    function carry(bytes calldata indices, uint256[] calldata) external {
+        for (uint256 i = 0; i < indices.length; i += 4) {
+            uint256 index = uint32(bytes4(indices[i:]));
+            if (_carried[running << 32 | index]) revert CarriedTwice(index);
+            _carried[running << 32 | index] = true;
+        }
+        count[running + 1] += indices.length / 4;
+    }
+
+    function renew() external {
+        ++running;
+    }
+
+    function publish(uint256, bytes calldata weights) external {
+        require(weights.length == 8 * count[running], "a weight for each key");
+        _weights = weights;
+    }
+
+    function lastWeights() external view returns (bytes memory) {
+        return _weights;
+    }
+}
+
+/// @notice A real verifier that believes all signatures, with keys as long as those in G2 of BN254.
+contract WideVerifier is Verifier {
+    constructor(address network_) Quorums(1) Verifier(network_) {}
+
+    function _keyBytes() internal pure override returns (uint256) {
+        return 128;
+    }
+
+    function _begin(uint256, bytes calldata) internal pure override returns (uint256, uint256) {}
+
+    function _accumulate(uint256, uint256, bool) internal pure override {}
+
+    function _accumulatePaged(uint256, uint256, uint256, uint256, uint256, uint256) internal pure override {}
+
+    function _finish(uint256, uint256, bytes calldata) internal pure override returns (uint256) {}
+
+    function _check(bytes32[] memory, uint256, bytes calldata) internal pure override {}
 }
 
 library MockProofs {
@@ -124,7 +244,8 @@ library MockProofs {
         return keccak256(abi.encode("quorum", digests, signers));
     }
 
-    function single(bytes32 digest, bytes memory key) internal pure returns (bytes32) {
-        return keccak256(abi.encode("single", digest, key));
+    /// @notice The key, and its signature.
+    function single(bytes32 digest, bytes memory key) internal pure returns (bytes memory) {
+        return abi.encode(key, keccak256(abi.encode("single", digest, key)));
     }
 }

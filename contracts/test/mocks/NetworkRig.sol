@@ -30,8 +30,13 @@ abstract contract NetworkRig is NetworkFixture {
     }
 
     function join(uint256 i, uint256 stake) internal returns (uint256) {
+        return join(i, i, stake);
+    }
+
+    /// @notice Registers operator i with the key made from `name`.
+    function join(uint256 i, uint256 name, uint256 stake) internal returns (uint256) {
         approve(operator(i), stake);
-        bytes memory key = keyNamed(i);
+        bytes memory key = keyNamed(name);
         bytes memory proof = abi.encode(MockProofs.possession(operator(i), key));
         vm.prank(operator(i));
         return network.register(key, proof, stake);
@@ -63,15 +68,15 @@ abstract contract NetworkRig is NetworkFixture {
         view
         returns (bytes memory)
     {
-        return abi.encode(MockProofs.single(network.taskDigest(epoch, task), keyNamed(name)));
+        return MockProofs.single(network.taskDigest(epoch, task), keyNamed(name));
     }
 
-    /// @notice Reports that the key at `index`, made from `name`, signed a task and also its opposite.
-    function report(bytes32 id, uint256 epoch, uint256 index, uint256 name) internal returns (uint256) {
+    /// @notice Reports that the key made from `name` signed a task and also its opposite.
+    function report(bytes32 id, uint256 epoch, uint256 name) internal returns (uint256) {
         (ITaskNetwork.Task memory a, ITaskNetwork.Task memory b) = conflict(id);
         bytes memory first = signature(a, epoch, name);
         bytes memory second = signature(b, epoch, name);
         vm.prank(REPORTER);
-        return network.reportConflict(attested(epoch, index, a, first), attested(epoch, index, b, second));
+        return network.reportConflict(attested(epoch, a, first), attested(epoch, b, second));
     }
 }

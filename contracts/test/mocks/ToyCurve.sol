@@ -100,10 +100,6 @@ abstract contract ToyKeys is Quorums {
 /// @notice A settlement over the toy curve.
 contract ToyCurve is Settlement, ToyKeys {
     constructor(uint256 pinned, uint256 changesAStore) Quorums(pinned) Settlement(msg.sender, changesAStore) {}
-
-    function checkMember(bytes32 digest, uint256 index, bytes calldata proof) external view {
-        _checkMember(digest, index, proof);
-    }
 }
 
 /// @notice A verifier over the toy curve. Its network is whoever made it.

@@ -48,7 +48,7 @@ fn thirty_tasks_a_conflict_and_a_rotation() {
     let left = STAKE - STAKE / 100;
     assert_eq!(world.stake(performer), U256::from(left));
 
-    // Operator 3 signs two results of one id, and is reported. Its key is in a page, so the proof names the page.
+    // Operator 3 signs two results of one id, and is reported.
     let culprit = if performer == 3 { 4 } else { 3 };
     world.report(culprit);
     assert_eq!(world.stake(culprit), U256::from(STAKE / 2));
@@ -239,16 +239,15 @@ impl World {
     fn report(&self, operator: usize) {
         let first = self.task(1_000, true);
         let second = Task { result: B256::repeat_byte(0xff), ..first.clone() };
-        let page = self.network.key_pages[0].nonce.to_be_bytes();
+        let key = &self.network.keys[operator];
         let proof = |task: &Task, signer: usize| {
             let digest = self.digest(task);
             let hint = CounterHint::new(&digest);
             let signature = self.operators.sign(&std::iter::once(signer).collect(), &[digest]);
-            [&page[..], signature.as_bytes(), &[hint.counter], &hint.y].concat().into()
+            [&key[..], signature.as_bytes(), &[hint.counter], &hint.y].concat().into()
         };
         let attested = |task: &Task, signer| Attestation {
             epoch: U256::from(self.network.epoch),
-            index: U256::from(operator),
             task: task.clone(),
             proof: proof(task, signer),
         };
