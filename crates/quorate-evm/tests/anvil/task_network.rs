@@ -13,7 +13,6 @@ use quorate_evm::{
     gas::Measured,
     hint::CounterHint,
     quorum::Store,
-    state::NEVER,
 };
 
 use crate::{
