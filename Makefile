@@ -128,7 +128,7 @@ contracts/.venv/bin/slither: contracts/slither-requirements.txt
 	contracts/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement contracts/slither-requirements.txt
 	@touch $@
 
-# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, which is a link in contracts/bin.
+# slither cleans before it builds, so it gets folders of its own. It calls `forge` by name, which is in contracts/bin.
 slither: contracts/node_modules/.package-lock.json contracts/.venv/bin/slither ## Static analysis of the contracts: no finding without an answer
 	cd contracts && PATH="$$PWD/bin:$$PWD/.venv/bin:$$PATH" \
 		FOUNDRY_OUT=.slither/out FOUNDRY_CACHE_PATH=.slither/cache slither .

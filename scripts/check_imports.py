@@ -69,8 +69,8 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
-    "quorate-chain": "exit node print payer cursor follow/chain follow send",
-    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network epoch follow/log follow/call follow operator collection hub",
+    "quorate-chain": "exit revert node print payer wallet cursor follow/chain follow send weigh",
+    "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/call follow/log follow transaction epoch upkeep operator collection hub",
 }
 
 TOKEN = re.compile(

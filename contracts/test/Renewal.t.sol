@@ -188,14 +188,11 @@ contract RenewalTest is QuorumFixture {
         _settle(Members.empty(), NONE, _range(4, N));
         (uint256 table, uint256 index) = _settlement.indexOf(_keys(8, 9));
         assertTrue(table == 1 && index == 1, "where");
-        bytes memory key = _keys(8, 9);
-        bytes32[] memory digests = Members.only("alone");
-        bytes memory proof = abi.encodePacked(uint32(0), key, _settlement.signature(digests, 9));
-        _settlement.checkMember("alone", 8, proof);
+        _settlement.compact(8, 1, _none, _keys(8, 9));
         _renew();
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 8));
-        _settlement.checkMember("alone", 8, proof);
-        _settlement.checkMember("alone", 1, proof);
+        _settlement.compact(8, 1, _none, _keys(8, 9));
+        _settlement.compact(1, 1, _none, _keys(8, 9));
         _settle(Members.empty(), NONE, _range(0, 3));
     }
 

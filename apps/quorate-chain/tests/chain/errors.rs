@@ -4,13 +4,16 @@ use std::{fs, net::TcpListener, time::Instant};
 
 use quorate_evm::{
     KeyGroup, MemberSet,
-    alloy_primitives::{Address, B256},
+    alloy_primitives::{Address, B256, Bytes, U256},
+    alloy_sol_types::{SolConstructor as _, SolEvent as _},
+    contract::SettlementBn254G2 as Settlement,
     quorum::Store,
 };
 
 use crate::{
+    node::TestNode,
     program::{Folder, program, run},
-    world::{World, forwarder},
+    world::{World, emitter, forwarder},
 };
 
 #[test]
@@ -103,6 +106,18 @@ fn weights_that_the_contract_does_not_have_are_left_out() {
     let ended = folder.once(&world.url(), world.contract(), &[]).ends(1);
     ended.says(&["the weights of epoch 1 are not in the calldata"]);
     assert!(folder.network().is_none());
+}
+
+/// A registrar may emit what it likes. What only looks like a log of the settlement says nothing, and stops nobody.
+#[test]
+fn logs_of_the_registrar_under_the_topics_of_the_settlement() {
+    let Some(node) = TestNode::start() else { return };
+    let registrar = node.create(emitter(Settlement::KeyAdded::SIGNATURE_HASH));
+    let arguments = Settlement::constructorCall { registrar, pinned: U256::ZERO, changesAStore: U256::ONE };
+    let code = [&KeyGroup::Bn254G2.creation_code()[..], &arguments.abi_encode()].concat();
+    let settlement = node.create(code.into());
+    node.send_from(0, registrar, Bytes::new());
+    Folder::new().once(&node.url(), settlement, &[]).ends(1).says(&["the settlement has no keys yet"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `send --transactions`: what is sent, and what is refused before it costs anything.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Command};
+use std::{path::PathBuf, process::Command};
 
 use quorate_evm::{
     KeyGroup, MemberSet, NextEpoch, Sender, Transaction, Upkeep,
@@ -150,8 +150,11 @@ fn registrations_go_on_behind_the_ones_that_were_sent() {
     run(&mut nowhere).ends(2).says(&["--contract has to name the settlement"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_raw_key_in_a_file_and_its_mode() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
     let Some((world, folder)) = world(4) else { return };
     let all = first_epoch(&world, vec![1; 4], 3);
     let key = folder.write("payer.key", format!("0x{}\n", world.node.key(0)));

@@ -229,6 +229,12 @@ pub(crate) fn opaque(to: Address, call: &[u8]) -> Bytes {
     creation(&[&start[..], to.as_slice(), &or_revert(42), call].concat())
 }
 
+/// A contract that emits a log with this topic and no data.
+pub(crate) fn emitter(topic: B256) -> Bytes {
+    // LOG1(0, 0, topic).
+    creation(&[&[0x7f][..], topic.as_slice(), &[0x5f, 0x5f, 0xa1, 0x00]].concat())
+}
+
 /// GAS CALL ISZERO PUSH1 JUMPI STOP JUMPDEST PUSH0 PUSH0 REVERT. The byte after PUSH1 is where JUMPDEST stands.
 fn or_revert(at: u8) -> [u8; 11] {
     [0x5a, 0xf1, 0x15, 0x60, at, 0x57, 0x00, 0x5b, 0x5f, 0x5f, 0xfd]
