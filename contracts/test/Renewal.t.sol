@@ -188,11 +188,12 @@ contract RenewalTest is QuorumFixture {
         _settle(Members.empty(), NONE, _range(4, N));
         (uint256 table, uint256 index) = _settlement.indexOf(_keys(8, 9));
         assertTrue(table == 1 && index == 1, "where");
-        _settlement.compact(8, 1, _none, _keys(8, 9));
+        bytes memory key = _keys(8, 9);
+        _settlement.compact(8, 1, _none, key);
         _renew();
         vm.expectRevert(abi.encodeWithSelector(KeyTable.NoSuchKey.selector, 8));
-        _settlement.compact(8, 1, _none, _keys(8, 9));
-        _settlement.compact(1, 1, _none, _keys(8, 9));
+        _settlement.compact(8, 1, _none, key);
+        _settlement.compact(1, 1, _none, key);
         _settle(Members.empty(), NONE, _range(0, 3));
     }
 

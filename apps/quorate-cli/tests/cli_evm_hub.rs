@@ -5,8 +5,6 @@
 #[path = "cli_verify/run.rs"]
 mod run;
 
-use std::fs;
-
 use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
 use quorate_evm::{
     KeyGroup, Network, Transaction,
@@ -71,7 +69,8 @@ fn plan(folder: &Folder, network: &Network, signed: bool) -> (String, Value) {
 
 fn hub_of(plans: &[&str]) -> Ran {
     let plans = plans.iter().flat_map(|plan| ["--plan", plan]);
-    evm(&["hub", "--hub", &HUB.to_string()].into_iter().chain(plans).collect::<Vec<_>>())
+    let hub = HUB.to_string();
+    evm(&["hub", "--hub", &hub].into_iter().chain(plans).collect::<Vec<_>>())
 }
 
 #[test]
