@@ -4,7 +4,7 @@ use std::{path::PathBuf, str::FromStr};
 
 use anyhow::anyhow;
 use clap::Args;
-use quorate_evm::{Order, PlanError, QuorumSignature, alloy_primitives::B256, gas::Measured};
+use quorate_evm::{Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured};
 
 use super::{network_file::NetworkFile, report::Report, signers, store::StoreIn};
 use crate::{
@@ -48,6 +48,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 
+    /// Weigh the quorum even if the number of signers suffices. The base that `--store` makes then has a weight: later
+    /// quorums of the epoch that are too few to be counted read only the weights of the members in which they differ.
+    /// The signers do not sign this
+    #[arg(long)]
+    weigh: bool,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -65,14 +71,15 @@ impl Arguments {
 
         let measured = Measured::default();
         let usage = |error| Failure::usage(error).context(name.clone());
-        let ways = match network.ways(&measured, &signers) {
+        let weigh = if self.weigh { Weigh::Always } else { Weigh::IfNeeded };
+        let ways = match network.ways(&measured, &signers, weigh) {
             Err(error @ PlanError::TooLight { .. }) => {
                 print::note(format!("error: {error}"));
                 return Ok(Exit::Invalid);
             }
             ways => ways.map_err(usage)?,
         };
-        let order = Order { results: self.result, deadline: self.deadline.0, store: self.store.0 };
+        let order = Order { results: self.result, deadline: self.deadline.0, store: self.store.0, weigh };
         let plan = network.plan(&measured, &signers, order).map_err(usage)?;
         let signature = self.signature.as_deref().map(|text| {
             let bytes = const_hex::decode(text).map_err(|error| anyhow!("--signature is not hexadecimal: {error}"))?;
