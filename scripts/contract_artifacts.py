@@ -17,6 +17,7 @@ CONTRACTS = {
     "Verifiers.sol": ["VerifierBn254G2", "VerifierBn254G1", "VerifierBls12381G2", "VerifierBls12381G2Nu"],
     "TestToken.sol": ["TestToken"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
+    "EigenChecker.sol": ["EigenChecker", "EigenDeployment"],
 }
 
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use anyhow::{Result, bail};
-use quorate_evm::alloy_primitives::{Address, Bytes};
+use quorate_evm::alloy_primitives::{Address, Bytes, U256};
 use revm::{
     Context, ExecuteCommitEvm, MainBuilder, MainContext,
     context::{
@@ -90,11 +90,25 @@ fn charged_twice<const ADDRESS: u64>(input: &[u8], gas: u64, reservoir: u64) -> 
 pub(crate) struct Chain {
     state: CacheDB<EmptyDB>,
     prices: Prices,
+    /// The number of the block that is being made, and its second.
+    number: u64,
+    time: u64,
 }
 
 impl Chain {
     pub(crate) fn new(prices: Prices) -> Self {
-        Self { state: CacheDB::new(EmptyDB::default()), prices }
+        Self { state: CacheDB::new(EmptyDB::default()), prices, number: 1, time: 1 }
+    }
+
+    /// The number of the block that is being made.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Ends the block, and begins another one so many seconds later.
+    pub(crate) fn wait(&mut self, seconds: u64) {
+        self.number += 1;
+        self.time += seconds;
     }
 
     /// What the chain charges.
@@ -123,6 +137,10 @@ impl Chain {
     fn transact(&mut self, kind: TxKind, data: Bytes, listed: &[Address]) -> Result<(u64, Output)> {
         let mut evm = Context::mainnet()
             .with_db(&mut self.state)
+            .modify_block_chained(|block| {
+                block.number = U256::from(self.number);
+                block.timestamp = U256::from(self.time);
+            })
             .modify_cfg_chained(|cfg| {
                 cfg.set_spec_and_mainnet_gas_params(self.prices.spec());
                 cfg.chain_id = CHAIN_ID;

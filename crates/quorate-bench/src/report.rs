@@ -62,7 +62,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The engines of the gas tables, and what they are called there.
-const GAS_ENGINES: [(&str, &str); 8] = [
+const GAS_ENGINES: [(&str, &str); 9] = [
     ("quorate/bn254-g2", "quorate, BN254, keys in G2"),
     ("quorate/bn254-g1", "quorate, BN254, keys in G1"),
     ("quorate/bls12381-g2", "quorate, BLS12-381, keys in G2"),
@@ -70,7 +70,8 @@ const GAS_ENGINES: [(&str, &str); 8] = [
     ("source/difference", "baseline: difference cache"),
     ("source/exact-match", "baseline: cache of exact quorums"),
     ("source/sum-of-all", "baseline: sum of all signers"),
-    ("published/eigenlayer", "EigenLayer, as published"),
+    ("eigenlayer/check-signatures", "EigenLayer, rebuilt"),
+    ("eigenlayer/check-signatures-proxies", "EigenLayer, rebuilt, registries behind proxies"),
 ];
 
 /// The mean gas of a transaction by number of operators, and of each policy for storing bases.
