@@ -2,6 +2,7 @@
 
 mod baselines;
 mod epoch;
+mod task_network;
 
 use std::{iter, rc::Rc};
 
@@ -94,6 +95,9 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
         rows.push(baselines::same_quorum(n));
         rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
         rows.extend(deployed.iter().map(|deployed| weighed(deployed, n)));
+        rows.extend(
+            deployed.iter().filter(|of| of.network.key_group == KeyGroup::Bn254G2).flat_map(task_network::rows),
+        );
         rows.extend(deployed.iter().map(|deployed| begun(deployed, "gas/begin")));
         rows.extend(
             deployed.iter().flat_map(|deployed| per_task(deployed, &missed(deployed, n, Stakes::Equal.name()))),
@@ -213,6 +217,19 @@ impl Secrets {
         }
     }
 
+    /// The proof of possession of an operator, as the contract takes it.
+    fn possession(&self, index: usize, member: &Bytes, digest: &[u8; 32]) -> Bytes {
+        let hint = CounterHint::new(digest);
+        match self.sign(&iter::once(index).collect(), &[*digest]) {
+            // With a key in G1 the key in G2 follows the signature.
+            QuorumSignature::Bn254(signature) => {
+                let twin = if member.len() == KeyGroup::Bn254G1.member_bytes() { &member[64..] } else { &[] };
+                [&signature[..], twin, &[hint.counter], &hint.y].concat().into()
+            }
+            QuorumSignature::Bls12381(signature) => signature.to_vec().into(),
+        }
+    }
+
     /// The sum of the members' signatures over every digest.
     fn sign(&self, members: &MemberSet, digests: &[[u8; 32]]) -> QuorumSignature {
         match self {
@@ -257,14 +274,8 @@ impl Deployed {
         for (i, member) in keys.iter().enumerate() {
             let key = member.slice(..key_group.key_bytes());
             let digest = KeyPossession { verifier, owner: SENDER, key: &key }.digest();
-            let hint = CounterHint::new(&digest);
-            let proof = match secrets.sign(&iter::once(i).collect(), &[digest]) {
-                QuorumSignature::Bn254(signature) => {
-                    [&signature[..], &member[key.len()..], &[hint.counter], &hint.y].concat()
-                }
-                QuorumSignature::Bls12381(signature) => signature.to_vec(),
-            };
-            let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof: proof.into() };
+            let proof = secrets.possession(i, member, &digest);
+            let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof };
             chain.call(address, call.abi_encode().into()).expect("the key is registered");
         }
         let Table { key_pages, weight_pages, weights } = Table::paged(key_group, weights.to_vec(), FIRST_PAGE);
@@ -556,4 +567,74 @@ fn changed(key_group: KeyGroup) -> Vec<Row> {
         row(&format!("gas/changed={k}"), &engine(key_group), 100, &[gas], "from the full set")
     };
     [1, 2, 4, 8, 16, 32].into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_evm::base::Weighing;
+
+    use super::*;
+
+    const N: usize = 10;
+
+    fn deployed(key_group: KeyGroup, stakes: Stakes) -> Deployed {
+        Deployed::new(key_group, &stakes.weights(N), Prices::Osaka)
+    }
+
+    /// With unequal stakes the full set has a weight, and a quorum that is not counted reads the weights of those who miss.
+    /// Weighed again on request, the full set keeps its weight, and the contract reads none.
+    #[test]
+    fn unequal_stakes_start_from_a_weighed_base() {
+        for key_group in KeyGroup::ALL {
+            let mut deployed = deployed(key_group, Stakes::Zipf);
+            let all = MemberSet::full(N);
+            let (gas, again) = deployed.settle_weighed(&all, 1, Store::Slot(NEWEST), Weigh::Always);
+            assert_eq!((again.way.weighing, again.way.steps.weighed), (Weighing::FromBase, 0));
+            let (counted, _) = deployed.clone().settle(&all, 1, Store::Slot(NEWEST));
+            assert!(gas.abs_diff(counted) < 500, "{gas} and {counted}");
+            let heavy = |quorum: &MemberSet| deployed.network.weight(quorum) >= deployed.network.required;
+            let lightest = (0..N).filter(|i| heavy(&all.symmetric_difference(&[*i].into_iter().collect())));
+            let lightest = lightest.min_by_key(|i| deployed.network.weights[*i]).unwrap();
+            let mut signers = all;
+            signers.remove(lightest);
+            deployed.network.check().unwrap();
+            let (_, plan) = deployed.settle_weighed(&signers, 1, Store::Nowhere, Weigh::Always);
+            assert_eq!((plan.way.weighing, plan.way.steps.weighed), (Weighing::FromBase, 1));
+        }
+    }
+
+    /// An epoch of equal stakes is `begin` and `enter`, and a task carries its part.
+    #[test]
+    fn an_epoch_is_spread_over_its_tasks() {
+        for (stakes, least) in [(Stakes::Equal, 100_000.0), (Stakes::Lognormal, 180_000.0)] {
+            let deployed = deployed(KeyGroup::Bn254G2, stakes);
+            let task = missed(&deployed, N, stakes.name());
+            let rows = per_task(&deployed, &task);
+            let gas: Vec<_> = rows.iter().map(|row| row.figures.middle()).collect();
+            assert!((least..least + 60_000.0).contains(&gas[0]), "{gas:?}");
+            for (gas, tasks) in gas[1..].iter().zip([10.0, 100.0, 1_000.0]) {
+                assert!((gas - task.figures.middle() - rows[0].figures.middle() / tasks).abs() <= 0.5);
+            }
+        }
+    }
+
+    /// Each operator who did not sign costs four cold slots and more. Through proxies its two calls cost 300 gas more each,
+    /// and code.
+    #[test]
+    fn eigenlayer_pays_for_those_who_do_not_sign() {
+        // The address and the nonce are the same, and so are the digest and the search for its point.
+        let gas = |registries: Registries, absent: usize| registries.row(N, &[(absent..N).collect()]).figures.middle();
+        let [bare, proxied] = Registries::ALL.map(|of| (gas(of, 4) - gas(of, 0)) / 4.0);
+        assert!((4.0 * 2_100.0..20_000.0).contains(&bare), "{bare}");
+        assert!((600.0..2_000.0).contains(&(proxied - bare)), "{bare} and {proxied}");
+    }
+
+    /// Everything is registered, submitted, tallied and paid, which the functions assert.
+    #[test]
+    fn a_network_runs_through_an_epoch() {
+        let rows = task_network::rows(&deployed(KeyGroup::Bn254G2, Stakes::Equal));
+        let gas: Vec<_> = rows.iter().map(|row| (row.bench.as_str(), row.figures.middle())).collect();
+        assert_eq!(gas.len(), 5);
+        assert!(gas[2].1 > gas[1].1 && gas[2].1 < 5.0 * gas[1].1, "ten tasks cost less than ten times one: {gas:?}");
+    }
 }
