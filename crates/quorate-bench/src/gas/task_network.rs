@@ -55,7 +55,7 @@ pub(super) fn rows(deployed: &Deployed) -> Vec<Row> {
     let claim = world.claim(&earned);
     vec![
         of("snapshot", &[snapshot], "once in an epoch, each operator with one key"),
-        of("submit", &one, "one task by a new quorum, from the full set; weights are read"),
+        of("submit", &one, "one task by a new quorum, from the full set; weights of those who miss it are read"),
         of("submit-10", &ten, "ten tasks by a new quorum, from the full set"),
         of("tally", &[tally], &format!("{quorums} quorums, {tasks} tasks")),
         of("claim", &[claim], "one epoch, the first tokens of its owner"),
