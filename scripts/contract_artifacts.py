@@ -20,6 +20,7 @@ CONTRACTS = {
     "TestToken.sol": ["TestToken"],
     "StakeRegistrar.sol": ["StakeRegistrar"],
     "Baselines.sol": ["SumOfAll", "ExactMatchCache", "DifferenceCache"],
+    "EigenChecker.sol": ["EigenChecker", "EigenDeployment"],
 }
 # The contracts that a transaction may call. Their errors are explained by the comments beside them.
 EXPLAINED = {

@@ -106,6 +106,23 @@ fn a_quorum_of_few_is_weighed() {
     assert_eq!(object["newest"], format!("0x{}", "0".repeat(64)));
 }
 
+/// Ten of twelve members are counted, and weighed with `--weigh`. The digest is the same, and the call is another one.
+#[test]
+fn a_quorum_is_weighed_on_request() {
+    let arguments = ["--signers", "!2,5", "--result", RESULT, "--store", "0", "--json"];
+    let counted = plan(&arguments).exits(0).object();
+    let weighed = plan(&[&arguments[..], &["--weigh"]].concat()).exits(0).object();
+    assert_eq!((&counted["weighing"], &weighed["weighing"]), (&json!("counted"), &json!("from the base")));
+    assert_eq!((&counted["weight_bytes_passed"], &weighed["weight_bytes_passed"]), (&json!(0), &json!(96)));
+    assert_eq!(counted["digest"], weighed["digest"]);
+    assert_eq!(weighed["bases"][0]["gas"], weighed["gas"]["total"]);
+    assert!(weighed["gas"]["total"].as_u64() > counted["gas"]["total"].as_u64());
+    // Of the base's own members nobody's weight is read, and a weighed quorum stays a weighed base.
+    let again = ["--signers", "0-11", "--result", RESULT, "--store", "0", "--weigh", "--json"];
+    let again = plan(&again).exits(0).object();
+    assert_eq!((&again["weighing"], &again["weight_bytes_passed"]), (&json!("from the base"), &json!(0)));
+}
+
 fn bytes(hex: &Value) -> Vec<u8> {
     const_hex::decode(hex.as_str().unwrap()).unwrap()
 }

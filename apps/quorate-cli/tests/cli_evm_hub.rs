@@ -68,9 +68,10 @@ fn plan(folder: &Folder, network: &Network, signed: bool) -> (String, Value) {
 }
 
 fn hub_of(plans: &[&str]) -> Ran {
-    let plans = plans.iter().flat_map(|plan| ["--plan", plan]);
-    let hub = HUB.to_string();
-    evm(&["hub", "--hub", &hub].into_iter().chain(plans).collect::<Vec<_>>())
+    let mut command = quorate();
+    command.args(["evm", "hub", "--hub", &HUB.to_string()]);
+    plans.iter().for_each(|plan| drop(command.args(["--plan", plan])));
+    ran(command, "")
 }
 
 #[test]

@@ -77,17 +77,20 @@ contract ExactMatchCache is Baseline {
     }
 }
 
-/// @notice The difference cache: adds and subtracts the keys in which a set differs from the last one.
+/// @notice The difference cache: adds and subtracts the keys in which a set differs from the last one. It goes through
+/// all bits of both bitmaps, so each operator costs gas even if nobody changed. The source leaves the form of a set
+/// open; sets of addresses in storage would cost more.
 contract DifferenceCache is Baseline {
     bytes private _last;
     uint256[4] private _lastKey;
 
     function _aggregate(bytes calldata signers) internal override returns (uint256[4] memory key) {
-        bytes memory last = _last;
+        // Both are copied once, and not for each bit.
+        (bytes memory last, bytes memory current) = (_last, signers);
         key = _lastKey;
-        uint256 length = signers.length > last.length ? signers.length : last.length;
+        uint256 length = current.length > last.length ? current.length : last.length;
         for (uint256 i = 0; i < 8 * length; i++) {
-            bool now_ = _has(signers, i);
+            bool now_ = _has(current, i);
             if (now_ == _has(last, i)) continue;
             key = AffineG2.add(key, now_ ? _keys[i] : AffineG2.negated(_keys[i]));
         }

@@ -3,7 +3,10 @@
 use std::sync::LazyLock;
 
 use anyhow::{Result, bail};
-use quorate_evm::alloy_primitives::{Address, Bytes};
+use quorate_evm::{
+    alloy_primitives::{Address, Bytes, Log, U256},
+    alloy_sol_types::{SolCall, SolEvent},
+};
 use revm::{
     Context, ExecuteCommitEvm, MainBuilder, MainContext,
     context::{
@@ -90,11 +93,25 @@ fn charged_twice<const ADDRESS: u64>(input: &[u8], gas: u64, reservoir: u64) -> 
 pub(crate) struct Chain {
     state: CacheDB<EmptyDB>,
     prices: Prices,
+    /// The number of the block that is being made, and its second.
+    number: u64,
+    time: u64,
 }
 
 impl Chain {
     pub(crate) fn new(prices: Prices) -> Self {
-        Self { state: CacheDB::new(EmptyDB::default()), prices }
+        Self { state: CacheDB::new(EmptyDB::default()), prices, number: 1, time: 1 }
+    }
+
+    /// The number of the block that is being made.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Ends the block, and begins another one so many seconds later.
+    pub(crate) fn wait(&mut self, seconds: u64) {
+        self.number += 1;
+        self.time += seconds;
     }
 
     /// What the chain charges.
@@ -102,9 +119,20 @@ impl Chain {
         self.prices
     }
 
+    /// The second of the block that is being made.
+    pub(crate) fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// The address of a contract that the sender will create after so many others.
+    pub(crate) fn next_contract(&self, others: u64) -> Address {
+        let nonce = self.state.cache.accounts.get(&SENDER).map_or(0, |account| account.info.nonce);
+        SENDER.create(nonce + others)
+    }
+
     /// Deploys a contract.
     pub(crate) fn create(&mut self, code: Bytes) -> Result<Address> {
-        match self.transact(TxKind::Create, code, &[])? {
+        match self.transact(SENDER, TxKind::Create, code, &[])? {
             (_, Output::Create(_, Some(address))) => Ok(address),
             (_, output) => bail!("no contract: {output:?}"),
         }
@@ -117,12 +145,32 @@ impl Chain {
 
     /// The same, with accounts in the access list.
     pub(crate) fn call_listed(&mut self, to: Address, data: Bytes, listed: &[Address]) -> Result<u64> {
-        Ok(self.transact(TxKind::Call(to), data, listed)?.0)
+        Ok(self.send(SENDER, to, data, listed)?.gas)
     }
 
-    fn transact(&mut self, kind: TxKind, data: Bytes, listed: &[Address]) -> Result<(u64, Output)> {
+    /// Calls a contract from an account, with accounts in the access list.
+    pub(crate) fn send(&mut self, from: Address, to: Address, data: Bytes, listed: &[Address]) -> Result<Sent> {
+        Ok(self.transact(from, TxKind::Call(to), data, listed)?.0)
+    }
+
+    /// Calls a function of a contract from an account. The call must not revert.
+    pub(crate) fn sent<C: SolCall>(&mut self, from: Address, to: Address, call: &C) -> Sent {
+        self.send(from, to, call.abi_encode().into(), &[]).expect(C::SIGNATURE)
+    }
+
+    /// What a function of a contract returns. The chain stays as it is.
+    pub(crate) fn read<C: SolCall>(&self, to: Address, call: &C) -> C::Return {
+        let sent = self.clone().transact(SENDER, TxKind::Call(to), call.abi_encode().into(), &[]).expect(C::SIGNATURE);
+        C::abi_decode_returns(sent.1.data()).expect(C::SIGNATURE)
+    }
+
+    fn transact(&mut self, from: Address, kind: TxKind, data: Bytes, listed: &[Address]) -> Result<(Sent, Output)> {
         let mut evm = Context::mainnet()
             .with_db(&mut self.state)
+            .modify_block_chained(|block| {
+                block.number = U256::from(self.number);
+                block.timestamp = U256::from(self.time);
+            })
             .modify_cfg_chained(|cfg| {
                 cfg.set_spec_and_mainnet_gas_params(self.prices.spec());
                 cfg.chain_id = CHAIN_ID;
@@ -133,7 +181,7 @@ impl Chain {
             .with_precompiles(self.prices.precompiles());
         let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
         let transaction = TxEnv::builder()
-            .caller(SENDER)
+            .caller(from)
             .kind(kind)
             .gas_limit(self.prices.most_gas())
             .data(data)
@@ -142,8 +190,30 @@ impl Chain {
             .build();
         let Ok(transaction) = transaction else { bail!("not a transaction: {transaction:?}") };
         match evm.transact_commit(transaction)? {
-            ExecutionResult::Success { gas, output, .. } => Ok((gas.tx_gas_used(), output)),
+            ExecutionResult::Success { gas, output, logs, .. } => Ok((Sent { gas: gas.tx_gas_used(), logs }, output)),
             refused => bail!("refused: {refused:?}"),
         }
+    }
+}
+
+/// A transaction that did not revert.
+pub(crate) struct Sent {
+    /// The gas of the whole transaction.
+    pub(crate) gas: u64,
+    logs: Vec<Log>,
+}
+
+impl Sent {
+    /// The events of one kind, in their order.
+    pub(crate) fn events<E: SolEvent>(&self) -> Vec<E> {
+        let of_kind = self.logs.iter().filter(|log| log.topics().first() == Some(&E::SIGNATURE_HASH));
+        of_kind.map(|log| E::decode_log_data(&log.data).expect(E::SIGNATURE)).collect()
+    }
+
+    /// The only event of one kind.
+    pub(crate) fn event<E: SolEvent>(&self) -> E {
+        let [event] =
+            <[E; 1]>::try_from(self.events()).unwrap_or_else(|found| panic!("{} of {}", found.len(), E::SIGNATURE));
+        event
     }
 }

@@ -1,16 +1,21 @@
 //! The gas of settling a quorum's results: whole transactions with cold storage, ten in a row, as the source measured.
 
+mod baselines;
+mod epoch;
+mod hub;
+mod task_network;
+
 use std::{iter, rc::Rc};
 
 use quorate::{Backend, MinSig, SecretKey, aggregate::aggregate};
 use quorate_bn254::{Bn254SecretKey, Bn254Signature, hash_to_curve::try_and_increment};
 use quorate_evm::{
     Base, KeyGroup, MemberSet, Network, Order, QuorumSignature, SettlementPlan,
-    alloy_primitives::{Address, B256, Bytes, U256, keccak256},
-    alloy_sol_types::{SolCall, SolConstructor, SolValue},
-    base::{NEWEST, PART, Pricing, Table, WeightPage},
+    alloy_primitives::{Address, B256, Bytes, U256},
+    alloy_sol_types::{SolCall, SolConstructor},
+    base::{NEWEST, PART, Pricing, Table, Weigh, WeightPage},
     bls12381::{self, DigestHash},
-    contract::{DifferenceCache, ExactMatchCache, SettlementBn254G2, SumOfAll},
+    contract::SettlementBn254G2,
     digest::{Contract, KeyPossession},
     gas::{Measured, Storing},
     hint::CounterHint,
@@ -23,6 +28,10 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
+use self::{
+    baselines::{Baseline, Registries},
+    epoch::per_task,
+};
 use crate::{
     chain::{CHAIN_ID, Chain, Prices, SENDER},
     measure::Run,
@@ -80,13 +89,27 @@ pub(crate) fn run(run: &Run) -> Vec<Row> {
                 rows.push(row(model.name(), &engine(deployed.network.key_group), n, &gas, note));
             }
             rows.extend(Baseline::ALL.iter().filter_map(|baseline| baseline.row(model, n, &trace)));
-            rows.extend(published(model, n));
+            if model == Model::Miss {
+                rows.extend(Registries::ALL.map(|registries| registries.row(n, &trace)));
+            }
         }
+        rows.push(baselines::same_quorum(n));
+        rows.extend(hub::rows(n, &Model::Flip.trace(n, TASKS)));
         rows.extend(deployed.iter().flat_map(|deployed| exact(deployed, n)));
         rows.extend(deployed.iter().map(|deployed| weighed(deployed, n)));
+        rows.extend(
+            deployed.iter().filter(|of| of.network.key_group == KeyGroup::Bn254G2).flat_map(task_network::rows),
+        );
         rows.extend(deployed.iter().map(|deployed| begun(deployed, "gas/begin")));
+        rows.extend(
+            deployed.iter().flat_map(|deployed| per_task(deployed, &missed(deployed, n, Stakes::Equal.name()))),
+        );
         for stakes in [Stakes::Lognormal, Stakes::Zipf] {
-            rows.extend(deploy(stakes, Prices::Osaka).iter().map(|deployed| missed(deployed, n, stakes.name())));
+            for deployed in deploy(stakes, Prices::Osaka) {
+                let missed = missed(&deployed, n, stakes.name());
+                rows.extend(per_task(&deployed, &missed));
+                rows.push(missed);
+            }
         }
         for (prices, name) in [(Prices::Glamsterdam, "glamsterdam"), (Prices::PrecompilesTwice, "precompiles-twice")] {
             let deployed = deploy(Stakes::Equal, prices);
@@ -196,6 +219,19 @@ impl Secrets {
         }
     }
 
+    /// The proof of possession of an operator, as the contract takes it.
+    fn possession(&self, index: usize, member: &Bytes, digest: &[u8; 32]) -> Bytes {
+        let hint = CounterHint::new(digest);
+        match self.sign(&iter::once(index).collect(), &[*digest]) {
+            // With a key in G1 the key in G2 follows the signature.
+            QuorumSignature::Bn254(signature) => {
+                let twin = if member.len() == KeyGroup::Bn254G1.member_bytes() { &member[64..] } else { &[] };
+                [&signature[..], twin, &[hint.counter], &hint.y].concat().into()
+            }
+            QuorumSignature::Bls12381(signature) => signature.to_vec().into(),
+        }
+    }
+
     /// The sum of the members' signatures over every digest.
     fn sign(&self, members: &MemberSet, digests: &[[u8; 32]]) -> QuorumSignature {
         match self {
@@ -225,29 +261,27 @@ struct Deployed {
 
 impl Deployed {
     fn new(key_group: KeyGroup, weights: &[u64], prices: Prices) -> Self {
-        let n = weights.len();
-        let mut chain = Chain::new(prices);
         let arguments = SettlementBn254G2::constructorCall {
             registrar: SENDER,
             pinned: U256::from(1),
             changesAStore: U256::from(2),
         };
         let code = [&key_group.creation_code()[..], &arguments.abi_encode()].concat();
-        let address = chain.create(code.into()).expect("the settlement is deployed");
+        Self::of_code(Chain::new(prices), key_group, weights, code.into())
+    }
+
+    /// The same with the creation code of a settlement, whose registrar is the sender.
+    fn of_code(mut chain: Chain, key_group: KeyGroup, weights: &[u64], code: Bytes) -> Self {
+        let n = weights.len();
+        let address = chain.create(code).expect("the settlement is deployed");
         let secrets = Secrets::new(key_group, n);
         let keys: Vec<Bytes> = (0..n).map(|i| secrets.member(key_group, i)).collect();
         let verifier = Contract { chain_id: CHAIN_ID, address };
         for (i, member) in keys.iter().enumerate() {
             let key = member.slice(..key_group.key_bytes());
             let digest = KeyPossession { verifier, owner: SENDER, key: &key }.digest();
-            let hint = CounterHint::new(&digest);
-            let proof = match secrets.sign(&iter::once(i).collect(), &[digest]) {
-                QuorumSignature::Bn254(signature) => {
-                    [&signature[..], &member[key.len()..], &[hint.counter], &hint.y].concat()
-                }
-                QuorumSignature::Bls12381(signature) => signature.to_vec(),
-            };
-            let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof: proof.into() };
+            let proof = secrets.possession(i, member, &digest);
+            let call = SettlementBn254G2::registerCall { owner: SENDER, key, proof };
             chain.call(address, call.abi_encode().into()).expect("the key is registered");
         }
         let Table { key_pages, weight_pages, weights } = Table::paged(key_group, weights.to_vec(), FIRST_PAGE);
@@ -285,47 +319,61 @@ impl Deployed {
         for page in weight_pages {
             this.publish(page);
         }
+        // If one operator is enough, every quorum is counted. Otherwise later quorums start from the weight of the full set.
+        let weigh = if equal { Weigh::IfNeeded } else { Weigh::Always };
         let all = MemberSet::full(n);
-        this.settle(&all, 1, Store::Slot(RING));
+        this.settle_weighed(&all, 1, Store::Slot(RING), weigh);
         let call = SettlementBn254G2::pinCall { slot: U256::from(PINNED), from: U256::from(RING) };
         this.chain.call(address, call.abi_encode().into()).expect("the full set is pinned");
         let pinned = Base { slot: PINNED, ..this.network.bases[0].clone() };
         this.network.bases.insert(0, pinned);
-        this.settle(&all, 1, Store::Slot(NEWEST));
+        this.settle_weighed(&all, 1, Store::Slot(NEWEST), weigh);
         this
     }
 
-    /// Begins the next epoch, and enters it from this head. Returns the gas of `begin`. The epoch has no pages of weights.
-    fn begin(&mut self, head: U256, threshold: u64) -> u64 {
+    /// Begins the next epoch, and enters it from this head. Returns the gas of `begin` and of `enter`. The epoch has no pages
+    /// of weights.
+    fn begin(&mut self, head: U256, threshold: u64) -> [u64; 2] {
         let Network { weights, required, .. } = &self.network;
         let enough = state::enough_by(weights, *required, threshold);
         let required = U256::from(*required).to();
         let weights = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect::<Vec<_>>().into();
         let call = SettlementBn254G2::beginCall { threshold, weights, required, renew: false };
-        let gas = self.chain.call(self.address, call.abi_encode().into()).expect("the epoch has begun");
+        let begin = self.chain.call(self.address, call.abi_encode().into()).expect("the epoch has begun");
         let call = SettlementBn254G2::enterCall { head, newest: self.network.newest() };
-        self.chain.call(self.address, call.abi_encode().into()).expect("the epoch is entered");
+        let enter = self.chain.call(self.address, call.abi_encode().into()).expect("the epoch is entered");
         self.network.epoch += 1;
         self.network.enough = enough;
         self.network.weight_pages.clear();
-        gas
+        [begin, enter]
     }
 
-    /// Puts a part of the weights into a page, which the contract must make with this nonce.
-    fn publish(&mut self, page: WeightPage) {
+    /// Puts a part of the weights into a page, which the contract must make with this nonce. Returns the gas.
+    fn publish(&mut self, page: WeightPage) -> u64 {
         let end = self.network.weights.len().min((page.part + 1) * PART);
         let weights = self.network.weights[page.part * PART..end].iter().flat_map(|weight| weight.to_be_bytes());
         let call =
             SettlementBn254G2::publishCall { part: U256::from(page.part), weights: weights.collect::<Vec<_>>().into() };
-        self.chain.call(self.address, call.abi_encode().into()).expect("the weights are in a page");
         self.network.weight_pages.push(page);
+        self.chain.call(self.address, call.abi_encode().into()).expect("the weights are in a page")
     }
 
-    /// Settles results of a quorum. Returns the gas and the plan.
+    /// Settles results of a quorum, which is weighed if it has to be. Returns the gas and the plan.
     fn settle(&mut self, signers: &MemberSet, results: usize, store: Store) -> (u64, SettlementPlan) {
+        self.settle_weighed(signers, results, store, Weigh::IfNeeded)
+    }
+
+    /// The same, with a quorum that is weighed if it has to be, or always.
+    fn settle_weighed(
+        &mut self,
+        signers: &MemberSet,
+        results: usize,
+        store: Store,
+        weigh: Weigh,
+    ) -> (u64, SettlementPlan) {
         let results: Vec<_> = (0..results).map(|i| B256::repeat_byte(0xa0 + i as u8)).collect();
         let measured = Measured::default();
-        let order = Order::of(&results).stored(store);
+        let order = Order { weigh, ..Order::of(&results).stored(store) };
         let plan = self.network.plan(&measured, signers, order).expect("a quorum of the network");
         let signature = self.secrets.sign(signers, &plan.digests);
         let call = plan.call(&signature).expect("it fits");
@@ -365,8 +413,8 @@ impl Deployed {
         let measured = Measured::default();
         let Network { keys, .. } = &self.network;
         let table = self.network.sources();
-        let key_group = self.network.key_group;
-        let pricing = Pricing { key_group, measured: &measured, table: &table, head: self.network.head() };
+        let (key_group, weigh) = (self.network.key_group, Weigh::IfNeeded);
+        let pricing = Pricing { key_group, measured: &measured, table: &table, head: self.network.head(), weigh };
         let all = MemberSet::full(keys.len());
         let base = |slot, signers: &MemberSet| Base {
             slot,
@@ -473,7 +521,7 @@ impl Stakes {
     }
 }
 
-/// Operators miss tasks, and each quorum starts from the full set, which was weighed.
+/// Operators miss tasks, and each quorum starts from the full set. With unequal stakes it was weighed when it was stored.
 fn missed(deployed: &Deployed, n: usize, bench: &str) -> Row {
     let trace: Vec<_> = Model::Miss.trace(n, TASKS);
     let required = deployed.network.required;
@@ -488,7 +536,7 @@ fn begun(deployed: &Deployed, bench: &str) -> Row {
     let mut deployed = deployed.clone();
     let Network { weights, required, .. } = &deployed.network;
     let ((threshold, _), head) = (state::enough(weights, *required), deployed.network.head());
-    let gas = deployed.begin(head.encode().expect("it fits"), threshold);
+    let [gas, _] = deployed.begin(head.encode().expect("it fits"), threshold);
     let n = deployed.network.weights.len();
     row(bench, &engine(deployed.network.key_group), n, &[gas], "once in an epoch")
 }
@@ -502,7 +550,9 @@ fn weighed(deployed: &Deployed, n: usize) -> Row {
     deployed.begin(head.encode().expect("it fits"), 1);
     let count = pages.len() as u32;
     pages.iter_mut().for_each(|page| page.nonce += count);
-    pages.into_iter().for_each(|page| deployed.publish(page));
+    pages.into_iter().for_each(|page| {
+        deployed.publish(page);
+    });
     deployed.settle(&MemberSet::full(n), 1, Store::Slot(NEWEST));
     let (gas, _) = deployed.settle(&(1..n).collect(), 1, Store::Nowhere);
     row(
@@ -525,77 +575,72 @@ fn changed(key_group: KeyGroup) -> Vec<Row> {
     [1, 2, 4, 8, 16, 32].into_iter().map(of).collect()
 }
 
-/// The contracts of the source, rebuilt.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Baseline {
-    Sum,
-    Exact,
-    Difference,
-}
+#[cfg(test)]
+mod tests {
+    use quorate_evm::base::Weighing;
 
-impl Baseline {
-    const ALL: [Self; 3] = [Self::Sum, Self::Exact, Self::Difference];
+    use super::*;
 
-    fn row(self, model: Model, n: usize, trace: &[MemberSet]) -> Option<Row> {
-        let (name, code) = match self {
-            Self::Sum => ("source/sum-of-all", &SumOfAll::BYTECODE),
-            Self::Exact => ("source/exact-match", &ExactMatchCache::BYTECODE),
-            Self::Difference => ("source/difference", &DifferenceCache::BYTECODE),
-        };
-        // A thousand affine additions do not fit a transaction (EIP-7825).
-        if self != Self::Difference && n > 500 {
-            return None;
-        }
-        let mut chain = Chain::new(Prices::Osaka);
-        let address = chain.create(code.clone()).expect("the baseline is deployed");
-        let Secrets::Bn254(secrets) = Secrets::new(KeyGroup::Bn254G2, n) else { unreachable!("keys of BN254") };
-        for secret in secrets.iter() {
-            let bytes = secret.public_key_g2().to_bytes();
-            let words: Vec<_> = bytes.chunks(32).map(U256::from_be_slice).collect();
-            let key = words.try_into().expect("four words");
-            let call = DifferenceCache::registerCall { key };
-            chain.call(address, call.abi_encode().into()).expect("the key is registered");
-        }
-        let secrets = Secrets::Bn254(secrets);
-        let mut nonce = 1u64;
-        let mut settle = |signers: &MemberSet| {
-            let kind = keccak256("Result(uint256 chainId,address settlement,uint256 nonce,bytes32 result)");
-            let words = (kind, U256::from(CHAIN_ID), address, U256::from(nonce), B256::repeat_byte(0xa0));
-            let digest = keccak256(words.abi_encode()).0;
-            nonce += 1;
-            let QuorumSignature::Bn254(signature) = secrets.sign(signers, &[digest]) else {
-                unreachable!("a signature on BN254")
-            };
-            let hint = CounterHint::new(&digest);
-            let call = DifferenceCache::settleCall {
-                result: B256::repeat_byte(0xa0),
-                signers: Bytes::copy_from_slice(signers.as_bytes()),
-                proof: [&signature[..], &[hint.counter], &hint.y].concat().into(),
-            };
-            chain.call(address, call.abi_encode().into()).expect("the quorum settles")
-        };
-        // The full set comes first, in parts that fit a transaction.
-        for part in (400..n).step_by(400).chain([n]) {
-            settle(&MemberSet::full(part));
-        }
-        let gas: Vec<_> = trace.iter().map(&mut settle).collect();
-        Some(row(model.name(), name, n, &gas, "no weights, no proof of possession"))
+    const N: usize = 10;
+
+    fn deployed(key_group: KeyGroup, stakes: Stakes) -> Deployed {
+        Deployed::new(key_group, &stakes.weights(N), Prices::Osaka)
     }
-}
 
-/// EigenLayer's checkSignatures as published, with cold storage and stake history: 216.4k, and 16.93k for each of the 10 %
-/// of operators who did not sign.
-fn published(model: Model, n: usize) -> Option<Row> {
-    let gas = 216_400.0 + 16_930.0 * n as f64 / 10.0;
-    (model == Model::Miss).then(|| Row {
-        bench: model.name().into(),
-        engine: "published/eigenlayer".into(),
-        threads: 1,
-        n,
-        per: "transaction".into(),
-        figures: Figures::Gas(Gas { mean: gas, median: gas }),
-        latency_ms: None,
-        traffic: None,
-        note: "216.4k, and 16.93k for each operator who did not sign; with stake history".into(),
-    })
+    /// With unequal stakes the full set has a weight, and a quorum that is not counted reads the weights of those who miss.
+    /// Weighed again on request, the full set keeps its weight, and the contract reads none.
+    #[test]
+    fn unequal_stakes_start_from_a_weighed_base() {
+        for key_group in KeyGroup::ALL {
+            let mut deployed = deployed(key_group, Stakes::Zipf);
+            let all = MemberSet::full(N);
+            let (gas, again) = deployed.settle_weighed(&all, 1, Store::Slot(NEWEST), Weigh::Always);
+            assert_eq!((again.way.weighing, again.way.steps.weighed), (Weighing::FromBase, 0));
+            let (counted, _) = deployed.clone().settle(&all, 1, Store::Slot(NEWEST));
+            assert!(gas.abs_diff(counted) < 500, "{gas} and {counted}");
+            let heavy = |quorum: &MemberSet| deployed.network.weight(quorum) >= deployed.network.required;
+            let lightest = (0..N).filter(|i| heavy(&all.symmetric_difference(&[*i].into_iter().collect())));
+            let lightest = lightest.min_by_key(|i| deployed.network.weights[*i]).unwrap();
+            let mut signers = all;
+            signers.remove(lightest);
+            deployed.network.check().unwrap();
+            let (_, plan) = deployed.settle_weighed(&signers, 1, Store::Nowhere, Weigh::Always);
+            assert_eq!((plan.way.weighing, plan.way.steps.weighed), (Weighing::FromBase, 1));
+        }
+    }
+
+    /// An epoch of equal stakes is `begin` and `enter`, and a task carries its part.
+    #[test]
+    fn an_epoch_is_spread_over_its_tasks() {
+        for (stakes, least) in [(Stakes::Equal, 100_000.0), (Stakes::Lognormal, 180_000.0)] {
+            let deployed = deployed(KeyGroup::Bn254G2, stakes);
+            let task = missed(&deployed, N, stakes.name());
+            let rows = per_task(&deployed, &task);
+            let gas: Vec<_> = rows.iter().map(|row| row.figures.middle()).collect();
+            assert!((least..least + 60_000.0).contains(&gas[0]), "{gas:?}");
+            for (gas, tasks) in gas[1..].iter().zip([10.0, 100.0, 1_000.0]) {
+                assert!((gas - task.figures.middle() - rows[0].figures.middle() / tasks).abs() <= 0.5);
+            }
+        }
+    }
+
+    /// Each operator who did not sign costs four cold slots and more. Through proxies its two calls cost 300 gas more each,
+    /// and code.
+    #[test]
+    fn eigenlayer_pays_for_those_who_do_not_sign() {
+        // The address and the nonce are the same, and so are the digest and the search for its point.
+        let gas = |registries: Registries, absent: usize| registries.row(N, &[(absent..N).collect()]).figures.middle();
+        let [bare, proxied] = Registries::ALL.map(|of| (gas(of, 4) - gas(of, 0)) / 4.0);
+        assert!((4.0 * 2_100.0..20_000.0).contains(&bare), "{bare}");
+        assert!((600.0..2_000.0).contains(&(proxied - bare)), "{bare} and {proxied}");
+    }
+
+    /// Everything is registered, submitted, tallied and paid, which the functions assert.
+    #[test]
+    fn a_network_runs_through_an_epoch() {
+        let rows = task_network::rows(&deployed(KeyGroup::Bn254G2, Stakes::Equal));
+        let gas: Vec<_> = rows.iter().map(|row| (row.bench.as_str(), row.figures.middle())).collect();
+        assert_eq!(gas.len(), 5);
+        assert!(gas[2].1 > gas[1].1 && gas[2].1 < 5.0 * gas[1].1, "ten tasks cost less than ten times one: {gas:?}");
+    }
 }

@@ -12,7 +12,7 @@ use crate::row::Row;
 const LINES: [Line; 7] = [
     ("source/sum-of-all", "baseline: sum of all signers", RGBColor(150, 150, 150)),
     ("source/difference", "baseline: difference cache", RGBColor(204, 121, 167)),
-    ("published/eigenlayer", "EigenLayer, as published", RGBColor(230, 159, 0)),
+    ("eigenlayer/check-signatures", "EigenLayer, rebuilt", RGBColor(230, 159, 0)),
     ("quorate/bn254-g2", "quorate, BN254, keys in G2", RGBColor(0, 114, 178)),
     ("quorate/bls12381-g2", "quorate, BLS12-381, keys in G2", RGBColor(86, 180, 233)),
     ("quorate/bls12381-g2-nu", "quorate, BLS12-381, keys in G2, nonuniform hash", RGBColor(213, 94, 0)),

@@ -62,7 +62,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The engines of the gas tables, and what they are called there.
-const GAS_ENGINES: [(&str, &str); 8] = [
+const GAS_ENGINES: [(&str, &str); 9] = [
     ("quorate/bn254-g2", "quorate, BN254, keys in G2"),
     ("quorate/bn254-g1", "quorate, BN254, keys in G1"),
     ("quorate/bls12381-g2", "quorate, BLS12-381, keys in G2"),
@@ -70,7 +70,8 @@ const GAS_ENGINES: [(&str, &str); 8] = [
     ("source/difference", "baseline: difference cache"),
     ("source/exact-match", "baseline: cache of exact quorums"),
     ("source/sum-of-all", "baseline: sum of all signers"),
-    ("published/eigenlayer", "EigenLayer, as published"),
+    ("eigenlayer/check-signatures", "EigenLayer, rebuilt"),
+    ("eigenlayer/check-signatures-proxies", "EigenLayer, rebuilt, registries behind proxies"),
 ];
 
 /// The mean gas of a transaction by number of operators, and of each policy for storing bases.
@@ -86,11 +87,15 @@ fn gas(rows: &[Row]) -> String {
     for (bench, what) in [
         (
             "gas/stakes-lognormal",
-            "The same, with stakes whose logarithm is normally distributed; two thirds are required",
+            "The same, with stakes whose logarithm is normally distributed; two thirds are required; from a weighed base",
         ),
         (
             "gas/stakes-zipf",
-            "The same, where the operator in place i has 1/i of the largest stake; two thirds are required",
+            "The same, where the operator in place i has 1/i of the largest stake; two thirds are required; from a weighed base",
+        ),
+        (
+            "gas/hub",
+            "Ten tasks in one call of a hub, where each operator joins or leaves with a probability of 10 %: gas of a task",
         ),
         ("gas/exact", "The quorum is a base"),
         ("gas/further-task", "Each further result of one quorum"),
@@ -107,6 +112,8 @@ fn gas(rows: &[Row]) -> String {
     ] {
         text += &format!("\n{what}:\n\n{}", gas_table(rows, bench, &sizes));
     }
+    text += &per_task(rows, &sizes);
+    text += &whole_network(rows, &sizes);
     text += "\nWhen to store a base: mean gas over a longer trace, 100 operators, keys in G2 of BN254:\n\n";
     text += "| | full set only | last quorum | ring of 8 | ring of 32 | ski rental | best in hindsight, one slot |\n";
     text += "|---|--:|--:|--:|--:|--:|--:|\n";
@@ -118,6 +125,51 @@ fn gas(rows: &[Row]) -> String {
     for (bench, what) in models {
         let policies = ["full", "last", "ring-8", "ring-32", "ski-rental", "optimum"];
         text += &format!("| {what} | {} |\n", policies.map(|policy| mean_gas(rows, bench, policy, 100)).join(" | "));
+    }
+    text
+}
+
+/// A task with its part of what its epoch costs by itself, for the key group that is the cheapest.
+fn per_task(rows: &[Row], sizes: &[usize]) -> String {
+    let mut text =
+        String::from("\nA task with its part of its epoch, for the cheapest keys of each column:\n\n| gas |");
+    text += &sizes.iter().map(|n| format!(" {} operators |", whole(*n as f64))).collect::<String>();
+    text += &format!("\n|---|{}\n", "--:|".repeat(sizes.len()));
+    let lines = [
+        ("", "the epoch by itself"),
+        ("-tasks=10", "a task, of 10 tasks an epoch"),
+        ("-tasks=100", "a task, of 100"),
+        ("-tasks=1000", "a task, of 1,000"),
+    ];
+    for (stakes, of) in [("miss", "equal stakes"), ("stakes-lognormal", "log-normal stakes")] {
+        for (tasks, what) in lines {
+            let least = |n: &usize| {
+                let bench = format!("gas/epoch-{stakes}{tasks}");
+                let of_size = rows.iter().filter(|row| row.bench == bench && row.n == *n);
+                of_size.map(|row| row.figures.middle()).reduce(f64::min).map_or("–".into(), whole)
+            };
+            let figures: Vec<String> = sizes.iter().map(least).collect();
+            text += &format!("| {of}: {what} | {} |\n", figures.join(" | "));
+        }
+    }
+    text
+}
+
+/// What a whole `TaskNetwork` costs.
+fn whole_network(rows: &[Row], sizes: &[usize]) -> String {
+    let heads: Vec<_> = sizes.iter().map(|n| format!("{} operators", whole(*n as f64))).collect();
+    let mut text =
+        format!("\n`TaskNetwork` with keys in G2 of BN254:\n\n| gas of a transaction | {} |", heads.join(" | "));
+    text += &format!("\n|---|{}\n", "--:|".repeat(sizes.len()));
+    for (bench, what) in [
+        ("gas/network-snapshot", "`snapshot`, once in an epoch"),
+        ("gas/network-submit", "`submitTasks`, one task by a new quorum"),
+        ("gas/network-submit-10", "`submitTasks`, ten tasks by a new quorum"),
+        ("gas/network-tally", "`tally` of the epoch: about ten quorums, 50 tasks"),
+        ("gas/network-claim", "`claim` of one epoch, the first tokens of its owner"),
+    ] {
+        let figures: Vec<_> = sizes.iter().map(|n| mean_gas(rows, bench, "quorate/bn254-g2", *n)).collect();
+        text += &format!("| {what} | {} |\n", figures.join(" | "));
     }
     text
 }
@@ -285,6 +337,34 @@ fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
 mod tests {
     use super::*;
     use crate::row::folder_of_records;
+
+    /// The table of epochs takes the cheapest keys of each size, and shows a dash for what was not measured.
+    #[test]
+    fn the_epoch_is_spread_over_its_tasks() {
+        let row = |bench: &str, engine: &str, n: usize, gas: f64| -> Row {
+            let gas = serde_json::json!({ "mean": gas, "median": gas });
+            serde_json::from_value(serde_json::json!({
+                "bench": bench, "engine": engine, "threads": 1, "n": n, "per": "transaction", "gas": gas
+            }))
+            .unwrap()
+        };
+        let rows = [
+            row("gas/epoch-miss", "a", 10, 120_000.0),
+            row("gas/epoch-miss-tasks=10", "a", 10, 170_000.0),
+            row("gas/epoch-miss-tasks=10", "b", 10, 165_000.0),
+            row("gas/epoch-miss-tasks=10", "b", 100, 190_000.0),
+            row("gas/epoch-stakes-zipf-tasks=10", "b", 100, 1.0),
+        ];
+        let table = per_task(&rows, &[10, 100]);
+        for line in [
+            "| gas | 10 operators | 100 operators |\n",
+            "| equal stakes: the epoch by itself | 120,000 | – |\n",
+            "| equal stakes: a task, of 10 tasks an epoch | 165,000 | 190,000 |\n",
+            "| log-normal stakes: a task, of 10 tasks an epoch | – | – |\n",
+        ] {
+            assert!(table.contains(line), "{line} in {table}");
+        }
+    }
 
     /// The report of a repository elsewhere changes nothing but that repository.
     #[test]

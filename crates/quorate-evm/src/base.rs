@@ -237,6 +237,19 @@ impl KeySources {
     }
 }
 
+/// When the contract reads weights. The aggregator chooses it with the parts of the weights that the call names, and the
+/// signature does not cover it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
+pub enum Weigh {
+    /// Only if the number of signers does not prove the required weight. This is the cheapest for the quorum itself.
+    #[default]
+    IfNeeded,
+    /// Always, so that a quorum that is stored becomes a base with a weight. A later quorum of the epoch that has to be
+    /// weighed then starts from this weight, and reads only the weights of the members in which the two differ.
+    Always,
+}
+
 /// How the contract finds that a quorum weighs enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract knows no other")]
@@ -291,6 +304,8 @@ pub struct Pricing<'a> {
     /// The head, which says whether the number of signers suffices. If it does not, and the base was not weighed in this
     /// epoch, the contract reads the weights of all members.
     pub head: Head,
+    /// Whether weights are read if the number of signers suffices.
+    pub weigh: Weigh,
 }
 
 impl Pricing<'_> {
@@ -299,10 +314,11 @@ impl Pricing<'_> {
     pub fn way(&self, base: Option<(usize, &Base)>, quorum: &MemberSet) -> Way {
         let changed = base.map_or_else(|| quorum.clone(), |(_, base)| quorum.symmetric_difference(&base.signers));
         let from_base = base.is_some_and(|(_, base)| base.weighed_in(self.head.epoch));
-        let weighing = match self.head.counts(quorum) {
-            true => Weighing::Counted,
-            false if from_base => Weighing::FromBase,
-            false => Weighing::Anew,
+        let counts = self.head.counts(quorum);
+        let weighing = match self.weigh {
+            Weigh::IfNeeded if counts => Weighing::Counted,
+            _ if from_base => Weighing::FromBase,
+            _ => Weighing::Anew,
         };
         let (weighed, weights) = match weighing {
             Weighing::Counted => (0, Vec::new()),
@@ -317,6 +333,9 @@ impl Pricing<'_> {
         };
         let passed: Vec<_> = weights.iter().filter_map(passed).collect();
         let weight_pages = (weights.len() - passed.len()) as u64;
+        // The contract counts unless the call names a part of the weights. If none is read, since the quorum is a base with
+        // a weight, the call names an empty part, which the contract does not look at.
+        let named_in_vain = weighing != Weighing::Counted && counts && weights.is_empty();
         let bitmap = |base: &Base| base.signers.as_bytes().len() as u64;
         let mut steps = Steps {
             start: match base {
@@ -345,6 +364,7 @@ impl Pricing<'_> {
                 (steps, gas) = (slopes, by_slopes);
             }
         }
+        let weights = if named_in_vain { vec![WeightSource::Passed(Bytes::new())] } else { weights };
         Way { base: base.map(|(place, _)| place), changed, weighing, keys, weights, steps, gas }
     }
 

@@ -37,6 +37,8 @@ contracts! {
     sum_of_all: SumOfAll, "abi/SumOfAll.json";
     exact_match: ExactMatchCache, "abi/ExactMatchCache.json";
     difference: DifferenceCache, "abi/DifferenceCache.json";
+    eigen_checker: EigenChecker, "abi/EigenChecker.json";
+    eigen_deployment: EigenDeployment, "abi/EigenDeployment.json";
 }
 
 impl KeyGroup {

@@ -48,7 +48,7 @@ pub use self::{
     plan::{Order, QuorumSignature, SettlementPlan},
 };
 use crate::{
-    base::{Base, KeyPage, NEWEST, Pricing, Table, Way, WeightPage},
+    base::{Base, KeyPage, NEWEST, Pricing, Table, Way, Weigh, WeightPage},
     digest::{Contract, Results},
     gas::{Measured, Storing},
     hint::CounterHint,
@@ -193,7 +193,7 @@ impl Network {
     /// [`EncodeQuorumError::ReservedSlot`].
     pub fn digest(&self, order: &Order) -> Result<[u8; 32], EncodeQuorumError> {
         let settlement = Contract { chain_id: self.chain_id, address: self.contract };
-        let Order { ref results, deadline, store } = *order;
+        let Order { ref results, deadline, store, weigh: _ } = *order;
         let (epoch, nonce, store) = (self.epoch, self.nonce, store.number()?);
         Ok(Results { settlement, epoch, nonce, deadline, store, results }.digest())
     }
@@ -202,7 +202,7 @@ impl Network {
     ///
     /// # Errors
     /// [`PlanError`]: a fault of the form, no signers, signers who weigh too little, members without a key.
-    pub fn ways(&self, measured: &Measured, signers: &MemberSet) -> Result<Vec<Way>, PlanError> {
+    pub fn ways(&self, measured: &Measured, signers: &MemberSet, weigh: Weigh) -> Result<Vec<Way>, PlanError> {
         self.check()?;
         let last = signers.iter().last().ok_or(PlanError::Empty)?;
         if last >= self.keys.len() {
@@ -214,7 +214,7 @@ impl Network {
             return Err(PlanError::TooLight { weight, required: self.required.max(1) });
         }
         let table = self.sources();
-        let pricing = Pricing { key_group: self.key_group, measured, table: &table, head: self.head() };
+        let pricing = Pricing { key_group: self.key_group, measured, table: &table, head: self.head(), weigh };
         Ok(pricing.ways(&self.bases, signers))
     }
 
@@ -260,7 +260,7 @@ impl Network {
         order: Order,
         digests: &[[u8; 32]],
     ) -> Result<SettlementPlan, PlanError> {
-        let ways = self.ways(measured, signers)?;
+        let ways = self.ways(measured, signers, order.weigh)?;
         self.member_keys().check(self.bases.iter().find(|base| base.slot == NEWEST))?;
         let nearly_cheapest = ways[0].gas + LEFT_OUT;
         // The cheapest plan, with the least price of calldata; the first one of several.

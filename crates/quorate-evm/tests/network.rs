@@ -15,7 +15,7 @@ use quorate_evm::{
     Base, KeyGroup, KeySum, MemberSet, Network, NetworkError, Order, PlanError, Quorum, QuorumSignature,
     alloy_primitives::{Address, B256, Bytes},
     alloy_sol_types::SolCall,
-    base::{KeyPage, KeySources, Table, Weighing, WeightPage, WeightSource},
+    base::{KeyPage, KeySources, Table, Weigh, Weighing, WeightPage, WeightSource},
     bls12381,
     contract::SettlementBn254G2,
     gas::{Measured, Storing},
@@ -78,7 +78,7 @@ fn sum(network: &Network, signers: &MemberSet) -> Option<Bytes> {
 
 /// This many results, which settle until the hundredth second.
 fn order(results: u8) -> Order {
-    Order { results: (0..results).map(|i| B256::repeat_byte(0xa0 + i)).collect(), deadline: 100, store: Store::Nowhere }
+    Order { results: (0..results).map(|i| B256::repeat_byte(0xa0 + i)).collect(), deadline: 100, ..Order::of(&[]) }
 }
 
 fn members() -> impl Strategy<Value = MemberSet> {
@@ -98,7 +98,7 @@ fn a_shorter_call_may_outweigh_a_cheaper_way() {
     let signers = [2, 3, 4, 5, 6, 9, 10, 12, 13, 18, 19].into_iter().collect();
     let network = Network { enough: NEVER, ..network(&operators, 12, &bases) };
     let measured = Measured::default();
-    assert_ne!(network.ways(&measured, &signers).unwrap()[0].base, Some(0));
+    assert_ne!(network.ways(&measured, &signers, Weigh::IfNeeded).unwrap()[0].base, Some(0));
     assert_eq!(network.plan(&measured, &signers, order(1)).unwrap().base_slot(), Some(0));
 }
 
@@ -124,7 +124,7 @@ proptest! {
         prop_assert_eq!(Some(plan.key.to_bytes()), expected);
         prop_assert_eq!(plan.weight, signers.iter().map(|i| u128::from(network.weights[i])).sum::<u128>());
 
-        let ways = network.ways(&measured, &signers).unwrap();
+        let ways = network.ways(&measured, &signers, Weigh::IfNeeded).unwrap();
         prop_assert_eq!(ways.len(), bases.len() + 1);
         let way = ways.iter().find(|way| way.base == plan.way.base).unwrap();
         prop_assert_eq!((&way.changed, way.gas), (&plan.way.changed, plan.way.gas));
@@ -269,6 +269,44 @@ fn counted_and_weighed() {
     assert_eq!(plan(&network, &[0, 1, 2, 3, 4, 5, 6, 7, 9, 10]).way.weighing, Weighing::Counted);
     let error = refused(&network, &[0, 1, 2, 3, 4, 5, 6, 9, 10, 11]);
     assert_eq!(error, PlanError::TooLight { weight: 7_021, required: 8_020 });
+}
+
+/// A quorum that could be counted is weighed on request, so that the base that it becomes has a weight. Later quorums that
+/// have too few members to be counted read the weights of the members that change, and no others.
+#[test]
+fn a_base_that_is_weighed_on_request() {
+    let operators = Operators::new(KeyGroup::Bn254G2, 12);
+    let mut network = Network { required: 8_020, enough: 8, ..network(&operators, 12, &[]) };
+    network.weights[11] = 9_000;
+    let plan = |network: &Network, signers: &MemberSet, order: Order| {
+        network.plan(&Measured::default(), signers, order.stored(Store::Slot(0))).unwrap()
+    };
+    let (all, few) = (MemberSet::full(12), [1, 11].into_iter().collect());
+    let counted = plan(&network, &all, order(1));
+    let weighed = plan(&network, &all, order(1).weighed());
+    assert_eq!(counted.digests, weighed.digests, "the signature does not cover it");
+    assert_eq!((weighed.way.weighing, weighed.way.steps.weighed, weighed.way.weights.len()), (Weighing::Anew, 12, 1));
+    let mut other = network.clone();
+    other.settled(&counted);
+    let dear = plan(&other, &few, order(1));
+    assert_eq!((dear.way.weighing, dear.way.steps.weighed), (Weighing::Anew, 2));
+
+    network.settled(&weighed);
+    assert_eq!((network.bases[0].epoch, network.bases[0].weight), (network.epoch, weighed.weight));
+    // Without the request the same quorum would be counted, and the base would lose its weight.
+    assert_eq!(plan(&network, &all, order(1)).result(0).epoch, 0);
+    let again = plan(&network, &all, order(1).weighed());
+    assert_eq!((again.way.weighing, again.way.steps.weighed), (Weighing::FromBase, 0));
+    assert_eq!(again.way.weights, [WeightSource::Passed(Bytes::new())], "a part is named, and none is read");
+    assert_eq!(again.result(0), weighed.result(0));
+    let signature = operators.sign(&all, &again.digests);
+    let packed = again.quorum(&signature).encode().unwrap();
+    assert_eq!(Quorum::decode(KeyGroup::Bn254G2, &packed).unwrap(), again.quorum(&signature));
+    let mut one_left = all;
+    one_left.remove(0);
+    let near = plan(&network, &one_left, order(1).weighed());
+    assert_eq!((near.way.weighing, near.way.steps.weighed), (Weighing::FromBase, 1));
+    assert_eq!(near.result(0).weight, near.weight);
 }
 
 /// Members choose their keys so that an addition has no slope. The plan takes Jacobian coordinates.

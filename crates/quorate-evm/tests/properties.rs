@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use quorate_bn254::{Bn254PublicKey, Bn254SecretKey, G2Affine, aggregate};
 use quorate_evm::{
     Base, Head, KeyGroup, KeySum, MemberSet, Proof, Quorum,
-    alloy_primitives::{B256, U256},
+    alloy_primitives::{B256, Bytes, U256},
     alloy_sol_types::SolCall,
-    base::{KeyPage, NEWEST, PART, Pricing, Table, Weighing, WeightPage, WeightSource},
+    base::{KeyPage, NEWEST, PART, Pricing, Table, Weigh, Weighing, WeightPage, WeightSource},
     contract::SettlementBn254G2,
     gas::{Calldata, Measured, Start, Steps, Storing, TRANSACTION},
     hint::{Accumulator, Change, CounterHint, slopes},
@@ -193,6 +193,7 @@ proptest! {
         pages in prop::collection::vec((0usize..300, 1usize..300), 0..6),
         which in 0..4usize,
         enough in prop_oneof![Just(NEVER), 0u32..40],
+        weigh in prop::sample::select(vec![Weigh::IfNeeded, Weigh::Always]),
     ) {
         let key_group = KeyGroup::ALL[which];
         let page = |(nonce, (first, keys)): (u32, (usize, usize))| KeyPage { nonce, first, keys: keys.min(300 - first) };
@@ -203,7 +204,7 @@ proptest! {
         };
         let measured = Measured::default();
         let head = Head { epoch: 1, members: 250, enough, ..Head::default() };
-        let pricing = Pricing { key_group, measured: &measured, table: &table, head };
+        let pricing = Pricing { key_group, measured: &measured, table: &table, head, weigh };
         let base = |(slot, (signers, epoch))| {
             Base { slot, epoch, weight: 0, key: vec![0; key_group.key_bytes()].into(), signers }
         };
@@ -243,13 +244,17 @@ proptest! {
         // If the base was not weighed in this epoch, the weights of all members are read.
         let counts = enough > 0 && quorum.iter().filter(|index| *index < 250).count() >= enough as usize;
         let weighed_base = nearest.base.is_some_and(|place| bases[place].epoch == 1);
-        let (weighing, weighed) = match (weighed_base, counts) {
+        let (weighing, weighed) = match (weighed_base, counts && weigh == Weigh::IfNeeded) {
             (_, true) => (Weighing::Counted, 0),
             (true, false) => (Weighing::FromBase, nearest.changed.len()),
             (false, false) => (Weighing::Anew, quorum.len()),
         };
         prop_assert_eq!((nearest.weighing, nearest.steps.weighed as usize), (weighing, weighed));
-        prop_assert_eq!(nearest.weights.is_empty(), weighed == 0);
+        // A part that is named although no weight is read keeps the contract from counting.
+        let in_vain = weighed == 0 && counts && nearest.weighing == Weighing::FromBase;
+        prop_assert_eq!(nearest.weights == [WeightSource::Passed(Bytes::new())], in_vain);
+        prop_assert_eq!(nearest.weights.is_empty(), weighed == 0 && !in_vain);
+        prop_assert_eq!(nearest.steps.weight_pages + nearest.steps.weight_parts_passed, u64::from(weighed > 0));
     }
 }
 
@@ -421,7 +426,8 @@ fn gas_is_near_the_snapshots() {
         let snapshot: std::collections::BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
         let table = Table::paged(key_group, vec![1_000_000; 50], 1);
         let head = Head { nonce: 3, table: 0, epoch: 1, members: 50, enough: 25, required: 25_000_000, paid: 0 };
-        let pricing = Pricing { key_group, measured: &measured, table: &table, head };
+        let weigh = Weigh::IfNeeded;
+        let pricing = Pricing { key_group, measured: &measured, table: &table, head, weigh };
         let (key, signers) = (vec![1; key_group.key_bytes()].into(), MemberSet::full(48));
         let base = Base { slot: NEWEST, epoch: 0, weight: 0, key, signers };
         for changed in [0, 1, 2, 4, 8, 16] {

@@ -131,7 +131,7 @@ pub(crate) fn plan_quorum(
     });
     let results = results.collect::<PyResult<Vec<_>>>()?;
     let store = store.map_or(Ok(Store::Nowhere), stored)?;
-    let order = Order { results, deadline: deadline.unwrap_or(u64::MAX), store };
+    let order = Order { deadline: deadline.unwrap_or(u64::MAX), store, ..Order::of(&results) };
     let plan = py.detach(|| network.plan(&Measured::default(), &signers, order)).map_err(misused)?;
     Ok(QuorumPlan { network, plan })
 }

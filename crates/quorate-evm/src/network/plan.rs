@@ -9,7 +9,7 @@ use super::{
     key::QuorumKey,
 };
 use crate::{
-    base::{Base, NEWEST, Way, Weighing},
+    base::{Base, NEWEST, Way, Weigh, Weighing},
     bls12381::{self, DigestHash},
     contract::SettlementBn254G2,
     gas::{Calldata, Estimate, Measured, Storing},
@@ -30,18 +30,27 @@ pub struct Order {
     pub deadline: u64,
     /// Where the contract stores the quorum as a base.
     pub store: Store,
+    /// Whether the contract reads weights if the number of signers suffices. Not signed.
+    pub weigh: Weigh,
 }
 
 impl Order {
-    /// These results without a deadline, and the quorum is stored nowhere.
+    /// These results without a deadline. The quorum is stored nowhere, and weighed only if it has to be.
     pub fn of(results: &[B256]) -> Self {
-        Self { results: results.to_vec(), deadline: u64::MAX, store: Store::Nowhere }
+        Self { results: results.to_vec(), deadline: u64::MAX, store: Store::Nowhere, weigh: Weigh::IfNeeded }
     }
 
     /// The same, with the quorum stored here.
     #[must_use]
     pub fn stored(self, store: Store) -> Self {
         Self { store, ..self }
+    }
+
+    /// The same, with the quorum weighed even if the number of signers suffices. It pays for a quorum that is stored, if
+    /// later quorums of the epoch will have too few members to be counted.
+    #[must_use]
+    pub fn weighed(self) -> Self {
+        Self { weigh: Weigh::Always, ..self }
     }
 }
 

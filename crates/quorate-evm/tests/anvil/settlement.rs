@@ -292,7 +292,7 @@ impl World {
     fn settle(&mut self, signers: &MemberSet, results: &[B256], store: Store) -> SettlementPlan {
         let measured = Measured::default();
         let deadline = self.chain.now() + 60;
-        let order = Order { results: results.to_vec(), deadline, store };
+        let order = Order { deadline, store, ..Order::of(results) };
         let plan = self.network.plan(&measured, signers, order).unwrap();
         let signature = self.operators.sign(signers, &plan.digests);
         assert!(plan.verify(&signature).unwrap());

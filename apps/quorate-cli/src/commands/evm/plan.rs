@@ -4,7 +4,9 @@ use std::{fs, path::PathBuf, str::FromStr};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use quorate_evm::{MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, gas::Measured};
+use quorate_evm::{
+    MemberSet, Network, Order, PlanError, QuorumSignature, alloy_primitives::B256, base::Weigh, gas::Measured,
+};
 use serde::Deserialize;
 
 use super::{network_file::NetworkFile, report::Report, signature_line::Parts, signers, store::StoreIn};
@@ -53,6 +55,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SLOT", default_value = "none")]
     store: StoreIn,
 
+    /// Weigh the quorum even if the number of signers suffices. The base that `--store` makes then has a weight: later
+    /// quorums of the epoch that are too few to be counted read only the weights of the members in which they differ.
+    /// The signers do not sign this
+    #[arg(long)]
+    weigh: bool,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -69,7 +77,7 @@ impl Arguments {
 
         let measured = Measured::default();
         let usage = |error| Failure::usage(error).context(name.clone());
-        let ways = match network.ways(&measured, &signers) {
+        let ways = match network.ways(&measured, &signers, order.weigh) {
             Err(error @ PlanError::TooLight { .. }) => {
                 print::note(format!("error: {error}"));
                 return Ok(Exit::Invalid);
@@ -116,13 +124,18 @@ struct Aggregated {
 }
 
 impl Arguments {
+    fn weighing(&self) -> Weigh {
+        if self.weigh { Weigh::Always } else { Weigh::IfNeeded }
+    }
+
     fn wanted(&self, network: &Network) -> std::result::Result<Wanted, Failure> {
         let parse = |list: &str, what: &str| {
             signers::parse(list, network.keys.len()).map_err(|why| Failure::usage(anyhow!("{what} {why}")))
         };
         let Some(path) = &self.quorum else {
             let signers = parse(self.signers.as_deref().unwrap_or_default(), "--signers")?;
-            let order = Order { results: self.result.clone(), deadline: self.deadline.0, store: self.store.0 };
+            let (deadline, store) = (self.deadline.0, self.store.0);
+            let order = Order { results: self.result.clone(), deadline, store, weigh: self.weighing() };
             return Ok(Wanted { signers, order, signature: self.signature.clone() });
         };
         let name = name_of(path);
@@ -150,7 +163,8 @@ impl Arguments {
         }
         let signature = signature
             .ok_or_else(|| Failure::usage(anyhow!("{name} has no signature: none that was added up was true")))?;
-        let order = Order { results: parts.results, deadline: parts.deadline, store: parts.store.0 };
+        let (deadline, store) = (parts.deadline, parts.store.0);
+        let order = Order { results: parts.results, deadline, store, weigh: self.weighing() };
         Ok(Wanted { signers: parse(&bitmap, &format!("{name}, bitmap:"))?, order, signature: Some(signature) })
     }
 }

@@ -126,7 +126,7 @@ impl Report {
         measured: &Measured,
     ) -> Result<Self, EncodeQuorumError> {
         let stand_in = QuorumSignature::stand_in(network.key_group);
-        let Order { ref results, deadline, store } = plan.order;
+        let Order { ref results, deadline, store, weigh: _ } = plan.order;
         let call = plan.call(signature.unwrap_or(&stand_in))?;
         let estimate = plan.estimate(measured, &call, network.storing(plan));
         let total = estimate.total();

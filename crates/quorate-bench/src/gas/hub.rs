@@ -1,0 +1,61 @@
+//! Ten tasks of a network in one call of a hub, which checks all their signatures in one product of pairings.
+
+use quorate_evm::{
+    KeyGroup, MemberSet, Order,
+    alloy_primitives::{B256, Bytes, U256},
+    alloy_sol_types::SolConstructor,
+    base::NEWEST,
+    contract::{
+        HubBls12381G2, HubBls12381G2Nu, HubSettlementBls12381G2, HubSettlementBls12381G2Nu,
+        SettlementBn254G2 as Settlement,
+    },
+    gas::Measured,
+    hub::{self, Settling},
+    quorum::Store,
+};
+
+use super::{Deployed, WEIGHT, engine, row};
+use crate::{
+    chain::{Chain, Prices, SENDER},
+    row::Row,
+};
+
+/// The gas of a quorum among those of a trace, which settle in one transaction. Each starts from the one before it.
+pub(super) fn rows(n: usize, trace: &[MemberSet]) -> Vec<Row> {
+    let kinds = [
+        (KeyGroup::Bls12381G2, &HubBls12381G2::BYTECODE, &HubSettlementBls12381G2::BYTECODE),
+        (KeyGroup::Bls12381G2Nu, &HubBls12381G2Nu::BYTECODE, &HubSettlementBls12381G2Nu::BYTECODE),
+    ];
+    kinds.map(|(key_group, hub, settlement)| of(key_group, hub, settlement, n, trace)).into()
+}
+
+fn of(key_group: KeyGroup, hub: &Bytes, settlement: &Bytes, n: usize, trace: &[MemberSet]) -> Row {
+    let mut chain = Chain::new(Prices::Osaka);
+    let hub = chain.create(hub.clone()).expect("the hub is deployed");
+    let arguments = HubSettlementBls12381G2::constructorCall {
+        registrar: SENDER,
+        pinned: U256::from(1),
+        changesAStore: U256::from(2),
+        hub,
+    };
+    let code = [&settlement[..], &arguments.abi_encode()].concat();
+    let mut deployed = Deployed::of_code(chain, key_group, &vec![WEIGHT; n], code.into());
+    let measured = Measured::default();
+    let (mut all, mut pages) = (Vec::new(), Vec::new());
+    for (i, signers) in trace.iter().enumerate() {
+        let order = Order::of(&[B256::repeat_byte(0xa0 + i as u8)]).stored(Store::Slot(NEWEST));
+        let plan = deployed.network.plan(&measured, signers, order).expect("a quorum of the network");
+        let call = plan.call(&deployed.secrets.sign(signers, &plan.digests)).expect("it fits");
+        all.push(Settling::of_call(key_group, deployed.address, &call).expect("a hub of these keys"));
+        pages.extend(plan.access_list.clone());
+        deployed.network.settled(&plan);
+    }
+    pages.sort();
+    pages.dedup();
+    pages.push(deployed.address);
+    let gas = deployed.chain.call_listed(hub, hub::call(&all), &pages).expect("the quorums settle");
+    let state = deployed.chain.read(deployed.address, &Settlement::stateCall {});
+    assert_eq!(state, deployed.network.state().expect("it fits"), "the state after all quorums");
+    let each = gas / trace.len() as u64;
+    row("gas/hub", &engine(key_group), n, &[each], &format!("one of {} quorums in one transaction", trace.len()))
+}
