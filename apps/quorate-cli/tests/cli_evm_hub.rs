@@ -70,7 +70,9 @@ fn plan(folder: &Folder, network: &Network, signed: bool) -> (String, Value) {
 fn hub_of(plans: &[&str]) -> Ran {
     let mut command = quorate();
     command.args(["evm", "hub", "--hub", &HUB.to_string()]);
-    plans.iter().for_each(|plan| drop(command.args(["--plan", plan])));
+    for plan in plans {
+        command.args(["--plan", plan]);
+    }
     ran(command, "")
 }
 

@@ -237,9 +237,10 @@ impl Network {
         self.cheapest(measured, signers, order, &[digest])
     }
 
-    /// [`plan`](Self::plan) for a contract that computes its digests in another way than `Settlement` does. The plan has no
-    /// results, so it makes no call of a settlement. The access list names pages that `contract` created; if another
-    /// contract created them, do not use it.
+    /// [`plan`](Self::plan) for a `TaskNetwork`, which computes its digests in another way than `Settlement` does. The plan
+    /// has no results, so it makes no call of a settlement. It takes weights from pages, since a network's verifier has no
+    /// hashes of weights. The access list names pages that `contract` created; if another contract created them, do not
+    /// use it.
     ///
     /// # Errors
     /// [`PlanError`].
@@ -250,7 +251,9 @@ impl Network {
         digests: &[[u8; 32]],
         store: Store,
     ) -> Result<SettlementPlan, PlanError> {
-        self.cheapest(measured, signers, Order::of(&[]).stored(store), digests)
+        // As if passing weights cost more than any transaction may.
+        let measured = Measured { pass_weights: u32::MAX.into(), ..measured.clone() };
+        self.cheapest(&measured, signers, Order::of(&[]).stored(store), digests)
     }
 
     fn cheapest(
