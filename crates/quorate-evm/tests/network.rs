@@ -526,6 +526,18 @@ fn weights_come_from_the_cheapest_sources() {
     assert_eq!(table(4).weights(&measured, &members(&[5_000])), [passed(0..0)]);
 }
 
+/// A settlement has hashes of the weights, so few are passed. A network's verifier has none, and would refuse them.
+#[test]
+fn a_task_network_is_passed_no_weights() {
+    let operators = Operators::new(KeyGroup::Bn254G2, 10);
+    let network = network(&operators, 10, &[(3, MemberSet::full(10))]);
+    let (measured, signers) = (Measured::default(), (1..10).collect());
+    let settled = network.plan(&measured, &signers, Order::of(&[B256::ZERO])).unwrap();
+    assert!(matches!(settled.way.weights[..], [WeightSource::Passed(_)]));
+    let submitted = network.plan_digests(&measured, &signers, &[[1; 32]], Store::Nowhere).unwrap();
+    assert_eq!(submitted.way.weights, [WeightSource::Page(2)]);
+}
+
 /// The network of `examples/network.json`: twelve operators whose secrets are those of `Bn254SecretKey::from_entropy` with
 /// the bytes 1 to 12, eight keys in a page and four in none, three bases, one of them from the epoch before.
 ///
