@@ -249,7 +249,10 @@ fn networks_that_are_wrong_are_named_by_file_and_field() {
         assert_eq!(ran.out, "", "{reason}");
     };
     refused(&|network| network["color"] = json!(1), "unknown field `color`");
-    refused(&|network| network["key_group"] = json!("c"), "there is no key group `c`; choose bn254-g2, bn254-g1, bls12381-g2 or");
+    refused(
+        &|network| network["key_group"] = json!("c"),
+        "there is no key group `c`; choose bn254-g2, bn254-g1, bls12381-g2 or",
+    );
     // The names of earlier versions.
     for (letter, name) in [("a", "bn254-g2"), ("b", "bn254-g1"), ("d", "bls12381-g2")] {
         let reason = format!("the key group `{letter}` is now written `{name}`");
