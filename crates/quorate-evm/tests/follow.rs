@@ -55,7 +55,7 @@ fn the_code_tells_key_groups_of_one_length_apart() {
         let digest_hash = DigestHash::in_code(code);
         assert_eq!(digest_hash, DigestHash::of(key_group), "{key_group}");
         let mut follower = Follower::new(Deployment { digest_hash, ..DEPLOYMENT });
-        follower.apply(&[added.clone()], &[]).unwrap();
+        follower.apply(std::slice::from_ref(&added), &[]).unwrap();
         assert_eq!(serde_json::to_value(&follower).unwrap()["key_group"], key_group.name());
         let other = match digest_hash {
             None => Some(DigestHash::Uniform),

@@ -319,8 +319,7 @@ type Poly = DensePolynomial<Fq>;
 /// The polynomial of degree 11 whose roots are the x of a point's preimages.
 fn isogeny_equation(point: &G1Affine) -> Poly {
     let map = <E as WBConfig>::ISOGENY_MAP;
-    let [numerator, denominator] =
-        [map.x_map_numerator, map.x_map_denominator].map(|poly| Poly::from_coefficients_slice(poly));
+    let [numerator, denominator] = [map.x_map_numerator, map.x_map_denominator].map(Poly::from_coefficients_slice);
     &numerator - &(&denominator * point.x)
 }
 
@@ -362,7 +361,7 @@ fn split(poly: &Poly, rng: &mut impl Rng) -> Vec<Fq> {
             let squares = &power(&shifted, Fq::MODULUS_MINUS_ONE_DIV_TWO.as_ref(), poly) - &one;
             let part = common(poly, &squares);
             if part.degree() > 0 && part.degree() < degree {
-                let rest = &*poly / &part;
+                let rest = poly / &part;
                 break [split(&part, rng), split(&rest, rng)].concat();
             }
         },
