@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {SettlementBls12381G2, SettlementBls12381G2Nu, SettlementBn254G1, SettlementBn254G2} from "../src/Settlements.sol";
+import {
+    SettlementBls12381G2,
+    SettlementBls12381G2Nu,
+    SettlementBn254G1,
+    SettlementBn254G2
+} from "../src/Settlements.sol";
 import {Settlement} from "../src/Settlement.sol";
 import {vm} from "./Vm.sol";
 

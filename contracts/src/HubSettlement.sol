@@ -27,13 +27,10 @@ abstract contract HubSettlement is Settlement, IHubSettlement {
     /// @inheritdoc IHubSettlement
     /// @dev What `_settled` does happens before the signatures are checked, in the same transaction. If one of them is
     /// false, all of it is undone.
-    function settleByHub(
-        Head head,
-        bytes32 newest,
-        uint64 deadline,
-        bytes32[] calldata results,
-        bytes calldata quorum
-    ) external returns (bytes32 order, bytes memory key) {
+    function settleByHub(Head head, bytes32 newest, uint64 deadline, bytes32[] calldata results, bytes calldata quorum)
+        external
+        returns (bytes32 order, bytes memory key)
+    {
         require(msg.sender == hub, NotHub(msg.sender));
         uint256 from;
         bytes calldata rest;

@@ -311,8 +311,7 @@ abstract contract Settlement is Quorums, ISettlement {
     function settleAll(Head head, bytes32 newest, uint64 deadline, bytes32[] calldata results, bytes calldata quorum)
         external
     {
-        (bytes32 order, uint256 key, bytes calldata signature) =
-            _settleAll(head, newest, deadline, results, quorum);
+        (bytes32 order, uint256 key, bytes calldata signature) = _settleAll(head, newest, deadline, results, quorum);
         _checkOrder(order, key, signature);
         _settled(head.nonce(), results);
     }
@@ -322,13 +321,10 @@ abstract contract Settlement is Quorums, ISettlement {
     /// @return order The hash of what the quorum orders.
     /// @return key Where in memory its key lies.
     /// @return signature The rest of its proof.
-    function _settleAll(
-        Head head,
-        bytes32 newest,
-        uint256 deadline,
-        bytes32[] calldata results,
-        bytes calldata quorum
-    ) internal returns (bytes32 order, uint256 key, bytes calldata signature) {
+    function _settleAll(Head head, bytes32 newest, uint256 deadline, bytes32[] calldata results, bytes calldata quorum)
+        internal
+        returns (bytes32 order, uint256 key, bytes calldata signature)
+    {
         require(results.length != 0, NothingToSettle());
         _checkState(_hash(head, newest));
         (Parts memory parts, bytes32 base) = _open(quorum);

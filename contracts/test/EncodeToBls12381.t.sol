@@ -135,10 +135,7 @@ contract EncodeToBls12381Test is Test {
         G1Point memory none;
         assertTrue(!Bls12381.isInfinity(point), "not infinity");
         assertTrue(
-            !Bls12381.isPairingOne(
-                point, Bls12381.negatedGeneratorG2(), none, Bls12381.negatedGeneratorG2()
-            ),
-            "not one"
+            !Bls12381.isPairingOne(point, Bls12381.negatedGeneratorG2(), none, Bls12381.negatedGeneratorG2()), "not one"
         );
     }
 

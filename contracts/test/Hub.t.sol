@@ -11,12 +11,7 @@ import {Bls12381G2Sums} from "../src/curves/Bls12381G2Keys.sol";
 import {ForwardedResults} from "../src/ForwardedResults.sol";
 import {Head} from "../src/Head.sol";
 import {Hub} from "../src/Hub.sol";
-import {
-    HubBls12381G2,
-    HubBls12381G2Nu,
-    HubSettlementBls12381G2,
-    HubSettlementBls12381G2Nu
-} from "../src/Hubs.sol";
+import {HubBls12381G2, HubBls12381G2Nu, HubSettlementBls12381G2, HubSettlementBls12381G2Nu} from "../src/Hubs.sol";
 import {HubSettlement} from "../src/HubSettlement.sol";
 import {IHubSettlement} from "../src/interfaces/IHubSettlement.sol";
 import {IResultReceiver} from "../src/interfaces/IResultReceiver.sol";
@@ -118,7 +113,9 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         settlement.enter(Head.wrap(0), 0);
         (known.head, known.newest) = (settlement.terms(), Members.empty());
         bytes32[] memory results = _results(known, 0);
-        settlement.settleAll(known.head, 0, DEADLINE, results, _quorum(known, hex"e0", _signature(known, results, hex"e0")));
+        settlement.settleAll(
+            known.head, 0, DEADLINE, results, _quorum(known, hex"e0", _signature(known, results, hex"e0"))
+        );
         _advance(known, hex"e0");
         _assertState(known);
     }
@@ -150,7 +147,11 @@ abstract contract HubTest is Test, Bls12381G2Signing {
     }
 
     /// @dev A quorum that is stored as the newest base, with the page of keys if its members are not the base's.
-    function _quorum(Known storage known, bytes memory signers, bytes memory proof) internal view returns (bytes memory) {
+    function _quorum(Known storage known, bytes memory signers, bytes memory proof)
+        internal
+        view
+        returns (bytes memory)
+    {
         bool same = Members.same(known.newest.signers, signers);
         uint256[] memory pages = new uint256[](same ? 0 : 1);
         if (!same) pages[0] = 2;
@@ -297,9 +298,8 @@ abstract contract HubTest is Test, Bls12381G2Signing {
         (,, bytes32[] memory results,) = _decoded(all[0].call);
         bytes32 kind = keccak256("Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)");
         bytes32 hash = keccak256(abi.encodePacked(results));
-        bytes32 order = keccak256(
-            abi.encode(kind, known.head.epoch(), known.head.nonce(), DEADLINE, Members.NEWEST, hash)
-        );
+        bytes32 order =
+            keccak256(abi.encode(kind, known.head.epoch(), known.head.nonce(), DEADLINE, Members.NEWEST, hash));
         bytes memory key = BlsPoints.negateG2(keyOf(_secret(known, hex"c0")));
         FalseSettlement rogue = new FalseSettlement();
         rogue.prepare(abi.encode(order, key));
@@ -331,7 +331,8 @@ abstract contract HubTest is Test, Bls12381G2Signing {
             uint256 before = vm.snapshotState();
             Hub.Settling[] memory all = _three();
             (Head head, bytes32 newest, bytes32[] memory results, bytes memory quorum) = _decoded(all[stale].call);
-            _all[stale].settlement.settleAll(head, newest, DEADLINE, results, abi.encodePacked(quorum, all[stale].proof));
+            _all[stale].settlement
+                .settleAll(head, newest, DEADLINE, results, abi.encodePacked(quorum, all[stale].proof));
             vm.recordLogs();
             assertEq(_hub.settle(all), 2, "settled");
             Vm.Log[] memory logs = vm.getRecordedLogs();

@@ -18,11 +18,7 @@ interface IHubSettlement {
     /// @param quorum The quorum, packed as `Quorums` says, without the signature and what stands behind it.
     /// @return order The hash of what the quorum orders (`Orders`).
     /// @return key The quorum's key, in the format of the key table.
-    function settleByHub(
-        Head head,
-        bytes32 newest,
-        uint64 deadline,
-        bytes32[] calldata results,
-        bytes calldata quorum
-    ) external returns (bytes32 order, bytes memory key);
+    function settleByHub(Head head, bytes32 newest, uint64 deadline, bytes32[] calldata results, bytes calldata quorum)
+        external
+        returns (bytes32 order, bytes memory key);
 }
