@@ -101,7 +101,7 @@ fn plans_that_a_hub_cannot_settle_are_named() {
         words.iter().fold(hub_of(plans).exits(2), |ran, word| ran.says(word));
     };
     refused(&[&good, &unsigned], &["0x0202", "has no signature: plan again with --signature"]);
-    refused(&["/nowhere.json"], &["cannot read /nowhere.json"]);
+    hub_of(&["/nowhere.json"]).exits(3).says("cannot read /nowhere.json");
     let changed = |name: &str, change: &dyn Fn(&mut Value)| {
         let mut object = object.clone();
         change(&mut object);
