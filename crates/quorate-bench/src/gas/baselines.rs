@@ -18,7 +18,7 @@ use quorate_evm::{
     hint::CounterHint,
 };
 
-use super::{Model, Secrets, row};
+use super::deployed::{Model, Secrets, WEIGHT, row};
 use crate::{
     chain::{CHAIN_ID, Chain, Prices},
     row::Row,
@@ -163,7 +163,7 @@ impl Checker {
         let secrets = secrets(n);
         let keys: Vec<_> = secrets.iter().map(Bn254SecretKey::dual_key).collect();
         for key in &keys {
-            let call = EigenChecker::registerCall { key: g1(key), stake: U256::from(super::WEIGHT).to() };
+            let call = EigenChecker::registerCall { key: g1(key), stake: U256::from(WEIGHT).to() };
             chain.call(address, call.abi_encode().into()).expect("the operator is registered");
         }
         // The stake of an earlier block counts.

@@ -7,7 +7,7 @@ use quorate_evm::{
     state,
 };
 
-use super::{Deployed, engine, row};
+use super::deployed::{Deployed, engine, row};
 use crate::row::Row;
 
 /// The numbers of tasks over which an epoch's own cost is spread.

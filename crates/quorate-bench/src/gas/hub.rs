@@ -14,7 +14,7 @@ use quorate_evm::{
     quorum::Store,
 };
 
-use super::{Deployed, WEIGHT, engine, row};
+use super::deployed::{Deployed, WEIGHT, engine, row};
 use crate::{
     chain::{Chain, Prices, SENDER},
     row::Row,

@@ -16,7 +16,7 @@ use quorate_evm::{
     state::NEVER,
 };
 
-use super::{Deployed, Model, engine, row};
+use super::deployed::{Deployed, Model, TASKS, engine, row};
 use crate::{
     chain::{CHAIN_ID, Chain, SENDER},
     row::Row,
@@ -44,7 +44,7 @@ pub(super) fn rows(deployed: &Deployed) -> Vec<Row> {
     world.chain.wait(DAY);
     let snapshot = world.snapshot();
     world.submit(&MemberSet::full(n), 1, Store::Slot(NEWEST));
-    let mut trace = Model::Miss.trace(n, super::TASKS);
+    let mut trace = Model::Miss.trace(n, TASKS);
     trace.retain(|quorum| world.network.weight(quorum) >= world.network.required);
     let (ones, many) = trace.split_at(trace.len() / 2);
     let one: Vec<_> = ones.iter().map(|signers| world.submit(signers, 1, Store::Nowhere)).collect();
