@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IHubSettlement} from "./interfaces/IHubSettlement.sol";
-import {Orders} from "./Orders.sol";
+import {Orders} from "./libraries/Orders.sol";
 
 /// @title Settles results of several quorums, and checks their signatures together
 /// @notice A settlement that checks its own signature pays for two pairings. A hub checks k quorums in one product of k + 1

@@ -5,7 +5,7 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Head, Heads} from "./Head.sol";
 import {ISettlement} from "./interfaces/ISettlement.sol";
 import {KeyTable} from "./KeyTable.sol";
-import {Orders} from "./Orders.sol";
+import {Orders} from "./libraries/Orders.sol";
 import {Quorums} from "./Quorums.sol";
 
 /// @title Settles, in order, results that a quorum signed
