@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {UniformBls12381Hash, NonuniformBls12381Hash} from "./curves/Bls12381Hash.sol";
 import {Bls12381G2Keys} from "./curves/Bls12381G2Keys.sol";
 import {Bls12381G2NuKeys} from "./curves/Bls12381G2NuKeys.sol";
-import {HubBls12381G2Sums} from "./curves/HubBls12381G2.sol";
+import {HubBls12381G2Sums} from "./curves/HubBls12381G2Sums.sol";
 import {HubSettlement} from "./HubSettlement.sol";
 import {Quorums} from "./Quorums.sol";
 import {Settlement} from "./Settlement.sol";

@@ -265,14 +265,6 @@ library Bls12381 {
             mcopy(add(pairs, 0x180), b1, 0x80)
             mcopy(add(pairs, 0x200), b2, 0x100)
         }
-        return isPairingOneAt(pairs);
-    }
-
-    /// @notice Does what `isPairingOne` does with points that lie where the precompile reads them. Costs about 103,100
-    /// gas.
-    /// @param pairs Where in memory a1 lies; a2 lies 0x80 bytes behind it, b1 0x180 and b2 0x200.
-    /// @return isOne Whether the product is 1.
-    function isPairingOneAt(uint256 pairs) internal view returns (bool isOne) {
         return isProductOneAt(pairs, 2);
     }
 
