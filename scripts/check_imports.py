@@ -48,11 +48,13 @@ ORDERS = {
     "quorate-curve": """
         weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing scalar
         backend/portable/affine backend/portable/sum backend/portable
-        backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/kernel backend/ifma/kernel52
-        backend/ifma/fp backend/ifma/fp2 backend/ifma/wide backend/ifma/fp12 backend/ifma/spread
-        backend/ifma/power backend/ifma/square_root backend/ifma/field backend/ifma/rows backend/ifma/lines
-        backend/ifma/kernel_fr backend/ifma/fr
-        backend/ifma/curve backend/ifma/affine backend/ifma
+        backend/lanes/instructions backend/lanes/unroll backend/lanes/constant backend/lanes/tracked
+        backend/lanes/thresholds backend/lanes/field backend/lanes/fp2 backend/lanes/wide backend/lanes/fp12
+        backend/lanes/spread backend/lanes/power backend/lanes/square_root backend/lanes/lines
+        backend/lanes/curve backend/lanes/affine backend/lanes
+        backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/range backend/ifma/kernel
+        backend/ifma/kernel_fp2 backend/ifma/kernel52 backend/ifma/kernel_fr backend/ifma/fp backend/ifma/fr backend/ifma
+        backend/fma/rounding backend/fma/word backend/fma/vector backend/fma/bound backend/fma/kernel backend/fma/fp backend/fma
         group backend/prepared backend domain secret/transform secret bench
     """,
     "quorate": "threads suite tag parse key signature proof_of_possession aggregate bdn claim claim_bytes verdict known naive single keyset plan execute culprit verify verifier",

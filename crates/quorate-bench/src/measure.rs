@@ -38,13 +38,9 @@ impl Run {
     }
 }
 
-/// The engine that a back end is.
-fn name(backend: Backend) -> &'static str {
-    match backend.name() {
-        "portable" => "quorate/portable",
-        "ifma" => "quorate/ifma",
-        other => other,
-    }
+/// The engine that a back end is: `quorate/ifma`.
+fn name(backend: Backend) -> String {
+    format!("quorate/{backend}")
 }
 
 /// An engine with its work, which asserts its own answer.

@@ -16,12 +16,14 @@ use crate::{
 };
 
 /// The documents that can hold generated tables.
-const DOCUMENTS: [&str; 4] = ["README.md", "docs/onchain.md", "BENCHMARKING.md", "docs/batcher.md"];
+const DOCUMENTS: [&str; 5] = ["README.md", "docs/onchain.md", "BENCHMARKING.md", "docs/batcher.md", "docs/lanes.md"];
 
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
 pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
-    let main = Record::newest_with(root, "batch")?;
+    // A record that was made for the lanes has batches, but not all rows of the README's table.
+    let main = Record::newest_with(root, "aggregate")?;
+    let lanes = Record::newest_with(root, "batch")?;
     let threshold = Record::newest_with(root, "threshold")?;
     let drop_in = Record::newest_with(root, "dropin")?;
     let service = Record::newest_with(root, "service")?;
@@ -55,10 +57,44 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     for (name, record) in others.filter(|(_, record)| record.folder != main.folder) {
         all.push(format!("{}\n{}", record.source(), full(&record.rows(&[name])?)));
     }
+    let of_lanes = lanes.rows(&["single", "batch", "block", "culprits", "msm"])?;
+    if lanes.folder != main.folder {
+        all.push(format!("{}\n{}", lanes.source(), full(&of_lanes)));
+    }
     replace(&documents[2..3], "report", &all.join("\n"))?;
+    replace(&documents, "lanes", &format!("{}\n{}", lanes.source(), by_lanes(&of_lanes)))?;
     replace(&documents, "gas", &gas(&of_gas))?;
     replace(&documents, "gas-short", &gas_short(&of_gas))?;
     Ok([&plots[..], &documents].concat())
+}
+
+/// How many times as fast as blst each kind of lanes is, with one thread.
+fn by_lanes(rows: &[Row]) -> String {
+    let wanted = [
+        ("single/verify", 1, "one claim"),
+        ("batch/distinct", 8, "8 claims, distinct messages"),
+        ("batch/distinct", 64, "64 claims"),
+        ("batch/distinct", 1024, "1,024 claims"),
+        ("batch/same-message", 128, "128 claims, one message"),
+        ("batch/few-signers", 100, "100 claims by 5 signers"),
+        ("block/known=0", 128, "a block of 128 aggregates, nothing known"),
+        ("culprits/bad=1", 128, "finding 1 invalid claim among 128"),
+        ("msm/g1", 1 << 14, "multi-scalar multiplication, 16,384 points of G1"),
+        ("msm/g2", 1 << 14, "the same in G2"),
+    ];
+    let mut text =
+        String::from("| times as fast as blst | portable | ifma | fma-avx512 | fma-avx2 |\n|---|--:|--:|--:|--:|\n");
+    for (bench, n, what) in wanted {
+        let time = |engine: &str| {
+            rows.iter().find(|r| r.bench == bench && r.n == n && r.engine == engine && r.threads == 1).map(Row::total)
+        };
+        let ratios = ["portable", "ifma", "fma-avx512", "fma-avx2"].map(|name| {
+            let ratio = time("blst").zip(time(&format!("quorate/{name}"))).map(|(blst, ours)| blst / ours);
+            ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"))
+        });
+        text += &format!("| {what} | {} |\n", ratios.join(" | "));
+    }
+    text
 }
 
 /// The engines of the gas tables, and what they are called there.
@@ -375,7 +411,7 @@ mod tests {
         let root = elsewhere.path();
         assert!(write(root).unwrap_err().to_string().contains("--dir"));
         fs::create_dir_all(root.join("docs")).unwrap();
-        for name in ["batch", "threshold", "dropin", "service"] {
+        for name in ["aggregate", "batch", "gas", "threshold", "dropin", "service"] {
             let record = Record::newest_with(&source, name).unwrap().folder;
             let copy = folder_of_records(root).join(record.file_name().unwrap());
             fs::create_dir_all(&copy).unwrap();
@@ -388,11 +424,11 @@ mod tests {
         let table =
             |name: &str| format!("<!-- begin: quorate-bench {name} -->\nold\n<!-- end: quorate-bench {name} -->\n");
         for document in DOCUMENTS {
-            fs::write(root.join(document), ["report", "threshold", "service", "gas", "gas-short"].map(table).concat())
+            fs::write(root.join(document), ["report", "lanes", "threshold", "service", "gas", "gas-short"].map(table).concat())
                 .unwrap();
         }
         let written = write(root).unwrap();
-        assert_eq!(written.len(), 7);
+        assert_eq!(written.len(), 8);
         assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
         assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("\nold\n"));
         let schemes = folder_of_records(root).join("schemes");

@@ -31,6 +31,10 @@ pub fn operations(backend: Backend) -> Vec<Operation> {
         Backend::Portable => Vec::new(),
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         Backend::Ifma(token) => lanes::operations(token),
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Backend::FmaAvx512(token) => lanes::operations(token),
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Backend::FmaAvx2(token) => lanes::operations(token),
     }
 }
 
@@ -43,17 +47,16 @@ mod lanes {
     use super::Operation;
     use crate::{
         arithmetic::{self, field::Field as _},
-        backend::ifma::{
-            Ifma, LANES,
-            fp::Fp,
+        backend::lanes::{
+            field::{Field, LANES, Lanes},
             fp2::Fp2,
             fp12::{Accumulator, Extension, Fp12},
         },
     };
 
-    pub(super) fn operations(lanes: Ifma) -> Vec<Operation> {
-        type Function = fn(Ifma, usize) -> blst_fp12;
-        let in_lanes = |compute: Function| Box::new(move |times| compute(lanes, times));
+    pub(super) fn operations<L: Lanes>(lanes: L) -> Vec<Operation> {
+        type Function<L> = fn(L, usize) -> blst_fp12;
+        let in_lanes = |compute: Function<L>| Box::new(move |times| compute(lanes, times));
         let operation = |name, compute, blst| Operation { name, lanes: in_lanes(compute), blst: Some(blst) };
         let without_rival = |name, compute| Operation { name, lanes: in_lanes(compute), blst: None };
         vec![
@@ -135,8 +138,8 @@ mod lanes {
         items[0].answer()
     }
 
-    fn fp(lanes: Ifma, times: usize, operation: impl Fn(&Fp, &Fp) -> Fp) -> blst_fp12 {
-        let by = Fp::splat(lanes, &of_fp(start()));
+    fn fp<L: Lanes>(lanes: L, times: usize, operation: impl Fn(&L::Fp, &L::Fp) -> L::Fp) -> blst_fp12 {
+        let by = L::Fp::splat(lanes, &of_fp(start()));
         let mut items = by;
         for _ in 0..times {
             items = operation(&items, &by);
@@ -144,7 +147,7 @@ mod lanes {
         items.store()[0].answer()
     }
 
-    fn fp2(lanes: Ifma, times: usize, operation: impl Fn(&Fp2, &Fp2) -> Fp2) -> blst_fp12 {
+    fn fp2<L: Lanes>(lanes: L, times: usize, operation: impl Fn(&Fp2<L::Fp>, &Fp2<L::Fp>) -> Fp2<L::Fp>) -> blst_fp12 {
         let by = Fp2::splat(lanes, &of_fp2(start()));
         let mut items = by;
         for _ in 0..times {
@@ -153,7 +156,11 @@ mod lanes {
         items.store()[0].answer()
     }
 
-    fn fp12(lanes: Ifma, times: usize, operation: impl Fn(&Fp12, &Fp12) -> Fp12) -> blst_fp12 {
+    fn fp12<L: Lanes>(
+        lanes: L,
+        times: usize,
+        operation: impl Fn(&Fp12<L::Fp>, &Fp12<L::Fp>) -> Fp12<L::Fp>,
+    ) -> blst_fp12 {
         let by = Fp12::load(lanes, &[&start(); LANES]);
         let mut items = by;
         for _ in 0..times {
@@ -163,8 +170,8 @@ mod lanes {
     }
 
     /// Multiplies one line into a value over and over.
-    fn line(lanes: Ifma, times: usize) -> blst_fp12 {
-        let (a, b) = (Fp2::splat(lanes, &start().fp6[0].fp2[0]), Fp2::splat(lanes, &start().fp6[0].fp2[1]));
+    fn line<L: Lanes>(lanes: L, times: usize) -> blst_fp12 {
+        let [a, b] = [0, 1].map(|i| Fp2::<L::Fp>::splat(lanes, &start().fp6[0].fp2[i]));
         let mut lines = Accumulator::new(Fp12::load(lanes, &[&start(); LANES]));
         for _ in 0..times {
             lines.times_line::<0>(&a, &b);

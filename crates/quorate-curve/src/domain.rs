@@ -250,18 +250,18 @@ impl Domain {
     /// Blocks of the first part.
     fn evaluate_in_first(&self, size: usize, block: usize, coefficients: &mut [Scalar]) {
         match self.backend {
-            Backend::Portable => portable::transform::evaluate(&self.roots, size, block, coefficients),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Backend::Ifma(lanes) => ifma::transform::evaluate(lanes, &self.roots, size, block, coefficients),
+            _ => portable::transform::evaluate(&self.roots, size, block, coefficients),
         }
     }
 
     /// Blocks of the first part. `factor` is 1/size in the form of the backend.
     fn interpolate_in_first(&self, size: usize, block: usize, values: &mut [Scalar], factor: Scalar) {
         match self.backend {
-            Backend::Portable => portable::transform::interpolate(&self.roots, size, block, values, &factor),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Backend::Ifma(lanes) => ifma::transform::interpolate(lanes, &self.roots, size, block, values, &factor),
+            _ => portable::transform::interpolate(&self.roots, size, block, values, &factor),
         }
     }
 
@@ -323,18 +323,18 @@ fn append_multiple(backend: Backend, scalars: &mut [Scalar], factor: Scalar) {
 /// The number of points of a part from which a backend transforms it.
 fn points_from(backend: Backend) -> usize {
     match backend {
-        Backend::Portable => 0,
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         Backend::Ifma(_) => ifma::transform::POINTS_FROM,
+        _ => 0,
     }
 }
 
 /// By how much a backend wants its constants multiplied.
 fn form(backend: Backend) -> Scalar {
     match backend {
-        Backend::Portable => Scalar::ONE,
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         Backend::Ifma(_) => ifma::fr::FORM,
+        _ => Scalar::ONE,
     }
 }
 

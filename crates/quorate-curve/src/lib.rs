@@ -11,8 +11,8 @@
 //! - [`encoding`]: the canonical bytes of points, and what can be wrong with them.
 //! - [`pairing`]: the two pairings, values of the Miller loop, and elements of the target group.
 //! - [`scalar`]: public scalars, the elements of Fr.
-//! - `backend::portable` and `backend::ifma`, private: the verbs by blst, and the same verbs on eight items at a time.
-//!   They work on points of the two curves.
+//! - `backend::portable` and `backend::lanes`, private: the verbs by blst, and the same verbs on eight items at a time. They
+//!   work on points of the two curves. `backend::ifma` and `backend::fma` are the forms of numbers in lanes.
 //! - [`group`]: [`G1`] and [`G2`], affine points on their curves, and the sealed trait [`Group`] that they share.
 //! - [`backend`]: the choice between the backends, and the public verbs.
 //! - [`domain`]: roots of unity, and the transforms of polynomials over Fr.

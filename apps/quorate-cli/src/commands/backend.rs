@@ -8,12 +8,13 @@ use super::value::{Value, named, parsed};
 /// Who does the arithmetic.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct BackendArgument {
-    /// Backend that does the arithmetic: auto, portable or ifma; asking for one that this machine lacks is an error
+    /// Backend that does the arithmetic: auto, ifma, fma-avx512, fma-avx2, fma (the faster of these two) or portable; asking
+    /// for one that this machine lacks is an error
     #[arg(long, value_name = "NAME", env = "QUORATE_BACKEND", default_value = "auto", value_parser = value(), hide_possible_values = true)]
     pub backend: Backend,
 }
 
 fn value() -> Value<Backend> {
-    let names = || named(["auto"].into_iter().chain(Backend::available().iter().map(|backend| backend.name())));
+    let names = || named(["auto", "fma"].into_iter().chain(Backend::available().iter().map(|backend| backend.name())));
     Value::new(parsed).with_names(names)
 }

@@ -26,12 +26,16 @@
 //! [`miller_product`](Backend::miller_product) and [`final_exponentiation`](Backend::final_exponentiation) are these
 //! verbs on one item. [`hash_to_curve_one`](Backend::hash_to_curve_one), [`is_member`](Backend::is_member) and
 //! [`pairs_to_one`](Backend::pairs_to_one) are those that verify one signature, and allocate nothing. A backend also says how the engine should divide its work: [`lanes`](Backend::lanes),
-//! [`pairings`](Backend::pairings), [`pairs_uncleared`](Backend::pairs_uncleared),
+//! [`messages_in_one_vector`](Backend::messages_in_one_vector), [`pairings`](Backend::pairings), [`pairs_uncleared`](Backend::pairs_uncleared),
 //! [`sums_members_from`](Backend::sums_members_from).
 
 // Without SSE2, as on a bare target that computes floats in software, the compiler has no vector registers for the lanes.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) mod fma;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod ifma;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) mod lanes;
 pub(crate) mod portable;
 mod prepared;
 #[cfg(test)]
@@ -42,9 +46,12 @@ use core::{fmt, str::FromStr};
 
 use blst::{blst_p1_affine, blst_p2_affine};
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub use self::ifma::Ifma;
 pub use self::prepared::PreparedG2;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub use self::{
+    fma::{Avx2, Avx512},
+    ifma::Ifma,
+};
 use self::{portable::hash_to_curve::HashForSums, prepared::PreparedLines};
 use crate::{
     arithmetic::{Curve, curve::GroupId},
@@ -65,20 +72,67 @@ pub enum Backend {
     /// Eight items at a time, with the 52-bit multiplier of AVX-512 IFMA.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Ifma(Ifma),
+    /// Eight items at a time, with the double-precision multiplier of AVX-512 F.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    FmaAvx512(Avx512),
+    /// Twice four items at a time, with the double-precision multiplier of AVX2 and FMA.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    FmaAvx2(Avx2),
 }
 
-/// The backends of a CPU that has the lanes' instructions.
-// SAFETY: `Backend::available`, which alone uses this constant, has asked `Ifma::detect`.
+/// All backends, the fastest first. A CPU that can run one of them can run those behind it.
+// SAFETY: `Backend::available`, which alone uses this constant, has asked for the instructions.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-const BOTH: &[Backend] = &[Backend::Ifma(unsafe { Ifma::assume() }), Backend::Portable];
+const ALL: &[Backend] = unsafe {
+    &[
+        Backend::Ifma(Ifma::assume()),
+        Backend::FmaAvx512(Avx512::assume()),
+        Backend::FmaAvx2(Avx2::assume()),
+        Backend::Portable,
+    ]
+};
+
+/// Does the work of a verb: that of the portable backend, or that of the lanes with their token. Lanes of doubles need the
+/// rounding to nearest.
+macro_rules! dispatch {
+    ($backend:expr, $portable:expr, |$lanes:ident| $in_lanes:expr) => {
+        match $backend {
+            Self::Portable => $portable,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma($lanes) => $in_lanes,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx512($lanes) => fma::rounding::to_nearest(|| $in_lanes),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx2($lanes) => fma::rounding::to_nearest(|| $in_lanes),
+        }
+    };
+}
+
+/// Does the work of a verb on scalars, for which only the lanes of integers are faster than blst.
+macro_rules! dispatch_scalars {
+    ($backend:expr, $portable:expr, |$lanes:ident| $in_lanes:expr) => {
+        match $backend {
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma($lanes) => $in_lanes,
+            _ => $portable,
+        }
+    };
+}
 
 impl Backend {
     /// The backends that this machine can run, the fastest first.
     pub fn available() -> &'static [Self] {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        if Ifma::detect().is_some() {
-            return BOTH;
+        {
+            let mut can = Avx2::detect().is_some();
+            let mut from = ALL.len() - 1;
+            for next in [true, Avx512::detect().is_some(), Ifma::detect().is_some()] {
+                can &= next;
+                from -= usize::from(can);
+            }
+            &ALL[from..]
         }
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
         &[Self::Portable]
     }
 
@@ -87,12 +141,16 @@ impl Backend {
         Self::available()[0]
     }
 
-    /// The name: "portable" or "ifma".
+    /// The name: "ifma", "fma-avx512", "fma-avx2" or "portable".
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Self::Ifma(_) => "ifma",
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx512(_) => "fma-avx512",
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx2(_) => "fma-avx2",
         }
     }
 
@@ -101,7 +159,19 @@ impl Backend {
         match self {
             Self::Portable => 1,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => ifma::LANES,
+            Self::Ifma(_) | Self::FmaAvx512(_) | Self::FmaAvx2(_) => lanes::instructions::LANES,
+        }
+    }
+
+    /// The most messages whose pairs fit one vector of the ate pairing, with the pair of the signatures beside them. Zero
+    /// without lanes. Lanes of doubles leave a pair beside a full vector to blst.
+    pub const fn messages_in_one_vector(self) -> usize {
+        match self {
+            Self::Portable => 0,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(_) => lanes::instructions::LANES - 1,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx512(_) | Self::FmaAvx2(_) => lanes::instructions::LANES,
         }
     }
 
@@ -110,7 +180,7 @@ impl Backend {
         match self {
             Self::Portable => &[Pairing::Ate],
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => &[Pairing::Ate, Pairing::TwistedAte],
+            Self::Ifma(_) | Self::FmaAvx512(_) | Self::FmaAvx2(_) => &[Pairing::Ate, Pairing::TwistedAte],
         }
     }
 
@@ -124,7 +194,7 @@ impl Backend {
                 // blst hashes to G1 with the cofactor cleared.
                 Self::Portable => false,
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-                Self::Ifma(_) => true,
+                Self::Ifma(_) | Self::FmaAvx512(_) | Self::FmaAvx2(_) => true,
             },
             (Pairing::TwistedAte, GroupId::G2) => true,
             (Pairing::Ate, GroupId::G2) | (Pairing::TwistedAte, GroupId::G1) => false,
@@ -134,14 +204,8 @@ impl Backend {
     /// The number of points from which [`weighted_sums_of_members`](Self::weighted_sums_of_members) costs less than a
     /// check of each point and a weighted sum. `None` if it never does.
     pub fn sums_members_from<G: Group>(self, soundness: Soundness) -> Option<usize> {
-        match self {
-            Self::Portable => {
-                let _ = soundness;
-                None
-            }
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => ifma::weighted_sum::sums_members_from(G::ID, soundness),
-        }
+        let _ = soundness;
+        dispatch!(self, None, |lanes| lanes::weighted_sum::sums_members_from(lanes, G::ID, soundness))
     }
 
     /// Decodes compressed points: canonical, on the curve, not necessarily in the subgroup.
@@ -151,11 +215,9 @@ impl Backend {
     ///
     /// Cost: a square root for each.
     pub fn decode_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
-        let points = match self {
-            Self::Portable => portable::encoding::decode_each(encodings),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::encoding::decode_each(lanes, encodings),
-        };
+        let points = dispatch!(self, portable::encoding::decode_each(encodings), |lanes| {
+            lanes::encoding::decode_each(lanes, encodings)
+        });
         points.into_iter().map(|point| point.map(G::wrap)).collect()
     }
 
@@ -164,11 +226,9 @@ impl Backend {
     /// # Errors
     /// For each encoding [`DecodeError`], which names the flaw.
     pub fn decode_uncompressed_each<G: Group>(self, encodings: &[&[u8]]) -> Vec<Result<G, DecodeError>> {
-        let points = match self {
-            Self::Portable => portable::encoding::decode_uncompressed_each(encodings),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::encoding::decode_uncompressed_each(lanes, encodings),
-        };
+        let points = dispatch!(self, portable::encoding::decode_uncompressed_each(encodings), |lanes| {
+            lanes::encoding::decode_uncompressed_each(lanes, encodings)
+        });
         points.into_iter().map(|point| point.map(G::wrap)).collect()
     }
 
@@ -193,11 +253,9 @@ impl Backend {
     /// Each message is the concatenation of two parts: an AUG suite puts the key in the first. `dst` is the domain
     /// separation tag. A tag of more than 255 bytes is hashed first, as section 5.3.3 says.
     pub fn hash_to_curve<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-        wrap(match self {
-            Self::Portable => portable::hash_to_curve::hash_to_curve(dst, messages),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::hash_to_curve::hash_to_curve(lanes, dst, messages),
-        })
+        wrap(dispatch!(self, portable::hash_to_curve::hash_to_curve(dst, messages), |lanes| {
+            lanes::hash_to_curve::hash_to_curve(lanes, dst, messages)
+        }))
     }
 
     /// [`hash_to_curve`](Self::hash_to_curve) of one message, by blst and without allocation.
@@ -220,31 +278,24 @@ impl Backend {
     ///
     /// Cheaper than `hash_to_curve` in G2: clearing the cofactor is linear, and it is more than half of a hash.
     pub fn hash_for_sums<G: Group>(self, dst: &[u8], messages: &[(&[u8], &[u8])]) -> Vec<G> {
-        wrap(match self {
-            Self::Portable => G::Affine::hash_for_sums(dst, messages),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::hash_to_curve::hash_for_sums(lanes, dst, messages),
-        })
+        wrap(dispatch!(self, G::Affine::hash_for_sums(dst, messages), |lanes| lanes::hash_to_curve::hash_for_sums(
+            lanes, dst, messages
+        )))
     }
 
     /// Clears the cofactor of sums of the hashes of [`hash_for_sums`](Self::hash_for_sums). The results are the same
     /// sums of the hashes of [`hash_to_curve`](Self::hash_to_curve).
     pub fn clear_sums<G: Group>(self, sums: &[G]) -> Vec<G> {
         let sums = G::slice(sums);
-        wrap(match self {
-            Self::Portable => G::Affine::clear_sums(sums),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::hash_to_curve::clear_sums(lanes, sums),
-        })
+        wrap(dispatch!(self, G::Affine::clear_sums(sums), |lanes| lanes::hash_to_curve::clear_sums(lanes, sums)))
     }
 
     /// Whether each point is in the subgroup of order r. The identity is.
     pub fn in_subgroup<G: Group>(self, points: &[G]) -> Vec<bool> {
-        match self {
-            Self::Portable => portable::subgroup::in_subgroup(G::slice(points)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::subgroup::in_subgroup(lanes, G::slice(points)),
-        }
+        dispatch!(self, portable::subgroup::in_subgroup(G::slice(points)), |lanes| lanes::subgroup::in_subgroup(
+            lanes,
+            G::slice(points)
+        ))
     }
 
     /// [`in_subgroup`](Self::in_subgroup) of one point, by blst and without allocation.
@@ -267,11 +318,7 @@ impl Backend {
     }
 
     fn sums_of<C: InBackends>(self, points: Cut<'_, C>) -> Vec<C> {
-        match self {
-            Self::Portable => portable::sum::sums(points),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::sum::sums(lanes, points),
-        }
+        dispatch!(self, portable::sum::sums(points), |lanes| lanes::sum::sums(lanes, points))
     }
 
     /// The weighted sum Σ wᵢ·Pᵢ of each segment.
@@ -283,11 +330,11 @@ impl Backend {
     pub fn weighted_sums<G: Group>(self, points: &WeightedSegments<G>) -> Vec<G> {
         points.points().assert_closed();
         let points = weighted_cut(points);
-        wrap(match self {
-            Self::Portable => portable::weighted_sum::weighted_sums(points),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::weighted_sum::weighted_sums(lanes, points),
-        })
+        wrap(dispatch!(
+            self,
+            portable::weighted_sum::weighted_sums(points),
+            |lanes| lanes::weighted_sum::weighted_sums(lanes, points)
+        ))
     }
 
     /// The weighted sum Σ wᵢ·Pᵢ of each segment, or `None` if a point is not in the subgroup of order r.
@@ -306,18 +353,15 @@ impl Backend {
     ) -> Option<Vec<G>> {
         points.weighted().points().assert_closed();
         let weighted = weighted_cut(points.weighted());
-        let sums = match self {
-            Self::Portable => {
-                // It checks each point, which is exact and needs no random bits.
-                let _ = (points.further(), soundness);
-                let members = portable::subgroup::in_subgroup(weighted.points().items());
-                members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
-            }
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => {
-                ifma::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
-            }
+        // The portable backend checks each point, which is exact and needs no random bits.
+        let _ = soundness;
+        let by_blst = || {
+            let members = portable::subgroup::in_subgroup(weighted.points().items());
+            members.into_iter().all(|member| member).then(|| portable::weighted_sum::weighted_sums(weighted))
         };
+        let sums = dispatch!(self, by_blst(), |lanes| {
+            lanes::weighted_sum::weighted_sums_of_members(lanes, weighted, points.further(), soundness)
+        });
         sums.map(wrap)
     }
 
@@ -326,11 +370,9 @@ impl Backend {
     /// All points must be in the subgroup of order r, unless the backend has lanes and all scalars are below 2^127.
     pub fn msm<G: Group>(self, terms: &[(G, Scalar)]) -> G {
         let term = |(point, scalar): &(G, Scalar)| (point.inner(), scalar.to_le_bytes());
-        G::wrap(match self {
-            Self::Portable => portable::msm::msm(terms.iter().map(term)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::msm::msm(lanes, terms, term),
-        })
+        G::wrap(dispatch!(self, portable::msm::msm(terms.iter().map(term)), |lanes| {
+            lanes::msm::msm(lanes, terms, term)
+        }))
     }
 
     /// The multiple nᵢ·Pᵢ of each point by the public scalar at its place. The points must be in the subgroup of order r.
@@ -343,11 +385,9 @@ impl Backend {
         assert_eq!(points.len(), scalars.len(), "the multiples of points need as many scalars");
         let (points, scalars) =
             (G::slice(points), scalars.iter().map(|scalar| scalar.to_le_bytes()).collect::<Vec<_>>());
-        wrap(match self {
-            Self::Portable => portable::multiples::multiples(points, &scalars),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::multiples::multiples(lanes, points, &scalars),
-        })
+        wrap(dispatch!(self, portable::multiples::multiples(points, &scalars), |lanes| lanes::multiples::multiples(
+            lanes, points, &scalars
+        )))
     }
 
     /// Σ nᵢ·Pᵢ for integers of few bits, with signs. The points may be outside the subgroup.
@@ -383,11 +423,9 @@ impl Backend {
     ) -> Vec<MillerValue> {
         assert!(self.pairings().contains(&pairing), "the backend {self} does not offer {pairing:?}");
         let finite = |item: &T| finite(pair(item));
-        match self {
-            Self::Portable => portable::pairing::miller_products(items, finite),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::pairing::miller_products(lanes, pairing, items, finite),
-        }
+        dispatch!(self, portable::pairing::miller_products(items, finite), |lanes| lanes::pairing::miller_products(
+            lanes, pairing, items, finite
+        ))
     }
 
     /// Computes the lines of each point for [`miller_products_prepared`](Self::miller_products_prepared).
@@ -396,17 +434,20 @@ impl Backend {
     pub fn prepare(self, points: &[G2]) -> Vec<PreparedG2> {
         let with = |(point, lines): (&G2, PreparedLines)| PreparedG2::new(*point, lines);
         let inner = G2::slice(points);
-        match self {
-            Self::Portable => {
-                let lines = portable::pairing::prepare(inner).map(PreparedLines::Portable);
-                points.iter().zip(lines).map(with).collect()
+        let lines: Vec<_> = match self {
+            Self::Portable => portable::pairing::prepare(inner).map(PreparedLines::Portable).collect(),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::Ifma(lanes) => lanes::pairing::prepare(lanes, inner).map(PreparedLines::Ifma).collect(),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx512(lanes) => {
+                fma::rounding::to_nearest(|| lanes::pairing::prepare(lanes, inner).map(PreparedLines::Fma).collect())
             }
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => {
-                let lines = ifma::pairing::prepare(lanes, inner).map(PreparedLines::Ifma);
-                points.iter().zip(lines).map(with).collect()
+            Self::FmaAvx2(lanes) => {
+                fma::rounding::to_nearest(|| lanes::pairing::prepare(lanes, inner).map(PreparedLines::Fma).collect())
             }
-        }
+        };
+        points.iter().zip(lines).map(with).collect()
     }
 
     /// [`miller_products`](Self::miller_products) of [`Pairing::Ate`], with prepared points. If another backend
@@ -421,24 +462,20 @@ impl Backend {
             Self::Portable => with_lines(pairs.items(), PreparedLines::portable)
                 .map(|items| portable::pairing::miller_products_prepared(Cut::new(&items, pairs.ends()), |item| *item)),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) if pairs.items().len() >= ifma::pairing::PREPARED_PAIRS_FROM => {
-                with_lines(pairs.items(), PreparedLines::ifma).map(|items| {
-                    ifma::pairing::miller_products_prepared(lanes, Cut::new(&items, pairs.ends()), |item| *item)
-                })
-            }
+            Self::Ifma(lanes) => prepared_in_lanes(lanes, pairs, PreparedLines::ifma),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => None,
+            Self::FmaAvx512(lanes) => fma::rounding::to_nearest(|| prepared_in_lanes(lanes, pairs, PreparedLines::fma)),
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Self::FmaAvx2(lanes) => fma::rounding::to_nearest(|| prepared_in_lanes(lanes, pairs, PreparedLines::fma)),
         };
         products.unwrap_or_else(|| self.miller_products_of(Pairing::Ate, pairs, |(p, q)| (*p, q.point())))
     }
 
     /// Raises each value to a fixed multiple of (p¹² - 1)/r. The results can be compared.
     pub fn final_exponentiations(self, values: &[MillerValue]) -> Vec<Gt> {
-        match self {
-            Self::Portable => portable::pairing::final_exponentiations(values),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::pairing::final_exponentiations(lanes, values),
-        }
+        dispatch!(self, portable::pairing::final_exponentiations(values), |lanes| {
+            lanes::pairing::final_exponentiations(lanes, values)
+        })
     }
 
     /// The product of all pairs in the ate pairing: [`miller_products`](Self::miller_products).
@@ -451,11 +488,9 @@ impl Backend {
     /// The points of G2 must be in the subgroup of order r. The product is the ate pairing's, by blst.
     pub fn pairs_to_one<const N: usize>(self, pairs: &[(G1, G2); N]) -> bool {
         let product = portable::pairing::miller_product_of(pairs.map(finite));
-        let value = match self {
-            Self::Portable => portable::pairing::final_exponentiation(&product),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::pairing::final_exponentiation_of_one(lanes, &product),
-        };
+        let value = dispatch!(self, portable::pairing::final_exponentiation(&product), |lanes| {
+            lanes::pairing::final_exponentiation_of_one(lanes, &product)
+        });
         value.is_one()
     }
 
@@ -470,11 +505,7 @@ impl Backend {
     /// If the lengths differ.
     pub fn multiply(self, a: &mut [Scalar], b: &[Scalar]) {
         assert_eq!(a.len(), b.len(), "the products of two lists of scalars need one length");
-        match self {
-            Self::Portable => portable::scalars::multiply(a, b),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::scalars::multiply(lanes, a, b),
-        }
+        dispatch_scalars!(self, portable::scalars::multiply(a, b), |lanes| ifma::scalars::multiply(lanes, a, b))
     }
 
     /// Adds `factor` times each scalar of `b` to the scalar of `a` at its place.
@@ -483,11 +514,9 @@ impl Backend {
     /// If the lengths differ.
     pub fn add_multiple(self, a: &mut [Scalar], factor: Scalar, b: &[Scalar]) {
         assert_eq!(a.len(), b.len(), "the sums of two lists of scalars need one length");
-        match self {
-            Self::Portable => portable::scalars::add_multiple(a, factor, b),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::scalars::add_multiple(lanes, a, factor, b),
-        }
+        dispatch_scalars!(self, portable::scalars::add_multiple(a, factor, b), |lanes| ifma::scalars::add_multiple(
+            lanes, a, factor, b
+        ))
     }
 
     /// The inverse of each scalar, or `None` if one of them is zero.
@@ -495,11 +524,10 @@ impl Backend {
     /// Cost: three products each, and an inversion.
     pub fn inverses(self, scalars: &[Scalar]) -> Option<Vec<Scalar>> {
         let mut inverses = scalars.to_vec();
-        let done = match self {
-            Self::Portable => portable::scalars::invert(&mut inverses),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::scalars::invert(lanes, &mut inverses),
-        };
+        let done = dispatch_scalars!(self, portable::scalars::invert(&mut inverses), |lanes| ifma::scalars::invert(
+            lanes,
+            &mut inverses
+        ));
         done.then_some(inverses)
     }
 
@@ -508,23 +536,35 @@ impl Backend {
     ///
     /// Cost: a product for each point and root.
     pub fn differences(self, points: &[Scalar], roots: &[Scalar]) -> Vec<Scalar> {
-        match self {
-            Self::Portable => portable::scalars::differences(points, roots),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::scalars::differences(lanes, points, roots),
-        }
+        dispatch_scalars!(self, portable::scalars::differences(points, roots), |lanes| ifma::scalars::differences(
+            lanes, points, roots
+        ))
     }
 
     /// The value of a polynomial at each point. The constant coefficient comes first.
     ///
     /// Cost: a product for each coefficient and point. At all points of a [`Domain`](crate::Domain) it costs less.
     pub fn values(self, coefficients: &[Scalar], points: &[Scalar]) -> Vec<Scalar> {
-        match self {
-            Self::Portable => portable::scalars::values(coefficients, points),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(lanes) => ifma::scalars::values(lanes, coefficients, points),
-        }
+        dispatch_scalars!(self, portable::scalars::values(coefficients, points), |lanes| ifma::scalars::values(
+            lanes,
+            coefficients,
+            points
+        ))
     }
+}
+
+/// The products of prepared points in lanes. The answer is `None` if there are too few, or if other lanes prepared one.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+fn prepared_in_lanes<'a, L: lanes::field::Lanes>(
+    lanes: L,
+    pairs: Cut<'a, (G1, &'a PreparedG2)>,
+    lines: fn(&'a PreparedLines) -> Option<&'a lanes::lines::Lines<lanes::pairing::Row<L>>>,
+) -> Option<Vec<MillerValue>> {
+    if pairs.items().len() < L::THRESHOLDS.prepared_pairs {
+        return None;
+    }
+    let items = with_lines(pairs.items(), lines)?;
+    Some(lanes::pairing::miller_products_prepared(lanes, Cut::new(&items, pairs.ends()), |item| *item))
 }
 
 /// The points of G1 with the lines of those of G2, and `None` for a pair with an identity. The whole answer is `None` if
@@ -578,9 +618,10 @@ impl fmt::Display for Names {
 impl FromStr for Backend {
     type Err = UnknownBackend;
 
-    /// Finds a backend by its [`name`](Backend::name). `auto` is the fastest.
+    /// Finds a backend by its [`name`](Backend::name). `auto` is the fastest, and `fma` the fastest of those with doubles.
     fn from_str(name: &str) -> Result<Self, UnknownBackend> {
-        let named = Self::available().iter().find(|b| b.name() == name).copied();
+        let is_named = |b: &&Self| b.name() == name || name == "fma" && b.name().starts_with("fma-");
+        let named = Self::available().iter().find(is_named).copied();
         let auto = (name == "auto").then(Self::auto);
         auto.or(named).ok_or_else(|| UnknownBackend { asked: name.into() })
     }
@@ -673,12 +714,74 @@ mod tests {
         }
     }
 
+    /// What every verb answers, as text.
+    fn answers(backend: Backend) -> Vec<alloc::string::String> {
+        fn of_group<G: Group>(backend: Backend, out: &mut Vec<alloc::string::String>) -> Vec<G> {
+            let names: Vec<_> = (0..20_u8).map(|i| [i]).collect();
+            let messages: Vec<_> = names.iter().map(|name| (&name[..], &[][..])).collect();
+            let points: Vec<G> = backend.hash_to_curve(b"rounding", &messages);
+            let encodings: Vec<_> = points.iter().map(Group::compress).collect();
+            let encodings: Vec<&[u8]> = encodings.iter().map(AsRef::as_ref).collect();
+            let long: Vec<_> = points.iter().map(Group::serialize).collect();
+            let long: Vec<&[u8]> = long.iter().map(AsRef::as_ref).collect();
+            let scalars: Vec<_> = (0..20).map(|i| Scalar::from(3).power(90 + i)).collect();
+            let terms: Vec<_> = points.iter().copied().zip(scalars.iter().copied()).collect();
+            let weight = |i: usize| Weight::from_bits(0x9e37_79b9_7f4a_7c15 * (i as u128 + 1)).expect("not zero");
+            let mut unchecked = UncheckedSegments::new();
+            for i in 0..200 {
+                unchecked.push(points[i % 20], weight(i), 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(i as u64));
+                if i % 50 == 49 {
+                    unchecked.close();
+                }
+            }
+            let sums = backend.clear_sums(&backend.hash_for_sums::<G>(b"rounding", &messages));
+            out.push(alloc::format!("{points:?} {sums:?} {:?}", backend.decode_each::<G>(&encodings)));
+            out.push(alloc::format!("{:?}", backend.decode_uncompressed_each::<G>(&long)));
+            out.push(alloc::format!("{:?}", backend.in_subgroup(&points)));
+            out.push(alloc::format!("{:?}", backend.sum(&points.repeat(20))));
+            out.push(alloc::format!("{:?}", backend.weighted_sums(unchecked.weighted())));
+            out.push(alloc::format!("{:?}", backend.weighted_sums_of_members(&unchecked, Soundness::Bits64)));
+            out.push(alloc::format!("{:?} {:?}", backend.msm(&terms), backend.multiples(&points, &scalars)));
+            points
+        }
+        let mut out = Vec::new();
+        let (g1, g2) = (of_group::<G1>(backend, &mut out), of_group::<G2>(backend, &mut out));
+        let pairs = Segments::one(g1.iter().copied().zip(g2.iter().copied()).collect::<Vec<_>>());
+        for pairing in backend.pairings() {
+            let values = backend.miller_products(*pairing, &pairs);
+            out.push(alloc::format!("{:?}", backend.final_exponentiations(&values)));
+        }
+        let prepared = backend.prepare(&g2);
+        let values = backend.miller_products_prepared(&Segments::one(g1.iter().copied().zip(&prepared).collect()));
+        out.push(alloc::format!("{:?}", backend.final_exponentiations(&values.repeat(8))));
+        out.push(alloc::format!("{}", backend.pairs_to_one(&[(g1[0], g2[0]), (g1[0].negate(), g2[0])])));
+        out
+    }
+
+    /// A caller may have set another rounding, and that small numbers are flushed to zero. It finds its own setting again.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn verbs_do_not_depend_on_the_rounding_of_the_caller() {
+        use super::fma::rounding::tests::{HOSTILE, register, with_register};
+        for backend in Backend::available() {
+            let expected = answers(*backend);
+            for hostile in HOSTILE {
+                with_register(hostile, || {
+                    assert!(answers(*backend) == expected, "{backend} with {hostile:#x}");
+                    assert_eq!(register(), hostile & !0x3f, "{backend}");
+                });
+            }
+        }
+    }
+
     #[test]
     fn names_parse_back_and_absent_ones_are_errors() {
         for backend in Backend::available() {
             assert_eq!(backend.name().parse(), Ok(*backend));
         }
         assert_eq!("auto".parse(), Ok(Backend::auto()));
+        let fma = Backend::available().iter().find(|backend| backend.name().starts_with("fma-"));
+        assert_eq!("fma".parse().ok(), fma.copied());
         for name in ["neon", "", "Portable"] {
             let error = name.parse::<Backend>().unwrap_err().to_string();
             assert!(error.contains("portable"), "{error}");

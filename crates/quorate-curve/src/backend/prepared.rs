@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::ifma;
 use super::portable;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::{fma::fp::Row as FmaRow, ifma::fp::Row as IfmaRow, lanes::lines::Lines};
 use crate::group::G2;
 
 /// A point of G2 with the lines of the ate pairing's Miller loop. The lines are about four tenths of the loop's work,
@@ -24,7 +24,9 @@ pub struct PreparedG2 {
 pub(super) enum PreparedLines {
     Portable(portable::pairing::Lines),
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    Ifma(ifma::lines::Lines),
+    Ifma(Lines<IfmaRow>),
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Fma(Lines<FmaRow>),
 }
 
 impl PreparedLines {
@@ -33,16 +35,25 @@ impl PreparedLines {
         match self {
             Self::Portable(lines) => Some(lines),
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Ifma(_) => None,
+            Self::Ifma(_) | Self::Fma(_) => None,
         }
     }
 
-    /// The lines, if the lanes made them.
+    /// The lines, if lanes of integers made them.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    pub(super) fn ifma(&self) -> Option<&ifma::lines::Lines> {
+    pub(super) fn ifma(&self) -> Option<&Lines<IfmaRow>> {
         match self {
-            Self::Portable(_) => None,
             Self::Ifma(lines) => Some(lines),
+            Self::Portable(_) | Self::Fma(_) => None,
+        }
+    }
+
+    /// The lines, if lanes of doubles made them.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub(super) fn fma(&self) -> Option<&Lines<FmaRow>> {
+        match self {
+            Self::Fma(lines) => Some(lines),
+            Self::Portable(_) | Self::Ifma(_) => None,
         }
     }
 }

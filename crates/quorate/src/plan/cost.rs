@@ -49,7 +49,11 @@ impl Costs {
         let table = match backend {
             Backend::Portable => PORTABLE,
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Backend::Ifma(_) => LANES,
+            Backend::Ifma(_) => IFMA,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Backend::FmaAvx512(_) => FMA_AVX512,
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            Backend::FmaAvx2(_) => FMA_AVX2,
         };
         let (key, signature) = (table.group::<S::Key>(), table.group::<S::Signature>());
         let mut costs = Self {
@@ -131,7 +135,7 @@ impl Table {
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-const LANES: Table = Table {
+const IFMA: Table = Table {
     ate: LoopCosts { product: 52_000, pairing: 24_300 },
     twisted_ate: Some(LoopCosts { product: 105_000, pairing: 37_700 }),
     final_exponentiation: 130_000,
@@ -152,6 +156,56 @@ const LANES: Table = Table {
         subgroup_check: 8_800,
         subgroup_check_in_sum: 1_900,
         weighted: 3_700,
+    },
+};
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+const FMA_AVX512: Table = Table {
+    ate: LoopCosts { product: 94_000, pairing: 49_700 },
+    twisted_ate: Some(LoopCosts { product: 142_000, pairing: 73_200 }),
+    final_exponentiation: 173_000,
+    g1: GroupCosts {
+        hash: 19_200,
+        saved_by_sum: 7_200,
+        clear_sum: 7_100,
+        decode: 5_300,
+        subgroup_check: 14_200,
+        subgroup_check_in_sum: 5_600,
+        weighted: 2_700,
+    },
+    g2: GroupCosts {
+        hash: 64_000,
+        saved_by_sum: 39_700,
+        clear_sum: 39_100,
+        decode: 11_600,
+        subgroup_check: 18_000,
+        subgroup_check_in_sum: 2_200,
+        weighted: 7_000,
+    },
+};
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+const FMA_AVX2: Table = Table {
+    ate: LoopCosts { product: 89_000, pairing: 70_600 },
+    twisted_ate: Some(LoopCosts { product: 235_000, pairing: 95_900 }),
+    final_exponentiation: 267_000,
+    g1: GroupCosts {
+        hash: 22_200,
+        saved_by_sum: 8_400,
+        clear_sum: 8_400,
+        decode: 5_600,
+        subgroup_check: 17_700,
+        subgroup_check_in_sum: 6_500,
+        weighted: 3_300,
+    },
+    g2: GroupCosts {
+        hash: 81_700,
+        saved_by_sum: 46_200,
+        clear_sum: 46_000,
+        decode: 11_700,
+        subgroup_check: 25_000,
+        subgroup_check_in_sum: 4_100,
+        weighted: 10_000,
     },
 };
 

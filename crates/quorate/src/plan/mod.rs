@@ -205,7 +205,7 @@ fn offered<S: Suite>(options: &Options) -> Vec<(Pairing, Costs)> {
 fn choose_pairing<S: Suite>(graph: &Graph<S>, options: &Options, offered: &[(Pairing, Costs)]) -> (Pairing, Vec<bool>) {
     // The costs are those of many items. So few messages are hashed in one vector and paired in another, beside the pair of
     // the signatures, and any other cover would take more vectors.
-    if graph.messages.len() < options.backend.lanes() {
+    if graph.messages.len() <= options.backend.messages_in_one_vector() {
         return (Pairing::Ate, vec![true; graph.messages.len()]);
     }
     let planned = offered.iter().map(|(pairing, costs)| {
@@ -323,7 +323,7 @@ mod tests {
                     .collect();
                 let plan = Plan::new(&claims, &options);
                 let by_message = plan.terms.iter().all(|term| matches!(term.vertex, Vertex::Message(_)));
-                assert_eq!(by_message, n < backend.lanes(), "{backend}, {n} messages");
+                assert_eq!(by_message, n <= backend.messages_in_one_vector(), "{backend}, {n} messages");
             }
         }
     }

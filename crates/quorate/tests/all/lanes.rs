@@ -161,23 +161,29 @@ fn known<S: Forge>() {
     }
 }
 
-/// Whether the kernel reports the CPU's flags. The backend detects them in another way.
-fn cpu_has_lanes() -> bool {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let flags = info.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
-    ["avx512f", "avx512ifma"].iter().all(|wanted| flags.split_whitespace().any(|flag| flag == *wanted))
-}
+/// The backends with lanes, the fastest first, and the flags that the kernel reports for each. The backends detect the
+/// instructions in another way.
+const LANES: [(&str, [&str; 2]); 3] =
+    [("ifma", ["avx512f", "avx512ifma"]), ("fma-avx512", ["avx512f", "avx512vl"]), ("fma-avx2", ["avx2", "fma"])];
 
-/// With `CI=true` on a CPU with IFMA, a run whose tests did not reach the lanes fails.
+/// With `CI=true`, a run whose tests did not reach all lanes that the CPU has fails, and one that does not choose the
+/// fastest.
 #[test]
 fn lanes_run_where_the_cpu_has_them() {
-    let lanes = Backend::available().iter().find(|backend| backend.name() == "ifma");
-    if !cpu_has_lanes() {
-        println!("skipped: no AVX-512 IFMA among the CPU's flags; every test of lanes is skipped");
-    } else if std::env::var("CI").is_ok_and(|ci| ci == "true") {
-        assert_eq!(lanes, Some(&Backend::auto()), "the CPU has AVX-512 IFMA, but the backend is not the chosen one");
-    } else if lanes.is_none() {
-        println!("skipped: the CPU has AVX-512 IFMA, but the backend does not see it");
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags = info.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+    let has = |wanted: &str| flags.split_whitespace().any(|flag| flag == wanted);
+    let mut expected: Vec<_> = LANES.iter().filter(|(_, flags)| flags.iter().all(|flag| has(flag))).collect();
+    for (name, flags) in LANES.iter().filter(|lanes| !expected.contains(lanes)) {
+        println!("skipped: no {} among the CPU's flags, so no test of {name}", flags.join(" and "));
+    }
+    let names: Vec<_> = Backend::available().iter().map(|backend| backend.name()).collect();
+    let expected: Vec<_> = expected.drain(..).map(|(name, _)| *name).chain(["portable"]).collect();
+    if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+        assert_eq!(names, expected, "the backends that this CPU's flags promise");
+        assert_eq!(Backend::auto().name(), expected[0]);
+    } else if names != expected {
+        println!("skipped: the CPU's flags promise {expected:?}, but the backends see {names:?}");
     }
 }
 

@@ -1,64 +1,7 @@
-//! Bounds: how large a value can be, tracked beside the value in builds with debug assertions.
-//!
-//! A bound follows from the operations that made a value, not from the value. So one run of a computation proves that
-//! no run of the same operations overflows. Random values would prove little, because they rarely come near a bound.
-//!
-//! In other builds a bound has no size, and its methods do nothing.
+//! Bounds: how large a value can be, [tracked](crate::backend::lanes::tracked) beside the value in builds with debug
+//! assertions.
 
-pub(super) use kept::Tracked;
-
-/// In builds with debug assertions.
-#[cfg(debug_assertions)]
-mod kept {
-    /// A value that only builds with debug assertions keep.
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Tracked<T>(T);
-
-    impl<T: Copy> Tracked<T> {
-        pub(crate) const fn new(value: T) -> Self {
-            Self(value)
-        }
-
-        /// The value, where it is kept.
-        pub(crate) const fn get(self) -> Option<T> {
-            Some(self.0)
-        }
-
-        /// What follows from two values.
-        pub(crate) fn with<U: Copy, V: Copy>(self, other: Tracked<U>, follow: impl Fn(T, U) -> V) -> Tracked<V> {
-            Tracked(follow(self.0, other.0))
-        }
-    }
-}
-
-/// In other builds.
-#[cfg(not(debug_assertions))]
-mod kept {
-    use core::marker::PhantomData;
-
-    /// A value that only builds with debug assertions keep.
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Tracked<T>(PhantomData<T>);
-
-    impl<T: Copy> Tracked<T> {
-        #[inline(always)]
-        pub(crate) const fn new(_: T) -> Self {
-            Self(PhantomData)
-        }
-
-        /// The value, where it is kept.
-        #[inline(always)]
-        pub(crate) const fn get(self) -> Option<T> {
-            None
-        }
-
-        /// What follows from two values.
-        #[inline(always)]
-        pub(crate) fn with<U: Copy, V: Copy>(self, _: Tracked<U>, _: impl Fn(T, U) -> V) -> Tracked<V> {
-            Tracked(PhantomData)
-        }
-    }
-}
+use crate::backend::lanes::tracked::Tracked;
 
 /// The largest limb and the largest value of a number.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +23,8 @@ const P_OVER_R: f64 = 1.55e-6;
 impl Bound {
     /// A canonical number.
     pub(crate) const CANONICAL: Self = Self::new(1, 1.0);
+    /// A product in Fp2 of values of at most 64p together.
+    pub(super) const PRODUCT_IN_FP2: Self = Self::new(1, 2.0 + 64.0 * 64.0 * P_OVER_R);
 
     /// Limbs below `units`·2^50, and a value of at most `value`·p.
     #[inline(always)]

@@ -7,15 +7,26 @@
 //!
 //! The file is long because a third of it are tests, which need the limbs.
 
+use crate::backend::lanes::unroll::{limbs_of, unroll};
 use blst::blst_fp;
 
 use super::{
+    Ifma,
     bound::Bound,
-    kernel::{self, Limbs, P, limbs, limbs_of, multiple_of_p, unroll},
-    vector::{Ifma, LANES, Mask, Vector, in_lanes},
+    kernel::{self, Limbs, P, multiple_of_p},
+    kernel_fp2, kernel52,
+    range::Range,
+    vector::Vector,
     word::Word,
 };
-use crate::arithmetic::{self, field::Field};
+use crate::{
+    arithmetic,
+    backend::lanes::{
+        constant::{Constant, limbs_of_50 as limbs},
+        field::{Field, Fp2, LANES, Mask, PrimeField, Wide, Words, invert_lanes},
+        instructions::in_lanes,
+    },
+};
 
 /// Eight elements of Fp.
 #[derive(Clone, Copy)]
@@ -24,15 +35,18 @@ pub struct Fp {
     pub(super) bound: Bound,
 }
 
-/// 2^400 mod p: one.
-const ONE: Limbs = limbs([
-    0x5635_0003_480e_6299,
-    0x8670_deb2_699e_b128,
-    0x0983_e84e_f669_7c98,
-    0xe3e8_a053_a4e6_fe97,
-    0x385c_20d3_23ec_f271,
-    0x156d_a47f_1286_6eb6,
-]);
+/// Sixteen signed columns of a number that is not reduced yet.
+#[derive(Clone, Copy)]
+pub struct Columns {
+    columns: [Vector; 16],
+    range: Range,
+}
+
+/// The limbs of one element below 2.1p, in a cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Row([i64; 8]);
+
 /// 2^416 mod p. It turns blst's a·2^384 into a·2^400.
 pub(super) const FROM_BLST: Limbs = limbs([
     0x44f6_480e_a8e9_b9af,
@@ -71,100 +85,105 @@ const HALF_OF_P: Limbs = {
 };
 
 impl Fp {
-    /// The token that the element was made from.
+    /// A canonical number a·2^400 mod p in every lane.
     #[inline(always)]
-    pub(crate) fn lanes(&self) -> Ifma {
-        self.limbs[0].lanes()
-    }
-
-    /// A canonical constant a·2^400 mod p in every lane.
-    #[inline(always)]
-    pub(crate) fn constant(lanes: Ifma, limbs: &Limbs) -> Self {
+    pub(super) fn of_limbs(lanes: Ifma, limbs: &Limbs) -> Self {
         Self { limbs: limbs_of!(I < 8 => Vector::splat(lanes, limbs[I])), bound: Bound::CANONICAL }
-    }
-
-    #[inline(always)]
-    pub(crate) fn zero(lanes: Ifma) -> Self {
-        Self::constant(lanes, &[0; 8])
-    }
-
-    #[inline(always)]
-    pub(crate) fn one(lanes: Ifma) -> Self {
-        Self::constant(lanes, &ONE)
-    }
-
-    /// One element of blst in every lane. One multiplication.
-    #[inline(always)]
-    pub(crate) fn splat(lanes: Ifma, element: &blst_fp) -> Self {
-        Self::load(lanes, &[element; LANES])
-    }
-
-    /// Elements of blst, one in each lane. One multiplication.
-    #[inline(always)]
-    pub(crate) fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Self {
-        load(lanes, elements)
-    }
-
-    /// The elements in blst's canonical form. One multiplication.
-    #[inline(always)]
-    pub(crate) fn store(&self) -> [blst_fp; LANES] {
-        store(self.lanes(), self)
-    }
-
-    /// The element of a number below 2^384 in each lane, given as six words of 64 bits from the lowest, not in
-    /// Montgomery form. One multiplication.
-    #[inline(always)]
-    pub(crate) fn from_words(lanes: Ifma, words: &[[u64; LANES]; 6]) -> Self {
-        from_words(lanes, words, &R2)
     }
 
     /// The canonical number of each lane, not in Montgomery form, in limbs of 50 bits. One multiplication.
     #[inline(always)]
     fn number(&self) -> Self {
-        canonical(self.lanes(), &self.times(&Self::constant(self.lanes(), &[1, 0, 0, 0, 0, 0, 0, 0])))
+        canonical(self.lanes(), &self.times(&Self::of_limbs(self.lanes(), &[1, 0, 0, 0, 0, 0, 0, 0])))
     }
+}
 
-    /// The lanes whose number is odd: `sgn0` of RFC 9380, section 4.1. One multiplication.
-    #[inline(always)]
-    pub(crate) fn is_odd(&self) -> Mask {
-        let lowest = self.number().limbs[0];
-        lowest.meets(lowest.splat(1))
-    }
-
-    /// The lanes whose number is larger than its negative. One multiplication.
-    #[inline(always)]
-    pub(crate) fn is_larger(&self) -> Mask {
-        let number = self.number().limbs;
-        let less = kernel::carry(&limbs_of!(I < 8 => number[I].minus(number[I].splat(HALF_OF_P[I]))));
-        less[7].splat(-1).is_less(less[7])
-    }
+impl Field for Fp {
+    type Lanes = Ifma;
+    type Fp = Self;
+    type Element = blst_fp;
+    const PARTS: usize = 1;
+    type Row = Row;
+    const ZERO_ROW: Row = Row([0; 8]);
 
     #[inline(always)]
-    pub(crate) fn plus(&self, other: &Self) -> Self {
+    fn lanes(&self) -> Ifma {
+        self.limbs[0].lanes()
+    }
+
+    #[inline(always)]
+    fn zero(lanes: Ifma) -> Self {
+        Self::of_limbs(lanes, &[0; 8])
+    }
+
+    #[inline(always)]
+    fn one(lanes: Ifma) -> Self {
+        Self::constant(lanes, &Constant::ONE)
+    }
+
+    /// One multiplication.
+    #[inline(always)]
+    fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Self {
+        load(lanes, elements)
+    }
+
+    /// One multiplication.
+    #[inline(always)]
+    fn store(&self) -> [blst_fp; LANES] {
+        store(self.lanes(), self)
+    }
+
+    /// One multiplication.
+    #[inline(always)]
+    fn from_words(lanes: Ifma, words: &Words) -> Self {
+        from_words(lanes, &words[0], &R2)
+    }
+
+    #[inline(always)]
+    fn gather(lanes: Ifma, rows: &[&Row; LANES]) -> Self {
+        let vectors = limbs_of!(I < 8 => Vector::load(lanes, &rows[I].0));
+        Self { limbs: Vector::transposed(&vectors), bound: Bound::new(1, 2.1) }
+    }
+
+    #[inline(always)]
+    fn scatter(&self) -> [Row; LANES] {
+        self.bound.assert_factor(1);
+        self.bound.assert_value(2.1);
+        let vectors = Vector::transposed(&self.limbs);
+        limbs_of!(I < 8 => Row(vectors[I].words()))
+    }
+
+    #[inline(always)]
+    fn blank(&self) -> Mask {
+        let [a, b, c, d, e, f, g, h] = self.limbs;
+        a.or(b).or(c).or(d).or(e).or(f).or(g).or(h).is_zero()
+    }
+
+    #[inline(always)]
+    fn plus(&self, other: &Self) -> Self {
         Self { limbs: limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])), bound: self.bound.plus(other.bound) }
     }
 
     #[inline(always)]
-    pub(crate) fn doubled(&self) -> Self {
-        self.plus(self)
+    fn sum_factor(&self, other: &Self) -> Self {
+        self.plus(other).carried()
     }
 
-    /// The difference to a number with limbs below one unit and a value below 4p. It adds 2 units and 4p to the bound.
+    /// It adds 2 units and 4p to the bound.
     #[inline(always)]
-    pub(crate) fn minus(&self, other: &Self) -> Self {
+    fn minus(&self, other: &Self) -> Self {
         self.subtract::<4, 1>(other)
     }
 
-    /// The difference to a sum of two such numbers. It adds 3 units and 8p to the bound.
+    /// It adds 3 units and 8p to the bound.
     #[inline(always)]
-    pub(crate) fn minus_sum(&self, other: &Self) -> Self {
+    fn minus_sum(&self, other: &Self) -> Self {
         self.subtract::<8, 2>(other)
     }
 
-    /// The difference to a number with limbs below `UNITS` units and a value below `TIMES`·p. It adds `UNITS` + 1 units
-    /// and `TIMES`·p to the bound.
+    /// It adds `UNITS` + 1 units and `TIMES`·p to the bound.
     #[inline(always)]
-    pub(crate) fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
+    fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
         struct Multiple<const TIMES: i64, const UNITS: i64>;
         impl<const TIMES: i64, const UNITS: i64> Multiple<TIMES, UNITS> {
             const LIMBS: Limbs = multiple_of_p(TIMES, UNITS);
@@ -181,101 +200,231 @@ impl Fp {
         }
     }
 
-    /// The negative of a number with limbs below one unit and a value below 4p. It has limbs below 2 units and a value
-    /// of at most 4p.
+    /// It has limbs below 2 units and a value of at most 4p.
     #[inline(always)]
-    pub(crate) fn negated(&self) -> Self {
+    fn negated(&self) -> Self {
         Self::zero(self.lanes()).minus(self)
     }
 
-    /// The same number with limbs below one unit.
     #[inline(always)]
-    pub(crate) fn carried(&self) -> Self {
+    fn carried(&self) -> Self {
         Self { limbs: kernel::carry(&self.limbs), bound: self.bound.carried() }
     }
 
-    /// The same element with limbs below one unit and a value below 2.1p. It accepts limbs below 8 units and values
-    /// below 32p.
+    /// It accepts limbs below 8 units and values below 32p.
     ///
     /// The eighth limb says how many times 2p is subtracted, and a permutation reads this multiple from a table.
     #[inline(always)]
-    pub(crate) fn shrunk(&self) -> Self {
+    fn shrunk(&self) -> Self {
         self.bound.assert_factor(8);
         self.bound.assert_value(31.9);
         Self { limbs: shrink(self.lanes(), &self.limbs), bound: Bound::new(1, 2.1) }
     }
 
+    /// The number itself.
+    #[inline(always)]
+    fn factor(&self) -> Self {
+        *self
+    }
+
     /// The product of factors with limbs below 4 units. It has limbs below one unit and a value of about 2p.
     #[inline(always)]
-    pub(crate) fn times(&self, other: &Self) -> Self {
+    fn times(&self, other: &Self) -> Self {
         self.bound.assert_factor(4);
         other.bound.assert_factor(4);
         Self { limbs: multiply(self.lanes(), &self.limbs, &other.limbs), bound: self.bound.of_product(other.bound) }
     }
 
-    /// The square of a number with limbs below 2 units. It has limbs below one unit and a value of about 2p.
+    /// It has limbs below one unit and a value of about 2p.
     #[inline(always)]
-    pub(crate) fn squared(&self) -> Self {
+    fn squared(&self) -> Self {
         self.bound.assert_factor(2);
         Self { limbs: square(self.lanes(), &self.limbs), bound: self.bound.of_product(self.bound) }
     }
 
-    /// The same as [`times`](Self::times), under the name that Fp2 has too.
     #[inline(always)]
-    pub(crate) fn times_fp(&self, other: &Self) -> Self {
+    fn times_fp(&self, other: &Self) -> Self {
         self.times(other)
     }
 
-    /// `self` in the lanes of the mask, `other` elsewhere.
     #[inline(always)]
-    pub(crate) fn or(&self, mask: Mask, other: &Self) -> Self {
+    fn inverted(&self) -> Self {
+        invert_lanes(self.lanes(), self)
+    }
+
+    #[inline(always)]
+    fn or(&self, mask: Mask, other: &Self) -> Self {
         Self {
             limbs: limbs_of!(I < 8 => self.limbs[I].in_mask(mask, other.limbs[I])),
             bound: self.bound.or(other.bound),
         }
     }
 
-    /// The inverses of elements that are not zero. Six products and one inversion by blst.
+    /// It costs little if no lane is zero.
     #[inline(always)]
-    pub(crate) fn inverted(&self) -> Self {
-        invert(self.lanes(), self)
-    }
-
-    /// The lanes that are zero. It accepts a value below 8p with limbs below 4 units, and costs little if no lane is
-    /// zero.
-    #[inline(always)]
-    pub(crate) fn is_zero(&self) -> Mask {
+    fn is_zero(&self) -> Mask {
         is_zero(self.lanes(), self)
     }
 
-    /// The lanes where both are the same.
     #[inline(always)]
-    pub(crate) fn equals(&self, other: &Self) -> Mask {
+    fn equals(&self, other: &Self) -> Mask {
         self.minus(other).is_zero()
     }
 
-    /// A canonical constant a·2^400 mod p for each lane, by limb.
+    /// One multiplication.
     #[inline(always)]
-    pub(crate) fn constants(lanes: Ifma, limbs: &[[i64; LANES]; 8]) -> Self {
-        Self { limbs: limbs_of!(I < 8 => Vector::load(lanes, &limbs[I])), bound: Bound::CANONICAL }
+    fn is_odd(&self) -> Mask {
+        let lowest = self.number().limbs[0];
+        lowest.meets(lowest.splat(1))
     }
 
-    /// Permutes the lanes: lane i takes the element of lane `from[i]`.
+    /// One multiplication.
     #[inline(always)]
-    pub(crate) fn permuted(&self, from: [i64; LANES]) -> Self {
+    fn is_larger(&self) -> Mask {
+        let number = self.number().limbs;
+        let less = kernel::carry(&limbs_of!(I < 8 => number[I].minus(number[I].splat(HALF_OF_P[I]))));
+        less[7].splat(-1).is_less(less[7])
+    }
+
+    #[inline(always)]
+    fn permuted(&self, from: [i64; LANES]) -> Self {
         let from = Vector::load(self.lanes(), &from);
         Self { limbs: limbs_of!(I < 8 => self.limbs[I].permuted(from)), bound: self.bound }
     }
 
-    /// Lane i takes the element of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
     #[inline(always)]
-    pub(crate) fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
+    fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
         let from = Vector::load(self.lanes(), &from);
         Self {
             limbs: limbs_of!(I < 8 => self.limbs[I].gathered(other.limbs[I], from)),
             bound: self.bound.or(other.bound),
         }
     }
+}
+
+impl PrimeField for Fp {
+    type Products = Columns;
+    /// Limbs of 52 bits: see [`kernel52`].
+    type Link = [Vector; 8];
+
+    /// Each line adds about 2p to a coefficient, and after a ninth the sums would be too far below zero.
+    const LINES_BETWEEN_SHRINKS: Option<usize> = Some(8);
+
+    #[inline(always)]
+    fn constant(lanes: Ifma, constant: &Constant) -> Self {
+        Self::of_limbs(lanes, &constant.limbs_of_50)
+    }
+
+    #[inline(always)]
+    fn constants(lanes: Ifma, constants: &[Constant; LANES]) -> Self {
+        let of_limb = |limb: usize| constants.map(|constant| constant.limbs_of_50[limb]);
+        Self { limbs: limbs_of!(I < 8 => Vector::load(lanes, &of_limb(I))), bound: Bound::CANONICAL }
+    }
+
+    /// It accepts limbs below 2 units, and gives limbs below one unit and values of about 2p.
+    #[inline(always)]
+    fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self> {
+        for part in [&a.c0, &a.c1, &b.c0, &b.c1] {
+            part.bound.assert_factor(2);
+            part.bound.assert_value(32.0);
+        }
+        multiply2(a.c0.lanes(), &limbs_in_fp2(a), &limbs_in_fp2(b))
+    }
+
+    /// It accepts limbs below 2 units and values below 16p, and gives limbs below one unit and values of about 2p.
+    #[inline(always)]
+    fn squared_in_fp2(a: &Fp2<Self>) -> Fp2<Self> {
+        for part in [&a.c0, &a.c1] {
+            part.bound.assert_factor(2);
+            part.bound.assert_value(15.99);
+        }
+        square2(a.c0.lanes(), a)
+    }
+
+    #[inline(always)]
+    fn wide_product(a: &Fp2<Self>, b: &Fp2<Self>) -> Wide<Self> {
+        [&a.c0, &a.c1, &b.c0, &b.c1].iter().for_each(|part| part.bound.assert_factor(2));
+        let range = Range::of_product(a.c0.bound.or(a.c1.bound), b.c0.bound.or(b.c1.bound));
+        wide_product(a.c0.lanes(), &limbs_in_fp2(a), &limbs_in_fp2(b), range)
+    }
+
+    #[inline(always)]
+    fn wide_square(a: &Fp2<Self>) -> Wide<Self> {
+        [&a.c0, &a.c1].iter().for_each(|part| part.bound.assert_factor(2));
+        wide_square(a.c0.lanes(), a)
+    }
+
+    #[inline(always)]
+    fn sum_of_products<const N: usize>(first: &Columns, terms: [(bool, &Columns); N]) -> Columns {
+        let columns = limbs_of!(I < 16 => {
+            let mut column = first.columns[I];
+            for (minus, term) in terms {
+                column = if minus { column.minus(term.columns[I]) } else { column.plus(term.columns[I]) };
+            }
+            column
+        });
+        let mut range = first.range;
+        for (minus, term) in terms {
+            range = if minus { range.minus(term.range) } else { range.plus(term.range) };
+        }
+        Columns { columns, range }
+    }
+
+    /// The result is about 2p.
+    #[inline(always)]
+    fn reduced(products: &Columns) -> Self {
+        let mut out = Self::zero(products.columns[0].lanes());
+        out.add_reduced(products);
+        out
+    }
+
+    /// It adds about 2p to the value.
+    #[inline(always)]
+    fn add_reduced(&mut self, products: &Columns) {
+        lift_and_reduce(self.lanes(), &products.columns, &mut self.limbs);
+        products.range.assert_reducible();
+        self.bound = self.bound.plus_reduced(products.range.lifted());
+    }
+
+    #[inline(always)]
+    fn to_link(&self) -> [Vector; 8] {
+        to_limbs_of_52(self.lanes(), self)
+    }
+
+    #[inline(always)]
+    fn from_link(link: &[Vector; 8]) -> Self {
+        from_limbs_of_52(link[0].lanes(), link)
+    }
+
+    #[inline(always)]
+    fn multiply_link(a: &mut [Vector; 8], b: &[Vector; 8]) {
+        multiply52(a[0].lanes(), a, b);
+    }
+
+    #[inline(always)]
+    fn square_link(a: &mut [Vector; 8]) {
+        square52(a[0].lanes(), a);
+    }
+
+    #[cfg(test)]
+    const LIMB_BITS: usize = 50;
+
+    /// It has limbs of nearly four units and a value of more than 40p.
+    #[cfg(test)]
+    fn largest(&self) -> Self {
+        let mut out = *self;
+        for _ in 0..4 {
+            out = out.minus_sum(&Self::zero(self.lanes())).carried();
+        }
+        out.minus_sum(&Self::zero(self.lanes()))
+    }
+}
+
+/// The limbs of both parts. As two references they keep the compiler from copying all limbs to the stack first, which takes
+/// a tenth of a product.
+#[inline(always)]
+fn limbs_in_fp2(a: &Fp2<Fp>) -> [&[Vector; 8]; 2] {
+    [&a.c0.limbs, &a.c1.limbs]
 }
 
 in_lanes! {
@@ -287,6 +436,84 @@ in_lanes! {
     #[inline(never)]
     fn square(lanes: Ifma, a: &[Vector; 8]) -> [Vector; 8] {
         kernel::reduce(&kernel::square(a))
+    }
+
+    #[inline(never)]
+    fn multiply2(lanes: Ifma, a: &[&[Vector; 8]; 2], b: &[&[Vector; 8]; 2]) -> Fp2<Fp> {
+        let [c0, c1] = kernel_fp2::columns(a, b);
+        let bound = Bound::PRODUCT_IN_FP2;
+        let c0 = Fp { limbs: kernel::reduce(&kernel_fp2::lifted(&c0)), bound };
+        Fp2 { c0, c1: Fp { limbs: kernel::reduce(&c1), bound } }
+    }
+
+    #[inline(never)]
+    fn square2(lanes: Ifma, a: &Fp2<Fp>) -> Fp2<Fp> {
+        let [real, imaginary] = kernel_fp2::square_columns::<16, _>(&a.c0.limbs, &a.c1.limbs);
+        let bound = Bound::PRODUCT_IN_FP2;
+        let c0 = Fp { limbs: kernel::reduce(&real), bound };
+        Fp2 { c0, c1: Fp { limbs: kernel::reduce(&imaginary), bound } }
+    }
+
+    #[inline(never)]
+    fn wide_product(lanes: Ifma, a: &[&[Vector; 8]; 2], b: &[&[Vector; 8]; 2], range: Range) -> Wide<Fp> {
+        let [c0, c1] = kernel_fp2::columns(a, b);
+        Wide { c0: Columns { columns: c0, range }, c1: Columns { columns: c1, range } }
+    }
+
+    #[inline(never)]
+    fn wide_square(lanes: Ifma, a: &Fp2<Fp>) -> Wide<Fp> {
+        let [c0, c1] = kernel_fp2::square_columns::<8, _>(&a.c0.limbs, &a.c1.limbs);
+        let range = Range::of_square(a.c0.bound.or(a.c1.bound));
+        Wide { c0: Columns { columns: c0, range }, c1: Columns { columns: c1, range } }
+    }
+
+    #[inline(never)]
+    fn lift_and_reduce(lanes: Ifma, a: &[Vector; 16], to: &mut [Vector; 8]) {
+        let mut columns = kernel_fp2::lifted(a);
+        for i in 0..8 {
+            columns[8 + i] = columns[8 + i].plus(to[i]);
+        }
+        *to = kernel::reduce(&columns);
+    }
+
+    #[inline(never)]
+    fn multiply52(lanes: Ifma, a: &mut [Vector; 8], b: &[Vector; 8]) {
+        *a = kernel52::reduce(&kernel52::product(a, b));
+    }
+
+    #[inline(never)]
+    fn square52(lanes: Ifma, a: &mut [Vector; 8]) {
+        *a = kernel52::reduce(&kernel52::square(a));
+    }
+
+    /// The limbs of a·2^416 modulo p: a product multiplies by 2^16, then bits are shifted between limbs.
+    fn to_limbs_of_52(lanes: Ifma, a: &Fp) -> [Vector; 8] {
+        let a = a.times(&Fp::of_limbs(lanes, &FROM_BLST)).limbs;
+        let mut out = a;
+        unroll!(I < 8 {
+            const DOWN: u32 = 2 * I as u32;
+            const UP: u32 = 50 - DOWN;
+            out[I] = a[I].shifted_down::<DOWN>();
+            if I < 7 {
+                out[I] = out[I].or(a[(I + 1) & 7].shifted_up::<UP>());
+            }
+        });
+        out
+    }
+
+    fn from_limbs_of_52(lanes: Ifma, a: &[Vector; 8]) -> Fp {
+        let mask_52 = Vector::splat(lanes, (1 << 52) - 1);
+        let mut out = Fp { bound: Bound::new(1, 3.0), limbs: *a };
+        unroll!(I < 8 {
+            const UP: u32 = 2 * I as u32;
+            const DOWN: u32 = 52 - UP;
+            out.limbs[I] = a[I].and(mask_52).shifted_up::<UP>();
+            if I > 0 {
+                out.limbs[I] = out.limbs[I].or(a[(I + 7) & 7].and(mask_52).shifted_down::<DOWN>());
+            }
+            out.limbs[I] = out.limbs[I].low_limb();
+        });
+        out.times(&Fp::of_limbs(lanes, &TO_BLST))
     }
 
     fn load(lanes: Ifma, elements: &[&blst_fp; LANES]) -> Fp {
@@ -316,26 +543,12 @@ in_lanes! {
             }
             out.limbs[I] = bits.low_limb();
         });
-        out.times(&Fp::constant(lanes, factor))
+        out.times(&Fp::of_limbs(lanes, factor))
     }
 
     fn store(lanes: Ifma, a: &Fp) -> [blst_fp; LANES] {
-        let words = to_words(&canonical(lanes, &a.times(&Fp::constant(lanes, &TO_BLST))));
+        let words = to_words(&canonical(lanes, &a.times(&Fp::of_limbs(lanes, &TO_BLST))));
         core::array::from_fn(|lane| blst_fp { l: core::array::from_fn(|word| words[word][lane] as u64) })
-    }
-
-    /// The inverse of a lane is the product of the other lanes, divided by the product of all. Rotations gather the
-    /// products.
-    #[inline(never)]
-    fn invert(lanes: Ifma, a: &Fp) -> Fp {
-        let across = a.permuted([4, 5, 6, 7, 0, 1, 2, 3]);
-        let pairs = a.times(&across);
-        let beside = pairs.permuted([2, 3, 0, 1, 6, 7, 4, 5]);
-        let fours = pairs.times(&beside);
-        let next = fours.permuted([1, 0, 3, 2, 5, 4, 7, 6]);
-        let product = fours.times(&next).store()[0];
-        let inverse = Fp::splat(lanes, &product.inverse());
-        across.times(&beside).times(&next.times(&inverse))
     }
 
     #[inline]
@@ -436,93 +649,35 @@ const fn lowest_limbs() -> [i64; 8] {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-    use crate::backend::ifma::{kernel::tests::modulo_p, lanes_or_skip};
-    use alloc::vec::Vec;
-
-    /// Elements at the edges of the limbs of both forms, and some that look random.
-    pub(in crate::backend::ifma) fn elements() -> Vec<blst_fp> {
-        let small = |words: [u64; 6]| {
-            let mut out = blst_fp::default();
-            // SAFETY: six words in.
-            unsafe { blst::blst_fp_from_uint64(&mut out, words.as_ptr()) };
-            out
-        };
-        let one = small([1, 0, 0, 0, 0, 0]);
-        let mut elements = alloc::vec![blst_fp::default(), one, blst_fp::default().minus(&one)];
-        for bit in (0..380).step_by(25).chain([49, 51, 63, 64, 99, 380]) {
-            let mut words = [0; 6];
-            words[bit / 64] = 1 << (bit % 64);
-            let power = small(words);
-            // As a number and as a Montgomery form.
-            elements.extend([power, power.minus(&one), blst_fp { l: words }]);
-        }
-        let mut random = small([3, 1, 4, 1, 5, 9]);
-        for _ in 0..64 {
-            random = random.squared().plus(&one);
-            elements.push(random);
-        }
-        while elements.len() % 8 != 0 {
-            elements.push(one);
-        }
-        elements
-    }
+    use crate::arithmetic::field::Field as _;
+    use crate::backend::{
+        ifma::kernel::tests::modulo_p,
+        lanes::{
+            fp2::Fp2,
+            tests::{elements2, ifma_or_skip, load2},
+            wide::Wide,
+        },
+    };
 
     /// `times`·p + `more` in every lane: the largest number that a bound allows, or one beside an edge.
-    pub(in crate::backend::ifma) fn near_multiple(lanes: Ifma, times: i64, more: i64) -> Fp {
+    fn near_multiple(lanes: Ifma, times: i64, more: i64) -> Fp {
         let mut limbs = multiple_of_p(times, 0);
         limbs[0] += more;
         let bound = Bound::new(1, times as f64 + if more < 0 { -0.01 } else { 0.01 });
-        Fp { bound, ..Fp::constant(lanes, &kernel::carry(&limbs)) }
+        Fp { bound, ..Fp::of_limbs(lanes, &kernel::carry(&limbs)) }
     }
 
     /// The limbs of the first lane.
-    pub(in crate::backend::ifma) fn first_lane(a: &Fp) -> Limbs {
+    fn first_lane(a: &Fp) -> Limbs {
         a.limbs.map(|limb| limb.words()[0])
-    }
-
-    /// The same element with limbs of nearly four units and a value of more than 40p.
-    pub(in crate::backend::ifma) fn largest(a: &Fp) -> Fp {
-        let mut out = *a;
-        for _ in 0..4 {
-            out = out.minus_sum(&Fp::zero(a.lanes())).carried();
-        }
-        out.minus_sum(&Fp::zero(a.lanes()))
-    }
-
-    #[test]
-    fn agrees_with_blst() {
-        let Some(lanes) = lanes_or_skip() else { return };
-        let elements = elements();
-        for a in elements.chunks_exact(8) {
-            let lanes_a = Fp::load(lanes, &core::array::from_fn(|i| &a[i]));
-            assert_eq!(lanes_a.store(), a);
-            assert_eq!(lanes_a.squared().store(), core::array::from_fn(|i| a[i].squared()));
-            for shift in 0..elements.len() / 3 {
-                let b: [blst_fp; 8] = core::array::from_fn(|i| elements[(shift * 3 + i) % elements.len()]);
-                let lanes_b = Fp::load(lanes, &core::array::from_fn(|i| &b[i]));
-                let each = |f: fn(&blst_fp, &blst_fp) -> blst_fp| -> [blst_fp; 8] {
-                    core::array::from_fn(|i| f(&a[i], &b[i]))
-                };
-                for (a, b) in [(lanes_a, lanes_b), (largest(&lanes_a), largest(&lanes_b))] {
-                    assert_eq!(a.times(&b).store(), each(|a, b| a.times(b)));
-                }
-                assert_eq!(lanes_a.plus(&lanes_b).store(), each(|a, b| a.plus(b)));
-                assert_eq!(lanes_a.minus(&lanes_b).store(), each(|a, b| a.minus(b)));
-                assert_eq!(lanes_a.minus_sum(&lanes_b.doubled()).store(), each(|a, b| a.minus(&b.plus(b))));
-                let equal = lanes_a.equals(&lanes_b);
-                for lane in 0..8 {
-                    assert_eq!(equal >> lane & 1 == 1, a[lane] == b[lane]);
-                }
-            }
-        }
     }
 
     /// Beside every multiple of 2p that can be subtracted: never too much is subtracted, and the rest is below 2.1p.
     #[test]
     fn shrunk_beside_every_multiple() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         for times in 0..=31 {
             for more in [-1, 0, 1, P[7]] {
                 if times == 0 && more < 0 {
@@ -542,14 +697,14 @@ pub(super) mod tests {
 
     /// The same number with seven units more in the lower limbs.
     fn in_large_limbs(a: &Fp) -> Fp {
-        let lent = Fp::constant(a.lanes(), &multiple_of_p(0, 7));
+        let lent = Fp::of_limbs(a.lanes(), &multiple_of_p(0, 7));
         Fp { bound: Bound::new(8, 31.9), ..a.plus(&lent) }
     }
 
     /// Every representative that a product can have, beside the multiples of p.
     #[test]
     fn canonical_beside_every_multiple() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         for times in 0..=2 {
             for more in [-1, 0, 1, 1 << 40] {
                 if times == 0 && more < 0 {
@@ -567,7 +722,7 @@ pub(super) mod tests {
     /// Zero as every multiple of p, and its neighbours.
     #[test]
     fn zero_in_every_form() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         for times in 0..8 {
             for more in [-1, 0, 1] {
                 if times == 0 && more < 0 {
@@ -585,33 +740,52 @@ pub(super) mod tests {
         }
     }
 
-    /// Numbers at (p + 1)/2, and beside it by a bit of every limb: which is larger than its negative, and which is odd.
+    /// Every multiple of p that can be added is subtracted again.
     #[test]
-    fn signs_at_the_edges() {
-        let Some(lanes) = lanes_or_skip() else { return };
-        let words = |a: &blst_fp| {
-            let mut out = [0; 6];
-            // SAFETY: six words out.
-            unsafe { blst::blst_uint64_from_fp(out.as_mut_ptr(), a) };
-            out
-        };
-        let one = Fp::one(lanes).store()[0];
-        let half = one.plus(&one).inverse();
-        let mut numbers = elements();
-        // (p + 1)/2 is 1/2.
-        numbers.extend([half, half.minus(&one), half.plus(&one), half.minus(&one).minus(&one)]);
-        for place in 0..8 {
-            let mut limbs = [0; 8];
-            limbs[place] = 1;
-            let bit = modulo_p(&limbs);
-            numbers.extend([half.plus(&bit), half.minus(&bit), half.minus(&bit).minus(&one)]);
+    fn shrunk_is_small() {
+        let Some(lanes) = ifma_or_skip() else { return };
+        for a in elements2() {
+            let x = load2(lanes, &a).c0;
+            let mut large = x;
+            for _ in 0..3 {
+                large = large.subtract::<8, 1>(&Fp::zero(lanes)).carried();
+                let shrunk = large.shrunk();
+                assert_eq!(shrunk.store(), x.store());
+                let limbs = shrunk.limbs.map(Vector::words);
+                assert!(limbs[7].iter().all(|top| *top <= 2 * P[7] + P[7] / 10), "{limbs:?}");
+                assert!(limbs[..7].iter().flatten().all(|limb| (0..1 << 50).contains(limb)));
+            }
         }
-        for number in numbers {
-            let (number_words, negative) = (words(&number), words(&blst_fp::default().minus(&number)));
-            let larger = number_words.iter().rev().gt(negative.iter().rev());
-            let lanes = Fp::splat(lanes, &number);
-            assert_eq!(lanes.is_larger(), if larger { !0 } else { 0 }, "{number_words:x?}");
-            assert_eq!(lanes.is_odd(), if number_words[0] & 1 == 1 { !0 } else { 0 }, "{number_words:x?}");
+    }
+
+    /// A real part that is below zero by whole multiples of 2^400. No digit of the reduction would correct it.
+    #[test]
+    fn products_below_zero() {
+        let Some(lanes) = ifma_or_skip() else { return };
+        for more in [1, 2, (1 << 50) - 1] {
+            let root = |limb| Fp2::new(Fp::zero(lanes), Fp::of_limbs(lanes, &[0, 0, 0, 0, limb, 0, 0, 0]));
+            let (x, y) = (root(1), root(more));
+            let expected = x.store()[0].times(&y.store()[0]);
+            assert!(x.times(&y).store() == [expected; 8]);
+            assert!(Wide::product(&x, &y).reduced().store() == [expected; 8]);
+        }
+    }
+
+    /// Squares of the largest allowed values, with the other part zero.
+    #[test]
+    fn squares_of_the_largest() {
+        let Some(lanes) = ifma_or_skip() else { return };
+        let parts = |times| {
+            let part = near_multiple(lanes, times, -1);
+            [(part, Fp::zero(lanes)), (Fp::zero(lanes), part)]
+        };
+        for (c0, c1) in parts(16) {
+            let x = Fp2::new(c0, c1);
+            assert!(x.squared().store() == x.store().map(|x| x.squared()));
+        }
+        for (c0, c1) in parts(8) {
+            let x = Fp2::new(c0, c1);
+            assert!(Wide::square(&x).reduced().store() == x.store().map(|x| x.squared()));
         }
     }
 }

@@ -8,19 +8,25 @@
 //! constant keeps the factor, and the product of s/16 and t is st/16. [`Fr::sixteenfold`] is the way back from all of
 //! these.
 
+use crate::backend::lanes::unroll::{limbs_of, unroll};
 use core::array::from_fn;
 
 use blst::blst_fr;
 
 use super::{
-    bound::Tracked,
-    kernel::{limbs_of, unroll},
+    Ifma,
     kernel_fr::{self, Limbs, ORDER, multiple},
-    rows::transposed,
-    vector::{Ifma, LANES, Mask, Vector, in_lanes},
+    vector::Vector,
     word::Word,
 };
-use crate::scalar::Scalar;
+use crate::{
+    backend::lanes::{
+        field::{LANES, Mask},
+        instructions::in_lanes,
+        tracked::Tracked,
+    },
+    scalar::Scalar,
+};
 
 /// Eight elements of Fr.
 #[derive(Clone, Copy)]
@@ -200,7 +206,7 @@ impl Fr {
     #[inline(always)]
     pub(crate) fn transposed(elements: &[Self; 8]) -> [Self; 8] {
         let by_limb: [[Vector; 8]; 5] =
-            limbs_of!(I in [0 1 2 3 4] => transposed(&limbs_of!(J < 8 => elements[J].limbs[I])));
+            limbs_of!(I in [0 1 2 3 4] => Vector::transposed(&limbs_of!(J < 8 => elements[J].limbs[I])));
         let most = elements.iter().fold(elements[0].most, |most, element| most.with(element.most, f64::max));
         limbs_of!(J < 8 => Self { limbs: limbs_of!(I in [0 1 2 3 4] => by_limb[I][J]), most })
     }
@@ -295,7 +301,7 @@ static EVEN_MULTIPLES: [[[i64; LANES]; 2]; 5] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{backend::ifma::lanes_or_skip, scalar::tests::scalars};
+    use crate::{backend::lanes::tests::ifma_or_skip, scalar::tests::scalars};
     use alloc::vec::Vec;
 
     fn vectors() -> Vec<[Scalar; LANES]> {
@@ -304,7 +310,7 @@ mod tests {
 
     #[test]
     fn scalars_there_and_back() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         let sixteen = Scalar::from(16);
         for eight in vectors() {
             assert_eq!(Fr::load(lanes, eight.each_ref()).store(), eight);
@@ -318,7 +324,7 @@ mod tests {
 
     #[test]
     fn agrees_with_scalars() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         let vectors = vectors();
         for (i, a) in vectors.iter().enumerate() {
             let b = &vectors[(5 * i + 3) % vectors.len()];
@@ -336,7 +342,7 @@ mod tests {
     /// Products of the largest factors, taken away from nothing.
     #[test]
     fn butterflies_of_zero() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         let zero = Fr::splat_sixteenth(lanes, &Scalar::ZERO);
         let vectors = vectors();
         for b in &vectors {
@@ -353,7 +359,7 @@ mod tests {
     /// Every multiple of r that can be added is subtracted again.
     #[test]
     fn shrunk_is_small() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         for eight in vectors() {
             let x = Fr::sixteenths(lanes, eight.each_ref());
             let zero = Fr::splat_sixteenth(lanes, &Scalar::ZERO);
@@ -370,7 +376,7 @@ mod tests {
 
     #[test]
     fn transposed_twice_is_the_same() {
-        let Some(lanes) = lanes_or_skip() else { return };
+        let Some(lanes) = ifma_or_skip() else { return };
         let elements: [_; 8] = from_fn(|i| Fr::load(lanes, vectors()[i].each_ref()));
         let rows = Fr::transposed(&elements);
         for (i, row) in rows.iter().enumerate() {

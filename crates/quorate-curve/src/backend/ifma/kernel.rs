@@ -11,47 +11,16 @@
 //! for a product T.
 
 use super::word::Word;
-
-/// Pastes a block for each number of a list, with the number as a constant. LLVM does not unroll nested loops, which
-/// halves the speed.
-macro_rules! unroll {
-    ($i:ident in [$($n:literal)*] $body:block) => { $(
-        #[allow(clippy::absurd_extreme_comparisons)]
-        { const $i: usize = $n; $body }
-    )* };
-    ($i:ident < 7 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6] $body) };
-    ($i:ident < 8 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6 7] $body) };
-    ($i:ident < 15 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14] $body) };
-    ($i:ident < 16 $body:block) => { $crate::backend::ifma::kernel::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $body) };
-}
-pub(crate) use unroll;
-
-/// An array of eight or sixteen limbs, each an expression of its index. `array::from_fn` would not do: its closure is a
-/// separate function without the vector instructions.
-macro_rules! limbs_of {
-    ($i:ident < 8 => $limb:expr) => { $crate::backend::ifma::kernel::limbs_of!($i in [0 1 2 3 4 5 6 7] => $limb) };
-    ($i:ident < 16 => $limb:expr) => {
-        $crate::backend::ifma::kernel::limbs_of!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] => $limb)
-    };
-    ($i:ident in [$($n:literal)*] => $limb:expr) => { [$({ const $i: usize = $n; $limb }),*] };
-}
-pub(crate) use limbs_of;
+use crate::backend::lanes::{
+    constant::{P_WORDS, limbs_of_50 as limbs},
+    unroll::unroll,
+};
 
 /// The limbs of a 400-bit number of eight 50-bit ones.
 pub(crate) type Limbs = [i64; 8];
 
 /// p.
 pub(crate) const P: Limbs = limbs(P_WORDS);
-
-/// p in words of 64 bits.
-pub(crate) const P_WORDS: [u64; 6] = [
-    0xb9fe_ffff_ffff_aaab,
-    0x1eab_fffe_b153_ffff,
-    0x6730_d2a0_f6b0_f624,
-    0x6477_4b84_f385_12bf,
-    0x4b1b_a7b6_434b_acd7,
-    0x1a01_11ea_397f_e69a,
-];
 
 /// -1/p mod 2^50.
 const MINUS_INVERSE: i64 = 0x3_fffc_fffc_fffd;
@@ -65,22 +34,6 @@ const N_UPPER: Limbs = limbs([
     0xe598_574d_e03a_8441,
     0x1a00_fe69_588f_5a89,
 ]);
-
-/// A number of 384 bits in limbs of 50.
-pub(crate) const fn limbs(words: [u64; 6]) -> Limbs {
-    let mut limbs = [0; 8];
-    let mut i = 0;
-    while i < 8 {
-        let (word, shift) = (50 * i / 64, 50 * i % 64);
-        let mut bits = words[word] >> shift;
-        if shift > 14 && word + 1 < 6 {
-            bits |= words[word + 1] << (64 - shift);
-        }
-        limbs[i] = (bits & ((1 << 50) - 1)) as i64;
-        i += 1;
-    }
-    limbs
-}
 
 /// The columns of a·b. Limbs below 2^52. 128 multiplications.
 #[inline(always)]

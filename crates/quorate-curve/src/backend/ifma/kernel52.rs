@@ -12,10 +12,9 @@
 //! [`kernel::reduce`](super::kernel::reduce), and the last step adds a multiple of p. The result is below T/R + 2p +
 //! 2^331.
 
-use super::{
-    kernel::{Limbs, P_WORDS, limbs_of, unroll},
-    word::Word,
-};
+use super::{kernel::Limbs, word::Word};
+use crate::backend::lanes::constant::P_WORDS;
+use crate::backend::lanes::unroll::{limbs_of, unroll};
 
 /// -1/p mod 2^52.
 const MINUS_INVERSE: i64 = 0x3_fffc_fffc_fffd;

@@ -7,10 +7,8 @@
 //! the digit is the column itself, and both cancel without a multiplication. The last step adds a multiple of r. The
 //! result is below T/R + 2r for a product T.
 
-use super::{
-    kernel::{limbs_of, unroll},
-    word::Word,
-};
+use super::word::Word;
+use crate::backend::lanes::unroll::{limbs_of, unroll};
 
 /// The limbs of a number of 260 bits.
 pub(super) type Limbs = [i64; 5];

@@ -4,10 +4,16 @@ use alloc::vec::Vec;
 use core::array::from_fn;
 
 use super::{
+    Ifma,
     fr::{FORM, Fr},
-    vector::{Ifma, LANES, in_lanes},
 };
-use crate::{backend::portable, scalar::Scalar};
+use crate::{
+    backend::{
+        lanes::{field::LANES, instructions::in_lanes},
+        portable,
+    },
+    scalar::Scalar,
+};
 
 /// The number of scalars from which the lanes are faster.
 const FEW: usize = 2 * LANES;

@@ -21,11 +21,11 @@
 use alloc::vec::Vec;
 use core::array::from_fn;
 
-use super::{
-    fr::Fr,
-    vector::{Ifma, LANES, in_lanes},
+use super::{Ifma, fr::Fr};
+use crate::{
+    backend::lanes::{field::LANES, instructions::in_lanes},
+    scalar::Scalar,
 };
-use crate::scalar::Scalar;
 
 /// The number of points from which there are lanes to fill.
 pub(crate) const POINTS_FROM: usize = LANES * LANES;
@@ -346,23 +346,20 @@ in_lanes! {
 }
 
 /// A sixteenth of each of the first eight scalars.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
+#[inline(always)]
 fn sixteenths(lanes: Ifma, scalars: &[Scalar]) -> Fr {
     let eight: &[Scalar; LANES] = scalars.first_chunk().expect("eight scalars");
     Fr::sixteenths(lanes, eight.each_ref())
 }
 
 /// a + b, and (b - a)·root for a canonical root. a is at most 16r.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
+#[inline(always)]
 fn joined(a: &Fr, b: &Fr, root: &Fr) -> (Fr, Fr) {
     (a.plus(b), b.minus::<16>(a).times(root))
 }
 
 /// -1/c for the root c of a block, in every lane.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
+#[inline(always)]
 fn negative_inverse(lanes: Ifma, roots: &[Scalar], block: usize) -> Fr {
     Fr::splat_sixteenth(lanes, &negative_inverse_of(roots, block))
 }

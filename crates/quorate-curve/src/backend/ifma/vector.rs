@@ -6,19 +6,15 @@
 //! safe functions:
 //!
 //! - The methods of [`Vector`] are single instructions.
-//! - [`in_lanes!`] defines functions that are compiled with the instructions and take the token.
+//! - [`in_lanes!`](crate::backend::lanes::instructions::in_lanes) defines functions that are compiled with the
+//!   instructions and take the token.
 //!
-//! All other files of the backend are safe code, but for one empty `asm!` in `fp2`.
+//! All other files of the backend are safe code, but for one empty `asm!` in `kernel_fp2`.
 
 use core::{arch::x86_64::*, mem::transmute};
 
 use super::word::Word;
-
-/// The number of lanes in a vector.
-pub(crate) const LANES: usize = 8;
-
-/// A bit for each lane.
-pub(crate) type Mask = u8;
+use crate::backend::lanes::field::{LANES, Mask};
 
 /// Proof that this CPU has AVX-512 F and IFMA, and that the operating system keeps their registers. Only
 /// [`detect`](Self::detect) makes one.
@@ -47,7 +43,7 @@ impl Ifma {
 /// The methods are always inlined, so that they become instructions inside functions that are compiled with AVX-512.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Vector(__m512i);
+pub struct Vector(__m512i);
 
 impl Vector {
     /// The same number in every lane.
@@ -75,16 +71,6 @@ impl Vector {
     #[inline(always)]
     pub(super) fn lanes(self) -> Ifma {
         Ifma(())
-    }
-
-    /// Fetches a row of memory into the caches.
-    #[inline(always)]
-    pub(super) fn prefetch<T>(row: &T) {
-        for line in 0..size_of::<T>().div_ceil(64) {
-            let row = core::ptr::from_ref(row).cast::<i8>().wrapping_add(64 * line);
-            // SAFETY: every x86-64 CPU has the instruction, and it does not read the memory.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(row) };
-        }
     }
 }
 
@@ -162,34 +148,27 @@ instructions! {
     }
 }
 
-/// Defines functions that are compiled with the lanes' instructions and take the token first. Because of the token, any
-/// code may call them. Their bodies are safe code and may call other functions with these target features.
-///
-/// Constant parameters stand in brackets after the generic ones.
-macro_rules! in_lanes {
-    ($(
-        $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident $(<$($generic:ident: $bound:path),+>)? $([$($constant:ident: $kind:ty),+])? (
-            $lanes:ident: Ifma $(, $argument:ident: $type:ty)* $(,)?
-        ) $(-> $output:ty)? $body:block
-    )*) => { $(
-        #[inline(always)]
-        $visibility fn $name<$($($generic: $bound,)+)? $($(const $constant: $kind),+)?>(
-            $lanes: Ifma $(, $argument: $type)*
-        ) $(-> $output)? {
-            $(#[$attribute])*
-            #[target_feature(enable = "avx512f,avx512ifma")]
-            fn compiled<$($($generic: $bound,)+)? $($(const $constant: $kind),+)?>(
-                $lanes: Ifma $(, $argument: $type)*
-            ) $(-> $output)? {
-                // A body may have no use for the token.
-                let _ = $lanes;
-                $body
-            }
-            // SAFETY: a token exists, so the CPU has the instructions that `compiled` enables. Apart from them it is a
-            // safe function.
-            unsafe { compiled::<$($($generic,)+)? $($($constant),+)?>($lanes $(, $argument)*) }
+impl Vector {
+    /// Lane i of vector j becomes lane j of vector i.
+    #[inline(always)]
+    pub(super) fn transposed(rows: &[Self; 8]) -> [Self; 8] {
+        // First, lanes of two neighbouring rows side by side: the even lanes in one vector, the odd ones in the next.
+        let mut twos = *rows;
+        for i in [0, 2, 4, 6] {
+            twos[i] = rows[i].even_lanes(rows[i + 1]);
+            twos[i + 1] = rows[i].odd_lanes(rows[i + 1]);
         }
-    )* };
+        // Then pairs of lanes: first those of four rows, then those of eight.
+        let mut columns = *rows;
+        for odd in [0, 1] {
+            let [a, b, c, d] = [twos[odd], twos[2 + odd], twos[4 + odd], twos[6 + odd]];
+            let (ab_even, ab_odd) = (a.even_pairs(b), a.odd_pairs(b));
+            let (cd_even, cd_odd) = (c.even_pairs(d), c.odd_pairs(d));
+            columns[odd] = ab_even.even_pairs(cd_even);
+            columns[4 + odd] = ab_even.odd_pairs(cd_even);
+            columns[2 + odd] = ab_odd.even_pairs(cd_odd);
+            columns[6 + odd] = ab_odd.odd_pairs(cd_odd);
+        }
+        columns
+    }
 }
-pub(crate) use in_lanes;

@@ -1,0 +1,641 @@
+//! Eight elements of Fp, one in each lane.
+//!
+//! An element a is stored as a·2^384 plus a multiple of p, which is the form of blst, in eight limbs of 48 bits with signs.
+//! Sums and differences take no carries. In debug builds [`Bound`] checks that every operation is exact.
+
+use crate::backend::lanes::unroll::{limbs_of, unroll};
+use blst::blst_fp;
+
+use super::{
+    bound::Bound,
+    kernel,
+    vector::{Vector, align_stack},
+};
+use crate::backend::lanes::{
+    constant::{Constant, P_WORDS},
+    field::{Field, Fp2, LANES, Lanes, Mask, PrimeField, Wide, Words, invert_lanes},
+    instructions::in_lanes,
+};
+
+/// Eight elements of Fp.
+#[derive(Clone, Copy)]
+pub struct Fp<V> {
+    limbs: [V; 8],
+    bound: Bound,
+}
+
+/// Vectors whose token is that of the elements that they make.
+pub trait Eight: Vector<Token: Lanes<Fp = Fp<Self>>> {}
+
+impl<V: Vector<Token: Lanes<Fp = Fp<V>>>> Eight for V {}
+
+/// The limbs of one element whose value is at most 0.51p, in a cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Row([f64; 8]);
+
+/// 2^768 mod p. It turns a number into its Montgomery form.
+const R2: Constant = Constant::of_number(crate::arithmetic::curve::ONE.l);
+
+/// (p - 1)/2 in words of 64 bits.
+const HALF_OF_P: [u64; 6] = {
+    let mut out = P_WORDS;
+    let mut i = 0;
+    while i < 6 {
+        out[i] = P_WORDS[i] >> 1 | if i < 5 { P_WORDS[i + 1] << 63 } else { 0 };
+        i += 1;
+    }
+    out
+};
+
+/// The limbs of one register.
+macro_rules! part {
+    ($limbs:expr, $part:expr) => {
+        &limbs_of!(I < 8 => $limbs[I].part($part))
+    };
+}
+
+impl<V: Eight> Fp<V> {
+    #[inline(always)]
+    fn of_limbs(lanes: V::Token, limbs: &[f64; 8]) -> Self {
+        Self { limbs: limbs_of!(I < 8 => V::splat(lanes, limbs[I])), bound: Bound::CANONICAL }
+    }
+
+    /// The sum or the difference, by a function of limbs.
+    #[inline(always)]
+    fn with(&self, other: &Self, limbs: [V; 8]) -> Self {
+        Self { limbs, bound: self.bound.plus(other.bound) }
+    }
+
+    /// The same element with limbs of one unit and a value of at most 0.51p.
+    #[inline(always)]
+    fn normalised(&self) -> Self {
+        self.bound.assert_normalisable();
+        Self { limbs: normalise(self.lanes(), &self.limbs), bound: Bound::NORMALISED }
+    }
+
+    /// The least representative of each lane, not in Montgomery form, in words of 64 bits. One multiplication.
+    #[inline(always)]
+    fn numbers(&self) -> [[u64; 6]; LANES] {
+        let one = Self::of_limbs(self.lanes(), &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        self.times(&one).words()
+    }
+
+    /// The least representative of each lane, in words of 64 bits.
+    #[inline(always)]
+    fn words(&self) -> [[u64; 6]; LANES] {
+        let limbs = self.normalised().limbs.map(V::store);
+        core::array::from_fn(|lane| words_of(&core::array::from_fn(|i| limbs[i][lane] as i64)))
+    }
+}
+
+/// The words of a number between -p and p modulo p, from limbs of 48 bits with signs.
+fn words_of(limbs: &[i64; 8]) -> [u64; 6] {
+    let (mut words, mut carry) = ([0_u64; 6], 0_i64);
+    for (i, limb) in limbs.iter().enumerate() {
+        let sum = limb + carry;
+        carry = sum >> 48;
+        let (bits, place) = (sum as u64 & ((1 << 48) - 1), 48 * i);
+        words[place / 64] |= bits << (place % 64);
+        if place % 64 > 16 {
+            words[place / 64 + 1] |= bits >> (64 - place % 64);
+        }
+    }
+    if carry < 0 {
+        let mut carry = false;
+        for (word, of_p) in words.iter_mut().zip(P_WORDS) {
+            let (sum, first) = word.overflowing_add(of_p);
+            let (sum, second) = sum.overflowing_add(u64::from(carry));
+            (*word, carry) = (sum, first | second);
+        }
+    }
+    words
+}
+
+/// The lanes of which something holds.
+#[inline(always)]
+fn mask_of(numbers: &[[u64; 6]; LANES], holds: impl Fn(&[u64; 6]) -> bool) -> Mask {
+    numbers.iter().enumerate().map(|(lane, number)| Mask::from(holds(number)) << lane).sum()
+}
+
+impl<V: Eight> Field for Fp<V> {
+    type Lanes = V::Token;
+    type Fp = Self;
+    type Element = blst_fp;
+    const PARTS: usize = 1;
+    type Row = Row;
+    const ZERO_ROW: Row = Row([0.0; 8]);
+
+    #[inline(always)]
+    fn lanes(&self) -> V::Token {
+        self.limbs[0].token()
+    }
+
+    #[inline(always)]
+    fn zero(lanes: V::Token) -> Self {
+        Self { bound: Bound::ZERO, ..Self::of_limbs(lanes, &[0.0; 8]) }
+    }
+
+    #[inline(always)]
+    fn one(lanes: V::Token) -> Self {
+        Self::constant(lanes, &Constant::ONE)
+    }
+
+    #[inline(always)]
+    fn load(lanes: V::Token, elements: &[&blst_fp; LANES]) -> Self {
+        load(lanes, elements)
+    }
+
+    #[inline(always)]
+    fn store(&self) -> [blst_fp; LANES] {
+        store(self.lanes(), self)
+    }
+
+    /// One multiplication.
+    #[inline(always)]
+    fn from_words(lanes: V::Token, words: &Words) -> Self {
+        from_words(lanes, &words[0])
+    }
+
+    #[inline(always)]
+    fn gather(lanes: V::Token, rows: &[&Row; LANES]) -> Self {
+        let vectors = limbs_of!(I < 8 => V::load(lanes, &rows[I].0));
+        Self { limbs: V::transposed(&vectors), bound: Bound::NORMALISED }
+    }
+
+    #[inline(always)]
+    fn scatter(&self) -> [Row; LANES] {
+        self.bound.assert_normalised();
+        let vectors = V::transposed(&self.limbs);
+        limbs_of!(I < 8 => Row(vectors[I].store()))
+    }
+
+    #[inline(always)]
+    fn blank(&self) -> Mask {
+        let mut blank = Mask::MAX;
+        unroll!(I < 8 { blank &= self.limbs[I].is_zero(); });
+        blank
+    }
+
+    #[inline(always)]
+    fn plus(&self, other: &Self) -> Self {
+        self.with(other, limbs_of!(I < 8 => self.limbs[I].plus(other.limbs[I])))
+    }
+
+    #[inline(always)]
+    fn sum_factor(&self, other: &Self) -> Self {
+        self.plus(other)
+    }
+
+    #[inline(always)]
+    fn minus(&self, other: &Self) -> Self {
+        self.with(other, limbs_of!(I < 8 => self.limbs[I].minus(other.limbs[I])))
+    }
+
+    #[inline(always)]
+    fn minus_sum(&self, other: &Self) -> Self {
+        self.minus(other)
+    }
+
+    /// Limbs have signs, so nothing is added.
+    #[inline(always)]
+    fn subtract<const TIMES: i64, const UNITS: i64>(&self, other: &Self) -> Self {
+        self.minus(other)
+    }
+
+    #[inline(always)]
+    fn negated(&self) -> Self {
+        let zero = Self::zero(self.lanes());
+        Self { bound: self.bound, ..zero.minus(self) }
+    }
+
+    /// The carries cost nearly as much as a small value, so both are made.
+    #[inline(always)]
+    fn carried(&self) -> Self {
+        self.normalised()
+    }
+
+    #[inline(always)]
+    fn shrunk(&self) -> Self {
+        self.normalised()
+    }
+
+    #[inline(always)]
+    fn factor(&self) -> Self {
+        self.normalised()
+    }
+
+    #[inline(always)]
+    fn times(&self, other: &Self) -> Self {
+        let bound = self.bound.of_product(other.bound);
+        Self { limbs: multiply(self.lanes(), &self.limbs, &other.limbs), bound }
+    }
+
+    #[inline(always)]
+    fn squared(&self) -> Self {
+        let bound = self.bound.of_product(self.bound);
+        Self { limbs: square(self.lanes(), &self.limbs), bound }
+    }
+
+    #[inline(always)]
+    fn times_fp(&self, other: &Self) -> Self {
+        self.times(other)
+    }
+
+    #[inline(always)]
+    fn inverted(&self) -> Self {
+        invert_lanes(self.lanes(), self)
+    }
+
+    #[inline(always)]
+    fn or(&self, mask: Mask, other: &Self) -> Self {
+        Self {
+            limbs: limbs_of!(I < 8 => self.limbs[I].in_mask(mask, other.limbs[I])),
+            bound: self.bound.or(other.bound),
+        }
+    }
+
+    /// It costs little if no lane is zero.
+    #[inline(always)]
+    fn is_zero(&self) -> Mask {
+        self.bound.assert_normalisable();
+        if may_be_zero(self.lanes(), &self.limbs) == 0 { 0 } else { self.normalised().blank() }
+    }
+
+    #[inline(always)]
+    fn equals(&self, other: &Self) -> Mask {
+        self.minus(other).is_zero()
+    }
+
+    /// One multiplication.
+    #[inline(always)]
+    fn is_odd(&self) -> Mask {
+        mask_of(&self.numbers(), |number| number[0] & 1 == 1)
+    }
+
+    /// One multiplication.
+    #[inline(always)]
+    fn is_larger(&self) -> Mask {
+        mask_of(&self.numbers(), |number| number.iter().rev().gt(HALF_OF_P.iter().rev()))
+    }
+
+    #[inline(always)]
+    fn permuted(&self, from: [i64; LANES]) -> Self {
+        Self { limbs: limbs_of!(I < 8 => self.limbs[I].permuted(from)), bound: self.bound }
+    }
+
+    #[inline(always)]
+    fn gathered(&self, other: &Self, from: [i64; LANES]) -> Self {
+        Self {
+            limbs: limbs_of!(I < 8 => self.limbs[I].gathered(other.limbs[I], from)),
+            bound: self.bound.or(other.bound),
+        }
+    }
+}
+
+impl<V: Eight> PrimeField for Fp<V> {
+    /// Reduced: sums of columns would cost more than their reduction.
+    type Products = Self;
+    type Link = Self;
+
+    /// A reduction leaves small values.
+    const LINES_BETWEEN_SHRINKS: Option<usize> = None;
+
+    #[inline(always)]
+    fn constant(lanes: V::Token, constant: &Constant) -> Self {
+        Self::of_limbs(lanes, &constant.limbs_of_48)
+    }
+
+    #[inline(always)]
+    fn constants(lanes: V::Token, constants: &[Constant; LANES]) -> Self {
+        let of_limb = |limb: usize| constants.map(|constant| constant.limbs_of_48[limb]);
+        Self { limbs: limbs_of!(I < 8 => V::load(lanes, &of_limb(I))), bound: Bound::CANONICAL }
+    }
+
+    #[inline(always)]
+    fn times_in_fp2(a: &Fp2<Self>, b: &Fp2<Self>) -> Fp2<Self> {
+        multiply2(a.c0.lanes(), a, b)
+    }
+
+    #[inline(always)]
+    fn squared_in_fp2(a: &Fp2<Self>) -> Fp2<Self> {
+        square2(a.c0.lanes(), a)
+    }
+
+    #[inline(always)]
+    fn wide_product(a: &Fp2<Self>, b: &Fp2<Self>) -> Wide<Self> {
+        let Fp2 { c0, c1 } = Self::times_in_fp2(a, b);
+        Wide { c0, c1 }
+    }
+
+    #[inline(always)]
+    fn wide_square(a: &Fp2<Self>) -> Wide<Self> {
+        let Fp2 { c0, c1 } = Self::squared_in_fp2(a);
+        Wide { c0, c1 }
+    }
+
+    #[inline(always)]
+    fn sum_of_products<const N: usize>(first: &Self, terms: [(bool, &Self); N]) -> Self {
+        let limbs = limbs_of!(I < 8 => {
+            let mut limb = first.limbs[I];
+            for (minus, term) in terms {
+                limb = if minus { limb.minus(term.limbs[I]) } else { limb.plus(term.limbs[I]) };
+            }
+            limb
+        });
+        let mut bound = first.bound;
+        for (_, term) in terms {
+            bound = bound.plus(term.bound);
+        }
+        Self { limbs, bound }
+    }
+
+    #[inline(always)]
+    fn reduced(products: &Self) -> Self {
+        products.normalised()
+    }
+
+    #[inline(always)]
+    fn add_reduced(&mut self, products: &Self) {
+        *self = self.plus(products).normalised();
+    }
+
+    #[inline(always)]
+    fn to_link(&self) -> Self {
+        self.normalised()
+    }
+
+    #[inline(always)]
+    fn from_link(link: &Self) -> Self {
+        *link
+    }
+
+    #[inline(always)]
+    fn multiply_link(a: &mut Self, b: &Self) {
+        a.bound = a.bound.of_product(b.bound);
+        multiply_in_place(a.lanes(), &mut a.limbs, &b.limbs);
+    }
+
+    #[inline(always)]
+    fn square_link(a: &mut Self) {
+        a.bound = a.bound.of_product(a.bound);
+        square_in_place(a.lanes(), &mut a.limbs);
+    }
+
+    #[cfg(test)]
+    const LIMB_BITS: usize = 48;
+
+    /// It has limbs of two units and a value of 7p more, with which both factors of a product are nearly as large as they
+    /// may be.
+    #[cfg(test)]
+    fn largest(&self) -> Self {
+        let p = Self { bound: Bound::CANONICAL, ..Self::of_limbs(self.lanes(), &kernel::P) };
+        let seven = (0..6).fold(p, |sum, _| sum.plus(&p));
+        let [limbs] = V::by_parts(|part| [kernel::carry(part!(seven.limbs, part))]);
+        self.normalised().plus(&Self { limbs, bound: Bound::SEVEN_P })
+    }
+}
+
+/// The bound of both parts.
+#[inline(always)]
+fn bound_in_fp2<V>(a: &Fp2<Fp<V>>) -> Bound {
+    a.c0.bound.or(a.c1.bound)
+}
+
+// Each kernel runs once for each register.
+in_lanes! {
+    #[inline(never)]
+    fn multiply<V: Eight>(lanes: V::Token, a: &[V; 8], b: &[V; 8]) -> [V; 8] {
+        align_stack();
+        let [out] = V::by_parts(|part| [kernel::product_reduced(part!(a, part), part!(b, part))]);
+        out
+    }
+
+    #[inline(never)]
+    fn square<V: Eight>(lanes: V::Token, a: &[V; 8]) -> [V; 8] {
+        align_stack();
+        let [out] = V::by_parts(|part| [kernel::square_reduced(part!(a, part))]);
+        out
+    }
+
+    #[inline(never)]
+    fn multiply_in_place<V: Eight>(lanes: V::Token, a: &mut [V; 8], b: &[V; 8]) {
+        align_stack();
+        for part in 0..V::PARTS {
+            let words = kernel::product_reduced(part!(a, part), part!(b, part));
+            unroll!(I < 8 { a[I].put_part(part, words[I]); });
+        }
+    }
+
+    #[inline(never)]
+    fn square_in_place<V: Eight>(lanes: V::Token, a: &mut [V; 8]) {
+        align_stack();
+        for part in 0..V::PARTS {
+            let words = kernel::square_reduced(part!(a, part));
+            unroll!(I < 8 { a[I].put_part(part, words[I]); });
+        }
+    }
+
+    #[inline(never)]
+    fn multiply2<V: Eight>(lanes: V::Token, a: &Fp2<Fp<V>>, b: &Fp2<Fp<V>>) -> Fp2<Fp<V>> {
+        align_stack();
+        let bound = bound_in_fp2(a).of_product_in_fp2(bound_in_fp2(b));
+        let [c0, c1] = V::by_parts(|part| {
+            let (a, b) = ([part!(a.c0.limbs, part), part!(a.c1.limbs, part)], [part!(b.c0.limbs, part), part!(b.c1.limbs, part)]);
+            let [c0, c1] = kernel::product2(a, b);
+            [kernel::reduce(&c0), kernel::reduce(&c1)]
+        });
+        Fp2 { c0: Fp { limbs: c0, bound }, c1: Fp { limbs: c1, bound } }
+    }
+
+    #[inline(never)]
+    fn square2<V: Eight>(lanes: V::Token, a: &Fp2<Fp<V>>) -> Fp2<Fp<V>> {
+        align_stack();
+        let bound = bound_in_fp2(a).of_square_in_fp2();
+        let [c0, c1] = V::by_parts(|part| {
+            kernel::square2(part!(a.c0.limbs, part), part!(a.c1.limbs, part))
+        });
+        Fp2 { c0: Fp { limbs: c0, bound }, c1: Fp { limbs: c1, bound } }
+    }
+
+    #[inline]
+    fn normalise<V: Eight>(lanes: V::Token, a: &[V; 8]) -> [V; 8] {
+        let [out] = V::by_parts(|part| [kernel::normalise(part!(a, part))]);
+        out
+    }
+
+    /// The lanes in which the number, less the multiple of p beside it, has a lowest limb that is a multiple of 2^48.
+    #[inline]
+    fn may_be_zero<V: Eight>(lanes: V::Token, a: &[V; 8]) -> Mask {
+        let [[rest]] = V::by_parts(|part| [[kernel::lowest_limb(part!(a, part))]]);
+        rest.is_zero()
+    }
+
+    fn load<V: Eight>(lanes: V::Token, elements: &[&blst_fp; LANES]) -> Fp<V> {
+        let mut words = [[0; LANES]; 6];
+        for (lane, element) in elements.iter().enumerate() {
+            for (word, limb) in words.iter_mut().zip(element.l) {
+                word[lane] = limb;
+            }
+        }
+        let limbs = V::limbs_of_words(lanes, &words);
+        let [limbs] = V::by_parts(|part| [kernel::carry(part!(limbs, part))]);
+        Fp { limbs, bound: Bound::CANONICAL }
+    }
+
+    fn from_words<V: Eight>(lanes: V::Token, words: &[[u64; LANES]; 6]) -> Fp<V> {
+        let number = Fp { limbs: V::limbs_of_words(lanes, words), bound: Bound::UNSIGNED };
+        number.times(&Fp::constant(lanes, &R2))
+    }
+
+    fn store<V: Eight>(lanes: V::Token, a: &Fp<V>) -> [blst_fp; LANES] {
+        a.words().map(|l| blst_fp { l })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use blst::blst_fp2;
+
+    use super::*;
+    use crate::{
+        arithmetic::field::Field as _,
+        backend::{
+            fma::{
+                kernel::tests::{edges, modulo_p, r},
+                vector::{OneEight, TwoFours},
+            },
+            lanes::tests::{avx2_or_skip, avx512_or_skip},
+        },
+    };
+
+    /// Numbers with these limbs, one in each lane, of at most so many units and p.
+    fn of_lanes<V: Eight>(lanes: V::Token, numbers: &[[f64; 8]], units: f64, value: f64) -> Fp<V> {
+        let limbs = limbs_of!(I < 8 => V::load(lanes, &core::array::from_fn(|lane| numbers[lane][I])));
+        Fp { limbs, bound: Bound::new(units, value) }
+    }
+
+    /// The element of a lane, as blst computes it from the limbs.
+    fn lane<V: Eight>(a: &Fp<V>, lane: usize) -> blst_fp {
+        modulo_p(&a.limbs.map(|limb| limb.store()[lane]))
+    }
+
+    fn agrees<V: Eight>(lanes: V::Token) {
+        let whole = |mut edges: Vec<[f64; 8]>| {
+            edges.truncate(edges.len() / 8 * 8);
+            edges
+        };
+        let (twos, ones) = (whole(edges(2.0)), whole(edges(1.0)));
+        for shift in 0..twos.len() {
+            for i in (0..twos.len()).step_by(8) {
+                let numbers: Vec<_> = (0..8).map(|lane| twos[(i + lane + shift) % twos.len()]).collect();
+                let (a, b) = (of_lanes(lanes, &twos[i..], 2.001, 1.5), of_lanes(lanes, &numbers, 2.001, 1.5));
+                let (product, squared, normal) = (a.times(&b), a.squared(), a.normalised());
+                let ones =
+                    [&ones[i..], &ones[ones.len() - 8 - i..]].map(|ones| of_lanes::<V>(lanes, ones, 1.0001, 1.5));
+                let (x, y) = (Fp2 { c0: a, c1: b }, Fp2 { c0: ones[0], c1: ones[1] });
+                let (product2, squared2) = (Fp::times_in_fp2(&x, &y), Fp::squared_in_fp2(&x));
+                let (mut link, mut chain) = (a, a);
+                Fp::multiply_link(&mut link, &b);
+                Fp::square_link(&mut chain);
+                for j in 0..8 {
+                    let (x, y) = (lane(&a, j), lane(&b, j));
+                    assert_eq!(lane(&product, j).times(&r()), x.times(&y));
+                    assert_eq!(lane(&squared, j).times(&r()), x.squared());
+                    assert_eq!((lane(&link, j), lane(&chain, j)), (lane(&product, j), lane(&squared, j)));
+                    assert_eq!(lane(&normal, j), x);
+                    let (x, z) = (blst_fp2 { fp: [x, y] }, blst_fp2 { fp: ones.map(|one| lane(&one, j)) });
+                    let times_r = |a: &Fp2<Fp<V>>| blst_fp2 { fp: [&a.c0, &a.c1].map(|c| lane(c, j).times(&r())) };
+                    assert_eq!(times_r(&product2), x.times(&z));
+                    assert_eq!(times_r(&squared2), x.squared());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn limbs_at_the_edges_in_every_lane() {
+        if let Some(lanes) = avx512_or_skip() {
+            agrees::<OneEight>(lanes);
+        }
+        if let Some(lanes) = avx2_or_skip() {
+            agrees::<TwoFours>(lanes);
+        }
+    }
+
+    /// Zero as every multiple of p and beside it, with limbs of one unit and of many.
+    fn zeros<V: Eight>(lanes: V::Token) {
+        for times in -8..=8 {
+            for more in [-1.0, 0.0, 1.0] {
+                let mut limbs = kernel::P.map(|limb| limb * f64::from(times));
+                limbs[0] += more;
+                // 2^48 in one limb is one in the next.
+                for lent in 0..7 {
+                    let mut unbalanced = limbs;
+                    unbalanced[lent] += 3.0 * (1_u64 << 48) as f64;
+                    unbalanced[lent + 1] -= 3.0;
+                    for limbs in [limbs, unbalanced] {
+                        let number = of_lanes::<V>(lanes, &[limbs; 8], 15.0, 8.01);
+                        assert_eq!(number.is_zero(), if more == 0.0 { Mask::MAX } else { 0 }, "{times}p + {more}");
+                        let one = Fp::one(lanes);
+                        for lane in 0..8 {
+                            let expected = if more == 0.0 { 1 << lane } else { 0 };
+                            assert_eq!(number.or(1 << lane, &one).is_zero(), expected);
+                        }
+                        let small = number.shrunk();
+                        for lane in 0..8 {
+                            assert_eq!(small.limbs[7].store()[lane], 0.0, "{times}p + {more}");
+                        }
+                        let expected = modulo_p(&limbs).times(&modulo_p(&[1.0]));
+                        assert_eq!(small.store(), [blst_fp { l: expected_words(more) }; 8], "{expected:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The words of -1, 0 or 1 modulo p, which are a Montgomery form.
+    fn expected_words(n: f64) -> [u64; 6] {
+        let mut words = [0; 6];
+        if n < 0.0 {
+            words = P_WORDS;
+            words[0] -= 1;
+        } else {
+            words[0] = n as u64;
+        }
+        words
+    }
+
+    #[test]
+    fn zero_in_every_form() {
+        if let Some(lanes) = avx512_or_skip() {
+            zeros::<OneEight>(lanes);
+        }
+        if let Some(lanes) = avx2_or_skip() {
+            zeros::<TwoFours>(lanes);
+        }
+    }
+
+    /// Numbers at ±p/2 and beside every limb of it have their least representatives.
+    #[test]
+    fn words_of_numbers_with_signs() {
+        let half = limbs_of!(I < 8 => (kernel::P[I] / 2.0).trunc());
+        for sign in [1.0, -1.0] {
+            for place in 0..8 {
+                for more in [-1.0, 0.0, 1.0] {
+                    let mut limbs = half.map(|limb| limb * sign);
+                    limbs[place] += more;
+                    let mut words = [0; 6];
+                    // SAFETY: six words out.
+                    unsafe { blst::blst_uint64_from_fp(words.as_mut_ptr(), &modulo_p(&limbs)) };
+                    assert_eq!(words_of(&limbs.map(|limb| limb as i64)), words);
+                }
+            }
+        }
+        for n in [-1.0, 0.0, 1.0] {
+            assert_eq!(words_of(&[n as i64, 0, 0, 0, 0, 0, 0, 0]), expected_words(n));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What kernels compute with, and the few operations that they are made of.
+//!
+//! All numbers are integers. A double holds every integer below 2^53, so an operation is exact if its result is below
+//! 2^53, or below that times a power of two that divides the result. Kernels are written over [`Word`], which has one
+//! method for each such step. Registers and single lanes compute the steps from [`Fused`] operations. In the tests a
+//! range of values is a [`Word`] too, and panics where a step could be inexact for any value in it.
+//!
+//! **Products.** A product of two limbs has 94 bits and more. A fused multiply-add rounds it to a multiple of 2^48 if it
+//! adds it to a number between 2^100 and 2^101, where doubles are that far apart:
+//!
+//! ```text
+//! h = round(a·b + H)      the new sum of high parts
+//! t = H - h               exact: both are multiples of 2^48 in the same binade
+//! l = a·b + t             exact: what the rounding left, at most 2^47
+//! ```
+//!
+//! A sum of high parts starts in the middle of the binade, at 1.5·2^100, and must stay inside it: the sums of the
+//! products must stay below 2^99.
+
+/// 2^-48: what one is worth in the limb above.
+const DOWN: f64 = 1.0 / (1_u64 << 48) as f64;
+/// The middle of the binade in which doubles are 2^48 apart.
+const MIDDLE: f64 = 1.5 * (1_u128 << 100) as f64;
+/// The middle of the binade in which doubles are integers.
+const MIDDLE_OF_INTEGERS: f64 = 1.5 * (1_u64 << 52) as f64;
+
+/// Numbers that kernels compute with: the lanes of a register, or in the tests one lane or the range of values that a
+/// lane can take.
+pub trait Word: Copy {
+    /// `n` in every lane. The value of `self` does not matter.
+    fn splat(self, n: f64) -> Self;
+    /// The sum, if it is below 2^53.
+    fn plus(self, other: Self) -> Self;
+    /// The difference, if it is below 2^53.
+    fn minus(self, other: Self) -> Self;
+    /// `self` - a·b, if it is below 2^53.
+    fn minus_product(self, a: Self, b: Self) -> Self;
+    /// The integer nearest to `self`·`factor`.
+    fn nearest(self, factor: f64) -> Self;
+
+    /// A multiple of 2^48 and the rest, at most 2^47, whose sum is `self`.
+    fn cut(self) -> Cut<Self>;
+    /// `self` + n/2^48 for a multiple n of 2^48.
+    fn plus_carry(self, n: Self) -> Self;
+    /// `self`·`factor` modulo 2^48, at most 2^47, if the product is below 2^99.
+    fn digit(self, factor: f64) -> Self;
+    /// `self` + a·b, which the caller knows to be a multiple of 2^48.
+    fn cleared(self, a: Self, b: Self) -> Self;
+
+    /// No high parts.
+    fn no_high(self) -> Self;
+    /// Adds a·b to a sum.
+    fn add_product(sum: &mut Sum<Self>, a: Self, b: Self);
+    /// Subtracts a·b from a sum.
+    fn subtract_product(sum: &mut Sum<Self>, a: Self, b: Self);
+    /// `self` + n/2^48 for high parts n.
+    fn plus_high(self, n: Self) -> Self;
+}
+
+/// A number as a multiple of 2^48 and the rest.
+#[derive(Clone, Copy)]
+pub struct Cut<W> {
+    pub(crate) multiple: W,
+    pub(crate) rest: W,
+}
+
+/// A sum of products: high parts, which are multiples of 2^48, and low parts.
+#[derive(Clone, Copy)]
+pub struct Sum<W> {
+    pub(crate) high: W,
+    pub(crate) low: W,
+}
+
+impl<W: Word> Sum<W> {
+    /// A sum that starts with `low`.
+    #[inline(always)]
+    pub(crate) fn new(low: W) -> Self {
+        Self { high: low.no_high(), low }
+    }
+}
+
+/// What the steps of a [`Word`] are made of, each a single instruction. The methods that round are named so: in the
+/// tests all others assert that they are exact.
+pub(crate) trait Fused: Copy {
+    /// `n` in every lane. The value of `self` does not matter.
+    fn set(self, n: f64) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    /// a·b + `self`.
+    fn add_mul(self, a: Self, b: Self) -> Self;
+    /// `self` - a·b.
+    fn sub_mul(self, a: Self, b: Self) -> Self;
+    fn add_rounded(self, other: Self) -> Self;
+    /// a·b + `self`, rounded.
+    fn add_mul_rounded(self, a: Self, b: Self) -> Self;
+    /// `self` - a·b, rounded.
+    fn sub_mul_rounded(self, a: Self, b: Self) -> Self;
+    /// The same number, in a register at this place. The compiler would otherwise move instructions to where more
+    /// numbers are needed than there are registers.
+    fn pinned(self) -> Self;
+    /// Whether each lane is at least `least` and below `most`. Only builds with debug assertions ask.
+    fn is_within(self, least: f64, most: f64) -> bool;
+}
+
+/// A number left the range in which the operation is exact: the formula needs a carry that it does not take.
+#[cold]
+#[inline(never)]
+fn inexact() -> ! {
+    panic!("a floating-point operation that is not exact");
+}
+
+/// Asserts, in builds with debug assertions, that a result is exact because it is an integer below 2^53.
+#[inline(always)]
+fn integer<F: Fused>(n: F) -> F {
+    const MOST: f64 = (1_u64 << 53) as f64;
+    if cfg!(debug_assertions) && !n.is_within(1.0 - MOST, MOST) {
+        inexact();
+    }
+    n
+}
+
+/// Asserts, in builds with debug assertions, that a sum stayed in the binade in which doubles are 2^48 apart.
+#[inline(always)]
+fn in_binade<F: Fused>(n: F) -> F {
+    if cfg!(debug_assertions) && !n.is_within(MIDDLE / 1.5, MIDDLE / 0.75) {
+        inexact();
+    }
+    n
+}
+
+impl<F: Fused> Word for F {
+    #[inline(always)]
+    fn splat(self, n: f64) -> Self {
+        self.set(n)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        integer(self.add(other))
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        integer(self.sub(other))
+    }
+
+    #[inline(always)]
+    fn minus_product(self, a: Self, b: Self) -> Self {
+        integer(self.sub_mul(a, b))
+    }
+
+    #[inline(always)]
+    fn nearest(self, factor: f64) -> Self {
+        let middle = self.set(MIDDLE_OF_INTEGERS);
+        let rounded = middle.add_mul_rounded(self, self.set(factor));
+        debug_assert!(
+            rounded.is_within(MIDDLE_OF_INTEGERS / 1.5, MIDDLE_OF_INTEGERS / 0.75),
+            "a quotient of more than 51 bits"
+        );
+        rounded.sub(middle)
+    }
+
+    #[inline(always)]
+    fn cut(self) -> Cut<Self> {
+        let middle = self.set(MIDDLE);
+        let multiple = in_binade(middle.add_rounded(self)).sub(middle);
+        Cut { multiple, rest: integer(self.sub(multiple)) }
+    }
+
+    #[inline(always)]
+    fn plus_carry(self, n: Self) -> Self {
+        integer(self.add_mul(n, self.set(DOWN)))
+    }
+
+    #[inline(always)]
+    fn digit(self, factor: f64) -> Self {
+        let (middle, factor) = (self.set(MIDDLE), self.set(factor));
+        let high = in_binade(middle.add_mul_rounded(self, factor));
+        integer(middle.sub(high).add_mul(self, factor))
+    }
+
+    #[inline(always)]
+    fn cleared(self, a: Self, b: Self) -> Self {
+        let multiple = self.add_mul(a, b);
+        debug_assert!(multiple.is_within(-MIDDLE, MIDDLE), "a product of more than 101 bits");
+        multiple
+    }
+
+    #[inline(always)]
+    fn no_high(self) -> Self {
+        self.set(MIDDLE)
+    }
+
+    #[inline(always)]
+    fn add_product(sum: &mut Sum<Self>, a: Self, b: Self) {
+        let high = in_binade(sum.high.add_mul_rounded(a, b)).pinned();
+        let low = sum.high.sub(high).add_mul(a, b);
+        *sum = Sum { high, low: integer(sum.low.add(low)).pinned() };
+    }
+
+    #[inline(always)]
+    fn subtract_product(sum: &mut Sum<Self>, a: Self, b: Self) {
+        let high = in_binade(sum.high.sub_mul_rounded(a, b)).pinned();
+        let low = sum.high.sub(high).sub_mul(a, b);
+        *sum = Sum { high, low: integer(sum.low.add(low)).pinned() };
+    }
+
+    #[inline(always)]
+    fn plus_high(self, n: Self) -> Self {
+        let carry = self.set(-MIDDLE_OF_INTEGERS).add_mul(n, self.set(DOWN));
+        integer(self.add(carry))
+    }
+}

@@ -1,0 +1,51 @@
+//! The verbs in lanes: eight items at a time, one in each lane of a vector.
+//!
+//! All formulas stand here, generic in the field of the lanes. What differs between kinds of lanes is the form of a number:
+//! its words, products and reductions. It stands in [`ifma`](super::ifma) and [`fma`](super::fma), below the traits
+//! [`Lanes`](field::Lanes) and [`PrimeField`](field::PrimeField).
+//!
+//! The layers, from the lowest to the highest. A file imports only files of its own layer and of those above it in the
+//! table.
+//!
+//! | layer | files |
+//! |---|---|
+//! | functions compiled for each kind of lanes; loops written out; constants; bounds in debug builds; where lanes are faster than blst | [`instructions`], [`unroll`], [`constant`], [`tracked`], [`thresholds`] |
+//! | what a kind of lanes offers | [`field`] |
+//! | eight elements of Fp2, sums before their reduction, eight elements of Fp12 | [`fp2`], [`wide`], [`fp12`] |
+//! | one element of Fp12, its coefficients in the lanes | [`spread`] |
+//! | powers and roots | [`power`], [`square_root`] |
+//! | the lines of prepared points | [`lines`] |
+//! | points | [`curve`], [`affine`] |
+//! | the verbs, under the names of the portable backend | the rest |
+//!
+//! No function here takes a secret. Verbs on few items call the portable backend, which is faster there.
+
+pub(crate) mod affine;
+pub(crate) mod constant;
+pub(crate) mod curve;
+pub(crate) mod encoding;
+pub(crate) mod field;
+pub(crate) mod fp12;
+pub(crate) mod fp2;
+pub(crate) mod hash_to_curve;
+pub(crate) mod instructions;
+pub(crate) mod lines;
+pub(crate) mod map_to_g1;
+pub(crate) mod map_to_g2;
+pub(crate) mod msm;
+pub(crate) mod multiples;
+pub(crate) mod pairing;
+pub(crate) mod power;
+#[cfg(test)]
+mod soak;
+pub(crate) mod spread;
+pub(crate) mod square_root;
+pub(crate) mod subgroup;
+pub(crate) mod sum;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod thresholds;
+pub(crate) mod tracked;
+pub(crate) mod unroll;
+pub(crate) mod weighted_sum;
+pub(crate) mod wide;

@@ -1,0 +1,619 @@
+//! Miller loops of eight products at a time, and the final exponentiation of eight values at a time or of single ones.
+//!
+//! Each lane computes a product of its own. Steps on the curve are affine, and one inversion serves all pairs and lanes
+//! of a step. A line is scaled by factors that the final exponentiation removes, until it is 1 + (2a + 2b·v)·v^s·w, so
+//! that eight products in Fp2 multiply it into the value ([`Accumulator::times_line`]). If few pairs share an
+//! inversion, the steps are Jacobian instead and need none. Then a line has a scale in the place of 1, which the final
+//! exponentiation removes too, and costs six products more.
+//!
+//! **The ate pairing** steps along multiples of Q. E' is mapped to E by (x, y) → (x/w², y/w³). The line through T with
+//! slope λ has this value at P, divided by y_P:
+//!
+//! ```text
+//! 1 - λ·x_P/y_P · w⁻¹ + (λ·x_T - y_T)/y_P · w⁻³,    w⁻¹ = v²·w/(1 + i),    w⁻³ = v·w/(1 + i)
+//! ```
+//!
+//! **The twisted ate pairing** steps along multiples of P, whose coordinates are in Fp. The line has this value at Q,
+//! times w³/y_Q:
+//!
+//! ```text
+//! 1 - λ·x_Q/y_Q · w + (λ·x_T - y_T)/y_Q · w³
+//! ```
+//!
+//! Its loop is twice as long: f(x², P) = f(|x|, P)^|x| · f(|x|, [|x|]P). It is bilinear for P of order r and every Q of
+//! E'(Fp2). `docs/soundness.md` has the proof.
+
+use alloc::vec::Vec;
+
+use blst::{blst_fp12, blst_p1_affine, blst_p2_affine};
+
+use super::{
+    field::{Field, LANES, Lanes, Mask, PrimeField, invert_all},
+    fp2::Fp2,
+    fp12::{Accumulator, Extension, Fp12},
+    instructions::in_lanes,
+    lines::{self, Line, Lines},
+    spread::Spread,
+};
+use crate::{
+    arithmetic::{
+        curve::{Curve, PARAMETER},
+        fp12::multiply,
+    },
+    backend::portable,
+    pairing::{Gt, MillerValue, Pairing},
+    segments::Cut,
+};
+
+/// A value for each segment of pairs. Eight segments at a time share a loop. Fewer segments are cut, so that every lane
+/// has work. `finite` gives the points of a pair, or `None` if one of them is the identity.
+pub(crate) fn miller_products<L: Lanes, T>(
+    lanes: L,
+    pairing: Pairing,
+    pairs: Cut<'_, T>,
+    finite: impl Fn(&T) -> Option<Pair>,
+) -> Vec<MillerValue> {
+    let in_lanes = |pairs| {
+        each_product(pairing, pairs, &finite, |pairs| match pairing {
+            Pairing::Ate => ate(lanes, pairs),
+            Pairing::TwistedAte => twisted(lanes, pairs),
+        })
+    };
+    if pairing == Pairing::TwistedAte {
+        return in_lanes(pairs);
+    }
+    if pairs.items().len() < L::THRESHOLDS.pairs {
+        return portable::pairing::miller_products(pairs, &finite);
+    }
+    let left = pairs.items().len() % LANES;
+    if pairs.len() > 1 || left >= L::THRESHOLDS.pairs_left {
+        return in_lanes(pairs);
+    }
+    let (pairs, rest) = pairs.items().split_at(pairs.items().len() - left);
+    let values = in_lanes(Cut::new(pairs, &[pairs.len()]));
+    let rest = portable::pairing::miller_products(Cut::new(rest, &[rest.len()]), &finite);
+    alloc::vec![values[0] * rest[0]]
+}
+
+/// A value for each segment of pairs with prepared points. `finite` gives a point of G1 and the lines of a point of G2,
+/// or `None` if either point is the identity. There must be at least two pairs.
+pub(crate) fn miller_products_prepared<'a, L: Lanes, T: 'a>(
+    lanes: L,
+    pairs: Cut<'a, T>,
+    finite: impl Fn(&'a T) -> Option<PreparedPair<'a, L>>,
+) -> Vec<MillerValue> {
+    each_product(Pairing::Ate, pairs, finite, |pairs| ate_prepared(lanes, pairs))
+}
+
+/// Distributes the segments among the lanes. `finite` converts a pair for `products`, or leaves it out.
+fn each_product<'a, P: 'a, Q>(
+    pairing: Pairing,
+    segments: Cut<'a, P>,
+    finite: impl Fn(&'a P) -> Option<Q>,
+    products: impl Fn([&[Q]; LANES]) -> [blst_fp12; LANES],
+) -> Vec<MillerValue> {
+    let segments: Vec<Vec<Q>> = segments.iter().map(|pairs| pairs.iter().filter_map(&finite).collect()).collect();
+    let mut values = alloc::vec![MillerValue::ONE; segments.len()];
+    for (group, values) in segments.chunks(LANES).zip(values.chunks_mut(LANES)) {
+        let mut lanes: [&[Q]; LANES] = [&[]; LANES];
+        let cut = LANES / group.len();
+        for (segment, lanes) in group.iter().zip(lanes.chunks_exact_mut(cut)) {
+            let size = segment.len().div_ceil(cut).max(1);
+            lanes.iter_mut().zip(segment.chunks(size)).for_each(|(lane, chunk)| *lane = chunk);
+        }
+        let made = products(lanes);
+        for (i, made) in made.chunks_exact(cut).take(group.len()).enumerate() {
+            if !group[i].is_empty() {
+                let used = group[i].len().min(cut);
+                let value = made[1..used].iter().fold(made[0], |a, b| multiply(&a, b));
+                values[i] = MillerValue::new(pairing, value);
+            }
+        }
+    }
+    values
+}
+
+/// One element of Fp in memory.
+pub(crate) type Row<L> = <<L as Lanes>::Fp as Field>::Row;
+
+type Pair = (blst_p1_affine, blst_p2_affine);
+
+type PreparedPair<'a, L> = (blst_p1_affine, &'a Lines<Row<L>>);
+
+/// Affine coordinates.
+type Point<F> = (F, F);
+
+/// The pairs of eight lanes in a loop: the point that is multiplied, and the constants of a line that depend on the
+/// other point.
+struct Steps<F, C> {
+    base: Vec<Point<F>>,
+    point: Vec<Point<F>>,
+    constants: Vec<C>,
+    /// The denominators of a step.
+    inverses: Vec<F>,
+}
+
+in_lanes! {
+    fn ate<L: Lanes>(lanes: L, pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+        let (p, q) = load::<L>(lanes, &pairs);
+        let constants = ate_constants(lanes, &p, &idle(&pairs));
+        // -λ·x_P/(4y_P)·(1 - i) and (λ·x_T - y_T)/(4y_P)·(1 - i).
+        let coefficients = |slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, (a, b): &(L::Fp, L::Fp)| {
+            (turned(&rest.times_fp(b)).shrunk(), turned(&slope.times_fp(a)).shrunk())
+        };
+        let f = if q.len() < L::THRESHOLDS.inversions {
+            let mut points: Vec<_> = q.iter().map(Jacobian::of).collect();
+            parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, step| {
+                each_line(&step, &mut points, &q, &constants, |line, constants| {
+                    let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                    f.times_scaled_line::<1>(&line.scale, &a, &b);
+                });
+            })
+        } else {
+            let mut steps = Steps { point: q.clone(), base: q, constants, inverses: Vec::new() };
+            parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, step| {
+                steps.each_line(lanes, &step, f, &|f: &mut Accumulator<L::Fp>, slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, constants: &(L::Fp, L::Fp)| {
+                    let (a, b) = coefficients(slope, rest, constants);
+                    f.times_line::<1>(&a, &b);
+                });
+            })
+        };
+        // The curve's parameter is negative.
+        f.conjugated().store()
+    }
+
+    fn ate_prepared<L: Lanes>(lanes: L, pairs: [&[PreparedPair<'_, L>]; LANES]) -> [blst_fp12; LANES] {
+        // A lane without a pair may use any point, because its line becomes one.
+        let Some(any) = pairs.iter().find_map(|pairs| pairs.first()) else { return [blst_fp12::default(); LANES] };
+        let p: Vec<_> = in_vectors(&pairs, any).map(|at| load_point(lanes, &at.map(|(p, _)| (&p.x, &p.y)))).collect();
+        let constants = ate_constants(lanes, &p, &idle(&pairs));
+        let lines: Vec<_> = in_vectors(&pairs, any).map(|at| at.map(|(_, lines)| &lines[..])).collect();
+        let mut step = 0;
+        let f = parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, _| {
+            for (lines, (a, b)) in lines.iter().zip(&constants) {
+                let (slope, rest) = lines::gather(lanes, &lines.map(|lines| &lines[step]));
+                f.times_line::<1>(&rest.times_fp(b), &slope.times_fp(a));
+            }
+            step += 1;
+        });
+        f.conjugated().store()
+    }
+
+    fn twisted<L: Lanes>(lanes: L, pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+        let (p, q) = load::<L>(lanes, &pairs);
+        let mut half_inverses: Vec<_> = q.iter().map(|(_, y)| y.doubled()).collect();
+        invert_all(&mut half_inverses);
+        let idle = idle(&pairs);
+        let constants = q.iter().zip(&half_inverses).zip(&idle).map(|(((x, _), inverse), idle)| {
+            let over_y = Fp2::<L::Fp>::zero(lanes).or(*idle, inverse);
+            (x.negated().carried().times(&over_y), over_y)
+        });
+        let constants: Vec<_> = constants.collect();
+        let coefficients = |slope: &L::Fp, rest: &L::Fp, (a, b): &(Fp2<L::Fp>, Fp2<L::Fp>)| (a.times_fp(slope), b.times_fp(rest));
+        if p.len() < L::THRESHOLDS.twisted_inversions {
+            let rounds = |bases: &[Point<L::Fp>], points: &mut [Jacobian<L::Fp>], start, power| {
+                parameter_loop(start, power, |f, step| {
+                    each_line(&step, points, bases, &constants, |line, constants| {
+                        let (a, b) = coefficients(&line.slope, &line.rest, constants);
+                        f.times_scaled_line::<0>(&Fp2::new(line.scale, L::Fp::zero(lanes)), &a, &b);
+                    });
+                })
+            };
+            let mut points: Vec<_> = p.iter().map(Jacobian::of).collect();
+            let first = rounds(&p, &mut points, Fp12::one(lanes), None);
+            let bases = affine(lanes, &points);
+            points = bases.iter().map(Jacobian::of).collect();
+            return rounds(&bases, &mut points, first, Some(&first)).store();
+        }
+        let mut steps = Steps { point: p.clone(), base: p, constants, inverses: Vec::new() };
+        let line = |f: &mut Accumulator<L::Fp>, slope: &L::Fp, rest: &L::Fp, constants: &(Fp2<L::Fp>, Fp2<L::Fp>)| {
+            let (a, b) = coefficients(slope, rest, constants);
+            f.times_line::<0>(&a, &b);
+        };
+        let first = parameter_loop(Fp12::<L::Fp>::one(lanes), None, |f, step| steps.each_line(lanes, &step, f, &line));
+        steps.base.clone_from(&steps.point);
+        parameter_loop(first, Some(&first), |f, step| steps.each_line(lanes, &step, f, &line)).store()
+    }
+}
+
+in_lanes! {
+    /// -x_P/(4y_P) and 1/(4y_P), and zeros in idle lanes.
+    fn ate_constants<P: PrimeField>(lanes: P::Lanes, p: &[Point<P>], idle: &[Mask]) -> Vec<(P, P)> {
+        let mut quarter_inverses: Vec<_> = p.iter().map(|(_, y)| y.doubled().doubled().shrunk()).collect();
+        invert_all(&mut quarter_inverses);
+        let constants = p.iter().zip(&quarter_inverses).zip(idle).map(|(((x, _), inverse), idle)| {
+            let over_y = P::zero(lanes).or(*idle, inverse);
+            (x.negated().times(&over_y), over_y)
+        });
+        constants.collect()
+    }
+}
+
+/// (1 - i)·c
+#[inline(always)]
+fn turned<P: PrimeField>(c: &Fp2<P>) -> Fp2<P> {
+    Fp2::new(c.c0.plus(&c.c1), c.c1.minus(&c.c0)).carried()
+}
+
+/// The number of points that are prepared at a time and share their inversions.
+const PREPARED_AT_A_TIME: usize = 16 * LANES;
+
+/// The lines of each point in the steps of the ate pairing: (1 - i)·λ and (1 - i)·(λ·x_T - y_T).
+pub(crate) fn prepare<L: Lanes>(lanes: L, points: &[blst_p2_affine]) -> impl Iterator<Item = Lines<Row<L>>> {
+    points.chunks(PREPARED_AT_A_TIME).flat_map(move |points| prepare_lines(lanes, points))
+}
+
+in_lanes! {
+    fn prepare_lines<L: Lanes>(lanes: L, points: &[blst_p2_affine]) -> Vec<Lines<Row<L>>> {
+        let generator = blst_p2_affine::generator();
+        let base: Vec<Point<Fp2<L::Fp>>> = points
+            .chunks(LANES)
+            .map(|chunk| {
+                let at: [_; LANES] = core::array::from_fn(|lane| chunk.get(lane).unwrap_or(&generator));
+                load_point(lanes, &at.map(|q| (&q.x, &q.y)))
+            })
+            .collect();
+        let mut lines: Vec<_> = points.iter().map(|_| Vec::with_capacity(lines::STEPS)).collect();
+        let constants = (0..base.len()).collect();
+        let mut steps = Steps { point: base.clone(), base, constants, inverses: Vec::new() };
+        let keep = |lines: &mut Vec<Vec<Line<_>>>, slope: &Fp2<L::Fp>, rest: &Fp2<L::Fp>, vector: &usize| {
+            let made = lines::scatter(&turned(slope).shrunk(), &turned(&rest.shrunk()).shrunk());
+            lines[vector * LANES..].iter_mut().zip(made).for_each(|(lines, line)| lines.push(line));
+        };
+        for bit in (0..63).rev() {
+            steps.each_line(lanes, &Step::Double, &mut lines, &keep);
+            if PARAMETER >> bit & 1 == 1 {
+                steps.each_line(lanes, &Step::Add, &mut lines, &keep);
+            }
+        }
+        lines.into_iter().map(Vec::into_boxed_slice).collect()
+    }
+}
+
+/// A step of a loop.
+enum Step {
+    Double,
+    Add,
+}
+
+/// `start`^|x| times the lines of a loop. `times_lines` multiplies the lines of a step into the value. `power` is
+/// multiplied in for each bit of |x| that is set below the highest.
+#[inline(always)]
+fn parameter_loop<P: PrimeField>(
+    start: Fp12<P>,
+    power: Option<&Fp12<P>>,
+    mut times_lines: impl FnMut(&mut Accumulator<P>, Step),
+) -> Fp12<P> {
+    let mut f = Accumulator::new(start);
+    for bit in (0..63).rev() {
+        // The first square of one is one.
+        if power.is_some() || bit < 62 {
+            let value = f.value();
+            *value = value.squared();
+        }
+        times_lines(&mut f, Step::Double);
+        if PARAMETER >> bit & 1 == 1 {
+            if let Some(power) = power {
+                let value = f.value();
+                *value = value.times(power);
+            }
+            times_lines(&mut f, Step::Add);
+        }
+    }
+    *f.value()
+}
+
+/// Takes a step of every point without inversions, and hands each line and its constants to `hand`. This is for few
+/// pairs in a lane.
+#[inline(always)]
+fn each_line<F: Field, C>(
+    step: &Step,
+    points: &mut [Jacobian<F>],
+    bases: &[Point<F>],
+    constants: &[C],
+    mut hand: impl FnMut(&ScaledLine<F>, &C),
+) {
+    for ((point, base), constants) in points.iter_mut().zip(bases).zip(constants) {
+        let line = match step {
+            Step::Double => point.double(),
+            Step::Add => point.add(base),
+        };
+        hand(&line, constants);
+    }
+}
+
+in_lanes! {
+    /// The points in affine coordinates.
+    fn affine<F: Field>(lanes: F::Lanes, points: &[Jacobian<F>]) -> Vec<Point<F>> {
+        let mut inverses: Vec<_> = points.iter().map(|point| point.z).collect();
+        invert_all(&mut inverses);
+        let affine = |(point, inverse): (&Jacobian<F>, &F)| {
+            let square = inverse.squared();
+            (point.x.times(&square), point.y.times(&square.times(inverse)))
+        };
+        points.iter().zip(&inverses).map(affine).collect()
+    }
+}
+
+/// The point (x/z², y/z³), with all coordinates below 2.1p.
+struct Jacobian<F> {
+    x: F,
+    y: F,
+    z: F,
+}
+
+/// λ and λ·x_T - y_T of a line, each times the scale.
+struct ScaledLine<F> {
+    slope: F,
+    rest: F,
+    scale: F,
+}
+
+impl<F: Field> Jacobian<F> {
+    fn of((x, y): &Point<F>) -> Self {
+        Self { x: *x, y: *y, z: F::one(x.lanes()) }
+    }
+
+    /// λ = 3x²/2yz, and (λ·x_T - y_T)·2yz³ = 3x³ - 2y².
+    #[inline(always)]
+    fn double(&mut self) -> ScaledLine<F> {
+        let (xx, yy, zz) = (self.x.squared(), self.y.squared(), self.z.squared());
+        let slope = xx.doubled().plus(&xx).carried();
+        let rest = slope.times(&self.x).minus_sum(&yy.doubled());
+        let xyy4 = self.x.times(&yy).doubled().doubled().shrunk();
+        let yyyy4 = yy.doubled().squared();
+        self.z = self.y.doubled().times(&self.z);
+        self.x = slope.squared().minus_sum(&xyy4.doubled()).shrunk();
+        let drop = slope.times(&xyy4.minus(&self.x).carried());
+        self.y = drop.minus_sum(&yyyy4.doubled()).shrunk();
+        ScaledLine { slope: slope.times(&zz), rest, scale: self.z.times(&zz) }
+    }
+
+    /// With h = x - x_base·z² and s = y - y_base·z³: λ = s/hz, and (λ·x_base - y_base)·hz = s·x_base - hz·y_base.
+    #[inline(always)]
+    fn add(&mut self, (base_x, base_y): &Point<F>) -> ScaledLine<F> {
+        let zz = self.z.squared();
+        let (x, y) = (base_x.times(&zz), base_y.times(&zz.times(&self.z)));
+        let h = self.x.minus(&x).carried();
+        let slope = self.y.minus(&y).carried();
+        let hh = h.squared();
+        let xhh = x.times(&hh);
+        self.z = self.z.times(&h);
+        self.x = slope.squared().minus_sum(&self.x.times(&hh).plus(&xhh)).shrunk();
+        let drop = slope.times(&xhh.minus(&self.x).carried());
+        self.y = drop.minus(&y.times(&h.times(&hh))).shrunk();
+        let rest = slope.times(base_x).minus(&base_y.times(&self.z));
+        ScaledLine { slope, rest, scale: self.z }
+    }
+}
+
+impl<F: Field, C> Steps<F, C> {
+    /// Takes a step of every point with one inversion for all, and multiplies the lines into f.
+    #[inline(always)]
+    fn each_line<A>(&mut self, lanes: F::Lanes, step: &Step, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+        match step {
+            Step::Double => double(lanes, self, f, line),
+            Step::Add => add(lanes, self, f, line),
+        }
+    }
+}
+
+in_lanes! {
+    /// Doubles every point. The slope is 3x²/2y.
+    fn double<F: Field, C, A>(lanes: F::Lanes, steps: &mut Steps<F, C>, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+        steps.inverses.clear();
+        steps.inverses.extend(steps.point.iter().map(|(_, y)| y.doubled()));
+        invert_all(&mut steps.inverses);
+        for (((x, y), inverse), constants) in steps.point.iter_mut().zip(&steps.inverses).zip(&steps.constants) {
+            let square = x.squared();
+            let slope = square.doubled().plus(&square).carried().times(inverse);
+            let x_of_base = *x;
+            step(x, y, &x_of_base, &slope, f, constants, line);
+        }
+    }
+}
+
+in_lanes! {
+    /// Adds its base to every point. The slope is (y - y_base)/(x - x_base).
+    fn add<F: Field, C, A>(lanes: F::Lanes, steps: &mut Steps<F, C>, f: &mut A, line: &impl Fn(&mut A, &F, &F, &C)) {
+        steps.inverses.clear();
+        let differences = steps.point.iter().zip(&steps.base).map(|((x, _), (base, _))| x.minus(base).carried());
+        steps.inverses.extend(differences);
+        invert_all(&mut steps.inverses);
+        let bases = steps.base.iter().zip(&steps.constants);
+        for (((x, y), inverse), ((base_x, base_y), constants)) in steps.point.iter_mut().zip(&steps.inverses).zip(bases) {
+            let slope = y.minus(base_y).carried().times(inverse);
+            step(x, y, base_x, &slope, f, constants, line);
+        }
+    }
+}
+
+/// Multiplies the line through (x, y) into f and moves the point along the line.
+#[inline(always)]
+fn step<F: Field, C, A>(
+    x: &mut F,
+    y: &mut F,
+    other_x: &F,
+    slope: &F,
+    f: &mut A,
+    constants: &C,
+    line: &impl Fn(&mut A, &F, &F, &C),
+) {
+    let rest = slope.times(x).minus(y);
+    line(f, slope, &rest, constants);
+    let next = slope.squared().minus_sum(&x.plus(other_x)).shrunk();
+    // λ·(x - next) - y = (λ·x - y) - λ·next
+    *y = rest.minus(&slope.times(&next)).shrunk();
+    *x = next;
+}
+
+/// Points of E and of the twist.
+type Vectors<L> = (Vec<Point<<L as Lanes>::Fp>>, Vec<Point<Fp2<<L as Lanes>::Fp>>>);
+
+/// The points of all pairs as vectors, with generators in lanes without a pair.
+fn load<L: Lanes>(lanes: L, pairs: &[&[Pair]; LANES]) -> Vectors<L> {
+    let idle = (blst_p1_affine::generator(), blst_p2_affine::generator());
+    let load = |at: [&Pair; LANES]| {
+        (load_point(lanes, &at.map(|(p, _)| (&p.x, &p.y))), load_point(lanes, &at.map(|(_, q)| (&q.x, &q.y))))
+    };
+    in_vectors(pairs, &idle).map(load).unzip()
+}
+
+fn load_point<F: Field>(lanes: F::Lanes, points: &[(&F::Element, &F::Element); LANES]) -> Point<F> {
+    (F::load(lanes, &points.map(|(x, _)| x)), F::load(lanes, &points.map(|(_, y)| y)))
+}
+
+/// The first pair of each lane, then the second of each, and so on, with `idle` in lanes without a pair.
+fn in_vectors<'a, P>(pairs: &[&'a [P]; LANES], idle: &'a P) -> impl Iterator<Item = [&'a P; LANES]> {
+    (0..longest(pairs)).map(move |i| core::array::from_fn(|lane| pairs[lane].get(i).unwrap_or(idle)))
+}
+
+/// The lanes without a pair, whose lines are one.
+fn idle<P>(pairs: &[&[P]; LANES]) -> Vec<Mask> {
+    let idle = |i| (0..LANES).map(|lane| Mask::from(pairs[lane].len() <= i) << lane).sum();
+    (0..longest(pairs)).map(idle).collect()
+}
+
+fn longest<P>(pairs: &[&[P]; LANES]) -> usize {
+    pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0)
+}
+
+/// Raises each value to 3(p¹² - 1)/r. Eight at a time have a value in each lane. Few values are raised one by one.
+pub(crate) fn final_exponentiations<L: Lanes>(lanes: L, values: &[MillerValue]) -> Vec<Gt> {
+    let mut out = Vec::with_capacity(values.len());
+    for chunk in values.chunks(LANES) {
+        if chunk.len() < L::THRESHOLDS.values {
+            out.extend(chunk.iter().map(|value| final_exponentiation_of_one(lanes, value)));
+        } else {
+            let eight =
+                Fp12::<L::Fp>::load(lanes, &core::array::from_fn(|lane| &chunk.get(lane).unwrap_or(&chunk[0]).value));
+            out.extend(final_exponentiation(lanes, &eight).store().into_iter().take(chunk.len()).map(Gt));
+        }
+    }
+    out
+}
+
+/// The same for one value, with a coefficient in each lane if that is faster than blst.
+pub(crate) fn final_exponentiation_of_one<L: Lanes>(lanes: L, value: &MillerValue) -> Gt {
+    if !L::THRESHOLDS.spread {
+        return portable::pairing::final_exponentiation(value);
+    }
+    Gt(final_exponentiation(lanes, &Spread::<L::Fp>::load(lanes, &value.value)).store())
+}
+
+in_lanes! {
+    /// The easy part, and the hard part as (x - 1)²·(x + p)·(x² + p² - 1) + 3
+    /// (D. Hayashida, K. Hayasaka and T. Teruya, <https://eprint.iacr.org/2020/875>).
+    fn final_exponentiation<L: Lanes, E: Extension>(lanes: L, value: &E) -> E {
+        let unitary = value.conjugated().times(&value.inverted());
+        let f = unitary.frobenius().frobenius().times(&unitary);
+        // Raise to x - 1 twice. x is negative.
+        let a = times_x(&f).times(&f.conjugated());
+        let a = times_x(&a).times(&a.conjugated());
+        let b = times_x(&a).times(&a.frobenius());
+        let c = times_x(&times_x(&b)).times(&b.frobenius().frobenius()).times(&b.conjugated());
+        c.times(&f.cyclotomic_squared()).times(&f)
+    }
+}
+
+/// f^x, for f in the cyclotomic subgroup.
+#[inline(always)]
+fn times_x<E: Extension>(f: &E) -> E {
+    let mut power = *f;
+    for bit in (0..63).rev() {
+        power = power.cyclotomic_squared();
+        if PARAMETER >> bit & 1 == 1 {
+            power = power.times(f);
+        }
+    }
+    power.conjugated()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend, G1, G2, Group, Segments,
+        backend::{finite, lanes::tests::in_each_kind},
+    };
+    use alloc::vec;
+
+    fn products<L: Lanes>(lanes: L, pairing: Pairing, pairs: &Segments<(G1, G2)>) -> Vec<MillerValue> {
+        miller_products(lanes, pairing, pairs.cut(), |pair| finite(*pair))
+    }
+
+    /// Pairs of points that differ.
+    fn pairs(n: usize) -> Vec<(G1, G2)> {
+        let b = Backend::Portable;
+        let names: Vec<_> = (0..n).map(|i| i.to_le_bytes()).collect();
+        let messages: Vec<_> = names.iter().map(|m| (&m[..], &[][..])).collect();
+        b.hash_to_curve::<G1>(b"p", &messages).into_iter().zip(b.hash_to_curve::<G2>(b"q", &messages)).collect()
+    }
+
+    in_each_kind! {
+        fn ate_products_and_final_exponentiations_are_the_portable_ones(lanes: L) {
+            let b = Backend::Portable;
+            // With the last count the lanes have inversions.
+            for n in [0, 1, 2, 7, 8, 9, 17, 65, LANES * L::THRESHOLDS.inversions + 1] {
+                let mut pairs = pairs(n);
+                if n > 7 {
+                    pairs[3].0 = G1::IDENTITY;
+                    pairs[n - 1].1 = G2::IDENTITY;
+                }
+                for ends in [vec![n], vec![n / 2, n], vec![0, n / 3, n / 3, n], (0..=n).collect()] {
+                    let segments = Segments::from_ends(pairs.clone(), ends);
+                    let values = products(lanes, Pairing::Ate, &segments);
+                    let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &segments));
+                    assert_eq!(b.final_exponentiations(&values), expected, "{n} pairs");
+                    assert_eq!(final_exponentiations(lanes, &values), expected, "{n} pairs");
+                }
+            }
+        }
+    }
+
+    in_each_kind! {
+        /// Every count of values, of both pairings and with one among them.
+        fn every_count_of_values_is_raised(lanes: L) {
+            let pairs = Segments::of_size(1, pairs(8));
+            let mut values = products(lanes, Pairing::TwistedAte, &pairs);
+            values.push(MillerValue::ONE);
+            values.extend(products(lanes, Pairing::Ate, &pairs));
+            let expected = Backend::Portable.final_exponentiations(&values);
+            for n in 0..=values.len() {
+                assert_eq!(final_exponentiations(lanes, &values[..n]), expected[..n]);
+                assert_eq!(final_exponentiations(lanes, &values[n..]), expected[n..]);
+            }
+        }
+    }
+
+    in_each_kind! {
+        /// e(2P, Q) = e(P, 2Q) in the twisted pairing, for a Q outside the subgroup.
+        fn twisted_ate_is_bilinear_on_uncleared_points(lanes: L) {
+            let b = Backend::Portable;
+            let p = b.hash_to_curve::<G1>(b"p", &[(b"", b"p")])[0];
+            let q = b.hash_for_sums::<G2>(b"q", &[(b"", b"q")])[0];
+            assert!(!b.in_subgroup(&[q])[0]);
+            let (p2, q2) = (b.sum(&[p, p]), b.sum(&[q, q]));
+            let pairs = Segments::of_size(2, vec![(p2, q), (p.negate(), q2), (p, q)]);
+            let values = products(lanes, Pairing::TwistedAte, &pairs);
+            let values = b.final_exponentiations(&values);
+            assert!(values[0].is_one());
+            assert!(!values[1].is_one());
+        }
+    }
+
+    in_each_kind! {
+        /// Steps with and without inversions, both with lanes without a pair.
+        fn twisted_ate_products_are_products_of_single_values(lanes: L) {
+            let b = Backend::Portable;
+            let pairs = pairs(LANES * L::THRESHOLDS.twisted_inversions + 1);
+            let singles = products(lanes, Pairing::TwistedAte, &Segments::of_size(1, pairs.clone()));
+            let most = singles.len();
+            for n in [1, 9, 17, 25, 31, 32, 33, most - 9, most - 8, most - 1, most] {
+                let value = products(lanes, Pairing::TwistedAte, &Segments::one(pairs[..n].to_vec()))[0];
+                let expected = singles[..n].iter().copied().product();
+                assert_eq!(b.final_exponentiation(value), b.final_exponentiation(expected), "{n} pairs");
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Membership of the subgroup of order r, eight points at a time: M. Scott, <https://eprint.iacr.org/2021/1130>.
+//!
+//! A point P of E(Fp) is in G1 if and only if φ(P) = -z²·P, and one of the twist is in G2 if and only if ψ(P) = z·P.
+
+use alloc::vec::Vec;
+
+use blst::{blst_p1_affine, blst_p2_affine};
+
+use super::{
+    curve::{Affine, InLanes, Jacobian, psi, times_minus_z, times_minus_z_jacobian, turned},
+    field::{Field, LANES, Lanes, Mask},
+    fp2::Fp2,
+    instructions::in_lanes,
+};
+use crate::{arithmetic::Curve, backend::portable::hash_to_curve::HashForSums};
+
+pub(crate) fn in_subgroup<L: Lanes, C: Subgroup>(lanes: L, points: &[C]) -> Vec<bool> {
+    let mut out: Vec<_> = points.iter().map(Curve::is_identity).collect();
+    let finite: Vec<_> = (0..points.len()).filter(|i| !out[*i]).collect();
+    let (finite, rest) = finite.split_at(L::THRESHOLDS.in_lanes(finite.len()));
+    for chunk in finite.chunks(LANES) {
+        let chosen: Vec<_> = chunk.iter().map(|i| points[*i]).collect();
+        let Members { members, undecided } = C::members(lanes, &chosen);
+        for (lane, i) in chunk.iter().enumerate() {
+            out[*i] = if undecided >> lane & 1 == 1 { points[*i].in_subgroup() } else { members >> lane & 1 == 1 };
+        }
+    }
+    rest.iter().for_each(|i| out[*i] = points[*i].in_subgroup());
+    out
+}
+
+/// The lanes of points in the subgroup, and the lanes where the formulas did not hold, which are points of small order.
+pub struct Members {
+    members: Mask,
+    undecided: Mask,
+}
+
+/// The test of membership of each curve.
+pub trait Subgroup: InLanes + HashForSums {
+    /// Tests one to eight finite points.
+    fn members<L: Lanes>(lanes: L, points: &[Self]) -> Members;
+}
+
+impl Subgroup for blst_p1_affine {
+    fn members<L: Lanes>(lanes: L, points: &[Self]) -> Members {
+        members_of_g1(lanes, points)
+    }
+}
+
+impl Subgroup for blst_p2_affine {
+    fn members<L: Lanes>(lanes: L, points: &[Self]) -> Members {
+        members_of_g2(lanes, points)
+    }
+}
+
+in_lanes! {
+    fn members_of_g1<L: Lanes>(lanes: L, points: &[blst_p1_affine]) -> Members {
+        let point = Affine::<L::Fp>::load(lanes, points);
+        let product = times_minus_z_jacobian(lanes, &times_minus_z(lanes, &point));
+        // z²·P = -φ(P)
+        members(&product, &Affine { x: turned(&point.x), y: point.y }.negated())
+    }
+
+    fn members_of_g2<L: Lanes>(lanes: L, points: &[blst_p2_affine]) -> Members {
+        let point = Affine::<Fp2<L::Fp>>::load(lanes, points);
+        // -z·P = -ψ(P)
+        members(&times_minus_z(lanes, &point), &psi(lanes, &point).negated())
+    }
+}
+
+#[inline(always)]
+fn members<F: Field>(product: &Jacobian<F>, expected: &Affine<F>) -> Members {
+    Members { members: product.equals(expected), undecided: product.z.is_zero() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend, G1, G2, Group,
+        backend::lanes::{
+            curve::tests::{points, small_g1, small_g2},
+            tests::backends,
+        },
+    };
+
+    fn agrees<G: Group>(lanes: Backend, small: &[G::Affine]) {
+        let mut points: Vec<_> = points(small).into_iter().map(G::wrap).collect();
+        points.insert(5, G::IDENTITY);
+        let members = Backend::Portable.in_subgroup(&points);
+        assert!(members.contains(&true) && members.contains(&false));
+        assert_eq!(lanes.in_subgroup(&points), members, "{lanes}");
+        let at = |i: usize| points[i % points.len()];
+        for n in (0..=17).chain([63, 64, 65]) {
+            let some: Vec<_> = (0..n).map(|i| at(i * 7 + n)).collect();
+            assert_eq!(lanes.in_subgroup(&some), Backend::Portable.in_subgroup(&some), "{lanes}, {n} points");
+        }
+        // One point outside in every lane among points inside, and the other way round.
+        let (good, bad) = (G::generator(), G::wrap(small[0]));
+        assert!(!Backend::Portable.in_subgroup(&[bad])[0]);
+        for lane in 0..LANES {
+            for (most, one, answer) in [(good, bad, true), (bad, good, false)] {
+                let mut eight = [most; LANES];
+                eight[lane] = one;
+                let got = lanes.in_subgroup(&eight);
+                assert!(got.iter().enumerate().all(|(i, got)| *got == (answer ^ (i == lane))), "{lanes}, lane {lane}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_subgroup_g1() {
+        backends().for_each(|lanes| agrees::<G1>(lanes, &small_g1()));
+    }
+
+    #[test]
+    fn small_subgroup_g2() {
+        backends().for_each(|lanes| agrees::<G2>(lanes, &small_g2()));
+    }
+}

@@ -1,0 +1,52 @@
+//! Where lanes are faster than blst, and which of their methods is the fastest: a table for each kind of lanes, measured.
+
+use super::instructions::LANES;
+
+/// The numbers of items from which one way costs less than another.
+#[derive(Clone, Copy, Debug)]
+pub struct Thresholds {
+    /// Items of a vector that are decoded, hashed or checked. blst computes fewer, also those that are left beside full
+    /// vectors.
+    pub(crate) items: usize,
+    /// Points of a sum, if there are not enough sums for every lane.
+    pub(crate) sum: usize,
+    /// Points of all weighted sums together, if there are fewer sums than `weighted_sums`.
+    pub(crate) weighted_sum: usize,
+    /// Weighted sums that fill enough lanes, however few points they have.
+    pub(crate) weighted_sums: usize,
+    /// The length from which a weighted sum has buckets.
+    pub(crate) buckets: usize,
+    /// The number of weighted sums from which the lanes join the positions.
+    pub(crate) joined_segments: usize,
+    /// The number of points of E(Fp) from which position sums are checked in place of the points, for 64 bits of
+    /// soundness.
+    pub(crate) members_in_g1: usize,
+    /// The same for points of the twist. For 128 bits it is twice as many, because there are twice as many positions.
+    pub(crate) members_in_g2: usize,
+    /// Terms of a multi-scalar multiplication.
+    pub(crate) msm: usize,
+    /// Points that are multiplied one by one.
+    pub(crate) multiples: usize,
+    /// Pairs of the ate pairing.
+    pub(crate) pairs: usize,
+    /// Pairs of a product that are left beside full vectors, from which they fill another one. blst computes fewer.
+    pub(crate) pairs_left: usize,
+    /// Pairs with prepared points. Fewer pairs are paired without their lines.
+    pub(crate) prepared_pairs: usize,
+    /// Pairs in a lane from which an inversion for each step is faster than coordinates without inversions.
+    pub(crate) inversions: usize,
+    /// The same for the twisted pairing.
+    pub(crate) twisted_inversions: usize,
+    /// Values that are raised eight at a time. Fewer are raised one by one.
+    pub(crate) values: usize,
+    /// Whether a single value is raised with its coefficients in the lanes. If not, blst raises it.
+    pub(crate) spread: bool,
+}
+
+impl Thresholds {
+    /// How many of so many items fill vectors well enough. blst computes the rest.
+    pub(super) const fn in_lanes(&self, items: usize) -> usize {
+        let left = items % LANES;
+        if left < self.items { items - left } else { items }
+    }
+}

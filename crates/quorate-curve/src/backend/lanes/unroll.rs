@@ -1,0 +1,26 @@
+//! Loops over limbs that are written out.
+
+/// Pastes a block for each number of a list, with the number as a constant. LLVM does not unroll nested loops, which
+/// halves the speed.
+macro_rules! unroll {
+    ($i:ident in [$($n:literal)*] $body:block) => { $(
+        #[allow(clippy::absurd_extreme_comparisons)]
+        { const $i: usize = $n; $body }
+    )* };
+    ($i:ident < 7 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6] $body) };
+    ($i:ident < 8 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7] $body) };
+    ($i:ident < 15 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14] $body) };
+    ($i:ident < 16 $body:block) => { $crate::backend::lanes::unroll::unroll!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $body) };
+}
+pub(crate) use unroll;
+
+/// An array of eight or sixteen limbs, each an expression of its index. `array::from_fn` would not do: its closure is a
+/// separate function without the vector instructions.
+macro_rules! limbs_of {
+    ($i:ident < 8 => $limb:expr) => { $crate::backend::lanes::unroll::limbs_of!($i in [0 1 2 3 4 5 6 7] => $limb) };
+    ($i:ident < 16 => $limb:expr) => {
+        $crate::backend::lanes::unroll::limbs_of!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] => $limb)
+    };
+    ($i:ident in [$($n:literal)*] => $limb:expr) => { [$({ const $i: usize = $n; $limb }),*] };
+}
+pub(crate) use limbs_of;
