@@ -77,7 +77,7 @@ fn by_lanes(rows: &[Row]) -> String {
         ("batch/distinct", 1024, "1,024 claims"),
         ("batch/same-message", 128, "128 claims, one message"),
         ("batch/few-signers", 100, "100 claims by 5 signers"),
-        ("block/known=0", 128, "a block of 128 aggregates, nothing known"),
+        ("block/known=0", 1000, "a block of 1,000 statements, nothing known"),
         ("culprits/bad=1", 128, "finding 1 invalid claim among 128"),
         ("msm/g1", 1 << 14, "multi-scalar multiplication, 16,384 points of G1"),
         ("msm/g2", 1 << 14, "the same in G2"),
@@ -424,8 +424,11 @@ mod tests {
         let table =
             |name: &str| format!("<!-- begin: quorate-bench {name} -->\nold\n<!-- end: quorate-bench {name} -->\n");
         for document in DOCUMENTS {
-            fs::write(root.join(document), ["report", "lanes", "threshold", "service", "gas", "gas-short"].map(table).concat())
-                .unwrap();
+            fs::write(
+                root.join(document),
+                ["report", "lanes", "threshold", "service", "gas", "gas-short"].map(table).concat(),
+            )
+            .unwrap();
         }
         let written = write(root).unwrap();
         assert_eq!(written.len(), 8);

@@ -27,18 +27,18 @@ pub(super) fn operations() -> usize {
     std::env::var("QUORATE_SOAK").map_or(1_000_000, |n| n.parse().expect("QUORATE_SOAK is a number"))
 }
 
-/// The backends other than the portable one.
-fn others() -> impl Iterator<Item = Backend> {
-    let others: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
-    if others.is_empty() {
+/// The backends with lanes that this CPU has. If it has none, says that the test is skipped.
+pub(super) fn backends_in_lanes() -> impl Iterator<Item = Backend> {
+    let backends: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
+    if backends.is_empty() {
         println!("skipped: this machine has only the portable backend");
     }
-    others.into_iter()
+    backends.into_iter()
 }
 
 /// Calls `share` with random sizes until enough operations are done, and prints how many.
 fn soak(verb: &str, seed: u64, mut share: impl FnMut(Backend, usize, &mut Random)) {
-    for backend in others() {
+    for backend in backends_in_lanes() {
         let (mut random, mut done, mut shares) = (Random::new(seed), 0, 0);
         while done < operations() {
             // Sizes around the widths of a vector are as frequent as long ones.

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     arithmetic::{curve::ONE, field::Field as _},
     backend::{
-        Backend,
         fma::{Avx2, Avx512},
         ifma::Ifma,
+        soak::backends_in_lanes,
     },
 };
 
@@ -77,15 +77,6 @@ pub(crate) fn avx512_or_skip() -> Option<Avx512> {
 
 pub(crate) fn avx2_or_skip() -> Option<Avx2> {
     or_skip(Avx2::detect(), "AVX2 and FMA")
-}
-
-/// The backends with lanes that this CPU has. If it has none, says that the test is skipped.
-pub(crate) fn backends() -> impl Iterator<Item = Backend> {
-    let backends: Vec<_> = Backend::available().iter().copied().filter(|b| *b != Backend::Portable).collect();
-    if backends.is_empty() {
-        println!("skipped: this machine has only the portable backend");
-    }
-    backends.into_iter()
 }
 
 /// A number below 2^384 as an element.
@@ -173,7 +164,7 @@ fn lanes_of_every_backend_are_tested() {
     }
     for_each_kind!(record);
     let kinds = KINDS.lock().expect("no test panics with it");
-    for backend in backends() {
+    for backend in backends_in_lanes() {
         // A backend shows its token.
         let shown = format!("{backend:?}");
         assert!(kinds.iter().any(|kind| shown.contains(kind.as_str())), "{shown} is none of {kinds:?}");
