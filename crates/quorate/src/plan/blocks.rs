@@ -39,8 +39,12 @@ pub(super) fn apart(blocks: &[Range<usize>], terms: &[Term], claims: usize, opti
 }
 
 /// One block for each lane of each thread, all of about one size. There are more if the blocks would be long, and fewer
-/// if they would be short.
+/// if they would be short. If there are fewer terms than lanes, they are one block, because its pairs and the pair of the
+/// signatures fit one vector. With a block each, the last block would take that pair, and its lane would need a second vector.
 fn in_lanes(terms: usize, threads: usize, lanes: usize) -> Vec<Range<usize>> {
+    if terms < lanes {
+        return ranges(terms, lanes);
+    }
     let vectors = threads * terms.div_ceil(LONGEST_IN_LANES * lanes * threads);
     let blocks = (vectors.min(terms / (SHORTEST_IN_LANES * lanes)).max(1) * lanes).min(terms);
     (0..blocks).map(|i| i * terms / blocks..(i + 1) * terms / blocks).collect()
@@ -81,7 +85,7 @@ mod tests {
                 assert_eq!(joined, Some(terms), "{blocks:?}");
                 let sizes = || blocks.iter().map(ExactSizeIterator::len);
                 assert!(sizes().max().unwrap_or(0) <= LONGEST_IN_LANES.min(sizes().min().unwrap_or(0) + 1));
-                assert!(blocks.len() == terms.min(8) || blocks.len().is_multiple_of(8));
+                assert!(if terms < 8 { blocks.len() == terms.min(1) } else { blocks.len().is_multiple_of(8) });
             }
         }
         assert_eq!([1024, 128, 16].map(|terms| in_lanes(terms, 1, 8).len()), [8; 3]);

@@ -55,7 +55,7 @@ pub(crate) fn miller_products<L: Lanes, T>(
 ) -> Vec<MillerValue> {
     let in_lanes = |pairs| {
         each_product(pairing, pairs, &finite, |pairs| match pairing {
-            Pairing::Ate => ate(lanes, pairs),
+            Pairing::Ate => ate_of_even_lanes(lanes, pairs),
             Pairing::TwistedAte => twisted(lanes, pairs),
         })
     };
@@ -73,6 +73,23 @@ pub(crate) fn miller_products<L: Lanes, T>(
     let values = in_lanes(Cut::new(pairs, &[pairs.len()]));
     let rest = portable::pairing::miller_products(Cut::new(rest, &[rest.len()]), &finite);
     alloc::vec![values[0] * rest[0]]
+}
+
+/// The products of eight lanes. If one lane has a pair more than all others, it is left to blst.
+fn ate_of_even_lanes<L: Lanes>(lanes: L, mut pairs: [&[Pair]; LANES]) -> [blst_fp12; LANES] {
+    let most = pairs.iter().map(|pairs| pairs.len()).max().unwrap_or(0);
+    let mut longest = pairs.iter_mut().enumerate().filter(|(_, pairs)| pairs.len() == most);
+    let (Some((lane, longest)), None, true) =
+        (longest.next(), longest.next(), most > 1 && L::THRESHOLDS.pairs_left > 1)
+    else {
+        return ate(lanes, pairs);
+    };
+    let (even, left) = longest.split_at(most - 1);
+    *longest = even;
+    let left = portable::pairing::miller_products(Cut::new(left, &[1]), |pair| Some(*pair));
+    let mut values = ate(lanes, pairs);
+    values[lane] = multiply(&values[lane], &left[0].value);
+    values
 }
 
 /// A value for each segment of pairs with prepared points. `finite` gives a point of G1 and the lines of a point of G2,
@@ -572,6 +589,22 @@ mod tests {
     }
 
     in_each_kind! {
+        /// Each lane has a pair more than the others in turn, also one that is the identity's.
+        fn one_lane_has_a_pair_more(lanes: L) {
+            let b = Backend::Portable;
+            for (even, lane) in (0..LANES).flat_map(|lane| [1, 2].map(|even| (even, lane))) {
+                let mut pairs = pairs(LANES * even + 1);
+                pairs[LANES].0 = G1::IDENTITY;
+                let ends = (1..=LANES).map(|end| end * even + usize::from(end > lane)).collect();
+                let segments = Segments::from_ends(pairs, ends);
+                let expected = b.final_exponentiations(&b.miller_products(Pairing::Ate, &segments));
+                let values = products(lanes, Pairing::Ate, &segments);
+                assert_eq!(b.final_exponentiations(&values), expected, "lane {lane}");
+            }
+        }
+    }
+
+    in_each_kind! {
         /// Every count of values, of both pairings and with one among them.
         fn every_count_of_values_is_raised(lanes: L) {
             let pairs = Segments::of_size(1, pairs(8));
@@ -606,7 +639,8 @@ mod tests {
         /// Steps with and without inversions, both with lanes without a pair.
         fn twisted_ate_products_are_products_of_single_values(lanes: L) {
             let b = Backend::Portable;
-            let pairs = pairs(LANES * L::THRESHOLDS.twisted_inversions + 1);
+            // With inversions and without, whatever the threshold.
+            let pairs = pairs(5 * LANES + 1);
             let singles = products(lanes, Pairing::TwistedAte, &Segments::of_size(1, pairs.clone()));
             let most = singles.len();
             for n in [1, 9, 17, 25, 31, 32, 33, most - 9, most - 8, most - 1, most] {

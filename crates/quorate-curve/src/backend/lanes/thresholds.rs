@@ -29,7 +29,8 @@ pub struct Thresholds {
     pub(crate) multiples: usize,
     /// Pairs of the ate pairing.
     pub(crate) pairs: usize,
-    /// Pairs of a product that are left beside full vectors, from which they fill another one. blst computes fewer.
+    /// Pairs of a product that are left beside full vectors, from which they fill another one. blst computes fewer. If it is
+    /// more than one, blst also computes a single pair that one lane has more than the others.
     pub(crate) pairs_left: usize,
     /// Pairs with prepared points. Fewer pairs are paired without their lines.
     pub(crate) prepared_pairs: usize,
