@@ -16,25 +16,27 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The newest one that has the rows of a benchmark. Not every record has all of them.
-    pub(crate) fn newest_with(root: &Path, name: &str) -> Result<Self> {
-        Self::newest_or_none(root, name)?.with_context(|| {
-            let folder = folder_of_records(root);
-            format!("no record of `{name}` in {}: run `quorate-bench {name} --record`", folder.display())
+    /// The newest one that has the rows of all these benchmarks. Not every record has those of all.
+    pub(crate) fn newest_with(root: &Path, names: &[&str]) -> Result<Self> {
+        Self::newest_or_none(root, names)?.with_context(|| {
+            let (folder, names) = (folder_of_records(root), names.join("` and `"));
+            format!("no record of `{names}` in {}: run `quorate-bench NAME --record` for each", folder.display())
         })
     }
 
     /// The same, and `None` if no record has such rows.
-    pub(crate) fn newest_or_none(root: &Path, name: &str) -> Result<Option<Self>> {
+    pub(crate) fn newest_or_none(root: &Path, names: &[&str]) -> Result<Option<Self>> {
         let folder = folder_of_records(root);
         let entries = fs::read_dir(&folder).with_context(|| {
             format!("no records in {}; run this in the repository, or name the repository with --dir", folder.display())
         })?;
         let folders = entries.filter_map(|entry| entry.ok().map(|e| e.path()));
-        let records = folders.filter(|path| path.join(format!("{name}.json")).is_file()).filter_map(|folder| {
-            let machine = read(&folder.join("machine.json")).ok()?;
-            Some(Self { folder, machine })
-        });
+        let records = folders
+            .filter(|path| names.iter().all(|name| path.join(format!("{name}.json")).is_file()))
+            .filter_map(|folder| {
+                let machine = read(&folder.join("machine.json")).ok()?;
+                Some(Self { folder, machine })
+            });
         // Of one day, the same record each time.
         Ok(records.max_by_key(|record| (record.machine.date.clone(), record.folder.clone())))
     }

@@ -97,7 +97,7 @@ impl Answer {
         let Options { delegates, quorum, rtt, bandwidth, bad, .. } = *options;
         let setting = Setting { delegates, quorum, bad, rtt_us: rtt, bandwidth };
         setting.check()?;
-        let record = Record::newest_with(root, RECORD)?;
+        let record = Record::newest_with(root, &[RECORD])?;
         let rows = record.rows(&[RECORD])?;
         let schemes = Scheme::all()?;
         let ranking = Ranking::new(&schemes, &rows, &setting);

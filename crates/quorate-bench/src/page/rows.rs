@@ -28,7 +28,7 @@ pub(crate) struct File {
 impl Rows {
     pub(crate) fn newest(root: &Path) -> Result<Self> {
         let file = |name| {
-            let record = Record::newest_or_none(root, name)?;
+            let record = Record::newest_or_none(root, &[name])?;
             let rows = record.as_ref().map_or(Ok(Vec::new()), |record| record.rows(&[name]))?;
             Ok(File { name, record: record.map(|record| (record.name(), record.machine)), rows })
         };
