@@ -67,3 +67,13 @@ printf "$(echo "ffffffffffffffff00000001000080$g1$g1" | octal)" > corpus/evm_quo
 # Lines of members, one of them false.
 seed evm_signatures ../examples/signatures.jsonl
 head -n 1 ../examples/signatures.jsonl > corpus/evm_signatures/one
+# Each request of a signer, and a record of two tasks.
+mkdir -p corpus/signer_request
+network='"chain_id":1,"contract":"0x'$(printf %040x 1)'"'
+task='{"id":"0x'$(printf %064x 2)'","performer":3,"result":"0x'$(printf %064x 4)'","approved":true}'
+printf '{"request":"status"}' > corpus/signer_request/status
+printf '{"request":"public_key"}' > corpus/signer_request/public_key
+printf '{"request":"sign_task",%s,"epoch":5,"snapshot":"0x%040x","task":%s}' "$network" 6 "$task" > corpus/signer_request/sign_task
+printf '{"request":"possession",%s,"verifier":"0x%040x","operator":"0x%040x"}' "$network" 7 8 > corpus/signer_request/possession
+printf '{"request":"bind_peer",%s,"peer_id":"0x0024"}' "$network" > corpus/signer_request/bind_peer
+seed signer_record seeds/signer-record.json

@@ -30,15 +30,17 @@ CRATES = {
     "quorate": {"quorate-curve", "quorate-bn254"},
     "quorate-formats": {"quorate"},
     "quorate-evm": {"quorate", "quorate-curve", "quorate-bn254"},
+    "quorate-keystore": set(),
     "quorate-threshold": {"quorate", "quorate-curve"},
     "quorate-batcher": {"quorate"},
     "quorate-checkpoint": {"quorate"},
     "quorate-blst": {"quorate", "quorate-curve"},
     "quorate-history": {"quorate", "quorate-formats"},
     "quorate-python": {"quorate", "quorate-curve", "quorate-formats", "quorate-history", "quorate-threshold", "quorate-evm"},
-    "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
+    "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint", "quorate-keystore"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
     "quorate-chain": {"quorate-evm"},
+    "quorate-signer": {"quorate-evm", "quorate-keystore"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -71,6 +73,8 @@ ORDERS = {
     "quorate-python": "errors argument column row reader verdicts known verify key key_set ciphersuite threshold evm history",
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
+    "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
+    "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
     "quorate-chain": "exit revert node print payer wallet cursor follow/chain follow send weigh",
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/call follow/log follow transaction epoch upkeep operator collection hub",
 }

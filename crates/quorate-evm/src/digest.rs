@@ -106,10 +106,32 @@ impl KeyPossession<'_> {
     }
 }
 
+/// A statement of an operator: the node with this peer id speaks for my key in this network. The other nodes admit the peer
+/// on it. It is for nodes; no contract reads it.
+///
+/// The digest is keccak256(abi.encode(keccak256("quorate.peer(uint256 chain,address network,bytes peer)"), chain, network,
+/// keccak256(peer))). The statement names no end: it holds as long as the key does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PeerBinding<'a> {
+    /// The contract of the network.
+    pub network: Contract,
+    /// The peer id, in the bytes of the transport.
+    pub peer: &'a [u8],
+}
+
+impl PeerBinding<'_> {
+    /// What the operator signs.
+    pub fn digest(&self) -> [u8; 32] {
+        let Contract { chain_id, address } = self.network;
+        hash(PEER_TYPE, (chain_id, address, keccak256(self.peer)))
+    }
+}
+
 const ORDER_TYPE: &str = "Order(uint256 epoch,uint256 nonce,uint256 deadline,uint256 store,bytes32 results)";
 const SETTLE_TYPE: &str = "Settle(uint256 chainId,address settlement,bytes32 order)";
 const TASK_TYPE: &str = "quorate.task(uint256 chain,address network,uint256 epoch,bytes20 snapshot,bytes32 id,uint256 performer,bytes32 result,bool approved)";
 const POSSESSION_TYPE: &str = "Possession(uint256 chainId,address verifier,address owner,bytes32 keyHash)";
+const PEER_TYPE: &str = "quorate.peer(uint256 chain,address network,bytes peer)";
 
 /// keccak256(type hash ‖ words), as `keccak256(abi.encode(typeHash, …))` in Solidity.
 fn hash(kind: &str, words: impl SolValue) -> [u8; 32] {
@@ -131,6 +153,7 @@ mod tests {
         let results = [word(0)];
         let settled = Results { settlement: contract, epoch: 0, nonce: 0, deadline: 0, store: 0, results: &results };
         let possession = KeyPossession { verifier: contract, owner: Address::repeat_byte(1), key: &[0; 64] };
+        let peer = PeerBinding { network: contract, peer: &[0] };
         let snapshot = FixedBytes::ZERO;
         let (id, result) = (word(0), word(0));
         let task = Task { network: contract, epoch: 0, snapshot, id, performer: 0, result, approved: false };
@@ -149,6 +172,11 @@ mod tests {
             KeyPossession { verifier: other_address, ..possession }.digest(),
             KeyPossession { owner: Address::repeat_byte(2), ..possession }.digest(),
             KeyPossession { key: &[1; 64], ..possession }.digest(),
+            peer.digest(),
+            PeerBinding { network: other_chain, ..peer }.digest(),
+            PeerBinding { network: other_address, ..peer }.digest(),
+            PeerBinding { peer: &[1], ..peer }.digest(),
+            PeerBinding { peer: &[0, 0], ..peer }.digest(),
             task.digest(),
             Task { network: other_chain, ..task }.digest(),
             Task { network: other_address, ..task }.digest(),

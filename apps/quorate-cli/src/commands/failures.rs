@@ -7,7 +7,7 @@ use crate::{
     exit::{Exit, Failure},
     secrets::{
         keystore::KeystoreError,
-        passphrase::PassphraseError,
+        passphrase::{LineError, PassphraseError},
         secret_file::SecretFileError,
         secret_folder::SecretFolderError,
         secret_source::{ReadSecretError, UnlockError},
@@ -54,7 +54,7 @@ impl From<ShareFileError> for Failure {
 impl From<PassphraseError> for Failure {
     fn from(error: PassphraseError) -> Self {
         let exit = match error {
-            PassphraseError::Unreadable { .. } => Exit::Io,
+            PassphraseError::Line(LineError::Unreadable { .. }) => Exit::Io,
             PassphraseError::Interrupted => Exit::Interrupted,
             _ => Exit::Usage,
         };

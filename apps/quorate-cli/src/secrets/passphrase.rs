@@ -2,43 +2,15 @@
 //!
 //! It does not come from a flag's value or from the environment, which other processes and shell histories can see.
 
-use std::fmt;
-use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, Read};
+use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use quorate_formats::plain;
+use quorate_keystore::passphrase::open;
+pub use quorate_keystore::passphrase::{LineError, Passphrase};
 use zeroize::Zeroizing;
 
-use crate::secrets::secret_file::{ModeWarning, mode_warning};
-
-/// A passphrase as it was given. It is wiped when dropped and redacted in `Debug`.
-///
-/// It is neither normalised nor stripped: each format has its own rules for that.
-pub struct Passphrase(Zeroizing<String>);
-
-impl Passphrase {
-    /// A passphrase with this text.
-    pub fn new(text: Zeroizing<String>) -> Self {
-        Self(text)
-    }
-
-    /// The text. The method's name makes every use of it easy to find.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether nothing remains when control codes are stripped, as EIP-2335 does.
-    pub fn is_blank(&self) -> bool {
-        self.0.chars().all(char::is_control)
-    }
-}
-
-impl fmt::Debug for Passphrase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Passphrase(redacted)")
-    }
-}
+use crate::secrets::secret_file::ModeWarning;
 
 /// What the passphrase is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,12 +60,7 @@ impl PassphraseSource {
     /// different answers, interrupted. [`PassphraseError::Empty`] when creating.
     pub fn read(&self, purpose: Purpose, what: &str) -> Result<Answer, PassphraseError> {
         let (passphrase, warning) = match self {
-            Self::File(path) => {
-                let origin = path.display().to_string();
-                let file = open(path, &origin)?;
-                let warning = mode_warning(path, &file);
-                (first_line(file, origin)?, warning)
-            }
+            Self::File(path) => Passphrase::read_file(path)?,
             Self::Descriptor(fd) => (descriptor_line(*fd)?, None),
             Self::Terminal => (ask(purpose, what, without_echo)?, None),
         };
@@ -123,26 +90,9 @@ pub enum PassphraseError {
     /// `--passphrase-file -`.
     #[error("--passphrase-file needs a path; for standard input use --passphrase-fd 0")]
     Dash,
-    /// The file or descriptor cannot be opened or read.
-    #[error("cannot read the passphrase from {origin}")]
-    Unreadable {
-        /// The path, or "file descriptor N".
-        origin: String,
-        /// The operating system's reason.
-        source: io::Error,
-    },
-    /// The first line is not text.
-    #[error("the passphrase from {origin} is not UTF-8")]
-    NotUtf8 {
-        /// The path, or "file descriptor N".
-        origin: String,
-    },
-    /// The first line does not end, so this is most likely the wrong file.
-    #[error("the first line of {origin} has more than {MAX_LENGTH} bytes, which is too much for a passphrase")]
-    TooLong {
-        /// The path, or "file descriptor N".
-        origin: String,
-    },
+    /// The file or descriptor has no line with a passphrase.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// A terminal behind `--passphrase-fd` would show what is typed.
     #[error(
         "file descriptor {fd} is a terminal, which would show the passphrase; leave out --passphrase-fd to be asked for it"
@@ -177,29 +127,7 @@ fn descriptor_line(fd: u32) -> Result<Passphrase, PassphraseError> {
     if file.is_terminal() {
         return Err(PassphraseError::Echo { fd });
     }
-    first_line(file, origin)
-}
-
-fn open(path: &Path, origin: &str) -> Result<File, PassphraseError> {
-    File::open(path).map_err(|source| PassphraseError::Unreadable { origin: origin.to_owned(), source })
-}
-
-fn first_line(mut reader: impl Read, origin: String) -> Result<Passphrase, PassphraseError> {
-    // The capacity is that of the longest line, because a vector that grows leaves a copy behind, which is not wiped.
-    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LENGTH));
-    let mut byte = Zeroizing::new([0]);
-    loop {
-        match reader.read_exact(byte.as_mut()) {
-            Ok(()) if byte[0] == b'\n' => break,
-            Ok(()) if line.len() == MAX_LENGTH => return Err(PassphraseError::TooLong { origin }),
-            Ok(()) => line.push(byte[0]),
-            Err(end) if end.kind() == ErrorKind::UnexpectedEof => break,
-            Err(source) => return Err(PassphraseError::Unreadable { origin, source }),
-        }
-    }
-    let line = line.strip_suffix(b"\r").unwrap_or(&line);
-    let text = str::from_utf8(line).map_err(|_| PassphraseError::NotUtf8 { origin })?;
-    Ok(Passphrase::new(Zeroizing::new(text.to_owned())))
+    Ok(Passphrase::first_line(file, origin)?)
 }
 
 /// Asks through `prompt`, which is the terminal except in tests.
@@ -278,16 +206,6 @@ mod echo {
     }
 }
 
-/// The length of the longest passphrase in a file, in bytes. A longer first line means that it is the wrong file.
-const MAX_LENGTH: usize = 4096;
-
-#[cfg(test)]
-impl From<&str> for Passphrase {
-    fn from(text: &str) -> Self {
-        Self::new(Zeroizing::new(text.to_owned()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -327,18 +245,6 @@ mod tests {
     }
 
     #[test]
-    fn files_that_hold_no_passphrase() {
-        let unlock = |content: &[u8]| from_file(content, Purpose::Unlock);
-        assert!(matches!(unlock(b"\xff\xfe"), Err(PassphraseError::NotUtf8 { .. })));
-        assert!(unlock(&[b'a'; MAX_LENGTH]).is_ok());
-        assert!(unlock(&[&[b'a'; MAX_LENGTH][..], b"\n"].concat()).is_ok());
-        assert!(matches!(unlock(&[b'a'; MAX_LENGTH + 1]), Err(PassphraseError::TooLong { .. })));
-        let absent = PassphraseSource::File("/nonexistent/passphrase".into());
-        let error = absent.read(Purpose::Unlock, "the key").expect_err("no such file");
-        assert!(error.to_string().contains("/nonexistent/passphrase"), "{error}");
-    }
-
-    #[test]
     fn flags_to_source() {
         let from = PassphraseSource::from_flags;
         assert_eq!(from(Some("p".into()), None).expect("a file"), PassphraseSource::File("p".into()));
@@ -367,7 +273,7 @@ mod tests {
     #[test]
     fn a_descriptor_that_nobody_opened() {
         let error = PassphraseSource::Descriptor(u32::MAX).read(Purpose::Unlock, "the key");
-        assert!(matches!(error, Err(PassphraseError::Unreadable { .. })), "{error:?}");
+        assert!(matches!(error, Err(PassphraseError::Line(LineError::Unreadable { .. }))), "{error:?}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The errors of keystores.
 
 use super::kdf::KdfError;
-use crate::secrets::hex::HexError;
-use crate::secrets::secret::SecretError;
+use crate::hex::HexError;
+use crate::secret::SecretError;
 
 /// Why a keystore could not be read, written or decrypted.
 #[derive(Debug, thiserror::Error)]

@@ -26,7 +26,10 @@ pub enum HexError {
 }
 
 /// Fills `out` from `text`, which must have exactly two digits for each byte.
-pub(crate) fn decode_into(text: &[u8], out: &mut [u8]) -> Result<(), HexError> {
+///
+/// # Errors
+/// [`HexError`].
+pub fn decode_into(text: &[u8], out: &mut [u8]) -> Result<(), HexError> {
     let digits = without_prefix(text);
     let (expected, found) = (2 * out.len(), digits.len());
     if found != expected {
@@ -37,7 +40,10 @@ pub(crate) fn decode_into(text: &[u8], out: &mut [u8]) -> Result<(), HexError> {
 }
 
 /// The bytes of `text`.
-pub(crate) fn decode(text: &str) -> Result<Vec<u8>, HexError> {
+///
+/// # Errors
+/// [`HexError`].
+pub fn decode(text: &str) -> Result<Vec<u8>, HexError> {
     let digits = without_prefix(text.as_bytes());
     if digits.len() % 2 == 1 {
         return Err(HexError::Odd { digits: digits.len() });
@@ -46,7 +52,7 @@ pub(crate) fn decode(text: &str) -> Result<Vec<u8>, HexError> {
 }
 
 /// Lower-case digits without `0x`.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+pub fn encode(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::secrets::hex::{self, HexError};
+use crate::hex::{self, HexError};
 
 /// A secret scalar: 32 bytes, big-endian, as EIP-2333, EIP-2335 and the COSE draft have it.
 ///
@@ -51,7 +51,7 @@ impl Secret {
     ///
     /// `derive` returns the encoded public key, or `None` if the bytes are not a secret key. If the file states no public key, the
     /// comparison is left out.
-    pub(crate) fn checked(
+    pub fn checked(
         self,
         stated: Option<&[u8]>,
         derive: impl FnOnce(&Secret) -> Option<Vec<u8>>,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::Keystore;
 use super::error::KeystoreError;
 use super::kdf::{KEY_LENGTH, Kdf, KdfError, Pbkdf2, Scrypt};
-use crate::secrets::hex;
+use crate::hex;
 
 impl Keystore {
     /// Reads a keystore from JSON, and checks everything that can be checked without a passphrase. Beyond the standard,
@@ -201,7 +201,7 @@ mod tests {
     use std::error::Error;
 
     use super::*;
-    use crate::secrets::hex::HexError;
+    use crate::hex::HexError;
 
     #[test]
     fn what_is_written_is_what_was_read() {

@@ -160,14 +160,14 @@ impl SecretFileError {
 /// Warns when group or others have any permission on an open regular file.
 ///
 /// Other files, such as pipes, have no warning, because their modes do not say who can read them.
-pub(crate) fn mode_warning(path: &Path, file: &File) -> Option<ModeWarning> {
+pub fn mode_warning(path: &Path, file: &File) -> Option<ModeWarning> {
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
     let mode = permission_bits(&metadata)?;
     (mode & 0o077 != 0).then(|| ModeWarning { path: path.to_owned(), mode })
 }
 
 /// The permission bits of a regular file that group or others can write.
-pub(crate) fn mode_for_others_to_write(file: &File) -> Option<u32> {
+pub fn mode_for_others_to_write(file: &File) -> Option<u32> {
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
     permission_bits(&metadata).filter(|mode| mode & 0o022 != 0)
 }
@@ -215,7 +215,8 @@ fn refuse_irregular(path: &Path) -> Result<(), SecretFileError> {
     }
 }
 
-pub(super) fn directory_of(path: &Path) -> &Path {
+/// The directory that a path's last name stands in; `.` for a name alone.
+pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -230,16 +231,23 @@ fn permission_bits(_: &fs::Metadata) -> Option<u32> {
     None
 }
 
-/// Flushes the directory, which has the file's new name.
+/// Flushes the directory of a path, which has the file's new name.
+///
+/// # Errors
+/// [`SecretFileError::NotDurable`].
 #[cfg(unix)]
-pub(super) fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
+pub fn sync_directory_of(path: &Path) -> Result<(), SecretFileError> {
     File::open(directory_of(path))
         .and_then(|directory| directory.sync_all())
         .map_err(|source| SecretFileError::NotDurable { path: path.to_owned(), source })
 }
 
+/// Flushes nothing: only Unix opens directories.
+///
+/// # Errors
+/// None.
 #[cfg(not(unix))]
-pub(super) fn sync_directory_of(_: &Path) -> Result<(), SecretFileError> {
+pub fn sync_directory_of(_: &Path) -> Result<(), SecretFileError> {
     Ok(())
 }
 

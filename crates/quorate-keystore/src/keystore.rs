@@ -23,10 +23,10 @@ use zeroize::Zeroizing;
 use self::decryption_key::DecryptionKey;
 pub use self::error::KeystoreError;
 pub use self::kdf::{Kdf, KdfError, Pbkdf2, Scrypt};
-pub use crate::secrets::hex::HexError;
-use crate::secrets::key_path::{KeyPath, KeyPathError};
-use crate::secrets::passphrase::Passphrase;
-use crate::secrets::secret::Secret;
+pub use crate::hex::HexError;
+use crate::key_path::{KeyPath, KeyPathError};
+use crate::passphrase::Passphrase;
+use crate::secret::Secret;
 
 /// An encrypted secret key, and what can be known of it without the passphrase.
 ///
@@ -166,7 +166,7 @@ impl fmt::Debug for Keystore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keystore")
             .field("uuid", &self.uuid)
-            .field("public_key", &crate::secrets::hex::encode(&self.public_key))
+            .field("public_key", &crate::hex::encode(&self.public_key))
             .field("path", &self.path)
             .field("kdf", &self.kdf)
             .finish_non_exhaustive()
@@ -208,8 +208,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::secrets::secret::SecretError;
-    use crate::secrets::vectors;
+    use crate::secret::SecretError;
+    use crate::vectors;
 
     #[test]
     fn published_keystores() {
@@ -349,7 +349,7 @@ mod tests {
         assert!(text.contains(&keystore.uuid.to_string()));
         for hidden in [&keystore.ciphertext[..], &keystore.checksum] {
             assert!(!text.contains(&format!("{hidden:?}")));
-            assert!(!text.contains(&crate::secrets::hex::encode(hidden)));
+            assert!(!text.contains(&crate::hex::encode(hidden)));
         }
     }
 
@@ -404,7 +404,7 @@ mod tests {
         }
         let text = "9612d7a727c9d0a22e185a1c768478dfe919cada9266988cb32359c11f2b7b27\
                     f4ae4040902382ae2910c15e2b420d07";
-        Some(crate::secrets::hex::decode(text).expect("96 digits"))
+        Some(crate::hex::decode(text).expect("96 digits"))
     }
 
     fn cheap(secret: &Secret, passphrase: &str) -> Keystore {

@@ -182,7 +182,7 @@ pub(super) const KEY_LENGTH: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::hex;
+    use crate::hex;
 
     #[test]
     fn defaults_are_the_examples_of_the_standard() {

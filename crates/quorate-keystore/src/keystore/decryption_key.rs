@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
 use super::kdf::{KEY_LENGTH, Kdf};
-use crate::secrets::passphrase::Passphrase;
+use crate::passphrase::Passphrase;
 
 /// The derived key. One half decrypts, the other half checks the passphrase.
 pub(super) struct DecryptionKey(Zeroizing<[u8; KEY_LENGTH]>);
@@ -63,7 +63,7 @@ mod tests {
             ("", ""),
         ] {
             let text = processed(&Passphrase::from(passphrase));
-            assert_eq!(crate::secrets::hex::encode(text.as_bytes()), processed_bytes);
+            assert_eq!(crate::hex::encode(text.as_bytes()), processed_bytes);
         }
     }
 }

@@ -1,0 +1,53 @@
+//! `quorate-signer export`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use quorate_keystore::secret_file::{self, Overwrite, SecretFileError};
+
+use super::{DataArguments, note, print};
+use crate::exit::{Exit, Failure, Result};
+
+/// Write what was signed to a file, for a signer on another machine
+///
+/// The signer must have stopped, because what it signs later is not in the file. With --retire it never signs again, once the
+/// file is on disk.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    data: DataArguments,
+
+    /// File to write; standard output without it. A file that exists is left as it is
+    #[arg(long, value_name = "FILE", required_if_eq("retire", "true"))]
+    out: Option<PathBuf>,
+
+    /// Retire the record: nothing more is signed here
+    #[arg(long)]
+    retire: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let mut store = self.data.open()?;
+        let file = store.export()?;
+        let text = file.to_json().map_err(Failure::internal)?;
+        match &self.out {
+            None => print(&text)?,
+            Some(path) => {
+                secret_file::write(path, text.as_bytes(), Overwrite::Refuse).map_err(|error| match error {
+                    SecretFileError::Exists { path } => {
+                        Failure::usage(anyhow::anyhow!("{}: the file exists already; name another", path.display()))
+                    }
+                    SecretFileError::Io { .. } | SecretFileError::NotDurable { .. } => Failure::io(error),
+                    _ => Failure::usage(error),
+                })?;
+            }
+        }
+        if self.retire {
+            store.retire()?;
+        }
+        let retired = if self.retire { "; nothing more is signed here" } else { "" };
+        note(format!("{} tasks, floor at epoch {}{retired}", file.tasks.len(), file.floor));
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,59 @@
+//! `quorate-signer import`.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use quorate_evm::alloy_primitives::Bytes;
+use quorate_signer::record_file::RecordFile;
+
+use super::{DataArguments, print};
+use crate::{
+    exit::{Exit, Failure, Result},
+    store::NotMerged,
+};
+
+/// Add to the record what another signer with this key has signed
+///
+/// The file must be the last that `quorate-signer export` wrote there, after that signer had stopped. All of it is taken, or
+/// nothing. No import makes a task signable that was not.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    data: DataArguments,
+
+    /// The file is of this public key, which the operator used before: 192 bytes. The contract holds conflicts against all
+    /// keys of an operator
+    #[arg(long, value_name = "HEX")]
+    previous_key: Option<Bytes>,
+
+    /// File that `quorate-signer export` wrote
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let name = self.file.display().to_string();
+        let json = fs::read(&self.file).with_context(|| name.clone()).map_err(Failure::io)?;
+        let file = RecordFile::parse(&json).with_context(|| name.clone()).map_err(Failure::usage)?;
+        let mut store = self.data.open()?;
+        let ours = &store.config().identity;
+        let public_key = self.previous_key.as_ref().unwrap_or(&ours.public_key);
+        for (what, same) in [
+            ("network", file.identity.network == ours.network),
+            ("key group", file.identity.key_group == ours.key_group),
+            ("public key", file.identity.public_key == *public_key),
+        ] {
+            if !same {
+                return Err(Failure::usage(anyhow!("{name}: the file is of another {what}")));
+            }
+        }
+        let merged = store.merge(&file).map_err(|error| match error {
+            NotMerged::Store(error) => error.into(),
+            error => Failure::refused(anyhow::Error::from(error).context(name)),
+        })?;
+        print(&format!("{} of {} tasks added, floor at epoch {}\n", merged.added, file.tasks.len(), merged.floor))?;
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,68 @@
+//! The commands of the program, a file for each.
+
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod run;
+pub(crate) mod status;
+
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+
+use crate::{
+    exit::{Failure, Result},
+    store::{Store, StoreError},
+};
+
+/// The folder of the record.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DataArguments {
+    /// Folder with the record of what was signed
+    #[arg(long, value_name = "FOLDER", env = "QUORATE_SIGNER_DATA")]
+    pub(crate) data: PathBuf,
+}
+
+impl DataArguments {
+    pub(crate) fn open(&self) -> Result<Store> {
+        Ok(Store::open(&self.data)?)
+    }
+}
+
+/// The socket.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SocketArguments {
+    /// Unix socket; its folder must have mode 0700 [default: signer.sock in the folder of the record]
+    #[arg(long, value_name = "PATH", env = "QUORATE_SIGNER_SOCKET")]
+    socket: Option<PathBuf>,
+}
+
+impl SocketArguments {
+    pub(crate) fn path(&self, data: &Path) -> PathBuf {
+        self.socket.clone().unwrap_or_else(|| data.join("signer.sock"))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::InUse(_) => Self::refused(error),
+            StoreError::Missing(_) | StoreError::Exists(_) | StoreError::Mode { .. } => Self::usage(error),
+            StoreError::Damaged { .. } | StoreError::File { .. } | StoreError::Database { .. } => Self::io(error),
+        }
+    }
+}
+
+/// Prints to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::io)
+}
+
+/// Prints to standard error, which may be closed.
+pub(crate) fn note(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}

@@ -1,0 +1,51 @@
+//! `quorate-signer status`.
+
+use clap::Args;
+use quorate_signer::{SignerClient, SignerError, protocol::StatusAnswer};
+use tokio::runtime;
+
+use super::{DataArguments, SocketArguments, print};
+use crate::{
+    exit::{Exit, Failure, Result},
+    server::now,
+    signer,
+    store::{Store, StoreError},
+};
+
+/// Print the state of a signer as JSON
+///
+/// A signer that runs is asked over its socket. Else the record is read.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    data: DataArguments,
+
+    #[command(flatten)]
+    socket: SocketArguments,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let status = match Store::open(&self.data.data) {
+            Ok(mut store) => {
+                let summary = store.summary();
+                signer::status(&store.config().clone(), summary, now())
+            }
+            Err(StoreError::InUse(_)) => self.ask()?,
+            Err(error) => return Err(error.into()),
+        };
+        let broken = status.storage_error.is_some();
+        let text = serde_json::to_string_pretty(&status).map_err(Failure::internal)?;
+        print(&format!("{text}\n"))?;
+        Ok(if broken { Exit::Io } else { Exit::Success })
+    }
+
+    fn ask(&self) -> Result<StatusAnswer> {
+        let client = SignerClient::new(self.socket.path(&self.data.data));
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::internal)?;
+        runtime.block_on(client.status()).map_err(|error| match error {
+            SignerError::Refused(_) => Failure::refused(error),
+            _ => Failure::io(error),
+        })
+    }
+}

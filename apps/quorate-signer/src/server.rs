@@ -1,0 +1,128 @@
+//! Serves clients on the socket, many at a time. A client that does not read or does not finish its line holds up nobody
+//! else, and is cut off.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use quorate_signer::{
+    line::{LineEnd, read_line},
+    protocol::{LONGEST_LINE, Refusal, RefusalCode, SignerAnswer, SignerRequest},
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{UnixListener, UnixStream, unix::OwnedWriteHalf},
+    sync::{Semaphore, watch},
+    task::{JoinSet, spawn_blocking},
+    time::{sleep, timeout},
+};
+
+use crate::signer::Signer;
+
+/// Connections at a time.
+pub(crate) const CONNECTIONS: usize = 64;
+/// How long a client may take from the first byte of a line to its end, and to take an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long requests in progress may take when the signer stops.
+const LAST_REQUESTS: Duration = Duration::from_secs(10);
+
+/// The time of this machine, in seconds of Unix time.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// Serves until `stop` is done. Then requests in progress are answered, and no more are read. Whether all were answered.
+pub(crate) async fn serve(listener: &UnixListener, signer: Arc<Signer>, stop: impl Future<Output = ()>) -> bool {
+    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let (stopping, stopped) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            accepted = listener.accept() => accepted,
+            // Takes what is done, so that it does not collect.
+            Some(_) = connections.join_next() => continue,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Most likely too many open files, which passes when a client leaves.
+                tracing::warn!("a client is not accepted: {error}");
+                sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let Ok(place) = room.clone().try_acquire_owned() else {
+            let message = format!("there are {CONNECTIONS} connections already");
+            let answer = SignerAnswer::Error(Refusal { code: RefusalCode::Busy, message });
+            let line = line_of(&answer);
+            // A new connection takes a line at once, or has nobody who waits for it.
+            let _ = stream.try_write(&line);
+            continue;
+        };
+        let (signer, stopped) = (signer.clone(), stopped.clone());
+        connections.spawn(async move {
+            converse(stream, signer, stopped).await;
+            drop(place);
+        });
+    }
+    // Nobody is left to tell if there is no connection.
+    let _ = stopping.send(true);
+    timeout(LAST_REQUESTS, async { while connections.join_next().await.is_some() {} }).await.is_ok()
+}
+
+/// Answers the lines of one client, in their order.
+async fn converse(stream: UnixStream, signer: Arc<Signer>, mut stopped: watch::Receiver<bool>) {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::with_capacity(LONGEST_LINE, reader);
+    let mut line = Vec::new();
+    loop {
+        // Between lines, a client may be silent for as long as it likes.
+        let readable = tokio::select! {
+            _ = stopped.wait_for(|stopped| *stopped) => return,
+            readable = reader.fill_buf() => readable.map(|bytes| !bytes.is_empty()),
+        };
+        if !readable.unwrap_or(false) {
+            return;
+        }
+        match timeout(PATIENCE, read_line(&mut reader, &mut line, LONGEST_LINE)).await {
+            Ok(Ok(LineEnd::Newline)) => {}
+            Ok(Ok(LineEnd::TooLong)) => {
+                let message = format!("a line has at most {LONGEST_LINE} bytes; the connection is closed");
+                let refusal = Refusal { code: RefusalCode::LineTooLong, message };
+                send(&mut writer, &SignerAnswer::Error(refusal)).await;
+                return;
+            }
+            // Half a line is no request.
+            _ => return,
+        }
+        let answer = match SignerRequest::parse(&line) {
+            Ok(request) => {
+                let signer = signer.clone();
+                // The disk has a thread of its own. The request goes on if the client leaves.
+                spawn_blocking(move || signer.answer(&request, now())).await.unwrap_or_else(|_| {
+                    let message = "a fault of the program, which its log shows; nothing was signed".to_owned();
+                    SignerAnswer::Error(Refusal { code: RefusalCode::Internal, message })
+                })
+            }
+            Err(refusal) => SignerAnswer::Error(refusal),
+        };
+        if !send(&mut writer, &answer).await {
+            return;
+        }
+    }
+}
+
+/// Sends an answer. Whether the client took it.
+async fn send(writer: &mut OwnedWriteHalf, answer: &SignerAnswer) -> bool {
+    matches!(timeout(PATIENCE, writer.write_all(&line_of(answer))).await, Ok(Ok(())))
+}
+
+fn line_of(answer: &SignerAnswer) -> Vec<u8> {
+    // Plain types can be written.
+    let mut line = serde_json::to_vec(answer).unwrap_or_default();
+    line.push(b'\n');
+    line
+}

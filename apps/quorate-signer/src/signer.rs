@@ -1,0 +1,187 @@
+//! Answers requests: the key, the record and the rules together.
+
+use std::sync::{Mutex, PoisonError};
+
+use quorate_evm::{
+    OperatorKey,
+    alloy_primitives::{Address, Bytes},
+    digest::PeerBinding,
+};
+use quorate_signer::{
+    protocol::{
+        BindPeer, KeyAnswer, LONGEST_PEER_ID, PossessionAnswer, ProvePossession, Refusal, RefusalCode, SignTask,
+        SignatureAnswer, SignerAnswer, SignerRequest, StatusAnswer,
+    },
+    task::SignedTask,
+};
+
+use crate::{
+    config::Config,
+    rules::Permit,
+    store::{NotRecorded, Store, StoreError},
+};
+
+/// A signer: its key signs what its record allows.
+#[derive(Debug)]
+pub(crate) struct Signer {
+    config: Config,
+    key: OperatorKey,
+    /// One request at a time judges and writes.
+    store: Mutex<Store>,
+}
+
+/// The key is not the one that the record was made for.
+#[derive(Debug, thiserror::Error)]
+#[error("the keystore holds the key {found}, but the record was made for {expected}; name the keystore of this record")]
+pub(crate) struct WrongKey {
+    expected: Bytes,
+    found: Bytes,
+}
+
+impl Signer {
+    /// A signer with a key and its record.
+    pub(crate) fn new(key: OperatorKey, store: Store) -> Result<Self, WrongKey> {
+        let config = store.config().clone();
+        let (expected, found) = (config.identity.public_key.clone(), key.member());
+        if found != expected || key.key_group() != config.identity.key_group {
+            return Err(WrongKey { expected, found });
+        }
+        Ok(Self { config, key, store: Mutex::new(store) })
+    }
+
+    /// Answers a request at a second of Unix time. Waits for the disk.
+    pub(crate) fn answer(&self, request: &SignerRequest, now: u64) -> SignerAnswer {
+        let answer = match request {
+            SignerRequest::PublicKey {} => Ok(SignerAnswer::PublicKey(self.public_key())),
+            SignerRequest::SignTask(request) => self.sign_task(request, now).map(SignerAnswer::Signature),
+            SignerRequest::Possession(request) => self.possession(request).map(SignerAnswer::Possession),
+            SignerRequest::BindPeer(request) => self.bind_peer(request).map(SignerAnswer::Signature),
+            SignerRequest::Status {} => Ok(SignerAnswer::Status(Box::new(self.status(now)))),
+            _ => Err(Refusal {
+                code: RefusalCode::Internal,
+                message: "the signer does not know this request".to_owned(),
+            }),
+        };
+        answer.unwrap_or_else(SignerAnswer::Error)
+    }
+
+    fn public_key(&self) -> KeyAnswer {
+        KeyAnswer {
+            key_group: self.key.key_group(),
+            public_key: self.key.member(),
+            compressed: self.key.compressed().unwrap_or_default(),
+        }
+    }
+
+    fn sign_task(&self, request: &SignTask, now: u64) -> Result<SignatureAnswer, Refusal> {
+        let SignTask { chain_id, contract, epoch, snapshot, task } = request;
+        self.check_network(*chain_id, *contract)?;
+        let task = SignedTask { epoch: *epoch, id: task.id, snapshot: *snapshot, content: task.content() };
+        let recorded = self.store(|store| store.record(&task, now));
+        match recorded {
+            Ok(permit) => {
+                let SignedTask { epoch, id, .. } = task;
+                let again = permit == Permit::Again;
+                tracing::info!(epoch, %id, again, "a task is signed");
+                Ok(self.sign(task.digest(self.config.identity.network.domain())))
+            }
+            Err(NotRecorded::Broken(broken)) => {
+                let refusal = Refusal::from(broken);
+                let SignedTask { epoch, id, .. } = task;
+                tracing::warn!(epoch, %id, code = ?refusal.code, "a task is not signed: {}", refusal.message);
+                Err(refusal)
+            }
+            Err(NotRecorded::Store(error)) => {
+                let message = told(error);
+                tracing::error!("nothing is signed: {message}");
+                Err(Refusal { code: RefusalCode::Storage, message })
+            }
+        }
+    }
+
+    fn possession(&self, request: &ProvePossession) -> Result<PossessionAnswer, Refusal> {
+        let ProvePossession { chain_id, contract, verifier, operator } = request;
+        self.check_network(*chain_id, *contract)?;
+        let Config { verifier: our_verifier, operator: our_operator, .. } = self.config;
+        let other = |code, what: &str, expected: Address, found: &Address| Refusal {
+            code,
+            message: format!("the request names the {what} {found}, but the signer was made for {expected}"),
+        };
+        if *verifier != our_verifier {
+            return Err(other(RefusalCode::WrongVerifier, "verifier", our_verifier, verifier));
+        }
+        // A key has one owner for good: a proof for another account would give the key away.
+        if *operator != our_operator {
+            return Err(other(RefusalCode::WrongOperator, "operator", our_operator, operator));
+        }
+        let domain = quorate_evm::digest::Contract { chain_id: *chain_id, address: *verifier };
+        let registration = self.key.registration(domain, *operator);
+        tracing::info!(%operator, "a proof of possession is signed");
+        Ok(PossessionAnswer { digest: registration.digest, public_key: registration.key, proof: registration.proof })
+    }
+
+    fn bind_peer(&self, request: &BindPeer) -> Result<SignatureAnswer, Refusal> {
+        let BindPeer { chain_id, contract, peer_id } = request;
+        self.check_network(*chain_id, *contract)?;
+        if !(1..=LONGEST_PEER_ID).contains(&peer_id.len()) {
+            let message = format!("the peer id has {} bytes; expected 1 to {LONGEST_PEER_ID}", peer_id.len());
+            return Err(Refusal { code: RefusalCode::PeerIdLength, message });
+        }
+        let binding = PeerBinding { network: self.config.identity.network.domain(), peer: peer_id };
+        tracing::info!(peer = %peer_id, "a peer id is bound to the key");
+        Ok(self.sign(binding.digest()))
+    }
+
+    fn status(&self, now: u64) -> StatusAnswer {
+        status(&self.config, self.store(Store::summary), now)
+    }
+
+    fn check_network(&self, chain_id: u64, contract: Address) -> Result<(), Refusal> {
+        let expected = self.config.identity.network;
+        if (chain_id, contract) == (expected.chain_id, expected.contract) {
+            return Ok(());
+        }
+        let message = format!(
+            "the request names chain {chain_id} and contract {contract}, but the signer was made for chain {} and {}",
+            expected.chain_id, expected.contract
+        );
+        Err(Refusal { code: RefusalCode::WrongNetwork, message })
+    }
+
+    fn sign(&self, digest: [u8; 32]) -> SignatureAnswer {
+        let signature = Bytes::copy_from_slice(self.key.sign(&digest).as_bytes());
+        SignatureAnswer { digest: digest.into(), signature }
+    }
+
+    fn store<T>(&self, work: impl FnOnce(&mut Store) -> T) -> T {
+        // If the database panicked, the store has closed it.
+        work(&mut self.store.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A signer's state, also of one that does not run.
+pub(crate) fn status(config: &Config, summary: Result<crate::store::Summary, StoreError>, now: u64) -> StatusAnswer {
+    let (summary, storage_error) = match summary {
+        Ok(summary) => (Some(summary), None),
+        Err(error) => (None, Some(told(error))),
+    };
+    let Config { identity, verifier, operator } = config.clone();
+    StatusAnswer {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        network: identity.network,
+        verifier,
+        operator,
+        key_group: identity.key_group,
+        public_key: identity.public_key,
+        epoch: identity.network.epoch_at(now),
+        floor: summary.map(|summary| summary.floor),
+        tasks: summary.map(|summary| summary.tasks),
+        retired: summary.is_some_and(|summary| summary.retired),
+        storage_error,
+    }
+}
+
+/// An error with its causes, on one line.
+fn told(error: StoreError) -> String {
+    format!("{:#}", anyhow::Error::from(error))
+}

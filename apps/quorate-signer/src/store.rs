@@ -1,0 +1,422 @@
+//! The record on disk: what was signed, written before the signature leaves.
+//!
+//! A commit of the database returns when the record is on disk. After an error nobody knows what the disk has: pages whose
+//! write failed may be in memory only and look written. So after an error the database is closed, and before it is used
+//! again, all of it is written to a new file, which takes the place of the old one.
+
+use std::{
+    fs::{self, DirBuilder, File, TryLockError},
+    io,
+    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+use quorate_evm::alloy_primitives::{B256, FixedBytes};
+use quorate_signer::{
+    record_file::RecordFile,
+    task::{Conflict, SignedTask, TaskContent},
+};
+use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction};
+
+use crate::{
+    config::Config,
+    rules::{Broken, Permit, Situation},
+};
+
+/// The record of one signer, in a folder that is locked while this lives.
+#[derive(Debug)]
+pub(crate) struct Store {
+    path: PathBuf,
+    config: Config,
+    /// `None` after an error, until it was written anew.
+    database: Option<Database>,
+    _lock: File,
+}
+
+/// The record cannot be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error("{}: another signer uses this folder; stop it first", .0.display())]
+    InUse(PathBuf),
+    #[error("{}: there is no record; make one with `quorate-signer init`, or name its folder with --data", .0.display())]
+    Missing(PathBuf),
+    #[error("{}: there is a record already, and it is left as it is; name another folder", .0.display())]
+    Exists(PathBuf),
+    #[error("{}: found mode {mode:04o}, expected 0700; run `chmod 700` on it", path.display())]
+    Mode { path: PathBuf, mode: u32 },
+    #[error(
+        "{}: the record is damaged ({why}); do not sign without it: docs/signer.md says how to go on", path.display()
+    )]
+    Damaged { path: PathBuf, why: String },
+    #[error("{}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{}: the record cannot be read or written: {why}", path.display())]
+    Database { path: PathBuf, why: String },
+}
+
+/// Why a task is not in the record.
+#[derive(Debug)]
+pub(crate) enum NotRecorded {
+    Broken(Broken),
+    Store(StoreError),
+}
+
+/// Why a file was not merged into the record, which is as it was.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotMerged {
+    #[error(transparent)]
+    Store(StoreError),
+    #[error(
+        "task {id} was signed for epoch {file} by the file, and for epoch {record} with {} by the record here: this key \
+         has signed a conflict already; nothing was imported, and nothing should be signed with this key",
+        conflict.what()
+    )]
+    Contradiction { id: B256, file: u64, record: u64, conflict: Conflict },
+    #[error(
+        "the record here was moved to another machine by `export --retire`; make a new one with `init`, in another folder"
+    )]
+    Retired,
+}
+
+/// What a merge did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Merged {
+    /// Tasks that the record did not have.
+    pub(crate) added: usize,
+    /// The floor after it.
+    pub(crate) floor: u64,
+}
+
+/// The size of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) floor: u64,
+    pub(crate) tasks: u64,
+    pub(crate) retired: bool,
+}
+
+/// By id, epoch and snapshot: performer, result, verdict.
+const TASKS: TableDefinition<'_, TaskKey<'_>, TaskValue<'_>> = TableDefinition::new("tasks");
+/// The same tasks by epoch, for those that may leave.
+const EPOCHS: TableDefinition<'_, (u64, &[u8; 32], &[u8; 20]), ()> = TableDefinition::new("epochs");
+const FLOOR: TableDefinition<'_, (), u64> = TableDefinition::new("floor");
+const RETIRED: TableDefinition<'_, (), bool> = TableDefinition::new("retired");
+/// The [`Config`] as JSON.
+const CONFIG: TableDefinition<'_, (), &[u8]> = TableDefinition::new("config 1");
+
+const RECORD: &str = "record.redb";
+const LOCK: &str = "lock";
+/// Records that leave at a time.
+const REMOVED: usize = 1000;
+/// Bytes of memory for pages.
+const CACHE: usize = 16 << 20;
+
+impl Store {
+    /// Makes an empty record in a folder, which is made if it is not there.
+    pub(crate) fn create(folder: &Path, config: &Config, floor: u64) -> Result<Self, StoreError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|source| StoreError::File { path: folder.to_owned(), source })?;
+        let lock = lock(folder)?;
+        let path = folder.join(RECORD);
+        if path.exists() {
+            return Err(StoreError::Exists(folder.to_owned()));
+        }
+        let contents = Contents { config: json(&path, config)?, floor, retired: false, tasks: Vec::new() };
+        let database = write_anew(&path, &contents)?;
+        Ok(Self { path, config: config.clone(), database: Some(database), _lock: lock })
+    }
+
+    /// Opens the record in a folder.
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join(RECORD);
+        if !path.exists() {
+            return Err(StoreError::Missing(folder.to_owned()));
+        }
+        let lock = lock(folder)?;
+        let database = open(&path)?;
+        let config = read_config(&database).map_err(|error| failed(&path, error))?;
+        let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
+        let config = config.ok_or_else(|| damaged("it does not say for which network".to_owned()))?;
+        let config = serde_json::from_slice(&config).map_err(|error| damaged(error.to_string()))?;
+        Ok(Self { path, config, database: Some(database), _lock: lock })
+    }
+
+    /// What the record was made for.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Judges a task by the rules and writes it down. When this returns `Ok`, the task is on disk and may be signed.
+    pub(crate) fn record(&mut self, task: &SignedTask, now: u64) -> Result<Permit, NotRecorded> {
+        let network = self.config.identity.network;
+        let judged = self.with(|database| {
+            let transaction = database.begin_read()?;
+            let floor = floor_of(&transaction.open_table(FLOOR)?)?;
+            let retired = retired_of(&transaction.open_table(RETIRED)?)?;
+            let situation = Situation { network, now, floor, retired };
+            let signed = of_id(&transaction.open_table(TASKS)?, task.id)?;
+            let judged = situation.judge(task, signed);
+            if judged == Ok(Permit::New) {
+                let transaction = database.begin_write()?;
+                if let Some((last, floor)) = situation.removable()
+                    && remove(&transaction, last)?
+                {
+                    raise_floor(&transaction, floor)?;
+                }
+                insert(&transaction, task)?;
+                transaction.commit()?;
+            }
+            Ok(judged)
+        });
+        judged.map_err(NotRecorded::Store)?.map_err(NotRecorded::Broken)
+    }
+
+    /// The size of the record.
+    pub(crate) fn summary(&mut self) -> Result<Summary, StoreError> {
+        self.with(|database| {
+            let transaction = database.begin_read()?;
+            Ok(Summary {
+                floor: floor_of(&transaction.open_table(FLOOR)?)?,
+                tasks: transaction.open_table(TASKS)?.len()?,
+                retired: retired_of(&transaction.open_table(RETIRED)?)?,
+            })
+        })
+    }
+
+    /// All of the record.
+    pub(crate) fn export(&mut self) -> Result<RecordFile, StoreError> {
+        let identity = self.config.identity.clone();
+        let Contents { floor, tasks, .. } = self.with(read_all)?;
+        Ok(RecordFile { identity, floor, tasks })
+    }
+
+    /// Ends the record for good: nothing more is signed with it.
+    pub(crate) fn retire(&mut self) -> Result<(), StoreError> {
+        self.with(|database| {
+            let transaction = database.begin_write()?;
+            transaction.open_table(RETIRED)?.insert((), true)?;
+            Ok(transaction.commit()?)
+        })
+    }
+
+    /// Adds what a file says was signed, and raises the floor to the file's. All of it, or nothing; only what counts no more
+    /// under the floor is left out. The file must be of this network and key, which the caller has compared.
+    pub(crate) fn merge(&mut self, file: &RecordFile) -> Result<Merged, NotMerged> {
+        let network = self.config.identity.network;
+        let merged = self.with(|database| {
+            let transaction = database.begin_write()?;
+            if retired_of(&transaction.open_table(RETIRED)?)? {
+                return Ok(Err(NotMerged::Retired));
+            }
+            let floor = raise_floor(&transaction, file.floor)?;
+            // On both sides, what counts no more under the new floor may contradict what was signed after it. It leaves.
+            let forgettable = network.forgettable_before(floor);
+            if let Some(last) = forgettable {
+                while remove(&transaction, last)? {}
+            }
+            let mut added = 0;
+            for task in file.tasks.iter().filter(|task| forgettable.is_none_or(|last| task.epoch > last)) {
+                let signed = of_id(&transaction.open_table(TASKS)?, task.id)?;
+                if signed.contains(task) {
+                    continue;
+                }
+                if let Some((other, conflict)) =
+                    signed.iter().find_map(|other| Some((other, task.conflict_with(other)?)))
+                {
+                    let (id, file, record) = (task.id, task.epoch, other.epoch);
+                    return Ok(Err(NotMerged::Contradiction { id, file, record, conflict }));
+                }
+                insert(&transaction, task)?;
+                added += 1;
+            }
+            transaction.commit()?;
+            Ok(Ok(Merged { added, floor }))
+        });
+        merged.map_err(NotMerged::Store)?
+    }
+
+    /// Works with the database. After an error, or a panic in the database, it is closed.
+    fn with<T>(&mut self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        let database = match self.database.take() {
+            Some(database) => database,
+            None => {
+                let old = open(&self.path)?;
+                let contents = read_all(&old).map_err(|error| failed(&self.path, error))?;
+                drop(old);
+                write_anew(&self.path, &contents)?
+            }
+        };
+        let done = work(&database).map_err(|error| failed(&self.path, error))?;
+        self.database = Some(database);
+        Ok(done)
+    }
+}
+
+/// What a record holds.
+struct Contents {
+    config: Vec<u8>,
+    floor: u64,
+    retired: bool,
+    /// In ascending order.
+    tasks: Vec<SignedTask>,
+}
+
+fn read_all(database: &Database) -> Result<Contents, redb::Error> {
+    let transaction = database.begin_read()?;
+    let table = transaction.open_table(TASKS)?;
+    let mut tasks = Vec::new();
+    for entry in table.iter()? {
+        let (key, value) = entry?;
+        tasks.push(signed_task(key.value(), value.value()));
+    }
+    tasks.sort_unstable();
+    Ok(Contents {
+        config: read_config(database)?.unwrap_or_default(),
+        floor: floor_of(&transaction.open_table(FLOOR)?)?,
+        retired: retired_of(&transaction.open_table(RETIRED)?)?,
+        tasks,
+    })
+}
+
+/// Writes a record to a new file, which takes the place of the old one when it is whole and on disk.
+fn write_anew(path: &Path, contents: &Contents) -> Result<Database, StoreError> {
+    let file = |path: &Path, source| StoreError::File { path: path.to_owned(), source };
+    let new = path.with_extension("redb.new");
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(file(&new, error)),
+        // What a killed process has left, or nothing.
+        _ => {}
+    }
+    let write = || {
+        let database = Database::builder().set_cache_size(CACHE).create(&new)?;
+        let transaction = database.begin_write()?;
+        transaction.open_table(CONFIG)?.insert((), &contents.config[..])?;
+        transaction.open_table(FLOOR)?.insert((), contents.floor)?;
+        transaction.open_table(RETIRED)?.insert((), contents.retired)?;
+        transaction.open_table(TASKS)?;
+        transaction.open_table(EPOCHS)?;
+        for task in &contents.tasks {
+            insert(&transaction, task)?;
+        }
+        transaction.commit()?;
+        Ok(database)
+    };
+    let database = write().map_err(|error| failed(&new, error))?;
+    fs::rename(&new, path).map_err(|error| file(path, error))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| file(folder, error))?;
+    Ok(database)
+}
+
+/// Opens a record, and checks every page of it.
+fn open(path: &Path) -> Result<Database, StoreError> {
+    // A damaged length can make the database panic. Nothing of it is used then.
+    let opened = catch_unwind(AssertUnwindSafe(|| {
+        let mut builder = Database::builder();
+        builder.set_cache_size(CACHE).set_check_integrity_on_open(true).open(path).map_err(redb::Error::from)
+    }));
+    match opened {
+        Ok(Ok(database)) => Ok(database),
+        Ok(Err(error)) => Err(failed(path, error)),
+        Err(_) => Err(StoreError::Damaged { path: path.to_owned(), why: "a page is not as it was written".to_owned() }),
+    }
+}
+
+fn failed(path: &Path, error: redb::Error) -> StoreError {
+    let path = path.to_owned();
+    match error {
+        redb::Error::Io(source) => StoreError::File { path, source },
+        redb::Error::Corrupted(why) => StoreError::Damaged { path, why },
+        error => StoreError::Database { path, why: error.to_string() },
+    }
+}
+
+/// Locks a folder that only its owner can enter.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let file = |source| StoreError::File { path: folder.to_owned(), source };
+    let mode = fs::metadata(folder).map_err(file)?.permissions().mode() & 0o7777;
+    if mode & 0o077 != 0 {
+        return Err(StoreError::Mode { path: folder.to_owned(), mode });
+    }
+    let lock = File::options().create(true).append(true).open(folder.join(LOCK)).map_err(file)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(folder.to_owned())),
+        Err(TryLockError::Error(source)) => Err(file(source)),
+    }
+}
+
+fn json(path: &Path, config: &Config) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(config).map_err(|error| StoreError::Database { path: path.to_owned(), why: error.to_string() })
+}
+
+fn read_config(database: &Database) -> Result<Option<Vec<u8>>, redb::Error> {
+    let table = database.begin_read()?.open_table(CONFIG)?;
+    Ok(table.get(())?.map(|config| config.value().to_vec()))
+}
+
+/// A record without a floor allows nothing.
+fn floor_of(table: &impl ReadableTable<(), u64>) -> Result<u64, redb::Error> {
+    Ok(table.get(())?.map_or(u64::MAX, |floor| floor.value()))
+}
+
+/// A record that does not say so is retired.
+fn retired_of(table: &impl ReadableTable<(), bool>) -> Result<bool, redb::Error> {
+    Ok(table.get(())?.is_none_or(|retired| retired.value()))
+}
+
+type TaskKey<'a> = (&'a [u8; 32], u64, &'a [u8; 20]);
+type TaskValue<'a> = (u64, &'a [u8; 32], bool);
+
+fn of_id(
+    table: &impl ReadableTable<TaskKey<'static>, TaskValue<'static>>,
+    id: B256,
+) -> Result<Vec<SignedTask>, redb::Error> {
+    let mut tasks = Vec::new();
+    for entry in table.range((&id.0, 0, &[0; 20])..=(&id.0, u64::MAX, &[0xff; 20]))? {
+        let (key, value) = entry?;
+        tasks.push(signed_task(key.value(), value.value()));
+    }
+    Ok(tasks)
+}
+
+fn signed_task((id, epoch, snapshot): TaskKey<'_>, (performer, result, approved): TaskValue<'_>) -> SignedTask {
+    let content = TaskContent { performer, result: B256::from(result), approved };
+    SignedTask { epoch, id: B256::from(id), snapshot: FixedBytes::from(snapshot), content }
+}
+
+fn insert(transaction: &WriteTransaction, task: &SignedTask) -> Result<(), redb::Error> {
+    let SignedTask { epoch, id, snapshot, content: TaskContent { performer, result, approved } } = task;
+    transaction.open_table(TASKS)?.insert((&id.0, *epoch, &snapshot.0), (*performer, &result.0, *approved))?;
+    transaction.open_table(EPOCHS)?.insert((*epoch, &id.0, &snapshot.0), ())?;
+    Ok(())
+}
+
+/// Removes some tasks of epochs up to the last one. Whether there were any. Then the floor must be raised in the same
+/// transaction.
+fn remove(transaction: &WriteTransaction, last: u64) -> Result<bool, redb::Error> {
+    let mut epochs = transaction.open_table(EPOCHS)?;
+    let mut old: Vec<(u64, [u8; 32], [u8; 20])> = Vec::new();
+    for entry in epochs.range(..=(last, &[0xff; 32], &[0xff; 20]))?.take(REMOVED) {
+        let (key, _) = entry?;
+        let (epoch, id, snapshot) = key.value();
+        old.push((epoch, *id, *snapshot));
+    }
+    let mut tasks = transaction.open_table(TASKS)?;
+    for (epoch, id, snapshot) in &old {
+        epochs.remove((*epoch, id, snapshot))?;
+        tasks.remove((id, *epoch, snapshot))?;
+    }
+    Ok(!old.is_empty())
+}
+
+fn raise_floor(transaction: &WriteTransaction, floor: u64) -> Result<u64, redb::Error> {
+    let mut table = transaction.open_table(FLOOR)?;
+    let floor = floor.max(floor_of(&table)?);
+    table.insert((), floor)?;
+    Ok(floor)
+}

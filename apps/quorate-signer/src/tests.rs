@@ -1,0 +1,232 @@
+//! Tests of the signer as a whole, without its process: what they share, and the answers to each request.
+
+mod property;
+mod record;
+
+use std::{fs::Permissions, num::NonZeroU64, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc, thread};
+
+use quorate_evm::{
+    KeyGroup, OperatorKey,
+    alloy_primitives::{Address, B256, FixedBytes},
+    bls12381::{DigestHash, decode_key, decode_signature},
+    digest::{Contract, KeyPossession, PeerBinding, Task},
+};
+use quorate_signer::{
+    network::NetworkTerms,
+    protocol::{
+        BindPeer, LONGEST_PEER_ID, ProvePossession, RefusalCode, SignTask, SignerAnswer, SignerRequest, TaskFields,
+    },
+    record_file::RecordIdentity,
+    task::{SignedTask, TaskContent},
+};
+use rustix::process::{DumpableBehavior, dumpable_behavior};
+use tempfile::TempDir;
+
+use crate::{commands::run::guard_memory, config::Config, signer::Signer, store::Store};
+
+/// Epochs of 100 seconds from second 1000 on; conflicts are reported for 150 seconds more.
+const NETWORK: NetworkTerms = NetworkTerms {
+    chain_id: 5,
+    contract: Address::repeat_byte(0xc0),
+    genesis: 1000,
+    epoch_length: NonZeroU64::new(100).expect("not zero"),
+    slashing_window: 150,
+};
+const VERIFIER: Address = Address::repeat_byte(0xee);
+const OPERATOR: Address = Address::repeat_byte(0x0b);
+/// In epoch 7.
+const NOW: u64 = 1750;
+
+/// A folder that only its owner can enter, whatever the umask.
+fn private_folder() -> TempDir {
+    let mode = Permissions::from_mode(0o700);
+    tempfile::Builder::new().permissions(mode).tempdir().expect("a temporary folder")
+}
+
+fn key_of(key_group: KeyGroup) -> OperatorKey {
+    OperatorKey::from_entropy(key_group, &[7; 48])
+}
+
+fn key() -> OperatorKey {
+    key_of(KeyGroup::Bls12381G2)
+}
+
+fn config_of(key_group: KeyGroup) -> Config {
+    let identity = RecordIdentity { network: NETWORK, key_group, public_key: key_of(key_group).member() };
+    Config { identity, verifier: VERIFIER, operator: OPERATOR }
+}
+
+fn new_store(folder: &Path, floor: u64) -> Store {
+    Store::create(folder, &config_of(KeyGroup::Bls12381G2), floor).expect("a new record")
+}
+
+fn new_signer(folder: &Path) -> Signer {
+    Signer::new(key(), new_store(folder, 0)).expect("the same key")
+}
+
+fn task(epoch: u64, id: u8, result: u8) -> SignedTask {
+    let content = TaskContent { performer: 3, result: B256::repeat_byte(result), approved: true };
+    SignedTask { epoch, id: B256::repeat_byte(id), snapshot: FixedBytes::repeat_byte(1), content }
+}
+
+fn sign_task(task: &SignedTask) -> SignTask {
+    let SignedTask { epoch, id, snapshot, content: TaskContent { performer, result, approved } } = *task;
+    let task = TaskFields { id, performer, result, approved };
+    SignTask { chain_id: NETWORK.chain_id, contract: NETWORK.contract, epoch, snapshot, task }
+}
+
+/// The signature over a task, or the code of the refusal.
+fn signature(signer: &Signer, task: &SignedTask, now: u64) -> Result<Vec<u8>, RefusalCode> {
+    match signer.answer(&SignerRequest::SignTask(sign_task(task)), now) {
+        SignerAnswer::Signature(answer) => {
+            assert_eq!(answer.digest, task.digest(NETWORK.domain()));
+            Ok(answer.signature.to_vec())
+        }
+        SignerAnswer::Error(refusal) => Err(refusal.code),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn code(signer: &Signer, request: SignerRequest) -> RefusalCode {
+    match signer.answer(&request, NOW) {
+        SignerAnswer::Error(refusal) => refusal.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a contract would say of a signature.
+fn verifies(key_group: KeyGroup, key: &[u8], digest: &[u8; 32], signature: &[u8]) -> bool {
+    let hash = DigestHash::of(key_group).expect("a group of BLS12-381");
+    let (key, signature) = (decode_key(key).expect("a key"), decode_signature(signature).expect("a signature"));
+    hash.verify(&key, &[*digest], &signature)
+}
+
+#[test]
+fn signatures_are_those_that_contracts_verify() {
+    for key_group in [KeyGroup::Bls12381G2, KeyGroup::Bls12381G2Nu] {
+        let folder = private_folder();
+        let store = Store::create(folder.path(), &config_of(key_group), 0).expect("a new record");
+        let signer = Signer::new(key_of(key_group), store).expect("the same key");
+        let SignerAnswer::PublicKey(answer) = signer.answer(&SignerRequest::PublicKey {}, NOW) else { panic!() };
+        assert_eq!(answer.key_group, key_group);
+        let key = answer.public_key;
+
+        let SignTask { chain_id, contract, epoch, snapshot, task: fields } = sign_task(&task(7, 1, 2));
+        let network = Contract { chain_id, address: contract };
+        let TaskFields { id, performer, result, approved } = fields;
+        let digest = Task { network, epoch, snapshot, id, performer, result, approved }.digest();
+        let signed = signature(&signer, &task(7, 1, 2), NOW).expect("signs");
+        assert!(verifies(key_group, &key, &digest, &signed));
+        let other = Task { network, epoch, snapshot, id, performer, result, approved: false }.digest();
+        assert!(!verifies(key_group, &key, &other, &signed));
+
+        let request = ProvePossession { chain_id, contract, verifier: VERIFIER, operator: OPERATOR };
+        let SignerAnswer::Possession(proof) = signer.answer(&SignerRequest::Possession(request), NOW) else { panic!() };
+        let verifier = Contract { chain_id, address: VERIFIER };
+        let digest = KeyPossession { verifier, owner: OPERATOR, key: &key }.digest();
+        assert_eq!((proof.digest.0, &proof.public_key), (digest, &key));
+        assert!(verifies(key_group, &key, &digest, &proof.proof));
+
+        let peer_id = vec![0x12; 38];
+        let request = BindPeer { chain_id, contract, peer_id: peer_id.clone().into() };
+        let SignerAnswer::Signature(bound) = signer.answer(&SignerRequest::BindPeer(request), NOW) else { panic!() };
+        let digest = PeerBinding { network, peer: &peer_id }.digest();
+        assert_eq!(bound.digest.0, digest);
+        assert!(verifies(key_group, &key, &digest, &bound.signature));
+    }
+}
+
+#[test]
+fn the_same_request_has_the_same_signature() {
+    let folder = private_folder();
+    let signer = new_signer(folder.path());
+    let first = signature(&signer, &task(7, 1, 1), NOW).expect("signs");
+    assert_eq!(signature(&signer, &task(7, 1, 1), NOW), Ok(first.clone()));
+    drop(signer);
+    let signer = Signer::new(key(), Store::open(folder.path()).expect("opens")).expect("the same key");
+    assert_eq!(signature(&signer, &task(7, 1, 1), NOW + 100), Ok(first));
+    assert_eq!(signature(&signer, &task(7, 1, 2), NOW + 100), Err(RefusalCode::Conflict));
+    assert_eq!(signature(&signer, &task(8, 1, 2), NOW + 100), Err(RefusalCode::Conflict));
+}
+
+#[test]
+fn another_network() {
+    let folder = private_folder();
+    let signer = new_signer(folder.path());
+    let (chain_id, contract) = (NETWORK.chain_id, NETWORK.contract);
+    for (chain_id, contract) in [(chain_id + 1, contract), (chain_id, VERIFIER)] {
+        let (verifier, operator) = (VERIFIER, OPERATOR);
+        for request in [
+            SignerRequest::SignTask(SignTask { chain_id, contract, ..sign_task(&task(7, 1, 1)) }),
+            SignerRequest::Possession(ProvePossession { chain_id, contract, verifier, operator }),
+            SignerRequest::BindPeer(BindPeer { chain_id, contract, peer_id: vec![1].into() }),
+        ] {
+            assert_eq!(code(&signer, request), RefusalCode::WrongNetwork);
+        }
+    }
+    // Nothing of it is in the record.
+    assert!(signature(&signer, &task(7, 1, 2), NOW).is_ok());
+}
+
+/// A proof for another account would let that account register the key.
+#[test]
+fn possession_for_others() {
+    let folder = private_folder();
+    let signer = new_signer(folder.path());
+    let (chain_id, contract) = (NETWORK.chain_id, NETWORK.contract);
+    let possession = |verifier, operator| {
+        code(&signer, SignerRequest::Possession(ProvePossession { chain_id, contract, verifier, operator }))
+    };
+    assert_eq!(possession(OPERATOR, OPERATOR), RefusalCode::WrongVerifier);
+    assert_eq!(possession(VERIFIER, VERIFIER), RefusalCode::WrongOperator);
+}
+
+#[test]
+fn lengths_of_peer_ids() {
+    let folder = private_folder();
+    let signer = new_signer(folder.path());
+    let (chain_id, contract) = (NETWORK.chain_id, NETWORK.contract);
+    let bind =
+        |length: usize| SignerRequest::BindPeer(BindPeer { chain_id, contract, peer_id: vec![1; length].into() });
+    for length in [0, LONGEST_PEER_ID + 1] {
+        assert_eq!(code(&signer, bind(length)), RefusalCode::PeerIdLength);
+    }
+    for length in [1, LONGEST_PEER_ID] {
+        assert!(matches!(signer.answer(&bind(length), NOW), SignerAnswer::Signature(_)));
+    }
+}
+
+#[test]
+fn another_key_than_the_records() {
+    let folder = private_folder();
+    let store = new_store(folder.path(), 0);
+    let error = Signer::new(OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[8; 48]), store).expect_err("another key");
+    assert!(error.to_string().contains("the record was made for"), "{error}");
+    let store = Store::open(folder.path()).expect("opens");
+    assert!(Signer::new(key_of(KeyGroup::Bls12381G2Nu), store).is_err());
+}
+
+/// Of conflicting requests at the same time, the one that is written first wins.
+#[test]
+fn concurrent_conflicts() {
+    let folder = private_folder();
+    let signer = Arc::new(new_signer(folder.path()));
+    for id in 0..4 {
+        let threads: Vec<_> = (0..8)
+            .map(|result| {
+                let signer = signer.clone();
+                thread::spawn(move || signature(&signer, &task(6 + u64::from(result % 2), id, result), NOW))
+            })
+            .collect();
+        let answers: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1, "{answers:?}");
+        let refused = answers.iter().filter(|answer| **answer == Err(RefusalCode::Conflict)).count();
+        assert_eq!(refused, 7);
+    }
+}
+
+#[test]
+fn the_process_leaves_no_core_dump() {
+    guard_memory().expect("Linux");
+    assert_eq!(dumpable_behavior().expect("Linux"), DumpableBehavior::NotDumpable);
+}

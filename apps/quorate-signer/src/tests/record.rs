@@ -1,0 +1,211 @@
+//! Tests of the record on disk.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use quorate_signer::{
+    record_file::RecordFile,
+    task::{Conflict, TaskContent},
+};
+
+use super::*;
+use crate::{
+    rules::{Broken, Permit},
+    store::{Merged, NotMerged, NotRecorded, StoreError, Summary},
+};
+
+fn record(store: &mut Store, task: &SignedTask, now: u64) -> Result<Permit, Broken> {
+    store.record(task, now).map_err(|error| match error {
+        NotRecorded::Broken(broken) => broken,
+        NotRecorded::Store(error) => panic!("{error}"),
+    })
+}
+
+fn exported(floor: u64, tasks: &[SignedTask]) -> RecordFile {
+    RecordFile { identity: config_of(KeyGroup::Bls12381G2).identity, floor, tasks: tasks.to_vec() }
+}
+
+#[test]
+fn what_was_recorded_is_there_after_a_restart() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 6);
+    let tasks = [task(6, 2, 1), task(7, 1, 1), task(7, 2, 1)];
+    for task in &tasks {
+        assert_eq!(record(&mut store, task, NOW), Ok(Permit::New));
+    }
+    drop(store);
+    let mut store = Store::open(folder.path()).expect("opens");
+    assert_eq!(store.config(), &config_of(KeyGroup::Bls12381G2));
+    assert_eq!(store.export().expect("reads"), exported(6, &tasks));
+    for task in &tasks {
+        assert_eq!(record(&mut store, task, NOW), Ok(Permit::Again));
+    }
+    assert_eq!(store.summary().expect("reads"), Summary { floor: 6, tasks: 3, retired: false });
+}
+
+#[test]
+fn a_second_signer_in_the_folder() {
+    let folder = private_folder();
+    let store = new_store(folder.path(), 0);
+    let error = Store::open(folder.path()).expect_err("locked");
+    assert!(matches!(error, StoreError::InUse(_)), "{error}");
+    assert!(error.to_string().contains("another signer"), "{error}");
+    let config = config_of(KeyGroup::Bls12381G2);
+    assert!(matches!(Store::create(folder.path(), &config, 0), Err(StoreError::InUse(_))));
+    drop(store);
+    assert!(matches!(Store::create(folder.path(), &config, 0), Err(StoreError::Exists(_))));
+    assert!(Store::open(folder.path()).is_ok());
+}
+
+#[test]
+fn a_folder_without_a_record() {
+    let folder = private_folder();
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::Missing(_))));
+    drop(new_store(&folder.path().join("a").join("b"), 0));
+    let mode = fs::metadata(folder.path().join("a").join("b")).expect("made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_folder_that_others_can_enter() {
+    let folder = private_folder();
+    drop(new_store(folder.path(), 0));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o750)).expect("chmod");
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::Mode { mode: 0o750, .. })));
+}
+
+/// Bytes of the file are overwritten, everywhere in turn. The record is refused, or is whole: some bytes are in no use.
+#[test]
+fn a_damaged_record_is_refused() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    let tasks: Vec<_> = (0..50).map(|id| task(7, id, 1)).collect();
+    for task in &tasks {
+        assert_eq!(record(&mut store, task, NOW), Ok(Permit::New));
+    }
+    drop(store);
+    let path = folder.path().join("record.redb");
+    let whole = fs::read(&path).expect("reads");
+    let (mut refused, step) = (0, whole.len() / 97);
+    for at in (0..whole.len()).step_by(step) {
+        let mut bytes = whole.clone();
+        let end = (at + step / 2).min(bytes.len());
+        bytes[at..end].iter_mut().for_each(|byte| *byte ^= 0x55);
+        fs::write(&path, bytes).expect("writes");
+        let read = Store::open(folder.path()).and_then(|mut store| store.export());
+        match read {
+            Ok(file) => assert_eq!(file, exported(0, &tasks), "damaged at {at}"),
+            Err(error) => {
+                assert!(!matches!(error, StoreError::Missing(_) | StoreError::InUse(_)), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0);
+    fs::write(&path, &whole[..whole.len() / 2]).expect("writes");
+    assert!(Store::open(folder.path()).and_then(|mut store| store.export()).is_err());
+    fs::write(&path, b"").expect("writes");
+    assert!(Store::open(folder.path()).is_err());
+}
+
+/// Conflicts of epoch 7 are reportable until 1000 + 9 * 100 + 150 = 2050, and epoch 11 is the first that begins then.
+#[test]
+fn records_leave_when_no_conflict_counts_any_more() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    record(&mut store, &task(7, 1, 1), NOW).expect("signs");
+    // In epoch 11 the floor may be 10, which begins at 2000: the record stays.
+    record(&mut store, &task(11, 2, 1), 2199).expect("signs");
+    assert_eq!(store.summary().expect("reads"), Summary { floor: 0, tasks: 2, retired: false });
+    assert!(matches!(record(&mut store, &task(11, 1, 2), 2199), Err(Broken::Conflict { .. })));
+    // In epoch 12 it leaves, and the floor rises to 11.
+    record(&mut store, &task(12, 3, 1), 2200).expect("signs");
+    assert_eq!(store.summary().expect("reads"), Summary { floor: 11, tasks: 2, retired: false });
+    assert_eq!(record(&mut store, &task(12, 1, 2), 2200), Ok(Permit::New));
+    // The clock was fast. Nothing older is signed, although its epoch can settle.
+    assert_eq!(record(&mut store, &task(10, 1, 2), 2050), Err(Broken::BelowFloor { epoch: 10, floor: 11 }));
+}
+
+#[test]
+fn many_records_leave_in_steps() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    let tasks: Vec<_> = (0..2500u64)
+        .map(|number| SignedTask { id: B256::left_padding_from(&number.to_be_bytes()), ..task(7, 0, 1) })
+        .collect();
+    store.merge(&exported(0, &tasks)).expect("no conflict");
+    let mut left = Vec::new();
+    for id in 1..5 {
+        record(&mut store, &task(20, id, 1), 3000).expect("signs");
+        left.push(store.summary().expect("reads").tasks);
+    }
+    assert_eq!(left, [1501, 502, 3, 4]);
+    assert_eq!(store.summary().expect("reads").floor, 19);
+}
+
+#[test]
+fn merged_tasks_count_as_signed() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 6);
+    record(&mut store, &task(7, 1, 1), NOW).expect("signs");
+    // One is known, one is below the floor here: it counts all the same.
+    let file = exported(3, &[task(5, 2, 1), task(7, 1, 1), task(7, 3, 1)]);
+    assert_eq!(store.merge(&file).expect("no conflict"), Merged { added: 2, floor: 6 });
+    assert!(matches!(record(&mut store, &task(7, 2, 2), NOW), Err(Broken::Conflict { epoch: 5, .. })));
+    assert!(matches!(record(&mut store, &task(7, 3, 2), NOW), Err(Broken::Conflict { epoch: 7, .. })));
+    assert_eq!(store.merge(&file).expect("no conflict"), Merged { added: 0, floor: 6 });
+}
+
+#[test]
+fn an_import_raises_the_floor_and_never_lowers_it() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 2);
+    for (floor, expected) in [(7, 7), (1, 7), (0, 7), (8, 8)] {
+        assert_eq!(store.merge(&exported(floor, &[])).expect("merges").floor, expected);
+    }
+    assert_eq!(record(&mut store, &task(7, 1, 1), NOW), Err(Broken::BelowFloor { epoch: 7, floor: 8 }));
+}
+
+#[test]
+fn a_file_that_contradicts_the_record_changes_nothing() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    record(&mut store, &task(7, 1, 1), NOW).expect("signs");
+    let before = store.export().expect("reads");
+    let signed = task(7, 1, 1);
+    let performer = SignedTask { content: TaskContent { performer: 9, ..signed.content }, ..signed };
+    for (other, expected) in [(task(5, 1, 2), Conflict::Result), (performer, Conflict::Performer)] {
+        let error = store.merge(&exported(6, &[task(4, 9, 9), other])).expect_err("a contradiction");
+        assert!(matches!(error, NotMerged::Contradiction { conflict, .. } if conflict == expected), "{error}");
+        assert_eq!(store.export().expect("reads"), before);
+    }
+}
+
+/// Under floor 11, conflicts of epoch 7 count no more: task 1 was signed anew, and an old export says otherwise.
+#[test]
+fn an_import_of_what_counts_no_more() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 11);
+    record(&mut store, &task(11, 1, 2), 2150).expect("signs");
+    let old = exported(5, &[task(7, 1, 1), task(8, 2, 1)]);
+    assert_eq!(store.merge(&old).expect("no conflict"), Merged { added: 1, floor: 11 });
+    assert_eq!(store.export().expect("reads"), exported(11, &[task(8, 2, 1), task(11, 1, 2)]));
+    // The other way round: the floor of a new export makes room for what it says.
+    let new = exported(15, &[task(14, 1, 1)]);
+    assert!(matches!(store.merge(&exported(14, &new.tasks)), Err(NotMerged::Contradiction { record: 11, .. })));
+    assert_eq!(store.merge(&new).expect("no conflict"), Merged { added: 1, floor: 15 });
+    assert_eq!(store.export().expect("reads"), new);
+}
+
+#[test]
+fn a_retired_record_signs_nothing_and_takes_nothing() {
+    let folder = private_folder();
+    let mut store = new_store(folder.path(), 0);
+    record(&mut store, &task(7, 1, 1), NOW).expect("signs");
+    store.retire().expect("writes");
+    drop(store);
+    let mut store = Store::open(folder.path()).expect("opens");
+    assert_eq!(record(&mut store, &task(7, 1, 1), NOW), Err(Broken::Retired));
+    assert!(matches!(store.merge(&exported(0, &[])), Err(NotMerged::Retired)));
+    // It can be exported again, as it was.
+    assert_eq!(store.export().expect("reads"), exported(0, &[task(7, 1, 1)]));
+}

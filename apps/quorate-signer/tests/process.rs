@@ -1,0 +1,550 @@
+//! Tests of the program as a process: the socket, kill -9, full disks, moves to another machine.
+
+mod rig;
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    os::unix::{fs::PermissionsExt, net::UnixStream},
+    process::Command,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use proptest::prelude::*;
+use quorate_evm::{
+    KeyGroup,
+    alloy_primitives::B256,
+    bls12381::{DigestHash, decode_key, decode_signature},
+    digest::{PeerBinding, Task},
+};
+use quorate_signer::{
+    SignerClient, SignerError,
+    client::ClientSettings,
+    protocol::{LONGEST_LINE, RefusalCode},
+    record_file::RecordFile,
+    task::SignedTask,
+};
+use rig::{OPERATOR, Place, VERIFIER, network};
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
+
+fn code(error: SignerError) -> RefusalCode {
+    match error {
+        SignerError::Refused(refusal) => refusal.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Sends bytes on a connection of its own and returns the lines that come back until the signer closes it, or until there
+/// are as many as are wanted.
+fn talk(place: &Place, bytes: &[u8], wanted: usize) -> Vec<serde_json::Value> {
+    let mut stream = UnixStream::connect(place.socket()).expect("connects");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("sets");
+    // The signer may close before it has read everything.
+    let _ = stream.write_all(bytes);
+    let lines = BufReader::new(stream).lines().take(wanted).map_while(Result::ok);
+    lines.map(|line| serde_json::from_str(&line).expect("JSON")).collect()
+}
+
+#[tokio::test]
+async fn a_node_signs_over_the_socket() {
+    let place = Place::new();
+    let signer = place.start();
+    let client = SignerClient::new(place.socket());
+    let key = client.public_key().await.expect("a key");
+    assert_eq!((key.key_group, &key.public_key), (KeyGroup::Bls12381G2, &place.public_key));
+    let point = decode_key(&key.public_key).expect("a key");
+    let verifies = |digest, signature: &[u8]| {
+        DigestHash::Uniform.verify(&point, &[digest], &decode_signature(signature).expect("a signature"))
+    };
+
+    let task = place.task(1, 1);
+    let signature = client.sign_task(&task).await.expect("signs");
+    assert!(verifies(task.digest(), &signature));
+    assert_eq!(client.sign_task(&task).await.expect("signs again"), signature);
+    assert_eq!(code(client.sign_task(&place.task(1, 2)).await.expect_err("a conflict")), RefusalCode::Conflict);
+
+    let binding = PeerBinding { network: network().domain(), peer: &[7; 38] };
+    assert!(verifies(binding.digest(), &client.bind_peer(&binding).await.expect("binds")));
+    let proof = client.possession(network().domain(), VERIFIER, OPERATOR).await.expect("proves");
+    assert!(verifies(proof.digest.0, &proof.proof));
+    assert_eq!(proof.public_key, key.public_key);
+
+    let status = client.status().await.expect("answers");
+    assert_eq!((status.tasks, status.retired, status.storage_error), (Some(1), false, None));
+    assert_eq!((status.network, status.verifier, status.operator), (network(), VERIFIER, OPERATOR));
+    assert_eq!(status.epoch, Some(place.epoch()));
+    // `status` asks the signer that runs.
+    let (exit, out, _) = place.run(&["status"]);
+    assert_eq!(exit, 0);
+    assert_eq!(serde_json::from_str::<quorate_signer::protocol::StatusAnswer>(&out).expect("JSON").tasks, Some(1));
+    drop(signer);
+    // And reads the record of one that does not.
+    let (exit, out, _) = place.run(&["status"]);
+    assert!(exit == 0 && out.contains("\"tasks\": 1"), "{out}");
+}
+
+#[tokio::test]
+async fn epochs_and_networks_that_are_not_ours() {
+    let place = Place::new();
+    let _signer = place.start();
+    let client = SignerClient::new(place.socket());
+    let task = place.task(1, 1);
+    for (epoch, expected) in [
+        (place.epoch() + 1, RefusalCode::FutureEpoch),
+        (u64::MAX, RefusalCode::FutureEpoch),
+        // `init` has set the floor to the epoch in which it ran.
+        (place.epoch() - 1, RefusalCode::BelowFloor),
+        (place.epoch() - 2, RefusalCode::ClosedEpoch),
+        (0, RefusalCode::ClosedEpoch),
+    ] {
+        assert_eq!(code(client.sign_task(&Task { epoch, ..task }).await.expect_err("refused")), expected, "{epoch}");
+    }
+    let mut other = task;
+    other.network.chain_id += 1;
+    assert_eq!(code(client.sign_task(&other).await.expect_err("refused")), RefusalCode::WrongNetwork);
+    assert_eq!(client.status().await.expect("answers").tasks, Some(0));
+}
+
+#[test]
+fn lines_that_are_no_requests() {
+    let place = Place::new();
+    let _signer = place.start();
+    let codes = |bytes: &[u8], wanted| -> Vec<String> {
+        let text = |line: &serde_json::Value| line["code"].as_str().or(line["answer"].as_str()).map(str::to_owned);
+        talk(&place, bytes, wanted).iter().map(|line| text(line).expect("a code")).collect()
+    };
+    let status = br#"{"request":"status"}"#;
+    let lines =
+        [b"{\n".as_slice(), b"\n", b"\xff\xfe\n", br#"{"request":"status","x":1}"#, b"\n", status, b"\n"].concat();
+    // A connection goes on after them.
+    assert_eq!(codes(&lines, 5), ["malformed", "malformed", "malformed", "malformed", "status"]);
+    // The longest line is read; a longer one ends the connection, and nothing behind it is read.
+    let padded = |length: usize| [status.as_slice(), &vec![b' '; length - status.len()], b"\n"].concat();
+    assert_eq!(codes(&padded(LONGEST_LINE), 1), ["status"]);
+    let long = [padded(LONGEST_LINE + 1), padded(100)].concat();
+    assert_eq!(codes(&long, 9), ["line-too-long"]);
+    // No newline ever comes.
+    assert_eq!(codes(&vec![b'x'; 1 << 20], 9), ["line-too-long"]);
+    // Half a request is none.
+    let mut stream = UnixStream::connect(place.socket()).expect("connects");
+    stream.write_all(status).expect("writes");
+    stream.shutdown(std::net::Shutdown::Write).expect("ends");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("reads");
+    assert_eq!(answer, "");
+}
+
+#[tokio::test]
+async fn slow_clients_hold_up_nobody() {
+    let place = Place::new();
+    let _signer = place.start();
+    // Some never finish a line, some never read what they asked for.
+    let mut slow = Vec::new();
+    for number in 0..30 {
+        let mut stream = UnixStream::connect(place.socket()).expect("connects");
+        if number % 2 == 0 {
+            stream.write_all(b"{\"request\":").expect("writes");
+        } else {
+            stream.set_nonblocking(true).expect("sets");
+            let lines = b"{\"request\":\"status\"}\n".repeat(4000);
+            let _ = stream.write(&lines);
+        }
+        slow.push(stream);
+    }
+    let client = SignerClient::new(place.socket());
+    let begin = Instant::now();
+    for id in 0..5 {
+        client.sign_task(&place.task(id, 1)).await.expect("signs");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(9), "{:?}", begin.elapsed());
+    drop(slow);
+}
+
+#[tokio::test]
+async fn too_many_connections() {
+    let place = Place::new();
+    let _signer = place.start();
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        let mut stream = UnixStream::connect(place.socket()).expect("connects");
+        stream.write_all(b"{\"request\":\"status\"}\n").expect("writes");
+        let mut line = String::new();
+        BufReader::new(&mut stream).read_line(&mut line).expect("reads");
+        assert!(line.contains("status"), "{line}");
+        held.push(stream);
+    }
+    let client = SignerClient::new(place.socket());
+    assert_eq!(code(client.status().await.expect_err("busy")), RefusalCode::Busy);
+    held.pop();
+    let begin = Instant::now();
+    // The same client connects again.
+    while client.status().await.is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn concurrent_conflicts_over_the_socket() {
+    let place = Place::new();
+    let _signer = place.start();
+    for id in 0..4 {
+        let mut requests = tokio::task::JoinSet::new();
+        for result in 0..16 {
+            let (client, task) = (SignerClient::new(place.socket()), place.task(id, result));
+            requests.spawn(async move { client.sign_task(&task).await.map_err(code) });
+        }
+        let answers = requests.join_all().await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+        assert_eq!(answers.iter().filter(|answer| **answer == Err(RefusalCode::Conflict)).count(), 15);
+    }
+}
+
+/// What a signer signed, by the task's id.
+type Answered = BTreeMap<B256, (Task, [u8; 96])>;
+
+/// Many clients ask for tasks that conflict, and the signer is killed in the middle, four times. What was answered is in the
+/// record, and is answered again alike; nothing that conflicts with it is ever signed.
+#[tokio::test]
+async fn kill_9_loses_no_signature() {
+    let place = Place::new();
+    let answered: Arc<Mutex<Answered>> = Arc::default();
+    for round in 0..4u32 {
+        let mut signer = place.start();
+        let mut clients = tokio::task::JoinSet::new();
+        for number in 0..6u32 {
+            let client = SignerClient::new(place.socket());
+            let (answered, place_task) = (answered.clone(), place.clone());
+            clients.spawn(async move {
+                for step in 0u32.. {
+                    // Ids of earlier rounds come again, with other results.
+                    let id = (step / 3) % (40 * (round + 1));
+                    let task = place_task.task(id, (number + step) % 4);
+                    match client.sign_task(&task).await {
+                        Ok(signature) => {
+                            let before = answered.lock().expect("lock").insert(task.id, (task, signature));
+                            if let Some((other, same)) = before {
+                                assert_eq!((other, same), (task, signature), "two signatures for one id");
+                            }
+                        }
+                        Err(SignerError::Refused(refusal)) => assert_eq!(refusal.code, RefusalCode::Conflict),
+                        Err(_) => return,
+                    }
+                }
+            });
+        }
+        let (begin, enough) = (Instant::now(), answered.lock().expect("lock").len() + 20);
+        while answered.lock().expect("lock").len() < enough {
+            assert!(begin.elapsed() < Duration::from_secs(120), "the signer is too slow");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        signer.kill();
+        clients.join_all().await;
+    }
+    let answered = answered.lock().expect("lock").clone();
+    assert!(answered.len() >= 80);
+    // All of it is in the record, and the record has no contradiction.
+    let (exit, out, _) = place.run(&["export"]);
+    assert_eq!(exit, 0);
+    let file = RecordFile::parse(out.as_bytes()).expect("a record without contradictions");
+    let recorded: HashSet<SignedTask> = file.tasks.iter().copied().collect();
+    let _signer = place.start();
+    let client = SignerClient::new(place.socket());
+    for (task, signature) in answered.values() {
+        assert!(recorded.contains(&SignedTask::of(task)), "{task:?} was signed and is not recorded");
+        assert_eq!(client.sign_task(task).await.expect("signed before"), *signature);
+        let other = Task { approved: !task.approved, ..*task };
+        assert_eq!(code(client.sign_task(&other).await.expect_err("a conflict")), RefusalCode::Conflict);
+    }
+}
+
+#[tokio::test]
+async fn a_second_signer() {
+    let place = Place::new();
+    let signer = place.start();
+    let (exit, _, error) = place.run(&["run"]);
+    assert!(exit == 1 && error.contains("another signer uses this folder"), "{exit}: {error}");
+    for arguments in [&["export"][..], &["import", "/dev/null"]] {
+        let (exit, _, _) = place.run(arguments);
+        assert_ne!(exit, 0);
+    }
+    // Another record, with the same socket.
+    let other = Place::new();
+    let socket = place.socket();
+    let (exit, _, error) = other.run(&["run", "--socket", socket.to_str().expect("UTF-8")]);
+    assert!(exit == 1 && error.contains("another program listens"), "{exit}: {error}");
+    assert!(SignerClient::new(place.socket()).status().await.is_ok());
+    drop(signer);
+}
+
+#[tokio::test]
+async fn the_socket_and_its_end() {
+    let place = Place::new();
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut signer = place.start();
+        let mode = |path: &std::path::Path| fs::metadata(path).expect("exists").permissions().mode() & 0o777;
+        assert_eq!(mode(&place.socket()), 0o600);
+        assert_eq!(mode(place.socket().parent().expect("a folder")), 0o700);
+        // A client that is connected and silent does not hold it up.
+        let idle = UnixStream::connect(place.socket()).expect("connects");
+        assert_eq!(signer.end(signal), Some(0));
+        assert!(!place.socket().exists());
+        drop(idle);
+    }
+    // After kill -9 the socket stays, and is replaced.
+    place.start().kill();
+    assert!(place.socket().exists());
+    let _signer = place.start();
+    assert!(SignerClient::new(place.socket()).status().await.is_ok());
+}
+
+#[tokio::test]
+async fn a_client_finds_a_signer_that_was_restarted() {
+    let place = Place::new();
+    let mut signer = place.start();
+    let client = SignerClient::new(place.socket());
+    let signature = client.sign_task(&place.task(1, 1)).await.expect("signs");
+    signer.kill();
+    assert!(matches!(client.status().await, Err(SignerError::Connect { .. } | SignerError::Lost { .. })));
+    let _signer = place.start();
+    assert_eq!(client.sign_task(&place.task(1, 1)).await.expect("signs"), signature);
+    let mut signer = _signer;
+    signer.kill();
+    let _signer = place.start();
+    // The connection that it holds is dead, and it connects again within one request.
+    assert_eq!(client.sign_task(&place.task(1, 1)).await.expect("signs"), signature);
+}
+
+#[tokio::test]
+async fn a_client_waits_no_longer_than_it_is_told() {
+    let place = Place::new();
+    let socket = place.folder().join("deaf.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("binds");
+    let settings = ClientSettings { answer: Duration::from_millis(50), ..ClientSettings::default() };
+    let client = SignerClient::with(&socket, settings);
+    assert!(matches!(client.status().await, Err(SignerError::TimedOut { .. })));
+    let nobody = SignerClient::new(place.folder().join("none.sock"));
+    assert!(matches!(nobody.status().await, Err(SignerError::Connect { .. })));
+}
+
+/// The disk is full: no signature, an error, and the process goes on answering. With room again, it signs again, and has
+/// forgotten nothing.
+#[tokio::test]
+async fn a_full_disk() {
+    let place = Place::new();
+    // The file-size limit stands in for the disk. Its signal is ignored, so that writes fail as on a full disk.
+    let size = fs::metadata(place.folder().join("data/record.redb")).expect("exists").len();
+    let signer = place.start_with(&format!("trap '' XFSZ; ulimit -S -f {}", size.div_ceil(512)));
+    let client = SignerClient::new(place.socket());
+    let mut signed = Vec::new();
+    let mut failures = 0;
+    // The first failure writes the record anew, which makes it smaller. Then it is full for good.
+    while failures < 3 {
+        let task = place.task(signed.len() as u32, 1);
+        match client.sign_task(&task).await {
+            Ok(signature) => {
+                signed.push((task, signature));
+                failures = 0;
+            }
+            Err(error) => {
+                assert_eq!(code(error), RefusalCode::Storage);
+                failures += 1;
+            }
+        }
+        assert!(signed.len() < 2000, "the record does not grow");
+    }
+    eprintln!("{} tasks before the disk was full", signed.len());
+    let refused = place.task(signed.len() as u32, 1);
+    for _ in 0..3 {
+        assert_eq!(code(client.sign_task(&refused).await.expect_err("full")), RefusalCode::Storage);
+        assert!(client.public_key().await.is_ok());
+        assert!(client.status().await.is_ok());
+    }
+    // There is room again.
+    let limit = Rlimit { current: None, maximum: None };
+    prlimit(Some(Pid::from_raw(signer.id() as i32).expect("a process")), Resource::Fsize, limit).expect("raises");
+    // What failed was not signed, so another result may be signed for it, unless the record has it nevertheless.
+    let again = client.sign_task(&refused).await;
+    assert!(again.is_ok(), "{again:?}");
+    let other = Task { approved: false, ..refused };
+    assert_eq!(code(client.sign_task(&other).await.expect_err("a conflict")), RefusalCode::Conflict);
+    for (task, signature) in signed.iter().rev().take(50).chain(signed.iter().take(50)) {
+        assert_eq!(client.sign_task(task).await.expect("signed before"), *signature);
+    }
+    assert_eq!(client.status().await.expect("answers").tasks, Some(signed.len() as u64 + 1));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written() {
+    let place = Place::new();
+    let (exit, _, error) = place.run_with("trap '' XFSZ; ulimit -f 0", &["run"]);
+    assert!(exit == 3 && error.contains("record"), "{exit}: {error}");
+    let data = place.folder().join("other");
+    let data = data.to_str().expect("UTF-8");
+    let (exit, _, error) = place.run_with("trap '' XFSZ; ulimit -f 0", &place.init_arguments(data));
+    assert_eq!(exit, 3, "{error}");
+    // Nothing half-made is in its place.
+    let (exit, _, error) = place.run_with("true", &place.init_arguments(data));
+    assert_eq!(exit, 0, "{error}");
+    // The bytes of the record are read-only, and the folder, too: whoever may do everything writes all the same.
+    if !rustix::process::geteuid().is_root() {
+        let folder = place.folder().join("data");
+        fs::set_permissions(folder.join("record.redb"), fs::Permissions::from_mode(0o400)).expect("chmod");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).expect("chmod");
+        let (exit, _, error) = place.run(&["run"]);
+        assert_eq!(exit, 3, "{error}");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("chmod");
+    } else {
+        eprintln!("skipped: a folder of mode 0500, which the superuser can write");
+    }
+}
+
+#[tokio::test]
+async fn the_record_moves_to_another_machine() {
+    let (here, there) = (Place::new(), Place::new());
+    let mut signer = here.start();
+    let client = SignerClient::new(here.socket());
+    let signature = client.sign_task(&here.task(1, 1)).await.expect("signs");
+    assert_eq!(signer.end(Signal::TERM), Some(0));
+    let file = here.folder().join("record.json");
+    let path = file.to_str().expect("UTF-8");
+    let (exit, _, error) = here.run(&["export", "--retire", "--out", path]);
+    assert!(exit == 0 && error.contains("nothing more is signed here"), "{error}");
+    assert_eq!(fs::metadata(&file).expect("exists").permissions().mode() & 0o777, 0o600);
+    let (exit, _, error) = here.run(&["run"]);
+    assert!(exit == 1 && error.contains("another machine"), "{exit}: {error}");
+
+    let (exit, out, error) = there.run(&["import", path]);
+    assert!(exit == 0 && out.starts_with("1 of 1 tasks added"), "{out}{error}");
+    let _signer = there.start();
+    let client = SignerClient::new(there.socket());
+    assert_eq!(client.sign_task(&there.task(1, 1)).await.expect("signed before"), signature);
+    assert_eq!(code(client.sign_task(&there.task(1, 2)).await.expect_err("a conflict")), RefusalCode::Conflict);
+}
+
+#[test]
+fn files_that_are_not_imported() {
+    let place = Place::new();
+    let (_, ours, _) = place.run(&["export"]);
+    let file = place.folder().join("file.json");
+    let import = |text: &str| {
+        fs::write(&file, text).expect("writes");
+        let (exit, _, error) = place.run(&["import", file.to_str().expect("UTF-8")]);
+        (exit, error)
+    };
+    assert_eq!(import(&ours).0, 0);
+    let mut record = RecordFile::parse(ours.as_bytes()).expect("ours");
+    let mut other = record.clone();
+    other.identity.network.chain_id += 1;
+    let (exit, error) = import(&other.to_json().expect("plain types"));
+    assert!(exit == 2 && error.contains("another network"), "{exit}: {error}");
+    let mut other = record.clone();
+    other.identity.public_key = vec![1; 192].into();
+    let (exit, error) = import(&other.to_json().expect("plain types"));
+    assert!(exit == 2 && error.contains("another public key"), "{exit}: {error}");
+    // The operator may name the key that it used before, and the file must be of that one.
+    let previous = format!("0x{}", "01".repeat(192));
+    let path = file.to_str().expect("UTF-8");
+    assert_eq!(place.run(&["import", "--previous-key", &previous, path]).0, 0);
+    fs::write(&file, &ours).expect("writes");
+    assert_eq!(place.run(&["import", "--previous-key", &previous, path]).0, 2);
+    let (exit, error) = import(&ours.replace("\"floor\":", "\"floor\":1"));
+    assert!(exit == 2 && error.contains("damaged"), "{exit}: {error}");
+    record.tasks = vec![SignedTask::of(&place.task(1, 1)), SignedTask::of(&place.task(1, 2))];
+    record.tasks[1].epoch += 1;
+    let (exit, error) = import(&record.to_json().expect("plain types"));
+    assert!(exit == 2 && error.contains("contradicts itself"), "{exit}: {error}");
+    let (exit, _) = import("{}");
+    assert_eq!(exit, 2);
+    let (exit, _, _) = place.run(&["import", "/nonexistent"]);
+    assert_eq!(exit, 3);
+}
+
+#[test]
+fn keys_that_do_not_open() {
+    let place = Place::new();
+    let wrong = place.folder().join("wrong");
+    fs::write(&wrong, "wrong\n").expect("writes");
+    let (exit, _, error) = place.run(&["run", "--passphrase-file", wrong.to_str().expect("UTF-8")]);
+    assert!(exit == 2 && error.contains("wrong passphrase"), "{exit}: {error}");
+    let (exit, _, error) = place.run(&["run", "--passphrase-file", "/nonexistent"]);
+    assert!(exit == 3 && error.contains("/nonexistent"), "{exit}: {error}");
+    let other = rig::keystore_of(place.folder(), "other.json", &[9; 48]);
+    let (exit, _, error) = place.run(&["run", "--keystore", other.to_str().expect("UTF-8")]);
+    assert!(exit == 2 && error.contains("the record was made for"), "{exit}: {error}");
+}
+
+#[tokio::test]
+async fn no_line_has_a_secret() {
+    for format in ["text", "json"] {
+        let place = Place::new();
+        let mut signer = place.start_with(&format!("export QUORATE_SIGNER_LOG={format}"));
+        let client = SignerClient::new(place.socket());
+        client.sign_task(&place.task(1, 1)).await.expect("signs");
+        client.sign_task(&place.task(1, 2)).await.expect_err("a conflict");
+        client.possession(network().domain(), VERIFIER, OPERATOR).await.expect("proves");
+        talk(&place, b"{\"request\":\"needle\"}\n", 1);
+        assert_eq!(signer.end(Signal::TERM), Some(0));
+        let log = signer.log();
+        assert!(log.contains("a task is signed") && log.contains("a task is not signed"), "{log}");
+        if format == "json" {
+            log.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).expect("JSON")));
+        }
+        for secret in [rig::PASSPHRASE, &place.secret, "needle"] {
+            assert!(!log.to_lowercase().contains(&secret.to_lowercase()), "{log}");
+        }
+    }
+}
+
+#[test]
+fn help_and_errors_of_the_command_line() {
+    let run = |arguments: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_quorate-signer")).args(arguments).output().expect("runs");
+        (
+            out.status.code(),
+            String::from_utf8(out.stdout).expect("UTF-8"),
+            String::from_utf8(out.stderr).expect("UTF-8"),
+        )
+    };
+    let (exit, out, _) = run(&["--help"]);
+    assert_eq!(exit, Some(0));
+    for command in ["init", "run", "status", "export", "import"] {
+        assert!(out.contains(command), "{out}");
+        assert_eq!(run(&[command, "--help"]).0, Some(0));
+    }
+    assert_eq!(run(&[]).0, Some(2));
+    assert_eq!(run(&["sign"]).0, Some(2));
+    let (exit, _, error) = run(&["status", "--data", "/nonexistent"]);
+    assert!(exit == Some(2) && error.contains("quorate-signer init"), "{error}");
+    let place = Place::new();
+    let data = place.folder().join("bn254");
+    let mut arguments = place.init_arguments(data.to_str().expect("UTF-8"));
+    for value in &mut arguments {
+        if *value == "bls12381-g2" {
+            *value = "bn254-g2";
+        }
+    }
+    let (exit, _, error) = place.run_with("true", &arguments);
+    assert!(exit == 2 && error.contains("bls12381-g2-nu"), "{error}");
+    let data = place.folder().join("data");
+    let (exit, _, error) = place.run_with("true", &place.init_arguments(data.to_str().expect("UTF-8")));
+    assert!(exit == 2 && error.contains("there is a record already"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
+
+    /// Whatever bytes a client sends, the next client is answered.
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..9000)) {
+        let place = Place::new();
+        let _signer = place.start();
+        let mut stream = UnixStream::connect(place.socket()).expect("connects");
+        let _ = stream.write_all(&bytes);
+        drop(stream);
+        let answer = talk(&place, b"{\"request\":\"public_key\"}\n", 1);
+        prop_assert_eq!(answer[0]["answer"].as_str(), Some("public_key"));
+    }
+}

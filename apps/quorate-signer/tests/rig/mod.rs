@@ -1,0 +1,210 @@
+//! A signer of a network on this machine: its folder, its keystore, its process.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    num::NonZeroU64,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, LazyLock},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use quorate_evm::{
+    KeyGroup, OperatorKey,
+    alloy_primitives::{Address, B256, Bytes, FixedBytes, hex},
+    digest::Task,
+};
+use quorate_keystore::{
+    keystore::{Kdf, Keystore, KeystoreOptions, Scrypt},
+    passphrase::Passphrase,
+    secret::Secret,
+    secret_file::{self, Overwrite},
+};
+use quorate_signer::network::NetworkTerms;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+pub(crate) const VERIFIER: Address = Address::repeat_byte(0xee);
+pub(crate) const OPERATOR: Address = Address::repeat_byte(0x0b);
+pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
+
+/// A network in the middle of its epoch 7, whose epochs last longer than the tests.
+pub(crate) fn network() -> NetworkTerms {
+    static NETWORK: LazyLock<NetworkTerms> = LazyLock::new(|| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+        let (contract, length) = (Address::repeat_byte(0xc0), 100_000);
+        let epoch_length = NonZeroU64::new(length).expect("not zero");
+        let genesis = now - 7 * length - length / 2;
+        NetworkTerms { chain_id: 31337, contract, genesis, epoch_length, slashing_window: 1000 }
+    });
+    *NETWORK
+}
+
+/// A folder with a keystore and a new record. Clones are the same place.
+#[derive(Clone)]
+pub(crate) struct Place {
+    folder: Arc<TempDir>,
+    pub(crate) public_key: Bytes,
+    /// In hexadecimal digits.
+    pub(crate) secret: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        let key = OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[7; 48]);
+        keystore_of(folder.path(), "key.json", &[7; 48]);
+        secret_file::write(&folder.path().join("passphrase"), PASSPHRASE.as_bytes(), Overwrite::Refuse)
+            .expect("writes");
+        let place = Self { folder, public_key: key.member(), secret: hex::encode(*key.to_bytes()) };
+        let data = place.folder().join("data");
+        let (exit, out, error) = place.run_with("true", &place.init_arguments(data.to_str().expect("UTF-8")));
+        assert!(exit == 0 && out.contains(&place.public_key.to_string()), "{out}{error}");
+        place
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder().join("socket/signer.sock")
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        7
+    }
+
+    /// A task of the running epoch.
+    pub(crate) fn task(&self, id: u32, result: u32) -> Task {
+        let word = |number: u32| B256::left_padding_from(&number.to_be_bytes());
+        Task {
+            network: network().domain(),
+            epoch: self.epoch(),
+            snapshot: FixedBytes::repeat_byte(3),
+            id: word(id),
+            performer: 2,
+            result: word(result),
+            approved: true,
+        }
+    }
+
+    pub(crate) fn init_arguments<'a>(&self, data: &'a str) -> Vec<&'a str> {
+        let leak = |text: String| -> &'static str { text.leak() };
+        let NetworkTerms { chain_id, contract, genesis, epoch_length, slashing_window } = network();
+        vec![
+            "init",
+            "--data",
+            data,
+            "--key-group",
+            "bls12381-g2",
+            "--chain-id",
+            leak(chain_id.to_string()),
+            "--contract",
+            leak(contract.to_string()),
+            "--verifier",
+            leak(VERIFIER.to_string()),
+            "--operator",
+            leak(OPERATOR.to_string()),
+            "--genesis",
+            leak(genesis.to_string()),
+            "--epoch-length",
+            leak(epoch_length.to_string()),
+            "--slashing-window",
+            leak(slashing_window.to_string()),
+        ]
+    }
+
+    fn command(&self, before: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        let script = format!("{before}; exec \"$@\"");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_quorate-signer")]).args(arguments);
+        command
+            .env("QUORATE_SIGNER_DATA", self.folder().join("data"))
+            .env("QUORATE_SIGNER_SOCKET", self.socket())
+            .env("QUORATE_SIGNER_KEYSTORE", self.folder().join("key.json"))
+            .env("QUORATE_SIGNER_PASSPHRASE_FILE", self.folder().join("passphrase"));
+        command
+    }
+
+    /// Runs a command to its end: exit code, standard output, standard error.
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        self.run_with("true", arguments)
+    }
+
+    /// The same after a line of shell.
+    pub(crate) fn run_with(&self, before: &str, arguments: &[&str]) -> (i32, String, String) {
+        let out = self.command(before, arguments).output().expect("runs");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        (out.status.code().expect("not killed"), text(out.stdout), text(out.stderr))
+    }
+
+    /// Starts the signer and waits until it listens.
+    pub(crate) fn start(&self) -> Running {
+        self.start_with("true")
+    }
+
+    /// The same after a line of shell.
+    pub(crate) fn start_with(&self, before: &str) -> Running {
+        let log = self.folder().join("log");
+        let file = fs::File::create(&log).expect("a log");
+        let mut command = self.command(before, &["run"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(file).spawn().expect("starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("reads");
+        let listening = format!("listening on {}\n", self.socket().display());
+        assert_eq!(line, listening, "{}", fs::read_to_string(&log).expect("a log"));
+        Running { child, log }
+    }
+}
+
+/// Writes a keystore that opens fast.
+pub(crate) fn keystore_of(folder: &Path, name: &str, entropy: &[u8; 48]) -> PathBuf {
+    let key = OperatorKey::from_entropy(KeyGroup::Bls12381G2, entropy);
+    let kdf = Kdf::Scrypt(Scrypt::new(2, 1, 1).expect("cheap"));
+    let options = KeystoreOptions { kdf, ..KeystoreOptions::default() };
+    let public_key = key.compressed().expect("on BLS12-381");
+    let secret = Secret::new(key.to_bytes());
+    let keystore = Keystore::encrypt(&secret, &public_key, &Passphrase::from(PASSPHRASE), options).expect("encrypts");
+    let path = folder.join(name);
+    secret_file::write(&path, keystore.to_json().as_bytes(), Overwrite::Refuse).expect("writes");
+    path
+}
+
+/// A signer that runs. It is killed when it is dropped.
+pub(crate) struct Running {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Running {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it wrote to standard error.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).expect("a log")
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("a process");
+        self.child.wait().expect("ends");
+    }
+
+    /// Sends a signal, and returns the exit code.
+    pub(crate) fn end(&mut self, signal: Signal) -> Option<i32> {
+        kill_process(Pid::from_child(&self.child), signal).expect("a process");
+        self.child.wait().expect("ends").code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
