@@ -39,6 +39,7 @@ CRATES = {
     "quorate-cli": {"quorate-history", "quorate", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-formats", "quorate-threshold", "quorate-checkpoint"},
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
     "quorate-chain": {"quorate-evm"},
+    "quorate-node": {"quorate-evm", "quorate-batcher"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -72,6 +73,11 @@ ORDERS = {
     "quorate-blst": "check threads points multi_point verify variant",
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-chain": "exit revert node print payer wallet cursor follow/chain follow send weigh",
+    "quorate-node": """
+        message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
+        roles/step roles simulator/chance simulator/faults simulator/operators simulator/chain simulator/signer simulator/mesh
+        simulator/judge simulator/world simulator/run simulator/figures simulator
+    """,
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/call follow/log follow transaction epoch upkeep operator collection hub",
 }
 
