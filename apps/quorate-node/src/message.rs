@@ -78,7 +78,7 @@ impl Candidate {
 /// A result, published by its performer.
 ///
 /// The performer signs the candidate that approves the result, so the message is also the performer's attestation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TaskResult {
     candidate: Candidate,
     bytes: Bytes,
@@ -211,7 +211,7 @@ impl Evidence {
 }
 
 /// A message that somebody with stake answers for. It travels as gossip.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
 pub enum Signed {
     /// A performer's result.

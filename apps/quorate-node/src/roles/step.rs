@@ -121,8 +121,10 @@ impl Node {
             keep
         });
         let waiting = self.saved.pending.len() + self.saved.reports.len();
-        self.saved.pending.retain(|id, _| self.tasks.contains_key(id));
-        self.saved.reports.retain(|key, _| self.conflicts.contains_key(key) || self.tasks.contains_key(&key.1));
+        // What was submitted before a restart waits, even if the task was not named again yet.
+        let (tasks, conflicts, now) = (&self.tasks, &self.conflicts, self.now);
+        self.saved.pending.retain(|id, until| tasks.contains_key(id) || *until > now);
+        self.saved.reports.retain(|key, until| conflicts.contains_key(key) || *until > now);
         self.unsaved |= waiting != self.saved.pending.len() + self.saved.reports.len();
         self.unsaved |= self.saved.forget_before(open);
         self.look_at_all(out);
