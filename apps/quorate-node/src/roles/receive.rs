@@ -64,7 +64,7 @@ impl Node {
                     let sum = round.weights.entry((candidate.result, candidate.approved)).or_default();
                     *sum += u128::from(weight);
                     if round.ready.is_none() && *sum > round.snapshot.required() {
-                        let place = round.snapshot.place(candidate.id, self.settings.operator);
+                        let place = self.place(&round.snapshot, candidate.id);
                         let begins = self.now + self.settings.stragglers;
                         round.ready = Some(Ready { candidate, begins, place });
                     }
@@ -122,7 +122,7 @@ impl Node {
     fn add_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) -> bool {
         let id = evidence.id();
         let later = evidence.first().candidate().epoch.max(evidence.second().candidate().epoch);
-        let place = self.snapshots.get(&later).map_or(0, |snapshot| snapshot.place(id, self.settings.operator));
+        let place = self.snapshots.get(&later).cloned().map_or(0, |snapshot| self.place(&snapshot, id));
         match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {
             Some(held) if self.is_reportable(&held) || !self.is_reportable(&evidence) => return false,
             Some(_) => {

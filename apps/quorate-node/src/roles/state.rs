@@ -90,6 +90,8 @@ pub struct Node {
     pub(super) conflicts: BTreeMap<(Address, B256), Conflict>,
     /// Whom the chain has slashed, and the epoch in which the node saw it.
     pub(super) slashed: BTreeMap<(Address, B256), u64>,
+    /// This node's place among the aggregators, of tasks for which it was computed.
+    pub(super) places: BTreeMap<(SnapshotId, B256), u64>,
     /// When something is due.
     pub(super) wakes: BTreeSet<(u64, Due)>,
     /// The time of the last `WakeAt`.
@@ -220,6 +222,7 @@ impl Node {
             settled: BTreeMap::new(),
             conflicts: BTreeMap::new(),
             slashed: BTreeMap::new(),
+            places: BTreeMap::new(),
             wakes: BTreeSet::new(),
             woken_at: None,
             to_ask: Vec::new(),
@@ -240,6 +243,12 @@ impl Node {
             results: rounds().filter(|round| round.result.is_some()).count() + self.saved.results.len(),
             conflicts: self.conflicts.len(),
         }
+    }
+
+    /// How many turns pass before this node's, for a task under a snapshot.
+    pub(super) fn place(&mut self, snapshot: &Snapshot, id: B256) -> u64 {
+        let operator = self.settings.operator;
+        *self.places.entry((snapshot.id(), id)).or_insert_with(|| snapshot.place(id, operator))
     }
 
     /// Whether tasks of an epoch can settle now.

@@ -109,6 +109,7 @@ impl Node {
             }
             keep
         });
+        self.places.clear();
         self.settled.retain(|_, (epoch, _)| *epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
         self.slashed.retain(|_, epoch| *epoch >= kept);

@@ -49,12 +49,6 @@ impl Operators {
         Self(operators)
     }
 
-    /// Whose key an index means. Keys keep their indices, as in one table.
-    pub(super) fn of_index(&self, index: u32) -> Option<usize> {
-        let count = self.0.len();
-        ((index as usize) < 2 * count).then_some(index as usize % count)
-    }
-
     pub(super) fn number_of(&self, address: Address) -> Option<usize> {
         self.0.iter().position(|operator| operator.address == address)
     }
