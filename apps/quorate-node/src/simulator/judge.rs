@@ -44,6 +44,8 @@ pub(super) type Life = (usize, u32);
 pub(super) struct Judge {
     pub(super) now: u64,
     pub(super) violation: Option<Violation>,
+    /// Of each result that a program answered, by its hash, whether it is right.
+    pub(super) results: BTreeMap<B256, bool>,
     pub(super) snapshots: BTreeMap<SnapshotId, Arc<Snapshot>>,
     /// Submissions that the operator knows no end of, and until when it must wait for them.
     submissions: BTreeMap<(usize, B256), u64>,
@@ -170,7 +172,7 @@ impl Judge {
                 if elected != Some(candidate.performer) {
                     self.accuse(format!("{candidate:?} was settled, and {elected:?} was elected"));
                 }
-                let right = candidate_result(&right_result(candidate.id)) == candidate.result;
+                let right = self.results.get(&candidate.result).copied().unwrap_or(false);
                 if right != candidate.approved {
                     self.accuse(format!("a false verdict was settled: {candidate:?}"));
                 }
@@ -232,12 +234,14 @@ impl Judge {
             }
         }
         for (operator, id, count) in unpunished {
-            self.accuse(format!("{operator} signed {count} candidates of {id}, honest nodes saw it, and nobody reported it"));
+            self.accuse(format!(
+                "{operator} signed {count} candidates of {id}, honest nodes saw it, and nobody reported it"
+            ));
         }
     }
 }
 
-/// What a right program answers for a task.
+/// How the answer of a right program for a task begins.
 pub(super) fn right_result(id: B256) -> Vec<u8> {
     id.iter().map(|byte| byte ^ 0x55).collect()
 }

@@ -125,3 +125,31 @@ fn soak() {
         }
     }
 }
+
+/// The shortcut for large networks agrees with the simulation of every node: the messages of one task without faults,
+/// less what nodes ask each other.
+#[test]
+fn figures_agree_with_the_simulation() {
+    for operators in [25, 100] {
+        let scenario = Scenario { tasks: 1, ..Scenario::calm(operators) };
+        let outcome = run(&scenario, 3).unwrap();
+        let figures = measure(operators, scenario.degree, scenario.latency, 60, 3);
+        let simulated = outcome.messages as f64 / (operators * outcome.tasks) as f64;
+        let ratio = simulated / figures.messages_a_node;
+        assert!((0.9..1.35).contains(&ratio), "{operators}: {simulated} messages, and {figures:?}");
+        let mean = outcome.quorum_times.iter().sum::<u64>() / outcome.quorum_times.len() as u64;
+        // The simulated aggregator also waits 300 ms for stragglers, and executes nothing before it publishes.
+        let quorum = figures.quorum_ms + 300;
+        assert!((quorum / 2..quorum * 2).contains(&mean), "{operators}: {mean} ms, and {figures:?}");
+    }
+}
+
+#[test]
+fn figures_grow_as_a_flood_does() {
+    let [small, large] = [100, 1_000].map(|nodes| measure(nodes, 8, (10, 150), 50, 1));
+    assert!(
+        large.messages_a_node > 8.0 * small.messages_a_node && large.messages_a_node < 12.0 * small.messages_a_node
+    );
+    assert!(large.quorum_ms < 2 * small.quorum_ms && large.quorum_ms <= large.all_ms, "{small:?} {large:?}");
+    assert_eq!(measure(100, 8, (10, 150), 50, 1), small);
+}

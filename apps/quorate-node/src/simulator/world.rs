@@ -339,22 +339,23 @@ impl World {
             // Saved before any output left; or nothing at the edge depends on it.
             Output::Save | Output::Abstained { .. } | Output::NotTaken { .. } => {}
             Output::Execute { id, .. } => {
+                // A program that answers differently each time it runs, and rightly each time.
                 let mut bytes = right_result(id);
+                bytes.push(self.chance.below(256) as u8);
                 if lie == Some(Lie::WrongResult) {
-                    bytes.push(1);
+                    bytes[0] ^= 1;
                 }
+                self.judge.results.insert(candidate_result(&bytes), is_right(id, &bytes));
                 let failed = self.fault(self.scenario.program_failures);
-                let event = if failed { Event::ExecuteFailed { id } } else { Event::Executed { id, bytes: bytes.into() } };
+                let event =
+                    if failed { Event::ExecuteFailed { id } } else { Event::Executed { id, bytes: bytes.into() } };
                 self.later(20, 300, Action::Local { to: from, life, event });
             }
             Output::Validate { candidate, bytes, .. } => {
-                let approved = *bytes == right_result(candidate.id);
+                let approved = is_right(candidate.id, &bytes) != (lie == Some(Lie::FalseVerdict));
                 let failed = self.fault(self.scenario.program_failures);
-                let event = if failed {
-                    Event::ValidateFailed { candidate }
-                } else {
-                    Event::Validated { candidate, approved }
-                };
+                let event =
+                    if failed { Event::ValidateFailed { candidate } } else { Event::Validated { candidate, approved } };
                 self.later(10, 100, Action::Local { to: from, life, event });
             }
             Output::Sign { candidate } => self.later(1, 20, Action::Signer { to: from, life, candidate }),
@@ -439,6 +440,9 @@ impl World {
         }
         let index = self.index(to, &candidate);
         let event = match index {
+            Some(_) if self.peers[to].lie == Some(Lie::FalseSignature) && !self.performs(to, &candidate) => {
+                Event::Signed { candidate, signature: Bytes::from_static(&[7; 8]) }
+            }
             Some(index) if permitted => Event::Signed { candidate, signature: signer::sign(index, &candidate) },
             _ => Event::SignRefused { candidate, refusal: SignerRefusal::Conflict },
         };
@@ -447,6 +451,10 @@ impl World {
 
     fn index(&self, operator: usize, candidate: &Candidate) -> Option<u32> {
         self.judge.snapshots.get(&candidate.snapshot)?.index_of(self.operators.0[operator].address)
+    }
+
+    fn performs(&self, operator: usize, candidate: &Candidate) -> bool {
+        self.index(operator, candidate) == Some(candidate.performer)
     }
 
     /// A node publishes a message of its own; a liar publishes what it likes.
@@ -464,11 +472,6 @@ impl World {
             return self.gossip(from, message, Half::Both);
         };
         match (lie, &message) {
-            (Lie::FalseVerdict, Signed::Attestation(held)) => self.gossip(from, opposite(held), Half::Both),
-            (Lie::FalseSignature, Signed::Attestation(held)) => {
-                let false_one = Attestation::new(*held.candidate(), held.index(), Bytes::from_static(&[7; 8]));
-                self.gossip(from, Signed::Attestation(false_one.expect("eight bytes are allowed")), Half::Both);
-            }
             (Lie::TwoVerdicts, Signed::Attestation(held)) => {
                 let other = opposite(held);
                 self.gossip(from, message, Half::First);
@@ -476,6 +479,9 @@ impl World {
             }
             (Lie::TwoResults, Signed::Result(held)) => {
                 let other = another_result(held);
+                if let Signed::Result(other) = &other {
+                    self.judge.results.insert(other.candidate().result, true);
+                }
                 self.gossip(from, message, Half::First);
                 self.gossip(from, other, Half::Second);
             }
@@ -704,6 +710,11 @@ fn told(change: &Change, finality: Finality) -> Option<Event> {
     }
 }
 
+/// Whether a result is right: it begins as it must, and ends with a byte that does not matter.
+fn is_right(id: B256, bytes: &[u8]) -> bool {
+    bytes.starts_with(&right_result(id))
+}
+
 fn opposite(held: &Attestation) -> Signed {
     let candidate = Candidate { approved: !held.candidate().approved, ..*held.candidate() };
     Signed::Attestation(signer::attest(candidate, held.index()))
@@ -714,7 +725,8 @@ fn another_result(held: &TaskResult) -> Signed {
     let bytes = Bytes::from([held.bytes().as_ref(), b"other"].concat());
     let other = Candidate { result: candidate_result(&bytes), ..*candidate };
     let signature = signer::sign(candidate.performer, &other);
-    let other = TaskResult::new(candidate.epoch, candidate.snapshot, candidate.id, candidate.performer, bytes, signature);
+    let other =
+        TaskResult::new(candidate.epoch, candidate.snapshot, candidate.id, candidate.performer, bytes, signature);
     Signed::Result(other.expect("a few bytes more are allowed"))
 }
 
