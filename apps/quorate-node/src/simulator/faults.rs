@@ -13,6 +13,8 @@ pub struct Scenario {
     pub epoch_length: u64,
     /// The time between two blocks.
     pub block_time: u64,
+    /// Within what time all nodes learn of a task from their operators' sources.
+    pub announced_within: u64,
     /// The number of peers to which a node forwards gossip.
     pub degree: usize,
     /// The least and the greatest time of a message from one peer to another.
@@ -90,6 +92,7 @@ impl Scenario {
             tasks: 3,
             epoch_length: 60_000,
             block_time: 1_000,
+            announced_within: 1_500,
             degree: 8,
             latency: (10, 150),
             calm_from: 0,

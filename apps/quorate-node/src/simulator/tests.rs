@@ -131,7 +131,7 @@ fn soak() {
 #[test]
 fn figures_agree_with_the_simulation() {
     for operators in [25, 100] {
-        let scenario = Scenario { tasks: 1, ..Scenario::calm(operators) };
+        let scenario = Scenario { tasks: 1, announced_within: 0, ..Scenario::calm(operators) };
         let outcome = run(&scenario, 3).unwrap();
         let figures = measure(operators, scenario.degree, scenario.latency, 60, 3);
         let simulated = outcome.messages as f64 / (operators * outcome.tasks) as f64;

@@ -175,7 +175,7 @@ impl World {
         for to in 0..world.peers.len() {
             world.restart(to);
             for work in 0..world.works.len() {
-                let at = world.works[work].at + world.chance.between(0, 1_500);
+                let at = world.works[work].at + world.chance.between(0, scenario.announced_within);
                 world.put(at, Action::Announce { to, work });
             }
         }
