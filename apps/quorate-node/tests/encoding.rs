@@ -262,3 +262,16 @@ fn the_greatest_messages_fit() {
     let found = MAX_MESSAGE + 1;
     assert_eq!(decode(&vec![1; found], NETWORK), Err(DecodeError::TooLarge { found }));
 }
+
+/// The fuzzer's seeds are messages, so it begins behind every check.
+#[test]
+fn seeds_of_the_fuzzer_decode() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds");
+    let network = Contract { chain_id: 1, address: Address::ZERO };
+    for kind in ["result", "attestation", "evidence", "request", "answer"] {
+        let bytes = std::fs::read(format!("{folder}/node-message-{kind}")).unwrap();
+        assert_eq!(encode(&decode(&bytes, network).unwrap_or_else(|error| panic!("{kind}: {error}")), network), bytes);
+    }
+    let saved = std::fs::read(format!("{folder}/node-saved")).unwrap();
+    assert_eq!(quorate_node::roles::Saved::from_bytes(&saved).unwrap().to_bytes(), saved);
+}

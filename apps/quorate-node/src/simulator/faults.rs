@@ -82,6 +82,15 @@ impl Lie {
         Self::Impostor,
         Self::Flood,
     ];
+
+    /// Which verdict must be settled if the performer lies so, or not at all; none if nothing is promised.
+    pub(super) fn expected_verdict(performer: Option<Self>) -> Option<bool> {
+        match performer {
+            Some(Self::TwoResults | Self::SilentPerformer) => None,
+            Some(Self::WrongResult) => Some(false),
+            _ => Some(true),
+        }
+    }
 }
 
 impl Scenario {

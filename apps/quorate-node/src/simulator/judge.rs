@@ -10,6 +10,7 @@ use quorate_evm::alloy_primitives::{Address, B256};
 
 use super::{
     chain::{Change, Revert, State},
+    faults::Lie,
     operators::Operators,
     signer,
 };
@@ -208,7 +209,7 @@ impl Judge {
             let performer = snapshot.performer(work.id);
             let performer = snapshot.owner(performer).and_then(|owner| operators.number_of(owner));
             let lie = performer.and_then(|performer| operators.0[performer].lie);
-            let Some(expected) = super::world::expected_verdict(lie) else { continue };
+            let Some(expected) = Lie::expected_verdict(lie) else { continue };
             match state.settled.get(&work.id) {
                 Some(settled) if settled.approved == expected => {}
                 other => {

@@ -52,15 +52,6 @@ pub struct Outcome {
     pub quorum_times: Vec<u64>,
 }
 
-/// Which verdict must be settled if the performer lies so; none if nothing is promised.
-pub(super) fn expected_verdict(lie: Option<Lie>) -> Option<bool> {
-    match lie {
-        Some(Lie::TwoResults | Lie::SilentPerformer) => None,
-        Some(Lie::WrongResult) => Some(false),
-        _ => Some(true),
-    }
-}
-
 pub(super) struct World {
     scenario: Scenario,
     chance: Chance,
