@@ -182,31 +182,31 @@ impl Attestation {
 /// Two attestations that no operator may sign both. Whether one operator made both is said by the snapshots' owners.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Evidence {
-    first: Attestation,
-    second: Attestation,
+    /// The lesser one first.
+    pair: Box<[Attestation; 2]>,
 }
 
 impl Evidence {
     /// Evidence of two attestations, in either order; `None` if their candidates do not conflict.
     pub fn new(one: Attestation, other: Attestation) -> Option<Self> {
         let conflict = one.candidate.conflicts_with(&other.candidate);
-        let (first, second) = if one < other { (one, other) } else { (other, one) };
-        conflict.then_some(Self { first, second })
+        let pair = if one < other { [one, other] } else { [other, one] };
+        conflict.then(|| Self { pair: Box::new(pair) })
     }
 
     /// The lesser of the two attestations.
     pub fn first(&self) -> &Attestation {
-        &self.first
+        &self.pair[0]
     }
 
     /// The greater of the two attestations.
     pub fn second(&self) -> &Attestation {
-        &self.second
+        &self.pair[1]
     }
 
     /// The id of the task that was signed twice.
     pub fn id(&self) -> B256 {
-        self.first.candidate.id
+        self.pair[0].candidate.id
     }
 }
 
@@ -228,7 +228,7 @@ impl Signed {
         match self {
             Self::Result(result) => vec![result.attestation()],
             Self::Attestation(attestation) => vec![attestation.clone()],
-            Self::Evidence(evidence) => vec![evidence.first.clone(), evidence.second.clone()],
+            Self::Evidence(evidence) => evidence.pair.to_vec(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The encoding of messages: everything comes back, nothing has two encodings, and a decoder takes no more memory than the
 //! input justifies.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use proptest::prelude::*;
 use quorate_evm::{
     MemberSet,

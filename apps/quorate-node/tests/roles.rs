@@ -1,5 +1,7 @@
 //! One node, event by event: what each role does, when, and what it refuses. Signatures are any bytes here.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::sync::Arc;
 
 use quorate_evm::alloy_primitives::{Address, B256, Bytes};
@@ -529,4 +531,29 @@ fn the_same_events_give_the_same_outputs() {
         format!("{outputs:?}{node:?}")
     };
     assert_eq!(run(), run());
+}
+
+/// Whatever the settings: what a node asks to be woken for is later than now.
+#[test]
+fn times_of_zero_wake_nobody_for_ever() {
+    let zero = Settings {
+        stragglers: 0,
+        turn: 0,
+        submission_timeout: 0,
+        retry: 0,
+        ask_first: 0,
+        ask_most: 0,
+        ..settings(0, EVERYTHING)
+    };
+    let mut node = Node::new(Settings { operator: Some(owner(attester())), ..zero }, 0, Saved::default());
+    node.step(Event::Snapshot(snapshot()), 0);
+    node.step(task(0), 0);
+    node.step(received(Signed::Result(result(b"result"))), 0);
+    node.step(Event::Validated { candidate: candidate(true), approved: true }, 0);
+    (0..5).for_each(|index| drop(node.step(attested(index, candidate(true)), 0)));
+    for now in 1..50 {
+        for output in node.step(Event::Tick, now) {
+            assert!(!matches!(output, Output::WakeAt(at) if at <= now), "{now}: {output:?}");
+        }
+    }
 }

@@ -27,7 +27,7 @@ pub struct Roles {
     pub aggregate: bool,
 }
 
-/// How a node behaves. Times are in milliseconds.
+/// How a node behaves. Times are in milliseconds. Of `submission_timeout`, `retry`, `ask_first` and `ask_most`, zero means 1.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The operator whose key the signer holds. Without one, a node can only aggregate.
@@ -211,6 +211,14 @@ impl Node {
     /// After a restart the caller sends the chain's snapshots, the settlements of epochs that can still settle, and the
     /// tasks, as if they were new.
     pub fn new(settings: Settings, epoch: u64, saved: Saved) -> Self {
+        // A time of zero would ask for a tick that is due at once, for ever.
+        let settings = Settings {
+            submission_timeout: settings.submission_timeout.max(1),
+            retry: settings.retry.max(1),
+            ask_first: settings.ask_first.max(1),
+            ask_most: settings.ask_most.max(1),
+            ..settings
+        };
         Self {
             settings,
             saved,

@@ -129,7 +129,7 @@ impl World {
                 Work { id: chance.word().into(), epoch, at }
             })
             .collect();
-        let partition = scenario.partition.then(|| (scenario.calm_from / 3, scenario.calm_from));
+        let partition = scenario.partition.then_some((scenario.calm_from / 3, scenario.calm_from));
         let peers = links
             .into_iter()
             .enumerate()
