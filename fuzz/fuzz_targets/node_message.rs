@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     check(bytes);
     if let [kind, body @ ..] = bytes {
         // Version, chain id, contract, kind.
-        check(&[&[1, 1], &[0; 20][..], &[kind % 5 + 1], body].concat());
+        check(&[&[1, 1][..], &[0; 20], &[kind % 5 + 1], body].concat());
     }
 });
 

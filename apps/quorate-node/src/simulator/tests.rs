@@ -153,3 +153,11 @@ fn figures_grow_as_a_flood_does() {
     assert!(large.quorum_ms < 2 * small.quorum_ms && large.quorum_ms <= large.all_ms, "{small:?} {large:?}");
     assert_eq!(measure(100, 8, (10, 150), 50, 1), small);
 }
+
+#[test]
+#[ignore = "prints a table: messages and bytes that a node sends for one task, and the time to quorum"]
+fn figures_of_large_networks() {
+    for nodes in [100, 1_000, 10_000] {
+        println!("{:?}", measure(nodes, 8, (10, 150), 50, 1));
+    }
+}
