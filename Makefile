@@ -236,11 +236,12 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (needs a nightly toolchain)
 		cargo +nightly fuzz run --release $(FUZZ_BUILD) $$target -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_FLAGS) || exit 1; \
 	done
 
-soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9 (45 minutes)
+soak: ## A million random operations a verb, each back end against the portable one; a million signatures outside the subgroup; a million calls beside blst; a thousand times kill -9; 13,200 simulated networks (an hour)
 	$(CARGO) test --release --locked -p quorate-curve --lib soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate --test all soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate-blst --test all soak -- --ignored --nocapture
 	$(CARGO) test --release --locked -p quorate-batcher --test all soak -- --ignored --nocapture
+	$(CARGO) test --release --locked -p quorate-node --lib soak -- --ignored --nocapture
 
 soak-stream: ## 1 GB of claims through `quorate verify`: the bound on its memory holds
 	$(CARGO) build --release --locked -p quorate-cli

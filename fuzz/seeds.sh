@@ -16,6 +16,9 @@ seed() {
 
 seed jsonl ../examples/*.jsonl
 seed parquet seeds/*.parquet
+# A result, an attestation, evidence, a request and an answer, behind the byte that chooses the kind; a kept state.
+seed node_message seeds/node-message-*
+seed node_saved seeds/node-saved
 seed dkg seeds/dkg-*
 seed checkpoint seeds/checkpoint-*.json
 seed checkpoint_files seeds/checkpoint-ratchet seeds/checkpoint-record

@@ -41,6 +41,7 @@ CRATES = {
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
     "quorate-chain": {"quorate-evm"},
     "quorate-signer": {"quorate-evm", "quorate-keystore"},
+    "quorate-node": {"quorate-evm", "quorate-batcher"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -76,6 +77,11 @@ ORDERS = {
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
     "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
     "quorate-chain": "exit revert node print payer wallet cursor follow/chain follow send weigh",
+    "quorate-node": """
+        message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
+        roles/step roles simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
+        simulator/judge simulator/world simulator/figures simulator
+    """,
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/call follow/log follow transaction epoch upkeep operator collection hub",
 }
 

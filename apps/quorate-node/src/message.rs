@@ -1,0 +1,384 @@
+//! What nodes send each other, as values. [`wire`](crate::wire) turns them into bytes.
+//!
+//! Three kinds are *signed*: somebody with stake answers for what they say. They travel as gossip. A [`Request`] and its
+//! [`Answer`] travel between two peers, and carry what gossip lost.
+//!
+//! A message that decodes has the right shape and no more. Whether its signatures are true is for the edge to find out,
+//! which has the keys; it then says so with [`Verified`].
+
+use std::sync::Arc;
+
+use quorate_evm::{
+    MemberSet,
+    alloy_primitives::{B256, Bytes, FixedBytes, keccak256},
+    digest::{Contract, Task},
+};
+use serde::{Deserialize, Serialize};
+
+/// The id of an epoch's snapshot, from the event `EpochSnapshotted`: 20 bytes.
+pub type SnapshotId = FixedBytes<20>;
+
+/// The most bytes of a result: 64 KiB.
+pub const MAX_RESULT: usize = 64 * 1024;
+/// The most bytes of a signature: a point of G1 of BLS12-381 without compression.
+pub const MAX_SIGNATURE: usize = 96;
+/// The most tasks of one request.
+pub const MAX_REQUEST_TASKS: usize = 64;
+/// The most candidates of one task in a request.
+pub const MAX_HELD: usize = 128;
+/// The most bytes of a bitmap of signers: 8,192 indices, more than a key table can hold.
+pub const MAX_BITMAP: usize = 1024;
+/// The most accused operators of one task in a request, and the most pieces of evidence in an answer.
+pub const MAX_EVIDENCE: usize = 64;
+/// The most results of one answer.
+pub const MAX_ANSWER_RESULTS: usize = 4;
+/// The most attestations of one answer.
+pub const MAX_ANSWER_ATTESTATIONS: usize = 512;
+/// The most bytes of a message: an answer with all its results fits.
+pub const MAX_MESSAGE: usize = 512 * 1024;
+
+/// What an operator signs: a task with a result and a verdict, for one epoch and snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The epoch whose weights decide.
+    pub epoch: u64,
+    /// The id of the epoch's snapshot.
+    pub snapshot: SnapshotId,
+    /// The task's id. An id settles once.
+    pub id: B256,
+    /// The index of the performer's key in the epoch's table.
+    pub performer: u32,
+    /// Keccak-256 of the result's bytes.
+    pub result: B256,
+    /// The verdict: whether the result is right.
+    pub approved: bool,
+}
+
+impl Candidate {
+    /// The 32 bytes that are signed: `TaskNetwork.taskDigest`.
+    pub fn digest(&self, network: Contract) -> [u8; 32] {
+        let Self { epoch, snapshot, id, performer, result, approved } = *self;
+        Task { network, epoch, snapshot, id, performer: performer.into(), result, approved }.digest()
+    }
+
+    /// Whether an operator that signed both can be slashed: the rule of `Slashing.sol`, and that both can count.
+    ///
+    /// In one epoch any two tasks with one id conflict; in two epochs they conflict if they differ in result or verdict.
+    /// A contract has one snapshot for an epoch. So two candidates of one epoch with different snapshots never conflict:
+    /// at most one of them says something to the contract.
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        if self.id != other.id || (self.epoch == other.epoch && self.snapshot != other.snapshot) {
+            return false;
+        }
+        let differ = self.result != other.result || self.approved != other.approved;
+        differ || (self.epoch == other.epoch && self.performer != other.performer)
+    }
+}
+
+/// A result, published by its performer.
+///
+/// The performer signs the candidate that approves the result, so the message is also the performer's attestation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TaskResult {
+    candidate: Candidate,
+    bytes: Bytes,
+    signature: Bytes,
+}
+
+/// Bytes are longer than a message may hold them, or there are none where there must be some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {field} has {found} bytes; it must have {least} to {most}")]
+pub struct LengthError {
+    /// Which field.
+    pub field: &'static str,
+    /// Its length.
+    pub found: usize,
+    /// The least length.
+    pub least: usize,
+    /// The greatest length.
+    pub most: usize,
+}
+
+impl TaskResult {
+    /// The result of a task in an epoch and snapshot, with the performer's signature over [`candidate_for`].
+    ///
+    /// # Errors
+    /// [`LengthError`] if the result has more than [`MAX_RESULT`] bytes, or the signature none or more than
+    /// [`MAX_SIGNATURE`].
+    pub fn new(
+        epoch: u64,
+        snapshot: SnapshotId,
+        id: B256,
+        performer: u32,
+        bytes: Bytes,
+        signature: Bytes,
+    ) -> Result<Self, LengthError> {
+        check_length("result", bytes.len(), 0, MAX_RESULT)?;
+        check_length("signature", signature.len(), 1, MAX_SIGNATURE)?;
+        let candidate = candidate_for(epoch, snapshot, id, performer, &bytes);
+        Ok(Self { candidate, bytes, signature })
+    }
+
+    /// What the performer signed: it approves its own result.
+    pub fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
+    /// The result, at most [`MAX_RESULT`] bytes.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The performer's signature.
+    pub fn signature(&self) -> &Bytes {
+        &self.signature
+    }
+
+    /// The performer's attestation, which the result implies.
+    pub fn attestation(&self) -> Attestation {
+        Attestation { candidate: self.candidate, index: self.candidate.performer, signature: self.signature.clone() }
+    }
+}
+
+/// What a performer signs with a result: the candidate that approves it.
+pub fn candidate_for(epoch: u64, snapshot: SnapshotId, id: B256, performer: u32, bytes: &[u8]) -> Candidate {
+    Candidate { epoch, snapshot, id, performer, result: keccak256(bytes), approved: true }
+}
+
+/// One operator's signature over a candidate.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Attestation {
+    candidate: Candidate,
+    index: u32,
+    signature: Bytes,
+}
+
+impl Attestation {
+    /// The signature of the key at an index of the epoch's table.
+    ///
+    /// # Errors
+    /// [`LengthError`] if the signature has no bytes or more than [`MAX_SIGNATURE`].
+    pub fn new(candidate: Candidate, index: u32, signature: Bytes) -> Result<Self, LengthError> {
+        check_length("signature", signature.len(), 1, MAX_SIGNATURE)?;
+        Ok(Self { candidate, index, signature })
+    }
+
+    /// What is signed.
+    pub fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
+    /// The index of the signer's key in the epoch's table.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The signature over [`Candidate::digest`], as the network's key group encodes it.
+    pub fn signature(&self) -> &Bytes {
+        &self.signature
+    }
+}
+
+/// Two attestations that no operator may sign both. Whether one operator made both is said by the snapshots' owners.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Evidence {
+    /// The lesser one first.
+    pair: Box<[Attestation; 2]>,
+}
+
+impl Evidence {
+    /// Evidence of two attestations, in either order; `None` if their candidates do not conflict.
+    pub fn new(one: Attestation, other: Attestation) -> Option<Self> {
+        let conflict = one.candidate.conflicts_with(&other.candidate);
+        let pair = if one < other { [one, other] } else { [other, one] };
+        conflict.then(|| Self { pair: Box::new(pair) })
+    }
+
+    /// The lesser of the two attestations.
+    pub fn first(&self) -> &Attestation {
+        &self.pair[0]
+    }
+
+    /// The greater of the two attestations.
+    pub fn second(&self) -> &Attestation {
+        &self.pair[1]
+    }
+
+    /// The id of the task that was signed twice.
+    pub fn id(&self) -> B256 {
+        self.pair[0].candidate.id
+    }
+}
+
+/// A message that somebody with stake answers for. It travels as gossip.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
+pub enum Signed {
+    /// A performer's result.
+    Result(TaskResult),
+    /// An operator's verdict.
+    Attestation(Attestation),
+    /// An operator's two verdicts that conflict.
+    Evidence(Evidence),
+}
+
+impl Signed {
+    /// The attestations that the message holds: whoever verifies the message verifies these.
+    pub fn attestations(&self) -> Vec<Attestation> {
+        match self {
+            Self::Result(result) => vec![result.attestation()],
+            Self::Attestation(attestation) => vec![attestation.clone()],
+            Self::Evidence(evidence) => evidence.pair.to_vec(),
+        }
+    }
+}
+
+/// What a node asks a peer for: whatever the peer holds of these tasks beyond what is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// At most [`MAX_REQUEST_TASKS`].
+    pub tasks: Vec<Held>,
+}
+
+/// What a node holds of one task in one epoch and snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The task's id.
+    pub id: B256,
+    /// The epoch.
+    pub epoch: u64,
+    /// The id of its snapshot.
+    pub snapshot: SnapshotId,
+    /// The result that is there; `None` asks for one.
+    pub result: Option<B256>,
+    /// Whose attestations are there, by candidate. At most [`MAX_HELD`].
+    pub ballots: Vec<HeldBallot>,
+    /// The signers of whose conflicts there is evidence, as a bitmap of their indices.
+    pub accused: MemberSet,
+}
+
+/// Whose attestations of one candidate a node holds. All candidates of one [`Held`] name the elected performer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldBallot {
+    /// Keccak-256 of the result.
+    pub result: B256,
+    /// The verdict.
+    pub approved: bool,
+    /// The signers: at most [`MAX_BITMAP`] bytes.
+    pub signers: MemberSet,
+}
+
+/// What a peer answers. Each part is verified as if it had come alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// At most [`MAX_ANSWER_RESULTS`].
+    pub results: Vec<TaskResult>,
+    /// At most [`MAX_ANSWER_ATTESTATIONS`].
+    pub attestations: Vec<Attestation>,
+    /// At most [`MAX_EVIDENCE`].
+    pub evidence: Vec<Evidence>,
+}
+
+impl Answer {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty() && self.attestations.is_empty() && self.evidence.is_empty()
+    }
+
+    /// The parts, results first.
+    pub fn into_signed(self) -> impl Iterator<Item = Signed> {
+        let results = self.results.into_iter().map(Signed::Result);
+        let attestations = self.attestations.into_iter().map(Signed::Attestation);
+        results.chain(attestations).chain(self.evidence.into_iter().map(Signed::Evidence))
+    }
+}
+
+/// Any message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
+pub enum Message {
+    /// Gossip.
+    Signed(Signed),
+    /// What a node asks a peer for.
+    Request(Request),
+    /// What a peer answers.
+    Answer(Answer),
+}
+
+/// A signed message all of whose signatures are true: of the key at the named index, in the table of the named snapshot.
+///
+/// The roles never see a key. Whoever makes one of these has verified [`Signed::attestations`].
+#[derive(Clone, Debug)]
+pub struct Verified(Arc<Signed>);
+
+impl Verified {
+    /// Says that every signature of the message was verified.
+    pub fn by_the_caller(message: impl Into<Arc<Signed>>) -> Self {
+        Self(message.into())
+    }
+
+    /// The message.
+    pub fn message(&self) -> &Signed {
+        &self.0
+    }
+}
+
+pub(crate) fn check_length(field: &'static str, found: usize, least: usize, most: usize) -> Result<(), LengthError> {
+    if (least..=most).contains(&found) { Ok(()) } else { Err(LengthError { field, found, least, most }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: Candidate = Candidate {
+        epoch: 3,
+        snapshot: FixedBytes::ZERO,
+        id: B256::ZERO,
+        performer: 1,
+        result: B256::ZERO,
+        approved: true,
+    };
+
+    /// The table of `Slashing._differ`, and the two reasons why a pair says nothing to the contract.
+    #[test]
+    fn conflicts_follow_the_contract() {
+        let other_result = Candidate { result: B256::repeat_byte(1), ..BASE };
+        let other_verdict = Candidate { approved: false, ..BASE };
+        let other_performer = Candidate { performer: 2, ..BASE };
+        for (other, expected) in [
+            (BASE, false),
+            (other_result, true),
+            (other_verdict, true),
+            (other_performer, true),
+            (Candidate { epoch: 4, ..BASE }, false),
+            (Candidate { epoch: 4, ..other_performer }, false),
+            (Candidate { epoch: 4, ..other_result }, true),
+            (Candidate { epoch: 4, ..other_verdict }, true),
+            (Candidate { snapshot: SnapshotId::repeat_byte(1), ..other_result }, false),
+            (Candidate { id: B256::repeat_byte(1), ..other_result }, false),
+        ] {
+            assert_eq!(BASE.conflicts_with(&other), expected, "{other:?}");
+            assert_eq!(other.conflicts_with(&BASE), expected, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn evidence_has_one_order() {
+        let sign = |candidate| Attestation::new(candidate, 0, vec![1].into()).unwrap();
+        let (one, other) = (sign(BASE), sign(Candidate { approved: false, ..BASE }));
+        assert_eq!(Evidence::new(one.clone(), other.clone()), Evidence::new(other, one.clone()));
+        assert_eq!(Evidence::new(one.clone(), one), None);
+    }
+
+    #[test]
+    fn lengths_are_checked() {
+        assert!(Attestation::new(BASE, 0, Bytes::new()).is_err());
+        assert!(Attestation::new(BASE, 0, vec![0; MAX_SIGNATURE + 1].into()).is_err());
+        let result =
+            |length| TaskResult::new(0, SnapshotId::ZERO, B256::ZERO, 0, vec![0; length].into(), vec![1].into());
+        assert!(result(MAX_RESULT).is_ok());
+        let refused = result(MAX_RESULT + 1).unwrap_err();
+        assert_eq!(refused.to_string(), "the result has 65537 bytes; it must have 0 to 65536");
+    }
+}

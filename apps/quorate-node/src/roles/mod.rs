@@ -1,0 +1,55 @@
+//! The roles of a node as one state machine: [`Node::step`] takes an [`Event`] and the time, and gives [`Output`]s.
+//!
+//! ```text
+//!              operator's source ── Task ─┐                       ┌─ Execute, Validate ── user's programs
+//! Epoch, Snapshot, Settled, Slashed ──────┤                       ├─ Sign ─────────────── signer
+//!      (and what reorganisations undo)    ├──> Node::step(now) ───┼─ Publish, Ask, Answer ─ peers
+//!        peers ── Received, Asked ────────┤                       ├─ Settle, ReportConflict ── chain
+//! Executed, Validated, Signed, Tick ──────┘                       └─ Save, WakeAt ───────── disk, clock
+//! ```
+//!
+//! `step` changes the state in place and is a function of state, event and time alone: maps have an order, and there is no
+//! clock, random number, file or socket. So a run can be repeated from its events.
+//!
+//! A task in one epoch under one snapshot is a *round*:
+//!
+//! ```text
+//! task known, snapshot known
+//!    └── the elected performer: Execute ── Sign ── Publish(result)
+//!           └── each attester: Validate ── Sign ── Publish(attestation)
+//!                  └── each aggregator counts; weight > required: wait for stragglers and for its turn ── Settle
+//! ```
+//!
+//! # Bounds
+//! Only the operator's own source adds tasks, at most `most_tasks`. A round holds one result and one attestation of each
+//! member, whatever strangers send; a member can begin one candidate, so there are at most as many as members. A task has
+//! rounds for two epochs, each with at most four snapshots. There is one conflict for each operator and task. Tasks go when
+//! their epoch can settle nothing more, and evidence when the contract no longer takes it.
+//!
+//! # What a restart needs
+//! [`Saved`] says what must be on disk, and why. All else comes again from the operator's source, the chain, the signer's
+//! record, and from peers, whom the node asks.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `event` | what happens to a node, and what it wants done |
+//! | `saved` | what is kept over a restart |
+//! | `state` | what a node knows; which messages it would use |
+//! | `aggregate` | settlements and reports |
+//! | `exchange` | what gossip lost |
+//! | `receive` | attestations and conflicts |
+//! | `verdict` | the operator's own word |
+//! | `step` | the entry |
+
+mod aggregate;
+mod event;
+mod exchange;
+mod receive;
+mod saved;
+mod state;
+mod step;
+mod verdict;
+
+pub use event::{Event, Finality, NotTaken, Output, Refusal, Settlement, SignerRefusal, Source};
+pub use saved::{Saved, SavedError};
+pub use state::{Footprint, Node, Roles, Settings};

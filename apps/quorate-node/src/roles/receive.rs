@@ -1,0 +1,142 @@
+//! Signed messages: what is kept of them, and what they prove.
+//!
+//! Of each signer, a round keeps the first attestation. A second one that conflicts becomes evidence and is not counted.
+
+use std::collections::btree_map::Entry;
+
+use quorate_evm::alloy_primitives::{Address, B256};
+
+use super::{
+    event::{Output, Source},
+    state::{Conflict, Node, Ready, Task},
+};
+use crate::message::{Attestation, Evidence, Signed};
+
+impl Node {
+    pub(super) fn receive(&mut self, source: Source, message: &Signed, out: &mut Vec<Output>) {
+        let screened = self.screen(message);
+        match screened {
+            Ok(()) => out.push(Output::Accepted { source }),
+            Err(refusal) => {
+                out.push(Output::Refused { source, refusal });
+                if !refusal.is_worth_verifying() {
+                    return;
+                }
+            }
+        }
+        if let Signed::Evidence(evidence) = message {
+            // The message itself is forwarded, so it is not published again.
+            if let Ok(operator) = self.accused(evidence) {
+                self.add_conflict(operator, evidence.clone(), out);
+            }
+            return;
+        }
+        for attestation in message.attestations() {
+            let id = attestation.candidate().id;
+            let Some(mut task) = self.tasks.remove(&id) else { continue };
+            if let (Signed::Result(result), Ok(())) = (message, screened) {
+                let key = (result.candidate().epoch, result.candidate().snapshot);
+                if let Some(round) = task.rounds.get_mut(&key) {
+                    round.result = Some(result.clone());
+                }
+            }
+            self.insert(&mut task, attestation, out);
+            self.tasks.insert(id, task);
+            self.look_at(id, out);
+        }
+    }
+
+    /// Counts an attestation if its signer has none in the round, and compares it with all others of its signer.
+    pub(super) fn insert(&mut self, task: &mut Task, attestation: Attestation, out: &mut Vec<Output>) {
+        let candidate = *attestation.candidate();
+        let key = (candidate.epoch, candidate.snapshot);
+        let Some(round) = task.rounds.get_mut(&key) else { return };
+        let Some(operator) = round.snapshot.owner(attestation.index()) else { return };
+        let weight = round.snapshot.weight(attestation.index());
+        match round.attested.entry(attestation.index()) {
+            Entry::Occupied(first) => {
+                let evidence = Evidence::new(first.get().clone(), attestation.clone());
+                evidence.into_iter().for_each(|evidence| self.found_conflict(operator, evidence, out));
+            }
+            Entry::Vacant(place) => {
+                place.insert(attestation.clone());
+                if candidate.performer == round.performer {
+                    let sum = round.weights.entry((candidate.result, candidate.approved)).or_default();
+                    *sum += u128::from(weight);
+                    if round.ready.is_none() && *sum > round.snapshot.required() {
+                        let place = self.place(&round.snapshot, candidate.id);
+                        let begins = self.now + self.settings.stragglers;
+                        round.ready = Some(Ready { candidate, begins, place });
+                    }
+                }
+                if let (Some(ready), true) = (&mut round.ready, round.attested.len() == round.members) {
+                    ready.begins = ready.begins.min(self.now);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for ((epoch, _), other) in &task.rounds {
+            if *epoch != key.0
+                && let Some(held) = other.snapshot.index_of(operator).and_then(|index| other.attested.get(&index))
+            {
+                found.extend(Evidence::new(held.clone(), attestation.clone()));
+            }
+        }
+        for evidence in found {
+            if self.is_reportable(&evidence) {
+                self.found_conflict(operator, evidence, out);
+            }
+        }
+    }
+
+    /// Compares what each operator signed for a task in two epochs, after the chain has taken or replaced a snapshot.
+    pub(super) fn compare_epochs(&mut self, id: B256, out: &mut Vec<Output>) {
+        let Some(task) = self.tasks.get(&id) else { return };
+        let rounds: Vec<_> =
+            task.rounds.iter().filter(|((epoch, snapshot), _)| self.is_in_chain(*epoch, *snapshot)).collect();
+        let mut found = Vec::new();
+        for (place, ((epoch, _), round)) in rounds.iter().enumerate() {
+            for ((other_epoch, _), other) in &rounds[..place] {
+                for (index, attestation) in round.attested.iter().filter(|_| epoch != other_epoch) {
+                    let Some(operator) = round.snapshot.owner(*index) else { continue };
+                    let held = other.snapshot.index_of(operator).and_then(|index| other.attested.get(&index));
+                    let evidence = held.and_then(|held| Evidence::new(held.clone(), attestation.clone()));
+                    found.extend(evidence.map(|evidence| (operator, evidence)));
+                }
+            }
+        }
+        for (operator, evidence) in found {
+            self.found_conflict(operator, evidence, out);
+        }
+    }
+
+    /// A conflict that this node found: everybody shall know it.
+    fn found_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) {
+        if self.add_conflict(operator, evidence.clone(), out) {
+            out.push(Output::Publish(Signed::Evidence(evidence)));
+        }
+    }
+
+    /// Keeps evidence of a conflict, and says whether it is new. There is one for each operator and id, as the contract
+    /// slashes once for both. Evidence that the chain can use takes the place of evidence that it cannot.
+    fn add_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) -> bool {
+        let id = evidence.id();
+        let later = evidence.first().candidate().epoch.max(evidence.second().candidate().epoch);
+        let place = self.snapshots.get(&later).cloned().map_or(0, |snapshot| self.place(&snapshot, id));
+        match self.conflicts.get_mut(&(operator, id)).map(|held| held.evidence.clone()) {
+            Some(held) if self.is_reportable(&held) || !self.is_reportable(&evidence) => return false,
+            Some(_) => {
+                if let Some(conflict) = self.conflicts.get_mut(&(operator, id)) {
+                    conflict.evidence = evidence;
+                    conflict.place = place;
+                }
+            }
+            None => {
+                let conflict = Conflict { evidence, begins: self.now, place, report_after: 0, wake: None };
+                self.conflicts.insert((operator, id), conflict);
+            }
+        }
+        self.look_at_conflict(operator, id, out);
+        true
+    }
+}
