@@ -163,7 +163,8 @@ fn submit(state: &mut State, current: u64, settlement: &Settlement) -> Result<Ve
     }
     let mut signed: Vec<usize> = settlement.signatures.iter().map(|(index, _)| *index as usize).collect();
     signed.sort_unstable();
-    let true_ones = settlement.signatures.iter().all(|(index, signature)| *signature == signer::sign(*index, candidate));
+    let true_ones =
+        settlement.signatures.iter().all(|(index, signature)| *signature == signer::sign(*index, candidate));
     if !true_ones || signed != settlement.signers.iter().collect::<Vec<_>>() {
         return Err(Revert::FalseSum);
     }

@@ -6,11 +6,14 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use quorate_evm::{alloy_primitives::{Address, B256}, digest::Contract};
+use quorate_evm::{
+    alloy_primitives::{Address, B256},
+    digest::Contract,
+};
 
 use super::{chance::Chance, mesh::mesh, signer};
 use crate::{
-    message::{MAX_SIGNATURE, Attestation, Message, Signed, SnapshotId, candidate_for},
+    message::{Attestation, MAX_SIGNATURE, Message, Signed, SnapshotId, candidate_for},
     wire,
 };
 

@@ -232,7 +232,9 @@ impl Judge {
             }
         }
         for (operator, id, count) in unpunished {
-            self.accuse(format!("{operator} signed {count} candidates of {id}, honest nodes saw it, and nobody reported it"));
+            self.accuse(format!(
+                "{operator} signed {count} candidates of {id}, honest nodes saw it, and nobody reported it"
+            ));
         }
     }
 }

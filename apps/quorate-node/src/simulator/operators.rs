@@ -41,7 +41,9 @@ impl Operators {
         let mut lies = scenario.lies.iter().cycle().skip(chance.below(scenario.lies.len().max(1)));
         for number in order {
             let operator = &mut operators[number];
-            if let (true, Some(lie)) = (operator.stake <= left, (!scenario.lies.is_empty()).then(|| lies.next()).flatten()) {
+            if let (true, Some(lie)) =
+                (operator.stake <= left, (!scenario.lies.is_empty()).then(|| lies.next()).flatten())
+            {
                 left -= operator.stake;
                 operator.lie = Some(*lie);
             }
@@ -83,7 +85,8 @@ impl Operators {
 
     /// What honest operators weigh in an epoch.
     pub(super) fn honest_weight(&self, snapshot: &Snapshot) -> u128 {
-        let honest = snapshot.indices().filter(|index| snapshot.owner(*index).is_some_and(|owner| self.is_honest(owner)));
+        let honest =
+            snapshot.indices().filter(|index| snapshot.owner(*index).is_some_and(|owner| self.is_honest(owner)));
         honest.map(|index| u128::from(snapshot.weight(index))).sum()
     }
 }

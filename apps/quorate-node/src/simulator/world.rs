@@ -344,17 +344,15 @@ impl World {
                     bytes.push(1);
                 }
                 let failed = self.fault(self.scenario.program_failures);
-                let event = if failed { Event::ExecuteFailed { id } } else { Event::Executed { id, bytes: bytes.into() } };
+                let event =
+                    if failed { Event::ExecuteFailed { id } } else { Event::Executed { id, bytes: bytes.into() } };
                 self.later(20, 300, Action::Local { to: from, life, event });
             }
             Output::Validate { candidate, bytes, .. } => {
                 let approved = *bytes == right_result(candidate.id);
                 let failed = self.fault(self.scenario.program_failures);
-                let event = if failed {
-                    Event::ValidateFailed { candidate }
-                } else {
-                    Event::Validated { candidate, approved }
-                };
+                let event =
+                    if failed { Event::ValidateFailed { candidate } } else { Event::Validated { candidate, approved } };
                 self.later(10, 100, Action::Local { to: from, life, event });
             }
             Output::Sign { candidate } => self.later(1, 20, Action::Signer { to: from, life, candidate }),
@@ -711,7 +709,8 @@ fn another_result(held: &TaskResult) -> Signed {
     let bytes = Bytes::from([held.bytes().as_ref(), b"other"].concat());
     let other = Candidate { result: candidate_result(&bytes), ..*candidate };
     let signature = signer::sign(candidate.performer, &other);
-    let other = TaskResult::new(candidate.epoch, candidate.snapshot, candidate.id, candidate.performer, bytes, signature);
+    let other =
+        TaskResult::new(candidate.epoch, candidate.snapshot, candidate.id, candidate.performer, bytes, signature);
     Signed::Result(other.expect("a few bytes more are allowed"))
 }
 
