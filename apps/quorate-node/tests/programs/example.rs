@@ -13,11 +13,15 @@ fn python() -> Program {
 }
 
 /// Cargo builds the examples of a package before it runs all of its tests, into this folder.
-fn rust() -> Program {
+fn rust_file() -> PathBuf {
     let tests = env::current_exe().unwrap();
     let file = tests.ancestors().nth(2).unwrap().join("examples/task-price");
     assert!(file.is_file(), "there is no {}: `cargo build -p quorate-node --example task-price`", file.display());
-    Program::command([file.to_str().unwrap()]).unwrap()
+    file
+}
+
+fn rust() -> Program {
+    Program::command([rust_file().to_str().unwrap()]).unwrap()
 }
 
 fn both() -> [Programs; 2] {
@@ -41,6 +45,27 @@ async fn executed(payload: &[u8]) -> Option<Bytes> {
             None
         }
         (python, rust) => panic!("{}: Python says {python:?}, Rust {rust:?}", payload.escape_ascii()),
+    }
+}
+
+#[test]
+fn the_commands_of_the_readme_print_what_it_says() {
+    const PYTHON_COMMAND: &str = "python3 examples/task-price/price.py";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("examples/task-price/README.md")).unwrap();
+    let commands = readme.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let expected: Vec<&str> = commands.lines().filter_map(|line| line.strip_prefix("# ")).collect();
+    assert!(commands.matches(PYTHON_COMMAND).count() == 4 && expected.len() == 6, "{commands}");
+    for program in [PYTHON_COMMAND, rust_file().to_str().unwrap()] {
+        let commands = format!("exec 2>&1\n{}", commands.replace(PYTHON_COMMAND, program));
+        let output = Command::new("sh").args(["-c", &commands]).current_dir(&root).output().unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let mut lines: Vec<&str> = output.lines().collect();
+        if program != PYTHON_COMMAND {
+            // The text of the error is another.
+            lines[4] = expected[4];
+        }
+        assert_eq!(lines, expected, "{program}");
     }
 }
 

@@ -23,7 +23,7 @@ async fn a_program_that_runs_over_its_time_is_killed_and_reaped() {
         [both.execute(&task("{}")).await.unwrap_err(), both.validate(&task("{}"), &"1".into()).await.unwrap_err()]
     {
         assert_failed(&error, |why| matches!(why, ProgramFailure::Time(SHORT)));
-        assert!(error.to_string().contains("the limit of 0.7 s"), "{error}");
+        assert!(error.to_string().contains("the limit of 2 s"), "{error}");
         let number: i32 = fs::read_to_string(&number).unwrap().trim().parse().unwrap();
         // A process that nobody reaped would still have its number.
         assert_eq!(test_kill_process(Pid::from_raw(number).unwrap()).unwrap_err(), rustix::io::Errno::SRCH);
@@ -103,16 +103,16 @@ async fn a_process_that_left_the_group_cannot_hold_a_call() {
     let text = "import os, sys, time\n\
                 sys.stdin.read()\n\
                 child = os.fork()\n\
-                if child == 0:\n    os.setsid()\n    time.sleep(4)\n    os._exit(0)\n\
+                if child == 0:\n    os.setsid()\n    time.sleep(12)\n    os._exit(0)\n\
                 while os.getpgid(child) == os.getpgrp():\n    time.sleep(0.01)\n\
                 print(12.5, flush=True)\n\
                 os._exit(0)\n";
     fs::write(scripts.path("p.py"), text).unwrap();
     let program = Program::command([&*PYTHON, scripts.path("p.py").to_str().unwrap()]).unwrap();
     let started = Instant::now();
-    let error = execute_failure(program, Duration::from_secs(2)).await;
+    let error = execute_failure(program, Duration::from_secs(5)).await;
     assert_failed(&error, |why| matches!(why, ProgramFailure::OutputHeldOpen));
-    assert!(started.elapsed() < Duration::from_millis(3_900), "it waited for the process that left");
+    assert!(started.elapsed() < Duration::from_secs(11), "it waited for the process that left");
 }
 
 #[tokio::test]
