@@ -1,6 +1,7 @@
 //! After many calls of every kind the process has no more descriptors, threads and children than before. It is a test file
 //! of its own, because other tests of one process have theirs at the same time.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use std::{fs, time::Duration};
 

@@ -1,5 +1,6 @@
 //! The user's programs and endpoints, with real processes and sockets.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 mod endpoints;
 mod example;
