@@ -79,7 +79,8 @@ ORDERS = {
     "quorate-chain": "exit revert node print payer wallet cursor follow/chain follow send weigh",
     "quorate-node": """
         message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
-        roles/step roles simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
+        roles/step roles programs/settings programs/schema programs/error programs/process programs/endpoint programs
+        simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator
     """,
     "quorate-evm": "key_group member_set bls12381 digest hint state gas base refresh quorum contract network follow/call follow/log follow transaction epoch upkeep operator collection hub",
