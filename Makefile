@@ -200,6 +200,8 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-formats --features parquet
 	$(CARGO) check --locked -p quorate-formats --features arrow
 	$(CARGO) check --locked -p quorate-server --features otlp
+	$(CARGO) check --locked -p quorate-node
+	$(CARGO) check --locked -p quorate-node --features simulator
 	$(CARGO) check --locked -p quorate-batcher
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) test --locked -p quorate-batcher --features tower tower

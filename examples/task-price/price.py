@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The work of a price task, for `quorate-node --execute` and `--validate`. It needs Python alone.
+"""The work of a price task, to execute and to validate. It needs Python alone.
 
 The task's payload is JSON, {"pair": "ETH/USD", "prices": ["3020.5", "3025.1", "2999"]}: one decimal price of each source,
 as text, with at most eight decimals. The result is the median with eight decimals, as text: 3020.50000000. Of an even

@@ -23,7 +23,7 @@ pub struct ProgramError {
 #[non_exhaustive]
 pub enum ProgramFailure {
     /// The node has no program and no endpoint for this action.
-    #[error("there is no program for this; start the node with {0}")]
+    #[error("there is no program to {0}; set one")]
     NotSet(&'static str),
     /// There is no such file.
     #[error(

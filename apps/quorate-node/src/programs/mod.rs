@@ -129,7 +129,7 @@ impl Programs {
     /// [`ProgramError`] for everything else. The node answers with
     /// [`ExecuteFailed`](crate::roles::Event::ExecuteFailed).
     pub async fn execute(&self, task: &ProgramTask) -> Result<Bytes, ProgramError> {
-        let program = set(self.execute.as_ref(), "--execute")?;
+        let program = set(self.execute.as_ref(), "execute")?;
         let input = ProgramInput::execute(self.network, task).line();
         let result = match &program.0 {
             Place::Command(command) => {
@@ -154,7 +154,7 @@ impl Programs {
     /// [`ProgramError`] if the user's work gave no verdict. The node answers with
     /// [`ValidateFailed`](crate::roles::Event::ValidateFailed).
     pub async fn validate(&self, task: &ProgramTask, result: &Bytes) -> Result<bool, ProgramError> {
-        let program = set(self.validate.as_ref(), "--validate")?;
+        let program = set(self.validate.as_ref(), "validate")?;
         let input = ProgramInput::validate(self.network, task, result).line();
         match &program.0 {
             Place::Command(command) => {

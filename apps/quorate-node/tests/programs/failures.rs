@@ -127,9 +127,9 @@ fn commands_that_cannot_be_used() {
 async fn a_program_that_was_not_given() {
     let neither = Programs::new(NETWORK, None, None, settings(LONG));
     let error = neither.execute(&task("{}")).await.unwrap_err();
-    assert_failed(&error, |why| matches!(why, ProgramFailure::NotSet("--execute")));
+    assert_failed(&error, |why| matches!(why, ProgramFailure::NotSet("execute")));
     let error = neither.validate(&task("{}"), &"1".into()).await.unwrap_err();
-    assert_failed(&error, |why| matches!(why, ProgramFailure::NotSet("--validate")));
+    assert_failed(&error, |why| matches!(why, ProgramFailure::NotSet("validate")));
 }
 
 #[tokio::test]
