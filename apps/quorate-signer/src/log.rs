@@ -23,7 +23,10 @@ pub(crate) enum LogFormat {
 pub(crate) fn start(format: LogFormat) -> anyhow::Result<()> {
     // A line that cannot be written is lost. To complain about it on the same full disk would end the thread.
     let lines = match format {
-        LogFormat::Text => fmt::layer().with_writer(io::stderr).with_target(false).log_internal_errors(false).boxed(),
+        // Without colours, because most logs go to a file or a journal.
+        LogFormat::Text => {
+            fmt::layer().with_writer(io::stderr).with_ansi(false).with_target(false).log_internal_errors(false).boxed()
+        }
         LogFormat::Json => {
             fmt::layer().json().flatten_event(true).with_writer(io::stderr).log_internal_errors(false).boxed()
         }

@@ -34,7 +34,7 @@
 //! so it differs from T/R by at most (Σ abs(C_t) + p)/2 and less than p/2^40. The constants make that 0.8113p.
 
 use super::word::{Cut, Sum, Word};
-use crate::backend::lanes::constant::P_WORDS;
+use crate::backend::lanes::constant::{P_WORDS, halved};
 use crate::backend::lanes::unroll::{limbs_of, unroll};
 
 /// The limbs of a number.
@@ -57,30 +57,6 @@ const SHIFTED: [Limbs; 7] = {
     }
     out
 };
-
-/// 2^-n modulo p.
-const fn halved(n: u32) -> [u64; 6] {
-    let mut words = [1, 0, 0, 0, 0, 0];
-    let mut step = 0;
-    while step < n {
-        if words[0] & 1 == 1 {
-            let (mut carry, mut i) = (0, 0);
-            while i < 6 {
-                let sum = words[i] as u128 + P_WORDS[i] as u128 + carry;
-                words[i] = sum as u64;
-                carry = sum >> 64;
-                i += 1;
-            }
-        }
-        let mut i = 0;
-        while i < 6 {
-            words[i] = words[i] >> 1 | if i < 5 { words[i + 1] << 63 } else { 0 };
-            i += 1;
-        }
-        step += 1;
-    }
-    words
-}
 
 /// The difference of two numbers in balanced limbs, from -2^47 to 2^47 - 1.
 const fn balanced(words: [u64; 6], less: [u64; 6]) -> Limbs {

@@ -13,7 +13,7 @@
 //! 2^331.
 
 use super::{kernel::Limbs, word::Word};
-use crate::backend::lanes::constant::P_WORDS;
+use crate::backend::lanes::constant::{P_WORDS, halved};
 use crate::backend::lanes::unroll::{limbs_of, unroll};
 
 /// -1/p mod 2^52.
@@ -31,30 +31,6 @@ const SHIFTED: [Limbs; 6] = {
     }
     out
 };
-
-/// 2^-n modulo p.
-const fn halved(n: u32) -> [u64; 6] {
-    let mut words = [1, 0, 0, 0, 0, 0];
-    let mut step = 0;
-    while step < n {
-        if words[0] & 1 == 1 {
-            let (mut carry, mut i) = (0, 0);
-            while i < 6 {
-                let sum = words[i] as u128 + P_WORDS[i] as u128 + carry;
-                words[i] = sum as u64;
-                carry = sum >> 64;
-                i += 1;
-            }
-        }
-        let mut i = 0;
-        while i < 6 {
-            words[i] = words[i] >> 1 | if i < 5 { words[i + 1] << 63 } else { 0 };
-            i += 1;
-        }
-        step += 1;
-    }
-    words
-}
 
 /// A number of 384 bits in limbs of 52.
 const fn limbs(words: [u64; 6]) -> Limbs {

@@ -61,6 +61,30 @@ const fn doubled(mut words: [u64; 6], n: u32) -> [u64; 6] {
     words
 }
 
+/// 2^-n mod p.
+pub(in crate::backend) const fn halved(n: u32) -> [u64; 6] {
+    let mut words = [1, 0, 0, 0, 0, 0];
+    let mut step = 0;
+    while step < n {
+        if words[0] & 1 == 1 {
+            let (mut carry, mut i) = (0, 0);
+            while i < 6 {
+                let sum = words[i] as u128 + P_WORDS[i] as u128 + carry;
+                words[i] = sum as u64;
+                carry = sum >> 64;
+                i += 1;
+            }
+        }
+        let mut i = 0;
+        while i < 6 {
+            words[i] = words[i] >> 1 | if i < 5 { words[i + 1] << 63 } else { 0 };
+            i += 1;
+        }
+        step += 1;
+    }
+    words
+}
+
 /// A number of 384 bits in limbs of 50.
 pub(in crate::backend) const fn limbs_of_50(words: [u64; 6]) -> [i64; 8] {
     let mut limbs = [0; 8];
@@ -125,5 +149,8 @@ mod tests {
         // 1 as a number is blst's one.
         assert_eq!(doubled([1, 0, 0, 0, 0, 0], 384), crate::arithmetic::curve::ONE.l);
         assert_eq!(doubled(P_WORDS.map(|_| 0), 400), [0; 6]);
+        for n in [0, 1, 48, 52, 336, 384] {
+            assert_eq!(doubled(halved(n), n), [1, 0, 0, 0, 0, 0]);
+        }
     }
 }
