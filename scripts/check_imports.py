@@ -41,7 +41,7 @@ CRATES = {
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
     "quorate-chain": {"quorate-evm"},
     "quorate-signer": {"quorate-evm", "quorate-keystore"},
-    "quorate-node": {"quorate-evm", "quorate-batcher"},
+    "quorate-node": {"quorate", "quorate-evm", "quorate-batcher"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -80,6 +80,7 @@ ORDERS = {
     "quorate-node": """
         message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
         roles/step roles programs/settings programs/schema programs/error programs/process programs/endpoint programs
+        registry verification schedule data_folder options
         simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator
     """,

@@ -16,6 +16,11 @@
 //! | [`election`] | a task's performer, and the order of its aggregators |
 //! | [`roles`] | performer, attester and aggregator as one state machine |
 //! | `programs` | what executes a task and what judges a result: programs or endpoints of the user; on Unix |
+//! | [`registry`] | the operators' keys, by snapshot and index; who may be a peer |
+//! | [`verification`] | whether the signatures of messages are true |
+//! | [`schedule`] | tasks that begin at fixed times |
+//! | [`data_folder`] | what survives a restart, on disk |
+//! | [`options`] | what a node is told: file, environment, flags |
 //! | `simulator` | a network of these that loses messages, crashes and lies; with the feature `simulator` |
 //!
 //! A module imports only modules above it.
@@ -28,5 +33,10 @@ pub mod election;
 pub mod roles;
 #[cfg(unix)]
 pub mod programs;
+pub mod registry;
+pub mod verification;
+pub mod schedule;
+pub mod data_folder;
+pub mod options;
 #[cfg(any(test, feature = "simulator"))]
 pub mod simulator;

@@ -57,12 +57,19 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     for (name, record) in others.filter(|(_, record)| record.folder != main.folder) {
         all.push(format!("{}\n{}", record.source(), full(&record.rows(&[name])?)));
     }
-    let of_lanes = lanes.rows(&["single", "batch", "block", "culprits", "msm"])?;
+    let mut of_lanes = lanes.rows(&["single", "batch", "culprits", "msm"])?;
     if lanes.folder != main.folder {
         all.push(format!("{}\n{}", lanes.source(), full(&of_lanes)));
     }
     replace(&documents[2..3], "report", &all.join("\n"))?;
-    replace(&documents, "lanes", &format!("{}\n{}", lanes.source(), by_lanes(&of_lanes)))?;
+    // Blocks take longer than all the others together, so they have a record of their own. Ratios are within one record.
+    let blocks = Record::newest_or_none(root, &["block"])?.filter(|blocks| blocks.machine.cpu == lanes.machine.cpu);
+    let mut source = lanes.source();
+    if let Some(blocks) = blocks {
+        of_lanes.extend(blocks.rows(&["block"])?);
+        source = format!("{} {}", source.trim_end(), blocks.source().replacen("Measured", "The block: measured", 1));
+    }
+    replace(&documents, "lanes", &format!("{source}\n{}", by_lanes(&of_lanes)))?;
     replace(&documents, "gas", &gas(&of_gas))?;
     replace(&documents, "gas-short", &gas_short(&of_gas))?;
     Ok([&plots[..], &documents].concat())

@@ -164,6 +164,8 @@ pub enum Output {
     Execute {
         /// The task.
         id: B256,
+        /// The epoch for which the operator was elected.
+        epoch: u64,
         /// What came with it.
         payload: Bytes,
     },

@@ -48,7 +48,7 @@ impl Node {
                     Execution::Running => None,
                     Execution::Idle(_) => {
                         task.execution = Execution::Running;
-                        out.push(Output::Execute { id, payload: task.payload.clone() });
+                        out.push(Output::Execute { id, epoch: key.0, payload: task.payload.clone() });
                         None
                     }
                 };

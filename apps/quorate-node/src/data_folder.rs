@@ -1,0 +1,208 @@
+//! The folder in which a node keeps what must survive a restart. One node at a time: the folder has a lock.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `lock` | locked while a node runs |
+//! | `state` | [`Saved`]: written before what depends on it leaves the node |
+//! | `tasks.json` | tasks that came over the HTTP interface, as long as their epoch can settle |
+//! | `identity` | the peer's key, made by the transport; not an operator's |
+//!
+//! A file is replaced whole or not at all: the new one is on disk before it gets the name.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, TryLockError},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use quorate_evm::alloy_primitives::{B256, Bytes};
+use serde::{Deserialize, Serialize};
+
+use crate::roles::{Saved, SavedError};
+
+/// A folder, locked for this process.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    /// Unlocks when it is dropped, and when the process ends in any way.
+    _lock: File,
+}
+
+/// A task as the folder keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "the fields of a file")]
+pub struct KeptTask {
+    /// The epoch in which it is performed.
+    pub epoch: u64,
+    /// What the user's programs get.
+    pub payload: Bytes,
+}
+
+/// The folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataFolderError {
+    /// Another node has it.
+    #[error("{}: another node uses this folder; stop it first, or name another folder with --data", .0.display())]
+    InUse(PathBuf),
+    /// A file cannot be read or written.
+    #[error("{}: {what}: {source}", path.display())]
+    System {
+        /// The file.
+        path: PathBuf,
+        /// What was done.
+        what: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The saved state is damaged.
+    #[error("{}: {source}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: SavedError,
+    },
+    /// The file of tasks is damaged.
+    #[error("{}: this is no list of tasks ({source}); remove it, and give the tasks again", path.display())]
+    Tasks {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+impl DataFolder {
+    /// Opens a folder, which is made if it is not there, with mode 0700.
+    ///
+    /// # Errors
+    /// [`DataFolderError`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, DataFolderError> {
+        let path = path.into();
+        let system = |path: &Path, what| {
+            let path = path.to_owned();
+            move |source| DataFolderError::System { path, what, source }
+        };
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(&path).map_err(system(&path, "cannot make the folder"))?;
+        let name = path.join("lock");
+        let lock = File::options().create(true).truncate(false).write(true).open(&name);
+        let lock = lock.map_err(system(&name, "cannot open"))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(DataFolderError::InUse(path)),
+            Err(TryLockError::Error(source)) => Err(system(&name, "cannot lock")(source)),
+        }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The saved state; the default if the node never saved.
+    ///
+    /// # Errors
+    /// [`DataFolderError`].
+    pub fn state(&self) -> Result<Saved, DataFolderError> {
+        let path = self.path.join("state");
+        let Some(bytes) = self.read(&path)? else { return Ok(Saved::default()) };
+        Saved::from_bytes(&bytes).map_err(|source| DataFolderError::State { path, source })
+    }
+
+    /// Writes the saved state. It is on disk when this returns.
+    ///
+    /// # Errors
+    /// [`DataFolderError::System`]; the state of before is still there then.
+    pub fn write_state(&self, saved: &Saved) -> Result<(), DataFolderError> {
+        self.write("state", &saved.to_bytes())
+    }
+
+    /// The tasks that were kept.
+    ///
+    /// # Errors
+    /// [`DataFolderError`].
+    pub fn tasks(&self) -> Result<BTreeMap<B256, KeptTask>, DataFolderError> {
+        let path = self.path.join("tasks.json");
+        let Some(bytes) = self.read(&path)? else { return Ok(BTreeMap::new()) };
+        serde_json::from_slice(&bytes).map_err(|source| DataFolderError::Tasks { path, source })
+    }
+
+    /// Writes the tasks to keep.
+    ///
+    /// # Errors
+    /// [`DataFolderError::System`].
+    pub fn write_tasks(&self, tasks: &BTreeMap<B256, KeptTask>) -> Result<(), DataFolderError> {
+        let text = serde_json::to_vec(tasks).expect("integers and hexadecimal text, whose serialization has no error");
+        self.write("tasks.json", &text)
+    }
+
+    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, DataFolderError> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(DataFolderError::System { path: path.to_owned(), what: "cannot read", source }),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), DataFolderError> {
+        let path = self.path.join(name);
+        let replace = || {
+            let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
+            file.write_all(bytes)?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            // The name is on disk only when the folder is.
+            File::open(&self.path)?.sync_all()
+        };
+        replace().map_err(|source| DataFolderError::System { path: path.clone(), what: "cannot write", source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_one_node() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/node");
+        let first = DataFolder::open(&path).unwrap();
+        let error = DataFolder::open(&path).unwrap_err();
+        assert!(matches!(error, DataFolderError::InUse(_)) && error.to_string().contains("--data"), "{error}");
+        drop(first);
+        DataFolder::open(&path).unwrap();
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        assert!(data.tasks().unwrap().is_empty());
+        assert_eq!(data.state().unwrap(), Saved::default());
+        let task = KeptTask { epoch: 3, payload: Bytes::from_static(b"{}") };
+        let tasks = BTreeMap::from([(B256::repeat_byte(7), task)]);
+        data.write_tasks(&tasks).unwrap();
+        data.write_state(&Saved::default()).unwrap();
+        assert_eq!(data.tasks().unwrap(), tasks);
+        assert_eq!(data.state().unwrap(), Saved::default());
+        // Only what the table names is left in the folder.
+        let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["lock", "state", "tasks.json"]);
+    }
+
+    #[test]
+    fn damage_is_told_with_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.path()).unwrap();
+        fs::write(folder.path().join("state"), [9, 9]).unwrap();
+        fs::write(folder.path().join("tasks.json"), "[").unwrap();
+        assert!(data.state().unwrap_err().to_string().contains("/state: "));
+        assert!(data.tasks().unwrap_err().to_string().contains("/tasks.json: "));
+    }
+}

@@ -1,0 +1,298 @@
+//! What a node is told: a file, then the environment, then flags; the later one wins. All three have the same names.
+//!
+//! ```toml
+//! # node.toml
+//! rpc = "http://127.0.0.1:8545"
+//! contract = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
+//! attest = true
+//! validate = "python3 price.py"
+//! ```
+
+use std::{fs, num::NonZeroU64, path::PathBuf, str::FromStr};
+
+use clap::{Args, ValueEnum};
+use quorate_evm::alloy_primitives::Address;
+use serde::{Deserialize, Serialize};
+
+/// Declares the options once: for clap, for the file, and for the choice between the two.
+macro_rules! options {
+    ($($(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $name:ident: $kind:ty, $variable:literal;)*) => {
+        /// The options of a node. What is not given is `None`; [`Options::or`] fills it from a file.
+        #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
+        #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+        #[allow(clippy::exhaustive_structs, reason = "a plain structure of options")]
+        pub struct Options { $(
+            $(#[doc = $doc])+
+            #[arg(long, env = $variable, hide_env_values = true, $($($arg)*)?)]
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub $name: Option<$kind>,
+        )* }
+
+        impl Options {
+            /// These options, and where one is not given, that of another set.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                Self { $($name: self.$name.or(other.$name),)* }
+            }
+        }
+    };
+}
+
+options! {
+    /// Execute the tasks for which the operator is elected. Needs --execute
+    #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Roles")]
+    perform: bool, "QUORATE_NODE_PERFORM";
+    /// Check the results of others, and sign verdicts. Needs --validate
+    #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Roles")]
+    attest: bool, "QUORATE_NODE_ATTEST";
+    /// Add signatures up, settle tasks on the chain, report conflicts, and begin epochs. Needs --key-file
+    #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Roles")]
+    aggregate: bool, "QUORATE_NODE_AGGREGATE";
+
+    /// The program that executes a task, with its arguments, or an address of http or https (docs/programs.md)
+    #[arg(value_name = "CMD", help_heading = "Your work")]
+    execute: String, "QUORATE_NODE_EXECUTE";
+    /// The program that judges a result, or an address
+    #[arg(value_name = "CMD", help_heading = "Your work")]
+    validate: String, "QUORATE_NODE_VALIDATE";
+    /// The most seconds of a call of either [default: 10]
+    #[arg(value_name = "SECONDS", help_heading = "Your work")]
+    program_time: NonZeroU64, "QUORATE_NODE_PROGRAM_TIME";
+    /// The most calls at once [default: 4]
+    #[arg(value_name = "N", help_heading = "Your work")]
+    programs_at_once: std::num::NonZeroUsize, "QUORATE_NODE_PROGRAMS_AT_ONCE";
+    /// Names of variables that the programs get from the node's environment, with commas between them
+    #[arg(value_name = "NAMES", help_heading = "Your work")]
+    program_environment: String, "QUORATE_NODE_PROGRAM_ENVIRONMENT";
+    /// A task every so many seconds of Unix time. Every operator must have the same
+    #[arg(value_name = "SECONDS", help_heading = "Your work")]
+    task_every: NonZeroU64, "QUORATE_NODE_TASK_EVERY";
+    /// The payload of these tasks. {number} and {time} in it are replaced [default: {"number":{number},"time":{time}}]
+    #[arg(value_name = "TEXT", help_heading = "Your work")]
+    task_payload: String, "QUORATE_NODE_TASK_PAYLOAD";
+
+    /// The chain's node: an HTTP or HTTPS URL of its JSON-RPC
+    #[arg(value_name = "URL", help_heading = "Chain")]
+    rpc: String, "QUORATE_NODE_RPC";
+    /// The network's contract, a TaskNetwork
+    #[arg(value_name = "ADDRESS", help_heading = "Chain")]
+    contract: Address, "QUORATE_NODE_CONTRACT";
+    /// The block in which the contract was deployed, or one before it [default: 0]
+    #[arg(value_name = "N", help_heading = "Chain")]
+    from_block: u64, "QUORATE_NODE_FROM_BLOCK";
+    /// How many blocks must follow a block until what it did is final, or `finalized` [default: finalized]
+    #[arg(value_name = "N", help_heading = "Chain")]
+    confirmations: ConfirmationsOption, "QUORATE_NODE_CONFIRMATIONS";
+    /// How often to look for new blocks, in milliseconds [default: 1000]
+    #[arg(value_name = "MS", help_heading = "Chain")]
+    poll: NonZeroU64, "QUORATE_NODE_POLL";
+    /// The key that pays for transactions: an Ethereum keystore, or a file with 64 hexadecimal digits. It is not the BLS key
+    #[arg(value_name = "FILE", help_heading = "Chain")]
+    key_file: PathBuf, "QUORATE_NODE_KEY_FILE";
+    /// A file whose first line is that keystore's passphrase
+    #[arg(value_name = "FILE", help_heading = "Chain")]
+    passphrase_file: PathBuf, "QUORATE_NODE_PASSPHRASE_FILE";
+    /// The most gwei for a unit of gas [default: 100]
+    #[arg(value_name = "GWEI", help_heading = "Chain")]
+    max_fee: NonZeroU64, "QUORATE_NODE_MAX_FEE";
+    /// How long to wait for further signatures once a quorum is there, in milliseconds: fewer missing members cost less gas
+    /// [default: 500]
+    #[arg(value_name = "MS", help_heading = "Chain")]
+    stragglers: u64, "QUORATE_NODE_STRAGGLERS";
+    /// How long each aggregator has before the next one takes over, in milliseconds [default: 36000]
+    #[arg(value_name = "MS", help_heading = "Chain")]
+    turn: NonZeroU64, "QUORATE_NODE_TURN";
+
+    /// The signer's Unix socket. --perform and --attest need it
+    #[arg(value_name = "SOCKET", help_heading = "Operator")]
+    signer: PathBuf, "QUORATE_NODE_SIGNER";
+    /// The folder for what the node keeps [default: quorate-node]
+    #[arg(value_name = "FOLDER", help_heading = "Operator")]
+    data: PathBuf, "QUORATE_NODE_DATA";
+
+    /// Where peers reach this node, as a multiaddress [default: /ip4/0.0.0.0/tcp/9600]
+    #[arg(value_name = "ADDRESS", help_heading = "Peers")]
+    listen: String, "QUORATE_NODE_LISTEN";
+    /// The address at which others shall dial this node, if it is not the one on which it listens
+    #[arg(value_name = "ADDRESS", help_heading = "Peers")]
+    external: String, "QUORATE_NODE_EXTERNAL";
+    /// Peers to begin with, with commas between them: /ip4/…/tcp/9600/p2p/12D3…. Name several
+    #[arg(value_name = "ADDRESSES", help_heading = "Peers")]
+    bootstrap: String, "QUORATE_NODE_BOOTSTRAP";
+    /// Instead of libp2p: the aggregator's address of http or https, for small sets
+    #[arg(value_name = "URL", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap", "aggregator_listen"])]
+    aggregator: String, "QUORATE_NODE_AGGREGATOR";
+    /// Instead of libp2p: be that aggregator, and listen here
+    #[arg(value_name = "HOST:PORT", help_heading = "Peers", conflicts_with_all = ["listen", "bootstrap"])]
+    aggregator_listen: String, "QUORATE_NODE_AGGREGATOR_LISTEN";
+
+    /// Where the dashboard, metrics and the HTTP interface are. Port 0 takes a free one; an empty text none
+    /// [default: 127.0.0.1:9601]
+    #[arg(value_name = "HOST:PORT", help_heading = "Interface")]
+    http: String, "QUORATE_NODE_HTTP";
+    /// Allow an address for --http that other machines reach. There is no login: put a proxy in front
+    #[arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", require_equals = true, help_heading = "Interface")]
+    beyond_loopback: bool, "QUORATE_NODE_BEYOND_LOOPBACK";
+    /// How log lines look, on standard error [default: text]
+    #[arg(value_name = "FORMAT", help_heading = "Interface")]
+    log: LogFormat, "QUORATE_NODE_LOG";
+}
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "the formats of the command line")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// When a block is final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ConfirmationsText", into = "ConfirmationsText")]
+#[allow(clippy::exhaustive_enums, reason = "there is no third way")]
+pub enum ConfirmationsOption {
+    /// When so many blocks follow it.
+    Blocks(u64),
+    /// When the chain's node calls it finalized.
+    Finalized,
+}
+
+impl FromStr for ConfirmationsOption {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "finalized" => Ok(Self::Finalized),
+            _ => text.parse().map(Self::Blocks).map_err(|_| "expected a number of blocks, or `finalized`"),
+        }
+    }
+}
+
+/// The same in a file: a number or a text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum ConfirmationsText {
+    Blocks(u64),
+    Text(String),
+}
+
+impl TryFrom<ConfirmationsText> for ConfirmationsOption {
+    type Error = &'static str;
+
+    fn try_from(text: ConfirmationsText) -> Result<Self, Self::Error> {
+        match text {
+            ConfirmationsText::Blocks(blocks) => Ok(Self::Blocks(blocks)),
+            ConfirmationsText::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<ConfirmationsOption> for ConfirmationsText {
+    fn from(option: ConfirmationsOption) -> Self {
+        match option {
+            ConfirmationsOption::Blocks(blocks) => Self::Blocks(blocks),
+            ConfirmationsOption::Finalized => Self::Text("finalized".to_owned()),
+        }
+    }
+}
+
+/// A file of options cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// It cannot be read.
+    #[error("{}: cannot read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no file of options.
+    #[error("{}: {source}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+}
+
+impl Options {
+    /// The options of a file.
+    ///
+    /// # Errors
+    /// [`OptionsError`], with line and name of what is wrong.
+    pub fn read(path: &std::path::Path) -> Result<Self, OptionsError> {
+        let text = fs::read_to_string(path).map_err(|source| OptionsError::Read { path: path.to_owned(), source })?;
+        toml::from_str(&text).map_err(|source| OptionsError::Parse { path: path.to_owned(), source: Box::new(source) })
+    }
+
+    /// The folder for what the node keeps.
+    pub fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| "quorate-node".into())
+    }
+}
+
+/// The parts of a list with commas, without spaces around them; empty parts are left out.
+pub fn parts(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn line(arguments: &[&str]) -> Options {
+        Line::parse_from([&["quorate-node"], arguments].concat()).options
+    }
+
+    #[test]
+    fn flags_are_before_the_file() {
+        let file: Options = toml::from_str(
+            "attest = true\nperform = true\nrpc = \"http://a\"\nconfirmations = 3\nlog = \"json\"\ntask-every = 12",
+        )
+        .unwrap();
+        let both = line(&["--perform=false", "--rpc", "http://b", "--aggregate"]).or(file);
+        assert_eq!((both.perform, both.attest, both.aggregate), (Some(false), Some(true), Some(true)));
+        assert_eq!(both.rpc.as_deref(), Some("http://b"));
+        assert_eq!(both.confirmations, Some(ConfirmationsOption::Blocks(3)));
+        assert_eq!((both.log, both.task_every.map(NonZeroU64::get)), (Some(LogFormat::Json), Some(12)));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.toml");
+        for (text, expected) in [
+            ("atest = true", "unknown field `atest`"),
+            ("attest = 1", "expected a boolean"),
+            ("confirmations = \"final\"", "expected a number of blocks, or `finalized`"),
+            ("contract = \"0x12\"", "line 1"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = Options::read(&path).unwrap_err().to_string();
+            assert!(error.contains("node.toml") && error.contains(expected), "{error}");
+        }
+        assert!(Options::read(&folder.path().join("absent")).unwrap_err().to_string().contains("absent"));
+    }
+
+    #[test]
+    fn a_file_is_written_as_it_is_read() {
+        let options = line(&["--attest", "--confirmations", "finalized", "--bootstrap", "a,b", "--turn", "5"]);
+        assert_eq!(toml::from_str::<Options>(&toml::to_string(&options).unwrap()).unwrap(), options);
+        assert_eq!(parts(" a, ,b ").collect::<Vec<_>>(), ["a", "b"]);
+    }
+}
