@@ -1,5 +1,5 @@
-//! A node of a task network: messages, elections and roles without a socket, clock, process, thread or file; and the edge to
-//! the user's programs.
+//! A node of a task network: messages, elections and roles without a socket, clock, process, thread or file; and the edges:
+//! to other nodes, and to the user's programs.
 //!
 //! The network's contract is `TaskNetwork`. Operators stake, and an epoch's snapshot fixes their weights. A *performer*,
 //! elected by weight, executes a task and publishes the result. *Attesters* check it and sign a verdict. An *aggregator*
@@ -15,6 +15,7 @@
 //! | [`wire`] | the same as bytes |
 //! | [`election`] | a task's performer, and the order of its aggregators |
 //! | [`roles`] | performer, attester and aggregator as one state machine |
+//! | [`transport`] | how nodes reach each other: a mesh of libp2p, or HTTP to an aggregator |
 //! | `programs` | what executes a task and what judges a result: programs or endpoints of the user; on Unix |
 //! | [`registry`] | the operators' keys, by snapshot and index; who may be a peer |
 //! | [`verification`] | whether the signatures of messages are true |
@@ -31,6 +32,7 @@ pub mod message;
 pub mod wire;
 pub mod election;
 pub mod roles;
+pub mod transport;
 #[cfg(unix)]
 pub mod programs;
 pub mod registry;

@@ -1,0 +1,150 @@
+//! Who is kept out, and until when.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    net::{IpAddr, Ipv6Addr},
+    time::Instant,
+};
+
+use quorate_evm::alloy_primitives::Address;
+
+use super::identity::PeerId;
+
+/// Bans by peer, by operator and, for strangers, by address. Each table is bounded: where it is full, the ban that ends
+/// first makes room. Strangers cannot push out the ban of an operator, because their addresses have a table of their own.
+#[derive(Debug, Default)]
+pub(super) struct Bans {
+    operators: Table<Address>,
+    peers: Table<PeerId>,
+    strangers: Table<PeerId>,
+    addresses: Table<IpAddr>,
+}
+
+impl Bans {
+    /// Bans somebody who was admitted.
+    pub(super) fn ban(&mut self, peer: PeerId, operator: Address, until: Instant) {
+        self.peers.insert(peer, until);
+        self.operators.insert(operator, until);
+    }
+
+    /// Bans somebody who was not.
+    pub(super) fn ban_stranger(&mut self, peer: Option<PeerId>, address: Option<IpAddr>, until: Instant) {
+        if let Some(peer) = peer {
+            self.strangers.insert(peer, until);
+        }
+        if let Some(address) = address {
+            self.addresses.insert(network(address), until);
+        }
+    }
+
+    /// Whether connections of a peer are refused.
+    pub(super) fn has_peer(&self, peer: &PeerId, now: Instant) -> bool {
+        self.peers.has(peer, now) || self.strangers.has(peer, now)
+    }
+
+    /// Whether peers of an operator are refused.
+    pub(super) fn has_operator(&self, operator: &Address, now: Instant) -> bool {
+        self.operators.has(operator, now)
+    }
+
+    /// Whether strangers from an address are refused.
+    pub(super) fn has_address(&self, address: IpAddr, now: Instant) -> bool {
+        self.addresses.has(&network(address), now)
+    }
+
+    /// Forgets bans that are over.
+    pub(super) fn clean(&mut self, now: Instant) {
+        self.operators.clean(now);
+        self.peers.clean(now);
+        self.strangers.clean(now);
+        self.addresses.clean(now);
+    }
+}
+
+/// Of an address of IPv6 the first 64 bits, which one customer of a provider has alone.
+pub(super) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
+        address => address,
+    }
+}
+
+const MOST: usize = 4096;
+
+#[derive(Debug)]
+struct Table<K>(HashMap<K, Instant>);
+
+impl<K> Default for Table<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Hash + Eq + Copy> Table<K> {
+    fn insert(&mut self, key: K, until: Instant) {
+        if self.0.len() >= MOST
+            && !self.0.contains_key(&key)
+            && let Some(first) = self.0.iter().min_by_key(|(_, until)| **until).map(|(key, _)| *key)
+        {
+            self.0.remove(&first);
+        }
+        let end = self.0.entry(key).or_insert(until);
+        *end = (*end).max(until);
+    }
+
+    fn has(&self, key: &K, now: Instant) -> bool {
+        self.0.get(key).is_some_and(|until| *until > now)
+    }
+
+    fn clean(&mut self, now: Instant) {
+        self.0.retain(|_, until| *until > now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_ban_ends_and_a_shorter_one_does_not_replace_it() {
+        let now = Instant::now();
+        let mut bans = Bans::default();
+        let operator = Address::repeat_byte(1);
+        let peer = super::super::identity::Identity::random().peer_id();
+        bans.ban(peer, operator, now + Duration::from_secs(10));
+        bans.ban(peer, operator, now + Duration::from_secs(5));
+        let late = now + Duration::from_secs(9);
+        assert!(bans.has_peer(&peer, late) && bans.has_operator(&operator, late));
+        let over = now + Duration::from_secs(10);
+        assert!(!bans.has_peer(&peer, over) && !bans.has_operator(&operator, over));
+    }
+
+    #[test]
+    fn strangers_fill_their_own_table() {
+        let now = Instant::now();
+        let mut bans = Bans::default();
+        let peer = super::super::identity::Identity::random().peer_id();
+        bans.ban(peer, Address::ZERO, now + Duration::from_secs(1));
+        for number in 0..2 * MOST as u32 {
+            let until = now + Duration::from_secs(60) + Duration::from_millis(number.into());
+            bans.ban_stranger(None, Some(IpAddr::from(number.to_be_bytes())), until);
+        }
+        assert_eq!(bans.addresses.0.len(), MOST);
+        assert!(bans.has_peer(&peer, now));
+        bans.clean(now + Duration::from_secs(3600));
+        assert!(bans.addresses.0.is_empty() && bans.peers.0.is_empty());
+    }
+
+    #[test]
+    fn an_address_of_ipv6_stands_for_its_network() {
+        let now = Instant::now();
+        let mut bans = Bans::default();
+        bans.ban_stranger(None, Some("2001:db8::1".parse().unwrap()), now + Duration::from_secs(1));
+        assert!(bans.has_address("2001:db8::ffff".parse().unwrap(), now));
+        assert!(!bans.has_address("2001:db8:0:1::1".parse().unwrap(), now));
+        assert_eq!(network("::ffff:10.0.0.1".parse().unwrap()), "10.0.0.1".parse::<IpAddr>().unwrap());
+    }
+}

@@ -1,0 +1,135 @@
+//! The queue of what the network tells the node, and the counts of what did not fit.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
+};
+
+use tokio::sync::mpsc;
+
+use super::{Arrival, Counts, Limits};
+
+/// A queue of arrivals, bounded in number and in bytes. What does not fit is dropped: the newest.
+///
+/// [`Arrival::Left`] is always taken, because the node must hear of it. There is at most one for each `Joined` that was taken.
+pub(super) fn queue(limits: &Limits, tally: Arc<Tally>) -> (Outbox, Inbox) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let held = Arc::new(Held::default());
+    let (arrivals, bytes) = (limits.arrivals, limits.arrival_bytes);
+    (Outbox { sender, held: held.clone(), arrivals, bytes, tally }, Inbox { receiver, held })
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    arrivals: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// The network's end.
+#[derive(Clone, Debug)]
+pub(super) struct Outbox {
+    sender: mpsc::UnboundedSender<(Arrival, usize)>,
+    held: Arc<Held>,
+    arrivals: usize,
+    bytes: usize,
+    tally: Arc<Tally>,
+}
+
+impl Outbox {
+    /// Queues an arrival with the bytes of its message. `false` if it was dropped.
+    pub(super) fn offer(&self, arrival: Arrival, bytes: usize) -> bool {
+        let full = self.held.arrivals.load(Ordering::Acquire) >= self.arrivals
+            || self.held.bytes.load(Ordering::Acquire).saturating_add(bytes) > self.bytes;
+        if full && !matches!(arrival, Arrival::Left { .. }) {
+            self.tally.arrivals_dropped.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        self.held.arrivals.fetch_add(1, Ordering::AcqRel);
+        self.held.bytes.fetch_add(bytes, Ordering::AcqRel);
+        self.sender.send((arrival, bytes)).is_ok()
+    }
+
+    /// Whether the node has gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+}
+
+/// The node's end.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    receiver: mpsc::UnboundedReceiver<(Arrival, usize)>,
+    held: Arc<Held>,
+}
+
+impl Inbox {
+    pub(super) async fn next(&mut self) -> Option<Arrival> {
+        let (arrival, bytes) = self.receiver.recv().await?;
+        self.held.arrivals.fetch_sub(1, Ordering::AcqRel);
+        self.held.bytes.fetch_sub(bytes, Ordering::AcqRel);
+        Some(arrival)
+    }
+}
+
+/// [`Counts`] while they count.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) arrivals_dropped: AtomicU64,
+    pub(super) calls_dropped: AtomicU64,
+    pub(super) unsent: AtomicU64,
+    pub(super) unanswered: AtomicU64,
+    pub(super) unjudged: AtomicU64,
+    pub(super) banned: AtomicU64,
+    pub(super) strangers: AtomicU64,
+}
+
+impl Tally {
+    pub(super) fn counts(&self) -> Counts {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Counts {
+            arrivals_dropped: read(&self.arrivals_dropped),
+            calls_dropped: read(&self.calls_dropped),
+            unsent: read(&self.unsent),
+            unanswered: read(&self.unanswered),
+            unjudged: read(&self.unjudged),
+            banned: read(&self.banned),
+            strangers: read(&self.strangers),
+        }
+    }
+}
+
+/// Counts one.
+pub(super) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{message::Request, roles::Source};
+
+    #[tokio::test]
+    async fn what_does_not_fit_is_dropped_and_counted() {
+        let tally = Arc::new(Tally::default());
+        let limits = Limits { arrivals: 3, arrival_bytes: 100, ..Limits::default() };
+        let (outbox, mut inbox) = queue(&limits, tally.clone());
+        let asked = |number| Arrival::Asked { source: Source(number), request: Request::default() };
+        assert!(outbox.offer(asked(1), 60));
+        assert!(!outbox.offer(asked(2), 41));
+        assert!(outbox.offer(asked(3), 40) && outbox.offer(asked(4), 0));
+        assert!(!outbox.offer(asked(5), 0));
+        assert!(outbox.offer(Arrival::Left { source: Source(9) }, 0));
+        assert_eq!(tally.counts().arrivals_dropped, 2);
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            seen.push(match inbox.next().await {
+                Some(Arrival::Asked { source, .. } | Arrival::Left { source }) => source.0,
+                other => panic!("{other:?}"),
+            });
+        }
+        assert_eq!(seen, [1, 3, 4, 9]);
+        assert!(outbox.offer(asked(6), 100));
+        drop(inbox);
+        assert!(outbox.is_closed() && !outbox.offer(asked(7), 0));
+    }
+}

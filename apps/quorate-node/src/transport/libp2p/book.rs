@@ -1,0 +1,286 @@
+//! Where peers listen, and when they are dialled next.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use libp2p_core::{Multiaddr, multiaddr::Protocol};
+use libp2p_identity::PeerId;
+
+use super::super::{
+    TransportError,
+    handshake::{MAX_ADDRESS, MAX_ADDRESSES},
+};
+
+/// The addresses of bootstrap peers, and of peers that admitted peers told of. Bounded.
+#[derive(Debug)]
+pub(super) struct Book {
+    entries: HashMap<PeerId, Entry>,
+    first: Duration,
+    most: Duration,
+}
+
+#[derive(Debug)]
+struct Entry {
+    addresses: Vec<Multiaddr>,
+    bootstrap: bool,
+    failures: u32,
+    due: Instant,
+    dialling: bool,
+}
+
+impl Book {
+    pub(super) fn new(bootstrap: Vec<(PeerId, Multiaddr)>, (first, most): (Duration, Duration), now: Instant) -> Self {
+        let mut entries: HashMap<PeerId, Entry> = HashMap::new();
+        for (peer, address) in bootstrap {
+            let entry = || Entry { addresses: Vec::new(), bootstrap: true, failures: 0, due: now, dialling: false };
+            entries.entry(peer).or_insert_with(entry).addresses.push(address);
+        }
+        Self { entries, first, most }
+    }
+
+    /// An admitted peer told of another one, or of itself.
+    pub(super) fn told(&mut self, peer: PeerId, addresses: Vec<Multiaddr>, now: Instant) {
+        if addresses.is_empty() {
+            return;
+        }
+        if let Some(entry) = self.entries.get_mut(&peer) {
+            if !entry.bootstrap {
+                entry.addresses = addresses;
+            }
+            return;
+        }
+        if self.entries.len() >= MOST {
+            // One that failed most makes room, if any failed.
+            let worst = self.entries.iter().filter(|(_, entry)| !entry.bootstrap && !entry.dialling);
+            let Some((worst, _)) = worst.max_by_key(|(_, entry)| entry.failures).filter(|(_, entry)| entry.failures > 0)
+            else {
+                return;
+            };
+            let worst = *worst;
+            self.entries.remove(&worst);
+        }
+        self.entries.insert(peer, Entry { addresses, bootstrap: false, failures: 0, due: now, dialling: false });
+    }
+
+    /// Peers to dial now: bootstrap peers, and others if more are wanted, in a random order.
+    pub(super) fn due(
+        &mut self,
+        now: Instant,
+        wanted: usize,
+        skip: impl Fn(&PeerId) -> bool,
+    ) -> Vec<(PeerId, Vec<Multiaddr>)> {
+        let dialling = self.entries.values().filter(|entry| entry.dialling && !entry.bootstrap).count();
+        let mut room = wanted.saturating_sub(dialling).min(DIALS);
+        let mut due: Vec<_> = self
+            .entries
+            .iter_mut()
+            .filter(|(peer, entry)| !entry.dialling && entry.due <= now && !skip(peer))
+            .map(|entry| (rand::random::<u64>(), entry))
+            .collect();
+        due.sort_unstable_by_key(|(order, _)| *order);
+        let mut chosen = Vec::new();
+        for (_, (peer, entry)) in due {
+            if !entry.bootstrap {
+                if room == 0 {
+                    continue;
+                }
+                room -= 1;
+            }
+            entry.dialling = true;
+            chosen.push((*peer, entry.addresses.clone()));
+        }
+        chosen
+    }
+
+    /// A connection is there. Whether it lasts is not known yet.
+    pub(super) fn connected(&mut self, peer: &PeerId) {
+        if let Some(entry) = self.entries.get_mut(peer) {
+            entry.dialling = false;
+        }
+    }
+
+    /// The peer was admitted: the next loss is the first one.
+    pub(super) fn succeeded(&mut self, peer: &PeerId) {
+        if let Some(entry) = self.entries.get_mut(peer) {
+            entry.failures = 0;
+        }
+    }
+
+    /// A dial failed, or a connection was lost. A peer that fails too often is forgotten, unless it is a bootstrap peer.
+    pub(super) fn failed(&mut self, peer: &PeerId, now: Instant) {
+        self.put_off(peer, now, Duration::ZERO);
+    }
+
+    /// The same, with a least time until the next attempt.
+    pub(super) fn put_off(&mut self, peer: &PeerId, now: Instant, least: Duration) {
+        let Some(entry) = self.entries.get_mut(peer) else { return };
+        entry.dialling = false;
+        entry.failures = entry.failures.saturating_add(1);
+        if entry.failures > FAILURES && !entry.bootstrap {
+            self.entries.remove(peer);
+            return;
+        }
+        let wait = self.first.saturating_mul(1 << (entry.failures - 1).min(16)).min(self.most);
+        // Between half of it and all of it, so that peers that lost each other do not dial in step for ever.
+        entry.due = now + wait.mul_f64(0.5 + rand::random::<f64>() / 2.0).max(least);
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// A bootstrap peer's address, with its name taken off the end.
+pub(super) fn bootstrap(text: &str) -> Result<(PeerId, Multiaddr), TransportError> {
+    let wrong = |why: String| TransportError::Address { field: "bootstrap", found: text.to_owned(), why };
+    let mut address: Multiaddr = text.parse().map_err(|why| wrong(format!("{why}; {EXAMPLE}")))?;
+    match address.pop() {
+        Some(Protocol::P2p(peer)) if dialable(&address) => Ok((peer, address)),
+        _ => Err(wrong(EXAMPLE.to_owned())),
+    }
+}
+
+/// An address to listen at or to announce.
+pub(super) fn address(field: &'static str, text: &str) -> Result<Multiaddr, TransportError> {
+    let wrong = |why: String| TransportError::Address { field, found: text.to_owned(), why };
+    let address: Multiaddr = text.parse().map_err(|why| wrong(format!("{why}; write it as in /ip4/0.0.0.0/tcp/9600")))?;
+    if dialable(&address) { Ok(address) } else { Err(wrong("write it as in /ip4/0.0.0.0/tcp/9600".to_owned())) }
+}
+
+/// Whether an address is an IP address or a name, and a port of TCP, and nothing else.
+pub(super) fn dialable(address: &Multiaddr) -> bool {
+    let parts: Vec<_> = address.iter().collect();
+    matches!(
+        parts[..],
+        [Protocol::Ip4(_) | Protocol::Ip6(_) | Protocol::Dns(_) | Protocol::Dns4(_) | Protocol::Dns6(_), Protocol::Tcp(_)]
+    )
+}
+
+/// The addresses that a peer announced, of which those that cannot be dialled are left out.
+pub(super) fn announced(addresses: &[Vec<u8>]) -> Vec<Multiaddr> {
+    let short = addresses.iter().take(MAX_ADDRESSES).filter(|bytes| bytes.len() <= MAX_ADDRESS);
+    short.filter_map(|bytes| Multiaddr::try_from(bytes.clone()).ok()).filter(dialable).filter(not_nowhere).collect()
+}
+
+/// The IP address of a multiaddress.
+pub(super) fn ip(address: &Multiaddr) -> Option<IpAddr> {
+    address.iter().find_map(|part| match part {
+        Protocol::Ip4(ip) => Some(ip.into()),
+        Protocol::Ip6(ip) => Some(ip.into()),
+        _ => None,
+    })
+}
+
+/// The name and port of an address that has no IP address.
+pub(super) fn name(address: &Multiaddr) -> Option<(String, u16)> {
+    let mut parts = address.iter();
+    match (parts.next(), parts.next()) {
+        (Some(Protocol::Dns(name) | Protocol::Dns4(name) | Protocol::Dns6(name)), Some(Protocol::Tcp(port))) => {
+            Some((name.into_owned(), port))
+        }
+        _ => None,
+    }
+}
+
+fn not_nowhere(address: &Multiaddr) -> bool {
+    let port = address.iter().any(|part| matches!(part, Protocol::Tcp(0)));
+    !port && !ip(address).is_some_and(|ip| ip.is_unspecified() || ip.is_multicast())
+}
+
+const EXAMPLE: &str = "write it as in /ip4/192.0.2.1/tcp/9600/p2p/12D3KooW…, or /dns4/node.example/tcp/9600/p2p/12D3KooW…";
+/// The most peers whose addresses are kept.
+const MOST: usize = 512;
+/// Dials at once, beside those of bootstrap peers.
+const DIALS: usize = 4;
+/// After so many failures in a row a peer is forgotten.
+const FAILURES: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn book(bootstrap: Vec<(PeerId, Multiaddr)>) -> Book {
+        Book::new(bootstrap, (Duration::from_secs(1), Duration::from_secs(8)), Instant::now())
+    }
+
+    fn somewhere() -> Multiaddr {
+        "/ip4/127.0.0.1/tcp/1".parse().unwrap()
+    }
+
+    #[test]
+    fn bootstrap_peers_are_dialled_for_ever_and_others_are_forgotten() {
+        let (one, other, now) = (PeerId::random(), PeerId::random(), Instant::now());
+        let mut book = book(vec![(one, somewhere())]);
+        book.told(other, vec![somewhere()], now);
+        assert_eq!(book.due(now, 0, |_| false).len(), 1, "no others are wanted");
+        let mut later = now;
+        for failure in 0..FAILURES + 5 {
+            book.failed(&one, later);
+            book.failed(&other, later);
+            assert!(book.due(later, 9, |_| false).is_empty());
+            later += Duration::from_secs(8);
+            assert_eq!(book.due(later, 9, |_| false).len(), if failure < FAILURES { 2 } else { 1 }, "{failure}");
+        }
+        assert_eq!(book.len(), 1);
+    }
+
+    #[test]
+    fn a_peer_that_is_dialled_is_not_due() {
+        let (one, now) = (PeerId::random(), Instant::now());
+        let mut book = book(vec![(one, somewhere())]);
+        assert_eq!(book.due(now, 9, |_| true).len(), 0, "skipped");
+        assert_eq!(book.due(now, 9, |_| false).len(), 1);
+        assert_eq!(book.due(now, 9, |_| false).len(), 0);
+        book.connected(&one);
+        assert_eq!(book.due(now, 9, |_| false).len(), 1);
+    }
+
+    #[test]
+    fn what_peers_tell_is_bounded() {
+        let now = Instant::now();
+        let mut book = book(Vec::new());
+        let peers: Vec<_> = (0..MOST).map(|_| PeerId::random()).collect();
+        for peer in &peers {
+            book.told(*peer, vec![somewhere()], now);
+        }
+        book.told(PeerId::random(), vec![somewhere()], now);
+        assert_eq!(book.len(), MOST);
+        book.failed(&peers[0], now);
+        let new = PeerId::random();
+        book.told(new, vec![somewhere()], now);
+        assert!(book.len() == MOST && book.entries.contains_key(&new) && !book.entries.contains_key(&peers[0]));
+    }
+
+    #[test]
+    fn only_tcp_addresses_are_taken() {
+        let id = PeerId::random();
+        for good in ["/ip4/127.0.0.1/tcp/9600", "/ip6/::1/tcp/1", "/dns4/node.example/tcp/9600", "/dns/a/tcp/1"] {
+            assert_eq!(bootstrap(&format!("{good}/p2p/{id}")).unwrap(), (id, good.parse().unwrap()));
+            assert!(address("listen", good).is_ok());
+        }
+        for bad in ["", "/ip4/127.0.0.1/udp/1/quic-v1", "127.0.0.1:9600", "/ip4/127.0.0.1", "/ip4/127.0.0.1/tcp/1/ws"] {
+            assert!(bootstrap(&format!("{bad}/p2p/{id}")).is_err() && address("listen", bad).is_err(), "{bad}");
+        }
+        assert!(bootstrap("/ip4/127.0.0.1/tcp/9600").unwrap_err().to_string().contains("12D3KooW"));
+        let bytes = |text: &str| text.parse::<Multiaddr>().unwrap().to_vec();
+        let nowhere = ["/ip4/0.0.0.0/tcp/1", "/ip4/1.1.1.1/tcp/0", "/ip4/224.0.0.1/tcp/1"].map(bytes);
+        assert!(announced(&nowhere).is_empty());
+        assert_eq!(announced(&[bytes("/ip4/127.0.0.1/tcp/1"), vec![9; 3]]), [somewhere()]);
+        assert_eq!(name(&"/dns4/a.example/tcp/7".parse().unwrap()), Some(("a.example".to_owned(), 7)));
+    }
+
+    proptest! {
+        #[test]
+        fn random_addresses_never_panic(addresses in proptest::collection::vec(
+            proptest::collection::vec(any::<u8>(), 0..40), 0..6,
+        )) {
+            prop_assert!(announced(&addresses).iter().all(dialable));
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Nodes on loopback, in one process.
+
+pub(super) mod rig;
+mod mesh;

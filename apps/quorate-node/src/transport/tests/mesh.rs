@@ -1,0 +1,315 @@
+//! Nodes that behave.
+
+use std::{sync::Arc, time::{Duration, Instant}};
+
+use super::{
+    super::{Admitted, Arrival, Judgement, Limits, Terms, Transport},
+    rig::{
+        ENDLESS, Registry, accept_all, address, joined, left, limits, message, node, node_at, pair, terms, until, wait_for,
+    },
+};
+use crate::message::{Answer, Request, Signed};
+
+/// Nodes with three bootstrap peers, each of which publishes. Every message comes to every other node once.
+async fn converge(count: u8, each: u32) -> Duration {
+    let registry = Arc::new(Registry::default());
+    let mut nodes: Vec<Transport> = Vec::new();
+    let mut bootstrap = Vec::new();
+    for number in 1..=count {
+        let node = node(terms(number, &registry), &bootstrap).await;
+        if nodes.len() < 3 {
+            bootstrap.extend(node.addresses());
+        }
+        nodes.push(node);
+    }
+    let wanted = usize::from(count - 1).min(4);
+    for node in &nodes {
+        until("enough peers", || node.peers().len() >= wanted).await;
+    }
+    let start = Instant::now();
+    for (number, node) in (1..).zip(&nodes) {
+        (0..each).for_each(|message_number| node.publish(message(number, message_number)));
+    }
+    let expected = usize::from(count - 1) * each as usize;
+    let tasks: Vec<_> = nodes.into_iter().map(|node| tokio::spawn(accept_all(node, expected))).collect();
+    for task in tasks {
+        let (node, seen) = task.await.unwrap();
+        assert_eq!(seen.len(), expected);
+        assert_eq!((node.counts().arrivals_dropped, node.counts().banned), (0, 0));
+        node.stop().await;
+    }
+    start.elapsed().saturating_sub(Duration::from_millis(1500))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_converge() {
+    converge(2, 20).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_nodes_converge() {
+    converge(5, 10).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twelve_nodes_converge() {
+    converge(12, 4).await;
+}
+
+/// Says how long 50 nodes in one process take: `cargo test -p quorate-node fifty -- --ignored --nocapture`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a minute of two cores"]
+async fn fifty_nodes_converge() {
+    let time = converge(50, 2).await;
+    println!("50 nodes, 100 messages: the last one was everywhere after {} ms", time.as_millis());
+}
+
+/// A line of three nodes, whose middle says what passes.
+async fn line() -> (Transport, Transport, Transport) {
+    let registry = Arc::new(Registry::default());
+    // The ends may not know each other.
+    let alone = |number| {
+        let terms = terms(number, &registry);
+        Terms { limits: Limits { wanted_peers: 0, ..terms.limits }, ..terms }
+    };
+    let mut middle = node(alone(2), &[]).await;
+    let mut first = node(alone(1), &middle.addresses()).await;
+    let mut last = node(alone(3), &middle.addresses()).await;
+    for peer in [first.peer_id(), last.peer_id()] {
+        until("both ends are there", || middle.peers().iter().any(|report| report.peer == peer)).await;
+    }
+    joined(&mut first, middle.peer_id()).await;
+    joined(&mut last, middle.peer_id()).await;
+    let mut ends = 0;
+    wait_for(&mut middle, "both ends", |arrival| {
+        ends += usize::from(matches!(arrival, Arrival::Joined { .. }));
+        (ends == 2).then_some(())
+    })
+    .await;
+    (first, middle, last)
+}
+
+async fn signed(transport: &mut Transport) -> (super::super::Ticket, Signed, crate::roles::Source) {
+    wait_for(transport, "a message", |arrival| match arrival {
+        Arrival::Signed { source, ticket, message } => Some((ticket, message, source)),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_waits_for_its_judgement() {
+    let (first, mut middle, mut last) = line().await;
+    let held = message(1, 0);
+    first.publish(held.clone());
+    let (ticket, there, _) = signed(&mut middle).await;
+    assert_eq!(there, held);
+    // Whatever reaches the end before the judgement has gone round it.
+    let early = tokio::time::timeout(Duration::from_millis(1500), signed(&mut last)).await;
+    assert!(early.is_err(), "forwarded without a judgement");
+    middle.judge(ticket, Judgement::Accept);
+    assert_eq!(signed(&mut last).await.1, held);
+
+    // What is ignored goes no further, and nobody is blamed.
+    first.publish(message(1, 1));
+    let (ticket, _, _) = signed(&mut middle).await;
+    middle.judge(ticket, Judgement::Ignore);
+    first.publish(message(1, 2));
+    let (ticket, _, _) = signed(&mut middle).await;
+    middle.judge(ticket, Judgement::Accept);
+    assert_eq!(signed(&mut last).await.1, message(1, 2));
+    assert_eq!((middle.counts().banned, middle.peers().len()), (0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_false_message_costs_its_source_the_connection() {
+    let (first, mut middle, mut last) = line().await;
+    first.publish(message(1, 0));
+    let (ticket, _, source) = signed(&mut middle).await;
+    middle.judge(ticket, Judgement::Reject);
+    left(&mut middle, source).await;
+    assert_eq!(middle.counts().banned, 1);
+    // It dials again, and is refused.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    until("one peer is left", || middle.peers().len() == 1).await;
+    assert_eq!(middle.peers()[0].peer, last.peer_id());
+    middle.publish(message(2, 0));
+    assert_eq!(signed(&mut last).await.1, message(2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ban_includes_the_operators_other_nodes_and_ends() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = node(terms(1, &registry), &[]).await;
+    let mut one = node(terms(2, &registry), &hub.addresses()).await;
+    let mut twin = node(terms(2, &registry), &hub.addresses()).await;
+    let source = joined(&mut hub, one.peer_id()).await;
+    joined(&mut twin, hub.peer_id()).await;
+    until("two peers", || hub.peers().len() == 2).await;
+    hub.ban(source, Duration::from_secs(2));
+    until("none is left", || hub.peers().is_empty()).await;
+    joined(&mut one, hub.peer_id()).await;
+    until("both are back", || hub.peers().len() == 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_come_back_after_a_restart() {
+    let registry = Arc::new(Registry::default());
+    let (boot_terms, other_terms) = (terms(1, &registry), terms(2, &registry));
+    let boot = node(boot_terms.clone(), &[]).await;
+    let at = boot.addresses()[0].split("/p2p/").next().unwrap().to_owned();
+    let addresses = boot.addresses();
+    let mut other = node(other_terms.clone(), &addresses).await;
+    let source = joined(&mut other, boot.peer_id()).await;
+
+    // The bootstrap peer restarts at its port, with its key.
+    boot.stop().await;
+    left(&mut other, source).await;
+    let mut boot = node_at(boot_terms, &at, &[]).await;
+    let back = joined(&mut other, boot.peer_id()).await;
+    assert_ne!(source, back);
+    let source = joined(&mut boot, other.peer_id()).await;
+
+    // The other one restarts, with its key.
+    other.stop().await;
+    left(&mut boot, source).await;
+    let mut other = node(other_terms, &addresses).await;
+    joined(&mut boot, other.peer_id()).await;
+    boot.publish(message(1, 0));
+    assert_eq!(signed(&mut other).await.1, message(1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_published_before_there_is_a_peer_is_sent_to_the_first() {
+    let registry = Arc::new(Registry::default());
+    let first = node(terms(1, &registry), &[]).await;
+    first.publish(message(1, 0));
+    let mut second = node(terms(2, &registry), &first.addresses()).await;
+    assert_eq!(signed(&mut second).await.1, message(1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_late_node_asks_for_the_past() {
+    let registry = Arc::new(Registry::default());
+    let (mut first, mut late, _) = pair(terms(1, &registry), terms(2, &registry)).await;
+    let Signed::Attestation(attestation) = message(1, 0) else { panic!("an attestation") };
+    let answer = Answer { attestations: vec![attestation], ..Answer::default() };
+    until("it is welcome", || !late.peers().is_empty()).await;
+    let (sent, asker) = (answer.clone(), late.peer_id());
+    let answering = tokio::spawn(async move {
+        let source = wait_for(&mut first, "a question", |arrival| match arrival {
+            Arrival::Asked { source, request } => {
+                assert_eq!(request, Request::default());
+                Some(source)
+            }
+            _ => None,
+        })
+        .await;
+        let report = first.peers().into_iter().find(|report| report.peer == asker).unwrap();
+        assert_eq!((report.source, report.operator), (source, address(2)));
+        first.answer(source, sent);
+        first
+    });
+    late.ask(Request::default());
+    let found = wait_for(&mut late, "an answer", |arrival| match arrival {
+        Arrival::Answered { answer, .. } => Some(answer),
+        _ => None,
+    })
+    .await;
+    assert_eq!(found, answer);
+    // An answer to nobody's question goes nowhere.
+    let first = answering.await.unwrap();
+    first.answer(first.peers()[0].source, answer);
+    assert_eq!(first.counts().banned + late.counts().banned, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_peer_is_not_asked_for_ever() {
+    let registry = Arc::new(Registry::default());
+    let quick = |number| {
+        let terms = terms(number, &registry);
+        Terms { limits: Limits { answer_within: Duration::from_millis(300), ..terms.limits }, ..terms }
+    };
+    let mut asker = node(quick(1), &[]).await;
+    let silent = node(quick(2), &asker.addresses()).await;
+    let mut helpful = node(quick(3), &asker.addresses()).await;
+    until("two peers", || asker.peers().len() == 2).await;
+    tokio::spawn(async move {
+        while let Some(arrival) = helpful.next().await {
+            if let Arrival::Asked { source, .. } = arrival {
+                helpful.answer(source, Answer::default());
+            }
+        }
+    });
+    // At most one question is lost at the silent one; then the other one is asked.
+    let mut answers = 0;
+    for _ in 0..6 {
+        asker.ask(Request::default());
+        let answered = tokio::time::timeout(Duration::from_secs(2), async {
+            wait_for(&mut asker, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(())).await;
+        });
+        answers += usize::from(answered.await.is_ok());
+    }
+    assert!(answers >= 5, "{answers} of 6");
+    assert!(silent.peers().len() == 1 || !silent.peers().is_empty(), "nobody is banned for silence");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_that_left_is_let_go() {
+    let registry = Arc::new(Registry::default());
+    let (mut first, _second, source) = pair(terms(1, &registry), terms(2, &registry)).await;
+    registry.say(2, Admitted::No("the operator has left".to_owned()));
+    first.readmit();
+    left(&mut first, source).await;
+    assert_eq!(first.counts().banned, 0, "to leave is no fault");
+    registry.forget(2);
+    wait_for(&mut first, "it is back", |arrival| matches!(arrival, Arrival::Joined { .. }).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chain_that_is_behind_makes_peers_wait() {
+    let registry = Arc::new(Registry::default());
+    registry.say(2, Admitted::NotYet);
+    let mut first = node(terms(1, &registry), &[]).await;
+    let mut second = node(terms(2, &registry), &first.addresses()).await;
+    // The second admits the first, and what it sends meanwhile is not lost.
+    joined(&mut second, first.peer_id()).await;
+    second.publish(message(2, 0));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(first.peers().is_empty());
+    registry.forget(2);
+    joined(&mut first, second.peer_id()).await;
+    assert_eq!(signed(&mut first).await.1, message(2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_takes_nothing_holds_a_bounded_queue() {
+    let registry = Arc::new(Registry::default());
+    let small = terms(1, &registry);
+    let small = Terms { limits: Limits { arrivals: 50, messages: ENDLESS, ..small.limits }, ..small };
+    let (mut idle, busy, _) = pair(small, terms(2, &registry)).await;
+    for number in 0..200 {
+        busy.publish(message(2, number));
+    }
+    until("some are dropped", || idle.counts().arrivals_dropped >= 140).await;
+    let mut kept = 0;
+    while let Ok(Some(arrival)) = tokio::time::timeout(Duration::from_millis(300), idle.next()).await {
+        kept += usize::from(matches!(arrival, Arrival::Signed { .. }));
+    }
+    assert!((40..=50).contains(&kept), "{kept}");
+    // It goes on.
+    busy.publish(message(2, 1000));
+    assert_eq!(signed(&mut idle).await.1, message(2, 1000));
+    assert_eq!(limits().arrivals, Limits::default().arrivals);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_node_tells_of_others() {
+    let registry = Arc::new(Registry::default());
+    let full = terms(1, &registry);
+    let full = Terms { limits: Limits { peers: 1, ..full.limits }, ..full };
+    let (hub, first, _) = pair(full, terms(2, &registry)).await;
+    let mut second = node(terms(3, &registry), &hub.addresses()).await;
+    joined(&mut second, first.peer_id()).await;
+    assert_eq!(hub.peers().len(), 1);
+}
