@@ -16,6 +16,8 @@
 //! | [`election`] | a task's performer, and the order of its aggregators |
 //! | [`roles`] | performer, attester and aggregator as one state machine |
 //! | `programs` | what executes a task and what judges a result: programs or endpoints of the user; on Unix |
+//! | [`board`] | what a running node shows: reports of its loop, readiness, views |
+//! | `api` | HTTP: health, metrics, status, the dashboard, and tasks of the operator; on Unix |
 //! | `simulator` | a network of these that loses messages, crashes and lies; with the feature `simulator` |
 //!
 //! A module imports only modules above it.
@@ -28,5 +30,10 @@ pub mod election;
 pub mod roles;
 #[cfg(unix)]
 pub mod programs;
+mod metrics;
+pub mod board;
+mod dashboard;
+#[cfg(unix)]
+pub mod api;
 #[cfg(any(test, feature = "simulator"))]
 pub mod simulator;
