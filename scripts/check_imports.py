@@ -81,6 +81,8 @@ ORDERS = {
         message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
         roles/step roles programs/settings programs/schema programs/error programs/process programs/endpoint programs
         registry verification schedule data_folder options
+        metrics board/report board/bounds board/task board/state board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
+        api/token api/error api/listen api/app api/task api/routes api
         simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator
     """,

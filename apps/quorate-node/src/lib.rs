@@ -22,6 +22,8 @@
 //! | [`schedule`] | tasks that begin at fixed times |
 //! | [`data_folder`] | what survives a restart, on disk |
 //! | [`options`] | what a node is told: file, environment, flags |
+//! | [`board`] | what a running node shows: reports of its loop, readiness, views |
+//! | `api` | HTTP: health, metrics, status, the dashboard, and tasks of the operator; on Unix |
 //! | `simulator` | a network of these that loses messages, crashes and lies; with the feature `simulator` |
 //!
 //! A module imports only modules above it.
@@ -40,5 +42,10 @@ pub mod verification;
 pub mod schedule;
 pub mod data_folder;
 pub mod options;
+mod metrics;
+pub mod board;
+mod dashboard;
+#[cfg(unix)]
+pub mod api;
 #[cfg(any(test, feature = "simulator"))]
 pub mod simulator;

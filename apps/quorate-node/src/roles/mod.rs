@@ -40,16 +40,19 @@
 //! | `receive` | attestations and conflicts |
 //! | `verdict` | the operator's own word |
 //! | `step` | the entry |
+//! | `report` | what a node knows of its tasks, for people |
 
 mod aggregate;
 mod event;
 mod exchange;
 mod receive;
+mod report;
 mod saved;
 mod state;
 mod step;
 mod verdict;
 
 pub use event::{Event, Finality, NotTaken, Output, Refusal, Settlement, SignerRefusal, Source};
+pub use report::{ConflictReport, LeadingReport, Part, ReadyReport, ResultReport, RoundReport, TaskReport};
 pub use saved::{Saved, SavedError};
 pub use state::{Footprint, Node, Roles, Settings};

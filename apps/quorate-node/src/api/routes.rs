@@ -1,0 +1,94 @@
+//! Which path is answered by what.
+
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{
+        HeaderValue, StatusCode,
+        header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY},
+    },
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde_json::json;
+
+use super::{app::App, error::ApiError, task};
+use crate::{board::View, dashboard};
+
+pub(super) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/dashboard.css", get(async || asset("text/css; charset=utf-8", dashboard::STYLE)))
+        .route("/dashboard.js", get(async || asset("text/javascript; charset=utf-8", dashboard::SCRIPT)))
+        .route("/livez", get(async || "ok\n"))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/v1/status", get(status))
+        .route("/v1/tasks", get(tasks).post(task::post))
+        .fallback(async || {
+            let message = "there is nothing at this path; docs/node.md lists what there is";
+            ApiError::new(StatusCode::NOT_FOUND, "not-found", message)
+        })
+        .method_not_allowed_fallback(async || {
+            let message = "this path is served with another method; docs/node.md says which";
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+        })
+        .with_state(app)
+}
+
+impl App {
+    fn view(&self) -> View {
+        self.board.view(now_ms())
+    }
+}
+
+/// Milliseconds since 1970. A clock before 1970 is wrong, and then nothing is recent.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn asset(content_type: &'static str, text: &'static str) -> Response {
+    ([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-cache")], text).into_response()
+}
+
+async fn page(State(app): State<Arc<App>>) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (CONTENT_SECURITY_POLICY, HeaderValue::from_static(dashboard::POLICY)),
+    ];
+    (headers, dashboard::render(&app.view())).into_response()
+}
+
+async fn ready(State(app): State<Arc<App>>) -> Response {
+    match app.board.readiness(now_ms()) {
+        Ok(()) => fresh(Json(json!({ "ready": true, "reasons": [] }))),
+        Err(reasons) => fresh((StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "ready": false, "reasons": reasons })))),
+    }
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    fresh(([(CONTENT_TYPE, content_type)], app.board.metrics(now_ms())))
+}
+
+async fn status(State(app): State<Arc<App>>) -> Response {
+    fresh(Json(app.view()))
+}
+
+async fn tasks(State(app): State<Arc<App>>) -> Response {
+    let View { now_ms, tasks, .. } = app.view();
+    fresh(Json(json!({ "now_ms": now_ms, "tasks": tasks })))
+}
+
+/// An answer that is true only now.
+fn fresh(response: impl IntoResponse) -> Response {
+    ([(CACHE_CONTROL, "no-store")], response).into_response()
+}

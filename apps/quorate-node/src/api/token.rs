@@ -1,0 +1,144 @@
+//! The secret that allows to hand in tasks.
+
+use std::{
+    fs::{self, Permissions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use quorate_evm::alloy_primitives::{B256, hex, keccak256};
+use rand::RngExt as _;
+
+/// The secret that allows to hand in tasks. It is kept as a hash, which is compared, so that neither memory nor the time of
+/// an answer tells it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(B256);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Why there is no token.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The file cannot be read or made.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// Other users of the machine can read it.
+    #[error("{}: other users can read the file (mode {mode:04o}); `chmod 600` it, and replace it if they may have read it", .path.display())]
+    Readable {
+        /// Which.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// It is no token.
+    #[error("{}: expected one line of 32 to 256 visible ASCII characters; remove the file, and the node makes a new one", .0.display())]
+    Shape(PathBuf),
+}
+
+/// The most characters of a token. A file is not read further.
+const LONGEST: usize = 256;
+const SHORTEST: usize = 32;
+
+impl Token {
+    /// The token in a file. If there is no file, it is made, with 32 random bytes as hexadecimal and mode 0600.
+    ///
+    /// # Errors
+    /// [`TokenError`].
+    pub fn read_or_create(path: &Path) -> Result<Self, TokenError> {
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(path),
+            _ => Self::read(path),
+        }
+    }
+
+    fn create(path: &Path) -> Result<Self, TokenError> {
+        let at = |error| TokenError::File { path: path.to_owned(), error };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let text = hex::encode(rand::rng().random::<[u8; 32]>());
+        // It appears whole. `tempfile` makes it with mode 0600.
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(at)?;
+        file.as_file().set_permissions(Permissions::from_mode(0o600)).map_err(at)?;
+        writeln!(file, "{text}").and_then(|()| file.as_file().sync_all()).map_err(at)?;
+        file.persist_noclobber(path).map_err(|error| at(error.error))?;
+        Ok(Self::of(&text))
+    }
+
+    fn read(path: &Path) -> Result<Self, TokenError> {
+        let at = |error| TokenError::File { path: path.to_owned(), error };
+        let file = fs::File::open(path).map_err(at)?;
+        let mode = file.metadata().map_err(at)?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(TokenError::Readable { path: path.to_owned(), mode });
+        }
+        let mut text = Vec::new();
+        file.take(LONGEST as u64 + 2).read_to_end(&mut text).map_err(at)?;
+        let text = std::str::from_utf8(&text).map_err(|_| TokenError::Shape(path.to_owned()))?.trim_end();
+        let fits = (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if fits { Ok(Self::of(text)) } else { Err(TokenError::Shape(path.to_owned())) }
+    }
+
+    fn of(text: &str) -> Self {
+        Self(keccak256(text))
+    }
+
+    /// Whether a header `Authorization` has this token.
+    pub(super) fn is_in(&self, header: &str) -> bool {
+        let Some((scheme, text)) = header.split_once(' ') else { return false };
+        scheme.eq_ignore_ascii_case("bearer") && Self::of(text.trim()) == *self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let made = Token::read_or_create(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(Token::read_or_create(&path).unwrap(), made);
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.trim().len(), 64);
+        assert!(made.is_in(&format!("Bearer {}", text.trim())) && made.is_in(&format!("bearer {}", text.trim())));
+        for wrong in
+            [text.trim(), "Bearer", "Bearer ", &format!("Basic {}", text.trim()), &format!("Bearer {}0", text.trim())]
+        {
+            assert!(!made.is_in(wrong), "{wrong}");
+        }
+        let other = Token::read_or_create(&folder.path().join("other")).unwrap();
+        assert_ne!(other, made);
+        assert_eq!(format!("{made:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn files_that_are_no_token_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let write = |text: &str, mode| {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            Token::read_or_create(&path)
+        };
+        assert!(matches!(write(&"a".repeat(32), 0o640), Err(TokenError::Readable { mode: 0o640, .. })));
+        for text in ["", "short", &"a".repeat(257), &format!("{} {}", "a".repeat(20), "b".repeat(20)), &"é".repeat(40)]
+        {
+            assert!(matches!(write(text, 0o600), Err(TokenError::Shape(_))), "{text}");
+        }
+        assert!(write(&format!("{}\n", "a".repeat(32)), 0o600).is_ok());
+        assert!(matches!(Token::read_or_create(&folder.path().join("none/token")), Err(TokenError::File { .. })));
+    }
+}

@@ -1,0 +1,209 @@
+//! The board: what a running node shows. Its loop writes, and the HTTP interface, the metrics and the dashboard read.
+//!
+//! ```text
+//! loop ── reports, counts ──> Board ──┬── view ────── dashboard, /v1/status, /v1/tasks
+//!                                     ├── readiness ── /readyz
+//!                                     └── metrics ──── /metrics
+//! ```
+//!
+//! A board is a handle: clones share what is on it. Each call takes a lock for microseconds and never waits for anything
+//! else, so the loop may call it from anywhere. Reports may come in any order and twice.
+//!
+//! # Bounds
+//! The board remembers [`MAX_TASKS`] tasks and shows the newest [`SHOWN_TASKS`]. It holds [`MAX_SUBMISSIONS`] transactions,
+//! [`MAX_PUNISHMENTS`] punishments, [`MAX_CONFLICTS`] conflicts, [`MAX_PEERS`] peers, as many bans, and [`MAX_MEMBERS`]
+//! members. When a list is full, its oldest entry goes, or what comes behind its end is left out. A text has at most
+//! [`MAX_TEXT`] characters.
+
+mod report;
+mod bounds;
+mod task;
+mod state;
+mod view;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quorate_evm::alloy_primitives::{Address, B256};
+
+pub use bounds::{
+    MAX_CONFLICTS, MAX_MEMBERS, MAX_PEERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, MAX_TASKS, MAX_TEXT, SHOWN_TASKS, label_of,
+};
+pub use report::{
+    BanRow, ChainReport, Component, Count, IdentityReport, MemberReport, PeerRow, PunishmentKind, PunishmentReport,
+    Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState,
+};
+pub use state::Expectations;
+pub use view::{
+    BanView, ChainView, ConflictView, CountsView, MissingView, NodeView, OperatorView, PeerView, ProblemView,
+    PunishmentView, RewardsView, SettlementView, SubmissionView, TaskState, TaskView, TimesView, View,
+};
+
+use crate::{
+    metrics::Metrics,
+    roles::{ConflictReport, TaskReport},
+};
+use bounds::{clipped, push_bounded};
+use state::State;
+
+/// What a running node shows. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Board(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    expectations: Expectations,
+    metrics: Metrics,
+    state: Mutex<State>,
+}
+
+impl Board {
+    /// An empty board.
+    pub fn new(expectations: Expectations) -> Self {
+        Self(Arc::new(Inner { expectations, metrics: Metrics::default(), state: Mutex::default() }))
+    }
+
+    /// Says who the node is.
+    pub fn set_identity(&self, identity: IdentityReport) {
+        let peer_id = clipped(&identity.peer_id);
+        self.lock().identity = Some(IdentityReport { peer_id, version: clipped(&identity.version), ..identity });
+    }
+
+    /// The operator's own source has named a task. The label is what people shall see of its payload: see [`label_of`].
+    pub fn task_seen(&self, id: B256, epoch: u64, label: &str, now_ms: u64) {
+        self.lock().tasks.seen(id, epoch, &clipped(label), now_ms);
+    }
+
+    /// How far a task is. The board keeps the time of each first. A report of a task that is not on the board is dropped.
+    pub fn task_report(&self, report: TaskReport, now_ms: u64) {
+        self.lock().tasks.report(report, now_ms, &self.0.metrics);
+    }
+
+    /// The chain has settled a task, whether this node knows it or not.
+    pub fn settled(&self, id: B256, epoch: u64, report: SettledReport, now_ms: u64) {
+        let mut state = self.lock();
+        let State { tasks, standings, .. } = &mut *state;
+        tasks.settled(id, epoch, report, now_ms, standings, &self.0.metrics);
+    }
+
+    /// Nothing undoes the settlement of a task.
+    pub fn finalised(&self, id: B256, now_ms: u64) {
+        self.lock().tasks.finalised(id, now_ms, &self.0.metrics);
+    }
+
+    /// A reorganisation undid the settlement of a task.
+    pub fn unsettled(&self, id: B256) {
+        let mut state = self.lock();
+        let State { tasks, standings, .. } = &mut *state;
+        tasks.unsettled(id, standings);
+    }
+
+    /// What has become of a transaction of this node.
+    ///
+    /// It belongs to the newest one with the same purpose and nonce. One that had no nonce yet and has not ended takes the
+    /// nonce that comes.
+    pub fn submission(&self, report: SubmissionReport, now_ms: u64) {
+        self.lock().submission(report, now_ms, &self.0.metrics);
+    }
+
+    /// An operator lost stake.
+    pub fn punished(&self, report: PunishmentReport) {
+        let mut state = self.lock();
+        let same =
+            |held: &PunishmentReport| (held.operator, held.id, held.kind) == (report.operator, report.id, report.kind);
+        state.punishments.retain(|held| !same(held));
+        push_bounded(&mut state.punishments, report, MAX_PUNISHMENTS);
+    }
+
+    /// A reorganisation undid a punishment.
+    pub fn unpunished(&self, operator: Address, id: B256, kind: PunishmentKind) {
+        let undone = |held: &PunishmentReport| (held.operator, held.id, held.kind) == (operator, id, kind);
+        self.lock().punishments.retain(|held| !undone(held));
+    }
+
+    /// The conflicts that the node knows. They replace those before.
+    pub fn conflicts(&self, conflicts: impl IntoIterator<Item = ConflictReport>) {
+        self.lock().conflicts = conflicts.into_iter().take(MAX_CONFLICTS).collect();
+    }
+
+    /// The members of the running epoch. They replace those before.
+    pub fn members(&self, members: impl IntoIterator<Item = MemberReport>) {
+        self.lock().members = members.into_iter().take(MAX_MEMBERS).collect();
+    }
+
+    /// The operator's stake and rewards.
+    pub fn rewards(&self, rewards: RewardsReport) {
+        self.lock().rewards = Some(rewards);
+    }
+
+    /// The peers that are connected. They replace those before.
+    pub fn peers(&self, peers: impl IntoIterator<Item = PeerRow>) {
+        let bounded = |row: PeerRow| PeerRow { peer_id: clipped(&row.peer_id), address: clipped(&row.address), ..row };
+        let peers: Vec<_> = peers.into_iter().take(MAX_PEERS).map(bounded).collect();
+        let mut state = self.lock();
+        self.0.metrics.traffic(&state.peers, &peers);
+        state.peers = peers;
+    }
+
+    /// The peers that are banned. They replace those before.
+    pub fn bans(&self, bans: impl IntoIterator<Item = BanRow>) {
+        let bounded = |row: BanRow| BanRow { peer_id: clipped(&row.peer_id), reason: clipped(&row.reason), ..row };
+        self.lock().bans = bans.into_iter().take(MAX_PEERS).map(bounded).collect();
+    }
+
+    /// The chain was read. Tasks whose epoch can settle nothing more have lapsed.
+    pub fn chain(&self, report: ChainReport, now_ms: u64) {
+        let report = ChainReport { behind: report.behind.as_deref().map(clipped), ..report };
+        let mut state = self.lock();
+        state.tasks.lapse(report.epoch, &self.0.metrics);
+        state.chain = Some((report, now_ms));
+    }
+
+    /// The problem of a component, in words; `None` says that it works.
+    ///
+    /// A node with the role of a performer or an attester is ready only after its signer was said to work, and every node
+    /// only after its disk was.
+    pub fn problem(&self, component: Component, problem: Option<String>) {
+        self.lock().components.insert(component, problem.as_deref().map(clipped));
+    }
+
+    /// The node has begun to stop.
+    pub fn stopping(&self) {
+        self.lock().stopping = true;
+    }
+
+    /// Counts something once.
+    pub fn count(&self, what: Count) {
+        self.0.metrics.count(what, 1);
+    }
+
+    /// Counts something several times.
+    pub fn count_many(&self, what: Count, times: u64) {
+        self.0.metrics.count(what, times);
+    }
+
+    /// All that there is to show.
+    pub fn view(&self, now_ms: u64) -> View {
+        let state = self.lock();
+        let readiness = state.readiness(&self.0.expectations, now_ms);
+        View::of(&state, readiness, &self.0.metrics, now_ms)
+    }
+
+    /// Whether the node can do its work.
+    ///
+    /// # Errors
+    /// Each reason why it cannot, in words.
+    pub fn readiness(&self, now_ms: u64) -> Result<(), Vec<String>> {
+        self.lock().readiness(&self.0.expectations, now_ms)
+    }
+
+    /// The text for Prometheus.
+    pub fn metrics(&self, now_ms: u64) -> String {
+        let now = self.lock().now(&self.0.expectations, now_ms);
+        self.0.metrics.text(&now)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked while it wrote leaves a board that is a report behind, which is no danger.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

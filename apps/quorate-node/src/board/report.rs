@@ -1,0 +1,310 @@
+//! What the node's loop tells the board.
+//!
+//! Times are milliseconds since 1970, from the same clock as the node's own. Weights are stake units; amounts of tokens are
+//! in the token's smallest unit; fees are in wei.
+
+use quorate_evm::{
+    MemberSet,
+    alloy_primitives::{Address, B256, U256},
+    digest::Contract,
+};
+
+use crate::{message::SnapshotId, roles::Roles};
+
+/// Who this node is.
+#[derive(Clone, Debug)]
+pub struct IdentityReport {
+    /// The network's contract and its chain.
+    pub network: Contract,
+    /// The operator whose key the signer holds.
+    pub operator: Option<Address>,
+    /// What the node does.
+    pub roles: Roles,
+    /// The name under which peers know the node.
+    pub peer_id: String,
+    /// The version of the program.
+    pub version: String,
+    /// When the process started.
+    pub started: u64,
+}
+
+/// A settlement, as the chain has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettledReport {
+    /// The verdict.
+    pub approved: bool,
+    /// Keccak-256 of the result.
+    pub result: B256,
+    /// Whether the performer and the attesters are paid.
+    pub rewarded: bool,
+    /// The transaction that settled it.
+    pub transaction: B256,
+    /// Its block.
+    pub block: u64,
+    /// The gas of the transaction, if it is known.
+    pub gas_used: Option<u64>,
+    /// What the transaction cost, in wei, if it is known.
+    pub fee: Option<u128>,
+    /// The account that sent the transaction, if it is known.
+    pub by: Option<Address>,
+    /// Whose signatures the settlement holds. `None` takes what this node saw when it learned of the settlement.
+    pub signers: Option<MemberSet>,
+}
+
+/// A transaction of this node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubmissionReport {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Its hash, once it was sent. A replacement has another one.
+    pub transaction: Option<B256>,
+    /// Its nonce, once it has one.
+    pub nonce: Option<u64>,
+    /// How far it is.
+    pub state: SubmissionState,
+    /// The gas that it used, once it was mined.
+    pub gas_used: Option<u64>,
+    /// What it cost, in wei, once it was mined.
+    pub fee: Option<u128>,
+    /// The gas that was estimated for it.
+    pub estimate: Option<u64>,
+}
+
+/// What a transaction is for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// It settles a task.
+    Settle {
+        /// The task.
+        id: B256,
+    },
+    /// It reports a conflict.
+    Report {
+        /// Who signed both.
+        operator: Address,
+        /// The task that was signed twice.
+        id: B256,
+    },
+    /// Anything else, in words: a snapshot, a claim of rewards. Words are cut after 200 characters.
+    Other(String),
+}
+
+impl Purpose {
+    /// A word for metrics: `settle`, `report` or `other`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Settle { .. } => "settle",
+            Self::Report { .. } => "report",
+            Self::Other(_) => "other",
+        }
+    }
+}
+
+/// How far a transaction is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
+pub enum SubmissionState {
+    /// It was sent.
+    Sent,
+    /// Another one with a higher fee took its place.
+    Replaced,
+    /// It is in a block.
+    Mined,
+    /// Nothing undoes it.
+    Final,
+    /// The chain would refuse it, or did, for a reason in words. They are cut after 200 characters.
+    Refused(String),
+    /// It was not mined in time, and will not be.
+    GivenUp,
+    /// A reorganisation removed it from the chain. It waits again.
+    Undone,
+}
+
+impl SubmissionState {
+    /// A word for metrics and people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Replaced => "replaced",
+            Self::Mined => "mined",
+            Self::Final => "final",
+            Self::Refused(_) => "refused",
+            Self::GivenUp => "given up",
+            Self::Undone => "undone",
+        }
+    }
+
+    /// Whether nothing more happens to the transaction.
+    pub fn has_ended(&self) -> bool {
+        matches!(self, Self::Final | Self::Refused(_) | Self::GivenUp)
+    }
+}
+
+/// An operator lost stake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PunishmentReport {
+    /// Who.
+    pub operator: Address,
+    /// For which task.
+    pub id: B256,
+    /// For what.
+    pub kind: PunishmentKind,
+    /// How much, in the token's smallest unit.
+    pub amount: U256,
+    /// The block in which it happened.
+    pub at_block: u64,
+}
+
+/// For what an operator lost stake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
+pub enum PunishmentKind {
+    /// Its result was rejected.
+    Penalised,
+    /// It signed two things that conflict.
+    Slashed,
+}
+
+impl PunishmentKind {
+    /// A word for metrics and people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Penalised => "penalised",
+            Self::Slashed => "slashed",
+        }
+    }
+}
+
+/// A member of the running epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberReport {
+    /// Its index in the epoch's table.
+    pub index: u32,
+    /// The owner of the key.
+    pub owner: Address,
+    /// Its weight, in stake units.
+    pub weight: u64,
+}
+
+/// The operator's stake and rewards, in the token's smallest unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RewardsReport {
+    /// All that was earned.
+    pub earned: U256,
+    /// What was claimed of it.
+    pub claimed: U256,
+    /// What is staked.
+    pub stake: U256,
+    /// What was earned and not claimed.
+    pub pending: U256,
+    /// How many decimals people write the token with: 18 for most.
+    pub decimals: u8,
+}
+
+/// A peer that is connected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerRow {
+    /// Its name.
+    pub peer_id: String,
+    /// Its operator, if it has shown a credential.
+    pub operator: Option<Address>,
+    /// Its address.
+    pub address: String,
+    /// When it connected.
+    pub since: u64,
+    /// Bytes from it over this connection.
+    pub bytes_in: u64,
+    /// Bytes to it over this connection.
+    pub bytes_out: u64,
+    /// Messages from it over this connection.
+    pub messages_in: u64,
+    /// Messages to it over this connection.
+    pub messages_out: u64,
+    /// What the transport thinks of it: below zero is bad.
+    pub score: f64,
+}
+
+/// A peer that is banned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BanRow {
+    /// Its name, or its address if it has shown none.
+    pub peer_id: String,
+    /// Its operator, if it is known.
+    pub operator: Option<Address>,
+    /// Why, in words.
+    pub reason: String,
+    /// When the ban ends.
+    pub until: u64,
+}
+
+/// What the node knows of its chain. Handed in after each successful reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainReport {
+    /// The newest block.
+    pub head: u64,
+    /// Its time, in seconds since 1970.
+    pub time: u64,
+    /// The newest block that nothing undoes.
+    pub final_block: u64,
+    /// The epoch of the newest block.
+    pub epoch: u64,
+    /// The epoch's snapshot, if the chain has one.
+    pub snapshot: Option<SnapshotId>,
+    /// Why what the chain's node says is not the present, in words: it synchronises, or its newest block is old.
+    pub behind: Option<String>,
+}
+
+/// A part of the node that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(clippy::exhaustive_enums, reason = "whoever shows one must have a word for each")]
+pub enum Component {
+    /// The process that holds the operator's key.
+    Signer,
+    /// The chain's node.
+    Chain,
+    /// The network of peers.
+    Peers,
+    /// The data directory.
+    Disk,
+    /// The user's programs.
+    Programs,
+}
+
+impl Component {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Signer, Self::Chain, Self::Peers, Self::Disk, Self::Programs];
+
+    /// A word for metrics and people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Signer => "signer",
+            Self::Chain => "chain",
+            Self::Peers => "peers",
+            Self::Disk => "disk",
+            Self::Programs => "programs",
+        }
+    }
+}
+
+/// Something that is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::exhaustive_enums, reason = "whoever counts must do so for each")]
+pub enum Count {
+    /// A message came from a peer.
+    Received,
+    /// The signatures of a message were verified, and are true.
+    Verified,
+    /// A signature of a message is false.
+    False,
+    /// A message was dropped before its signatures were verified: known, foreign, or too many.
+    Ignored,
+    /// A message of this node was published.
+    Published,
+    /// The user's program executed a task.
+    Executed,
+    /// The user's program judged a result.
+    Validated,
+    /// A call of a component failed.
+    Failed(Component),
+}

@@ -1,0 +1,199 @@
+//! The page at `/`: what the node does now, for a person.
+//!
+//! The page is rendered here and nowhere else. Its script asks for the page again each second and takes over what has
+//! changed, so a page without a script shows the same, once. `maud` escapes every text.
+
+mod words;
+mod tables;
+mod tasks;
+
+use maud::{DOCTYPE, Markup, html};
+
+use self::words::{amount, count, duration, short, span, thousands};
+use crate::board::View;
+
+/// The page may use its own style and script, and nothing else.
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                                 img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) const SCRIPT: &str = include_str!("script.js");
+
+/// A bar that has passed its mark, so that no browser asks for an icon.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect \
+                    width='16' height='16' rx='4' fill='%232563c9'/%3E%3Cpath d='M3 8h8' stroke='white' stroke-width='4'/%3E\
+                    %3Cpath d='M10 3v10' stroke='%23ffd479' stroke-width='1.5'/%3E%3C/svg%3E";
+
+/// The page of a board.
+pub(crate) fn render(view: &View) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "quorate-node" }
+                link rel="icon" href=(ICON);
+                link rel="stylesheet" href="/dashboard.css";
+                script src="/dashboard.js" defer {}
+            }
+            body {
+                a.skip href="#content" { "Skip to the tasks" }
+                header {
+                    div.name {
+                        h1 { "quorate-node" }
+                        p.state id="state" data-ready=(view.ready) {
+                            span.dot aria-hidden="true" {}
+                            @if view.ready { "ready" } @else { "not ready" }
+                        }
+                    }
+                    div.controls {
+                        p id="connection" role="status" {}
+                        button id="pause" type="button" aria-pressed="false" hidden { "Pause" }
+                        // The script takes this away.
+                        p id="still" { "Without JavaScript, load this page again to see what is new." }
+                    }
+                    (facts(view))
+                }
+                div id="banner" role="alert" { (banner(view)) }
+                main id="content" tabindex="-1" {
+                    (figures(view))
+                    (tasks::section(view))
+                    (tables::submissions(view))
+                    (tables::operators(view))
+                    (tables::punishments(view))
+                    (tables::peers(view))
+                    (tables::bans(view))
+                }
+                footer {
+                    p {
+                        a href="/metrics" { "Metrics" } " for Prometheus; "
+                        a href="/v1/status" { "status" } " and " a href="/v1/tasks" { "tasks" } " as JSON."
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Who the node is.
+fn facts(view: &View) -> Markup {
+    html! {
+        dl id="facts" {
+            @if let Some(node) = &view.node {
+                @if let Some(operator) = &node.operator {
+                    div { dt { "operator" } dd { code title=(operator) { (short(operator)) } } }
+                }
+                div { dt { "roles" } dd {
+                    @if node.roles.is_empty() { "none" } @else { (node.roles.join(", ")) }
+                } }
+                div { dt { "network" } dd { code title=(node.contract) { (short(&node.contract)) } " on chain " (node.chain_id) } }
+                div { dt { "peer" } dd { code title=(node.peer_id) { (words::ends(&node.peer_id)) } } }
+                div { dt { "version" } dd { (node.version) } }
+                div { dt { "up" } dd { (duration(view.now_ms.saturating_sub(node.started_ms) / 1_000)) } }
+            }
+        }
+    }
+}
+
+/// Why the node is not ready.
+fn banner(view: &View) -> Markup {
+    html! {
+        @if !view.ready {
+            div.banner {
+                h2 { "The node cannot do its work" }
+                ul { @for reason in &view.reasons { li { (reason) } } }
+            }
+        }
+    }
+}
+
+fn figures(view: &View) -> Markup {
+    let counts = &view.counts;
+    html! {
+        section aria-labelledby="figures-title" {
+            h2.unseen id="figures-title" { "Figures" }
+            div.tiles {
+                article.tile {
+                    h3 { "Tasks" }
+                    p.big { (thousands(counts.open)) span.beside { " open" } }
+                    p.more {
+                        span.good { (thousands(counts.approved)) " approved" } " · "
+                        span.bad { (thousands(counts.rejected)) " rejected" } " · "
+                        (thousands(counts.lapsed)) " lapsed"
+                    }
+                }
+                article.tile {
+                    h3 { "From result to quorum" }
+                    @match counts.quorum_p50_ms {
+                        Some(ms) => p.big { (span(ms)) span.beside { " p50" } },
+                        None => p.big { "–" },
+                    }
+                    p.more {
+                        @match counts.settled_p50_ms {
+                            Some(ms) => { "settled after " (span(ms)) ", half of the time" },
+                            None => "no task is settled yet",
+                        }
+                    }
+                }
+                (chain(view))
+                article.tile {
+                    h3 { "Peers" }
+                    p.big { (thousands(view.peers_in_all as u64)) span.beside {
+                        @if view.bans_in_all > 0 { " · " (thousands(view.bans_in_all as u64)) " banned" }
+                    } }
+                    p.more {
+                        (count(counts.verified, "true message")) " · "
+                        span.bad { (thousands(counts.r#false)) " false" } " · "
+                        (thousands(counts.ignored)) " ignored"
+                    }
+                }
+                (rewards(view))
+            }
+        }
+    }
+}
+
+fn chain(view: &View) -> Markup {
+    html! {
+        article.tile {
+            h3 { "Chain" }
+            @if let Some(chain) = &view.chain {
+                @let age = (view.now_ms / 1_000).saturating_sub(chain.time_s);
+                p.big { span.beside { "block " } (thousands(chain.head)) }
+                p.more {
+                    @if chain.behind.is_some() {
+                        span.bad { (duration(age)) " old" }
+                    } @else {
+                        (duration(age)) " old"
+                    }
+                    " · epoch " (chain.epoch) " · final up to " (thousands(chain.final_block))
+                    @if chain.snapshot.is_none() { " · " span.bad { "no snapshot" } }
+                }
+            } @else {
+                p.big { "–" }
+                p.more { "not read yet" }
+            }
+        }
+    }
+}
+
+fn rewards(view: &View) -> Markup {
+    html! {
+        @if let Some(rewards) = &view.rewards {
+            @let shown = |number| amount(number, rewards.decimals);
+            article.tile {
+                h3 { "Rewards to claim" }
+                p.big { (shown(rewards.pending)) }
+                p.more {
+                    (shown(rewards.earned)) " earned · " (shown(rewards.claimed)) " claimed · "
+                    (shown(rewards.stake)) " at stake"
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

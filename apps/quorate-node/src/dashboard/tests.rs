@@ -1,0 +1,89 @@
+use quorate_evm::{
+    alloy_primitives::{Address, B256, U256},
+    digest::Contract,
+};
+
+use super::*;
+use crate::{
+    board::{
+        BanRow, Board, ChainReport, Component, Expectations, IdentityReport, MemberReport, PeerRow, Purpose,
+        SubmissionReport, SubmissionState,
+    },
+    roles::Roles,
+};
+
+/// Texts that would do something if they were not escaped.
+const MISCHIEF: &str = "<script>window.mischief = 1</script>\" onload='x' <img src=x>\u{202e}";
+
+fn board() -> Board {
+    let board = Board::new(Expectations::default());
+    board.set_identity(IdentityReport {
+        network: Contract { chain_id: 31_337, address: Address::repeat_byte(0xcd) },
+        operator: Some(Address::repeat_byte(1)),
+        roles: Roles { attest: true, ..Roles::default() },
+        peer_id: MISCHIEF.to_owned(),
+        version: MISCHIEF.to_owned(),
+        started: 0,
+    });
+    board
+}
+
+#[test]
+fn text_from_outside_is_escaped() {
+    let board = board();
+    board.task_seen(B256::ZERO, 1, MISCHIEF, 1);
+    let submission = |purpose, state| SubmissionReport {
+        purpose,
+        transaction: None,
+        nonce: None,
+        state,
+        gas_used: None,
+        fee: None,
+        estimate: None,
+    };
+    board.submission(submission(Purpose::Other(MISCHIEF.to_owned()), SubmissionState::Refused(MISCHIEF.to_owned())), 1);
+    let row = PeerRow {
+        peer_id: MISCHIEF.to_owned(),
+        operator: None,
+        address: MISCHIEF.to_owned(),
+        since: 0,
+        bytes_in: 1,
+        bytes_out: 1,
+        messages_in: 1,
+        messages_out: 1,
+        score: 0.0,
+    };
+    board.peers([row]);
+    board.bans([BanRow { peer_id: MISCHIEF.to_owned(), operator: None, reason: MISCHIEF.to_owned(), until: 9 }]);
+    board.problem(Component::Signer, Some(MISCHIEF.to_owned()));
+    let behind = Some(MISCHIEF.to_owned());
+    board.chain(ChainReport { head: 1, time: 1, final_block: 0, epoch: 1, snapshot: None, behind }, 1);
+    let page = render(&board.view(2));
+    for tag in ["<script>window", "<img", "\" onload", "\u{202e}"] {
+        assert!(!page.contains(tag), "{tag}: {page}");
+    }
+    assert!(page.matches("&lt;script&gt;window.mischief = 1&lt;/script&gt;").count() >= 6, "{page}");
+}
+
+#[test]
+fn the_banner_has_every_reason() {
+    let board = board();
+    let page = render(&board.view(1));
+    for reason in ["the chain was not read yet", "signer: nothing was heard of it yet", "no peer is connected"] {
+        assert!(page.contains(&format!("<li>{reason}</li>")), "{reason}: {page}");
+    }
+    assert!(page.contains("data-ready=\"false\""));
+}
+
+#[test]
+fn the_policy_allows_no_strangers() {
+    assert!(!POLICY.contains("unsafe") && !POLICY.contains("http"));
+    let board = board();
+    board.members((0..300).map(|index| MemberReport { index, owner: Address::with_last_byte(index as u8), weight: 5 }));
+    let page = render(&board.view(1));
+    assert!(!page.contains("style=") && !page.contains(" onclick"), "the policy forbids both");
+    assert!(!page.replace("http://www.w3.org/2000/svg", "").contains("http"));
+    assert!(page.contains("The first 201 of 300.") || page.contains("The first 200 of 300."), "{page}");
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import") && !SCRIPT.contains("http"));
+    assert_eq!(amount(U256::ZERO, 18), "0");
+}

@@ -1,0 +1,140 @@
+//! Numbers, times and names as a person reads them at a glance.
+
+use quorate_evm::alloy_primitives::{Address, U256};
+
+/// Both ends of an address or a hash.
+pub(super) fn ends(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= 14 {
+        return text.to_owned();
+    }
+    letters[..6].iter().chain(&['…']).chain(&letters[letters.len() - 4..]).collect()
+}
+
+/// An address, by both of its ends.
+pub(super) fn short(address: &Address) -> String {
+    ends(&address.to_string())
+}
+
+/// A number of things.
+pub(super) fn count(number: u64, what: &str) -> String {
+    format!("{} {what}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// A whole number with separators.
+pub(super) fn thousands(number: impl Into<u128>) -> String {
+    separated(&number.into().to_string())
+}
+
+fn separated(digits: &str) -> String {
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A time between two moments, in milliseconds.
+pub(super) fn span(ms: u64) -> String {
+    match ms {
+        0..=999 => format!("{ms} ms"),
+        1_000..=99_999 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => duration(ms / 1_000),
+    }
+}
+
+/// A time in seconds.
+pub(super) fn duration(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A number of bytes.
+pub(super) fn bytes(number: u64) -> String {
+    match number {
+        0..=9_999 => format!("{} B", thousands(number)),
+        10_000..=9_999_999 => format!("{} KB", thousands(number / 1_000)),
+        _ => format!("{} MB", thousands(number / 1_000_000)),
+    }
+}
+
+/// A part of a whole in percent, with at most one decimal. Less than all is never 100 %.
+pub(super) fn percent(part: u128, whole: u128) -> String {
+    let thousandths = share(part, whole);
+    match (thousandths / 10, thousandths % 10) {
+        (whole, 0) => format!("{whole} %"),
+        (whole, tenth) => format!("{whole}.{tenth} %"),
+    }
+}
+
+/// A part of a whole in thousandths, rounded down.
+pub(super) fn share(part: u128, whole: u128) -> u64 {
+    match part.saturating_mul(1_000).checked_div(whole) {
+        Some(thousandths) => u64::try_from(thousandths.min(1_000)).unwrap_or(1_000),
+        None => 0,
+    }
+}
+
+/// An amount in the smallest unit of a token or coin, in whole ones: all digits before the point, and four of which the first
+/// is not zero behind it.
+pub(super) fn amount(number: U256, decimals: u8) -> String {
+    let digits = format!("{number:0>width$}", width = usize::from(decimals) + 1);
+    let (whole, rest) = digits.split_at(digits.len() - usize::from(decimals));
+    let first = rest.find(|digit| digit != '0');
+    let shown = match first {
+        _ if whole != "0" => &rest[..rest.len().min(4)],
+        Some(first) => &rest[..rest.len().min(first + 4)],
+        None => "",
+    };
+    match shown.trim_end_matches('0') {
+        "" => separated(whole),
+        shown => format!("{}.{shown}", separated(whole)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        assert_eq!(ends("0x0123"), "0x0123");
+        assert_eq!(short(&Address::repeat_byte(0x11)), "0x1111…1111");
+        assert_eq!(ends(&"é".repeat(64)), "éééééé…éééé");
+    }
+
+    #[test]
+    fn numbers_are_read_at_a_glance() {
+        assert_eq!([0_u64, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 2].map(|number| count(number, "peer")), ["1 peer", "2 peers"]);
+        assert_eq!([7, 1_250, 99_999, 600_000].map(span), ["7 ms", "1.2 s", "99.9 s", "10 min"]);
+        assert_eq!([5, 600, 7_200, 200_000].map(duration), ["5 s", "10 min", "2 h", "2 days"]);
+        assert_eq!([9, 12_345, 12_345_678].map(bytes), ["9 B", "12 KB", "12 MB"]);
+    }
+
+    #[test]
+    fn less_than_all_is_never_all() {
+        assert_eq!(percent(2, 3), "66.6 %");
+        assert_eq!(
+            [percent(999_999, 1_000_000), percent(1, 1), percent(0, 5), percent(5, 0)],
+            ["99.9 %", "100 %", "0 %", "0 %"]
+        );
+    }
+
+    #[test]
+    fn amounts_keep_their_first_digits() {
+        let of = |number: u128, decimals| amount(U256::from(number), decimals);
+        assert_eq!(of(1_500_000_000_000_000_000, 18), "1.5");
+        assert_eq!(of(1_234_567_891_000_000_000_000, 18), "1,234.5678");
+        assert_eq!(of(123_456_789, 18), "0.0000000001234");
+        assert_eq!([of(0, 18), of(7, 0), of(1_000, 3)], ["0", "7", "1"]);
+        assert!(amount(U256::MAX, 255).starts_with("0."));
+    }
+}
