@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes what Rust needs of the compiled contracts: ABI and creation code to crates/quorate-evm/abi, and what the contracts'
-errors mean to apps/quorate-chain/errors.json.
+errors mean to crates/quorate-chain/errors.json.
 
 They are in git so that the crates build without npm. With --check nothing is written, and a difference is an error.
 """
@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "contracts" / "out"
 TO = ROOT / "crates" / "quorate-evm" / "abi"
-ERRORS = ROOT / "apps" / "quorate-chain" / "errors.json"
+ERRORS = ROOT / "crates" / "quorate-chain" / "errors.json"
 CONTRACTS = {
     "Settlements.sol": ["SettlementBn254G2", "SettlementBn254G1", "SettlementBls12381G2", "SettlementBls12381G2Nu"],
     "TaskNetwork.sol": ["TaskNetwork"],

@@ -2,7 +2,7 @@
 //!
 //! `make contracts-snapshots` writes the files in `abi/`; `make contracts` fails if they differ from what the contracts
 //! compile to. The settlements have one interface, so calls to any of them can be made with
-//! [`SettlementBn254G2`]. The types of a contract's parameters are in the module of its name, such as
+//! [`SettlementBn254G2`]; and so have the verifiers of task networks, with [`VerifierBls12381G2`]. The types of a contract's parameters are in the module of its name, such as
 //! [`task_network::ITaskNetwork::Task`].
 
 use alloy_primitives::Bytes;
@@ -32,6 +32,9 @@ contracts! {
     hub_settlement_bls12381_g2_nu: HubSettlementBls12381G2Nu, "abi/HubSettlementBls12381G2Nu.json";
     task_network: TaskNetwork, "abi/TaskNetwork.json";
     verifier_bn254_g2: VerifierBn254G2, "abi/VerifierBn254G2.json";
+    verifier_bn254_g1: VerifierBn254G1, "abi/VerifierBn254G1.json";
+    verifier_bls12381_g2: VerifierBls12381G2, "abi/VerifierBls12381G2.json";
+    verifier_bls12381_g2_nu: VerifierBls12381G2Nu, "abi/VerifierBls12381G2Nu.json";
     stake_registrar: StakeRegistrar, "abi/StakeRegistrar.json";
     test_token: TestToken, "abi/TestToken.json";
     sum_of_all: SumOfAll, "abi/SumOfAll.json";
@@ -49,6 +52,17 @@ impl KeyGroup {
             Self::Bn254G1 => &SettlementBn254G1::BYTECODE,
             Self::Bls12381G2 => &SettlementBls12381G2::BYTECODE,
             Self::Bls12381G2Nu => &SettlementBls12381G2Nu::BYTECODE,
+        }
+    }
+
+    /// The creation code of a task network's verifier for these keys. The constructor's arguments follow it: the network, and
+    /// how many slots are pinned.
+    pub fn verifier_code(self) -> &'static Bytes {
+        match self {
+            Self::Bn254G2 => &VerifierBn254G2::BYTECODE,
+            Self::Bn254G1 => &VerifierBn254G1::BYTECODE,
+            Self::Bls12381G2 => &VerifierBls12381G2::BYTECODE,
+            Self::Bls12381G2Nu => &VerifierBls12381G2Nu::BYTECODE,
         }
     }
 }

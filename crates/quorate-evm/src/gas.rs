@@ -80,6 +80,14 @@ pub struct Measured {
     pub result: u64,
     /// The pairing equation, with its precompiles.
     pub check: PerKeyGroup,
+    /// `TaskNetwork.submitTasks`, once for each call: dispatch, decoding, the call of the verifier.
+    pub submit: u64,
+    /// The same for each task: its digest, and the loop.
+    pub submit_task: u64,
+    /// The first rejected task of a call: its performer's election and seat, besides the weights.
+    pub reject: u64,
+    /// Reading the weight of each key to elect that performer.
+    pub reject_key: u64,
 }
 
 /// A number for each [`KeyGroup`].
@@ -134,6 +142,10 @@ impl Default for Measured {
                 bls12381_g2: BLS12381_PAIRINGS + 2_250,
                 bls12381_g2_nu: BLS12381_PAIRINGS + 2_250,
             },
+            submit: 9_000,
+            submit_task: 1_500,
+            reject: 45_000,
+            reject_key: 260,
         }
     }
 }
@@ -361,6 +373,80 @@ impl Measured {
             head: COLD_SLOT + CHANGE_SLOT + LOG + words * LOG_WORD + self.settle + array,
             difference: self.steps(key_group, steps),
             tasks: digests * self.digest.of(key_group) + results * (self.result + LOG_WORD),
+            check: self.check.of(key_group),
+            store: self.store(storing),
+        }
+    }
+}
+
+/// What a submission to a `TaskNetwork` writes, besides the quorum as a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
+pub struct Submission {
+    /// The number of tasks.
+    pub tasks: u64,
+    /// The number of keys in the epoch's table, if a task is rejected.
+    pub rejected: Option<u64>,
+    /// What the signers are owed.
+    pub record: RewardRecord,
+    /// Whether the pool pays for a task.
+    pub pays: bool,
+}
+
+/// The storage slot in which a `TaskNetwork` keeps what the signers of one bitmap earned in an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "a slot has no other state")]
+pub enum RewardRecord {
+    /// Nothing is owed, and nothing is written.
+    Untouched,
+    /// The signers submit for the first time in the epoch.
+    New,
+    /// They submitted before.
+    Known,
+}
+
+/// The log of a settled task: four topics and three words.
+const TASK_LOG: u64 = 5 * 375 + 3 * LOG_WORD;
+
+impl Measured {
+    /// The gas of `TaskNetwork.submitTasks`. `steps` and `storing` are those of the plan; a verifier has the newest base in its
+    /// ring, like the others.
+    pub fn submit(
+        &self,
+        key_group: KeyGroup,
+        call: Calldata,
+        submission: Submission,
+        steps: &Steps,
+        storing: Storing,
+    ) -> Estimate {
+        let Submission { tasks, rejected, record, pays } = submission;
+        let start = match steps.start {
+            Start::Newest { bitmap } => Start::Slot { bitmap },
+            start => start,
+        };
+        let storing = match (storing, steps.start) {
+            (Storing::AsNewest, Start::Newest { .. }) => Storing::OverTheBase,
+            (Storing::AsNewest, _) => Storing::OverAnother,
+            (storing, _) => storing,
+        };
+        let record = match record {
+            RewardRecord::Untouched => 0,
+            RewardRecord::New => COLD_SLOT + FILL_SLOT,
+            RewardRecord::Known => COLD_SLOT + CHANGE_SLOT,
+        };
+        // Two topics, three words, and the bitmap with its length.
+        let attested = 3 * 375 + (4 + steps.bitmap.div_ceil(32)) * LOG_WORD;
+        let pool = if pays { CHANGE_SLOT } else { 0 };
+        // The pause, the epoch and the pool are read.
+        let head = 3 * COLD_SLOT + COLD_ACCOUNT + record + attested + pool + self.submit;
+        let rejection = rejected.map_or(0, |keys| self.reject + keys * self.reject_key);
+        let task = COLD_SLOT + FILL_SLOT + TASK_LOG + self.submit_task + self.digest.of(key_group);
+        Estimate {
+            calldata: call.gas(),
+            floor: call.floor(),
+            head,
+            difference: self.steps(key_group, &Steps { start, ..*steps }),
+            tasks: tasks * task + rejection,
             check: self.check.of(key_group),
             store: self.store(storing),
         }

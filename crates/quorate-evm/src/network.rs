@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     error::{NetworkError, PlanError, PointError, SignatureError},
-    key::QuorumKey,
+    key::{QuorumKey, sum_of_keys},
     plan::{Order, QuorumSignature, SettlementPlan},
 };
 use crate::{
@@ -58,7 +58,6 @@ use crate::{
     state::{self, Head, NEVER},
 };
 use key::MemberKeys;
-pub(crate) use key::sum_of_keys;
 
 /// A settlement and its members, as their aggregator knows them. As JSON it is the input of `quorate evm plan`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `apps/quorate-chain`.
+//! A settlement's logs, made by hand, and the network that they tell. On a node they are followed in `crates/quorate-chain`.
 #![allow(clippy::unwrap_used, reason = "what a test cannot run fails it")]
 
 mod rig;

@@ -52,8 +52,11 @@ impl QuorumKey {
     }
 }
 
-/// The sum of these members' keys, as the contract keeps keys.
-pub(crate) fn sum_of_keys(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> Result<Bytes, PlanError> {
+/// The sum of these members' keys, as the contract keeps keys: the key of a base. Decodes and checks each key.
+///
+/// # Errors
+/// [`PlanError::NoSuchMember`], [`PlanError::Key`], [`PlanError::Identity`].
+pub fn sum_of_keys(key_group: KeyGroup, keys: &[Bytes], signers: &MemberSet) -> Result<Bytes, PlanError> {
     if let Some(index) = signers.iter().last().filter(|last| *last >= keys.len()) {
         return Err(PlanError::NoSuchMember { index, members: keys.len() });
     }

@@ -12,6 +12,7 @@ use alloy::{
 };
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use quorate_chain::rpc::Rpc;
 use quorate_evm::{
     Network, Sender, Transaction, Upkeep,
     alloy_sol_types::SolCall,
@@ -22,7 +23,6 @@ use tokio::runtime::Runtime;
 
 use crate::{
     exit::{Exit, Failure, Result},
-    node::Node,
     wallet::{Sending, line},
 };
 
@@ -54,7 +54,7 @@ Example:
 impl Arguments {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
-        let node = Node::new(&self.sending.rpc).map_err(Failure::usage)?;
+        let node = self.sending.node()?;
         let name = self.network.display();
         let text = fs::read(&self.network).with_context(|| format!("cannot read {name}")).map_err(Failure::io)?;
         let network: Network = serde_json::from_slice(&text)
@@ -73,7 +73,7 @@ impl Arguments {
     }
 
     /// The registrar, if it can begin an epoch now; none if one waits to be entered.
-    async fn next(&self, node: &Node, network: &Network) -> Result<Option<Address>> {
+    async fn next(&self, node: &Rpc, network: &Network) -> Result<Option<Address>> {
         let (settlement, name) = (network.contract, self.network.display());
         self.sending.check(node, network.chain_id, settlement).await?;
         if node.read(settlement, &Settlement::waitingCall {}, None).await.map_err(Failure::io)? {
@@ -90,7 +90,7 @@ impl Arguments {
         let due = running.map_err(Failure::usage)?.due.to::<u64>();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(Failure::internal)?.as_secs();
         // The chain's time is that of its newest block, which may be old; the next block has at least this machine's.
-        let time = node.time().await.map_err(Failure::io)?.max(now);
+        let time = node.newest().await.map_err(Failure::io)?.timestamp.max(now);
         if time < due {
             return Err(Failure::refused(anyhow!("the next epoch is due in {} s, at {due} in Unix time", due - time)));
         }
@@ -98,7 +98,7 @@ impl Arguments {
     }
 
     /// Weighs everybody, and begins the epoch with the weights that the registrar has then.
-    async fn begin(&self, node: &Node, signer: &PrivateKeySigner, network: &Network, registrar: Address) -> Result<()> {
+    async fn begin(&self, node: &Rpc, signer: &PrivateKeySigner, network: &Network, registrar: Address) -> Result<()> {
         let call = |about: &str, calldata: Vec<u8>| Transaction {
             about: about.to_owned(),
             chain_id: network.chain_id,
@@ -129,7 +129,7 @@ impl Arguments {
         self.send(node, signer, &call(&about, begin.abi_encode())).await
     }
 
-    async fn send(&self, node: &Node, signer: &PrivateKeySigner, call: &Transaction) -> Result<()> {
+    async fn send(&self, node: &Rpc, signer: &PrivateKeySigner, call: &Transaction) -> Result<()> {
         line(format!("what         {}", call.about))?;
         self.sending.send(node, signer, call).await.map(|_| ())
     }

@@ -8,6 +8,7 @@ use alloy::{
 };
 use anyhow::anyhow;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use quorate_chain::rpc::{self, Patience, Rpc};
 use quorate_evm::{
     bls12381::DigestHash,
     contract::SettlementBn254G2 as Settlement,
@@ -18,7 +19,7 @@ use quorate_evm::{
 use crate::{
     cursor::{Cursor, VERSION},
     exit::{Failure, Result},
-    node::{Block, Node, Patience},
+    wallet::chain_of,
 };
 
 /// How far behind the newest block is followed.
@@ -28,6 +29,13 @@ pub(super) enum Confirmations {
     Blocks(u64),
     /// The last block that is read is final.
     Finalized,
+}
+
+/// A block by its number and hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block {
+    number: u64,
+    hash: B256,
 }
 
 /// The settlement after a block.
@@ -48,7 +56,7 @@ pub(super) enum Step {
 
 /// A settlement, as far as its chain was read.
 pub(super) struct Chain {
-    node: Node,
+    node: Rpc,
     deployment: Deployment,
     /// The settlement's registrar, which cannot be changed.
     registrar: Address,
@@ -77,13 +85,13 @@ const AT_A_TIME: usize = 8;
 impl Chain {
     /// Asks the node for the chain's id and the contract for what is fixed in it.
     pub(super) async fn open(
-        node: Node,
+        node: Rpc,
         contract: Address,
         from_block: u64,
         confirmations: Confirmations,
         most: u64,
     ) -> Result<Self> {
-        let chain_id = node.chain_id().await.map_err(Failure::io)?;
+        let chain_id = chain_of(&node).await?;
         let code = node.code(contract).await.map_err(Failure::io)?;
         if code.is_empty() {
             let error = anyhow!("there is no contract at {contract} on chain {chain_id}; check --contract and --rpc");
@@ -177,7 +185,7 @@ impl Chain {
     pub(super) async fn go_back(&mut self) -> Result<()> {
         let mut left = None;
         while let Some(Checkpoint { block, .. }) = self.checkpoints.back() {
-            if self.node.block_at(block.number).await.map_err(Failure::io)? == Some(*block) {
+            if self.block_at(block.number).await? == Some(*block) {
                 break;
             }
             left = Some(block.number);
@@ -193,6 +201,11 @@ impl Chain {
         Ok(())
     }
 
+    async fn block_at(&self, number: u64) -> Result<Option<Block>> {
+        let found = self.node.block_at(number).await.map_err(Failure::io)?;
+        Ok(found.map(|rpc::Block { number, hash, .. }| Block { number, hash }))
+    }
+
     /// Reads the next blocks, up to a target.
     pub(super) async fn step(&mut self, target: u64) -> Result<Step> {
         let from = self.block().map_or(self.from_block, |block| block + 1);
@@ -201,7 +214,7 @@ impl Chain {
         }
         let to = target.min(from.saturating_add(self.page - 1));
         // If the last block is the same before and after, the logs are those of one chain.
-        let Some(last) = self.node.block_at(to).await.map_err(Failure::io)? else { return Ok(Step::Done) };
+        let Some(last) = self.block_at(to).await? else { return Ok(Step::Done) };
         let filter = Filter::new()
             .address(vec![self.deployment.contract, self.registrar])
             .event_signature(Event::TOPICS.to_vec())
@@ -217,7 +230,7 @@ impl Chain {
             Err(error) => return Err(Failure::io(error)),
         };
         let transactions = self.transactions(logs).await?;
-        if self.node.block_at(to).await.map_err(Failure::io)? != Some(last) {
+        if self.block_at(to).await? != Some(last) {
             // The caller looks for the common block before the next step.
             return Ok(Step::Done);
         }
@@ -315,16 +328,17 @@ impl Chain {
             return Ok(());
         }
         let (node, contract, block) = (&self.node, self.deployment.contract, *block);
-        let state = node.read(contract, &Settlement::stateCall {}, Some(block)).await.map_err(Failure::io)?;
+        let state = node.read(contract, &Settlement::stateCall {}, Some(block.hash)).await.map_err(Failure::io)?;
         if state != follower.state() {
-            let terms = node.read(contract, &Settlement::termsCall {}, Some(block)).await.map_err(Failure::io)?;
-            let waiting = node.read(contract, &Settlement::waitingCall {}, Some(block)).await.map_err(Failure::io)?;
+            let terms = node.read(contract, &Settlement::termsCall {}, Some(block.hash)).await.map_err(Failure::io)?;
+            let waiting =
+                node.read(contract, &Settlement::waitingCall {}, Some(block.hash)).await.map_err(Failure::io)?;
             return Err(Failure::refused(difference(follower, block.number, state, terms, waiting)));
         }
         let follower = Arc::make_mut(follower);
         for (slot, place, commitment) in follower.commitments() {
             let call = Settlement::commitmentAtCall { place };
-            if node.read(contract, &call, Some(block)).await.map_err(Failure::io)? != commitment {
+            if node.read(contract, &call, Some(block.hash)).await.map_err(Failure::io)? != commitment {
                 follower.forget(slot);
                 self.notes.push(format!("block {}: {}", block.number, Note::BaseUnknown { slot }));
             }
@@ -336,7 +350,7 @@ impl Chain {
         }
         for (part, weights) in follower.packed_weights().into_iter().enumerate() {
             let call = Settlement::publishCall { part: U256::from(part), weights };
-            match node.read(contract, &call, Some(block)).await {
+            match node.read(contract, &call, Some(block.hash)).await {
                 Ok(_) => {}
                 Err(error) if error.revert().is_some() => {
                     let note = follower.forget_weights();

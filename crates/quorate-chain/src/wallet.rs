@@ -13,17 +13,16 @@ use alloy::{
     rpc::types::{AccessList, AccessListItem, TransactionRequest},
     signers::local::PrivateKeySigner,
 };
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::HumanCount;
+use quorate_chain::rpc::{Receipt, Rpc, RpcError};
 use quorate_evm::Transaction;
-use serde::Deserialize;
 use serde_json::json;
 use tokio::{signal, time::sleep};
 
 use crate::{
     exit::{Failure, Result},
-    node::{Node, NodeError, Receipt},
     payer::Payer,
     print::note,
 };
@@ -61,10 +60,24 @@ pub(crate) struct Mined {
     pub(crate) estimate: u64,
 }
 
+/// The node at the URL that `--rpc` names. Nothing is asked yet.
+pub(crate) fn node(url: &str) -> Result<Rpc> {
+    Rpc::new(url).context("--rpc").map_err(Failure::usage)
+}
+
+/// The id of the node's chain: the first question.
+pub(crate) async fn chain_of(node: &Rpc) -> Result<u64> {
+    node.chain_id().await.context("check --rpc").map_err(Failure::io)
+}
+
 impl Sending {
+    pub(crate) fn node(&self) -> Result<Rpc> {
+        node(&self.rpc)
+    }
+
     /// Refuses a node of another chain, and an address without a contract: a transaction to it would succeed and do nothing.
-    pub(crate) async fn check(&self, node: &Node, chain_id: u64, contract: Address) -> Result<()> {
-        let chain = node.chain_id().await.map_err(Failure::io)?;
+    pub(crate) async fn check(&self, node: &Rpc, chain_id: u64, contract: Address) -> Result<()> {
+        let chain = chain_of(node).await?;
         if chain != chain_id {
             let error = anyhow!("the node is of chain {chain}, and the transaction for chain {chain_id}; check --rpc");
             return Err(Failure::usage(error));
@@ -79,7 +92,7 @@ impl Sending {
     ///
     /// # Errors
     /// The contract would refuse it, it costs too much, the node does not answer, or it failed all the same.
-    pub(crate) async fn send(&self, node: &Node, signer: &PrivateKeySigner, call: &Transaction) -> Result<Mined> {
+    pub(crate) async fn send(&self, node: &Rpc, signer: &PrivateKeySigner, call: &Transaction) -> Result<Mined> {
         let from = signer.address();
         let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
         let list = AccessList(call.access_list.iter().map(item).collect());
@@ -106,7 +119,7 @@ impl Sending {
         let sent = node.ask::<B256>("eth_sendRawTransaction", json!([Bytes::from(transaction.encoded_2718())])).await;
         match sent {
             // An earlier try reached the node, though its answer did not reach us.
-            Err(NodeError::Refused { message, .. }) if message.contains("already known") => {}
+            Err(RpcError::Refused { message, .. }) if message.contains("already known") => {}
             sent => drop(sent.map_err(refused)?),
         }
         line(format!("transaction  {hash}"))?;
@@ -131,13 +144,8 @@ impl Sending {
 
     /// The most that a unit of gas costs, and the tip in it: twice the base fee of the newest block, so that the transaction
     /// is not left behind if the next six blocks are full.
-    async fn fees(&self, node: &Node) -> Result<(u128, u128)> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Fees {
-            base_fee_per_gas: Option<alloy::primitives::U256>,
-        }
-        let block: Fees = node.ask("eth_getBlockByNumber", json!(["latest", false])).await.map_err(Failure::io)?;
+    async fn fees(&self, node: &Rpc) -> Result<(u128, u128)> {
+        let block = node.newest().await.map_err(Failure::io)?;
         let base = block.base_fee_per_gas.ok_or_else(|| {
             Failure::refused(anyhow!("the chain has no base fee (EIP-1559); send the calldata with another wallet"))
         })?;
@@ -153,12 +161,10 @@ impl Sending {
         Ok((fee.min(most), tip))
     }
 
-    async fn receipt(&self, node: &Node, hash: B256) -> Result<Receipt> {
+    async fn receipt(&self, node: &Rpc, hash: B256) -> Result<Receipt> {
         let begun = Instant::now();
         loop {
-            let receipt: Option<Receipt> =
-                node.ask("eth_getTransactionReceipt", json!([hash])).await.map_err(Failure::io)?;
-            if let Some(receipt) = receipt {
+            if let Some(receipt) = node.receipt(hash).await.map_err(Failure::io)? {
                 return Ok(receipt);
             }
             if begun.elapsed() > Duration::from_secs(self.wait) {
@@ -173,7 +179,7 @@ impl Sending {
 }
 
 /// A refusal by the contract is one of the chain; all else is the node's fault.
-fn refused(error: NodeError) -> Failure {
+fn refused(error: RpcError) -> Failure {
     match error.revert() {
         Some(revert) => Failure::refused(anyhow!("the contract refuses the call, so it is not sent: {revert}")),
         None => Failure::io(error),

@@ -1,13 +1,11 @@
 //! The program `quorate-chain`: the part of quorate that talks to a node of an EVM chain.
 //!
 //! The command line `quorate` holds operators' secrets and opens no connection. This program opens connections and holds at
-//! most the key that pays for a transaction.
+//! most the key that pays for a transaction. What it asks a node with is the library's [`quorate_chain::rpc`].
 
 #![forbid(unsafe_code)]
 
 mod exit;
-mod revert;
-mod node;
 mod print;
 mod payer;
 mod wallet;

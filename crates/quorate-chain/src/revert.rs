@@ -20,8 +20,9 @@ static BY_SELECTOR: LazyLock<BTreeMap<[u8; 4], (String, Explained)>> = LazyLock:
     errors.into_iter().map(|(signature, error)| (selector(&signature), (signature, error))).collect()
 });
 
-/// An error in words: its name, its values and what it means.
-pub(crate) fn words(data: &[u8]) -> String {
+/// The data that a contract reverted with, in words: the error's name, its values and what it means. Whatever the data is, the
+/// words are one line, without what a terminal obeys.
+pub fn words(data: &[u8]) -> String {
     let Some((selector_of, values)) = data.split_first_chunk::<4>() else {
         return "it fails without an error, as a call does that needs more gas, or that no function takes".to_owned();
     };
@@ -38,12 +39,21 @@ pub(crate) fn words(data: &[u8]) -> String {
     }
     match text(values, 0) {
         // The errors of Solidity itself.
-        Some(text) if *selector_of == selector("Error(string)") => text,
+        Some(text) if *selector_of == selector("Error(string)") => one_line(&text),
         _ if *selector_of == selector("Panic(uint256)") => {
             format!("a fault of the contract, number {}", value(values, 0, "uint256"))
         }
         _ => format!("an error that is not one of quorate's contracts: {}", hex::encode_prefixed(data)),
     }
+}
+
+/// A text of somebody else's contract, in which what a terminal obeys is escaped.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for letter in text.chars() {
+        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
+    }
+    line
 }
 
 fn selector(signature: &str) -> [u8; 4] {
@@ -99,6 +109,7 @@ mod tests {
         let said = words(&BadParameter { what: "unit\u{1b}".to_owned() }.abi_encode());
         assert!(said.starts_with(r#"BadParameter (what = "unit\u{1b}"): A parameter is out of its bounds"#), "{said}");
         assert_eq!(words(&Revert { reason: "no".to_owned() }.abi_encode()), "no");
+        assert_eq!(words(&Revert { reason: "don't\u{1b}[2J".to_owned() }.abi_encode()), "don't\\u{1b}[2J");
         assert_eq!(words(&Panic { code: U256::from(0x11) }.abi_encode()), "a fault of the contract, number 17");
     }
 

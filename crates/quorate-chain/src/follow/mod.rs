@@ -19,8 +19,8 @@ use self::chain::{Chain, Confirmations, Step};
 use crate::{
     cursor,
     exit::{Exit, Failure, Result},
-    node::Node,
     print::{Progress, note, plural},
+    wallet,
 };
 
 /// Rebuild the network of a settlement from a chain's logs, and keep up with it
@@ -105,7 +105,7 @@ const SAVED_EVERY: Duration = Duration::from_secs(10);
 impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> Result {
-        let node = Node::new(&self.rpc).map_err(Failure::usage)?;
+        let node = wallet::node(&self.rpc)?;
         let path = cursor::path_of(&self.network);
         let contract = self.contract()?;
         let mut chain = Chain::open(node, contract, self.from_block, self.confirmations.0, self.blocks).await?;

@@ -12,13 +12,13 @@ use alloy::{
 use anyhow::{Context as _, anyhow};
 use clap::{ArgGroup, Args};
 use indicatif::HumanCount;
+use quorate_chain::rpc::Rpc;
 use quorate_evm::{Head, Network, Sender, Transaction, contract::SettlementBn254G2 as Settlement};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
 
 use crate::{
     exit::{Exit, Failure, Result},
-    node::Node,
     print::plain,
     wallet::{Sending, line},
 };
@@ -93,7 +93,7 @@ struct Gas {
 impl Arguments {
     /// Runs the command.
     pub(crate) fn run(self, runtime: &Runtime) -> Result {
-        let node = Node::new(&self.sending.rpc).map_err(Failure::usage)?;
+        let node = self.sending.node()?;
         match (&self.plan, &self.transactions) {
             (Some(path), _) => self.settle(runtime, &node, path),
             (None, Some(path)) => self.send_all(runtime, &node, path),
@@ -101,7 +101,7 @@ impl Arguments {
         }
     }
 
-    fn settle(&self, runtime: &Runtime, node: &Node, path: &Path) -> Result {
+    fn settle(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
         let network: Network = read(&self.network, "a network; `quorate-chain follow` writes it")?;
         let plan: Plan = read(path, "a plan; `quorate evm plan --json` prints it")?;
         let call = self.check_plan(path, &network, &plan)?;
@@ -148,7 +148,7 @@ impl Arguments {
         })
     }
 
-    fn send_all(&self, runtime: &Runtime, node: &Node, path: &Path) -> Result {
+    fn send_all(&self, runtime: &Runtime, node: &Rpc, path: &Path) -> Result {
         let name = path.display().to_string();
         let all = transactions(path)?;
         let left: Vec<_> = all.into_iter().filter(|(number, _)| *number as u64 >= self.from_line).collect();
@@ -197,7 +197,7 @@ fn transactions(path: &Path) -> Result<Vec<(usize, Transaction)>> {
 }
 
 /// Refuses a key whose account is not the one that has to send.
-async fn check_sender(node: &Node, call: &Transaction, signer: &PrivateKeySigner) -> Result<()> {
+async fn check_sender(node: &Rpc, call: &Transaction, signer: &PrivateKeySigner) -> Result<()> {
     let (sender, who) = match call.sender {
         Sender::Anyone => return Ok(()),
         Sender::Account(account) => (account, "the owner of the key"),
@@ -216,7 +216,7 @@ async fn check_sender(node: &Node, call: &Transaction, signer: &PrivateKeySigner
 }
 
 /// Refuses a transaction of an epoch that was begun in the meantime.
-async fn check_epoch(node: &Node, call: &Transaction) -> Result<()> {
+async fn check_epoch(node: &Rpc, call: &Transaction) -> Result<()> {
     let Some(after) = call.after_epoch else { return Ok(()) };
     let terms = node.read(call.to, &Settlement::termsCall {}, None).await.map_err(Failure::io)?;
     let epoch = Head::decode(terms).epoch;
@@ -231,7 +231,7 @@ async fn check_epoch(node: &Node, call: &Transaction) -> Result<()> {
 }
 
 /// Refuses a plan whose state is not the contract's.
-async fn check_state(node: &Node, plan: &Plan) -> Result<()> {
+async fn check_state(node: &Rpc, plan: &Plan) -> Result<()> {
     let state = node.read(plan.contract, &Settlement::stateCall {}, None).await.map_err(Failure::io)?;
     if state == plan.state {
         return Ok(());

@@ -1,0 +1,298 @@
+//! Deploys a token, a verifier and a `TaskNetwork`: for demonstrations, for tests, and to try the contracts.
+//!
+//! The token is a plain one, all of which belongs to the deployer. A network that is meant to stay takes a token that exists,
+//! and a deployer who is a multi-signature; `contracts/script` has that.
+
+use std::time::Duration;
+
+use alloy::{
+    eips::eip2718::Encodable2718 as _,
+    network::{EthereumWallet, NetworkTransactionBuilder as _, TransactionBuilder as _},
+    primitives::{Address, B256, Bytes, U256},
+    rpc::types::TransactionRequest,
+};
+use quorate_evm::{
+    KeyGroup,
+    alloy_sol_types::{SolCall, SolConstructor as _},
+    contract::{TaskNetwork, TestToken, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Parameters},
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    rpc::{Receipt, Rpc, RpcError},
+    submitter::Payer,
+};
+
+/// An account that sends one transaction at a time, and waits until it is mined. It neither raises fees nor looks at
+/// reorganisations: that is what a [`Submitter`](crate::Submitter) does.
+#[derive(Debug)]
+pub struct Account {
+    rpc: Rpc,
+    wallet: EthereumWallet,
+    address: Address,
+    chain_id: u64,
+    patience: Duration,
+}
+
+/// Why something was not deployed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeployError {
+    /// The node gave no answer that can be used, or the contract refuses the call.
+    #[error("{what}: {why}")]
+    Node {
+        /// What was to be done.
+        what: &'static str,
+        /// The contract's error in words, or the node's.
+        why: String,
+    },
+    /// The transaction was mined and reverted.
+    #[error("{what}: transaction {transaction} was reverted")]
+    Reverted {
+        /// What was to be done.
+        what: &'static str,
+        /// The transaction.
+        transaction: B256,
+    },
+    /// The transaction was not mined in time. It may still be.
+    #[error("{what}: transaction {transaction} is in no block after {} s", .after.as_secs())]
+    NotMined {
+        /// What was to be done.
+        what: &'static str,
+        /// The transaction.
+        transaction: B256,
+        /// How long was waited.
+        after: Duration,
+    },
+}
+
+/// A network to deploy. Amounts are in the token's smallest unit, times in seconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "options with a default")]
+pub struct NetworkPlan {
+    /// The curve and the group of the keys.
+    pub key_group: KeyGroup,
+    /// How many slots for bases are pinned.
+    pub pinned_slots: u16,
+    /// All tokens there are. They belong to the deployer.
+    pub supply: U256,
+    /// How many of them go to the pool of rewards.
+    pub pool: U256,
+    /// The first second of epoch 0. Without it, the time of the newest block.
+    pub genesis: Option<u64>,
+    /// See `ITaskNetwork.Parameters`, as of all that follow.
+    pub epoch_length: u64,
+    /// How long conflicts can be reported after the epoch can settle nothing more.
+    pub slashing_window: u64,
+    /// At least the slashing window and two epochs.
+    pub withdrawal_delay: u64,
+    /// Tokens that weigh 1.
+    pub unit: u128,
+    /// The least stake of an operator.
+    pub minimum_stake: u128,
+    /// The most operators at one time.
+    pub maximum_operators: u32,
+    /// A quorum must weigh more than this part of all weight.
+    pub quorum_numerator: u32,
+    /// See `quorum_numerator`.
+    pub quorum_denominator: u32,
+    /// What the elected performer of an approved task gets.
+    pub performer_reward: u128,
+    /// What the signers of a task get together.
+    pub attester_reward: u128,
+    /// What a rejected task costs its performer, in 1/10,000 of the stake.
+    pub penalty_share: u16,
+    /// What a conflict costs, in 1/10,000 of the stake.
+    pub slash_share: u16,
+    /// What the reporter gets of that, in 1/10,000.
+    pub bounty_share: u16,
+}
+
+impl Default for NetworkPlan {
+    fn default() -> Self {
+        Self {
+            key_group: KeyGroup::Bls12381G2,
+            pinned_slots: 1,
+            supply: U256::from(1_u64 << 50),
+            pool: U256::from(1_u64 << 40),
+            genesis: None,
+            epoch_length: 86_400,
+            slashing_window: 86_400,
+            withdrawal_delay: 3 * 86_400,
+            unit: 100,
+            minimum_stake: 1_000,
+            maximum_operators: 100,
+            quorum_numerator: 2,
+            quorum_denominator: 3,
+            performer_reward: 50,
+            attester_reward: 500,
+            penalty_share: 100,
+            slash_share: 5_000,
+            bounty_share: 500,
+        }
+    }
+}
+
+/// What was deployed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deployed {
+    /// The token.
+    pub token: Address,
+    /// The verifier.
+    pub verifier: Address,
+    /// The network.
+    pub network: Address,
+    /// The block from which on the network is followed.
+    pub block: u64,
+}
+
+/// No transaction may use more gas (EIP-7825).
+const MOST_GAS: u64 = 1 << 24;
+/// How often the receipt is asked for.
+const POLL: Duration = Duration::from_millis(20);
+
+impl Account {
+    /// An account on the node's chain.
+    ///
+    /// # Errors
+    /// The node does not answer.
+    pub async fn new(rpc: Rpc, payer: Payer) -> Result<Self, RpcError> {
+        let chain_id = rpc.chain_id().await?;
+        let address = payer.address();
+        Ok(Self { rpc, wallet: payer.wallet(), address, chain_id, patience: Duration::from_secs(60) })
+    }
+
+    /// The account's address.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Calls a contract, and waits until the transaction is mined.
+    ///
+    /// # Errors
+    /// [`DeployError`], which begins with `what`.
+    pub async fn send(&self, what: &'static str, to: Address, call: &impl SolCall) -> Result<Receipt, DeployError> {
+        self.send_bytes(what, to, call.abi_encode().into()).await
+    }
+
+    /// Sends calldata, and waits until the transaction is mined.
+    ///
+    /// # Errors
+    /// [`DeployError`], which begins with `what`.
+    pub async fn send_bytes(&self, what: &'static str, to: Address, calldata: Bytes) -> Result<Receipt, DeployError> {
+        self.transact(what, TransactionRequest::default().with_to(to).with_input(calldata)).await
+    }
+
+    /// Creates a contract, and waits until the transaction is mined.
+    ///
+    /// # Errors
+    /// [`DeployError`], which begins with `what`.
+    pub async fn create(&self, what: &'static str, code: Bytes) -> Result<(Address, Receipt), DeployError> {
+        let receipt = self.transact(what, TransactionRequest::default().with_deploy_code(code)).await?;
+        let why = || DeployError::Node { what, why: "the receipt names no contract".to_owned() };
+        Ok((receipt.contract_address.ok_or_else(why)?, receipt))
+    }
+
+    async fn count(&self, what: &'static str) -> Result<u64, DeployError> {
+        let count = self.rpc.quantity("eth_getTransactionCount", json!([self.address, "pending"])).await;
+        Ok(count.map_err(|error| failed(what, &error))?.saturating_to())
+    }
+
+    async fn transact(&self, what: &'static str, request: TransactionRequest) -> Result<Receipt, DeployError> {
+        let failed = |error: RpcError| failed(what, &error);
+        let newest = self.rpc.newest().await.map_err(failed)?;
+        let tip = self.rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await.map_err(failed)?;
+        let (base, tip): (u128, u128) =
+            (newest.base_fee_per_gas.unwrap_or_default().saturating_to(), tip.saturating_to());
+        let request = request.with_from(self.address);
+        let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await.map_err(failed)?;
+        let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
+        let request = request
+            .with_chain_id(self.chain_id)
+            .with_nonce(self.count(what).await?)
+            .with_gas_limit(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
+            .with_max_fee_per_gas(base.saturating_mul(2).saturating_add(tip))
+            .with_max_priority_fee_per_gas(tip);
+        let signed = request.build(&self.wallet).await;
+        let signed = signed.map_err(|error| DeployError::Node { what, why: error.to_string() })?;
+        let transaction = *signed.tx_hash();
+        let bytes = Bytes::from(signed.encoded_2718());
+        match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
+            // An earlier try reached the node, though its answer did not reach us.
+            Err(RpcError::Refused { message, .. }) if message.contains("already known") => {}
+            sent => drop(sent.map_err(failed)?),
+        }
+        let begun = Instant::now();
+        loop {
+            if let Some(receipt) = self.rpc.receipt(transaction).await.map_err(failed)? {
+                let reverted = DeployError::Reverted { what, transaction };
+                return if receipt.status.is_zero() { Err(reverted) } else { Ok(receipt) };
+            }
+            if begun.elapsed() > self.patience {
+                return Err(DeployError::NotMined { what, transaction, after: self.patience });
+            }
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// Deploys a token, a verifier and a network, and funds the network's pool.
+///
+/// # Errors
+/// [`DeployError`]. What was deployed before stays.
+pub async fn task_network(account: &Account, plan: &NetworkPlan) -> Result<Deployed, DeployError> {
+    let arguments = TestToken::constructorCall { supply: plan.supply };
+    let (token, _) = account.create("the token", with(&TestToken::BYTECODE, &arguments.abi_encode())).await?;
+    // The verifier names the network, which the account creates next.
+    let network = account.address.create(account.count("the verifier").await? + 1);
+    let arguments = Verifier::constructorCall { network, pinned: U256::from(plan.pinned_slots) };
+    let code = with(plan.key_group.verifier_code(), &arguments.abi_encode());
+    let (verifier, _) = account.create("the verifier", code).await?;
+    let genesis = match plan.genesis {
+        Some(genesis) => genesis,
+        None => account.rpc.newest().await.map_err(|error| failed("the network", &error))?.timestamp,
+    };
+    let parameters = Parameters {
+        token,
+        verifier,
+        admin: account.address,
+        genesis,
+        epochLength: plan.epoch_length,
+        slashingWindow: plan.slashing_window,
+        withdrawalDelay: plan.withdrawal_delay,
+        unit: plan.unit,
+        minimumStake: plan.minimum_stake,
+        maximumOperators: plan.maximum_operators,
+        quorumNumerator: plan.quorum_numerator,
+        quorumDenominator: plan.quorum_denominator,
+        performerReward: plan.performer_reward,
+        attesterReward: plan.attester_reward,
+        penaltyShare: plan.penalty_share,
+        slashShare: plan.slash_share,
+        bountyShare: plan.bounty_share,
+    };
+    let arguments = TaskNetwork::constructorCall { parameters };
+    let code = with(&TaskNetwork::BYTECODE, &arguments.abi_encode());
+    let (created, receipt) = account.create("the network", code).await?;
+    if created != network {
+        let why =
+            format!("it is at {created}, and the verifier expects it at {network}: the account sent something else");
+        return Err(DeployError::Node { what: "the network", why });
+    }
+    if !plan.pool.is_zero() {
+        let approve = TestToken::approveCall { spender: network, value: plan.pool };
+        account.send("the pool's tokens", token, &approve).await?;
+        account.send("the pool", network, &TaskNetwork::fundCall { amount: plan.pool }).await?;
+    }
+    Ok(Deployed { token, verifier, network, block: receipt.block_number.to() })
+}
+
+fn with(code: &Bytes, arguments: &[u8]) -> Bytes {
+    [&code[..], arguments].concat().into()
+}
+
+fn failed(what: &'static str, error: &RpcError) -> DeployError {
+    DeployError::Node { what, why: error.revert().unwrap_or_else(|| error.to_string()) }
+}

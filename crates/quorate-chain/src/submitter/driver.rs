@@ -1,0 +1,282 @@
+//! Carries out what the machine says: asks the node, signs, sends.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use alloy::{
+    eips::eip2718::Encodable2718 as _,
+    network::{EthereumWallet, NetworkTransactionBuilder as _, TransactionBuilder as _},
+    primitives::{Address, B256, Bytes, U256},
+    rpc::types::{AccessList, AccessListItem, TransactionRequest},
+};
+use serde_json::json;
+use tokio::{
+    sync::mpsc::{Receiver, Sender},
+    time::{MissedTickBehavior, interval},
+};
+
+use super::{
+    Call, Payer, SubmitEvent, SubmitSettings,
+    fees::Prices,
+    machine::{Content, Due, Machine, Mined, Sight},
+};
+use crate::{
+    rpc::{Block, Rpc, RpcError},
+    task_network::Confirmations,
+};
+
+/// No transaction may use more gas (EIP-7825).
+const MOST_GAS: u64 = 1 << 24;
+
+/// The machine, and what it acts on.
+pub(super) struct Driver<L> {
+    rpc: Rpc,
+    wallet: EthereumWallet,
+    address: Address,
+    chain_id: u64,
+    settings: SubmitSettings,
+    machine: Machine<L>,
+    /// The signed bytes of transactions that are not final.
+    signed: BTreeMap<B256, Bytes>,
+    begun: Instant,
+    calls: Receiver<Call<L>>,
+    events: Sender<SubmitEvent<L>>,
+    /// Whether the last round failed, so that a failure is logged once.
+    fails: bool,
+}
+
+/// Why a round ended early.
+enum Stop {
+    Rpc(RpcError),
+    /// Nobody reads events any more.
+    Ended,
+}
+
+impl From<RpcError> for Stop {
+    fn from(error: RpcError) -> Self {
+        Self::Rpc(error)
+    }
+}
+
+impl<L: Clone + Send + Sync + 'static> Driver<L> {
+    pub(super) async fn new(
+        rpc: Rpc,
+        payer: Payer,
+        settings: SubmitSettings,
+        calls: Receiver<Call<L>>,
+        events: Sender<SubmitEvent<L>>,
+    ) -> Result<Self, RpcError> {
+        let (address, chain_id) = (payer.address(), rpc.chain_id().await?);
+        let mined = nonce(&rpc, address, "latest").await?;
+        let pending = nonce(&rpc, address, "pending").await?;
+        let machine = Machine::new(settings.clone(), mined, pending, 1);
+        Ok(Self {
+            rpc,
+            wallet: payer.wallet(),
+            address,
+            chain_id,
+            settings,
+            machine,
+            signed: BTreeMap::new(),
+            begun: Instant::now(),
+            calls,
+            events,
+            fails: false,
+        })
+    }
+
+    /// Milliseconds since the start, at least 1.
+    fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
+    }
+
+    /// Works until nobody submits or reads any more.
+    pub(super) async fn run(mut self) {
+        let mut ticks = interval(self.settings.poll.max(std::time::Duration::from_millis(1)));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let has_room = self.machine.has_room();
+            tokio::select! {
+                call = self.calls.recv(), if has_room => match call {
+                    Some(call) => {
+                        let now = self.now();
+                        self.machine.submit(call, now);
+                    }
+                    None => return,
+                },
+                _ = ticks.tick() => {}
+            }
+            while self.machine.has_room()
+                && let Ok(call) = self.calls.try_recv()
+            {
+                let now = self.now();
+                self.machine.submit(call, now);
+            }
+            match self.round().await {
+                Ok(()) => self.fails = false,
+                Err(Stop::Ended) => return,
+                Err(Stop::Rpc(error)) => {
+                    if !std::mem::replace(&mut self.fails, true) {
+                        tracing::warn!(%error, "transactions wait for the node");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn round(&mut self) -> Result<(), Stop> {
+        let newest = self.rpc.newest().await?;
+        let sight = self.sight(&newest).await?;
+        let now = self.now();
+        for event in self.machine.observe(&sight, now) {
+            self.tell(event).await?;
+        }
+        let unfinished = self.machine.unfinished();
+        self.signed.retain(|hash, _| unfinished.contains(hash));
+        let prices = self.prices(&newest).await?;
+        for due in self.machine.due(prices, now) {
+            self.carry_out(due).await?;
+        }
+        while let Some(call) = self.machine.next().cloned() {
+            match self.simulate(&call).await {
+                Ok(gas_limit) => {
+                    let now = self.now();
+                    // It costs too much now.
+                    let Some(due) = self.machine.accept(gas_limit, prices, now) else { break };
+                    self.carry_out(due).await?;
+                }
+                Err(error @ RpcError::Refused { .. }) if !error.may_pass() => {
+                    let reason = error.revert().unwrap_or_else(|| error.to_string());
+                    if let Some(event) = self.machine.refused(reason) {
+                        self.tell(event).await?;
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn tell(&self, event: SubmitEvent<L>) -> Result<(), Stop> {
+        self.events.send(event).await.map_err(|_| Stop::Ended)
+    }
+
+    async fn sight(&self, newest: &Block) -> Result<Sight, RpcError> {
+        let last_final = match self.settings.confirmations {
+            Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
+            Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number),
+        };
+        let nonce = nonce(&self.rpc, self.address, "latest").await?;
+        let mut mined = BTreeMap::new();
+        for hash in self.machine.unfinished() {
+            let Some(receipt) = self.rpc.receipt(hash).await? else { continue };
+            let gas_used: u64 = receipt.gas_used.to();
+            let price: u128 = receipt.effective_gas_price.saturating_to();
+            let at = Mined {
+                hash,
+                block: receipt.block_number.to(),
+                block_hash: receipt.block_hash,
+                gas_used,
+                fee_paid: price.saturating_mul(gas_used.into()),
+                succeeded: !receipt.status.is_zero(),
+            };
+            mined.insert(hash, at);
+        }
+        Ok(Sight { newest: newest.number, last_final, nonce, mined })
+    }
+
+    async fn prices(&self, newest: &Block) -> Result<Prices, RpcError> {
+        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
+        let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
+        let tip = match self.settings.tip {
+            Some(tip) => tip,
+            None => self.rpc.quantity("eth_maxPriorityFeePerGas", json!([])).await?.saturating_to(),
+        };
+        Ok(Prices { base, tip })
+    }
+
+    /// Lets the node call the contract in the newest block's state. Returns the limit of the gas.
+    async fn simulate(&self, call: &Call<L>) -> Result<u64, RpcError> {
+        let request = self.request(call);
+        let simulated = match call.gas_limit {
+            Some(limit) => request.clone().with_gas_limit(limit.min(MOST_GAS)),
+            None => request.clone(),
+        };
+        let _: Bytes = self.rpc.ask("eth_call", json!([simulated, "latest"])).await?;
+        if let Some(limit) = call.gas_limit {
+            return Ok(limit.min(MOST_GAS));
+        }
+        let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await?;
+        let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
+        // The call's gas depends on the state, which may change before it is mined.
+        Ok(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
+    }
+
+    fn request(&self, call: &Call<L>) -> TransactionRequest {
+        let item = |address: &Address| AccessListItem { address: *address, storage_keys: Vec::new() };
+        TransactionRequest::default()
+            .with_from(self.address)
+            .with_to(call.to)
+            .with_input(call.calldata.clone())
+            .with_access_list(AccessList(call.access_list.iter().map(item).collect()))
+    }
+
+    async fn carry_out(&mut self, due: Due<L>) -> Result<(), Stop> {
+        let (nonce, hash) = match due {
+            Due::Again { hash } => (None, hash),
+            Due::Send { nonce, call, gas_limit, fees, content } => {
+                let request = match (&call, content) {
+                    (Some(call), Content::Call) => self.request(call),
+                    _ => TransactionRequest::default()
+                        .with_from(self.address)
+                        .with_to(self.address)
+                        .with_value(U256::ZERO),
+                };
+                let request = request
+                    .with_chain_id(self.chain_id)
+                    .with_nonce(nonce)
+                    .with_gas_limit(gas_limit)
+                    .with_max_fee_per_gas(fees.max_fee)
+                    .with_max_priority_fee_per_gas(fees.tip);
+                let signed = match request.build(&self.wallet).await {
+                    Ok(signed) => signed,
+                    // All fields are set, and the wallet has the key of `from`.
+                    Err(error) => {
+                        tracing::error!(%error, "a transaction cannot be signed");
+                        return Ok(());
+                    }
+                };
+                let hash = *signed.tx_hash();
+                self.signed.insert(hash, signed.encoded_2718().into());
+                let now = self.now();
+                if let Some(event) = self.machine.sent(nonce, hash, fees, content, now) {
+                    self.tell(event).await?;
+                }
+                (Some(nonce), hash)
+            }
+        };
+        let Some(bytes) = self.signed.get(&hash) else { return Ok(()) };
+        match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
+            Ok(_) => {}
+            Err(RpcError::Refused { message, .. }) => {
+                let said = message.to_lowercase();
+                // It is there already, or something with its nonce is: the next rounds see what.
+                let is_there = ["already known", "already imported", "nonce too low", "underpriced"];
+                if let Some(nonce) = nonce
+                    && !is_there.iter().any(|words| said.contains(words))
+                    && let Some(event) = self.machine.rejected(nonce, hash, message)
+                {
+                    self.tell(event).await?;
+                }
+            }
+            // Whether the node has it is not known. It is sent again later.
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+/// How many transactions an account has sent: in blocks ("latest"), or with those that wait ("pending").
+async fn nonce(rpc: &Rpc, address: Address, tag: &str) -> Result<u64, RpcError> {
+    let count = rpc.quantity("eth_getTransactionCount", json!([address, tag])).await?;
+    Ok(count.saturating_to())
+}

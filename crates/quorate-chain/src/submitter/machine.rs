@@ -1,0 +1,344 @@
+//! Nonces, fees, replacements and reorganisations as a state machine: no I/O, and no clock but the caller's milliseconds.
+//!
+//! Each nonce that is in use is a *flight*: a call, the transactions that were sent for it, and the one that was mined. The
+//! driver asks the node, tells the machine what it saw ([`Machine::observe`]), and does what it says ([`Machine::due`]).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use alloy::primitives::B256;
+
+use super::{
+    Call, SubmitEvent, SubmitSettings,
+    fees::{Fees, Prices},
+};
+
+/// The calls and transactions of one account.
+#[derive(Debug)]
+pub(super) struct Machine<L> {
+    settings: SubmitSettings,
+    /// Calls that have no nonce, in their order.
+    waiting: VecDeque<Waiting<L>>,
+    flights: BTreeMap<u64, Flight<L>>,
+    /// The first nonce that no block uses.
+    nonce: u64,
+}
+
+#[derive(Debug)]
+struct Waiting<L> {
+    call: Call<L>,
+    since: u64,
+}
+
+/// A nonce that is in use.
+#[derive(Debug)]
+struct Flight<L> {
+    /// None if it was found at the start.
+    call: Option<Call<L>>,
+    gas_limit: u64,
+    /// When the call was submitted, or the flight found.
+    since: u64,
+    /// When something was sent for it.
+    last_sent: u64,
+    sent: Vec<Sent>,
+    mined: Option<Mined>,
+    /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that was so.
+    missed: (u64, u32),
+}
+
+/// A transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sent {
+    hash: B256,
+    fees: Fees,
+    content: Content,
+}
+
+/// What a transaction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// The call.
+    Call,
+    /// A transfer of nothing to the account itself, which takes the nonce.
+    Nothing,
+}
+
+/// Where a transaction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mined {
+    pub(super) hash: B256,
+    pub(super) block: u64,
+    pub(super) block_hash: B256,
+    pub(super) gas_used: u64,
+    pub(super) fee_paid: u128,
+    pub(super) succeeded: bool,
+}
+
+/// What the node said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sight {
+    /// The number of the newest block.
+    pub(super) newest: u64,
+    /// The number of the last final block.
+    pub(super) last_final: Option<u64>,
+    /// The first nonce that no block uses.
+    pub(super) nonce: u64,
+    /// The receipts of [`Machine::unfinished`], as far as there are any.
+    pub(super) mined: BTreeMap<B256, Mined>,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Due<L> {
+    /// Sign and send a transaction, and tell [`Machine::sent`] before it leaves.
+    Send { nonce: u64, call: Option<Call<L>>, gas_limit: u64, fees: Fees, content: Content },
+    /// Send the transaction with this hash again.
+    Again { hash: B256 },
+}
+
+/// How many blocks must say that a nonce was used by something else before a call gets another nonce.
+const SURE: u32 = 3;
+/// The gas of a transfer of nothing.
+const TRANSFER: u64 = 21_000;
+const GWEI: u128 = 1_000_000_000;
+
+impl<L: Clone> Machine<L> {
+    /// An account of which the node counts `mined` transactions in blocks, and `pending` with those that wait. What waits was
+    /// sent by a process before this one.
+    pub(super) fn new(settings: SubmitSettings, mined: u64, pending: u64, now: u64) -> Self {
+        let found = |nonce| {
+            let flight = Flight {
+                call: None,
+                gas_limit: TRANSFER,
+                since: now,
+                last_sent: now,
+                sent: Vec::new(),
+                mined: None,
+                missed: (0, 0),
+            };
+            (nonce, flight)
+        };
+        // A node that lies about this must not fill the memory.
+        let pending = pending.min(mined.saturating_add(MOST_FOUND));
+        Self { settings, waiting: VecDeque::new(), flights: (mined..pending).map(found).collect(), nonce: mined }
+    }
+
+    /// Whether a further call can be taken.
+    pub(super) fn has_room(&self) -> bool {
+        self.waiting.len() < self.settings.most_waiting.max(1)
+    }
+
+    /// Takes a call.
+    pub(super) fn submit(&mut self, call: Call<L>, now: u64) {
+        self.waiting.push_back(Waiting { call, since: now });
+    }
+
+    /// The transactions whose receipts are asked for.
+    pub(super) fn unfinished(&self) -> Vec<B256> {
+        let of = |flight: &Flight<L>| match &flight.mined {
+            // Another one of the same nonce can only be mined after a reorganisation.
+            Some(mined) => vec![mined.hash],
+            None => flight.sent.iter().map(|sent| sent.hash).collect(),
+        };
+        self.flights.values().flat_map(of).collect()
+    }
+
+    /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this one.
+    pub(super) fn next(&self) -> Option<&Call<L>> {
+        let in_flight = self.flights.values().filter(|flight| flight.mined.is_none());
+        let mut count = 0;
+        for flight in in_flight {
+            if flight.call.is_none() {
+                return None;
+            }
+            count += 1;
+        }
+        if count >= self.settings.most_in_flight.max(1) {
+            return None;
+        }
+        self.waiting.front().map(|waiting| &waiting.call)
+    }
+
+    /// The next call was simulated: the contract refuses it, for this reason.
+    pub(super) fn refused(&mut self, reason: String) -> Option<SubmitEvent<L>> {
+        let Waiting { call, .. } = self.waiting.pop_front()?;
+        Some(SubmitEvent::Refused { label: call.label, reason })
+    }
+
+    /// The next call was simulated: it gets a nonce, if a unit of gas does not cost too much now.
+    pub(super) fn accept(&mut self, gas_limit: u64, prices: Prices, now: u64) -> Option<Due<L>> {
+        let fees = Fees::first(prices, self.most_for_calls())?;
+        let Waiting { call, since } = self.waiting.pop_front()?;
+        let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
+        let nonce = self.nonce.max(after);
+        let sent = Vec::new();
+        let flight =
+            Flight { call: Some(call.clone()), gas_limit, since, last_sent: now, sent, mined: None, missed: (0, 0) };
+        self.flights.insert(nonce, flight);
+        Some(Due::Send { nonce, call: Some(call), gas_limit, fees, content: Content::Call })
+    }
+
+    /// A transaction was signed for a nonce, and is about to leave.
+    pub(super) fn sent(
+        &mut self,
+        nonce: u64,
+        hash: B256,
+        fees: Fees,
+        content: Content,
+        now: u64,
+    ) -> Option<SubmitEvent<L>> {
+        let flight = self.flights.get_mut(&nonce)?;
+        let is_first = flight.sent.is_empty();
+        flight.last_sent = now;
+        flight.sent.push(Sent { hash, fees, content });
+        let label = flight.call.as_ref()?.label.clone();
+        Some(if is_first {
+            SubmitEvent::Sent { label, transaction: hash, nonce }
+        } else {
+            SubmitEvent::Replaced { label, transaction: hash, max_fee: fees.max_fee }
+        })
+    }
+
+    /// The node refuses a transaction for good, so it is not there. If it was the only one of its nonce, the call has ended.
+    pub(super) fn rejected(&mut self, nonce: u64, hash: B256, reason: String) -> Option<SubmitEvent<L>> {
+        let flight = self.flights.get_mut(&nonce)?;
+        if flight.call.is_none() || flight.sent.iter().any(|sent| sent.hash != hash) {
+            return None;
+        }
+        // A gap would hold up the nonces behind it.
+        if self.flights.last_key_value().is_some_and(|(last, _)| *last != nonce) {
+            return None;
+        }
+        let call = self.flights.remove(&nonce)?.call?;
+        Some(SubmitEvent::Refused { label: call.label, reason })
+    }
+
+    /// Takes what the node said of the chain.
+    pub(super) fn observe(&mut self, sight: &Sight, now: u64) -> Vec<SubmitEvent<L>> {
+        let mut events = Vec::new();
+        self.nonce = sight.nonce;
+        let (mut done, mut again) = (Vec::new(), Vec::new());
+        for (nonce, flight) in &mut self.flights {
+            let receipt = flight.sent.iter().find_map(|sent| sight.mined.get(&sent.hash).copied());
+            let label = flight.call.as_ref().map(|call| call.label.clone());
+            if let Some(before) = flight.mined
+                && receipt.is_none_or(|receipt| receipt.block_hash != before.block_hash)
+            {
+                flight.mined = None;
+                flight.missed = (0, 0);
+                // It is sent again at once.
+                flight.last_sent = 0;
+                events.extend(label.clone().map(|label| SubmitEvent::Undone { label, transaction: before.hash }));
+            }
+            match receipt {
+                Some(mined) if flight.mined.is_none() => {
+                    flight.mined = Some(mined);
+                    events.extend(label.clone().map(|label| flight.told(label, mined)));
+                }
+                Some(_) => {}
+                None if sight.nonce > *nonce && flight.call.is_none() => done.push(*nonce),
+                None if sight.nonce > *nonce && flight.missed.0 != sight.newest => {
+                    flight.missed = (sight.newest, flight.missed.1 + 1);
+                    if flight.missed.1 >= SURE {
+                        again.push(*nonce);
+                    }
+                }
+                None => {}
+            }
+            if let Some(mined) = flight.mined
+                && sight.last_final.is_some_and(|last_final| mined.block <= last_final)
+            {
+                done.push(*nonce);
+                let Mined { hash: transaction, block, succeeded, .. } = mined;
+                if flight.content_of(transaction) == Content::Call {
+                    events.extend(label.map(|label| SubmitEvent::Final { label, transaction, block, succeeded }));
+                }
+            }
+        }
+        for nonce in done {
+            self.flights.remove(&nonce);
+        }
+        for nonce in again.into_iter().rev() {
+            if let Some(Flight { call: Some(call), since, .. }) = self.flights.remove(&nonce) {
+                self.waiting.push_front(Waiting { call, since });
+            }
+        }
+        let give_up_after = millis(self.settings.give_up_after);
+        while let Some(first) = self.waiting.front().filter(|first| now.saturating_sub(first.since) >= give_up_after) {
+            let reason = "a unit of gas cost too much, the node did not answer, or others waited before it".to_owned();
+            events.push(SubmitEvent::GivenUp { label: first.call.label.clone(), reason });
+            self.waiting.pop_front();
+        }
+        events
+    }
+
+    /// The transactions to send now: those with higher fees, replacements, and those that the node may have lost.
+    pub(super) fn due(&mut self, prices: Prices, now: u64) -> Vec<Due<L>> {
+        let bump_after = millis(self.settings.bump_after);
+        let give_up_after = millis(self.settings.give_up_after);
+        let (most_for_calls, most) = (self.most_for_calls(), self.most());
+        let mut due = Vec::new();
+        for (nonce, flight) in &mut self.flights {
+            if flight.mined.is_some() || now.saturating_sub(flight.last_sent) < bump_after.max(1) {
+                continue;
+            }
+            let is_given_up = flight.call.is_none()
+                || now.saturating_sub(flight.since) >= give_up_after
+                || flight.sent.iter().any(|sent| sent.content == Content::Nothing);
+            let content = if is_given_up { Content::Nothing } else { Content::Call };
+            let limit = if is_given_up { most } else { most_for_calls };
+            let fees = match flight.sent.last() {
+                // Undone by a reorganisation: the same transaction may be mined as it is.
+                Some(last) if flight.last_sent == 0 && last.content == content => None,
+                Some(last) => last.fees.bumped(prices, limit),
+                // Of a transaction of an earlier process the fees are not known, so each try offers more.
+                None => Fees::first(prices, limit),
+            };
+            flight.last_sent = now;
+            match (fees, flight.sent.last()) {
+                (Some(fees), _) => {
+                    let gas_limit = if content == Content::Call { flight.gas_limit } else { TRANSFER };
+                    let call = flight.call.clone();
+                    due.push(Due::Send { nonce: *nonce, call, gas_limit, fees, content });
+                }
+                (None, Some(last)) => due.push(Due::Again { hash: last.hash }),
+                (None, None) => {}
+            }
+        }
+        due
+    }
+
+    /// The most that a unit of gas may cost, in wei.
+    fn most(&self) -> u128 {
+        u128::from(self.settings.max_fee_gwei) * GWEI
+    }
+
+    /// The same, less what a replacement has to offer more.
+    fn most_for_calls(&self) -> u128 {
+        self.most() / 9 * 8
+    }
+}
+
+/// More transactions of an earlier process are not taken care of one by one.
+const MOST_FOUND: u64 = 1_024;
+
+impl<L> Flight<L> {
+    fn content_of(&self, hash: B256) -> Content {
+        self.sent.iter().find(|sent| sent.hash == hash).map_or(Content::Call, |sent| sent.content)
+    }
+
+    /// What is told of the transaction that was mined.
+    fn told(&self, label: L, mined: Mined) -> SubmitEvent<L> {
+        let Mined { hash: transaction, block, gas_used, fee_paid, succeeded, .. } = mined;
+        match self.content_of(transaction) {
+            Content::Call => SubmitEvent::Mined { label, transaction, block, gas_used, fee_paid, succeeded },
+            Content::Nothing => {
+                let reason = format!("it was not mined in time, and transaction {transaction} took its nonce");
+                SubmitEvent::GivenUp { label, reason }
+            }
+        }
+    }
+}
+
+fn millis(time: std::time::Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
+}

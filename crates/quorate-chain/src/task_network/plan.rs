@@ -1,0 +1,245 @@
+//! Settlements and reports of conflicts, verified before anybody pays for them.
+
+use alloy::primitives::{Address, Bytes, U256};
+use quorate_evm::{
+    KeyGroup, MemberSet, Network, PlanError, QuorumSignature,
+    alloy_sol_types::SolCall as _,
+    contract::{
+        TaskNetwork,
+        task_network::ITaskNetwork::{Attestation, Task},
+    },
+    digest,
+    gas::{Calldata, Measured, RewardRecord, Submission},
+    hint::CounterHint,
+    network::{PointError, SignatureError},
+    quorum::{EncodeQuorumError, Store},
+    state::NEVER,
+};
+
+use super::{change::EpochSnapshot, terms::Terms};
+
+/// A call of a network, or of its token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedCall {
+    /// The contract.
+    pub to: Address,
+    /// The calldata.
+    pub calldata: Bytes,
+    /// The accounts of the access list (EIP-2930), without storage keys.
+    pub access_list: Vec<Address>,
+    /// The gas of the whole transaction, as estimated without a node. `None` for calls that have no such estimate.
+    pub gas: Option<u64>,
+}
+
+/// Why a call cannot be planned. Nothing was sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The follower has no snapshot of the epoch.
+    #[error("epoch {epoch} has no snapshot that can settle")]
+    NoSnapshot {
+        /// The epoch.
+        epoch: u64,
+    },
+    /// The task is one of another network, epoch or snapshot.
+    #[error("the task's {what} is not that of the network and the snapshot")]
+    OtherTask {
+        /// What differs.
+        what: &'static str,
+    },
+    /// The quorum cannot be planned: its signers weigh too little, or a key is missing.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The quorum has no packed bytes.
+    #[error(transparent)]
+    Encode(#[from] EncodeQuorumError),
+    /// The bytes are not a signature.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    /// The signature is not one of these signers over this task.
+    #[error("the signature is not one of these signers over this task")]
+    FalseSignature,
+    /// The two tasks do not conflict, so nobody is slashed for them.
+    #[error("the two tasks do not conflict")]
+    NotConflicting,
+    /// A key does not have the length of the network's keys.
+    #[error("the key has {found} bytes, expected {expected}")]
+    KeyLength {
+        /// The number of bytes of the network's keys.
+        expected: usize,
+        /// The number of bytes that it has.
+        found: usize,
+    },
+    /// The bytes are not a key.
+    #[error("the key: {0}")]
+    Key(PointError),
+}
+
+/// A task that one key signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "callers set all of it")]
+pub struct SignedTask {
+    /// The task.
+    pub task: digest::Task,
+    /// The key, as [`Member::key`](super::Member::key) has it.
+    pub key: Bytes,
+    /// The signature: `KeyGroup::signature_bytes` bytes.
+    pub signature: Bytes,
+}
+
+/// What a settlement writes besides the task and the base.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Writes {
+    pub(super) record: RewardRecord,
+    pub(super) pays: bool,
+}
+
+/// The call that settles a task, by the cheapest way from a base that `network` has ([`Follower::network`]).
+///
+/// The aggregate signature is verified: two Miller loops and one final exponentiation. The estimate of the gas takes it that
+/// the pool pays and that the signers submit for the first time in the epoch; [`Follower::settle`] knows better.
+///
+/// [`Follower::network`]: super::Follower::network
+/// [`Follower::settle`]: super::Follower::settle
+///
+/// # Errors
+/// [`CallError`].
+pub fn settle(
+    network: &Network,
+    terms: &Terms,
+    snapshot: &EpochSnapshot,
+    task: &digest::Task,
+    signers: &MemberSet,
+    signature: &QuorumSignature,
+    store: Store,
+) -> Result<PlannedCall, CallError> {
+    let record = if terms.attester_reward == 0 { RewardRecord::Untouched } else { RewardRecord::New };
+    settle_with(network, terms, snapshot, task, signers, signature, store, Writes { record, pays: true })
+}
+
+#[allow(clippy::too_many_arguments, reason = "the two callers pass what they have")]
+pub(super) fn settle_with(
+    network: &Network,
+    terms: &Terms,
+    snapshot: &EpochSnapshot,
+    task: &digest::Task,
+    signers: &MemberSet,
+    signature: &QuorumSignature,
+    store: Store,
+    writes: Writes,
+) -> Result<PlannedCall, CallError> {
+    check_contract(terms, task)?;
+    if task.epoch != snapshot.epoch || u64::from(network.epoch) != snapshot.epoch {
+        return Err(CallError::OtherTask { what: "epoch" });
+    }
+    if task.snapshot != snapshot.id || network.table != snapshot.table {
+        return Err(CallError::OtherTask { what: "snapshot" });
+    }
+    let measured = Measured::default();
+    let plan = network.plan_digests(&measured, signers, &[task.digest()], store)?;
+    if !plan.verify(signature)? {
+        return Err(CallError::FalseSignature);
+    }
+    let quorum = plan.quorum(signature).encode()?.into();
+    let call = TaskNetwork::submitTasksCall { epoch: U256::from(task.epoch), tasks: vec![abi(task)], quorum };
+    let calldata = call.abi_encode();
+    let rewards = terms.attester_reward != 0 || (task.approved && terms.performer_reward != 0);
+    let submission = Submission {
+        tasks: 1,
+        rejected: (!task.approved).then_some(snapshot.members.len() as u64),
+        record: writes.record,
+        pays: writes.pays && rewards,
+    };
+    let (of, storing) = (Calldata::of(&calldata), network.storing(&plan));
+    let gas = measured.submit(network.key_group, of, submission, &plan.way.steps, storing).total();
+    Ok(PlannedCall { to: terms.contract, calldata: calldata.into(), access_list: plan.access_list, gas: Some(gas) })
+}
+
+/// The call that reports an operator who signed two tasks that conflict: in one epoch, any two with one id; in two epochs, two
+/// with another result or verdict. Both signatures are verified. Whether one operator owns both keys is the contract's to
+/// check, and the caller's to know.
+///
+/// # Errors
+/// [`CallError`].
+pub fn report_conflict(terms: &Terms, first: &SignedTask, second: &SignedTask) -> Result<PlannedCall, CallError> {
+    let (one, other) = (&first.task, &second.task);
+    let differ = one.result != other.result
+        || one.approved != other.approved
+        || (one.epoch == other.epoch && one.performer != other.performer);
+    if one.id != other.id || !differ {
+        return Err(CallError::NotConflicting);
+    }
+    let attestation = |signed: &SignedTask| -> Result<Attestation, CallError> {
+        let proof = proof(terms, signed)?;
+        Ok(Attestation { epoch: U256::from(signed.task.epoch), task: abi(&signed.task), proof })
+    };
+    let call = TaskNetwork::reportConflictCall { first: attestation(first)?, second: attestation(second)? };
+    Ok(PlannedCall::of(terms.contract, &call))
+}
+
+impl PlannedCall {
+    /// A call without an estimate.
+    pub(super) fn of(to: Address, call: &impl quorate_evm::alloy_sol_types::SolCall) -> Self {
+        Self { to, calldata: call.abi_encode().into(), access_list: Vec::new(), gas: None }
+    }
+}
+
+fn check_contract(terms: &Terms, task: &digest::Task) -> Result<(), CallError> {
+    if task.network != (digest::Contract { chain_id: terms.chain_id, address: terms.contract }) {
+        return Err(CallError::OtherTask { what: "contract or chain" });
+    }
+    Ok(())
+}
+
+fn abi(task: &digest::Task) -> Task {
+    Task { id: task.id, performer: U256::from(task.performer), result: task.result, approved: task.approved }
+}
+
+/// The key, the signature and the curve's hints, as `IVerifier.signerOf` takes them, once the signature is verified.
+fn proof(terms: &Terms, signed: &SignedTask) -> Result<Bytes, CallError> {
+    check_contract(terms, &signed.task)?;
+    let (key_group, digest) = (terms.key_group, signed.task.digest());
+    let (expected, found) = (key_group.member_bytes(), signed.key.len());
+    if found != expected {
+        return Err(CallError::KeyLength { expected, found });
+    }
+    let signature = QuorumSignature::from_bytes(key_group, &signed.signature)?;
+    // A network of this member alone, whose quorum is the member.
+    let alone = Network {
+        key_group,
+        chain_id: terms.chain_id,
+        contract: terms.verifier,
+        nonce: 0,
+        table: 0,
+        epoch: 1,
+        required: 1,
+        enough: NEVER,
+        paid: 0,
+        keys: vec![signed.key.clone()],
+        weights: vec![1],
+        key_pages: Vec::new(),
+        weight_pages: Vec::new(),
+        bases: Vec::new(),
+        unknown_newest: None,
+    };
+    let plan = alone.plan_digests(&Measured::default(), &MemberSet::full(1), &[digest], Store::Nowhere);
+    let plan = plan.map_err(|error| match error {
+        PlanError::Key { source, .. } => CallError::Key(source),
+        error => error.into(),
+    })?;
+    if !plan.verify(&signature)? {
+        return Err(CallError::FalseSignature);
+    }
+    let (key, twin) = signed.key.split_at(key_group.key_bytes());
+    let mut proof = [key, signature.as_bytes(), twin].concat();
+    match key_group {
+        KeyGroup::Bn254G2 | KeyGroup::Bn254G1 => {
+            let CounterHint { counter, y } = CounterHint::new(&digest);
+            proof.push(counter);
+            proof.extend(y);
+        }
+        KeyGroup::Bls12381G2 | KeyGroup::Bls12381G2Nu => {}
+    }
+    Ok(proof.into())
+}

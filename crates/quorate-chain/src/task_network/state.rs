@@ -1,0 +1,477 @@
+//! A network as its logs tell it. No I/O, and cheap to copy: whoever goes back over a reorganisation keeps a copy for each block.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, OnceLock},
+};
+
+use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
+use quorate_evm::{
+    KeyGroup, MemberSet, Network, Quorum,
+    alloy_sol_types::SolValue as _,
+    base::{Base, KeyPage, PART, WeightPage},
+    gas::{Measured, Steps},
+    network::sum_of_keys,
+    quorum::Store,
+    state::NEVER,
+};
+
+use super::{
+    calldata::{NetworkCall, calls},
+    change::{Change, EpochSnapshot, Member},
+    error::Contradiction,
+    log::Event,
+    terms::Terms,
+};
+
+/// The logs of one transaction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transaction {
+    pub(super) hash: B256,
+    pub(super) events: Vec<Event>,
+    /// Empty if [`needs_calldata`] says no.
+    pub(super) calldata: Bytes,
+}
+
+/// A network after a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    /// The number of the running table.
+    running: u16,
+    /// The tables of the epochs below, the running one, and the next one.
+    tables: BTreeMap<u16, Arc<Table>>,
+    /// The hash of all keys, owners and carried keys: the first part of `Roster`.
+    roster: U256,
+    /// The nonce of the verifier's last page, less one: the first contract that it creates is a probe.
+    pages: u64,
+    /// The last epoch with a snapshot, and the one before it if it can still settle.
+    epochs: BTreeMap<u64, Arc<Epoch>>,
+    /// The bases by table and slot.
+    bases: BTreeMap<(u16, u16), Arc<Stored>>,
+    /// What the changes of members have cost since a base was stored, in gas: ski rental's account.
+    rent: u64,
+    /// Whether the pool paid for the last task.
+    pays: bool,
+    /// Counts the submissions whose call is not in the calldata. Their quorum may be in any slot.
+    unseen: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Table {
+    /// As [`Network::keys`] has them.
+    keys: Vec<Bytes>,
+    owners: Vec<Address>,
+    pages: Vec<KeyPage>,
+}
+
+#[derive(Clone, Debug)]
+struct Epoch {
+    table: u16,
+    /// `total`, `required`, `beacon` and `id`, as the log says.
+    fixed: (u128, u128, B256, FixedBytes<20>),
+    /// None if nobody asked for the weights.
+    snapshot: Option<Arc<EpochSnapshot>>,
+    weight_pages: Vec<WeightPage>,
+    /// The hashes of the bitmaps that submitted in the epoch and are owed something.
+    records: BTreeSet<B256>,
+}
+
+/// A base whose key is computed once it is asked for.
+#[derive(Debug)]
+struct Stored {
+    epoch: u32,
+    weight: u128,
+    signers: MemberSet,
+    key: OnceLock<Option<Bytes>>,
+}
+
+/// Whether the logs of a transaction do not say all.
+pub(super) fn needs_calldata(key_group: KeyGroup, events: &[Event]) -> bool {
+    events.iter().any(|event| match event {
+        Event::Attested { .. } => true,
+        // The key in G2 that belongs to a key in G1 is in no log.
+        Event::KeyAdded { .. } => key_group == KeyGroup::Bn254G1,
+        _ => false,
+    })
+}
+
+impl State {
+    /// Takes the logs of a transaction. `weights` are those that the contract has for epochs with a snapshot in these logs;
+    /// the snapshot of an epoch without weights is not told.
+    ///
+    /// # Errors
+    /// [`Contradiction`]. The state is not to be used any more then.
+    pub(super) fn apply(
+        &mut self,
+        terms: &Terms,
+        transaction: &Transaction,
+        weights: &BTreeMap<u64, Vec<u64>>,
+    ) -> Result<Vec<Change>, Contradiction> {
+        let mut calls = calls(&transaction.calldata);
+        let (mut changes, mut ids, mut paged) = (Vec::new(), Vec::new(), false);
+        for event in &transaction.events {
+            let paged_before = std::mem::take(&mut paged);
+            match event {
+                Event::KeyAdded { table, index, key } => self.key_added(terms, *table, *index, key, &mut calls)?,
+                Event::KeysPaged { nonce, table, first, keys } => {
+                    self.page(*nonce)?;
+                    let page = KeyPage { nonce: *nonce as u32, first: *first, keys: *keys };
+                    self.table(*table)?.pages.push(page);
+                    paged = true;
+                }
+                // A page of its own comes before, unless the verifier carries a key that it just admitted.
+                Event::KeysCarried { table, first, indices } => self.carried(*table, *first, indices, paged_before)?,
+                Event::WeightsPaged { nonce, epoch, first } => {
+                    self.page(*nonce)?;
+                    let unknown = Contradiction::Unknown { what: "epoch", number: *epoch };
+                    let of = Arc::make_mut(self.epochs.get_mut(epoch).ok_or(unknown)?);
+                    of.weight_pages.push(WeightPage { nonce: *nonce as u32, part: first / PART });
+                }
+                Event::BasePinned { slot, from } => self.pinned(*slot, *from),
+                Event::Snapshotted { .. } => {
+                    changes.extend(self.snapshotted(terms, event, weights)?.map(Change::Snapshot))
+                }
+                Event::Attested { epoch, signers, weight, amount } => {
+                    let ids = std::mem::take(&mut ids);
+                    self.attested(terms.key_group, (*epoch, signers, *weight, *amount), &ids, &mut calls)?;
+                    changes.push(Change::Attested {
+                        epoch: *epoch,
+                        signers: signers.clone(),
+                        weight: *weight,
+                        amount: *amount,
+                        transaction: transaction.hash,
+                    });
+                }
+                Event::Told(change) => {
+                    match change {
+                        Change::Registered { operator, index, .. } => self.owned(terms, *operator, *index)?,
+                        Change::KeyRotated { operator, new, .. } => self.owned(terms, *operator, *new)?,
+                        Change::Settled { id, rewarded, .. } => {
+                            ids.push(*id);
+                            self.pays = *rewarded;
+                        }
+                        _ => {}
+                    }
+                    changes.push(change.clone());
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    /// How many keys the running and the next table hold, and how many contracts the verifier created: its `extent()`.
+    pub(super) fn extent(&self) -> (u64, u64, u64) {
+        let keys = |table: Option<u16>| {
+            let table = table.and_then(|table| self.tables.get(&table));
+            table.map_or(0, |table| table.keys.len() as u64)
+        };
+        (keys(Some(self.running)), keys(self.running.checked_add(1)), self.pages + 1)
+    }
+
+    /// The epochs that can settle, as far as they have a snapshot in the logs.
+    pub(super) fn epochs(&self) -> impl Iterator<Item = u64> + '_ {
+        self.epochs.keys().copied()
+    }
+
+    /// What the log says is fixed for an epoch: `total`, `required`, `table`, `beacon` and `id`.
+    pub(super) fn fixed(&self, epoch: u64) -> Option<(u128, u128, u16, B256, FixedBytes<20>)> {
+        let epoch = self.epochs.get(&epoch)?;
+        let (total, required, beacon, id) = epoch.fixed;
+        Some((total, required, epoch.table, beacon, id))
+    }
+
+    /// The snapshot of an epoch that can settle.
+    pub(super) fn snapshot(&self, epoch: u64) -> Option<&Arc<EpochSnapshot>> {
+        self.epochs.get(&epoch)?.snapshot.as_ref()
+    }
+
+    /// The commitments of the bases by table and slot. Adds up the keys of those that are new. A base whose keys have no sum is
+    /// left out, as the contract refuses it.
+    pub(super) fn commitments(&self, key_group: KeyGroup) -> Vec<((u16, u16), B256)> {
+        let commitment = |(place, base): (&(u16, u16), &Arc<Stored>)| {
+            Some((*place, self.base(key_group, *place, base)?.commitment()))
+        };
+        self.bases.iter().filter_map(commitment).collect()
+    }
+
+    /// Leaves a base out, because the verifier's slot holds another one.
+    pub(super) fn forget(&mut self, place: (u16, u16)) {
+        self.bases.remove(&place);
+    }
+
+    /// Counts the submissions whose call was not found. After one of them, any slot may hold another base.
+    pub(super) fn unseen(&self) -> u64 {
+        self.unseen
+    }
+
+    /// Whether the pool paid for the last task.
+    pub(super) fn pays(&self) -> bool {
+        self.pays
+    }
+
+    /// Whether a quorum submitted in an epoch, and is owed something.
+    pub(super) fn is_recorded(&self, epoch: u64, signers: &MemberSet) -> bool {
+        self.epochs.get(&epoch).is_some_and(|epoch| epoch.records.contains(&keccak256(signers.as_bytes())))
+    }
+
+    /// What the changes of members have cost since a base was stored, in gas.
+    pub(super) fn rent(&self) -> u64 {
+        self.rent
+    }
+
+    /// What quorums of an epoch are planned with. `None` without its snapshot.
+    pub(super) fn network(&self, terms: &Terms, epoch: u64) -> Option<Network> {
+        let of = self.epochs.get(&epoch)?;
+        let snapshot = of.snapshot.as_ref()?;
+        let table = self.tables.get(&of.table)?;
+        let here = self.bases.range((of.table, 0)..=(of.table, u16::MAX));
+        let bases = here.filter_map(|(place, base)| self.base(terms.key_group, *place, base)).collect();
+        Some(Network {
+            key_group: terms.key_group,
+            chain_id: terms.chain_id,
+            // The verifier makes the pages, which access lists name.
+            contract: terms.verifier,
+            nonce: 0,
+            table: of.table,
+            epoch: u32::try_from(epoch).ok()?,
+            required: snapshot.required + 1,
+            enough: NEVER,
+            paid: 0,
+            keys: table.keys.clone(),
+            weights: snapshot.members.iter().map(|member| member.weight).collect(),
+            key_pages: table.pages.clone(),
+            weight_pages: of.weight_pages.clone(),
+            bases,
+            unknown_newest: None,
+        })
+    }
+
+    fn base(&self, key_group: KeyGroup, (table, slot): (u16, u16), base: &Stored) -> Option<Base> {
+        let Stored { epoch, weight, ref signers, ref key } = *base;
+        let keys = &self.tables.get(&table)?.keys;
+        let key = key.get_or_init(|| sum_of_keys(key_group, keys, signers).ok()).clone()?;
+        Some(Base { slot, epoch, weight, key, signers: signers.clone() })
+    }
+
+    /// The running table or the next one.
+    fn table(&mut self, table: u16) -> Result<&mut Table, Contradiction> {
+        if table != self.running && Some(table) != self.running.checked_add(1) {
+            return Err(Contradiction::Unknown { what: "key table", number: table.into() });
+        }
+        Ok(Arc::make_mut(self.tables.entry(table).or_default()))
+    }
+
+    /// The verifier made a page.
+    fn page(&mut self, nonce: u64) -> Result<(), Contradiction> {
+        // The first contract that it creates is the probe of CLZ, with nonce 1.
+        follows("page", nonce, self.pages + 2)?;
+        if nonce > u64::from(u32::MAX) {
+            return Err(Contradiction::Unknown { what: "page", number: nonce });
+        }
+        self.pages += 1;
+        Ok(())
+    }
+
+    fn key_added(
+        &mut self,
+        terms: &Terms,
+        number: u16,
+        index: usize,
+        key: &Bytes,
+        calls: &mut Vec<NetworkCall>,
+    ) -> Result<(), Contradiction> {
+        let (found, expected) = (key.len(), terms.key_group.key_bytes());
+        if found != expected {
+            let why = format!("a key has {found} bytes, expected {expected}");
+            return Err(Contradiction::Form { name: "KeyAdded", why });
+        }
+        follows("the key table", u64::from(number), u64::from(self.running))?;
+        let table = self.table(number)?;
+        follows("key", index as u64, table.keys.len() as u64)?;
+        let key = if terms.key_group == KeyGroup::Bn254G1 {
+            let call = take(calls, |call| match call {
+                // A signature stands before the key in G2.
+                NetworkCall::Register { key: registered, proof } if registered == key => {
+                    Some(Bytes::from([&key[..], proof.get(64..192)?].concat()))
+                }
+                _ => None,
+            });
+            // Zeros are the identity, which is not a key, so no plan uses them.
+            call.unwrap_or_else(|| [&key[..], &[0; 128]].concat().into())
+        } else {
+            key.clone()
+        };
+        table.keys.push(key);
+        table.owners.push(Address::ZERO);
+        Ok(())
+    }
+
+    /// An operator registered the key at an index of the running table.
+    fn owned(&mut self, terms: &Terms, operator: Address, index: u32) -> Result<(), Contradiction> {
+        let (running, at) = (self.running, index as usize);
+        let table = self.table(running)?;
+        let unknown = Contradiction::Unknown { what: "key", number: index.into() };
+        let (Some(key), Some(owner)) = (table.keys.get(at).cloned(), table.owners.get_mut(at)) else {
+            return Err(unknown);
+        };
+        if *owner != Address::ZERO {
+            return Err(unknown);
+        }
+        *owner = operator;
+        // A key that comes while others are carried is in both tables. It is the last of the next one.
+        if let Some(next) = running.checked_add(1).and_then(|next| self.tables.get_mut(&next))
+            && next.keys.last() == Some(&key)
+            && let Some(owner) = Arc::make_mut(next).owners.last_mut()
+        {
+            *owner = operator;
+        }
+        // The contract hashes the key as it keeps it, without the key in G2 that stands behind one in G1.
+        let kept = &key[..terms.key_group.key_bytes()];
+        let part = (self.roster, U256::from(running), U256::from(index), operator, keccak256(kept));
+        self.roster = low_160(keccak256(part.abi_encode()));
+        Ok(())
+    }
+
+    fn carried(&mut self, number: u16, first: usize, indices: &Bytes, in_a_page: bool) -> Result<(), Contradiction> {
+        follows("carried keys' table", u64::from(number), u64::from(self.running) + 1)?;
+        let index = |bytes: &[u8]| bytes.iter().fold(0_usize, |index, byte| index << 8 | usize::from(*byte));
+        let from = self.tables.get(&self.running).cloned().unwrap_or_default();
+        let next = self.table(number)?;
+        follows("carried key", first as u64, next.keys.len() as u64)?;
+        // A rest of fewer than 4 bytes is ignored, as by the contract.
+        for at in indices.chunks_exact(4).map(index) {
+            let unknown = Contradiction::Unknown { what: "carried key", number: at as u64 };
+            let (Some(key), Some(owner)) = (from.keys.get(at), from.owners.get(at)) else { return Err(unknown) };
+            next.keys.push(key.clone());
+            next.owners.push(*owner);
+        }
+        if in_a_page {
+            self.roster = low_160(keccak256((self.roster, keccak256(indices)).abi_encode()));
+        }
+        Ok(())
+    }
+
+    fn snapshotted(
+        &mut self,
+        terms: &Terms,
+        event: &Event,
+        weights: &BTreeMap<u64, Vec<u64>>,
+    ) -> Result<Option<Arc<EpochSnapshot>>, Contradiction> {
+        let Event::Snapshotted { epoch, total, required, table: number, beacon, id } = *event else { return Ok(None) };
+        let wrong = Contradiction::SnapshotId { epoch };
+        if self.epochs.keys().any(|before| *before >= epoch) || terms.required(total) != required || total == 0 {
+            return Err(wrong);
+        }
+        if number != self.running {
+            follows("the snapshot's key table", u64::from(number), u64::from(self.running) + 1)?;
+            self.running = number;
+            self.rent = 0;
+        }
+        let unknown = Contradiction::Unknown { what: "key table", number: number.into() };
+        let table = self.tables.get(&number).ok_or(unknown)?;
+        let snapshot = match weights.get(&epoch) {
+            None => None,
+            Some(weights) => {
+                let packed: Vec<u8> = weights.iter().flat_map(|weight| weight.to_be_bytes()).collect();
+                let parts = (beacon, U256::from(number), self.roster, keccak256(packed)).abi_encode();
+                let sum: u128 = weights.iter().copied().map(u128::from).sum();
+                if weights.len() != table.keys.len() || sum != total || keccak256(parts)[..20] != id[..] {
+                    return Err(wrong);
+                }
+                let members = weights.iter().zip(&table.keys).zip(&table.owners);
+                let member = |((weight, key), owner): ((&u64, &Bytes), &Address)| Member {
+                    owner: *owner,
+                    weight: *weight,
+                    key: key.clone(),
+                };
+                let members = members.map(member).collect();
+                Some(Arc::new(EpochSnapshot { epoch, id, beacon, required, total, table: number, members }))
+            }
+        };
+        // Nothing before the previous epoch can settle any more.
+        self.epochs.retain(|before, _| before.saturating_add(1) >= epoch);
+        let of = Epoch {
+            table: number,
+            fixed: (total, required, beacon, id),
+            snapshot: snapshot.clone(),
+            weight_pages: Vec::new(),
+            records: BTreeSet::new(),
+        };
+        self.epochs.insert(epoch, Arc::new(of));
+        let oldest = self.epochs.values().map(|epoch| epoch.table).min().unwrap_or(number);
+        self.tables.retain(|table, _| *table >= oldest);
+        self.bases.retain(|(table, _), _| *table >= oldest);
+        Ok(snapshot)
+    }
+
+    fn attested(
+        &mut self,
+        key_group: KeyGroup,
+        (epoch, signers, weight, amount): (u64, &MemberSet, u128, u128),
+        ids: &[B256],
+        calls: &mut Vec<NetworkCall>,
+    ) -> Result<(), Contradiction> {
+        let unknown = Contradiction::Unknown { what: "epoch", number: epoch };
+        let of = Arc::make_mut(self.epochs.get_mut(&epoch).ok_or(unknown)?);
+        if amount != 0 {
+            of.records.insert(keccak256(signers.as_bytes()));
+        }
+        let table = of.table;
+        let quorum = take(calls, |call| match call {
+            NetworkCall::Submit { epoch: of, ids: tasks, quorum } if *of == epoch && tasks == ids => {
+                Quorum::decode(key_group, quorum).ok().filter(|quorum| quorum.signers == *signers)
+            }
+            _ => None,
+        });
+        let Some(quorum) = quorum else {
+            self.unseen += 1;
+            return Ok(());
+        };
+        if table == self.running {
+            self.rent = self.rent.saturating_add(rent_of(key_group, &quorum));
+        }
+        if let (Store::Slot(slot), Ok(epoch)) = (quorum.store, u32::try_from(epoch)) {
+            let base = Stored { epoch, weight, signers: signers.clone(), key: OnceLock::new() };
+            self.bases.insert((table, slot), Arc::new(base));
+            if table == self.running {
+                self.rent = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn pinned(&mut self, slot: u16, from: u16) {
+        let table = self.running;
+        match self.bases.get(&(table, from)).cloned() {
+            Some(base) => drop(self.bases.insert((table, slot), base)),
+            None => self.forget((table, slot)),
+        }
+    }
+}
+
+/// What it costs to bring a quorum's members in, in gas: the pages and keys that its call names.
+fn rent_of(key_group: KeyGroup, quorum: &Quorum) -> u64 {
+    let changed =
+        quorum.base.as_ref().map_or(quorum.signers.len(), |base| base.signers.distance(&quorum.signers)) as u64;
+    let passed = (quorum.keys.len() as u64).min(changed);
+    let paged = changed - passed;
+    let key_pages = quorum.key_pages.len() as u64;
+    Measured::default()
+        .steps(key_group, &Steps { paged, copies: paged, copied: paged, passed, key_pages, ..Steps::default() })
+}
+
+/// The number that a roster keeps of a hash.
+fn low_160(hash: B256) -> U256 {
+    U256::from_be_slice(&hash[12..])
+}
+
+/// Takes the first call for which the function has an answer out of the calls.
+fn take<T>(calls: &mut Vec<NetworkCall>, wanted: impl Fn(&NetworkCall) -> Option<T>) -> Option<T> {
+    let (place, found) = calls.iter().enumerate().find_map(|(place, call)| Some((place, wanted(call)?)))?;
+    calls.remove(place);
+    Some(found)
+}
+
+fn follows(what: &'static str, found: u64, expected: u64) -> Result<(), Contradiction> {
+    if found == expected { Ok(()) } else { Err(Contradiction::Gap { what, found, expected }) }
+}

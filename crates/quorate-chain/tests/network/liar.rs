@@ -1,0 +1,283 @@
+//! A node that lies or hangs, in front of a true one.
+
+use std::{
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use quorate_chain::{
+    Rpc, RpcLimits,
+    task_network::{Change, FollowError, Follower},
+};
+use quorate_evm::{
+    KeyGroup, MemberSet,
+    alloy_primitives::{B256, U256},
+    alloy_sol_types::{SolCall as _, SolEvent as _},
+    contract::{TaskNetwork, VerifierBls12381G2 as Verifier},
+};
+use serde_json::{Value, json};
+
+use crate::world::{STAKES, World};
+
+/// Changes an answer, or says that there shall be none.
+type Lie = Box<dyn FnMut(&Value, &mut Value) -> bool + Send>;
+
+/// A proxy that tells the truth until it is given a lie.
+struct Liar {
+    url: String,
+    lie: Arc<Mutex<Option<Lie>>>,
+}
+
+impl Liar {
+    /// Starts the proxy. It ends with the test's process.
+    fn start(node: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let node = node.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
+        let lie: Arc<Mutex<Option<Lie>>> = Arc::default();
+        let shared = lie.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (node, lie) = (node.clone(), shared.clone());
+                // The asker may have left.
+                thread::spawn(move || drop(serve(stream.unwrap(), &node, &lie)));
+            }
+        });
+        Self { url, lie }
+    }
+
+    fn tells(&self, lie: impl FnMut(&Value, &mut Value) -> bool + Send + 'static) {
+        *self.lie.lock().unwrap() = Some(Box::new(lie));
+    }
+
+    fn tells_the_truth(&self) {
+        *self.lie.lock().unwrap() = None;
+    }
+}
+
+fn serve(mut stream: TcpStream, node: &str, lie: &Mutex<Option<Lie>>) -> io::Result<()> {
+    let body = read_body(&stream)?;
+    let question: Value = serde_json::from_slice(&body)?;
+    let mut behind = TcpStream::connect(node)?;
+    let head = "POST / HTTP/1.1\r\nhost: node\r\nconnection: close\r\ncontent-type: application/json\r\n";
+    write!(behind, "{head}content-length: {}\r\n\r\n", body.len())?;
+    behind.write_all(&body)?;
+    let mut answer: Value = serde_json::from_slice(&read_body(&behind)?)?;
+    let answers = lie.lock().unwrap().as_mut().is_none_or(|lie| lie(&question, &mut answer));
+    if !answers {
+        // Hangs until the asker gives up.
+        return stream.read(&mut [0]).map(|_| ());
+    }
+    let answer = answer.to_string();
+    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n";
+    write!(stream, "{head}content-length: {}\r\n\r\n{answer}", answer.len())
+}
+
+fn read_body(stream: &TcpStream) -> io::Result<Vec<u8>> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+        if line.trim().is_empty() {
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body)?;
+            return Ok(body);
+        }
+    }
+}
+
+fn is_call(question: &Value, selector: [u8; 4]) -> bool {
+    let data = question["params"][0]["data"].as_str().unwrap_or_default();
+    question["method"] == "eth_call" && data.starts_with(&quorate_evm::alloy_primitives::hex::encode_prefixed(selector))
+}
+
+/// The logs of an answer with this topic.
+fn logs(answer: &mut Value, topic: B256) -> impl Iterator<Item = &mut Value> {
+    let topic = json!(topic);
+    let all = answer["result"].as_array_mut().map(|logs| logs.iter_mut()).into_iter().flatten();
+    all.filter(move |log| log["topics"][0] == topic)
+}
+
+/// Each lie is an error that changes nothing, and the truth after it is told as if nothing had been.
+#[test]
+fn lies_are_found_and_change_nothing() {
+    let Some(world) = World::with_operators(KeyGroup::Bls12381G2) else { return };
+    world.snapshot();
+    let liar = Liar::start(&world.node.url());
+    let limits = RpcLimits {
+        timeout: Duration::from_secs(2),
+        tries: 1,
+        first_wait: Duration::from_millis(1),
+        answer_bytes: 1 << 20,
+    };
+    let rpc = Rpc::with(&liar.url, limits).unwrap();
+    let open = Follower::open(rpc, world.deployed.network, world.settings());
+    let mut follower = world.runtime.block_on(open).unwrap();
+    let all = MemberSet::full(STAKES.len());
+    let fails = |follower: &mut Follower, what: &str| {
+        let before = (follower.block(), follower.network(0));
+        // Whoever asks again is told the same.
+        for _ in 0..2 {
+            let error = world.try_poll(follower).expect_err(what);
+            println!("{what}: {error}");
+            assert!(matches!(error, FollowError::Contradiction { .. }), "{what}: {error}");
+            assert_eq!((follower.block(), follower.network(0)), before, "{what}");
+        }
+    };
+
+    // Operators and weights.
+    for (what, topic) in [
+        ("a key left out", Verifier::KeyAdded::SIGNATURE_HASH),
+        ("an owner left out", TaskNetwork::Registered::SIGNATURE_HASH),
+        ("a snapshot left out", TaskNetwork::EpochSnapshotted::SIGNATURE_HASH),
+        ("a page left out", Verifier::WeightsPaged::SIGNATURE_HASH),
+    ] {
+        liar.tells(move |question, answer| {
+            if question["method"] == "eth_getLogs"
+                && let Some(logs) = answer["result"].as_array_mut()
+                && let Some(place) = logs.iter().position(|log| log["topics"][0] == json!(topic))
+            {
+                logs.remove(place);
+            }
+            true
+        });
+        fails(&mut follower, what);
+    }
+    liar.tells(|_, answer| {
+        for log in logs(answer, TaskNetwork::Registered::SIGNATURE_HASH).take(1) {
+            log["topics"][1] = json!(B256::with_last_byte(1));
+        }
+        true
+    });
+    fails(&mut follower, "an owner exchanged");
+    liar.tells(|_, answer| {
+        for log in logs(answer, Verifier::KeyAdded::SIGNATURE_HASH).take(1) {
+            let data = log["data"].as_str().unwrap().replace("0xa", "0xb");
+            log["data"] = json!(format!("{}{}", &data[..data.len() - 2], "00"));
+        }
+        true
+    });
+    fails(&mut follower, "a key exchanged");
+    liar.tells(|question, answer| {
+        if is_call(question, Verifier::weightsOfCall::SELECTOR) {
+            // Two of equal length: the sum stays.
+            let mut weights: Vec<u64> = STAKES.iter().map(|stake| stake / 100).collect();
+            weights.swap(0, 1);
+            answer["result"] = json!(quorate_evm::alloy_primitives::Bytes::from(
+                Verifier::weightsOfCall::abi_encode_returns(&weights)
+            ));
+        }
+        true
+    });
+    fails(&mut follower, "weights exchanged");
+    liar.tells(|question, answer| {
+        if is_call(question, TaskNetwork::snapshotOfCall::SELECTOR) {
+            let text = answer["result"].as_str().unwrap().to_owned();
+            answer["result"] = json!(format!("{}1{}", &text[..200], &text[201..]));
+        }
+        true
+    });
+    fails(&mut follower, "a snapshot that the contract does not have");
+
+    liar.tells_the_truth();
+    assert!(world.poll(&mut follower).iter().any(|change| matches!(change, Change::Snapshot(_))));
+
+    // A settlement.
+    let task = world.task(&follower, 1, true);
+    world.settle(&follower, &all, &task);
+    liar.tells(|_, answer| {
+        for log in logs(answer, TaskNetwork::TaskSettled::SIGNATURE_HASH) {
+            log["topics"][1] = json!(B256::repeat_byte(9));
+        }
+        true
+    });
+    fails(&mut follower, "a task that was not settled");
+    liar.tells(|_, answer| {
+        for log in logs(answer, TaskNetwork::TaskSettled::SIGNATURE_HASH) {
+            log["blockHash"] = json!(B256::repeat_byte(9));
+        }
+        true
+    });
+    fails(&mut follower, "logs of another block");
+    liar.tells(|question, answer| {
+        if question["method"] == "eth_getTransactionByHash" {
+            answer["result"] = Value::Null;
+        }
+        true
+    });
+    fails(&mut follower, "a transaction left out");
+
+    // A base that is not the verifier's is left out, which costs gas alone.
+    liar.tells(|question, answer| {
+        if is_call(question, Verifier::commitmentAtCall::SELECTOR) {
+            answer["result"] = json!(B256::repeat_byte(9));
+        }
+        true
+    });
+    let changes = world.poll(&mut follower);
+    assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == task.id)));
+    assert!(follower.network(0).unwrap().bases.is_empty());
+    liar.tells_the_truth();
+
+    // A node that hangs, or answers without end, is an error. What comes after it is told.
+    let next = world.task(&follower, 2, true);
+    world.settle(&follower, &all, &next);
+    liar.tells(|_, _| false);
+    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    liar.tells(|_, answer| {
+        answer["more"] = json!("x".repeat(2 << 20));
+        true
+    });
+    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    // In the middle of a poll.
+    let mut left = 3;
+    liar.tells(move |_, _| {
+        left -= 1;
+        left >= 0
+    });
+    assert!(matches!(world.try_poll(&mut follower), Err(FollowError::Rpc(_))));
+    liar.tells_the_truth();
+    let changes = world.poll(&mut follower);
+    assert!(changes.iter().any(|change| matches!(change, Change::Settled { id, .. } if *id == next.id)), "{changes:?}");
+    assert_eq!(follower.network(0).unwrap().bases.len(), 1, "the second quorum was stored");
+
+    // A node that is behind is waited for, and is no reorganisation.
+    let newest = world.node.ask("eth_getBlockByNumber", json!([format!("{:#x}", world.node.block() - 1), false]));
+    liar.tells(move |question, answer| {
+        if question["method"] == "eth_getBlockByNumber" && question["params"][0] == "latest" {
+            answer["result"] = newest.clone();
+        }
+        true
+    });
+    assert_eq!(world.poll(&mut follower), []);
+    let place = U256::ZERO;
+    let held = world.node.read(world.deployed.verifier, &Verifier::commitmentAtCall { place });
+    assert_eq!(follower.network(0).unwrap().bases[0].commitment(), held);
+}
+
+/// A poll that is dropped at any question is as if it had not been.
+#[test]
+fn a_poll_may_be_dropped() {
+    let Some(world) = World::with_operators(KeyGroup::Bls12381G2) else { return };
+    world.snapshot();
+    let mut whole = world.follower();
+    let expected = world.poll(&mut whole);
+    let mut follower = world.follower();
+    let mut wait = Duration::from_micros(200);
+    let told = loop {
+        let poll = async { tokio::time::timeout(wait, follower.poll()).await };
+        match world.runtime.block_on(poll) {
+            Ok(told) => break told.unwrap(),
+            Err(_) => wait = wait * 5 / 4,
+        }
+    };
+    assert_eq!(told, expected);
+    assert_eq!(follower.network(0), whole.network(0));
+}
