@@ -41,7 +41,7 @@ CRATES = {
     "quorate-server": {"quorate", "quorate-batcher", "quorate-checkpoint", "quorate-formats"},
     "quorate-chain": {"quorate-evm"},
     "quorate-signer": {"quorate-evm", "quorate-keystore"},
-    "quorate-node": {"quorate", "quorate-evm", "quorate-batcher"},
+    "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer", "quorate-keystore"},
     "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
 }
 
@@ -83,6 +83,7 @@ ORDERS = {
         registry verification schedule data_folder options
         metrics board/report board/bounds board/task board/state board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
+        runtime/clock runtime/tell runtime/chain runtime local
         simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator
     """,

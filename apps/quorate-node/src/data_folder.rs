@@ -5,6 +5,8 @@
 //! | `lock` | locked while a node runs |
 //! | `state` | [`Saved`]: written before what depends on it leaves the node |
 //! | `tasks.json` | tasks that came over the HTTP interface, as long as their epoch can settle |
+//! | `node.toml` | the node's options, as `quorate-node init` was given them |
+//! | `token` | what who hands in tasks must show |
 //! | `identity` | the peer's key, made by the transport; not an operator's |
 //!
 //! A file is replaced whole or not at all: the new one is on disk before it gets the name.
@@ -20,6 +22,9 @@ use quorate_evm::alloy_primitives::{B256, Bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::roles::{Saved, SavedError};
+
+/// The name of the file of options.
+pub const OPTIONS: &str = "node.toml";
 
 /// A folder, locked for this process.
 #[derive(Debug)]
@@ -139,6 +144,19 @@ impl DataFolder {
     pub fn write_tasks(&self, tasks: &BTreeMap<B256, KeptTask>) -> Result<(), DataFolderError> {
         let text = serde_json::to_vec(tasks).expect("integers and hexadecimal text, whose serialization has no error");
         self.write("tasks.json", &text)
+    }
+
+    /// The file of options, which may not be there.
+    pub fn options_file(&self) -> PathBuf {
+        self.path.join(OPTIONS)
+    }
+
+    /// Writes the file of options.
+    ///
+    /// # Errors
+    /// [`DataFolderError::System`].
+    pub fn write_options(&self, text: &str) -> Result<(), DataFolderError> {
+        self.write(OPTIONS, text.as_bytes())
     }
 
     fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, DataFolderError> {

@@ -6,7 +6,7 @@
 //! adds the signatures up and settles the task on the chain.
 //!
 //! ```text
-//! bytes ── wire ──> Message ── signatures verified by the edge ──> Verified ── roles ──> outputs, which the edge carries out
+//! bytes ── wire ──> Message ── verification ──> Verified ── roles ──> outputs ── runtime ──> peers, chain, programs, signer, disk
 //! ```
 //!
 //! | module | contents |
@@ -24,6 +24,8 @@
 //! | [`options`] | what a node is told: file, environment, flags |
 //! | [`board`] | what a running node shows: reports of its loop, readiness, views |
 //! | `api` | HTTP: health, metrics, status, the dashboard, and tasks of the operator; on Unix |
+//! | `runtime` | a node that runs: the loop, and the task that follows the chain; on Unix |
+//! | `local` | a whole network on one machine, as processes: for demonstrations, tests and benchmarks; on Unix |
 //! | `simulator` | a network of these that loses messages, crashes and lies; with the feature `simulator` |
 //!
 //! A module imports only modules above it.
@@ -47,5 +49,9 @@ pub mod board;
 mod dashboard;
 #[cfg(unix)]
 pub mod api;
+#[cfg(unix)]
+pub mod runtime;
+#[cfg(unix)]
+pub mod local;
 #[cfg(any(test, feature = "simulator"))]
 pub mod simulator;

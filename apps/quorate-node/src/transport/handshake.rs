@@ -73,8 +73,8 @@ impl Hello {
     /// `None` for anything but a hello within its limits.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let hello: Self = decode(bytes, MAX_HELLO)?;
-        let addresses =
-            hello.addresses.len() <= MAX_ADDRESSES && hello.addresses.iter().all(|address| address.len() <= MAX_ADDRESS);
+        let addresses = hello.addresses.len() <= MAX_ADDRESSES
+            && hello.addresses.iter().all(|address| address.len() <= MAX_ADDRESS);
         (addresses && hello.credential().check().is_ok()).then_some(hello)
     }
 

@@ -82,6 +82,8 @@ pub struct Follower {
 pub(super) struct Seen {
     pub(super) history: History,
     newest: Option<BlockId>,
+    /// The number of the last final block.
+    last_final: Option<u64>,
     epoch: Option<u64>,
     /// The commitments of bases that are the contract's.
     compared: BTreeMap<(u16, u16), B256>,
@@ -137,6 +139,11 @@ impl Follower {
     /// The number of the newest block that was told.
     pub fn block(&self) -> Option<u64> {
         self.seen.newest.map(|block| block.0)
+    }
+
+    /// The number of the last block that was final when the chain was read last; `None` while none is.
+    pub fn final_block(&self) -> Option<u64> {
+        self.seen.last_final
     }
 
     /// Whether an epoch that can settle has a snapshot.
@@ -494,6 +501,7 @@ impl Follower {
         }
         changes.extend(told);
         changes.extend(last_final.map(|number| seen.history.finalise(number)).unwrap_or_default());
+        seen.last_final = last_final;
         self.seen = seen;
         changes
     }

@@ -55,7 +55,8 @@ impl Book {
         if self.entries.len() >= MOST {
             // One that failed most makes room, if any failed.
             let worst = self.entries.iter().filter(|(_, entry)| !entry.bootstrap && !entry.dialling);
-            let Some((worst, _)) = worst.max_by_key(|(_, entry)| entry.failures).filter(|(_, entry)| entry.failures > 0)
+            let Some((worst, _)) =
+                worst.max_by_key(|(_, entry)| entry.failures).filter(|(_, entry)| entry.failures > 0)
             else {
                 return;
             };
@@ -147,7 +148,8 @@ pub(super) fn bootstrap(text: &str) -> Result<(PeerId, Multiaddr), TransportErro
 /// An address to listen at or to announce.
 pub(super) fn address(field: &'static str, text: &str) -> Result<Multiaddr, TransportError> {
     let wrong = |why: String| TransportError::Address { field, found: text.to_owned(), why };
-    let address: Multiaddr = text.parse().map_err(|why| wrong(format!("{why}; write it as in /ip4/0.0.0.0/tcp/9600")))?;
+    let address: Multiaddr =
+        text.parse().map_err(|why| wrong(format!("{why}; write it as in /ip4/0.0.0.0/tcp/9600")))?;
     if dialable(&address) { Ok(address) } else { Err(wrong("write it as in /ip4/0.0.0.0/tcp/9600".to_owned())) }
 }
 
@@ -156,7 +158,10 @@ pub(super) fn dialable(address: &Multiaddr) -> bool {
     let parts: Vec<_> = address.iter().collect();
     matches!(
         parts[..],
-        [Protocol::Ip4(_) | Protocol::Ip6(_) | Protocol::Dns(_) | Protocol::Dns4(_) | Protocol::Dns6(_), Protocol::Tcp(_)]
+        [
+            Protocol::Ip4(_) | Protocol::Ip6(_) | Protocol::Dns(_) | Protocol::Dns4(_) | Protocol::Dns6(_),
+            Protocol::Tcp(_)
+        ]
     )
 }
 
@@ -191,7 +196,8 @@ fn not_nowhere(address: &Multiaddr) -> bool {
     !port && !ip(address).is_some_and(|ip| ip.is_unspecified() || ip.is_multicast())
 }
 
-const EXAMPLE: &str = "write it as in /ip4/192.0.2.1/tcp/9600/p2p/12D3KooW…, or /dns4/node.example/tcp/9600/p2p/12D3KooW…";
+const EXAMPLE: &str =
+    "write it as in /ip4/192.0.2.1/tcp/9600/p2p/12D3KooW…, or /dns4/node.example/tcp/9600/p2p/12D3KooW…";
 /// The most peers whose addresses are kept.
 const MOST: usize = 512;
 /// Dials at once, beside those of bootstrap peers.

@@ -289,8 +289,10 @@ impl Driver {
     // Questions and answers.
 
     fn ask(&mut self, request: Request) {
-        let candidates =
-            self.peers.iter().filter(|(_, peer)| peer.admitted().is_some() && peer.welcomed && peer.asked < OPEN_QUESTIONS);
+        let candidates = self
+            .peers
+            .iter()
+            .filter(|(_, peer)| peer.admitted().is_some() && peer.welcomed && peer.asked < OPEN_QUESTIONS);
         // Who is silent comes last, and who has less to do comes first. The rest is chance.
         let chosen = candidates.min_by_key(|(_, peer)| (peer.silent, peer.asked, rand::random::<u64>()));
         let Some(id) = chosen.map(|(id, _)| *id).filter(|_| self.asked.len() < QUESTIONS) else {
@@ -308,7 +310,9 @@ impl Driver {
 
     fn ask_event(&mut self, event: RequestEvent<Vec<u8>, Vec<u8>>) {
         match event {
-            RequestEvent::Message { peer, message: RequestMessage::Request { request_id, request, channel }, .. } => {
+            RequestEvent::Message {
+                peer, message: RequestMessage::Request { request_id, request, channel }, ..
+            } => {
                 self.question(peer, request_id, &request, channel);
             }
             RequestEvent::Message { peer: id, message: RequestMessage::Response { request_id, response }, .. } => {
@@ -355,7 +359,13 @@ impl Driver {
         }
     }
 
-    fn question(&mut self, id: Libp2pId, number: libp2p_request_response::InboundRequestId, bytes: &[u8], channel: Channel) {
+    fn question(
+        &mut self,
+        id: Libp2pId,
+        number: libp2p_request_response::InboundRequestId,
+        bytes: &[u8],
+        channel: Channel,
+    ) {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         let Some((source, _)) = peer.admitted() else {
             if matches!(peer.state, State::Stranger { .. }) {
@@ -403,7 +413,9 @@ impl Driver {
                 if !peer.hellos.take(1, Instant::now()) {
                     return self.fault(id, "too many credentials");
                 }
-                let Some(hello) = Hello::decode(&request) else { return self.fault(id, "a credential that does not decode") };
+                let Some(hello) = Hello::decode(&request) else {
+                    return self.fault(id, "a credential that does not decode");
+                };
                 peer.announced = book::announced(&hello.addresses);
                 peer.credential = Some(hello.credential());
                 self.check(id, Some(channel));
@@ -458,7 +470,9 @@ impl Driver {
                 Reply::Welcome(self.tell(&id))
             }
             (Admitted::Operator(operator), State::Stranger { .. }) => self.newcomer(id, operator),
-            (Admitted::Operator(_), State::Admitted { .. }) => Reply::refused("the key belongs to another operator now"),
+            (Admitted::Operator(_), State::Admitted { .. }) => {
+                Reply::refused("the key belongs to another operator now")
+            }
             (Admitted::No(reason), _) => Reply::refused(&reason),
             (Admitted::NotYet, State::Stranger { not_yet }) => {
                 *not_yet = true;
@@ -494,7 +508,8 @@ impl Driver {
         if self.bans.has_operator(&operator, now) {
             return Reply::refused("the operator is banned for some time");
         }
-        let same = self.peers.values().filter(|peer| peer.admitted().is_some_and(|(_, other)| other == operator)).count();
+        let same =
+            self.peers.values().filter(|peer| peer.admitted().is_some_and(|(_, other)| other == operator)).count();
         if same >= self.terms.limits.peers_per_operator {
             return Reply::refused("as many peers of this operator as allowed are connected");
         }
@@ -523,7 +538,8 @@ impl Driver {
 
     /// Where some admitted peers listen, chosen at random.
     fn tell(&self, to: &Libp2pId) -> Vec<Told> {
-        let known = self.peers.iter().filter(|(id, peer)| *id != to && peer.admitted().is_some() && !peer.announced.is_empty());
+        let known =
+            self.peers.iter().filter(|(id, peer)| *id != to && peer.admitted().is_some() && !peer.announced.is_empty());
         let mut known: Vec<_> = known.map(|(id, peer)| (rand::random::<u64>(), id, peer)).collect();
         known.sort_unstable_by_key(|(order, ..)| *order);
         let told = known.into_iter().take(MAX_TOLD).map(|(_, id, peer)| Told {
@@ -622,7 +638,8 @@ impl Driver {
     fn ban_operator(&mut self, peer: PeerId, operator: Address, time: Duration) {
         count(&self.tally.banned);
         self.bans.ban(peer, operator, Instant::now() + time);
-        let theirs = self.peers.iter().filter(|(_, other)| other.admitted().is_some_and(|(_, theirs)| theirs == operator));
+        let theirs =
+            self.peers.iter().filter(|(_, other)| other.admitted().is_some_and(|(_, theirs)| theirs == operator));
         let theirs: Vec<_> = theirs.map(|(id, _)| *id).chain([peer.inner()]).collect();
         for id in theirs {
             self.book.put_off(&id, Instant::now(), time);
@@ -657,10 +674,13 @@ impl Driver {
             }
             SwarmEvent::ConnectionClosed { peer_id, connection_id, num_established, .. } => {
                 if let Some(flood) = self.peers.get_mut(&peer_id).and_then(|peer| peer.closed(connection_id)) {
-                    self.fault(peer_id, match flood {
-                        Flood::Stranger => "more bytes than a stranger may send",
-                        Flood::Rate => "more bytes than it may send",
-                    });
+                    self.fault(
+                        peer_id,
+                        match flood {
+                            Flood::Stranger => "more bytes than a stranger may send",
+                            Flood::Rate => "more bytes than it may send",
+                        },
+                    );
                 }
                 if num_established == 0 {
                     self.left(&peer_id);
@@ -756,7 +776,8 @@ impl Driver {
         if now.saturating_duration_since(self.reported_at) >= REPORT {
             self.reported_at = now;
             let gossip = &self.swarm.behaviour().gate.gossip;
-            let reports = self.peers.iter().filter_map(|(id, peer)| peer.report(gossip.peer_score(id).unwrap_or(0.0), now));
+            let reports =
+                self.peers.iter().filter_map(|(id, peer)| peer.report(gossip.peer_score(id).unwrap_or(0.0), now));
             let reports = reports.collect();
             self.reports.send_replace(reports);
         }
@@ -814,7 +835,9 @@ impl Driver {
                         Some(name) => {
                             let ips = tokio::time::timeout(RESOLVE, tokio::net::lookup_host(name)).await;
                             let ips = ips.ok().and_then(Result::ok).into_iter().flatten().take(4);
-                            found.extend(ips.map(|ip: SocketAddr| Multiaddr::from(ip.ip()).with(Protocol::Tcp(ip.port()))));
+                            found.extend(
+                                ips.map(|ip: SocketAddr| Multiaddr::from(ip.ip()).with(Protocol::Tcp(ip.port()))),
+                            );
                         }
                     }
                 }

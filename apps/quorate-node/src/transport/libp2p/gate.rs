@@ -15,13 +15,11 @@ use std::{
 
 use futures::{Stream as _, future::Either};
 use libp2p_core::{ConnectedPoint, Endpoint, Multiaddr, transport::PortUse};
-use libp2p_gossipsub::{
-    Behaviour as Gossipsub, Event, IdentityTransform, WhitelistSubscriptionFilter,
-};
+use libp2p_gossipsub::{Behaviour as Gossipsub, Event, IdentityTransform, WhitelistSubscriptionFilter};
 use libp2p_identity::PeerId;
 use libp2p_swarm::{
-    ConnectionDenied, ConnectionHandler, ConnectionHandlerEvent, ConnectionId, FromSwarm, NetworkBehaviour, NotifyHandler,
-    SubstreamProtocol, THandler, THandlerInEvent, THandlerOutEvent, ToSwarm,
+    ConnectionDenied, ConnectionHandler, ConnectionHandlerEvent, ConnectionId, FromSwarm, NetworkBehaviour,
+    NotifyHandler, SubstreamProtocol, THandler, THandlerInEvent, THandlerOutEvent, ToSwarm,
     behaviour::ConnectionEstablished,
     handler::{ConnectionEvent, InboundUpgradeSend},
 };

@@ -60,7 +60,8 @@ pub struct Settings {
 /// [`TransportError`] if an address is wrong or in use, or the credential too long.
 pub fn start(terms: Terms, settings: &Settings) -> Result<Transport, TransportError> {
     terms.credential.check()?;
-    let read = |field, texts: &[String]| texts.iter().map(|text| book::address(field, text)).collect::<Result<Vec<_>, _>>();
+    let read =
+        |field, texts: &[String]| texts.iter().map(|text| book::address(field, text)).collect::<Result<Vec<_>, _>>();
     let (listen, announce) = (read("listen", &settings.listen)?, read("announce", &settings.announce)?);
     let own = terms.identity.peer_id().inner();
     let bootstrap = settings.bootstrap.iter().map(|text| book::bootstrap(text)).collect::<Result<Vec<_>, _>>()?;
@@ -147,7 +148,8 @@ fn requests(
 
 fn gossip(network: Contract, limits: &Limits) -> Result<Gossip, TransportError> {
     let setup = |why: String| TransportError::Setup { part: "gossip", why };
-    let heartbeats = |time: Duration| usize::try_from(time.as_millis().div_ceil(HEARTBEAT.as_millis())).unwrap_or(usize::MAX);
+    let heartbeats =
+        |time: Duration| usize::try_from(time.as_millis().div_ceil(HEARTBEAT.as_millis())).unwrap_or(usize::MAX);
     let config = ConfigBuilder::default()
         .protocol_id_prefix(format!("{}/gossip", prefix(network)))
         .heartbeat_interval(HEARTBEAT)

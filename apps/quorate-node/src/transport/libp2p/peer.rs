@@ -113,7 +113,10 @@ impl Peer {
 
     /// Lifts the limits of strangers.
     pub(super) fn lift(&self) {
-        self.connections.iter().filter_map(|connection| connection.traffic.as_ref()).for_each(|traffic| traffic.admit());
+        self.connections
+            .iter()
+            .filter_map(|connection| connection.traffic.as_ref())
+            .for_each(|traffic| traffic.admit());
     }
 
     /// Forgets a connection; says whether it was cut off.

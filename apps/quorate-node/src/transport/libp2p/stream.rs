@@ -13,12 +13,7 @@ use std::{
 };
 
 use futures::{AsyncRead, AsyncWrite};
-use libp2p_core::{
-    ConnectedPoint, Transport as _,
-    muxing::StreamMuxerBox,
-    transport::Boxed,
-    upgrade::Version,
-};
+use libp2p_core::{ConnectedPoint, Transport as _, muxing::StreamMuxerBox, transport::Boxed, upgrade::Version};
 use libp2p_identity::{Keypair, PeerId};
 
 use super::super::{Limits, TransportError, limits::Bucket};

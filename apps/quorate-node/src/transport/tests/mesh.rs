@@ -1,11 +1,15 @@
 //! Nodes that behave.
 
-use std::{sync::Arc, time::{Duration, Instant}};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::{
     super::{Admitted, Arrival, Judgement, Limits, Terms, Transport},
     rig::{
-        ENDLESS, Registry, accept_all, address, joined, left, limits, message, node, node_at, pair, terms, until, wait_for,
+        ENDLESS, Registry, accept_all, address, joined, left, limits, message, node, node_at, pair, terms, until,
+        wait_for,
     },
 };
 use crate::message::{Answer, Request, Signed};
@@ -246,7 +250,8 @@ async fn a_silent_peer_is_not_asked_for_ever() {
     for _ in 0..6 {
         asker.ask(Request::default());
         let answered = tokio::time::timeout(Duration::from_secs(2), async {
-            wait_for(&mut asker, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(())).await;
+            wait_for(&mut asker, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(()))
+                .await;
         });
         answers += usize::from(answered.await.is_ok());
     }

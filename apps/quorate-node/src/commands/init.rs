@@ -1,0 +1,86 @@
+//! `quorate-node init`.
+
+use clap::Args;
+use quorate_node::{data_folder::DataFolder, transport::Identity};
+
+use super::{NodeArguments, contract, print, rpc, runtime, terms};
+use crate::exit::{Exit, Failure, Result};
+
+/// Make a node's folder: its identity among peers, and a file of the options that are given
+///
+/// Reads the network's terms from the contract, and prints the commands that come next: the operator's key, its signer, and
+/// the registration. Nothing is sent to the chain.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    /// The account of the operator, which the printed commands name
+    #[arg(long, value_name = "ADDRESS")]
+    operator: Option<quorate_evm::alloy_primitives::Address>,
+
+    #[command(flatten)]
+    node: NodeArguments,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  quorate-node init --data node --rpc http://127.0.0.1:8545 \\
+      --contract 0x… --operator 0x… --signer signer/signer.sock \\
+      --key-file payer.json --perform --attest --aggregate \\
+      --execute ./price.py --validate ./price.py --task-every 12";
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let options = self.node.options()?;
+        let (rpc, contract) = (rpc(&options)?, contract(&options)?);
+        let terms = runtime()?.block_on(terms(&rpc, contract))?;
+        let folder = DataFolder::open(options.data())?;
+        let identity = Identity::load_or_create(&folder.path().join("identity")).map_err(Failure::io)?;
+        let file = folder.options_file();
+        let exists = file.exists();
+        if !exists {
+            let text = toml::to_string(&options).map_err(Failure::internal)?;
+            folder.write_options(&text)?;
+        }
+        let operator = self.operator.map_or("0x…".to_owned(), |operator| operator.to_string());
+        let signer = options.signer.as_ref().map_or("signer/signer.sock".to_owned(), |path| path.display().to_string());
+        print(format!(
+            "\
+folder     {folder}
+options    {file}{kept}
+peer id    {peer}
+network    chain {chain}, contract {contract}
+epochs     of {length} s; a quorum weighs more than {numerator}/{denominator}
+stake      at least {minimum} units of the token {token}
+
+Next:
+  quorate evm key --key-group {group} --out key.json --keystore \\
+      --passphrase-file passphrase
+  quorate-signer init --data signer --keystore key.json \\
+      --passphrase-file passphrase --key-group {group} \\
+      --chain-id {chain} --contract {contract} \\
+      --verifier {verifier} \\
+      --operator {operator} \\
+      --genesis {genesis} --epoch-length {length} --slashing-window {window}
+  quorate-signer run --data signer --keystore key.json \\
+      --passphrase-file passphrase --socket {signer}
+  quorate-node register --data {folder} --stake {minimum} \\
+      --signer {signer}
+  quorate-node run --data {folder} --signer {signer}",
+            folder = folder.path().display(),
+            file = file.display(),
+            kept = if exists { ", which was there and stays as it is" } else { "" },
+            peer = identity.peer_id(),
+            chain = terms.chain_id,
+            length = terms.epoch_length,
+            numerator = terms.quorum_numerator,
+            denominator = terms.quorum_denominator,
+            minimum = terms.minimum_stake,
+            token = terms.token,
+            group = terms.key_group,
+            verifier = terms.verifier,
+            genesis = terms.genesis,
+            window = terms.slashing_window,
+        ))?;
+        Ok(Exit::Success)
+    }
+}

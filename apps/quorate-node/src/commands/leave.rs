@@ -1,0 +1,61 @@
+//! `quorate-node exit`.
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate_chain::task_network;
+use quorate_evm::contract::TaskNetwork;
+
+use super::{NodeArguments, account, contract, payer, print, rpc, runtime, send, terms};
+use crate::exit::{Exit, Failure, Result};
+
+/// Give up the operator's seat; later, take the stake out
+///
+/// The first call gives up the seat and says when the stake can be paid out. Until the epochs in which the key has weight are
+/// over, keep node and signer running: an operator that is silent makes quorums dearer, and can still be punished. The
+/// second call, after that time, pays the stake to the operator's account.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    node: NodeArguments,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let options = self.node.options()?;
+        let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
+        runtime()?.block_on(async {
+            let terms = terms(&rpc, contract).await?;
+            let operator = payer.address();
+            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
+            let pending = TaskNetwork::pendingOfCall { operator };
+            if !stake.is_zero() {
+                let account = account(&rpc, payer).await?;
+                send(&account, "deregister", task_network::deregister(&terms)).await?;
+                let waits = rpc.read(contract, &pending, None).await.map_err(Failure::io)?;
+                print(format!(
+                    "{} can be paid out from second {} of Unix time on; then call `quorate-node exit` again",
+                    waits.amount, waits.payableAt
+                ))?;
+                return Ok(Exit::Success);
+            }
+            let waits = rpc.read(contract, &pending, None).await.map_err(Failure::io)?;
+            if waits.amount.is_zero() {
+                return Err(Failure::refused(anyhow!(
+                    "{operator} has neither a seat nor stake that waits to be paid out"
+                )));
+            }
+            let now = rpc.newest().await.map_err(Failure::io)?.timestamp;
+            if waits.payableAt > quorate_evm::alloy_primitives::U256::from(now) {
+                return Err(Failure::refused(anyhow!(
+                    "{} can be paid out from second {} of Unix time on; the chain's time is {now}",
+                    waits.amount,
+                    waits.payableAt
+                )));
+            }
+            let account = account(&rpc, payer).await?;
+            send(&account, "withdraw", task_network::withdraw(&terms)).await?;
+            print(format!("{} was paid to {operator}", waits.amount))?;
+            Ok(Exit::Success)
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! The commands of the program, a file for each.
+
+pub(crate) mod demo;
+pub(crate) mod demo_work;
+pub(crate) mod init;
+pub(crate) mod leave;
+pub(crate) mod register;
+pub(crate) mod run;
+pub(crate) mod status;
+
+use std::{
+    fmt::Display,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::anyhow;
+use clap::Args;
+use indicatif::HumanCount;
+use quorate_chain::{
+    Payer, Rpc,
+    deploy::Account,
+    task_network::{PlannedCall, Terms},
+};
+use quorate_evm::{KeyGroup, alloy_primitives::Address};
+use quorate_keystore::{
+    passphrase::{LineError, Passphrase},
+    secret_file::{self, SecretFileError},
+};
+use quorate_node::{
+    data_folder::{DataFolderError, OPTIONS},
+    options::Options,
+};
+use quorate_signer::{SignerClient, protocol::StatusAnswer};
+use tokio::{
+    runtime::{Builder, Runtime},
+    signal::unix::{SignalKind, signal},
+};
+
+use crate::exit::{Failure, Result};
+
+impl From<DataFolderError> for Failure {
+    fn from(error: DataFolderError) -> Self {
+        match error {
+            DataFolderError::InUse(_) => Self::refused(error),
+            _ => Self::io(error),
+        }
+    }
+}
+
+/// The options of a node, from flags, environment and file.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NodeArguments {
+    /// File of options, whose names are those of the flags [default: node.toml in the data folder, if it is there]
+    #[arg(long, value_name = "FILE", env = "QUORATE_NODE_CONFIG")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+impl NodeArguments {
+    /// All options: a flag wins over the environment, and both over the file.
+    pub(crate) fn options(&self) -> Result<Options> {
+        let default = self.options.data().join(OPTIONS);
+        let file = match &self.config {
+            Some(path) => Some(path),
+            None => Some(&default).filter(|path| path.exists()),
+        };
+        let Some(path) = file else { return Ok(self.options.clone()) };
+        let file = Options::read(path).map_err(|error| match error {
+            quorate_node::options::OptionsError::Read { .. } => Failure::io(error),
+            _ => Failure::usage(error),
+        })?;
+        Ok(self.options.clone().or(file))
+    }
+}
+
+/// An option that a command cannot do without.
+pub(crate) fn needed<T: Clone>(option: &Option<T>, flag: &str, what: &str) -> Result<T> {
+    option.clone().ok_or_else(|| Failure::usage(anyhow!("--{flag} is missing: {what}")))
+}
+
+/// The chain's node.
+pub(crate) fn rpc(options: &Options) -> Result<Rpc> {
+    let url = needed(&options.rpc, "rpc", "name the HTTP or HTTPS URL of a node of the chain")?;
+    Rpc::new(&url).map_err(|error| Failure::usage(anyhow!("--rpc: {error}")))
+}
+
+/// The network's contract.
+pub(crate) fn contract(options: &Options) -> Result<Address> {
+    needed(&options.contract, "contract", "name the address of the network's contract, a TaskNetwork")
+}
+
+/// What the contract fixes, if a node can take part in it.
+pub(crate) async fn terms(rpc: &Rpc, contract: Address) -> Result<Terms> {
+    let terms = Terms::read(rpc, contract).await.map_err(Failure::io)?;
+    if terms.key_group != KeyGroup::Bls12381G2 {
+        return Err(Failure::usage(anyhow!(
+            "the network's verifier has keys of {}; nodes and signers work with {}",
+            terms.key_group,
+            KeyGroup::Bls12381G2
+        )));
+    }
+    Ok(terms)
+}
+
+/// The signer's client, and what the signer says of itself. It must be that of this network.
+pub(crate) async fn signer(options: &Options, terms: &Terms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+    let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
+    let client = Arc::new(SignerClient::new(socket));
+    let status = client.status().await.map_err(Failure::io)?;
+    check_signer(&status, terms)?;
+    Ok((client, status))
+}
+
+/// Whether a signer signs for this network, under the terms that the contract has.
+pub(crate) fn check_signer(status: &StatusAnswer, terms: &Terms) -> Result<()> {
+    let found = &status.network;
+    let compare = |what: &str, signer: &dyn Display, chain: &dyn Display| {
+        let (signer, chain) = (signer.to_string(), chain.to_string());
+        if signer == chain {
+            return Ok(());
+        }
+        Err(Failure::usage(anyhow!(
+            "the signer was made for another network: its {what} is {signer}, and the contract's is {chain}; make a record with \
+             `quorate-signer init` as `quorate-node init` prints it"
+        )))
+    };
+    compare("chain id", &found.chain_id, &terms.chain_id)?;
+    compare("contract", &found.contract, &terms.contract)?;
+    compare("verifier", &status.verifier, &terms.verifier)?;
+    compare("genesis", &found.genesis, &terms.genesis)?;
+    compare("epoch length", &found.epoch_length, &terms.epoch_length)?;
+    compare("slashing window", &found.slashing_window, &terms.slashing_window)?;
+    compare("key group", &status.key_group, &terms.key_group)
+}
+
+/// The key that pays.
+pub(crate) fn payer(options: &Options) -> Result<Payer> {
+    let what = "name the file with the key that pays for transactions";
+    let file = needed(&options.key_file, "key-file", what)?;
+    let read = |path: &Path| {
+        secret_file::read(path).map_err(|error| match error {
+            SecretFileError::Io { .. } => Failure::io(error),
+            _ => Failure::usage(error),
+        })
+    };
+    let name = file.display();
+    let secret = read(&file)?;
+    secret.warning.iter().for_each(|warning| note(format!("warning: {warning}")));
+    let Some(passphrase) = &options.passphrase_file else {
+        let text = std::str::from_utf8(&secret.contents).ok().map(str::trim);
+        let key = text.ok_or_else(|| anyhow!("not text")).and_then(|text| Ok(Payer::from_hex(text)?));
+        return key.map_err(|error| Failure::usage(anyhow!("{name}: {error}; a keystore needs --passphrase-file")));
+    };
+    let (passphrase, warning) = Passphrase::read_file(passphrase).map_err(|error| match error {
+        LineError::Unreadable { .. } => Failure::io(error),
+        _ => Failure::usage(error),
+    })?;
+    warning.iter().for_each(|warning| note(format!("warning: {warning}")));
+    let key = Payer::from_keystore(&file, passphrase.expose().as_bytes());
+    key.map_err(|error| Failure::usage(anyhow!("{name}: {error}")))
+}
+
+/// An account that sends one call after the other.
+pub(crate) async fn account(rpc: &Rpc, payer: Payer) -> Result<Account> {
+    Account::new(rpc.clone(), payer).await.map_err(Failure::io)
+}
+
+/// Sends a call, waits until it is mined, and says what it cost.
+pub(crate) async fn send(account: &Account, what: &'static str, call: PlannedCall) -> Result<()> {
+    let sending = account.send_bytes(what, call.to, call.calldata);
+    let receipt = tokio::select! {
+        sent = sending => sent.map_err(Failure::refused)?,
+        () = interrupted() => return Err(Failure::interrupted()),
+    };
+    print(format!("{what:<12}block {}, {} gas", receipt.block_number, HumanCount(receipt.gas_used.to())))
+}
+
+/// A runtime for a command that asks the chain or the signer.
+pub(crate) fn runtime() -> Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Failure::internal)
+}
+
+/// Waits for Ctrl-C, or for the signal that ends services.
+pub(crate) async fn interrupted() {
+    let (mut interrupt, mut terminate) = match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+        (Ok(interrupt), Ok(terminate)) => (interrupt, terminate),
+        // The system's own rule holds then: both end the program.
+        _ => return std::future::pending().await,
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// Prints to standard output.
+pub(crate) fn print(text: impl Display) -> Result<()> {
+    let mut out = io::stdout();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::io)
+}
+
+/// Prints to standard error, which may be closed.
+pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}

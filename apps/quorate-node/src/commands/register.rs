@@ -1,0 +1,95 @@
+//! `quorate-node register`.
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate_chain::task_network;
+use quorate_evm::{
+    alloy_primitives::U256,
+    contract::{TaskNetwork, TestToken},
+    digest::Contract,
+};
+
+use super::{NodeArguments, account, contract, payer, print, rpc, runtime, send, signer, terms};
+use crate::exit::{Exit, Failure, Result};
+
+/// Register the operator with its signer's key and a stake, add stake, or replace the key
+///
+/// The account of --key-file is the operator: it must be the one for which the signer was made, and hold the stake in the network's
+/// token. An operator that is registered adds --stake to what it has. With --rotate the signer's key takes the place of the
+/// registered one (docs/node.md says how to rotate without losing tasks). The key has weight from the next epoch's snapshot on.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The stake to pay in, in the token's smallest unit. Not needed with --rotate
+    #[arg(long, value_name = "AMOUNT", required_unless_present = "rotate")]
+    stake: Option<U256>,
+
+    /// Replace the operator's registered key by that of the signer
+    #[arg(long, conflicts_with = "stake")]
+    rotate: bool,
+
+    #[command(flatten)]
+    node: NodeArguments,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let options = self.node.options()?;
+        let (rpc, contract, payer) = (rpc(&options)?, contract(&options)?, payer(&options)?);
+        runtime()?.block_on(async {
+            let terms = terms(&rpc, contract).await?;
+            let operator = payer.address();
+            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
+            let account = account(&rpc, payer).await?;
+            let registration = async {
+                let (client, status) = signer(&options, &terms).await?;
+                if status.operator != operator {
+                    return Err(Failure::usage(anyhow!(
+                        "the signer was made for the operator {}, and --key-file is the key of {operator}",
+                        status.operator
+                    )));
+                }
+                let network = Contract { chain_id: terms.chain_id, address: contract };
+                client.possession(network, terms.verifier, operator).await.map_err(Failure::io)
+            };
+            if self.rotate {
+                if stake.is_zero() {
+                    return Err(Failure::refused(anyhow!("{operator} has no seat; register it with --stake")));
+                }
+                let proof = registration.await?;
+                let call = task_network::rotate_key(&terms, proof.public_key, proof.proof);
+                send(&account, "rotate", call).await?;
+                print("the new key has weight from the next epoch's snapshot on; keep the old signer's record (docs/node.md)")?;
+                return Ok(Exit::Success);
+            }
+            let amount = self.stake.unwrap_or_default();
+            let balance = TestToken::balanceOfCall { account: operator };
+            let balance = rpc.read(terms.token, &balance, None).await.map_err(Failure::io)?;
+            if balance < amount {
+                return Err(Failure::refused(anyhow!(
+                    "{operator} has {balance} of the token {}, less than --stake {amount}",
+                    terms.token
+                )));
+            }
+            let least = U256::from(terms.minimum_stake);
+            if stake + amount < least {
+                return Err(Failure::usage(anyhow!("--stake {amount}: the network takes no stake below {least}")));
+            }
+            // Asked first, so that nothing is approved for a registration that cannot follow.
+            let proof = if stake.is_zero() { Some(registration.await?) } else { None };
+            send(&account, "approve", task_network::approve(&terms, amount)).await?;
+            match proof {
+                Some(proof) => {
+                    let call = task_network::register(&terms, proof.public_key, proof.proof, amount);
+                    send(&account, "register", call).await?;
+                }
+                None => send(&account, "add stake", task_network::add_stake(&terms, amount)).await?,
+            }
+            let index = rpc.read(contract, &TaskNetwork::keyOfCall { operator }, None).await.map_err(Failure::io)?;
+            print(format!(
+                "operator    {operator}, stake {}, key {index}\nIts weight counts from the next epoch's snapshot on.",
+                stake + amount
+            ))?;
+            Ok(Exit::Success)
+        })
+    }
+}

@@ -1,0 +1,375 @@
+//! `quorate-node run`.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::anyhow;
+use clap::Args;
+use quorate_batcher::{Batcher, Settings as BatcherSettings};
+use quorate_chain::{
+    SubmitSettings, Submitter,
+    task_network::{Confirmations, FollowSettings, Follower, Terms},
+};
+use quorate_evm::{
+    alloy_primitives::Address,
+    digest::{Contract, PeerBinding},
+};
+use quorate_node::{
+    api::{self, ApiSettings, Token},
+    board::{Board, Component, Expectations, IdentityReport},
+    data_folder::DataFolder,
+    options::{ConfirmationsOption, Options, parts},
+    programs::{Program, ProgramSettings, Programs},
+    registry::{NotAdmitted, Registry},
+    roles::{Roles, Settings},
+    runtime::{self, ChainEdge, Epochs, Parts, Submitting},
+    schedule::Schedule,
+    transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
+    verification::Checker,
+};
+use quorate_signer::{SignerClient, protocol::StatusAnswer};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, watch},
+    task::JoinHandle,
+    time::sleep,
+};
+
+use super::{
+    NodeArguments, check_signer, contract, interrupted, needed, note, payer, print, rpc, runtime as new_runtime, terms,
+};
+use crate::{
+    exit::{Exit, Failure, Result},
+    log,
+};
+
+/// Run the node
+///
+/// Prints where the dashboard is when it is ready to serve. Ctrl-C or SIGTERM ends it; kill -9 loses nothing that anybody has
+/// seen. The signer must run: the node asks it for each signature.
+#[derive(Debug, Args)]
+#[command(before_long_help = EXAMPLE)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    node: NodeArguments,
+}
+
+const EXAMPLE: &str = "\
+Example, with a folder that `quorate-node init` made:
+  quorate-node run --data node --signer signer/signer.sock \\
+      --attest --validate 'python3 price.py' \\
+      --bootstrap /ip4/203.0.113.7/tcp/9600/p2p/12D3…";
+
+/// Where the HTTP interface is, if nothing else is said.
+pub(super) const HTTP: &str = "127.0.0.1:9601";
+/// Where peers reach the node, if nothing else is said.
+const LISTEN: &str = "/ip4/0.0.0.0/tcp/9600";
+/// The payload of scheduled tasks, if nothing else is said.
+const PAYLOAD: &str = r#"{"number":{number},"time":{time}}"#;
+/// How long the node waits for its signer, before it asks again.
+const SIGNER_RETRY: Duration = Duration::from_secs(2);
+/// The most tasks from outside that wait for the loop.
+const MOST_ORDERS: usize = 256;
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let options = self.node.options()?;
+        log::start(options.log.unwrap_or_default()).map_err(Failure::internal)?;
+        let roles = roles(&options)?;
+        let data = DataFolder::open(options.data())?;
+        new_runtime()?.block_on(async {
+            let (stop, stopped) = watch::channel(false);
+            tokio::spawn(async move {
+                interrupted().await;
+                tracing::info!("stopping");
+                let _ = stop.send(true);
+            });
+            let mut early = stopped.clone();
+            let prepared = tokio::select! {
+                prepared = prepare(&options, roles, data, &stopped) => prepared?,
+                _ = early.wait_for(|stopped| *stopped) => return Err(Failure::interrupted()),
+            };
+            prepared.run(stopped).await
+        })
+    }
+}
+
+/// What the node does, and whether everything is named that it needs for it.
+fn roles(options: &Options) -> Result<Roles> {
+    let is = |role: Option<bool>| role.unwrap_or(false);
+    let roles = Roles { perform: is(options.perform), attest: is(options.attest), aggregate: is(options.aggregate) };
+    if roles == Roles::default() {
+        return Err(Failure::usage(anyhow!(
+            "name what the node does: --perform, --attest, --aggregate, or several of them"
+        )));
+    }
+    if roles.perform {
+        needed(&options.execute, "execute", "--perform needs the program that executes a task")?;
+    }
+    if roles.attest {
+        needed(&options.validate, "validate", "--attest needs the program that judges a result")?;
+    }
+    if roles.aggregate {
+        needed(&options.key_file, "key-file", "--aggregate needs the key that pays for transactions")?;
+    }
+    Ok(roles)
+}
+
+/// The operator's signer, once it answers.
+async fn wait_for_signer(options: &Options, terms: &Terms) -> Result<(Arc<SignerClient>, StatusAnswer)> {
+    let socket = needed(&options.signer, "signer", "name the socket on which the operator's quorate-signer listens")?;
+    let client = Arc::new(SignerClient::new(socket));
+    loop {
+        match client.status().await {
+            Ok(status) => {
+                check_signer(&status, terms)?;
+                return Ok((client, status));
+            }
+            Err(error) => tracing::warn!("{error}; asking again"),
+        }
+        sleep(SIGNER_RETRY).await;
+    }
+}
+
+/// Admission of peers by the registry of keys.
+struct ByRegistry(Registry);
+
+impl Admission for ByRegistry {
+    fn admit(&self, peer_id: &[u8], credential: &Credential) -> Admitted {
+        match self.0.admit(peer_id, &credential.operator_key, &credential.signature) {
+            Ok(operator) => Admitted::Operator(operator),
+            Err(NotAdmitted::NoSnapshot) => Admitted::NotYet,
+            Err(why) => Admitted::No(why.to_string()),
+        }
+    }
+}
+
+/// A node whose parts are there.
+struct Prepared {
+    parts: Parts,
+    board: Board,
+    /// Follows the chain.
+    edge: JoinHandle<()>,
+    /// Serves the HTTP interface.
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Prepared {
+    async fn run(self, mut stopped: watch::Receiver<bool>) -> Result {
+        let Self { parts, board, edge, serving } = self;
+        let stop = async {
+            drop(stopped.wait_for(|stopped| *stopped).await);
+            board.stopping();
+        };
+        let ended = runtime::run(parts, stop).await;
+        edge.abort();
+        if let Some(serving) = serving {
+            // It ends by the same signal. If the loop failed, there is none.
+            serving.abort();
+        }
+        ended.map_err(|error| match error {
+            runtime::RunError::Data(error) => Failure::from(error),
+            error => Failure::internal(error),
+        })?;
+        tracing::info!("stopped");
+        Ok(Exit::Success)
+    }
+}
+
+async fn prepare(
+    options: &Options,
+    roles: Roles,
+    data: DataFolder,
+    stopped: &watch::Receiver<bool>,
+) -> Result<Prepared> {
+    let (rpc, contract) = (rpc(options)?, contract(options)?);
+    let terms = terms(&rpc, contract).await?;
+    let network = Contract { chain_id: terms.chain_id, address: contract };
+    let (client, signer) = wait_for_signer(options, &terms).await?;
+    let operator = signer.operator;
+
+    let confirmations = match options.confirmations.unwrap_or(ConfirmationsOption::Finalized) {
+        ConfirmationsOption::Blocks(blocks) => Confirmations::Blocks(blocks),
+        ConfirmationsOption::Finalized => Confirmations::Finalized,
+    };
+    let follow =
+        FollowSettings { from_block: options.from_block.unwrap_or(0), confirmations, ..FollowSettings::default() };
+    let follower = Follower::open(rpc.clone(), contract, follow).await.map_err(Failure::io)?;
+    let submitting = if roles.aggregate { Some(submitting(options, &rpc, confirmations).await?) } else { None };
+
+    let identity = Identity::load_or_create(&data.path().join("identity")).map_err(Failure::io)?;
+    let peer_id = identity.peer_id();
+    let binding = client.bind_peer(&PeerBinding { network, peer: &peer_id.to_bytes() }).await.map_err(Failure::io)?;
+    let credential = Credential { operator_key: signer.public_key.clone(), signature: binding.to_vec().into() };
+    let registry = Registry::new(network);
+    let alone = options.bootstrap.as_deref().is_none_or(|list| parts(list).next().is_none());
+    let expectations =
+        Expectations { peers: usize::from(!alone || options.aggregator.is_some()), ..Expectations::default() };
+    let board = Board::new(expectations);
+    board.set_identity(IdentityReport {
+        network,
+        operator: Some(operator),
+        roles,
+        peer_id: peer_id.to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: now(),
+    });
+    board.problem(Component::Signer, None);
+
+    let (orders, taken) = mpsc::channel(MOST_ORDERS);
+    let http = options.http.clone().unwrap_or_else(|| HTTP.to_owned());
+    let serving = if http.is_empty() {
+        None
+    } else {
+        Some(serve(options, &http, &data, board.clone(), orders, stopped.clone()).await?)
+    };
+
+    let batcher = Batcher::start(BatcherSettings::default()).map_err(Failure::internal)?;
+    let checker = Checker::new(network, registry.clone(), batcher);
+    let transport = transport(
+        options,
+        transport::Terms {
+            network,
+            identity,
+            credential,
+            admission: Arc::new(ByRegistry(registry.clone())),
+            limits: Limits::default(),
+        },
+    )
+    .await?;
+    for address in transport.addresses() {
+        note(format!("peers       {address}"));
+    }
+
+    let every = Duration::from_millis(options.poll.map_or(1_000, |poll| poll.get()));
+    let (edge, chain) = ChainEdge::new(follower, submitting, registry.clone(), board.clone(), every);
+    let edge = tokio::spawn(edge.run());
+    let parts = Parts {
+        network,
+        settings: settings(options, roles, operator, &terms),
+        epochs: Epochs { genesis: terms.genesis, length: epoch_length(&terms)? },
+        registry,
+        checker,
+        programs: programs(options, network)?,
+        signer: Some(client),
+        transport,
+        chain,
+        orders: taken,
+        board: board.clone(),
+        data,
+        schedule: schedule(options, network)?,
+    };
+    Ok(Prepared { parts, board, edge, serving })
+}
+
+async fn submitting(options: &Options, rpc: &quorate_chain::Rpc, confirmations: Confirmations) -> Result<Submitting> {
+    let default = SubmitSettings::default();
+    let settings = SubmitSettings {
+        max_fee_gwei: options.max_fee.map_or(default.max_fee_gwei, |fee| fee.get()),
+        confirmations,
+        poll: Duration::from_millis(options.poll.map_or(1_000, |poll| poll.get())),
+        ..default
+    };
+    let payer = payer(options)?;
+    tracing::info!(account = %payer.address(), "this account pays for transactions");
+    Submitter::start(rpc.clone(), payer, settings).await.map_err(Failure::io)
+}
+
+async fn serve(
+    options: &Options,
+    address: &str,
+    data: &DataFolder,
+    board: Board,
+    orders: mpsc::Sender<api::TaskOrder>,
+    mut stopped: watch::Receiver<bool>,
+) -> Result<JoinHandle<()>> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::io(anyhow!("--http {address}: cannot listen: {error}; name another address, or \"\" for none"))
+    })?;
+    let shown = listener.local_addr().map_err(Failure::io)?;
+    let token = Token::read_or_create(&data.path().join("token")).map_err(Failure::io)?;
+    let settings = ApiSettings {
+        token: Some(token),
+        beyond_loopback: options.beyond_loopback.unwrap_or(false),
+        ..ApiSettings::default()
+    };
+    if !shown.ip().is_loopback() && !settings.beyond_loopback {
+        return Err(Failure::usage(anyhow!(
+            "--http {shown} is reached by other machines, and there is no login: use 127.0.0.1, or add --beyond-loopback and put \
+             a proxy in front"
+        )));
+    }
+    print(format!("dashboard   http://{shown}/"))?;
+    Ok(tokio::spawn(async move {
+        let stop = async move { drop(stopped.wait_for(|stopped| *stopped).await) };
+        if let Err(error) = api::serve(listener, board, orders, settings, stop).await {
+            tracing::error!("the HTTP interface ended: {error}");
+        }
+    }))
+}
+
+async fn transport(options: &Options, terms: transport::Terms) -> Result<Transport> {
+    let wrong = |error: transport::TransportError| match error {
+        transport::TransportError::Listen { .. } => Failure::io(error),
+        _ => Failure::usage(error),
+    };
+    if let Some(url) = &options.aggregator {
+        return Err(Failure::usage(anyhow!("no http {url}")));
+    }
+    if let Some(listen) = &options.aggregator_listen {
+        return Err(Failure::usage(anyhow!("no http {listen}")));
+    }
+    let listen = options.listen.clone().unwrap_or_else(|| LISTEN.to_owned());
+    let list = |text: &Option<String>| parts(text.as_deref().unwrap_or("")).map(str::to_owned).collect::<Vec<_>>();
+    let settings = transport::libp2p::Settings {
+        listen: parts(&listen).map(str::to_owned).collect(),
+        announce: list(&options.external),
+        bootstrap: list(&options.bootstrap),
+    };
+    transport::libp2p::start(terms, &settings).map_err(wrong)
+}
+
+fn settings(options: &Options, roles: Roles, operator: Address, terms: &Terms) -> Settings {
+    let default = Settings::default();
+    let turn = options.turn.map_or(default.turn, |turn| turn.get());
+    Settings {
+        operator: Some(operator),
+        roles,
+        stragglers: options.stragglers.unwrap_or(default.stragglers),
+        turn,
+        // Longer than a turn, so that the next aggregator is asked before this one asks itself again.
+        submission_timeout: default.submission_timeout.min(turn.saturating_mul(5)),
+        evidence_epochs: terms.slashing_window.div_ceil(terms.epoch_length.max(1)),
+        ..default
+    }
+}
+
+fn epoch_length(terms: &Terms) -> Result<std::num::NonZeroU64> {
+    std::num::NonZeroU64::new(terms.epoch_length)
+        .ok_or_else(|| Failure::usage(anyhow!("the contract's epochs have no length; is this a TaskNetwork?")))
+}
+
+fn programs(options: &Options, network: Contract) -> Result<Programs> {
+    let read = |text: &Option<String>, flag: &str| -> Result<Option<Program>> {
+        let read = |text: &String| text.parse().map_err(|error| Failure::usage(anyhow!("--{flag}: {error}")));
+        text.as_ref().map(read).transpose()
+    };
+    let default = ProgramSettings::default();
+    let settings = ProgramSettings {
+        time: options.program_time.map_or(default.time, |seconds| Duration::from_secs(seconds.get())),
+        at_once: options.programs_at_once.unwrap_or(default.at_once),
+        environment: parts(options.program_environment.as_deref().unwrap_or("")).map(str::to_owned).collect(),
+    };
+    let (execute, validate) = (read(&options.execute, "execute")?, read(&options.validate, "validate")?);
+    Ok(Programs::new(network, execute, validate, settings))
+}
+
+fn schedule(options: &Options, network: Contract) -> Result<Option<Schedule>> {
+    let Some(every) = options.task_every else { return Ok(None) };
+    let payload = options.task_payload.clone().unwrap_or_else(|| PAYLOAD.to_owned());
+    Schedule::new(network, every, payload).map(Some).map_err(Failure::usage)
+}
+
+fn now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,122 @@
+//! `quorate-node status`.
+
+use std::time::Duration;
+
+use clap::Args;
+use quorate_evm::{
+    alloy_primitives::{Address, U256},
+    contract::{TaskNetwork, TestToken},
+};
+use quorate_signer::SignerClient;
+use serde_json::Value;
+
+use super::{NodeArguments, check_signer, contract, payer, print, rpc, runtime, terms};
+use crate::exit::{Exit, Failure, Result};
+
+/// Show the operator, its signer, and the node if it runs here
+///
+/// Asks the contract for seat, stake and epoch, the signer for its record, and the node's HTTP interface for its readiness, its
+/// peers and its tasks. The exit code is 1 if something is not as a working operator needs it; the last lines say what.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The operator [default: that of the signer, or the account of --key-file]
+    #[arg(long, value_name = "ADDRESS")]
+    operator: Option<Address>,
+
+    #[command(flatten)]
+    node: NodeArguments,
+}
+
+impl Arguments {
+    pub(crate) fn run(self) -> Result {
+        let options = self.node.options()?;
+        let (rpc, contract) = (rpc(&options)?, contract(&options)?);
+        runtime()?.block_on(async {
+            let mut wrong = Vec::new();
+            let terms = terms(&rpc, contract).await?;
+            let newest = rpc.newest().await.map_err(Failure::io)?;
+            print(format!("chain       {}, block {}, id {}", rpc.shown(), newest.number, terms.chain_id))?;
+            let epoch = terms.epoch_at(newest.timestamp);
+            match epoch {
+                Some(epoch) => print(format!("epoch       {epoch}, of {} s", terms.epoch_length))?,
+                None => wrong.push(format!("epoch 0 begins at second {} of Unix time", terms.genesis)),
+            }
+
+            let mut operator = self.operator;
+            if let Some(socket) = &options.signer {
+                match SignerClient::new(socket).status().await {
+                    Ok(status) => {
+                        operator = operator.or(Some(status.operator));
+                        let tasks = status.tasks.map_or("unknown".to_owned(), |tasks| tasks.to_string());
+                        print(format!("signer      {}, {tasks} tasks on record", socket.display()))?;
+                        wrong.extend(check_signer(&status, &terms).err().map(|failure| failure.error.to_string()));
+                        wrong.extend(status.storage_error);
+                        if status.retired {
+                            wrong.push("the signer's record was moved to another machine".to_owned());
+                        }
+                    }
+                    Err(error) => wrong.push(error.to_string()),
+                }
+            }
+            if operator.is_none() && options.key_file.is_some() {
+                operator = Some(payer(&options)?.address());
+            }
+            if let Some(operator) = operator {
+                let stake =
+                    rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.map_err(Failure::io)?;
+                let waits = TaskNetwork::pendingOfCall { operator };
+                let waits = rpc.read(contract, &waits, None).await.map_err(Failure::io)?;
+                let tokens = TestToken::balanceOfCall { account: operator };
+                let tokens = rpc.read(terms.token, &tokens, None).await.map_err(Failure::io)?;
+                print(format!("operator    {operator}"))?;
+                print(format!("stake       {stake}, and {tokens} of the token outside"))?;
+                if !waits.amount.is_zero() {
+                    print(format!("withdrawal  {} from second {} on", waits.amount, waits.payableAt))?;
+                }
+                if stake.is_zero() {
+                    wrong.push("the operator has no seat; `quorate-node register` gives it one".to_owned());
+                } else {
+                    let key =
+                        rpc.read(contract, &TaskNetwork::keyOfCall { operator }, None).await.map_err(Failure::io)?;
+                    print(format!("key         index {key}"))?;
+                }
+            }
+            if options.aggregate == Some(true) && options.key_file.is_some() {
+                let account = payer(&options)?.address();
+                let wei = rpc.quantity("eth_getBalance", serde_json::json!([account, "latest"])).await;
+                let wei = wei.map_err(Failure::io)?;
+                print(format!("payer       {account}, {} gwei", wei / U256::from(1_000_000_000_u64)))?;
+                if wei.is_zero() {
+                    wrong.push(format!("the payer {account} has nothing to pay for gas with"));
+                }
+            }
+            let http = options.http.clone().unwrap_or_else(|| super::run::HTTP.to_owned());
+            match node(&http).await {
+                Some(status) => {
+                    let number = |pointer: &str| status.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+                    print(format!(
+                        "node        http://{http}/, {} peers, {} tasks open, {} approved, {} rejected",
+                        number("/peers_in_all"),
+                        number("/counts/open"),
+                        number("/counts/approved"),
+                        number("/counts/rejected"),
+                    ))?;
+                    let reasons = status.get("reasons").and_then(Value::as_array).into_iter().flatten();
+                    wrong.extend(reasons.filter_map(Value::as_str).map(|reason| format!("the node: {reason}")));
+                }
+                None => wrong.push(format!("no node answers at http://{http}/; start it with `quorate-node run`")),
+            }
+            for problem in &wrong {
+                print(format!("problem     {problem}"))?;
+            }
+            Ok(if wrong.is_empty() { Exit::Success } else { Exit::Refused })
+        })
+    }
+}
+
+/// The status of the node at an address of this machine, if one answers.
+async fn node(address: &str) -> Option<Value> {
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(3)).no_proxy().build().ok()?;
+    let answer = client.get(format!("http://{address}/v1/status")).send().await.ok()?;
+    serde_json::from_slice(&answer.bytes().await.ok()?).ok()
+}

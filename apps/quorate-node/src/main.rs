@@ -1,0 +1,63 @@
+//! The program `quorate-node`: performer, attester and aggregator of a task network, in any combination. It holds no
+//! operator's key: `quorate-signer` does.
+
+#![forbid(unsafe_code)]
+
+mod exit;
+mod log;
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use commands::{demo, demo_work, init, leave, note, register, run, status};
+use exit::{Exit, Failure};
+
+/// A node of a task network: execute tasks, attest results, settle them on the chain
+///
+/// A performer, elected by stake, executes a task and publishes the result. Attesters check it and sign. An aggregator adds the
+/// signatures up and settles the task on the chain, where the network's contract pays and punishes. This program is all
+/// three, in any combination. What a task is and when a result is right say two programs of yours, in any language.
+///
+/// To see it: `quorate-node demo`. To join a network: `init`, then `register`, then `run`; each says what comes next.
+///
+/// Exit codes: 0 done; 1 not done, because of the chain's state or the signer; 2 the command line or a file is wrong; 3 a file,
+/// the chain's node or the signer cannot be reached; 4 a fault of the program; 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, max_term_width = 80)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(Box<init::Arguments>),
+    Register(Box<register::Arguments>),
+    Run(Box<run::Arguments>),
+    Status(Box<status::Arguments>),
+    Exit(Box<leave::Arguments>),
+    Demo(demo::Arguments),
+    #[command(hide = true)]
+    DemoWork(demo_work::Arguments),
+}
+
+fn main() -> ExitCode {
+    let run = || match CommandLine::parse().command {
+        Command::Init(arguments) => arguments.run(),
+        Command::Register(arguments) => arguments.run(),
+        Command::Run(arguments) => arguments.run(),
+        Command::Status(arguments) => arguments.run(),
+        Command::Exit(arguments) => arguments.run(),
+        Command::Demo(arguments) => arguments.run(),
+        Command::DemoWork(arguments) => arguments.run(),
+    };
+    run()
+        .unwrap_or_else(|failure: Failure| {
+            if failure.exit != Exit::Interrupted {
+                note(format!("error: {:#}", failure.error));
+            }
+            failure.exit
+        })
+        .into()
+}

@@ -1,0 +1,333 @@
+//! The task that follows the chain and submits to it. It owns the follower and the submitter, so the loop never waits for the
+//! chain's node.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use quorate::Options;
+use quorate_chain::{
+    Call, SubmitEvent, Submitter,
+    task_network::{self, Change, Follower, PlannedCall, SignedTask},
+};
+use quorate_evm::{
+    Collection, QuorumSignature,
+    alloy_primitives::{Address, B256},
+    digest::{self, Contract},
+};
+use tokio::{
+    sync::mpsc,
+    time::{MissedTickBehavior, interval, timeout},
+};
+
+use super::{
+    clock::now,
+    tell::{self, Purpose},
+};
+use crate::{
+    board::{Board, ChainReport, Component},
+    message::{Attestation, Candidate, Evidence},
+    registry::Registry,
+    roles::Settlement,
+};
+
+/// What the loop wants done on the chain.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "the task below carries out each")]
+pub enum ChainOrder {
+    /// Settle a task.
+    Settle(Box<Settlement>),
+    /// Report an operator's conflict.
+    Report {
+        /// The operator.
+        operator: Address,
+        /// What it signed.
+        evidence: Box<Evidence>,
+    },
+    /// Fix the weights of the running epoch.
+    BeginEpoch,
+}
+
+/// What the loop is told.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "the loop handles each")]
+pub enum ChainNews {
+    /// What changed, in order.
+    Changes(Vec<Change>),
+    /// The chain cannot be followed at the moment, and why.
+    Behind(String),
+    /// A settlement was refused or given up.
+    SettleFailed {
+        /// The task.
+        id: B256,
+        /// Why.
+        why: String,
+    },
+    /// A report was refused or given up.
+    ReportFailed {
+        /// The operator.
+        operator: Address,
+        /// The task that it signed twice.
+        id: B256,
+        /// Why.
+        why: String,
+    },
+    /// The epoch was not begun.
+    BeginFailed {
+        /// Why.
+        why: String,
+    },
+}
+
+/// The loop's end of the two channels.
+#[derive(Debug)]
+pub struct ChainHandle {
+    orders: mpsc::Sender<ChainOrder>,
+    /// What the loop is told.
+    pub(super) news: mpsc::Receiver<ChainNews>,
+}
+
+impl ChainHandle {
+    /// Hands an order in. If there is no room, it is dropped: the state machine asks again after its time.
+    pub(super) fn order(&self, order: ChainOrder) {
+        if let Err(error) = self.orders.try_send(order) {
+            tracing::error!("an order for the chain is dropped, because many wait: {error}");
+        }
+    }
+}
+
+/// Follows and submits until the loop is gone.
+pub struct ChainEdge {
+    follower: Follower,
+    /// None if the node does not aggregate.
+    submitter: Option<Submitting>,
+    network: Contract,
+    registry: Registry,
+    board: Board,
+    every: Duration,
+    orders: mpsc::Receiver<ChainOrder>,
+    news: mpsc::Sender<ChainNews>,
+    /// The newest block that was told: number, and time in seconds of Unix time.
+    head: Option<(u64, u64)>,
+    /// The gas that was planned, by purpose. Those of calls that have ended go.
+    estimates: BTreeMap<Purpose, u64>,
+}
+
+/// An account that sends transactions, and what happens to them.
+pub type Submitting = (Submitter<Purpose>, mpsc::Receiver<SubmitEvent<Purpose>>);
+
+/// The most orders that wait.
+const MOST_ORDERS: usize = 4_096;
+/// The most news that wait for the loop. The task waits then, and the chain is read later.
+const MOST_NEWS: usize = 64;
+/// How long the chain's node may take for one look at it, the first one excepted.
+const LOOK: Duration = Duration::from_secs(20);
+/// The same for the first look, which reads all logs.
+const FIRST_LOOK: Duration = Duration::from_secs(600);
+
+impl ChainEdge {
+    /// The task, and the loop's end of it.
+    pub fn new(
+        follower: Follower,
+        submitter: Option<Submitting>,
+        registry: Registry,
+        board: Board,
+        every: Duration,
+    ) -> (Self, ChainHandle) {
+        let (orders, order_queue) = mpsc::channel(MOST_ORDERS);
+        let (sender, news) = mpsc::channel(MOST_NEWS);
+        let terms = follower.terms();
+        let network = Contract { chain_id: terms.chain_id, address: terms.contract };
+        let edge = Self {
+            follower,
+            submitter,
+            network,
+            registry,
+            board,
+            every,
+            orders: order_queue,
+            news: sender,
+            head: None,
+            estimates: BTreeMap::new(),
+        };
+        (edge, ChainHandle { orders, news })
+    }
+
+    /// Runs until the loop is gone.
+    pub async fn run(mut self) {
+        let mut look = interval(self.every);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut first = true;
+        loop {
+            let told = tokio::select! {
+                _ = look.tick() => self.look(&mut first).await,
+                order = self.orders.recv() => match order {
+                    Some(order) => self.carry_out(order),
+                    None => return,
+                },
+                event = next_event(&mut self.submitter) => self.submitted(event),
+            };
+            for report in told {
+                if self.news.send(report).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn look(&mut self, first: &mut bool) -> Vec<ChainNews> {
+        let limit = if *first { FIRST_LOOK } else { LOOK };
+        let behind = match timeout(limit, self.follower.poll()).await {
+            Ok(Ok(changes)) => {
+                for change in &changes {
+                    if let Change::Block { number, time, .. } = change {
+                        self.head = Some((*number, *time));
+                    }
+                }
+                *first &= self.head.is_none();
+                self.show();
+                return if changes.is_empty() { Vec::new() } else { vec![ChainNews::Changes(changes)] };
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("{} did not answer within {} s", self.follower.rpc().shown(), limit.as_secs()),
+        };
+        vec![ChainNews::Behind(behind)]
+    }
+
+    /// Tells the board that the chain was read.
+    fn show(&self) {
+        let Some((head, time)) = self.head else { return };
+        let final_block = self.follower.final_block().unwrap_or(0);
+        let epoch = self.follower.epoch();
+        let snapshot = self.follower.snapshot(epoch).map(|snapshot| snapshot.id);
+        let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };
+        self.board.chain(report, now());
+        self.board.problem(Component::Chain, None);
+    }
+
+    fn carry_out(&mut self, order: ChainOrder) -> Vec<ChainNews> {
+        match order {
+            ChainOrder::Settle(settlement) => {
+                let id = settlement.candidate.id;
+                let planned = self.settlement(&settlement);
+                match planned.and_then(|call| self.submit(Purpose::Settle(id), call)) {
+                    Ok(()) => Vec::new(),
+                    Err(why) => vec![ChainNews::SettleFailed { id, why }],
+                }
+            }
+            ChainOrder::Report { operator, evidence } => {
+                let id = evidence.id();
+                let planned = self.conflict(&evidence);
+                match planned.and_then(|call| self.submit(Purpose::Report(operator, id), call)) {
+                    Ok(()) => Vec::new(),
+                    Err(why) => vec![ChainNews::ReportFailed { operator, id, why }],
+                }
+            }
+            ChainOrder::BeginEpoch => {
+                let call = task_network::snapshot(self.follower.terms());
+                match self.submit(Purpose::BeginEpoch(self.follower.epoch()), call) {
+                    Ok(()) => Vec::new(),
+                    Err(why) => vec![ChainNews::BeginFailed { why }],
+                }
+            }
+        }
+    }
+
+    /// The call that settles a task. The signatures are verified and added up once more, against the keys that the plan uses.
+    fn settlement(&self, settlement: &Settlement) -> Result<PlannedCall, String> {
+        let Settlement { candidate, signers, signatures } = settlement;
+        let task = self.task(candidate);
+        let network = self.follower.network(candidate.epoch).ok_or("the chain has no snapshot of the task's epoch")?;
+        let mut collection = Collection::new(&network, task.digest());
+        let signatures = signatures
+            .iter()
+            .map(|(index, bytes)| Ok((*index as usize, signature(bytes)?)))
+            .collect::<Result<Vec<_>, String>>()?;
+        let answers =
+            collection.add(&signatures, &Options::default(), &mut rand::rng()).map_err(|why| why.to_string())?;
+        for ((index, _), answer) in signatures.iter().zip(answers) {
+            answer.map_err(|why| format!("the signature of index {index}: {why}"))?;
+        }
+        let sum = collection.aggregate().map_err(|why| why.to_string())?.ok_or("the quorum is empty")?;
+        self.follower.settle(&task, signers, &sum).map_err(|why| why.to_string())
+    }
+
+    fn conflict(&self, evidence: &Evidence) -> Result<PlannedCall, String> {
+        let half = |attestation: &Attestation| {
+            let candidate = attestation.candidate();
+            let key = self.registry.contract_key(candidate.epoch, candidate.snapshot, attestation.index());
+            let key = key.ok_or("the signer's key is not known any more")?;
+            Ok::<_, String>(SignedTask { task: self.task(candidate), key, signature: attestation.signature().clone() })
+        };
+        let (first, second) = (half(evidence.first())?, half(evidence.second())?);
+        task_network::report_conflict(self.follower.terms(), &first, &second).map_err(|why| why.to_string())
+    }
+
+    fn task(&self, candidate: &Candidate) -> digest::Task {
+        let Candidate { epoch, snapshot, id, performer, result, approved } = *candidate;
+        digest::Task { network: self.network, epoch, snapshot, id, performer: performer.into(), result, approved }
+    }
+
+    fn submit(&mut self, purpose: Purpose, call: PlannedCall) -> Result<(), String> {
+        let Some((submitter, _)) = &self.submitter else { return Err("this node has no key that pays".to_owned()) };
+        let estimate = call.gas;
+        submitter.submit(Call::planned(purpose, call)).map_err(|error| error.to_string())?;
+        if let Some(gas) = estimate {
+            self.estimates.insert(purpose, gas);
+        }
+        Ok(())
+    }
+
+    fn submitted(&mut self, event: SubmitEvent<Purpose>) -> Vec<ChainNews> {
+        let ended = match &event {
+            SubmitEvent::Final { label, .. }
+            | SubmitEvent::Refused { label, .. }
+            | SubmitEvent::GivenUp { label, .. } => Some(*label),
+            _ => None,
+        };
+        let estimate = match &event {
+            SubmitEvent::Sent { label, .. } | SubmitEvent::Mined { label, .. } => self.estimates.get(label).copied(),
+            _ => None,
+        };
+        if let Some(report) = tell::submission(&event, estimate) {
+            self.board.submission(report, now());
+        }
+        if let Some(purpose) = ended {
+            self.estimates.remove(&purpose);
+        }
+        match event {
+            SubmitEvent::Refused { label, reason } | SubmitEvent::GivenUp { label, reason } => {
+                vec![failed(label, reason)]
+            }
+            SubmitEvent::Mined { label, succeeded: false, .. } => {
+                vec![failed(label, "another transaction changed the contract first".to_owned())]
+            }
+            SubmitEvent::Mined { label, transaction, gas_used, .. } => {
+                tracing::info!(?label, %transaction, gas_used, "mined");
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn failed(purpose: Purpose, why: String) -> ChainNews {
+    match purpose {
+        Purpose::Settle(id) => ChainNews::SettleFailed { id, why },
+        Purpose::Report(operator, id) => ChainNews::ReportFailed { operator, id, why },
+        Purpose::BeginEpoch(_) => ChainNews::BeginFailed { why },
+    }
+}
+
+fn signature(bytes: &[u8]) -> Result<QuorumSignature, String> {
+    let bytes = bytes.try_into().map_err(|_| format!("a signature has {} bytes, expected 96", bytes.len()))?;
+    Ok(QuorumSignature::Bls12381(bytes))
+}
+
+/// The next event of the submitter; never, if there is none.
+async fn next_event(submitter: &mut Option<Submitting>) -> SubmitEvent<Purpose> {
+    if let Some((_, events)) = submitter
+        && let Some(event) = events.recv().await
+    {
+        return event;
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,729 @@
+//! The edge of a running node: it tells the state machine what happens, and carries out what the machine wants done.
+//!
+//! ```text
+//! peers ── arrivals ──> screen ── signatures ──┐                        ┌──> disk first, then peers
+//! chain ── changes ────────────────────────────┼──> Node::step ── out ──┼──> chain: settle, report, begin an epoch
+//! schedule, HTTP ── tasks ─────────────────────┤                        ├──> the user's programs ──┐
+//! clock ── ticks ──────────────────────────────┘                        └──> signer ───────────────┤
+//!                ^                                                                                 │
+//!                └────────────────────────────── what they answered ───────────────────────────────┘
+//! ```
+//!
+//! | module | contents |
+//! |---|---|
+//! | `clock` | the node's own time |
+//! | `tell` | what happened, in the words of the board |
+//! | `chain` | the task that follows the chain and submits to it |
+//!
+//! One task owns the state machine. Peers, programs, signer and chain run beside it and answer with events, so it waits for
+//! none of them. It waits for the disk alone, because what it says may leave only when it is written.
+
+mod clock;
+mod tell;
+mod chain;
+
+use std::{collections::BTreeMap, num::NonZeroU64, sync::Arc, time::Duration};
+
+use quorate::SourceId;
+use quorate_chain::task_network::{self, Change, EpochSnapshot};
+use quorate_evm::{
+    alloy_primitives::{B256, Bytes, keccak256},
+    digest::{self, Contract},
+};
+use quorate_signer::{SignerClient, SignerError, protocol::RefusalCode};
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{MissedTickBehavior, interval, sleep},
+};
+
+pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
+pub use tell::Purpose;
+
+use clock::{now, until};
+
+use crate::{
+    api::TaskOrder,
+    board::{Board, Component, Count, label_of},
+    data_folder::{DataFolder, KeptTask},
+    election::Snapshot,
+    message::{Attestation, Candidate, Signed},
+    programs::{ProgramTask, Programs},
+    registry::{RegisteredMember, Registry},
+    roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
+    schedule::Schedule,
+    transport::{Arrival, Judgement, Ticket, Transport},
+    verification::{Checked, Checker},
+};
+
+/// What a node runs with.
+#[allow(clippy::exhaustive_structs, reason = "whoever starts a node must name every part")]
+pub struct Parts {
+    /// The network.
+    pub network: Contract,
+    /// How the state machine behaves.
+    pub settings: Settings,
+    /// The length of an epoch in seconds, and the first second of epoch 0, as the contract says.
+    pub epochs: Epochs,
+    /// The keys, which admission of peers shares.
+    pub registry: Registry,
+    /// Verifies signatures.
+    pub checker: Checker,
+    /// The user's work.
+    pub programs: Programs,
+    /// The operator's signer.
+    pub signer: Option<Arc<SignerClient>>,
+    /// The other nodes.
+    pub transport: Transport,
+    /// The chain.
+    pub chain: ChainHandle,
+    /// Tasks from outside.
+    pub orders: mpsc::Receiver<TaskOrder>,
+    /// What people see.
+    pub board: Board,
+    /// What survives a restart.
+    pub data: DataFolder,
+    /// Tasks at fixed times.
+    pub schedule: Option<Schedule>,
+}
+
+/// The epochs of a network in Unix time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "what the contract fixes")]
+pub struct Epochs {
+    /// The first second of epoch 0.
+    pub genesis: u64,
+    /// Seconds of an epoch.
+    pub length: NonZeroU64,
+}
+
+impl Epochs {
+    /// The epoch of a second; `None` before epoch 0.
+    pub fn at(&self, second: u64) -> Option<u64> {
+        Some(second.checked_sub(self.genesis)? / self.length)
+    }
+
+    /// The first second of an epoch.
+    pub fn begin(&self, epoch: u64) -> u64 {
+        self.genesis.saturating_add(epoch.saturating_mul(self.length.get()))
+    }
+}
+
+/// Why a node ended by itself.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The task that follows the chain ended.
+    #[error("the part that follows the chain ended: a fault of the program; please report it")]
+    Chain,
+    /// The transport ended.
+    #[error("the part that talks to peers ended: a fault of the program; please report it")]
+    Transport,
+    /// The data folder cannot be read.
+    #[error(transparent)]
+    Data(#[from] crate::data_folder::DataFolderError),
+}
+
+/// The most messages whose signatures are being verified. Further ones are not looked at.
+const MOST_CHECKS: usize = 8_192;
+/// How often the board is brought up to date.
+const BOARD_EVERY: Duration = Duration::from_millis(250);
+/// How long the loop waits before it writes to a disk again that refused.
+const DISK_RETRY: Duration = Duration::from_secs(1);
+/// The most tasks of a schedule that a node names again after a restart.
+const MOST_PAST_TASKS: u64 = 256;
+/// How long a source of false messages is not listened to.
+const BAN: Duration = Duration::from_secs(600);
+/// How long a call that begins an epoch may take before it is tried again.
+const BEGIN_AGAIN: u64 = 30_000;
+
+/// What was done beside the loop.
+enum Done {
+    Event(Event),
+    Checked {
+        source: Source,
+        ticket: Option<Ticket>,
+        found: Checked,
+    },
+    /// The signer answered something that is no signature of the operator, or nothing at all.
+    SignerFailed {
+        candidate: Candidate,
+        refusal: SignerRefusal,
+        why: String,
+    },
+    Signed {
+        candidate: Candidate,
+        signature: Bytes,
+    },
+    ProgramFailed {
+        event: Event,
+        why: String,
+    },
+}
+
+struct Runtime {
+    node: Node,
+    parts: Parts,
+    /// The snapshots that the chain has, by epoch: their ids.
+    snapshots: BTreeMap<u64, Arc<Snapshot>>,
+    epoch: u64,
+    /// The number of the newest block.
+    head: u64,
+    kept: BTreeMap<B256, KeptTask>,
+    work: JoinSet<Done>,
+    checks: usize,
+    /// When the state machine wants a tick, in its own milliseconds.
+    wake: Option<u64>,
+    /// The next second at which a scheduled task begins.
+    next_task: Option<u64>,
+    /// When this node last tried to begin an epoch that has no snapshot.
+    begun_at: Option<u64>,
+    /// Since when the running epoch is known to have no snapshot.
+    bare_since: Option<(u64, u64)>,
+}
+
+/// Runs a node until it is stopped. Returns when nothing of it runs any more.
+///
+/// # Errors
+/// [`RunError`].
+pub async fn run(parts: Parts, stop: impl Future<Output = ()>) -> Result<(), RunError> {
+    let saved = parts.data.state()?;
+    let kept = parts.data.tasks()?;
+    tokio::pin!(stop);
+    let mut parts = parts;
+    // The machine begins in the epoch of the chain's newest block.
+    let (epoch, first) = tokio::select! {
+        first = begin(&mut parts) => first?,
+        () = &mut stop => return Ok(()),
+    };
+    let node = Node::new(parts.settings.clone(), epoch, saved);
+    let mut runtime = Runtime {
+        node,
+        parts,
+        snapshots: BTreeMap::new(),
+        epoch,
+        head: 0,
+        kept,
+        work: JoinSet::new(),
+        checks: 0,
+        wake: None,
+        next_task: None,
+        begun_at: None,
+        bare_since: None,
+    };
+    for changes in first {
+        runtime.changes(changes).await;
+    }
+    runtime.name_tasks_again().await;
+    runtime.serve(stop).await
+}
+
+/// Waits until the chain has told its epoch. What it told is handled when the machine exists.
+async fn begin(parts: &mut Parts) -> Result<(u64, Vec<Vec<Change>>), RunError> {
+    let mut held = Vec::new();
+    loop {
+        match parts.chain.news.recv().await.ok_or(RunError::Chain)? {
+            ChainNews::Changes(changes) => {
+                let epoch = changes.iter().rev().find_map(|change| match change {
+                    Change::Epoch(epoch) => Some(*epoch),
+                    _ => None,
+                });
+                held.push(changes);
+                if let Some(epoch) = epoch {
+                    return Ok((epoch, held));
+                }
+            }
+            ChainNews::Behind(why) => parts.board.problem(Component::Chain, Some(why)),
+            // Nothing was submitted yet.
+            _ => {}
+        }
+    }
+}
+
+impl Runtime {
+    async fn serve(mut self, mut stop: std::pin::Pin<&mut impl Future<Output = ()>>) -> Result<(), RunError> {
+        let mut board = interval(BOARD_EVERY);
+        board.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let tick = self.wake;
+            let task = self.next_task;
+            tokio::select! {
+                () = &mut stop => break,
+                Some(done) = self.work.join_next(), if !self.work.is_empty() => match done {
+                    Ok(done) => self.done(done).await,
+                    Err(error) => tracing::error!("a part of the node failed: {error}; please report it"),
+                },
+                news = self.parts.chain.news.recv() => match news {
+                    Some(news) => self.news(news).await,
+                    None => return Err(RunError::Chain),
+                },
+                arrival = self.parts.transport.next() => match arrival {
+                    Some(arrival) => self.arrival(arrival).await,
+                    None => return Err(RunError::Transport),
+                },
+                Some(order) = self.parts.orders.recv() => self.order(order).await,
+                () = until(tick), if tick.is_some() => {
+                    self.wake = None;
+                    self.step(Event::Tick, None).await;
+                }
+                () = until(task.map(|second| second.saturating_mul(1_000))), if task.is_some() => self.scheduled().await,
+                _ = board.tick() => self.refresh(),
+            }
+        }
+        // Programs and checks are given up. What was said is on disk; what was not said is computed again.
+        self.work.shutdown().await;
+        Ok(())
+    }
+
+    /// One event, with all that follows from it.
+    async fn step(&mut self, event: Event, ticket: Option<Ticket>) {
+        let outputs = self.node.step(event, now());
+        let mut ticket = ticket;
+        for output in outputs {
+            self.carry_out(output, &mut ticket).await;
+        }
+        if let Some(ticket) = ticket {
+            // The machine had nothing to say about it, so nobody needs it from here.
+            self.parts.transport.judge(ticket, Judgement::Ignore);
+        }
+    }
+
+    async fn carry_out(&mut self, output: Output, ticket: &mut Option<Ticket>) {
+        match output {
+            Output::Save => self.save().await,
+            Output::Execute { id, epoch, payload } => {
+                let programs = self.parts.programs.clone();
+                self.parts.board.count(Count::Executed);
+                self.work.spawn(async move {
+                    match programs.execute(&ProgramTask { epoch, id, payload }).await {
+                        Ok(bytes) => Done::Event(Event::Executed { id, bytes }),
+                        Err(error) => {
+                            Done::ProgramFailed { event: Event::ExecuteFailed { id }, why: error.to_string() }
+                        }
+                    }
+                });
+            }
+            Output::Validate { candidate, payload, bytes } => {
+                let programs = self.parts.programs.clone();
+                self.parts.board.count(Count::Validated);
+                self.work.spawn(async move {
+                    let task = ProgramTask { epoch: candidate.epoch, id: candidate.id, payload };
+                    match programs.validate(&task, &bytes).await {
+                        Ok(approved) => Done::Event(Event::Validated { candidate, approved }),
+                        Err(error) => {
+                            let event = Event::ValidateFailed { candidate };
+                            Done::ProgramFailed { event, why: error.to_string() }
+                        }
+                    }
+                });
+            }
+            Output::Sign { candidate } => self.sign(candidate),
+            Output::Publish(message) => {
+                self.parts.board.count(Count::Published);
+                self.parts.transport.publish(message);
+            }
+            Output::Ask(request) => self.parts.transport.ask(request),
+            Output::Answer { to, answer } => self.parts.transport.answer(to, answer),
+            Output::Accepted { .. } => {
+                if let Some(ticket) = ticket.take() {
+                    self.parts.transport.judge(ticket, Judgement::Accept);
+                }
+            }
+            Output::Refused { source, refusal } => {
+                let fault = refusal.is_fault();
+                match ticket.take() {
+                    Some(ticket) if fault => self.parts.transport.judge(ticket, Judgement::Reject),
+                    Some(ticket) => self.parts.transport.judge(ticket, Judgement::Ignore),
+                    None if fault => self.parts.transport.ban(source, BAN),
+                    None => {}
+                }
+                if fault {
+                    tracing::warn!(source = source.0, "a peer sent what no honest one sends: {refusal}");
+                }
+            }
+            Output::Abstained { candidate } => {
+                tracing::warn!(id = %candidate.id, "no verdict is given, because it would conflict with an earlier one");
+            }
+            Output::Settle(settlement) => {
+                tracing::info!(
+                    id = %settlement.candidate.id,
+                    signers = settlement.signers.len(),
+                    approved = settlement.candidate.approved,
+                    "a quorum is there: settling"
+                );
+                self.parts.chain.order(ChainOrder::Settle(Box::new(settlement)));
+            }
+            Output::ReportConflict { operator, evidence } => {
+                tracing::warn!(%operator, id = %evidence.id(), "an operator signed a conflict: reporting it");
+                self.parts.chain.order(ChainOrder::Report { operator, evidence: Box::new(evidence) });
+            }
+            Output::NotTaken { id, reason } => tracing::warn!(%id, "a task is not taken: {reason}"),
+            Output::WakeAt(at) => self.wake = Some(at),
+            // Outputs that come with a later version of the library are none of this one's.
+        }
+    }
+
+    /// Writes the state, however long that takes: nothing that depends on it may leave before.
+    async fn save(&mut self) {
+        loop {
+            let written = self.parts.data.write_state(self.node.saved());
+            let Err(error) = written else {
+                self.parts.board.problem(Component::Disk, None);
+                return;
+            };
+            tracing::error!("{error}; the node says nothing until this works");
+            self.parts.board.problem(Component::Disk, Some(error.to_string()));
+            sleep(DISK_RETRY).await;
+        }
+    }
+
+    fn sign(&mut self, candidate: Candidate) {
+        let refusal = SignerRefusal::NotNow;
+        let Some(signer) = self.parts.signer.clone() else {
+            let why = "no signer is configured; name its socket with --signer".to_owned();
+            self.work.spawn(async move { Done::SignerFailed { candidate, refusal, why } });
+            return;
+        };
+        let checker = self.parts.checker.clone();
+        let network = self.parts.network;
+        let own = self.snapshots.get(&candidate.epoch).filter(|snapshot| snapshot.id() == candidate.snapshot);
+        let index = own.zip(self.parts.settings.operator).and_then(|(snapshot, operator)| snapshot.index_of(operator));
+        self.work.spawn(async move {
+            let failed = |refusal, why: String| Done::SignerFailed { candidate, refusal, why };
+            let Candidate { epoch, snapshot, id, performer, result, approved } = candidate;
+            let task = digest::Task { network, epoch, snapshot, id, performer: performer.into(), result, approved };
+            let signature = match signer.sign_task(&task).await {
+                Ok(signature) => Bytes::copy_from_slice(&signature),
+                Err(SignerError::Refused(why)) if why.code == RefusalCode::Conflict => {
+                    return failed(SignerRefusal::Conflict, why.message);
+                }
+                Err(error) => return failed(refusal, error.to_string()),
+            };
+            // A signature that is false would cost the node its peers, so it is checked before it leaves.
+            let attestation = index.and_then(|index| Attestation::new(candidate, index, signature.clone()).ok());
+            let Some(attestation) = attestation else {
+                return failed(refusal, "the operator has no weight in the task's epoch".to_owned());
+            };
+            match checker.check(Arc::new(Signed::Attestation(attestation)), None).done().await {
+                Checked::True(_) => Done::Signed { candidate, signature },
+                Checked::NotChecked(why) => failed(refusal, why.to_string()),
+                Checked::False | Checked::NoKey => failed(
+                    refusal,
+                    "its signature is not one of the operator's registered key: is this the operator's signer?"
+                        .to_owned(),
+                ),
+            }
+        });
+    }
+
+    async fn done(&mut self, done: Done) {
+        match done {
+            Done::Event(event) => {
+                self.parts.board.problem(Component::Programs, None);
+                self.step(event, None).await;
+            }
+            Done::ProgramFailed { event, why } => {
+                tracing::warn!("{why}");
+                self.parts.board.problem(Component::Programs, Some(why));
+                self.step(event, None).await;
+            }
+            Done::Signed { candidate, signature } => {
+                self.parts.board.problem(Component::Signer, None);
+                self.step(Event::Signed { candidate, signature }, None).await;
+            }
+            Done::SignerFailed { candidate, refusal, why } => {
+                tracing::warn!(id = %candidate.id, "the signer: {why}");
+                if refusal == SignerRefusal::NotNow {
+                    self.parts.board.problem(Component::Signer, Some(why));
+                }
+                self.step(Event::SignRefused { candidate, refusal }, None).await;
+            }
+            Done::Checked { source, ticket, found } => {
+                self.checks -= 1;
+                match found {
+                    Checked::True(message) => {
+                        self.parts.board.count(Count::Verified);
+                        self.step(Event::Received { source, message }, ticket).await;
+                    }
+                    Checked::False => {
+                        self.parts.board.count(Count::False);
+                        tracing::warn!(source = source.0, "a peer sent a false signature; it is banned");
+                        match ticket {
+                            Some(ticket) => self.parts.transport.judge(ticket, Judgement::Reject),
+                            None => self.parts.transport.ban(source, BAN),
+                        }
+                    }
+                    Checked::NotChecked(_) | Checked::NoKey => {
+                        self.parts.board.count(Count::Ignored);
+                        if let Some(ticket) = ticket {
+                            self.parts.transport.judge(ticket, Judgement::Ignore);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    async fn arrival(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Signed { source, ticket, message } => {
+                self.parts.board.count(Count::Received);
+                self.receive(source, Some(ticket), message);
+            }
+            Arrival::Answered { source, answer } => {
+                for message in answer.into_signed() {
+                    self.receive(source, None, message);
+                }
+            }
+            Arrival::Asked { source, request } => self.step(Event::Asked { source, request }, None).await,
+            Arrival::Joined { source, peer, operator } => {
+                tracing::info!(source = source.0, %peer, %operator, "a peer joined");
+            }
+            Arrival::Left { source } => tracing::info!(source = source.0, "a peer left"),
+        }
+    }
+
+    /// Verifies a message, unless the machine would not use it.
+    fn receive(&mut self, source: Source, ticket: Option<Ticket>, message: Signed) {
+        let judge = |this: &mut Self, ticket: Option<Ticket>, judgement| {
+            if let Some(ticket) = ticket {
+                this.parts.transport.judge(ticket, judgement);
+            }
+        };
+        if let Err(refusal) = self.node.screen(&message)
+            && !refusal.is_worth_verifying()
+        {
+            self.parts.board.count(Count::Ignored);
+            return match refusal.is_fault() {
+                true => judge(self, ticket, Judgement::Reject),
+                false => judge(self, ticket, Judgement::Ignore),
+            };
+        }
+        if self.checks >= MOST_CHECKS {
+            self.parts.board.count(Count::Ignored);
+            return judge(self, ticket, Judgement::Ignore);
+        }
+        self.checks += 1;
+        let name = SourceId::from(format!("peer-{}", source.0).as_str());
+        let checking = self.parts.checker.check(Arc::new(message), Some(name));
+        self.work.spawn(async move { Done::Checked { source, ticket, found: checking.done().await } });
+    }
+
+    async fn news(&mut self, news: ChainNews) {
+        match news {
+            ChainNews::Changes(changes) => {
+                self.parts.board.problem(Component::Chain, None);
+                self.changes(changes).await;
+            }
+            ChainNews::Behind(why) => {
+                tracing::warn!("{why}");
+                self.parts.board.problem(Component::Chain, Some(why));
+            }
+            ChainNews::SettleFailed { id, why } => {
+                tracing::info!(%id, "the settlement was not sent, or failed: {why}");
+                self.step(Event::SettleFailed { id }, None).await;
+            }
+            ChainNews::ReportFailed { operator, id, why } => {
+                tracing::info!(%operator, %id, "the report was not sent, or failed: {why}");
+                self.step(Event::ReportFailed { operator, id }, None).await;
+            }
+            ChainNews::BeginFailed { why } => {
+                tracing::info!("the epoch was not begun by this node: {why}");
+            }
+        }
+    }
+
+    async fn changes(&mut self, changes: Vec<Change>) {
+        for change in changes {
+            if let Change::Block { number, .. } = change {
+                self.head = number;
+            }
+            tell::change(&self.parts.board, &change, self.head, now());
+            let event = match change {
+                Change::Epoch(epoch) => {
+                    self.epoch = epoch;
+                    self.snapshots.retain(|held, _| *held + 1 >= epoch);
+                    self.bare_since = None;
+                    self.begun_at = None;
+                    self.forget_tasks();
+                    Event::Epoch(epoch)
+                }
+                Change::Snapshot(snapshot) => match self.snapshot(&snapshot) {
+                    Some(event) => event,
+                    None => continue,
+                },
+                Change::SnapshotRemoved { epoch } => {
+                    self.snapshots.remove(&epoch);
+                    Event::SnapshotRemoved { epoch }
+                }
+                // Of epochs that can settle nothing more the machine needs nothing.
+                Change::Settled { epoch, .. } if epoch + 1 < self.epoch => continue,
+                Change::Settled { id, epoch, finality, .. } => {
+                    let finality = match finality {
+                        task_network::Finality::Recent => Finality::Recent,
+                        task_network::Finality::Final => Finality::Final,
+                    };
+                    Event::Settled { id, epoch, finality }
+                }
+                Change::Unsettled { id } => Event::Unsettled { id },
+                Change::Slashed { operator, id, .. } => Event::Slashed { operator, id },
+                Change::Unslashed { operator, id } => Event::Unslashed { operator, id },
+                _ => continue,
+            };
+            self.step(event, None).await;
+        }
+    }
+
+    /// Takes the snapshot of an epoch. One that cannot be used is told, and nothing is signed or counted in its epoch.
+    fn snapshot(&mut self, told: &EpochSnapshot) -> Option<Event> {
+        let kept_from = self.epoch.saturating_sub(1 + self.parts.settings.evidence_epochs);
+        if told.epoch < kept_from {
+            return None;
+        }
+        let members: Vec<_> = told
+            .members
+            .iter()
+            .map(|member| RegisteredMember { owner: member.owner, weight: member.weight, key: member.key.clone() })
+            .collect();
+        if let Err(error) = self.parts.registry.insert(told.epoch, told.id, &members, kept_from) {
+            tracing::error!("{error}; the chain's node lies, or is not one of this network");
+            self.parts.board.problem(Component::Chain, Some(error.to_string()));
+            return None;
+        }
+        let weights = members.iter().map(|member| (member.weight, member.owner)).collect();
+        let snapshot = match Snapshot::new(told.epoch, told.id, told.beacon, weights, told.required) {
+            Ok(snapshot) => Arc::new(snapshot),
+            Err(error) => {
+                tracing::error!("{error}");
+                self.parts.board.problem(Component::Chain, Some(error.to_string()));
+                return None;
+            }
+        };
+        self.snapshots.insert(told.epoch, snapshot.clone());
+        self.parts.transport.readmit();
+        tracing::info!(epoch = told.epoch, total = %told.total, required = %told.required, "the epoch has a snapshot");
+        Some(Event::Snapshot(snapshot))
+    }
+
+    /// The tasks of the schedule and of the folder that can still settle, as if they were new.
+    async fn name_tasks_again(&mut self) {
+        for (id, KeptTask { epoch, payload }) in self.kept.clone() {
+            self.name_task(id, epoch, payload).await;
+        }
+        let Some(schedule) = self.parts.schedule.clone() else { return };
+        let second = now() / 1_000;
+        let newest = schedule.newest(second);
+        for number in newest.saturating_sub(MOST_PAST_TASKS - 1)..=newest {
+            self.name_scheduled(&schedule, number).await;
+        }
+        self.next_task = Some(schedule.next(second));
+    }
+
+    async fn scheduled(&mut self) {
+        let Some(schedule) = self.parts.schedule.clone() else { return };
+        let second = now() / 1_000;
+        // Those that began while the machine slept, too.
+        let from = self.next_task.map_or(schedule.newest(second), |due| schedule.newest(due));
+        for number in from.max(schedule.newest(second).saturating_sub(MOST_PAST_TASKS))..=schedule.newest(second) {
+            self.name_scheduled(&schedule, number).await;
+        }
+        self.next_task = Some(schedule.next(second));
+    }
+
+    async fn name_scheduled(&mut self, schedule: &Schedule, number: u64) {
+        let task = schedule.task(number);
+        // All operators take the epoch in which the task begins, whatever their clocks say now.
+        let Some(epoch) = self.parts.epochs.at(task.begins) else { return };
+        if epoch + 1 < self.epoch {
+            return;
+        }
+        self.name_task(task.id, epoch, task.payload).await;
+    }
+
+    async fn name_task(&mut self, id: B256, epoch: u64, payload: Bytes) {
+        self.parts.board.task_seen(id, epoch, &label_of(&payload), now());
+        self.step(Event::Task { id, epoch, payload }, None).await;
+    }
+
+    /// A task from the HTTP interface. It is on disk before the answer says that it is taken. If it cannot be written, nobody
+    /// answers.
+    async fn order(&mut self, order: TaskOrder) {
+        let TaskOrder { id, epoch, payload, reply } = order;
+        let epoch = epoch.unwrap_or(self.epoch);
+        let open = self.epoch.saturating_sub(1)..=self.epoch + 1;
+        let most = self.parts.settings.most_tasks;
+        let refused = if !open.contains(&epoch) {
+            Some(NotTaken::Epoch { found: epoch, current: self.epoch })
+        } else if !self.kept.contains_key(&id) && self.node.footprint().tasks >= most {
+            Some(NotTaken::Full(most))
+        } else {
+            None
+        };
+        if let Some(refused) = refused {
+            // Whoever asked may be gone.
+            let _ = reply.send(Err(refused));
+            return;
+        }
+        let before = self.kept.insert(id, KeptTask { epoch, payload: payload.clone() });
+        if let Err(error) = self.parts.data.write_tasks(&self.kept) {
+            tracing::error!("a task is not taken: {error}");
+            self.parts.board.problem(Component::Disk, Some(error.to_string()));
+            match before {
+                Some(before) => self.kept.insert(id, before),
+                None => self.kept.remove(&id),
+            };
+            return;
+        }
+        self.name_task(id, epoch, payload).await;
+        let _ = reply.send(Ok(epoch));
+    }
+
+    /// Forgets kept tasks of epochs that can settle nothing more.
+    fn forget_tasks(&mut self) {
+        let before = self.kept.len();
+        let open = self.epoch.saturating_sub(1);
+        self.kept.retain(|_, task| task.epoch >= open);
+        if self.kept.len() != before
+            && let Err(error) = self.parts.data.write_tasks(&self.kept)
+        {
+            // An old task in the file does no harm: the machine refuses it.
+            tracing::warn!("{error}");
+        }
+    }
+
+    fn refresh(&mut self) {
+        let now = now();
+        for report in self.node.tasks() {
+            self.parts.board.task_report(report, now);
+        }
+        self.parts.board.conflicts(self.node.conflicts());
+        self.parts.board.peers(self.parts.transport.peers().into_iter().map(|peer| tell::peer(peer, now)));
+        self.begin_epoch(now);
+    }
+
+    /// Begins the running epoch if nobody did, when the turn of this aggregator has come.
+    ///
+    /// The order is that of aggregators in the epoch before, for an id made of the epoch's number. Where there is none,
+    /// all try at once, and the chain takes the first.
+    fn begin_epoch(&mut self, now: u64) {
+        if !self.parts.settings.roles.aggregate || self.snapshots.contains_key(&self.epoch) {
+            self.bare_since = None;
+            return;
+        }
+        let since = match self.bare_since {
+            Some((epoch, since)) if epoch == self.epoch => since,
+            _ => {
+                self.bare_since = Some((self.epoch, now));
+                now
+            }
+        };
+        let id = keccak256([&b"quorate.beginEpoch"[..], &self.epoch.to_be_bytes()].concat());
+        let before = self.epoch.checked_sub(1).and_then(|before| self.snapshots.get(&before));
+        let place = before.map_or(0, |snapshot| snapshot.place(id, self.parts.settings.operator));
+        let due = since.saturating_add(place.saturating_mul(self.parts.settings.turn));
+        if now >= due && self.begun_at.is_none_or(|at| now >= at + BEGIN_AGAIN) {
+            self.begun_at = Some(now);
+            self.parts.chain.order(ChainOrder::BeginEpoch);
+        }
+    }
+}

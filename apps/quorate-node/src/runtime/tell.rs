@@ -1,0 +1,143 @@
+//! What the chain, the peers and the node's transactions did, in the words of the board.
+
+use quorate_chain::{
+    SubmitEvent,
+    task_network::{Change, EpochSnapshot, Finality},
+};
+
+use quorate_evm::alloy_primitives::{Address, B256};
+
+use crate::{
+    board::{
+        self, Board, MemberReport, PeerRow, PunishmentKind, PunishmentReport, SettledReport, SubmissionReport,
+        SubmissionState,
+    },
+    transport::PeerReport,
+};
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(clippy::exhaustive_enums, reason = "one for each order")]
+pub enum Purpose {
+    /// It settles a task.
+    Settle(B256),
+    /// It reports a conflict.
+    Report(Address, B256),
+    /// It begins an epoch.
+    BeginEpoch(u64),
+}
+
+/// Tells the board a change of the chain, whose newest block is `head`.
+pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
+    match change {
+        Change::Settled { id, finality: Finality::Final, .. } => board.finalised(*id, now),
+        Change::Settled { id, epoch, result, approved, rewarded, transaction, block, .. } => {
+            let report = SettledReport {
+                approved: *approved,
+                result: *result,
+                rewarded: *rewarded,
+                transaction: *transaction,
+                block: *block,
+                gas_used: None,
+                fee: None,
+                by: None,
+                signers: None,
+            };
+            board.settled(*id, *epoch, report, now);
+        }
+        Change::Unsettled { id } => board.unsettled(*id),
+        Change::Slashed { operator, id, amount, .. } => board.punished(PunishmentReport {
+            operator: *operator,
+            id: *id,
+            kind: PunishmentKind::Slashed,
+            amount: *amount,
+            at_block: head,
+        }),
+        Change::Unslashed { operator, id } => board.unpunished(*operator, *id, PunishmentKind::Slashed),
+        Change::Penalised { operator, id, amount } => board.punished(PunishmentReport {
+            operator: *operator,
+            id: *id,
+            kind: PunishmentKind::Penalised,
+            amount: *amount,
+            at_block: head,
+        }),
+        Change::Snapshot(snapshot) => board.members(members(snapshot)),
+        _ => {}
+    }
+}
+
+fn members(snapshot: &EpochSnapshot) -> impl Iterator<Item = MemberReport> + '_ {
+    let member = |(index, member): (u32, &quorate_chain::task_network::Member)| MemberReport {
+        index,
+        owner: member.owner,
+        weight: member.weight,
+    };
+    (0..).zip(&snapshot.members).filter(|(_, member)| member.weight != 0).map(member)
+}
+
+/// A peer as a row.
+pub(super) fn peer(peer: PeerReport, now: u64) -> PeerRow {
+    let admitted_for = u64::try_from(peer.admitted_for.as_millis()).unwrap_or(u64::MAX);
+    PeerRow {
+        peer_id: peer.peer.to_string(),
+        operator: Some(peer.operator),
+        address: peer.address,
+        since: now.saturating_sub(admitted_for),
+        bytes_in: peer.bytes_in,
+        bytes_out: peer.bytes_out,
+        messages_in: peer.messages_in,
+        messages_out: peer.messages_out,
+        score: peer.score,
+    }
+}
+
+/// What became of a transaction. `estimate` is the gas that was planned for its call.
+pub(super) fn submission(event: &SubmitEvent<Purpose>, estimate: Option<u64>) -> Option<SubmissionReport> {
+    let empty = |purpose: &Purpose, state| SubmissionReport {
+        purpose: words(purpose),
+        transaction: None,
+        nonce: None,
+        state,
+        gas_used: None,
+        fee: None,
+        estimate,
+    };
+    Some(match event {
+        SubmitEvent::Sent { label, transaction, nonce } => SubmissionReport {
+            transaction: Some(*transaction),
+            nonce: Some(*nonce),
+            ..empty(label, SubmissionState::Sent)
+        },
+        SubmitEvent::Replaced { label, transaction, .. } => {
+            SubmissionReport { transaction: Some(*transaction), ..empty(label, SubmissionState::Replaced) }
+        }
+        SubmitEvent::Mined { label, transaction, gas_used, fee_paid, succeeded, .. } => {
+            let state = if *succeeded {
+                SubmissionState::Mined
+            } else {
+                SubmissionState::Refused("another transaction changed the contract first".to_owned())
+            };
+            SubmissionReport {
+                transaction: Some(*transaction),
+                gas_used: Some(*gas_used),
+                fee: Some(*fee_paid),
+                ..empty(label, state)
+            }
+        }
+        SubmitEvent::Final { label, transaction, .. } => {
+            SubmissionReport { transaction: Some(*transaction), ..empty(label, SubmissionState::Final) }
+        }
+        SubmitEvent::Refused { label, reason } => empty(label, SubmissionState::Refused(reason.clone())),
+        SubmitEvent::GivenUp { label, .. } => empty(label, SubmissionState::GivenUp),
+        SubmitEvent::Undone { label, .. } => empty(label, SubmissionState::Undone),
+        _ => return None,
+    })
+}
+
+fn words(purpose: &Purpose) -> board::Purpose {
+    match *purpose {
+        Purpose::Settle(id) => board::Purpose::Settle { id },
+        Purpose::Report(operator, id) => board::Purpose::Report { operator, id },
+        Purpose::BeginEpoch(epoch) => board::Purpose::Other(format!("begin epoch {epoch}")),
+    }
+}
