@@ -9,7 +9,7 @@ use quorate_evm::{
         task_network::ITaskNetwork::{Attestation, Task},
     },
     digest,
-    gas::{Calldata, Measured, RewardRecord, Submission},
+    gas::{Calldata, Measured, RewardRecord, Storing, Submission},
     hint::CounterHint,
     network::{PointError, SignatureError},
     quorum::{EncodeQuorumError, Store},
@@ -151,7 +151,12 @@ pub(super) fn settle_with(
         record: writes.record,
         pays: writes.pays && rewards,
     };
-    let (of, storing) = (Calldata::of(&calldata), network.storing(&plan));
+    // A verifier has the newest base in its ring, like the others.
+    let storing = match store {
+        Store::Slot(slot) if network.bases.iter().all(|base| base.slot != slot) => Storing::New,
+        _ => network.storing(&plan),
+    };
+    let of = Calldata::of(&calldata);
     let gas = measured.submit(network.key_group, of, submission, &plan.way.steps, storing).total();
     Ok(PlannedCall { to: terms.contract, calldata: calldata.into(), access_list: plan.access_list, gas: Some(gas) })
 }

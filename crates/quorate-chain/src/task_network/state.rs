@@ -50,8 +50,8 @@ pub(super) struct State {
     bases: BTreeMap<(u16, u16), Arc<Stored>>,
     /// What the changes of members have cost since a base was stored, in gas: ski rental's account.
     rent: u64,
-    /// Whether the pool paid for the last task.
-    pays: bool,
+    /// Whether the pool paid for the last task; none if there was no task.
+    pays: Option<bool>,
     /// Counts the submissions whose call is not in the calldata. Their quorum may be in any slot.
     unseen: u64,
 }
@@ -148,7 +148,7 @@ impl State {
                         Change::KeyRotated { operator, new, .. } => self.owned(terms, *operator, *new)?,
                         Change::Settled { id, rewarded, .. } => {
                             ids.push(*id);
-                            self.pays = *rewarded;
+                            self.pays = Some(*rewarded);
                         }
                         _ => {}
                     }
@@ -204,9 +204,9 @@ impl State {
         self.unseen
     }
 
-    /// Whether the pool paid for the last task.
+    /// Whether the pool will pay for the next task, as it did for the last one.
     pub(super) fn pays(&self) -> bool {
-        self.pays
+        self.pays.unwrap_or(true)
     }
 
     /// Whether a quorum submitted in an epoch, and is owed something.

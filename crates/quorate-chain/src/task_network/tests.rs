@@ -441,7 +441,7 @@ fn rent_is_paid_until_a_base_is_stored() {
     let signers = MemberSet::full(4);
     let rent = |all: &[Transaction]| after(all, &model.weights).unwrap().rent();
     assert_eq!(rent(&all), 0);
-    let mut settle = |id, store| Transaction {
+    let settle = |id, store| Transaction {
         hash: B256::ZERO,
         events: settled(0, id, &signers),
         calldata: submitted(0, id, &signers, store).into(),

@@ -45,7 +45,7 @@ fn next(world: &World, events: &mut Receiver<Event>) -> Event {
 
 /// Lets the submitter work, and says what it told meanwhile.
 fn wait(world: &World, events: &mut Receiver<Event>, time: Duration) -> Vec<Event> {
-    world.runtime.block_on(tokio::time::sleep(time));
+    world.runtime.block_on(async { tokio::time::sleep(time).await });
     std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 
