@@ -15,9 +15,10 @@ use tokio::{
 };
 
 use super::{
-    Call, Payer, SubmitEvent, SubmitSettings,
+    call::{Call, SubmitEvent, SubmitSettings},
     fees::Prices,
     machine::{Content, Due, Machine, Mined, Sight},
+    payer::Payer,
 };
 use crate::{
     rpc::{Block, Rpc, RpcError},

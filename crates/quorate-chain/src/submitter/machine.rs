@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use alloy::primitives::B256;
 
 use super::{
-    Call, SubmitEvent, SubmitSettings,
+    call::{Call, SubmitEvent, SubmitSettings},
     fees::{Fees, Prices},
 };
 

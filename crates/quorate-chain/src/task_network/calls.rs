@@ -86,6 +86,13 @@ pub fn share_of(epoch: u64, index: usize, earned: &[U256]) -> Option<Share> {
     Some(Share { epoch: U256::from(epoch), index: U256::from(index), amount, proof })
 }
 
+/// Carries operators' keys to the next key table, once the running one is nearly full. Anyone may send it, for as many operators
+/// as keys fit into a page. `nonces` are pages of the running table that hold their keys: see [`compact`].
+pub fn carry(terms: &Terms, operators: Vec<Address>, nonces: &[u32]) -> PlannedCall {
+    let nonces = nonces.iter().copied().map(U256::from).collect();
+    PlannedCall::of(terms.contract, &TaskNetwork::carryCall { operators, nonces })
+}
+
 /// Moves keys of the running table whose indices follow each other into pages, which makes settlements cheaper. Anyone may send
 /// these calls. `keys` are those from index `first` on, without what stands behind the contract's own bytes.
 pub fn compact(terms: &Terms, first: usize, keys: &[Bytes]) -> Vec<PlannedCall> {
@@ -97,4 +104,41 @@ pub fn compact(terms: &Terms, first: usize, keys: &[Bytes]) -> Vec<PlannedCall> 
         PlannedCall::of(terms.verifier, &Verifier::compactCall { first, keys, nonces: Vec::new(), tail: tail.into() })
     };
     keys.chunks(most).enumerate().map(page).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amounts(amounts: &[u64]) -> Vec<U256> {
+        amounts.iter().copied().map(U256::from).collect()
+    }
+
+    /// Whoever hashes the way up with each proof finds the same root.
+    #[test]
+    fn shares_prove_one_root() {
+        for n in 1..20_u64 {
+            let earned = amounts(&(1..=n).collect::<Vec<_>>());
+            let root = |share: Share| {
+                let leaf = keccak256(keccak256((share.index, share.amount).abi_encode()));
+                share.proof.iter().fold(leaf, |node, other| keccak256([node.min(*other), node.max(*other)].concat()))
+            };
+            let roots: Vec<_> = (0..n as usize).map(|index| root(share_of(7, index, &earned).unwrap())).collect();
+            assert!(roots.iter().all(|other| *other == roots[0]), "{n}");
+        }
+        let one = share_of(7, 0, &amounts(&[5])).unwrap();
+        assert_eq!((one.epoch, one.amount, one.proof.len()), (U256::from(7), U256::from(5), 0));
+        assert!(share_of(7, 1, &amounts(&[5])).is_none() && share_of(7, 0, &amounts(&[0, 1])).is_none());
+    }
+
+    #[test]
+    fn pages_hold_as_many_keys_as_fit() {
+        let terms = super::super::tests::terms();
+        let keys = vec![Bytes::from(vec![1; 192]); 300];
+        let calls = compact(&terms, 5, &keys);
+        let tails: Vec<_> = calls.iter().map(|call| call.calldata.len() / 192).collect();
+        assert_eq!((calls.len(), &tails[..]), (3, &[128, 128, 47][..]));
+        assert!(calls.iter().all(|call| call.to == terms.verifier));
+        assert!(compact(&terms, 0, &[]).is_empty());
+    }
 }

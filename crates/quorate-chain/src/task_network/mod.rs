@@ -30,8 +30,8 @@ mod calls;
 mod tests;
 
 pub use calls::{
-    add_stake, approve, claim, compact, deregister, register, request_withdrawal, rotate_key, share_of, snapshot,
-    tally, withdraw,
+    add_stake, approve, carry, claim, compact, deregister, register, request_withdrawal, rotate_key, share_of,
+    snapshot, tally, withdraw,
 };
 pub use change::{Change, EpochSnapshot, Finality, Member};
 pub use error::{Contradiction, FollowError};

@@ -20,7 +20,7 @@ use super::{
     terms::Terms,
 };
 
-fn terms() -> Terms {
+pub(super) fn terms() -> Terms {
     Terms {
         chain_id: 1,
         contract: Address::repeat_byte(0xaa),

@@ -92,6 +92,24 @@ fn settlements_are_sent_and_refused_in_words() {
     };
     assert_eq!(last, transaction);
 
+    // Of two that are sent before one is mined, the second is mined in vain.
+    world.node.ask("evm_setAutomine", json!([false]));
+    world.poll(&mut follower);
+    let task = world.task(&follower, 2, true);
+    let plan = world.plan(&follower, &all, &task);
+    for label in [3, 4] {
+        submitter.submit(Call::planned(label, plan.clone())).unwrap();
+        assert!(matches!(next(&world, &mut events), Event::Sent { .. }));
+    }
+    world.node.ask("evm_setAutomine", json!([true]));
+    world.node.mine(1);
+    let told = wait(&world, &mut events, Duration::from_millis(500));
+    let mined = told.iter().filter_map(|event| match event {
+        Event::Mined { label, succeeded, .. } => Some((*label, *succeeded)),
+        _ => None,
+    });
+    assert_eq!(mined.collect::<Vec<_>>(), [(3, true), (4, false)], "{told:?}");
+
     // Several at a time, in their order.
     for label in 10..20 {
         submitter.submit(transfer(&world, label, Address::repeat_byte(7))).unwrap();
@@ -104,9 +122,9 @@ fn settlements_are_sent_and_refused_in_words() {
             _ => None,
         })
         .collect();
-    assert_eq!(sent, (10..20).map(|label| (label, u64::from(label) - 9)).collect::<Vec<_>>());
+    assert_eq!(sent, (10..20).map(|label| (label, u64::from(label) - 7)).collect::<Vec<_>>());
     let mined = told.iter().filter(|event| matches!(event, Event::Mined { succeeded: true, .. })).count();
-    assert_eq!((mined, count(&world, PAYER)), (10, 11), "{told:?}");
+    assert_eq!((mined, count(&world, PAYER)), (10, 13), "{told:?}");
     let call = TestToken::allowanceCall { owner: submitter.address(), spender: Address::repeat_byte(7) };
     assert_eq!(world.node.read(world.deployed.token, &call), U256::from(19));
 }
