@@ -144,15 +144,9 @@ impl<L: Clone> Machine<L> {
 
     /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this one.
     pub(super) fn next(&self) -> Option<&Call<L>> {
-        let in_flight = self.flights.values().filter(|flight| flight.mined.is_none());
-        let mut count = 0;
-        for flight in in_flight {
-            if flight.call.is_none() {
-                return None;
-            }
-            count += 1;
-        }
-        if count >= self.settings.most_in_flight.max(1) {
+        let in_flight = || self.flights.values().filter(|flight| flight.mined.is_none());
+        if in_flight().any(|flight| flight.call.is_none()) || in_flight().count() >= self.settings.most_in_flight.max(1)
+        {
             return None;
         }
         self.waiting.front().map(|waiting| &waiting.call)

@@ -215,7 +215,7 @@ fn reorganisations_of_one_to_three_blocks() {
     let undone = draft.seen.history.undo().unwrap();
     assert!(matches!(&undone[0], Change::Undone(inner) if matches!(**inner, Change::Attested { .. })), "{undone:?}");
     assert_eq!(undone[1], Change::Unsettled { id: B256::repeat_byte(2) });
-    assert_eq!(signers(&draft), [all.clone()]);
+    assert_eq!(signers(&draft), std::slice::from_ref(&all));
     // Two: no base.
     let undone = draft.seen.history.undo().unwrap();
     assert_eq!(undone[1], Change::Unsettled { id: B256::repeat_byte(1) });
