@@ -157,7 +157,10 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     assert!(changes.contains(&Change::KeyRotated { operator, old: rotating as u32, new: new as u32 }), "{changes:?}");
     let snapshot = follower.snapshot(1).unwrap().clone();
     assert_eq!((snapshot.members[rotating].weight, snapshot.members[rotating].owner), (0, operator));
-    assert_eq!((snapshot.members[new].weight, snapshot.members[new].owner), (STAKES[rotating] / UNIT, operator));
+    // It may have been the performer of the rejected task.
+    let stake = world.node.read(terms.contract, &TaskNetwork::stakeOfCall { operator });
+    let weight = stake.to::<u64>() / UNIT;
+    assert_eq!((snapshot.members[new].weight, snapshot.members[new].owner), (weight, operator));
     assert!(follower.has_snapshot(0), "its tasks can still settle");
     let mut signers = all.clone();
     signers.remove(rotating);
@@ -394,7 +397,8 @@ fn a_key_table_is_renewed() {
     let receipt = world.node.send_listed(0, plan.to, plan.calldata, &plan.access_list);
     assert_near((plan.gas.unwrap(), receipt.gas_used), "a task in the next table");
     assert_eq!(settled(&world.poll(&mut follower)), [(task.id, Finality::Recent)]);
-    assert_bases(&world, &follower, &[0]);
+    // Four keys from pages cost less than a slot.
+    assert_bases(&world, &follower, &[]);
     let mut late = world.follower();
     world.poll(&mut late);
     assert_eq!(late.network(1), follower.network(1));

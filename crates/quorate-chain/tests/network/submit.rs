@@ -33,6 +33,11 @@ fn settings() -> SubmitSettings {
     }
 }
 
+/// Settings under which no fees are raised.
+fn patient() -> SubmitSettings {
+    SubmitSettings { bump_after: Duration::from_secs(60), ..settings() }
+}
+
 fn start(world: &World, settings: SubmitSettings) -> (Submitter<u32>, Receiver<Event>) {
     let payer = Payer::from_hex(&world.node.key(PAYER)).unwrap();
     world.runtime.block_on(Submitter::start(world.rpc.clone(), payer, settings)).unwrap()
@@ -66,7 +71,7 @@ fn settlements_are_sent_and_refused_in_words() {
     world.snapshot();
     let mut follower = world.follower();
     world.poll(&mut follower);
-    let (submitter, mut events) = start(&world, settings());
+    let (submitter, mut events) = start(&world, patient());
     let all = MemberSet::full(STAKES.len());
     let task = world.task(&follower, 1, true);
     let plan = world.plan(&follower, &all, &task);
@@ -99,8 +104,10 @@ fn settlements_are_sent_and_refused_in_words() {
     let plan = world.plan(&follower, &all, &task);
     for label in [3, 4] {
         submitter.submit(Call::planned(label, plan.clone())).unwrap();
-        assert!(matches!(next(&world, &mut events), Event::Sent { .. }));
+        let told = next(&world, &mut events);
+        assert!(matches!(told, Event::Sent { .. }), "{told:?}");
     }
+    wait(&world, &mut events, Duration::from_millis(300));
     world.node.ask("evm_setAutomine", json!([true]));
     world.node.mine(1);
     let told = wait(&world, &mut events, Duration::from_millis(500));
@@ -208,14 +215,13 @@ fn a_reorganisation_that_drops_a_transaction_is_repaired() {
 fn nonces_in_flight_are_found_after_a_restart() {
     let Some(world) = World::deploy(&NetworkPlan::default()) else { return };
     world.node.ask("evm_setAutomine", json!([false]));
-    let slow = SubmitSettings { bump_after: Duration::from_secs(60), ..settings() };
-    let (submitter, mut events) = start(&world, slow.clone());
+    let (submitter, mut events) = start(&world, patient());
     submitter.submit(transfer(&world, 1, Address::repeat_byte(7))).unwrap();
     let Event::Sent { transaction, nonce: 0, .. } = next(&world, &mut events) else { panic!("sent") };
     drop(submitter);
 
     // It is mined as it was sent: then the next call goes.
-    let (submitter, mut events) = start(&world, slow.clone());
+    let (submitter, mut events) = start(&world, patient());
     submitter.submit(transfer(&world, 2, Address::repeat_byte(7))).unwrap();
     assert_eq!(wait(&world, &mut events, Duration::from_millis(300)), []);
     world.node.mine(1);
