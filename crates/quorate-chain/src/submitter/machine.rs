@@ -221,7 +221,9 @@ impl<L: Clone> Machine<L> {
         for (nonce, flight) in &mut self.flights {
             let receipt = flight.sent.iter().find_map(|sent| sight.mined.get(&sent.hash).copied());
             let label = flight.call.as_ref().map(|call| call.label.clone());
+            // A node that is behind does not have the block yet.
             if let Some(before) = flight.mined
+                && sight.newest >= before.block
                 && receipt.is_none_or(|receipt| receipt.block_hash != before.block_hash)
             {
                 flight.mined = None;
@@ -235,6 +237,7 @@ impl<L: Clone> Machine<L> {
                     events.extend(label.clone().map(|label| flight.told(label, mined)));
                 }
                 Some(_) => {}
+                None if flight.mined.is_some() => {}
                 None if sight.nonce > *nonce && flight.call.is_none() => done.push(*nonce),
                 None if sight.nonce > *nonce && flight.missed.0 != sight.newest => {
                     flight.missed = (sight.newest, flight.missed.1 + 1);
@@ -504,7 +507,7 @@ mod tests {
         let told = machine.observe(&sight(9, 4, &[other]), GIVE_UP + 2_000);
         assert!(matches!(&told[..], [SubmitEvent::GivenUp { label: 1, .. }]), "{told:?}");
         // Or the call is mined all the same.
-        machine.observe(&sight(8, 3, &[]), GIVE_UP + 2_100);
+        machine.observe(&sight(10, 3, &[]), GIVE_UP + 2_100);
         other.hash = hash(1);
         let told = machine.observe(&sight(9, 4, &[other]), GIVE_UP + 2_200);
         assert!(matches!(&told[..], [SubmitEvent::Mined { label: 1, .. }]), "{told:?}");
@@ -528,6 +531,8 @@ mod tests {
         machine.submit(call(1), 0);
         send(&mut machine, 1, 0);
         machine.observe(&sight(5, 1, &[mined(1, 5)]), 10);
+        // A node that is behind says nothing.
+        assert_eq!(machine.observe(&sight(4, 0, &[]), 15), []);
         // In another block of the same height.
         let moved = Mined { block_hash: B256::repeat_byte(0xee), ..mined(1, 5) };
         let told = machine.observe(&sight(6, 1, &[moved]), 20);

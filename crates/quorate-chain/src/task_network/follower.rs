@@ -25,7 +25,7 @@ use super::{
     history::{BlockId, History},
     log::{Event, topics},
     plan::{CallError, PlannedCall, Writes, settle_with},
-    state::{State, Transaction, needs_calldata},
+    state::{State, Transaction, needs_calldata, rent_of},
     terms::Terms,
 };
 use crate::rpc::{Block, Patience, Rpc, RpcError};
@@ -169,15 +169,7 @@ impl Follower {
         let measured = Measured::default();
         let Ok(ways) = network.ways(&measured, signers, Default::default()) else { return Store::Nowhere };
         let Some(way) = ways.first().filter(|way| !way.changed.is_empty()) else { return Store::Nowhere };
-        let steps = quorate_evm::gas::Steps {
-            paged: way.steps.paged,
-            copies: way.steps.copies,
-            copied: way.steps.copied,
-            passed: way.steps.passed,
-            key_pages: way.steps.key_pages,
-            ..Default::default()
-        };
-        let here = measured.steps(network.key_group, &steps);
+        let here = rent_of(network.key_group, way.steps.paged, way.steps.passed, way.steps.key_pages);
         let is_there = network.bases.iter().any(|base| base.slot == NEWEST);
         let price = measured.store(if is_there { Storing::OverAnother } else { Storing::New });
         if state.rent().saturating_add(here) >= price { Store::Slot(NEWEST) } else { Store::Nowhere }
@@ -232,8 +224,14 @@ impl Follower {
             Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
             Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number.min(newest.number)),
         };
-        if !self.is_draft_in_chain(&newest).await? {
-            self.draft = None;
+        if let Some(block) = self.draft.as_ref().and_then(|draft| draft.seen.history.newest()) {
+            if block.0 > newest.number {
+                // The node is behind what was read.
+                return Ok(Vec::new());
+            }
+            if !self.is_in_chain(block, &newest).await? {
+                self.draft = None;
+            }
         }
         if self.draft.is_none() {
             let Some(draft) = self.back_to_chain(&newest).await? else { return Ok(Vec::new()) };
@@ -258,13 +256,7 @@ impl Follower {
         Ok(self.commit(draft, &newest, last_final))
     }
 
-    /// Whether the last block of the draft is one of the node's chain.
-    async fn is_draft_in_chain(&self, newest: &Block) -> Result<bool, FollowError> {
-        let Some(draft) = &self.draft else { return Ok(true) };
-        let Some(block) = draft.seen.history.newest() else { return Ok(true) };
-        self.is_in_chain(block, newest).await
-    }
-
+    /// Whether a block is one of the chain that ends with this one.
     async fn is_in_chain(&self, (number, hash): BlockId, newest: &Block) -> Result<bool, FollowError> {
         if number > newest.number {
             return Ok(false);
@@ -316,8 +308,11 @@ impl Follower {
         let patience = if self.page > 1 { Patience::Once } else { Patience::Retry };
         let logs = match self.rpc.logs(&filter, patience).await {
             Ok(logs) => logs,
-            Err(_) if self.page > 1 => {
-                self.page /= 2;
+            Err(error) if self.page > 1 => {
+                // A node may refuse, or answer with too much, where there are too many logs. If it hangs, it shall not be waited
+                // for often.
+                let divisor = if matches!(error, RpcError::Unreachable { .. }) { 16 } else { 2 };
+                self.page = (self.page / divisor).max(1);
                 return Ok(Step::Read);
             }
             Err(error) => return Err(error.into()),

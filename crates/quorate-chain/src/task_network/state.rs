@@ -10,7 +10,7 @@ use quorate_evm::{
     KeyGroup, MemberSet, Network, Quorum,
     alloy_sol_types::SolValue as _,
     base::{Base, KeyPage, PART, WeightPage},
-    gas::{Measured, Steps},
+    gas::{CALLDATA_NONZERO, Measured, Steps},
     network::sum_of_keys,
     quorum::Store,
     state::NEVER,
@@ -428,7 +428,11 @@ impl State {
             return Ok(());
         };
         if table == self.running {
-            self.rent = self.rent.saturating_add(rent_of(key_group, &quorum));
+            let from = quorum.base.as_ref().map(|base| &base.signers);
+            let changed = from.map_or(signers.len(), |from| from.distance(signers)) as u64;
+            let passed = (quorum.keys.len() as u64).min(changed);
+            let rent = rent_of(key_group, changed - passed, passed, quorum.key_pages.len() as u64);
+            self.rent = self.rent.saturating_add(rent);
         }
         if let (Store::Slot(slot), Ok(epoch)) = (quorum.store, u32::try_from(epoch)) {
             let base = Stored { epoch, weight, signers: signers.clone(), key: OnceLock::new() };
@@ -449,15 +453,11 @@ impl State {
     }
 }
 
-/// What it costs to bring a quorum's members in, in gas: the pages and keys that its call names.
-fn rent_of(key_group: KeyGroup, quorum: &Quorum) -> u64 {
-    let changed =
-        quorum.base.as_ref().map_or(quorum.signers.len(), |base| base.signers.distance(&quorum.signers)) as u64;
-    let passed = (quorum.keys.len() as u64).min(changed);
-    let paged = changed - passed;
-    let key_pages = quorum.key_pages.len() as u64;
-    Measured::default()
-        .steps(key_group, &Steps { paged, copies: paged, copied: paged, passed, key_pages, ..Steps::default() })
+/// What it costs to bring members in, in gas: `paged` of them from so many pages, and `passed` of them from calldata.
+pub(super) fn rent_of(key_group: KeyGroup, paged: u64, passed: u64, key_pages: u64) -> u64 {
+    let steps = Steps { paged, copies: paged, copied: paged, passed, key_pages, ..Steps::default() };
+    let calldata = CALLDATA_NONZERO * passed * key_group.key_bytes() as u64;
+    Measured::default().steps(key_group, &steps).saturating_add(calldata)
 }
 
 /// The number that a roster keeps of a hash.
