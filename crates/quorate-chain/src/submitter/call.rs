@@ -10,8 +10,8 @@ use crate::task_network::{Confirmations, PlannedCall};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "options with a default")]
 pub struct SubmitSettings {
-    /// The most that a unit of gas may cost, in gwei. A call waits while it costs more. The last ninth of it is kept for the
-    /// replacement of a transaction that is given up.
+    /// The most that a unit of gas may cost, in gwei. A call waits while it costs more. The last ninth of it is kept
+    /// for the replacement of a transaction that is given up.
     pub max_fee_gwei: u64,
     /// What the block's proposer gets for a unit of gas, in wei. Without it, the node says.
     pub tip: Option<u128>,
@@ -130,8 +130,8 @@ pub enum SubmitEvent<L = String> {
         /// The contract's error, or the node's, in words.
         reason: String,
     },
-    /// It was not mined in time, and its nonce is used by something else. Nothing more happens to it, unless a reorganisation
-    /// drops that and the call is mined after all.
+    /// It was not mined in time, and its nonce is used by something else. Nothing more happens to it, unless a
+    /// reorganisation drops that and the call is mined after all.
     GivenUp {
         /// The call.
         label: L,

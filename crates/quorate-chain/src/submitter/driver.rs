@@ -186,7 +186,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn prices(&self, newest: &Block) -> Result<Prices, RpcError> {
-        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
+        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at
+        // all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
         let tip = match self.settings.tip {
             Some(tip) => tip,

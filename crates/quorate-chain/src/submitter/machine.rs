@@ -1,7 +1,9 @@
-//! Nonces, fees, replacements and reorganisations as a state machine: no I/O, and no clock but the caller's milliseconds.
+//! Nonces, fees, replacements and reorganisations as a state machine: no I/O, and no clock but the caller's
+//! milliseconds.
 //!
-//! Each nonce that is in use is a *flight*: a call, the transactions that were sent for it, and the one that was mined. The
-//! driver asks the node, tells the machine what it saw ([`Machine::observe`]), and does what it says ([`Machine::due`]).
+//! Each nonce that is in use is a *flight*: a call, the transactions that were sent for it, and the one that was mined.
+//! The driver asks the node, tells the machine what it saw ([`Machine::observe`]), and does what it says
+//! ([`Machine::due`]).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,7 +43,8 @@ struct Flight<L> {
     last_sent: Option<u64>,
     sent: Vec<Sent>,
     mined: Option<Mined>,
-    /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that was so.
+    /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that
+    /// was so.
     missed: (u64, u32),
 }
 
@@ -102,8 +105,8 @@ const TRANSFER: u64 = 21_000;
 const GWEI: u128 = 1_000_000_000;
 
 impl<L: Clone> Machine<L> {
-    /// An account of which the node counts `mined` transactions in blocks, and `pending` with those that wait. What waits was
-    /// sent by a process before this one.
+    /// An account of which the node counts `mined` transactions in blocks, and `pending` with those that wait. What
+    /// waits was sent by a process before this one.
     pub(super) fn new(settings: SubmitSettings, mined: u64, pending: u64, now: u64) -> Self {
         let found = |nonce| {
             let flight = Flight {
@@ -142,7 +145,8 @@ impl<L: Clone> Machine<L> {
         self.flights.values().flat_map(of).collect()
     }
 
-    /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this one.
+    /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this
+    /// one.
     pub(super) fn next(&self) -> Option<&Call<L>> {
         let in_flight = || self.flights.values().filter(|flight| flight.mined.is_none());
         if in_flight().any(|flight| flight.call.is_none()) || in_flight().count() >= self.settings.most_in_flight.max(1)
@@ -199,7 +203,8 @@ impl<L: Clone> Machine<L> {
         })
     }
 
-    /// The node refuses a transaction for good, so it is not there. If it was the only one of its nonce, the call has ended.
+    /// The node refuses a transaction for good, so it is not there. If it was the only one of its nonce, the call has
+    /// ended.
     pub(super) fn rejected(&mut self, nonce: u64, hash: B256, reason: String) -> Option<SubmitEvent<L>> {
         let flight = self.flights.get_mut(&nonce)?;
         if flight.call.is_none() || flight.sent.iter().any(|sent| sent.hash != hash) {
@@ -549,8 +554,8 @@ mod tests {
         assert!(matches!(&told[..], [SubmitEvent::Final { block: 8, .. }]), "{told:?}");
     }
 
-    /// Somebody else sends from the account. Only when three blocks say so does the call get another nonce, since a node that
-    /// is behind has no receipt either.
+    /// Somebody else sends from the account. Only when three blocks say so does the call get another nonce, since a
+    /// node that is behind has no receipt either.
     #[test]
     fn a_nonce_that_was_taken() {
         let mut machine = machine(0, 0);

@@ -1,8 +1,8 @@
 //! The transactions of one account: from a call to a transaction that is final.
 //!
-//! A call is simulated; if the contract refuses it, nothing is sent ([`SubmitEvent::Refused`]). Otherwise it gets a nonce and is
-//! sent. If it is not mined in time, it is sent again with higher fees, and at last replaced by a transfer of nothing that takes
-//! its nonce. If a reorganisation drops it, it is sent again. It is done when it is final.
+//! A call is simulated; if the contract refuses it, nothing is sent ([`SubmitEvent::Refused`]). Otherwise it gets a
+//! nonce and is sent. If it is not mined in time, it is sent again with higher fees, and at last replaced by a transfer
+//! of nothing that takes its nonce. If a reorganisation drops it, it is sent again. It is done when it is final.
 //!
 //! ```text
 //! submit ── simulated ──> Sent ──> Mined ──> Final
@@ -11,15 +11,16 @@
 //!            Refused     GivenUp: its nonce went to a transfer of nothing
 //! ```
 //!
-//! **After a crash.** What the process had sent and what was not mined is still with the chain's nodes. [`Submitter::start`]
-//! finds these nonces (those that the node counts as pending, and not as mined). It does not know what they call, so it sends
-//! nothing else until each of them is mined, and after [`SubmitSettings::bump_after`] it replaces them by transfers of nothing.
-//! So a caller that submits the same call again after a restart does not pay twice: the call is simulated after the other was
-//! mined or replaced, and the contract refuses what happened already. A transaction that was mined before the crash is not told
-//! again; whoever needs to know asks the contract, as a follower does.
+//! **After a crash.** What the process had sent and what was not mined is still with the chain's nodes.
+//! [`Submitter::start`] finds these nonces (those that the node counts as pending, and not as mined). It does not know
+//! what they call, so it sends nothing else until each of them is mined, and after [`SubmitSettings::bump_after`] it
+//! replaces them by transfers of nothing. So a caller that submits the same call again after a restart does not pay
+//! twice: the call is simulated after the other was mined or replaced, and the contract refuses what happened already.
+//! A transaction that was mined before the crash is not told again; whoever needs to know asks the contract, as a
+//! follower does.
 //!
-//! **One account, one process.** Nobody else may send from the account meanwhile. If somebody does, a call whose nonce was taken
-//! is simulated and sent anew.
+//! **One account, one process.** Nobody else may send from the account meanwhile. If somebody does, a call whose nonce
+//! was taken is simulated and sent anew.
 
 mod call;
 mod fees;
@@ -51,7 +52,8 @@ pub enum SubmitError {
     Ended,
 }
 
-/// One account that sends transactions. Its work is done by a task, which ends when this is dropped; what was sent stays sent.
+/// One account that sends transactions. Its work is done by a task, which ends when this is dropped; what was sent
+/// stays sent.
 #[derive(Debug)]
 pub struct Submitter<L = String> {
     inbox: mpsc::Sender<Call<L>>,
@@ -84,9 +86,9 @@ impl<L: Clone + Send + Sync + 'static> Submitter<L> {
         self.address
     }
 
-    /// Takes a call, and returns at once. Calls are sent in this order, several at a time. A call that only succeeds after
-    /// another one, such as a registration after its `approve`, is to be submitted after the other's `Mined`: it is simulated in
-    /// the newest block's state.
+    /// Takes a call, and returns at once. Calls are sent in this order, several at a time. A call that only succeeds
+    /// after another one, such as a registration after its `approve`, is to be submitted after the other's `Mined`: it
+    /// is simulated in the newest block's state.
     ///
     /// # Errors
     /// [`SubmitError`].

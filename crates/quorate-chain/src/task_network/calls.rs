@@ -19,8 +19,8 @@ pub fn approve(terms: &Terms, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.token, &TestToken::approveCall { spender: terms.contract, value: amount })
 }
 
-/// Registers the sender as an operator. Key and proof are those of a [`Registration`](quorate_evm::Registration) for the
-/// verifier and the sender.
+/// Registers the sender as an operator. Key and proof are those of a [`Registration`](quorate_evm::Registration) for
+/// the verifier and the sender.
 pub fn register(terms: &Terms, key: Bytes, proof: Bytes, amount: U256) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::registerCall { key, proof, amount })
 }
@@ -55,8 +55,9 @@ pub fn snapshot(terms: &Terms) -> PlannedCall {
     PlannedCall::of(terms.contract, &TaskNetwork::snapshotCall {})
 }
 
-/// Adds up what keys earned in an epoch that can settle nothing more. `tasks` are approved ones as they were settled, which
-/// were rewarded; `quorums` are those of the epoch's `Attested`; `earned` is that of the last `Tallied` of the epoch, or empty.
+/// Adds up what keys earned in an epoch that can settle nothing more. `tasks` are approved ones as they were settled,
+/// which were rewarded; `quorums` are those of the epoch's `Attested`; `earned` is that of the last `Tallied` of the
+/// epoch, or empty.
 pub fn tally(terms: &Terms, epoch: u64, tasks: Vec<Task>, quorums: &[MemberSet], earned: Vec<U256>) -> PlannedCall {
     let signers = quorums.iter().map(|quorum| Bytes::copy_from_slice(quorum.as_bytes())).collect();
     PlannedCall::of(terms.contract, &TaskNetwork::tallyCall { epoch: U256::from(epoch), tasks, signers, earned })
@@ -67,8 +68,8 @@ pub fn claim(terms: &Terms, operator: Address, shares: Vec<Share>) -> PlannedCal
     PlannedCall::of(terms.contract, &TaskNetwork::claimCall { operator, shares })
 }
 
-/// What the key at an index earned in an epoch, with the proof in the tree of shares (`ShareTree`). `earned` is that of the
-/// epoch's last `Tallied`. `None` if there is no such index, or if it earned nothing.
+/// What the key at an index earned in an epoch, with the proof in the tree of shares (`ShareTree`). `earned` is that of
+/// the epoch's last `Tallied`. `None` if there is no such index, or if it earned nothing.
 pub fn share_of(epoch: u64, index: usize, earned: &[U256]) -> Option<Share> {
     let amount = *earned.get(index).filter(|amount| !amount.is_zero())?;
     // The leaves are a queue: each step takes two nodes from its front and appends their parent.
@@ -86,15 +87,15 @@ pub fn share_of(epoch: u64, index: usize, earned: &[U256]) -> Option<Share> {
     Some(Share { epoch: U256::from(epoch), index: U256::from(index), amount, proof })
 }
 
-/// Carries operators' keys to the next key table, once the running one is nearly full. Anyone may send it, for as many operators
-/// as keys fit into a page. `nonces` are pages of the running table that hold their keys: see [`compact`].
+/// Carries operators' keys to the next key table, once the running one is nearly full. Anyone may send it, for as many
+/// operators as keys fit into a page. `nonces` are pages of the running table that hold their keys: see [`compact`].
 pub fn carry(terms: &Terms, operators: Vec<Address>, nonces: &[u32]) -> PlannedCall {
     let nonces = nonces.iter().copied().map(U256::from).collect();
     PlannedCall::of(terms.contract, &TaskNetwork::carryCall { operators, nonces })
 }
 
-/// Moves keys of the running table whose indices follow each other into pages, which makes settlements cheaper. Anyone may send
-/// these calls. `keys` are those from index `first` on, without what stands behind the contract's own bytes.
+/// Moves keys of the running table whose indices follow each other into pages, which makes settlements cheaper. Anyone
+/// may send these calls. `keys` are those from index `first` on, without what stands behind the contract's own bytes.
 pub fn compact(terms: &Terms, first: usize, keys: &[Bytes]) -> Vec<PlannedCall> {
     let size = terms.key_group.key_bytes();
     let most = PAGE_BYTES / size;

@@ -1,4 +1,5 @@
-//! A network as its logs tell it. No I/O, and cheap to copy: whoever goes back over a reorganisation keeps a copy for each block.
+//! A network as its logs tell it. No I/O, and cheap to copy: whoever goes back over a reorganisation keeps a copy for
+//! each block.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -96,8 +97,8 @@ pub(super) fn needs_calldata(key_group: KeyGroup, events: &[Event]) -> bool {
 }
 
 impl State {
-    /// Takes the logs of a transaction. `weights` are those that the contract has for epochs with a snapshot in these logs;
-    /// the snapshot of an epoch without weights is not told.
+    /// Takes the logs of a transaction. `weights` are those that the contract has for epochs with a snapshot in these
+    /// logs; the snapshot of an epoch without weights is not told.
     ///
     /// # Errors
     /// [`Contradiction`]. The state is not to be used any more then.
@@ -185,8 +186,8 @@ impl State {
         self.epochs.get(&epoch)?.snapshot.as_ref()
     }
 
-    /// The commitments of the bases by table and slot. Adds up the keys of those that are new. A base whose keys have no sum is
-    /// left out, as the contract refuses it.
+    /// The commitments of the bases by table and slot. Adds up the keys of those that are new. A base whose keys have
+    /// no sum is left out, as the contract refuses it.
     pub(super) fn commitments(&self, key_group: KeyGroup) -> Vec<((u16, u16), B256)> {
         let commitment = |(place, base): (&(u16, u16), &Arc<Stored>)| {
             Some((*place, self.base(key_group, *place, base)?.commitment()))

@@ -326,7 +326,6 @@ fn plans_are_verified_before_they_are_paid_for() {
     world.settle(&follower, &all, &task);
     world.poll(&mut follower);
     assert_eq!(follower.store(0, &all), Store::Nowhere);
-    // A base that was stored by another contract's call is known, too; and one whose call is hidden is left out.
     assert_bases(&world, &follower, &[0]);
 }
 
