@@ -76,7 +76,12 @@ ORDERS = {
     "quorate-server": "config log claims answer board metrics budget fetch/node fetch/headers fetch/report fetch listen/readers listen/socket listen app grpc api/error api/schema api/stream api/verify api/checkpoint api/status api/admin api/health api/openapi dashboard/words dashboard/chart dashboard api server demo",
     "quorate-keystore": "hex secret_file passphrase secret key_path keystore/kdf keystore/decryption_key keystore/error keystore",
     "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
-    "quorate-chain": "exit revert node print payer wallet cursor follow/chain follow send weigh",
+    "quorate-chain": """
+        revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
+        task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network
+        submitter/call submitter/fees submitter/payer submitter/machine submitter/driver submitter deploy
+        exit print payer wallet cursor follow/chain follow send weigh
+    """,
     "quorate-node": """
         message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
         roles/step roles programs/settings programs/schema programs/error programs/process programs/endpoint programs

@@ -1,7 +1,7 @@
 //! Deploys a token, a verifier and a `TaskNetwork`: for demonstrations, for tests, and to try the contracts.
 //!
-//! The token is a plain one, all of which belongs to the deployer. A network that is meant to stay takes a token that exists,
-//! and a deployer who is a multi-signature; `contracts/script` has that.
+//! The token is a plain one, all of which belongs to the deployer. A network that is meant to stay takes a token that
+//! exists, and a deployer who is a multi-signature; `contracts/script` has that.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Follows contracts of BLS quorums on an EVM chain, and submits to them: what a node of a task network, and the program
-//! `quorate-chain`, have of a chain. It opens connections and holds at most the key that pays for a transaction, never an
-//! operator's.
+//! Follows contracts of BLS quorums on an EVM chain, and submits to them: what a node of a task network, and the
+//! program `quorate-chain`, have of a chain. It opens connections and holds at most the key that pays for a
+//! transaction, never an operator's.
 //!
 //! ```text
 //! logs, calldata ── task_network::Follower ──> changes, and the network to plan with

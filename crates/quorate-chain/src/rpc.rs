@@ -1,7 +1,7 @@
 //! Questions to a node over HTTP (JSON-RPC), asked again if the node does not answer.
 //!
-//! A node may be slow, lie or hang. An answer has a time limit and a limit on its bytes, and every error names the node without
-//! what may be a secret in its URL.
+//! A node may be slow, lie or hang. An answer has a time limit and a limit on its bytes, and every error names the node
+//! without what may be a secret in its URL.
 
 use std::{sync::Once, time::Duration};
 
@@ -237,7 +237,8 @@ impl Rpc {
         let question = Question { jsonrpc: "2.0", id: 1, method, params: parameters };
         let question = serde_json::to_vec(&question).map_err(|error| wrong(error.to_string()))?;
         let request = self.client.post(self.url.0.clone()).header("content-type", "application/json").body(question);
-        // The text of an error may have the URL, with a key of the node's provider in it. That of its innermost cause has not.
+        // The text of an error may have the URL, with a key of the node's provider in it. That of its innermost cause
+        // has not.
         let mut response = request.send().await.map_err(|error| unreachable(innermost(&error.without_url())))?;
         let status = response.status();
         if !status.is_success() {

@@ -2,8 +2,8 @@
 //!
 //! `make contracts-snapshots` writes the files in `abi/`; `make contracts` fails if they differ from what the contracts
 //! compile to. The settlements have one interface, so calls to any of them can be made with
-//! [`SettlementBn254G2`]; and so have the verifiers of task networks, with [`VerifierBls12381G2`]. The types of a contract's parameters are in the module of its name, such as
-//! [`task_network::ITaskNetwork::Task`].
+//! [`SettlementBn254G2`]; and so have the verifiers of task networks, with [`VerifierBls12381G2`]. The types of a
+//! contract's parameters are in the module of its name, such as [`task_network::ITaskNetwork::Task`].
 
 use alloy_primitives::Bytes;
 
@@ -55,8 +55,8 @@ impl KeyGroup {
         }
     }
 
-    /// The creation code of a task network's verifier for these keys. The constructor's arguments follow it: the network, and
-    /// how many slots are pinned.
+    /// The creation code of a task network's verifier for these keys. The constructor's arguments follow it: the
+    /// network, and how many slots are pinned.
     pub fn verifier_code(self) -> &'static Bytes {
         match self {
             Self::Bn254G2 => &VerifierBn254G2::BYTECODE,

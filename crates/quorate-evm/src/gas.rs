@@ -142,9 +142,9 @@ impl Default for Measured {
                 bls12381_g2: BLS12381_PAIRINGS + 2_250,
                 bls12381_g2_nu: BLS12381_PAIRINGS + 2_250,
             },
-            submit: 9_000,
+            submit: 7_000,
             submit_task: 1_500,
-            reject: 45_000,
+            reject: 49_500,
             reject_key: 260,
         }
     }

@@ -15,9 +15,10 @@ use tokio::{
 };
 
 use super::{
-    Call, Payer, SubmitEvent, SubmitSettings,
+    call::{Call, SubmitEvent, SubmitSettings},
     fees::Prices,
     machine::{Content, Due, Machine, Mined, Sight},
+    payer::Payer,
 };
 use crate::{
     rpc::{Block, Rpc, RpcError},
@@ -185,7 +186,8 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn prices(&self, newest: &Block) -> Result<Prices, RpcError> {
-        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at all.
+        // A chain without a base fee takes transactions with one as well as those of the old kind, if it takes them at
+        // all.
         let base = newest.base_fee_per_gas.unwrap_or_default().saturating_to();
         let tip = match self.settings.tip {
             Some(tip) => tip,
@@ -205,7 +207,7 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
         if let Some(limit) = call.gas_limit {
             return Ok(limit.min(MOST_GAS));
         }
-        let estimate = self.rpc.quantity("eth_estimateGas", json!([request])).await?;
+        let estimate = self.rpc.quantity("eth_estimateGas", json!([request, "latest"])).await?;
         let estimate = u64::try_from(estimate).unwrap_or(MOST_GAS);
         // The call's gas depends on the state, which may change before it is mined.
         Ok(MOST_GAS.min(estimate.saturating_add(estimate / 10)))
@@ -221,15 +223,15 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
     }
 
     async fn carry_out(&mut self, due: Due<L>) -> Result<(), Stop> {
-        let (nonce, hash) = match due {
-            Due::Again { hash } => (None, hash),
+        let (nonce, hash, sent) = match due {
+            Due::Again { hash } => (None, hash, None),
             Due::Send { nonce, call, gas_limit, fees, content } => {
                 let request = match (&call, content) {
                     (Some(call), Content::Call) => self.request(call),
-                    _ => TransactionRequest::default()
-                        .with_from(self.address)
-                        .with_to(self.address)
-                        .with_value(U256::ZERO),
+                    _ => {
+                        let nothing = TransactionRequest::default().with_value(U256::ZERO);
+                        nothing.with_from(self.address).with_to(self.address)
+                    }
                 };
                 let request = request
                     .with_chain_id(self.chain_id)
@@ -248,30 +250,30 @@ impl<L: Clone + Send + Sync + 'static> Driver<L> {
                 let hash = *signed.tx_hash();
                 self.signed.insert(hash, signed.encoded_2718().into());
                 let now = self.now();
-                if let Some(event) = self.machine.sent(nonce, hash, fees, content, now) {
-                    self.tell(event).await?;
-                }
-                (Some(nonce), hash)
+                (Some(nonce), hash, self.machine.sent(nonce, hash, fees, content, now))
             }
         };
         let Some(bytes) = self.signed.get(&hash) else { return Ok(()) };
-        match self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await {
-            Ok(_) => {}
-            Err(RpcError::Refused { message, .. }) => {
-                let said = message.to_lowercase();
-                // It is there already, or something with its nonce is: the next rounds see what.
-                let is_there = ["already known", "already imported", "nonce too low", "underpriced"];
-                if let Some(nonce) = nonce
-                    && !is_there.iter().any(|words| said.contains(words))
-                    && let Some(event) = self.machine.rejected(nonce, hash, message)
-                {
-                    self.tell(event).await?;
-                }
+        let answer = self.rpc.ask::<B256>("eth_sendRawTransaction", json!([bytes])).await;
+        if let Err(RpcError::Refused { message, .. }) = &answer {
+            let said = message.to_lowercase();
+            // It is there already, or something with its nonce is: the next rounds see what.
+            let is_there = ["already known", "already imported", "nonce too low", "underpriced"];
+            if let Some(nonce) = nonce
+                && !is_there.iter().any(|words| said.contains(words))
+                && let Some(refused) = self.machine.rejected(nonce, hash, message.clone())
+            {
+                return self.tell(refused).await;
             }
-            // Whether the node has it is not known. It is sent again later.
-            Err(error) => return Err(error.into()),
         }
-        Ok(())
+        if let Some(sent) = sent {
+            self.tell(sent).await?;
+        }
+        match answer {
+            Ok(_) | Err(RpcError::Refused { .. }) => Ok(()),
+            // Whether the node has it is not known. It is sent again later.
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

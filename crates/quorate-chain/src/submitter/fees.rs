@@ -17,16 +17,16 @@ pub(super) struct Fees {
 }
 
 impl Fees {
-    /// The fees of a first transaction, at most `most`: twice the base fee and the tip, so that it is not left behind if the
-    /// next six blocks are full. `None` if that is more than allowed already now.
+    /// The fees of a first transaction, at most `most`: twice the base fee and the tip, so that it is not left behind
+    /// if the next six blocks are full. `None` if that is more than allowed already now.
     pub(super) fn first(prices: Prices, most: u128) -> Option<Self> {
         let Prices { base, tip } = prices;
         let now = base.saturating_add(tip);
         (now <= most).then(|| Self { max_fee: base.saturating_mul(2).saturating_add(tip).min(most), tip })
     }
 
-    /// The fees of a transaction that replaces one with these, at most `most`: both an eighth higher at least, as nodes ask for,
-    /// and as high as those of a first transaction. `None` if that is more than allowed.
+    /// The fees of a transaction that replaces one with these, at most `most`: both an eighth higher at least, as nodes
+    /// ask for, and as high as those of a first transaction. `None` if that is more than allowed.
     pub(super) fn bumped(self, prices: Prices, most: u128) -> Option<Self> {
         let (least_fee, least_tip) = (an_eighth_more(self.max_fee), an_eighth_more(self.tip));
         if least_fee > most {

@@ -1,14 +1,16 @@
-//! Nonces, fees, replacements and reorganisations as a state machine: no I/O, and no clock but the caller's milliseconds.
+//! Nonces, fees, replacements and reorganisations as a state machine: no I/O, and no clock but the caller's
+//! milliseconds.
 //!
-//! Each nonce that is in use is a *flight*: a call, the transactions that were sent for it, and the one that was mined. The
-//! driver asks the node, tells the machine what it saw ([`Machine::observe`]), and does what it says ([`Machine::due`]).
+//! Each nonce that is in use is a *flight*: a call, the transactions that were sent for it, and the one that was mined.
+//! The driver asks the node, tells the machine what it saw ([`Machine::observe`]), and does what it says
+//! ([`Machine::due`]).
 
 use std::collections::{BTreeMap, VecDeque};
 
 use alloy::primitives::B256;
 
 use super::{
-    Call, SubmitEvent, SubmitSettings,
+    call::{Call, SubmitEvent, SubmitSettings},
     fees::{Fees, Prices},
 };
 
@@ -37,11 +39,12 @@ struct Flight<L> {
     gas_limit: u64,
     /// When the call was submitted, or the flight found.
     since: u64,
-    /// When something was sent for it.
-    last_sent: u64,
+    /// When something was sent for it; none if a reorganisation undid it, so that it is sent again at once.
+    last_sent: Option<u64>,
     sent: Vec<Sent>,
     mined: Option<Mined>,
-    /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that was so.
+    /// The last block in which the nonce was used and none of its transactions was found, and in how many blocks that
+    /// was so.
     missed: (u64, u32),
 }
 
@@ -102,15 +105,15 @@ const TRANSFER: u64 = 21_000;
 const GWEI: u128 = 1_000_000_000;
 
 impl<L: Clone> Machine<L> {
-    /// An account of which the node counts `mined` transactions in blocks, and `pending` with those that wait. What waits was
-    /// sent by a process before this one.
+    /// An account of which the node counts `mined` transactions in blocks, and `pending` with those that wait. What
+    /// waits was sent by a process before this one.
     pub(super) fn new(settings: SubmitSettings, mined: u64, pending: u64, now: u64) -> Self {
         let found = |nonce| {
             let flight = Flight {
                 call: None,
                 gas_limit: TRANSFER,
                 since: now,
-                last_sent: now,
+                last_sent: Some(now),
                 sent: Vec::new(),
                 mined: None,
                 missed: (0, 0),
@@ -142,17 +145,12 @@ impl<L: Clone> Machine<L> {
         self.flights.values().flat_map(of).collect()
     }
 
-    /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this one.
+    /// The next call to simulate. Nothing is sent while transactions of an earlier process wait, or too many of this
+    /// one.
     pub(super) fn next(&self) -> Option<&Call<L>> {
-        let in_flight = self.flights.values().filter(|flight| flight.mined.is_none());
-        let mut count = 0;
-        for flight in in_flight {
-            if flight.call.is_none() {
-                return None;
-            }
-            count += 1;
-        }
-        if count >= self.settings.most_in_flight.max(1) {
+        let in_flight = || self.flights.values().filter(|flight| flight.mined.is_none());
+        if in_flight().any(|flight| flight.call.is_none()) || in_flight().count() >= self.settings.most_in_flight.max(1)
+        {
             return None;
         }
         self.waiting.front().map(|waiting| &waiting.call)
@@ -171,8 +169,15 @@ impl<L: Clone> Machine<L> {
         let after = self.flights.last_key_value().map_or(0, |(nonce, _)| nonce + 1);
         let nonce = self.nonce.max(after);
         let sent = Vec::new();
-        let flight =
-            Flight { call: Some(call.clone()), gas_limit, since, last_sent: now, sent, mined: None, missed: (0, 0) };
+        let flight = Flight {
+            call: Some(call.clone()),
+            gas_limit,
+            since,
+            last_sent: Some(now),
+            sent,
+            mined: None,
+            missed: (0, 0),
+        };
         self.flights.insert(nonce, flight);
         Some(Due::Send { nonce, call: Some(call), gas_limit, fees, content: Content::Call })
     }
@@ -188,7 +193,7 @@ impl<L: Clone> Machine<L> {
     ) -> Option<SubmitEvent<L>> {
         let flight = self.flights.get_mut(&nonce)?;
         let is_first = flight.sent.is_empty();
-        flight.last_sent = now;
+        flight.last_sent = Some(now);
         flight.sent.push(Sent { hash, fees, content });
         let label = flight.call.as_ref()?.label.clone();
         Some(if is_first {
@@ -198,7 +203,8 @@ impl<L: Clone> Machine<L> {
         })
     }
 
-    /// The node refuses a transaction for good, so it is not there. If it was the only one of its nonce, the call has ended.
+    /// The node refuses a transaction for good, so it is not there. If it was the only one of its nonce, the call has
+    /// ended.
     pub(super) fn rejected(&mut self, nonce: u64, hash: B256, reason: String) -> Option<SubmitEvent<L>> {
         let flight = self.flights.get_mut(&nonce)?;
         if flight.call.is_none() || flight.sent.iter().any(|sent| sent.hash != hash) {
@@ -220,13 +226,14 @@ impl<L: Clone> Machine<L> {
         for (nonce, flight) in &mut self.flights {
             let receipt = flight.sent.iter().find_map(|sent| sight.mined.get(&sent.hash).copied());
             let label = flight.call.as_ref().map(|call| call.label.clone());
+            // A node that is behind does not have the block yet.
             if let Some(before) = flight.mined
+                && sight.newest >= before.block
                 && receipt.is_none_or(|receipt| receipt.block_hash != before.block_hash)
             {
                 flight.mined = None;
                 flight.missed = (0, 0);
-                // It is sent again at once.
-                flight.last_sent = 0;
+                flight.last_sent = None;
                 events.extend(label.clone().map(|label| SubmitEvent::Undone { label, transaction: before.hash }));
             }
             match receipt {
@@ -235,6 +242,7 @@ impl<L: Clone> Machine<L> {
                     events.extend(label.clone().map(|label| flight.told(label, mined)));
                 }
                 Some(_) => {}
+                None if flight.mined.is_some() => {}
                 None if sight.nonce > *nonce && flight.call.is_none() => done.push(*nonce),
                 None if sight.nonce > *nonce && flight.missed.0 != sight.newest => {
                     flight.missed = (sight.newest, flight.missed.1 + 1);
@@ -278,7 +286,8 @@ impl<L: Clone> Machine<L> {
         let (most_for_calls, most) = (self.most_for_calls(), self.most());
         let mut due = Vec::new();
         for (nonce, flight) in &mut self.flights {
-            if flight.mined.is_some() || now.saturating_sub(flight.last_sent) < bump_after.max(1) {
+            let waits = flight.last_sent.is_some_and(|sent| now.saturating_sub(sent) < bump_after);
+            if flight.mined.is_some() || waits {
                 continue;
             }
             let is_given_up = flight.call.is_none()
@@ -288,12 +297,12 @@ impl<L: Clone> Machine<L> {
             let limit = if is_given_up { most } else { most_for_calls };
             let fees = match flight.sent.last() {
                 // Undone by a reorganisation: the same transaction may be mined as it is.
-                Some(last) if flight.last_sent == 0 && last.content == content => None,
+                Some(last) if flight.last_sent.is_none() && last.content == content => None,
                 Some(last) => last.fees.bumped(prices, limit),
                 // Of a transaction of an earlier process the fees are not known, so each try offers more.
                 None => Fees::first(prices, limit),
             };
-            flight.last_sent = now;
+            flight.last_sent = Some(now);
             match (fees, flight.sent.last()) {
                 (Some(fees), _) => {
                     let gas_limit = if content == Content::Call { flight.gas_limit } else { TRANSFER };
@@ -341,4 +350,262 @@ impl<L> Flight<L> {
 
 fn millis(time: std::time::Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use alloy::primitives::{Address, Bytes};
+
+    use super::*;
+    use crate::task_network::Confirmations;
+
+    const PRICES: Prices = Prices { base: GWEI, tip: GWEI };
+    const BUMP: u64 = 1_000;
+    const GIVE_UP: u64 = 10_000;
+
+    fn machine(mined: u64, pending: u64) -> Machine<u8> {
+        let settings = SubmitSettings {
+            bump_after: Duration::from_millis(BUMP),
+            give_up_after: Duration::from_millis(GIVE_UP),
+            confirmations: Confirmations::Blocks(2),
+            most_in_flight: 3,
+            most_waiting: 5,
+            ..SubmitSettings::default()
+        };
+        Machine::new(settings, mined, pending, 1)
+    }
+
+    fn call(label: u8) -> Call<u8> {
+        Call { label, to: Address::ZERO, calldata: Bytes::new(), access_list: Vec::new(), gas_limit: None }
+    }
+
+    fn hash(number: u8) -> B256 {
+        B256::repeat_byte(number)
+    }
+
+    fn mined(number: u8, block: u64) -> Mined {
+        let block_hash = B256::with_last_byte(block as u8);
+        Mined { hash: hash(number), block, block_hash, gas_used: 5, fee_paid: 7, succeeded: true }
+    }
+
+    fn sight(newest: u64, nonce: u64, receipts: &[Mined]) -> Sight {
+        let mined = receipts.iter().map(|mined| (mined.hash, *mined)).collect();
+        Sight { newest, last_final: newest.checked_sub(2), nonce, mined }
+    }
+
+    /// Accepts the next call and sends it as this transaction. Returns its nonce.
+    fn send(machine: &mut Machine<u8>, number: u8, now: u64) -> u64 {
+        let due = machine.accept(100_000, PRICES, now).unwrap();
+        let Due::Send { nonce, fees, content, .. } = due else { panic!("{due:?}") };
+        assert_eq!(content, Content::Call);
+        let event = machine.sent(nonce, hash(number), fees, content, now);
+        assert!(matches!(event, Some(SubmitEvent::Sent { .. })), "{event:?}");
+        nonce
+    }
+
+    /// Carries out the one thing that is due, as this transaction.
+    fn follow_up(machine: &mut Machine<u8>, number: u8, now: u64) -> (Fees, Content) {
+        let due = machine.due(PRICES, now);
+        let [Due::Send { nonce, fees, content, .. }] = &due[..] else { panic!("{due:?}") };
+        machine.sent(*nonce, hash(number), *fees, *content, now);
+        (*fees, *content)
+    }
+
+    #[test]
+    fn from_a_call_to_finality() {
+        let mut machine = machine(4, 4);
+        machine.submit(call(1), 1);
+        assert_eq!(machine.next().map(|call| call.label), Some(1));
+        assert_eq!(send(&mut machine, 1, 1), 4);
+        assert_eq!((machine.next(), machine.unfinished()), (None, vec![hash(1)]));
+        assert_eq!(machine.observe(&sight(10, 4, &[]), 5), []);
+        let told = machine.observe(&sight(11, 5, &[mined(1, 11)]), 6);
+        let expected =
+            SubmitEvent::Mined { label: 1, transaction: hash(1), block: 11, gas_used: 5, fee_paid: 7, succeeded: true };
+        assert_eq!(told, [expected]);
+        assert_eq!(machine.due(PRICES, 50_000), [], "nothing is sent for what is mined");
+        assert_eq!(machine.observe(&sight(12, 5, &[mined(1, 11)]), 7), []);
+        let told = machine.observe(&sight(13, 5, &[mined(1, 11)]), 8);
+        assert_eq!(told, [SubmitEvent::Final { label: 1, transaction: hash(1), block: 11, succeeded: true }]);
+        assert!(machine.unfinished().is_empty());
+    }
+
+    #[test]
+    fn nonces_follow_each_other_and_few_are_in_flight() {
+        let mut machine = machine(7, 7);
+        (1..=5).for_each(|label| machine.submit(call(label), 1));
+        assert!(!machine.has_room());
+        let nonces: Vec<_> = (1..=3).map(|number| send(&mut machine, number, 1)).collect();
+        assert_eq!(nonces, [7, 8, 9]);
+        assert_eq!(machine.next(), None, "three are in flight");
+        machine.observe(&sight(2, 8, &[mined(1, 2)]), 2);
+        assert_eq!(machine.next().map(|call| call.label), Some(4));
+        assert_eq!(send(&mut machine, 4, 2), 10);
+        // A refusal takes no nonce.
+        machine.observe(&sight(3, 9, &[mined(1, 2), mined(2, 3)]), 3);
+        assert_eq!(machine.refused("no".to_owned()), Some(SubmitEvent::Refused { label: 5, reason: "no".to_owned() }));
+        machine.submit(call(6), 3);
+        assert_eq!(send(&mut machine, 6, 3), 11);
+    }
+
+    #[test]
+    fn fees_rise_and_any_of_the_transactions_may_be_mined() {
+        let mut machine = machine(0, 0);
+        machine.submit(call(1), 0);
+        send(&mut machine, 1, 0);
+        assert_eq!(machine.due(PRICES, BUMP - 1), []);
+        let first = Fees::first(PRICES, u128::MAX).unwrap();
+        let (second, content) = follow_up(&mut machine, 2, BUMP);
+        assert_eq!((content, Some(second)), (Content::Call, first.bumped(PRICES, u128::MAX)));
+        assert_eq!(machine.due(PRICES, BUMP + 1), [], "once");
+        let (third, _) = follow_up(&mut machine, 3, 2 * BUMP);
+        assert!(third.max_fee > second.max_fee);
+        assert_eq!(machine.unfinished(), [hash(1), hash(2), hash(3)]);
+        let told = machine.observe(&sight(5, 1, &[mined(2, 5)]), 2_500);
+        assert!(matches!(told[..], [SubmitEvent::Mined { transaction, .. }] if transaction == hash(2)), "{told:?}");
+    }
+
+    #[test]
+    fn fees_stop_below_the_most_and_the_replacement_has_room() {
+        let mut machine = machine(0, 0);
+        machine.settings.max_fee_gwei = 9;
+        machine.submit(call(1), 0);
+        send(&mut machine, 1, 0);
+        let (mut now, mut number, mut highest) = (0, 1, 0);
+        // Until nothing more is allowed for the call.
+        loop {
+            now += BUMP;
+            match &machine.due(PRICES, now)[..] {
+                [Due::Send { nonce, fees, content: Content::Call, .. }] => {
+                    number += 1;
+                    highest = fees.max_fee;
+                    machine.sent(*nonce, hash(number), *fees, Content::Call, now);
+                }
+                [Due::Again { hash: last }] => {
+                    assert_eq!(*last, hash(number));
+                    break;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(highest <= 8 * GWEI && now < GIVE_UP, "{highest}");
+        let (fees, content) = follow_up(&mut machine, 100, GIVE_UP);
+        assert!(content == Content::Nothing && fees.max_fee <= 9 * GWEI && 8 * fees.max_fee >= 9 * highest);
+    }
+
+    #[test]
+    fn what_is_given_up_is_replaced_by_nothing() {
+        let mut machine = machine(3, 3);
+        machine.submit(call(1), 0);
+        send(&mut machine, 1, 0);
+        let due = machine.due(PRICES, GIVE_UP);
+        let [Due::Send { nonce: 3, gas_limit: TRANSFER, fees, content: Content::Nothing, .. }] = &due[..] else {
+            panic!("{due:?}")
+        };
+        let event = machine.sent(3, hash(2), *fees, Content::Nothing, GIVE_UP);
+        assert!(matches!(event, Some(SubmitEvent::Replaced { .. })));
+        // It stays a replacement, with higher fees.
+        assert_eq!(follow_up(&mut machine, 3, GIVE_UP + BUMP).1, Content::Nothing);
+        let mut other = mined(3, 9);
+        let told = machine.observe(&sight(9, 4, &[other]), GIVE_UP + 2_000);
+        assert!(matches!(&told[..], [SubmitEvent::GivenUp { label: 1, .. }]), "{told:?}");
+        // Or the call is mined all the same.
+        machine.observe(&sight(10, 3, &[]), GIVE_UP + 2_100);
+        other.hash = hash(1);
+        let told = machine.observe(&sight(9, 4, &[other]), GIVE_UP + 2_200);
+        assert!(matches!(&told[..], [SubmitEvent::Mined { label: 1, .. }]), "{told:?}");
+    }
+
+    #[test]
+    fn what_costs_too_much_waits_and_is_given_up() {
+        let mut machine = machine(0, 0);
+        machine.submit(call(1), 0);
+        let dear = Prices { base: 500 * GWEI, tip: GWEI };
+        assert_eq!(machine.accept(1, dear, 5), None);
+        assert_eq!(machine.observe(&sight(1, 0, &[]), GIVE_UP - 1), []);
+        let told = machine.observe(&sight(1, 0, &[]), GIVE_UP);
+        assert!(matches!(&told[..], [SubmitEvent::GivenUp { label: 1, .. }]), "{told:?}");
+        assert_eq!(machine.next(), None);
+    }
+
+    #[test]
+    fn a_reorganisation_drops_or_moves_a_transaction() {
+        let mut machine = machine(0, 0);
+        machine.submit(call(1), 0);
+        send(&mut machine, 1, 0);
+        machine.observe(&sight(5, 1, &[mined(1, 5)]), 10);
+        // A node that is behind says nothing.
+        assert_eq!(machine.observe(&sight(4, 0, &[]), 15), []);
+        // In another block of the same height.
+        let moved = Mined { block_hash: B256::repeat_byte(0xee), ..mined(1, 5) };
+        let told = machine.observe(&sight(6, 1, &[moved]), 20);
+        assert!(matches!(&told[..], [SubmitEvent::Undone { .. }, SubmitEvent::Mined { .. }]), "{told:?}");
+        // Dropped: the same bytes are sent again at once, and only later with higher fees.
+        let told = machine.observe(&sight(6, 0, &[]), 2_030);
+        assert_eq!(told, [SubmitEvent::Undone { label: 1, transaction: hash(1) }]);
+        assert_eq!(machine.due(PRICES, 2_040), [Due::Again { hash: hash(1) }]);
+        assert_eq!(machine.due(PRICES, 2_050), []);
+        assert_eq!(follow_up(&mut machine, 2, 2_040 + BUMP).1, Content::Call);
+        let told = machine.observe(&sight(8, 1, &[mined(1, 8)]), 4_000);
+        assert!(matches!(&told[..], [SubmitEvent::Mined { block: 8, .. }]), "{told:?}");
+        let told = machine.observe(&sight(10, 1, &[mined(1, 8)]), 4_100);
+        assert!(matches!(&told[..], [SubmitEvent::Final { block: 8, .. }]), "{told:?}");
+    }
+
+    /// Somebody else sends from the account. Only when three blocks say so does the call get another nonce, since a
+    /// node that is behind has no receipt either.
+    #[test]
+    fn a_nonce_that_was_taken() {
+        let mut machine = machine(0, 0);
+        machine.submit(call(1), 0);
+        send(&mut machine, 1, 0);
+        for newest in [5, 5, 6, 6] {
+            assert_eq!(machine.observe(&sight(newest, 1, &[]), 10), []);
+            assert_eq!(machine.next(), None);
+        }
+        assert_eq!(machine.observe(&sight(7, 1, &[]), 10), []);
+        assert_eq!(machine.next().map(|call| call.label), Some(1));
+        assert_eq!(send(&mut machine, 2, 20), 1);
+    }
+
+    /// After a restart nothing is sent before the nonces in flight are used; they are replaced if that takes too long.
+    #[test]
+    fn nonces_of_an_earlier_process() {
+        let mut machine = machine(3, 5);
+        machine.submit(call(1), 1);
+        assert_eq!(machine.next(), None);
+        machine.observe(&sight(5, 4, &[]), 10);
+        assert_eq!(machine.next(), None, "one of two is left");
+        let (first, content) = follow_up(&mut machine, 1, 1 + BUMP);
+        assert_eq!(content, Content::Nothing);
+        // The fees of what is there are not known, so each try offers more.
+        let (second, _) = follow_up(&mut machine, 2, 1 + 2 * BUMP);
+        assert!(second.max_fee > first.max_fee);
+        assert_eq!(machine.observe(&sight(6, 5, &[mined(2, 6)]), 3_000), []);
+        assert_eq!(send(&mut machine, 3, 3_000), 5);
+        // A node that says that very many are pending fills no memory.
+        assert_eq!(super::Machine::<u8>::new(SubmitSettings::default(), 0, u64::MAX, 1).flights.len(), 1_024);
+    }
+
+    #[test]
+    fn a_transaction_that_the_node_refuses() {
+        let mut machine = machine(0, 0);
+        (1..=2).for_each(|label| machine.submit(call(label), 0));
+        send(&mut machine, 1, 0);
+        let nonce = send(&mut machine, 2, 0);
+        // A gap would hold up the nonce behind it, so the first stays and is sent again.
+        assert_eq!(machine.rejected(nonce - 1, hash(1), "no".to_owned()), None);
+        let refused = SubmitEvent::Refused { label: 2, reason: "no".to_owned() };
+        assert_eq!(machine.rejected(nonce, hash(2), "no".to_owned()), Some(refused));
+        machine.submit(call(3), 0);
+        assert_eq!(send(&mut machine, 3, 0), nonce, "its nonce is free");
+        // The refusal of a replacement says nothing about the transaction before it.
+        machine.submit(call(4), 0);
+        let due = machine.due(PRICES, BUMP);
+        let Some(Due::Send { nonce, fees, .. }) = due.last() else { panic!("{due:?}") };
+        machine.sent(*nonce, hash(9), *fees, Content::Call, BUMP);
+        assert_eq!(machine.rejected(*nonce, hash(9), "no".to_owned()), None);
+    }
 }

@@ -36,7 +36,8 @@ impl Payer {
         PrivateKeySigner::from_slice(&*bytes).map(Self).map_err(|_| PayerError::Range)
     }
 
-    /// The key of an Ethereum keystore (version 3). Takes as long as the keystore's function of the passphrase, about a second.
+    /// The key of an Ethereum keystore (version 3). Takes as long as the keystore's function of the passphrase, about a
+    /// second.
     ///
     /// # Errors
     /// [`PayerError::Keystore`].

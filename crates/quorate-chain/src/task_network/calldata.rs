@@ -17,8 +17,9 @@ const MOST: usize = 256;
 
 /// The calls in the calldata of a transaction, in order.
 ///
-/// The transaction may call another contract, such as a multi-signature wallet or a batch of calls, which passes calldata of
-/// its own on. So a call may begin at any byte. What is found was not necessarily called: the caller compares it with the logs.
+/// The transaction may call another contract, such as a multi-signature wallet or a batch of calls, which passes
+/// calldata of its own on. So a call may begin at any byte. What is found was not necessarily called: the caller
+/// compares it with the logs.
 pub(super) fn calls(calldata: &[u8]) -> Vec<NetworkCall> {
     let starts = (0..calldata.len().saturating_sub(3)).filter_map(|at| read(&calldata[at..]));
     starts.take(MOST).collect()

@@ -11,7 +11,8 @@ use quorate_evm::MemberSet;
 pub enum Finality {
     /// A reorganisation can undo it.
     Recent,
-    /// It has as many confirmations as the settings ask for. If it is undone all the same, the follower stops with an error.
+    /// It has as many confirmations as the settings ask for. If it is undone all the same, the follower stops with an
+    /// error.
     Final,
 }
 
@@ -47,8 +48,8 @@ pub struct EpochSnapshot {
     pub members: Vec<Member>,
 }
 
-/// A change of a network. Amounts are in the token's smallest unit. Indices are those of the running table, or of the table of
-/// the epoch that is named.
+/// A change of a network. Amounts are in the token's smallest unit. Indices are those of the running table, or of the
+/// table of the epoch that is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {

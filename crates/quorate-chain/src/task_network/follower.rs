@@ -25,7 +25,7 @@ use super::{
     history::{BlockId, History},
     log::{Event, topics},
     plan::{CallError, PlannedCall, Writes, settle_with},
-    state::{State, Transaction, needs_calldata},
+    state::{State, Transaction, needs_calldata, rent_of},
     terms::Terms,
 };
 use crate::rpc::{Block, Patience, Rpc, RpcError};
@@ -156,9 +156,9 @@ impl Follower {
         self.seen.history.state()?.snapshot(epoch)
     }
 
-    /// What a quorum of an epoch is planned with, after the newest block that was told: keys, weights, pages, and the bases to
-    /// which the verifier's slots commit. Its `contract` is the verifier, which makes the pages. `None` without a snapshot.
-    /// Copies all keys.
+    /// What a quorum of an epoch is planned with, after the newest block that was told: keys, weights, pages, and the
+    /// bases to which the verifier's slots commit. Its `contract` is the verifier, which makes the pages. `None`
+    /// without a snapshot. Copies all keys.
     pub fn network(&self, epoch: u64) -> Option<Network> {
         let mut network = self.seen.history.state()?.network(&self.terms, epoch)?;
         let table = network.table;
@@ -166,9 +166,9 @@ impl Follower {
         Some(network)
     }
 
-    /// Where to store a quorum of an epoch as a base, by ski rental (`quorate_evm::refresh`): in slot 0, as soon as the members
-    /// that were brought in since a base was stored have cost as much gas, with this quorum's, as storing it. The account is
-    /// kept from what the chain settled, so all who follow it decide alike.
+    /// Where to store a quorum of an epoch as a base, by ski rental (`quorate_evm::refresh`): in slot 0, as soon as the
+    /// members that were brought in since a base was stored have cost as much gas, with this quorum's, as storing it.
+    /// The account is kept from what the chain settled, so all who follow it decide alike.
     pub fn store(&self, epoch: u64, signers: &MemberSet) -> Store {
         let (Some(network), Some(state)) = (self.network(epoch), self.seen.history.state()) else {
             return Store::Nowhere;
@@ -176,22 +176,14 @@ impl Follower {
         let measured = Measured::default();
         let Ok(ways) = network.ways(&measured, signers, Default::default()) else { return Store::Nowhere };
         let Some(way) = ways.first().filter(|way| !way.changed.is_empty()) else { return Store::Nowhere };
-        let steps = quorate_evm::gas::Steps {
-            paged: way.steps.paged,
-            copies: way.steps.copies,
-            copied: way.steps.copied,
-            passed: way.steps.passed,
-            key_pages: way.steps.key_pages,
-            ..Default::default()
-        };
-        let here = measured.steps(network.key_group, &steps);
+        let here = rent_of(network.key_group, way.steps.paged, way.steps.passed, way.steps.key_pages);
         let is_there = network.bases.iter().any(|base| base.slot == NEWEST);
         let price = measured.store(if is_there { Storing::OverAnother } else { Storing::New });
         if state.rent().saturating_add(here) >= price { Store::Slot(NEWEST) } else { Store::Nowhere }
     }
 
-    /// [`settle`](super::settle) with the network, the snapshot and the slot that this follower knows. Its estimate of the gas
-    /// also knows whether these signers submitted before in the epoch, and whether the pool pays.
+    /// [`settle`](super::settle) with the network, the snapshot and the slot that this follower knows. Its estimate of
+    /// the gas also knows whether these signers submitted before in the epoch, and whether the pool pays.
     ///
     /// # Errors
     /// [`CallError`]; [`CallError::NoSnapshot`] if the epoch has no snapshot here.
@@ -217,10 +209,11 @@ impl Follower {
         settle_with(&network, &self.terms, snapshot, task, signers, signature, store, writes)
     }
 
-    /// What changed since the last call, in the order of the chain; what a reorganisation undid comes first, newest first.
+    /// What changed since the last call, in the order of the chain; what a reorganisation undid comes first, newest
+    /// first.
     ///
-    /// The first call reads all logs from the first block on, and takes as long as that takes. The future may be dropped: the
-    /// next call goes on where it was. A node that is behind is waited for: nothing has changed then.
+    /// The first call reads all logs from the first block on, and takes as long as that takes. The future may be
+    /// dropped: the next call goes on where it was. A node that is behind is waited for: nothing has changed then.
     ///
     /// # Errors
     /// [`FollowError`]. Nothing has changed then, and a further call may succeed.
@@ -239,8 +232,14 @@ impl Follower {
             Confirmations::Blocks(behind) => newest.number.checked_sub(behind),
             Confirmations::Finalized => self.rpc.block("finalized").await?.map(|block| block.number.min(newest.number)),
         };
-        if !self.is_draft_in_chain(&newest).await? {
-            self.draft = None;
+        if let Some(block) = self.draft.as_ref().and_then(|draft| draft.seen.history.newest()) {
+            if block.0 > newest.number {
+                // The node is behind what was read.
+                return Ok(Vec::new());
+            }
+            if !self.is_in_chain(block, &newest).await? {
+                self.draft = None;
+            }
         }
         if self.draft.is_none() {
             let Some(draft) = self.back_to_chain(&newest).await? else { return Ok(Vec::new()) };
@@ -265,13 +264,7 @@ impl Follower {
         Ok(self.commit(draft, &newest, last_final))
     }
 
-    /// Whether the last block of the draft is one of the node's chain.
-    async fn is_draft_in_chain(&self, newest: &Block) -> Result<bool, FollowError> {
-        let Some(draft) = &self.draft else { return Ok(true) };
-        let Some(block) = draft.seen.history.newest() else { return Ok(true) };
-        self.is_in_chain(block, newest).await
-    }
-
+    /// Whether a block is one of the chain that ends with this one.
     async fn is_in_chain(&self, (number, hash): BlockId, newest: &Block) -> Result<bool, FollowError> {
         if number > newest.number {
             return Ok(false);
@@ -290,7 +283,8 @@ impl Follower {
         let mut draft = Draft::of(&self.seen);
         let Some(last) = draft.seen.history.newest() else { return Ok(Some(draft)) };
         if last.0 > newest.number {
-            // Nodes behind one URL may differ by some blocks. Only a block that contradicts one of ours is a reorganisation.
+            // Nodes behind one URL may differ by some blocks. Only a block that contradicts one of ours is a
+            // reorganisation.
             let known = draft.seen.history.newest_up_to(newest.number);
             let Some(known) = known else { return Ok(None) };
             if self.is_in_chain(known, newest).await? {
@@ -323,8 +317,11 @@ impl Follower {
         let patience = if self.page > 1 { Patience::Once } else { Patience::Retry };
         let logs = match self.rpc.logs(&filter, patience).await {
             Ok(logs) => logs,
-            Err(_) if self.page > 1 => {
-                self.page /= 2;
+            Err(error) if self.page > 1 => {
+                // A node may refuse, or answer with too much, where there are too many logs. If it hangs, it shall not
+                // be waited for often.
+                let divisor = if matches!(error, RpcError::Unreachable { .. }) { 16 } else { 2 };
+                self.page = (self.page / divisor).max(1);
                 return Ok(Step::Read);
             }
             Err(error) => return Err(error.into()),
@@ -373,8 +370,9 @@ impl Follower {
         Ok(())
     }
 
-    /// The weights of the epochs whose snapshots are in these blocks, unless their conflicts can no longer be reported: so old
-    /// ones say nothing to anybody. Weights do not change, so they are read in the newest state, which every node has.
+    /// The weights of the epochs whose snapshots are in these blocks, unless their conflicts can no longer be reported:
+    /// so old ones say nothing to anybody. Weights do not change, so they are read in the newest state, which every
+    /// node has.
     async fn weights(&self, blocks: &[BlockLogs], newest: &Block) -> Result<BTreeMap<u64, Vec<u64>>, FollowError> {
         let events = blocks.iter().flat_map(|block| &block.transactions).flat_map(|transaction| &transaction.events);
         let epoch = |event: &Event| match event {
@@ -390,9 +388,9 @@ impl Follower {
         Ok(stream::iter(epochs).map(ask).buffered(AT_A_TIME).try_collect().await?)
     }
 
-    /// Compares the draft with the contract and its verifier after the newest block. Returns its state without the bases that
-    /// the verifier's slots do not hold, and the commitments that they hold. `None` if nothing was read: the first block is not
-    /// there yet.
+    /// Compares the draft with the contract and its verifier after the newest block. Returns its state without the
+    /// bases that the verifier's slots do not hold, and the commitments that they hold. `None` if nothing was read: the
+    /// first block is not there yet.
     async fn compare(&self, newest: &Block) -> Result<Option<(State, BTreeMap<(u16, u16), B256>)>, FollowError> {
         let Terms { contract, verifier, key_group, .. } = self.terms;
         let Some(draft) = &self.draft else { return Ok(None) };

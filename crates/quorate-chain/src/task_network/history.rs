@@ -21,8 +21,8 @@ struct Checkpoint {
     changes: Vec<Change>,
 }
 
-/// The newest block that was read, and those before it that can be undone, as far as they changed something or ended a step.
-/// A copy shares them.
+/// The newest block that was read, and those before it that can be undone, as far as they changed something or ended a
+/// step. A copy shares them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     /// The first is final, or the first that was read.
@@ -65,7 +65,8 @@ impl History {
         }
     }
 
-    /// Undoes the newest block, and says what is undone, newest first. `None` if the block is final, or if there is none.
+    /// Undoes the newest block, and says what is undone, newest first. `None` if the block is final, or if there is
+    /// none.
     pub(super) fn undo(&mut self) -> Option<Vec<Change>> {
         if self.has_floor && self.checkpoints.len() == 1 {
             return None;
@@ -74,7 +75,8 @@ impl History {
         Some(last.changes.iter().rev().filter_map(Change::undone).collect())
     }
 
-    /// Takes it that all blocks up to this number are final. Says which settlements, told as recent before, are final now.
+    /// Takes it that all blocks up to this number are final. Says which settlements, told as recent before, are final
+    /// now.
     pub(super) fn finalise(&mut self, number: u64) -> Vec<Change> {
         let mut told = Vec::new();
         while let Some(first) = self.checkpoints.front().filter(|first| first.block.0 <= number) {

@@ -1,7 +1,8 @@
 //! A `TaskNetwork` on its chain: followed block by block, and called.
 //!
-//! [`Follower::poll`] asks a node for what is new, and answers with [`Change`]s in the order of the chain. What a reorganisation
-//! undoes comes first, newest first. [`Follower::network`] is what a quorum is planned with, and [`settle`] plans it.
+//! [`Follower::poll`] asks a node for what is new, and answers with [`Change`]s in the order of the chain. What a
+//! reorganisation undoes comes first, newest first. [`Follower::network`] is what a quorum is planned with, and
+//! [`settle`] plans it.
 //!
 //! What the node says is compared, and a node that lies is an error that changes nothing:
 //!
@@ -13,8 +14,8 @@
 //! | settled tasks of epochs that are open, slashed operators | the contract's `isSettledAs` and `isSlashed` |
 //! | bases, from the calldata of `submitTasks` | the verifier's `commitmentAt`; one that differs is left out, which costs gas alone |
 //!
-//! NOT detected: that a node leaves out the log of a settled task, of a withdrawal or of a claim, and a node whose contract
-//! states are made up as well as its logs. Ask a node of your own, or one that you trust.
+//! NOT detected: that a node leaves out the log of a settled task, of a withdrawal or of a claim, and a node whose
+//! contract states are made up as well as its logs. Ask a node of your own, or one that you trust.
 
 mod terms;
 mod change;
@@ -30,8 +31,8 @@ mod calls;
 mod tests;
 
 pub use calls::{
-    add_stake, approve, claim, compact, deregister, register, request_withdrawal, rotate_key, share_of, snapshot,
-    tally, withdraw,
+    add_stake, approve, carry, claim, compact, deregister, register, request_withdrawal, rotate_key, share_of,
+    snapshot, tally, withdraw,
 };
 pub use change::{Change, EpochSnapshot, Finality, Member};
 pub use error::{Contradiction, FollowError};

@@ -9,7 +9,7 @@ use quorate_evm::{
         task_network::ITaskNetwork::{Attestation, Task},
     },
     digest,
-    gas::{Calldata, Measured, RewardRecord, Submission},
+    gas::{Calldata, Measured, RewardRecord, Storing, Submission},
     hint::CounterHint,
     network::{PointError, SignatureError},
     quorum::{EncodeQuorumError, Store},
@@ -97,8 +97,8 @@ pub(super) struct Writes {
 
 /// The call that settles a task, by the cheapest way from a base that `network` has ([`Follower::network`]).
 ///
-/// The aggregate signature is verified: two Miller loops and one final exponentiation. The estimate of the gas takes it that
-/// the pool pays and that the signers submit for the first time in the epoch; [`Follower::settle`] knows better.
+/// The aggregate signature is verified: two Miller loops and one final exponentiation. The estimate of the gas takes it
+/// that the pool pays and that the signers submit for the first time in the epoch; [`Follower::settle`] knows better.
 ///
 /// [`Follower::network`]: super::Follower::network
 /// [`Follower::settle`]: super::Follower::settle
@@ -151,14 +151,19 @@ pub(super) fn settle_with(
         record: writes.record,
         pays: writes.pays && rewards,
     };
-    let (of, storing) = (Calldata::of(&calldata), network.storing(&plan));
+    // A verifier has the newest base in its ring, like the others.
+    let storing = match store {
+        Store::Slot(slot) if network.bases.iter().all(|base| base.slot != slot) => Storing::New,
+        _ => network.storing(&plan),
+    };
+    let of = Calldata::of(&calldata);
     let gas = measured.submit(network.key_group, of, submission, &plan.way.steps, storing).total();
     Ok(PlannedCall { to: terms.contract, calldata: calldata.into(), access_list: plan.access_list, gas: Some(gas) })
 }
 
-/// The call that reports an operator who signed two tasks that conflict: in one epoch, any two with one id; in two epochs, two
-/// with another result or verdict. Both signatures are verified. Whether one operator owns both keys is the contract's to
-/// check, and the caller's to know.
+/// The call that reports an operator who signed two tasks that conflict: in one epoch, any two with one id; in two
+/// epochs, two with another result or verdict. Both signatures are verified. Whether one operator owns both keys is the
+/// contract's to check, and the caller's to know.
 ///
 /// # Errors
 /// [`CallError`].

@@ -1,4 +1,5 @@
-//! A network as its logs tell it. No I/O, and cheap to copy: whoever goes back over a reorganisation keeps a copy for each block.
+//! A network as its logs tell it. No I/O, and cheap to copy: whoever goes back over a reorganisation keeps a copy for
+//! each block.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +11,7 @@ use quorate_evm::{
     KeyGroup, MemberSet, Network, Quorum,
     alloy_sol_types::SolValue as _,
     base::{Base, KeyPage, PART, WeightPage},
-    gas::{Measured, Steps},
+    gas::{CALLDATA_NONZERO, Measured, Steps},
     network::sum_of_keys,
     quorum::Store,
     state::NEVER,
@@ -50,8 +51,8 @@ pub(super) struct State {
     bases: BTreeMap<(u16, u16), Arc<Stored>>,
     /// What the changes of members have cost since a base was stored, in gas: ski rental's account.
     rent: u64,
-    /// Whether the pool paid for the last task.
-    pays: bool,
+    /// Whether the pool paid for the last task; none if there was no task.
+    pays: Option<bool>,
     /// Counts the submissions whose call is not in the calldata. Their quorum may be in any slot.
     unseen: u64,
 }
@@ -96,8 +97,8 @@ pub(super) fn needs_calldata(key_group: KeyGroup, events: &[Event]) -> bool {
 }
 
 impl State {
-    /// Takes the logs of a transaction. `weights` are those that the contract has for epochs with a snapshot in these logs;
-    /// the snapshot of an epoch without weights is not told.
+    /// Takes the logs of a transaction. `weights` are those that the contract has for epochs with a snapshot in these
+    /// logs; the snapshot of an epoch without weights is not told.
     ///
     /// # Errors
     /// [`Contradiction`]. The state is not to be used any more then.
@@ -148,7 +149,7 @@ impl State {
                         Change::KeyRotated { operator, new, .. } => self.owned(terms, *operator, *new)?,
                         Change::Settled { id, rewarded, .. } => {
                             ids.push(*id);
-                            self.pays = *rewarded;
+                            self.pays = Some(*rewarded);
                         }
                         _ => {}
                     }
@@ -185,8 +186,8 @@ impl State {
         self.epochs.get(&epoch)?.snapshot.as_ref()
     }
 
-    /// The commitments of the bases by table and slot. Adds up the keys of those that are new. A base whose keys have no sum is
-    /// left out, as the contract refuses it.
+    /// The commitments of the bases by table and slot. Adds up the keys of those that are new. A base whose keys have
+    /// no sum is left out, as the contract refuses it.
     pub(super) fn commitments(&self, key_group: KeyGroup) -> Vec<((u16, u16), B256)> {
         let commitment = |(place, base): (&(u16, u16), &Arc<Stored>)| {
             Some((*place, self.base(key_group, *place, base)?.commitment()))
@@ -204,9 +205,9 @@ impl State {
         self.unseen
     }
 
-    /// Whether the pool paid for the last task.
+    /// Whether the pool will pay for the next task, as it did for the last one.
     pub(super) fn pays(&self) -> bool {
-        self.pays
+        self.pays.unwrap_or(true)
     }
 
     /// Whether a quorum submitted in an epoch, and is owed something.
@@ -428,7 +429,11 @@ impl State {
             return Ok(());
         };
         if table == self.running {
-            self.rent = self.rent.saturating_add(rent_of(key_group, &quorum));
+            let from = quorum.base.as_ref().map(|base| &base.signers);
+            let changed = from.map_or(signers.len(), |from| from.distance(signers)) as u64;
+            let passed = (quorum.keys.len() as u64).min(changed);
+            let rent = rent_of(key_group, changed - passed, passed, quorum.key_pages.len() as u64);
+            self.rent = self.rent.saturating_add(rent);
         }
         if let (Store::Slot(slot), Ok(epoch)) = (quorum.store, u32::try_from(epoch)) {
             let base = Stored { epoch, weight, signers: signers.clone(), key: OnceLock::new() };
@@ -449,15 +454,11 @@ impl State {
     }
 }
 
-/// What it costs to bring a quorum's members in, in gas: the pages and keys that its call names.
-fn rent_of(key_group: KeyGroup, quorum: &Quorum) -> u64 {
-    let changed =
-        quorum.base.as_ref().map_or(quorum.signers.len(), |base| base.signers.distance(&quorum.signers)) as u64;
-    let passed = (quorum.keys.len() as u64).min(changed);
-    let paged = changed - passed;
-    let key_pages = quorum.key_pages.len() as u64;
-    Measured::default()
-        .steps(key_group, &Steps { paged, copies: paged, copied: paged, passed, key_pages, ..Steps::default() })
+/// What it costs to bring members in, in gas: `paged` of them from so many pages, and `passed` of them from calldata.
+pub(super) fn rent_of(key_group: KeyGroup, paged: u64, passed: u64, key_pages: u64) -> u64 {
+    let steps = Steps { paged, copies: paged, copied: paged, passed, key_pages, ..Steps::default() };
+    let calldata = CALLDATA_NONZERO * passed * key_group.key_bytes() as u64;
+    Measured::default().steps(key_group, &steps).saturating_add(calldata)
 }
 
 /// The number that a roster keeps of a hash.

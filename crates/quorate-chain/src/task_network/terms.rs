@@ -12,8 +12,8 @@ use quorate_evm::{
 use super::error::FollowError;
 use crate::rpc::{Rpc, RpcError};
 
-/// The parameters of a network, as the contract explains them in `ITaskNetwork.Parameters`, and where it is. Times are in
-/// seconds, amounts in the token's smallest unit.
+/// The parameters of a network, as the contract explains them in `ITaskNetwork.Parameters`, and where it is. Times are
+/// in seconds, amounts in the token's smallest unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "all that the contract fixes; tests make them")]
 pub struct Terms {
@@ -200,8 +200,8 @@ impl Reader<'_> {
         T::try_from(found).map_err(|_| self.refuse(TermsError::Term { what, found }))
     }
 
-    /// The group of the verifier's keys. The length of a key is told by the most keys that it takes for one page, which it names
-    /// when it refuses more; how it hashes digests is told by its code.
+    /// The group of the verifier's keys. The length of a key is told by the most keys that it takes for one page, which
+    /// it names when it refuses more; how it hashes digests is told by its code.
     async fn key_group(&self, verifier: Address) -> Result<KeyGroup, FollowError> {
         let hash = DigestHash::in_code(&self.rpc.code(verifier).await?);
         let call = Verifier::compactCall {

@@ -20,7 +20,7 @@ use super::{
     terms::Terms,
 };
 
-fn terms() -> Terms {
+pub(super) fn terms() -> Terms {
     Terms {
         chain_id: 1,
         contract: Address::repeat_byte(0xaa),
@@ -215,7 +215,7 @@ fn reorganisations_of_one_to_three_blocks() {
     let undone = draft.seen.history.undo().unwrap();
     assert!(matches!(&undone[0], Change::Undone(inner) if matches!(**inner, Change::Attested { .. })), "{undone:?}");
     assert_eq!(undone[1], Change::Unsettled { id: B256::repeat_byte(2) });
-    assert_eq!(signers(&draft), [all.clone()]);
+    assert_eq!(signers(&draft), std::slice::from_ref(&all));
     // Two: no base.
     let undone = draft.seen.history.undo().unwrap();
     assert_eq!(undone[1], Change::Unsettled { id: B256::repeat_byte(1) });
@@ -441,7 +441,7 @@ fn rent_is_paid_until_a_base_is_stored() {
     let signers = MemberSet::full(4);
     let rent = |all: &[Transaction]| after(all, &model.weights).unwrap().rent();
     assert_eq!(rent(&all), 0);
-    let mut settle = |id, store| Transaction {
+    let settle = |id, store| Transaction {
         hash: B256::ZERO,
         events: settled(0, id, &signers),
         calldata: submitted(0, id, &signers, store).into(),

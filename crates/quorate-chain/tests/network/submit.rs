@@ -33,6 +33,11 @@ fn settings() -> SubmitSettings {
     }
 }
 
+/// Settings under which no fees are raised.
+fn patient() -> SubmitSettings {
+    SubmitSettings { bump_after: Duration::from_secs(60), ..settings() }
+}
+
 fn start(world: &World, settings: SubmitSettings) -> (Submitter<u32>, Receiver<Event>) {
     let payer = Payer::from_hex(&world.node.key(PAYER)).unwrap();
     world.runtime.block_on(Submitter::start(world.rpc.clone(), payer, settings)).unwrap()
@@ -45,7 +50,7 @@ fn next(world: &World, events: &mut Receiver<Event>) -> Event {
 
 /// Lets the submitter work, and says what it told meanwhile.
 fn wait(world: &World, events: &mut Receiver<Event>, time: Duration) -> Vec<Event> {
-    world.runtime.block_on(tokio::time::sleep(time));
+    world.runtime.block_on(async { tokio::time::sleep(time).await });
     std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 
@@ -66,7 +71,7 @@ fn settlements_are_sent_and_refused_in_words() {
     world.snapshot();
     let mut follower = world.follower();
     world.poll(&mut follower);
-    let (submitter, mut events) = start(&world, settings());
+    let (submitter, mut events) = start(&world, patient());
     let all = MemberSet::full(STAKES.len());
     let task = world.task(&follower, 1, true);
     let plan = world.plan(&follower, &all, &task);
@@ -92,6 +97,26 @@ fn settlements_are_sent_and_refused_in_words() {
     };
     assert_eq!(last, transaction);
 
+    // Of two that are sent before one is mined, the second is mined in vain.
+    world.node.ask("evm_setAutomine", json!([false]));
+    world.poll(&mut follower);
+    let task = world.task(&follower, 2, true);
+    let plan = world.plan(&follower, &all, &task);
+    for label in [3, 4] {
+        submitter.submit(Call::planned(label, plan.clone())).unwrap();
+        let told = next(&world, &mut events);
+        assert!(matches!(told, Event::Sent { .. }), "{told:?}");
+    }
+    wait(&world, &mut events, Duration::from_millis(300));
+    world.node.ask("evm_setAutomine", json!([true]));
+    world.node.mine(1);
+    let told = wait(&world, &mut events, Duration::from_millis(500));
+    let mined = told.iter().filter_map(|event| match event {
+        Event::Mined { label, succeeded, .. } => Some((*label, *succeeded)),
+        _ => None,
+    });
+    assert_eq!(mined.collect::<Vec<_>>(), [(3, true), (4, false)], "{told:?}");
+
     // Several at a time, in their order.
     for label in 10..20 {
         submitter.submit(transfer(&world, label, Address::repeat_byte(7))).unwrap();
@@ -104,9 +129,9 @@ fn settlements_are_sent_and_refused_in_words() {
             _ => None,
         })
         .collect();
-    assert_eq!(sent, (10..20).map(|label| (label, u64::from(label) - 9)).collect::<Vec<_>>());
+    assert_eq!(sent, (10..20).map(|label| (label, u64::from(label) - 7)).collect::<Vec<_>>());
     let mined = told.iter().filter(|event| matches!(event, Event::Mined { succeeded: true, .. })).count();
-    assert_eq!((mined, count(&world, PAYER)), (10, 11), "{told:?}");
+    assert_eq!((mined, count(&world, PAYER)), (10, 13), "{told:?}");
     let call = TestToken::allowanceCall { owner: submitter.address(), spender: Address::repeat_byte(7) };
     assert_eq!(world.node.read(world.deployed.token, &call), U256::from(19));
 }
@@ -190,14 +215,13 @@ fn a_reorganisation_that_drops_a_transaction_is_repaired() {
 fn nonces_in_flight_are_found_after_a_restart() {
     let Some(world) = World::deploy(&NetworkPlan::default()) else { return };
     world.node.ask("evm_setAutomine", json!([false]));
-    let slow = SubmitSettings { bump_after: Duration::from_secs(60), ..settings() };
-    let (submitter, mut events) = start(&world, slow.clone());
+    let (submitter, mut events) = start(&world, patient());
     submitter.submit(transfer(&world, 1, Address::repeat_byte(7))).unwrap();
     let Event::Sent { transaction, nonce: 0, .. } = next(&world, &mut events) else { panic!("sent") };
     drop(submitter);
 
     // It is mined as it was sent: then the next call goes.
-    let (submitter, mut events) = start(&world, slow.clone());
+    let (submitter, mut events) = start(&world, patient());
     submitter.submit(transfer(&world, 2, Address::repeat_byte(7))).unwrap();
     assert_eq!(wait(&world, &mut events, Duration::from_millis(300)), []);
     world.node.mine(1);

@@ -10,7 +10,7 @@ use quorate_evm::{
         task_network::ITaskNetwork::{Attestation, Parameters, Task},
     },
     digest,
-    gas::Measured,
+    gas::{Calldata, Measured, RewardRecord, Storing, Submission},
     hint::CounterHint,
     quorum::Store,
 };
@@ -81,6 +81,8 @@ struct World {
     network: Network,
     /// The id of the epoch's snapshot.
     snapshot: FixedBytes<20>,
+    /// The quorums of the epoch.
+    records: Vec<MemberSet>,
 }
 
 impl World {
@@ -122,6 +124,7 @@ impl World {
             verifier,
             network,
             snapshot: FixedBytes::ZERO,
+            records: Vec::new(),
         };
         let pool = U256::from(1_000_000);
         this.chain.send(token, &TestToken::approveCall { spender: tasks, value: pool });
@@ -174,6 +177,7 @@ impl World {
         self.network.weight_pages = pages.iter().enumerate().map(page).collect();
         self.network.epoch = snapshot.epoch.to();
         self.snapshot = snapshot.id;
+        self.records.clear();
         self.network.required = snapshot.required.to::<u128>() + 1;
         self.network.weights = self.chain.read(self.verifier, &Verifier::weightsOfCall { epoch: snapshot.epoch });
         assert_eq!(U256::from(self.network.weights.iter().sum::<u64>()), snapshot.total);
@@ -221,7 +225,25 @@ impl World {
         }
         let [attested] = &events::<TaskNetwork::Attested>(&receipt)[..] else { panic!("one: {receipt:?}") };
         assert_eq!((&attested.signers[..], attested.weight), (signers.as_bytes(), U256::from(plan.weight)));
-        println!("{} changed, {} tasks: {} gas", plan.way.changed.len(), tasks.len(), receipt.gas_used);
+        let known = self.records.contains(signers);
+        self.records.push(signers.clone());
+        let record = if known { RewardRecord::Known } else { RewardRecord::New };
+        let rejected = tasks.iter().any(|task| !task.approved).then_some(self.network.weights.len() as u64);
+        let submission = Submission { tasks: tasks.len() as u64, rejected, record, pays: true };
+        let storing = match store {
+            Store::Slot(slot) if self.network.bases.iter().all(|base| base.slot != slot) => Storing::New,
+            _ => self.network.storing(&plan),
+        };
+        let of = Calldata::of(&call.abi_encode());
+        let estimate = Measured::default().submit(plan.key_group, of, submission, &plan.way.steps, storing).total();
+        let used = receipt.gas_used;
+        println!(
+            "{} changed, {} tasks: {used} gas, {:+.2} % estimated",
+            plan.way.changed.len(),
+            tasks.len(),
+            100.0 * (estimate as f64 / used as f64 - 1.0)
+        );
+        assert!(estimate.abs_diff(used) * 100 <= 3 * used, "estimated {estimate}, used {used}");
 
         self.network.settled(&plan);
         for base in &self.network.bases {
