@@ -88,7 +88,11 @@ impl State {
             self.tasks.submitted(id, now_ms);
         }
         let Some(held) = found else {
-            let submission = Submission { report, first: now_ms, last: now_ms, replaced: 0 };
+            if report.state == SubmissionState::Final {
+                metrics.paid(&report);
+            }
+            let replaced = u32::from(report.state == SubmissionState::Replaced);
+            let submission = Submission { report, first: now_ms, last: now_ms, replaced };
             return push_bounded(&mut self.submissions, submission, MAX_SUBMISSIONS);
         };
         if changed {

@@ -6,7 +6,7 @@ use super::words::{count, duration, ends, percent, share, short, span, thousands
 use crate::board::{MissingView, TaskState, TaskView, View};
 
 /// Tasks with a bar. The others are rows of a table.
-const CARDS: usize = 20;
+const CARDS: usize = 12;
 /// Missing members that are named.
 const NAMED: usize = 8;
 
@@ -119,6 +119,8 @@ fn missing(task: &TaskView) -> Markup {
             @if task.total == 0 {
             } @else if task.missing.is_empty() {
                 "Nobody is missing."
+            } @else if task.signers == 0 {
+                "Nobody has signed yet."
             } @else {
                 "Missing: "
                 @for (place, absent) in task.missing.iter().take(NAMED).enumerate() {
