@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use prometheus_client::metrics::{counter::Counter, family::Family};
 use quorate_evm::alloy_primitives::Address;
 
 use super::{
@@ -198,6 +199,22 @@ impl State {
 }
 
 impl Metrics {
+    /// Counters that stand at zero from the beginning, so that a rate sees their first change.
+    pub(super) fn begun() -> Self {
+        let this = Self::default();
+        let zero = |family: &Family<[(&'static str, &'static str); 1], Counter>, label, values: &[&'static str]| {
+            values.iter().for_each(|value| drop(family.get_or_create(&[(label, *value)])));
+        };
+        zero(&this.tasks, "outcome", &["approved", "rejected", "lapsed"]);
+        zero(&this.signatures, "signature", &["signed", "missing"]);
+        zero(&this.verifications, "outcome", &["true", "false", "ignored"]);
+        zero(&this.programs, "program", &["execute", "validate"]);
+        zero(&this.failures, "component", &Component::ALL.map(Component::name));
+        zero(&this.bytes, "direction", &["in", "out"]);
+        zero(&this.messages, "direction", &["in", "out"]);
+        this
+    }
+
     pub(super) fn count(&self, what: Count, times: u64) {
         let verified = |outcome| self.verifications.get_or_create(&[("outcome", outcome)]).inc_by(times);
         let program = |program| self.programs.get_or_create(&[("program", program)]).inc_by(times);

@@ -44,6 +44,7 @@ fn expect(samples: &BTreeMap<String, f64>, name: &str, value: f64) {
 fn an_empty_board_says_that_it_is_not_ready() {
     let samples = samples(&empty(), 1_000);
     expect(&samples, "quorate_node_ready", 0.0);
+    expect(&samples, "quorate_node_tasks_total{outcome=\"lapsed\"}", 0.0);
     assert!(!samples.keys().any(|name| name.contains("chain_head") || name.contains("stake")), "nobody read them");
 }
 
@@ -58,7 +59,7 @@ fn tasks_are_timed_and_counted_once() {
     assert_eq!(open(&board), 0.0);
     board.unsettled(id(1));
     assert_eq!(open(&board), 1.0);
-    assert!(!samples(&board, 4_000).contains_key("quorate_node_tasks_total{outcome=\"approved\"}"), "it is not final");
+    assert_eq!(samples(&board, 4_000)["quorate_node_tasks_total{outcome=\"approved\"}"], 0.0, "it is not final");
     board.settled(id(1), EPOCH, settlement(true), 9_500);
     board.finalised(id(1), 9_900);
     board.finalised(id(1), 9_950);

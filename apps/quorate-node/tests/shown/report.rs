@@ -135,7 +135,7 @@ fn a_quorum_says_when_this_nodes_turn_begins() {
     let round = report(&node).round.unwrap();
     let leading = round.leading.as_ref().unwrap();
     assert_eq!((leading.weight, leading.signers.len(), round.against, round.has_quorum()), (4, 4, 1, true));
-    assert_eq!(leading.signers.contains(other(1) as usize), false);
+    assert!(!leading.signers.contains(other(1) as usize));
     let ready = round.ready.unwrap();
     // All five have signed something, so nobody waits for stragglers.
     assert_eq!(ready.begins, 700);
