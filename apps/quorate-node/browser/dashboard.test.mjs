@@ -219,7 +219,6 @@ test("what a screen reader is told", async () => {
   const tree = await page.locator("body").ariaSnapshot();
   for (const part of [
     'heading "quorate-node" [level=1]',
-    'alert:',
     'heading "The node cannot do its work" [level=2]',
     'heading "Figures" [level=2]',
     'heading "Tasks" [level=2]',
@@ -229,6 +228,8 @@ test("what a screen reader is told", async () => {
   ]) {
     assert.ok(tree.includes(part), `${part}\n${tree}`);
   }
+  assert.equal(await page.locator("#news").textContent(), "The node cannot do its work, for 2 reasons.");
+  assert.equal(await page.locator("#news").getAttribute("aria-live"), "polite");
   await close();
 });
 

@@ -77,9 +77,10 @@ impl State {
             held.purpose == report.purpose && nonces
         };
         let found = self.submissions.iter_mut().rev().find(|held| same(held));
-        let changed = found
-            .as_ref()
-            .is_none_or(|held| held.report.state != report.state || held.report.transaction != report.transaction);
+        let changed = found.as_ref().is_none_or(|held| {
+            let other = report.transaction.is_some() && held.report.transaction != report.transaction;
+            held.report.state != report.state || other
+        });
         if changed {
             metrics.submission(&report);
         }
@@ -101,6 +102,7 @@ impl State {
             held.replaced += u32::from(report.state == SubmissionState::Replaced);
         }
         let before = &held.report;
+        let was_final = before.state == SubmissionState::Final;
         held.report = SubmissionReport {
             transaction: report.transaction.or(before.transaction),
             nonce: report.nonce.or(before.nonce),
@@ -112,7 +114,7 @@ impl State {
         if held.report.state == SubmissionState::Undone {
             (held.report.gas_used, held.report.fee) = (None, None);
         }
-        if changed && held.report.state == SubmissionState::Final {
+        if !was_final && held.report.state == SubmissionState::Final {
             metrics.paid(&held.report);
         }
     }

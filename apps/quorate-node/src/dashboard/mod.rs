@@ -55,7 +55,13 @@ pub(crate) fn render(view: &View) -> String {
                     }
                     (facts(view))
                 }
-                div id="banner" role="alert" { (banner(view)) }
+                // The banner has numbers that change each second, which nobody wants to be read aloud.
+                p.unseen id="news" aria-live="polite" {
+                    @if view.ready { "The node is ready." } @else {
+                        "The node cannot do its work, for " (count(view.reasons.len() as u64, "reason")) "."
+                    }
+                }
+                div id="banner" { (banner(view)) }
                 main id="content" tabindex="-1" {
                     (figures(view))
                     (tasks::section(view))

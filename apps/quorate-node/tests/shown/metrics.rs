@@ -96,6 +96,7 @@ fn what_a_transaction_cost_is_counted_when_it_is_final() {
     assert!(!samples(&board, 3).contains_key(gas));
     let last = SubmissionReport { state: SubmissionState::Final, ..mined(id(1)) };
     board.submission(last.clone(), 3);
+    board.submission(SubmissionReport { transaction: None, ..last.clone() }, 4);
     board.submission(last, 4);
     let samples = samples(&board, 5);
     expect(&samples, gas, 201_000.0);

@@ -171,3 +171,13 @@ fn a_liar_is_a_conflict_until_it_is_slashed() {
     node.step(Event::SnapshotRemoved { epoch: 0 }, 4);
     assert!(!node.conflicts().next().unwrap().reportable);
 }
+
+/// After a restart without its state, a node gets its own signature back from a peer.
+#[test]
+fn an_own_signature_that_comes_from_a_peer_counts_as_given() {
+    let own = other(1);
+    let mut node = node(own, ALL);
+    node.step(Event::Snapshot(snapshot()), 0);
+    attest(&mut node, own, candidate(true), 1);
+    assert_eq!(part(&node), Part::Signed);
+}
