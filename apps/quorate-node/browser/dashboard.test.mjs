@@ -99,6 +99,8 @@ test("tasks say what became of them", async () => {
   assert.equal(await approved.locator("line.mark").getAttribute("x1"), "666");
   assert.match(await approved.textContent(), /approved.*81\.8 % of the weight, 5 of 7 members · quorum above 66\.6 %/s);
   assert.match(await approved.locator(".missing").textContent(), /^Missing: #3 0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}, #6 0x/);
+  const color = (badge) => approved.locator(`.badge.${badge}`).evaluate((element) => getComputedStyle(element).color);
+  assert.equal(await color("final"), await color("good"), "what is final is as good as what is approved");
   assert.match(await approved.locator(".settlement").textContent(), /by this node.*182,431 gas/);
   // A performer lied: the others rejected its result.
   const rejected = task(page, '{"pair":"SOL/USD","minute":24}');

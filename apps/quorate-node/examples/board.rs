@@ -108,10 +108,13 @@ impl Script {
         let snapshot = Snapshot::new(EPOCH, SnapshotId::repeat_byte(0x5a), B256::repeat_byte(9), members, 2_200)
             .expect("a quorum of 2,200 is two thirds of 3,300");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
+        // A board that stands still reads no chain.
+        let still = Expectations { chain_age_ms: u64::MAX, ..Expectations::default() };
+        let expectations = if at_once { still } else { Expectations::default() };
         let roles = Roles { perform: true, attest: true, aggregate: true };
         let settings = Settings { operator: Some(owner(OWN)), roles, ..Settings::default() };
         Self {
-            board: Board::new(Expectations::default()),
+            board: Board::new(expectations),
             node: Node::new(settings, EPOCH, Saved::default()),
             snapshot: Arc::new(snapshot),
             begun: now - if at_once { LENGTH } else { BEFORE },
