@@ -50,19 +50,21 @@ contracts: contracts/node_modules/.package-lock.json ## Build and test the contr
 	cd contracts && FORGE_SNAPSHOT_CHECK=true $(FORGE) test
 	contracts/test/package.sh
 
-BROWSER := apps/quorate-server/browser
-$(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json $(BROWSER)/.npmrc
-	cd $(BROWSER) && npm ci --loglevel=error
+BROWSERS := apps/quorate-server/browser apps/quorate-node/browser
+$(BROWSERS:%=%/node_modules/.package-lock.json): %/node_modules/.package-lock.json: %/package-lock.json %/.npmrc
+	cd $* && npm ci --loglevel=error
 	@touch $@
 
 BUILT := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # The browser is unpacked into the temporary folder, where another version of it may lie: it gets a folder of its own.
 BROWSER_IN := TMPDIR=$(BUILT)/browser
 
-dashboard: $(BROWSER)/node_modules/.package-lock.json ## The server's dashboard in a real browser
+dashboard: $(BROWSERS:%=%/node_modules/.package-lock.json) ## The dashboards of the server and of the node in a real browser
 	$(CARGO) build --locked -p quorate-server
+	$(CARGO) build --locked -p quorate-node --example board
 	mkdir -p $(BUILT)/browser
-	cd $(BROWSER) && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server npm test
+	cd apps/quorate-server/browser && $(BROWSER_IN) QUORATE_SERVER=$(BUILT)/debug/quorate-server npm test
+	cd apps/quorate-node/browser && $(BROWSER_IN) QUORATE_NODE_BOARD=$(BUILT)/debug/examples/board npm test
 
 PAGE := crates/quorate-bench/page
 $(PAGE)/node_modules/.package-lock.json: $(PAGE)/package-lock.json $(PAGE)/.npmrc

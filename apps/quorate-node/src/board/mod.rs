@@ -59,7 +59,7 @@ struct Inner {
 impl Board {
     /// An empty board.
     pub fn new(expectations: Expectations) -> Self {
-        Self(Arc::new(Inner { expectations, metrics: Metrics::default(), state: Mutex::default() }))
+        Self(Arc::new(Inner { expectations, metrics: Metrics::begun(), state: Mutex::default() }))
     }
 
     /// Says who the node is.

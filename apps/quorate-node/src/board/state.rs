@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use prometheus_client::metrics::{counter::Counter, family::Family};
 use quorate_evm::alloy_primitives::Address;
 
 use super::{
@@ -76,9 +77,10 @@ impl State {
             held.purpose == report.purpose && nonces
         };
         let found = self.submissions.iter_mut().rev().find(|held| same(held));
-        let changed = found
-            .as_ref()
-            .is_none_or(|held| held.report.state != report.state || held.report.transaction != report.transaction);
+        let changed = found.as_ref().is_none_or(|held| {
+            let other = report.transaction.is_some() && held.report.transaction != report.transaction;
+            held.report.state != report.state || other
+        });
         if changed {
             metrics.submission(&report);
         }
@@ -88,7 +90,11 @@ impl State {
             self.tasks.submitted(id, now_ms);
         }
         let Some(held) = found else {
-            let submission = Submission { report, first: now_ms, last: now_ms, replaced: 0 };
+            if report.state == SubmissionState::Final {
+                metrics.paid(&report);
+            }
+            let replaced = u32::from(report.state == SubmissionState::Replaced);
+            let submission = Submission { report, first: now_ms, last: now_ms, replaced };
             return push_bounded(&mut self.submissions, submission, MAX_SUBMISSIONS);
         };
         if changed {
@@ -96,6 +102,7 @@ impl State {
             held.replaced += u32::from(report.state == SubmissionState::Replaced);
         }
         let before = &held.report;
+        let was_final = before.state == SubmissionState::Final;
         held.report = SubmissionReport {
             transaction: report.transaction.or(before.transaction),
             nonce: report.nonce.or(before.nonce),
@@ -107,7 +114,7 @@ impl State {
         if held.report.state == SubmissionState::Undone {
             (held.report.gas_used, held.report.fee) = (None, None);
         }
-        if changed && held.report.state == SubmissionState::Final {
+        if !was_final && held.report.state == SubmissionState::Final {
             metrics.paid(&held.report);
         }
     }
@@ -194,6 +201,22 @@ impl State {
 }
 
 impl Metrics {
+    /// Counters that stand at zero from the beginning, so that a rate sees their first change.
+    pub(super) fn begun() -> Self {
+        let this = Self::default();
+        let zero = |family: &Family<[(&'static str, &'static str); 1], Counter>, label, values: &[&'static str]| {
+            values.iter().for_each(|value| drop(family.get_or_create(&[(label, *value)])));
+        };
+        zero(&this.tasks, "outcome", &["approved", "rejected", "lapsed"]);
+        zero(&this.signatures, "signature", &["signed", "missing"]);
+        zero(&this.verifications, "outcome", &["true", "false", "ignored"]);
+        zero(&this.programs, "program", &["execute", "validate"]);
+        zero(&this.failures, "component", &Component::ALL.map(Component::name));
+        zero(&this.bytes, "direction", &["in", "out"]);
+        zero(&this.messages, "direction", &["in", "out"]);
+        this
+    }
+
     pub(super) fn count(&self, what: Count, times: u64) {
         let verified = |outcome| self.verifications.get_or_create(&[("outcome", outcome)]).inc_by(times);
         let program = |program| self.programs.get_or_create(&[("program", program)]).inc_by(times);

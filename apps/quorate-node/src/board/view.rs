@@ -194,7 +194,7 @@ pub struct TaskView {
     pub missing_in_all: usize,
     /// When the first aggregator's turn begins, if there is a quorum.
     pub turns_begin_ms: Option<u64>,
-    /// When this node's turn begins.
+    /// When this node's turn begins, if it settles tasks.
     pub turn_ms: Option<u64>,
     /// When each thing was first so.
     pub times: TimesView,
@@ -440,6 +440,7 @@ const SHOWN_MISSING: usize = 64;
 impl View {
     pub(super) fn of(state: &State, readiness: Result<(), Vec<String>>, metrics: &Metrics, now_ms: u64) -> Self {
         let operator = state.identity.as_ref().and_then(|identity| identity.operator);
+        let settles = state.identity.as_ref().is_some_and(|identity| identity.roles.aggregate);
         let waiting: BTreeSet<B256> = state.submissions.iter().filter_map(waits_to_settle).collect();
         let gas: BTreeMap<B256, &Submission> =
             state.submissions.iter().filter_map(|held| Some((held.report.transaction?, held))).collect();
@@ -476,7 +477,7 @@ impl View {
                 settled_p50_ms: median(records().filter_map(|task| Some(task.settled?.saturating_sub(task.result?)))),
                 ..metrics.counts()
             },
-            tasks: records().map(|record| task(record, waiting.contains(&record.id), &gas)).collect(),
+            tasks: records().map(|record| task(record, settles, waiting.contains(&record.id), &gas)).collect(),
             submissions: state.submissions.iter().rev().map(submission).collect(),
             operators: operators(state, operator),
             operators_in_all: state.members.len(),
@@ -531,7 +532,7 @@ impl Metrics {
     }
 }
 
-fn task(record: &Record, waits: bool, transactions: &BTreeMap<B256, &Submission>) -> TaskView {
+fn task(record: &Record, settles: bool, waits: bool, transactions: &BTreeMap<B256, &Submission>) -> TaskView {
     let round = record.report.as_ref().and_then(|report| report.round.as_ref());
     let leading = round.and_then(|round| round.leading.as_ref());
     let missing = || round.into_iter().flat_map(RoundReport::missing);
@@ -571,7 +572,7 @@ fn task(record: &Record, waits: bool, transactions: &BTreeMap<B256, &Submission>
         missing: missing().take(SHOWN_MISSING).map(view).collect(),
         missing_in_all: missing().count(),
         turns_begin_ms: ready.map(|ready| ready.begins),
-        turn_ms: ready.map(|ready| ready.turn),
+        turn_ms: ready.filter(|_| settles).map(|ready| ready.turn),
         times: TimesView {
             known: record.known,
             result: record.result,

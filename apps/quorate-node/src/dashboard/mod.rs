@@ -55,7 +55,13 @@ pub(crate) fn render(view: &View) -> String {
                     }
                     (facts(view))
                 }
-                div id="banner" role="alert" { (banner(view)) }
+                // The banner has numbers that change each second, which nobody wants to be read aloud.
+                p.unseen id="news" aria-live="polite" {
+                    @if view.ready { "The node is ready." } @else {
+                        "The node cannot do its work, for " (count(view.reasons.len() as u64, "reason")) "."
+                    }
+                }
+                div id="banner" { (banner(view)) }
                 main id="content" tabindex="-1" {
                     (figures(view))
                     (tasks::section(view))
@@ -119,20 +125,20 @@ fn figures(view: &View) -> Markup {
                     h3 { "Tasks" }
                     p.big { (thousands(counts.open)) span.beside { " open" } }
                     p.more {
-                        span.good { (thousands(counts.approved)) " approved" } " · "
-                        span.bad { (thousands(counts.rejected)) " rejected" } " · "
-                        (thousands(counts.lapsed)) " lapsed"
+                        (figure("good", counts.approved, "approved")) " · "
+                        (figure("bad", counts.rejected, "rejected")) " · "
+                        (figure("bad", counts.lapsed, "lapsed"))
                     }
                 }
                 article.tile {
-                    h3 { "From result to quorum" }
+                    h3 { "Time to quorum" }
                     @match counts.quorum_p50_ms {
                         Some(ms) => p.big { (span(ms)) span.beside { " p50" } },
                         None => p.big { "–" },
                     }
                     p.more {
                         @match counts.settled_p50_ms {
-                            Some(ms) => { "settled after " (span(ms)) ", half of the time" },
+                            Some(ms) => { "after the result; settled after " (span(ms)) },
                             None => "no task is settled yet",
                         }
                     }
@@ -144,15 +150,20 @@ fn figures(view: &View) -> Markup {
                         @if view.bans_in_all > 0 { " · " (thousands(view.bans_in_all as u64)) " banned" }
                     } }
                     p.more {
-                        (count(counts.verified, "true message")) " · "
-                        span.bad { (thousands(counts.r#false)) " false" } " · "
-                        (thousands(counts.ignored)) " ignored"
+                        span.whole { (count(counts.verified, "true message")) } " · "
+                        (figure("bad", counts.r#false, "false")) " · "
+                        (figure("whole", counts.ignored, "ignored"))
                     }
                 }
                 (rewards(view))
             }
         }
     }
+}
+
+/// A number that stays on one line with its word. Zero has no color.
+fn figure(class: &str, number: u64, word: &str) -> Markup {
+    html! { span class={ "whole " (if number == 0 { "" } else { class }) } { (thousands(number)) " " (word) } }
 }
 
 fn chain(view: &View) -> Markup {
@@ -168,8 +179,8 @@ fn chain(view: &View) -> Markup {
                     } @else {
                         (duration(age)) " old"
                     }
-                    " · epoch " (chain.epoch) " · final up to " (thousands(chain.final_block))
-                    @if chain.snapshot.is_none() { " · " span.bad { "no snapshot" } }
+                    " · " span.whole { "epoch " (chain.epoch) } " · " span.whole { "final up to " (thousands(chain.final_block)) }
+                    @if chain.snapshot.is_none() { " · " span.bad.whole { "no snapshot" } }
                 }
             } @else {
                 p.big { "–" }
@@ -187,8 +198,9 @@ fn rewards(view: &View) -> Markup {
                 h3 { "Rewards to claim" }
                 p.big { (shown(rewards.pending)) }
                 p.more {
-                    (shown(rewards.earned)) " earned · " (shown(rewards.claimed)) " claimed · "
-                    (shown(rewards.stake)) " at stake"
+                    span.whole { (shown(rewards.earned)) " earned" } " · "
+                    span.whole { (shown(rewards.claimed)) " claimed" } " · "
+                    span.whole { (shown(rewards.stake)) " at stake" }
                 }
             }
         }

@@ -3,7 +3,7 @@
 // has the focus keeps it, what was opened stays open, and bars grow from where they were.
 (() => {
   const PERIOD = 1000;
-  const PARTS = ["state", "facts", "banner", "content"];
+  const PARTS = ["state", "facts", "news", "banner", "content"];
   const pause = document.getElementById("pause");
   const connection = document.getElementById("connection");
   let paused = false;

@@ -40,7 +40,7 @@ fn more(shown: usize, all: usize) -> Markup {
 
 pub(super) fn submissions(view: &View) -> Markup {
     let rows = view.submissions.iter().take(SUBMISSIONS).map(|row| submission(row, view.now_ms)).collect();
-    let heads = ["For", "State", "#Nonce", "#Gas", "#Of the estimate", "#Fee", "#Since"];
+    let heads = ["For", "State", "#Nonce", "#Gas", "#Of the estimate", "#Fee", "#Changed"];
     html! {
         (table("submissions", "Transactions of this node", "None since the start.", &heads, rows))
         (more(SUBMISSIONS, view.submissions.len()))
@@ -77,7 +77,7 @@ fn submission(row: &SubmissionView, now_ms: u64) -> Markup {
             td.number role="cell" data-name="fee" {
                 @match row.fee { Some(fee) => (amount(U256::from(fee), 18)), None => "–" }
             }
-            td.number role="cell" data-name="ago" { (duration(now_ms.saturating_sub(row.last_ms) / 1_000)) }
+            td.number role="cell" data-name="changed" { (duration(now_ms.saturating_sub(row.last_ms) / 1_000)) " ago" }
         }
     }
 }

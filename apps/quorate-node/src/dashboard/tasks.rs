@@ -6,7 +6,7 @@ use super::words::{count, duration, ends, percent, share, short, span, thousands
 use crate::board::{MissingView, TaskState, TaskView, View};
 
 /// Tasks with a bar. The others are rows of a table.
-const CARDS: usize = 20;
+const CARDS: usize = 12;
 /// Missing members that are named.
 const NAMED: usize = 8;
 
@@ -104,6 +104,8 @@ fn bar(task: &TaskView) -> Markup {
                     @if against > 0 { " · " span.wait { (percent(against, total)) " for another verdict" } }
                 } @else if task.settlement.is_some() {
                     "This node was not there when it was signed."
+                } @else if task.state == TaskState::Lapsed {
+                    "Its epoch ended before anybody signed it here."
                 } @else {
                     "It waits for the snapshot of its epoch."
                 }
@@ -119,6 +121,8 @@ fn missing(task: &TaskView) -> Markup {
             @if task.total == 0 {
             } @else if task.missing.is_empty() {
                 "Nobody is missing."
+            } @else if task.signers == 0 {
+                "Nobody has signed yet."
             } @else {
                 "Missing: "
                 @for (place, absent) in task.missing.iter().take(NAMED).enumerate() {
@@ -216,7 +220,7 @@ fn row(task: &TaskView, now_ms: u64) -> Markup {
         tr role="row" data-key=(task.id) {
             th role="rowheader" scope="row" { bdi { @if task.label.is_empty() { (ends(&task.id.to_string())) } @else { (task.label) } } }
             td role="cell" { span class={ "badge " (task.state.name()) } { (task.state.name()) } }
-            td.number role="cell" data-name="signed" { (percent(task.weight, task.total)) }
+            td.number role="cell" data-name="signed" { @if task.total > 0 { (percent(task.weight, task.total)) } @else { "–" } }
             td.number role="cell" data-name="to settle" { (took.unwrap_or_else(none)) }
             td.number role="cell" data-name="gas" { (gas.unwrap_or_else(none)) }
             td.number role="cell" data-name="old" { (age.unwrap_or_else(none)) }

@@ -1,0 +1,89 @@
+//! A node is ready because something proved it, never because nothing objected.
+
+use quorate_node::{
+    board::{Board, ChainReport, Component, Expectations},
+    roles::Roles,
+};
+
+use crate::rig::{EPOCH, chain, empty, identify, peer, ready};
+
+const NOW: u64 = 1_000_000;
+
+fn reasons(board: &Board) -> Vec<String> {
+    board.readiness(NOW).err().unwrap_or_default()
+}
+
+#[test]
+fn an_empty_board_is_not_ready() {
+    let expected = [
+        "the node is starting",
+        "the chain was not read yet",
+        "disk: nothing was heard of it yet",
+        "no peer is connected",
+    ];
+    assert_eq!(reasons(&empty()), expected);
+    assert!(!empty().view(NOW).ready);
+}
+
+#[test]
+fn each_thing_that_is_missing_is_a_reason() {
+    assert_eq!(ready().readiness(NOW), Ok(()));
+    type Change = fn(&Board);
+    let cases: [(Change, &str); 9] = [
+        (|board| board.stopping(), "the node is stopping"),
+        (|board| board.problem(Component::Signer, Some("it is locked".to_owned())), "signer: it is locked"),
+        (|board| board.problem(Component::Disk, Some("full".to_owned())), "disk: full"),
+        (|board| board.problem(Component::Programs, Some("no such file".to_owned())), "programs: no such file"),
+        (|board| board.problem(Component::Chain, Some("refused".to_owned())), "chain: refused"),
+        (
+            |board| board.chain(ChainReport { snapshot: None, ..chain(EPOCH) }, NOW),
+            "the chain has no snapshot for epoch 7",
+        ),
+        (
+            |board| board.chain(ChainReport { behind: Some("it synchronises".to_owned()), ..chain(EPOCH) }, NOW),
+            "the chain is behind: it synchronises",
+        ),
+        (|board| board.peers([]), "no peer is connected"),
+        (|board| board.chain(chain(EPOCH), NOW - 60_001), "the chain was last read 60 s ago"),
+    ];
+    for (change, reason) in cases {
+        let board = ready();
+        change(&board);
+        assert_eq!(reasons(&board), [reason]);
+        assert_eq!(board.view(NOW).reasons, [reason]);
+    }
+}
+
+#[test]
+fn a_problem_that_ends_is_no_reason() {
+    let board = ready();
+    board.problem(Component::Signer, Some("it is locked".to_owned()));
+    assert_eq!(board.view(NOW).problems.len(), 1);
+    board.problem(Component::Signer, None);
+    assert_eq!(reasons(&board), [""; 0]);
+    assert!(board.view(NOW).problems.is_empty());
+}
+
+/// An aggregator alone has no signer.
+#[test]
+fn only_roles_that_sign_need_a_signer() {
+    let needs = |roles| {
+        let board = empty();
+        identify(&board, roles);
+        board.problem(Component::Disk, None);
+        board.chain(chain(EPOCH), NOW);
+        board.peers([peer("a", 0, 0)]);
+        !reasons(&board).is_empty()
+    };
+    assert!(!needs(Roles { aggregate: true, ..Roles::default() }));
+    assert!(needs(Roles { perform: true, ..Roles::default() }) && needs(Roles { attest: true, ..Roles::default() }));
+}
+
+#[test]
+fn who_is_alone_needs_no_peer_and_who_wants_more_waits_for_them() {
+    let board = Board::new(Expectations { peers: 0, ..Expectations::default() });
+    assert!(!reasons(&board).iter().any(|reason| reason.contains("peer")));
+    let board = Board::new(Expectations { peers: 3, ..Expectations::default() });
+    board.peers([peer("a", 0, 0), peer("b", 0, 0)]);
+    assert!(reasons(&board).contains(&"2 peers are connected; there must be 3".to_owned()));
+}
