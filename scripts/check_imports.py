@@ -84,11 +84,19 @@ ORDERS = {
     """,
     "quorate-node": """
         message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
-        roles/step roles programs/settings programs/schema programs/error programs/process programs/endpoint programs
+        roles/step roles
+        transport/identity transport/limits transport/bans transport/handshake transport/admission transport/tickets
+        transport/arrival transport/inbox transport/handle
+        transport/libp2p/stream transport/libp2p/codec transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
+        transport/libp2p/protocols transport/libp2p/driver transport/libp2p
+        transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
+        transport
+        programs/settings programs/schema programs/error programs/process programs/endpoint programs
         registry verification schedule data_folder options
         metrics board/report board/bounds board/task board/state board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
         runtime/clock runtime/tell runtime/chain runtime local
+        exit log commands
         simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator
     """,

@@ -313,10 +313,13 @@ async fn transport(options: &Options, terms: transport::Terms) -> Result<Transpo
         _ => Failure::usage(error),
     };
     if let Some(url) = &options.aggregator {
-        return Err(Failure::usage(anyhow!("no http {url}")));
+        let settings = transport::http::JoinSettings { aggregator: url.clone() };
+        return transport::http::join(terms, &settings).map_err(wrong);
     }
     if let Some(listen) = &options.aggregator_listen {
-        return Err(Failure::usage(anyhow!("no http {listen}")));
+        let address = listen.parse();
+        let address = address.map_err(|error| Failure::usage(anyhow!("--aggregator-listen {listen}: {error}")))?;
+        return transport::http::serve(terms, &transport::http::ServeSettings::new(address)).await.map_err(wrong);
     }
     let listen = options.listen.clone().unwrap_or_else(|| LISTEN.to_owned());
     let list = |text: &Option<String>| parts(text.as_deref().unwrap_or("")).map(str::to_owned).collect::<Vec<_>>();

@@ -2,9 +2,8 @@
 //!
 //! Each side shows a [`Hello`] and gets a [`Reply`]. Both are postcard.
 
+use quorate_evm::alloy_primitives::Bytes;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-
-use super::Credential;
 
 /// The most bytes of an operator's key in a credential: a point of G2 of BLS12-381 as EIP-2537 encodes it.
 pub const MAX_OPERATOR_KEY: usize = 256;
@@ -23,6 +22,15 @@ pub(super) const MAX_REASON: usize = 200;
 pub(super) const MAX_HELLO: usize = 2 * 1024;
 /// The most bytes of a [`Reply`].
 pub(super) const MAX_REPLY: usize = 32 * 1024;
+
+/// What an operator signed so that a peer may speak for it: [`PeerBinding`](quorate_evm::digest::PeerBinding).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Credential {
+    /// The operator's public key as the contract keeps it: at most [`MAX_OPERATOR_KEY`] bytes.
+    pub operator_key: Bytes,
+    /// The signature over the binding of the peer's id in this network: at most [`MAX_OPERATOR_SIGNATURE`] bytes.
+    pub signature: Bytes,
+}
 
 /// A part of a credential is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,7 @@ use std::sync::{
 
 use tokio::sync::mpsc;
 
-use super::{Arrival, Counts, Limits};
+use super::{arrival::Arrival, limits::Limits};
 
 /// A queue of arrivals, bounded in number and in bytes. What does not fit is dropped: the newest.
 ///
@@ -69,6 +69,26 @@ impl Inbox {
         self.held.bytes.fetch_sub(bytes, Ordering::AcqRel);
         Some(arrival)
     }
+}
+
+/// What a transport has dropped and refused since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Arrivals that were dropped because the node took none: the newest ones.
+    pub arrivals_dropped: u64,
+    /// Calls that were dropped because too many waited: the newest ones.
+    pub calls_dropped: u64,
+    /// Messages that could not be sent for lack of a peer, or because a peer takes them too slowly: the oldest ones.
+    pub unsent: u64,
+    /// Questions for which there was no peer, or that got no answer in time.
+    pub unanswered: u64,
+    /// Messages that were ignored because no judgement came in time.
+    pub unjudged: u64,
+    /// Peers that were admitted and then banned.
+    pub banned: u64,
+    /// Strangers whose connection was closed.
+    pub strangers: u64,
 }
 
 /// [`Counts`] while they count.

@@ -7,7 +7,40 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use super::{Judgement, Ticket};
+/// Names a signed message that waits for its judgement. There is one for each arrival, and judging uses it up.
+#[derive(Debug)]
+pub struct Ticket {
+    number: u64,
+    /// `None` once it was judged.
+    judge: Option<mpsc::UnboundedSender<(u64, Judgement)>>,
+}
+
+impl Ticket {
+    pub(super) fn say(&mut self, judgement: Judgement) {
+        if let Some(judge) = self.judge.take() {
+            // There is nobody to tell when the transport has ended.
+            let _ = judge.send((self.number, judgement));
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.say(Judgement::Ignore);
+    }
+}
+
+/// What becomes of a signed message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "gossip has these three")]
+pub enum Judgement {
+    /// It is right: it is forwarded.
+    Accept,
+    /// It is false, and no honest peer sends it: it is not forwarded, and its source is banned for [`Limits::ban`].
+    Reject,
+    /// It is not forwarded, and nobody is blamed.
+    Ignore,
+}
 
 /// What the transport must know of a message when its judgement comes, by ticket. Bounded in number; and in time, because a
 /// judgement that comes too late has no effect.

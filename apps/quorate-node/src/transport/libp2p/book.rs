@@ -211,8 +211,8 @@ mod tests {
 
     use super::*;
 
-    fn book(bootstrap: Vec<(PeerId, Multiaddr)>) -> Book {
-        Book::new(bootstrap, (Duration::from_secs(1), Duration::from_secs(8)), Instant::now())
+    fn book(bootstrap: Vec<(PeerId, Multiaddr)>, now: Instant) -> Book {
+        Book::new(bootstrap, (Duration::from_secs(1), Duration::from_secs(8)), now)
     }
 
     fn somewhere() -> Multiaddr {
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn bootstrap_peers_are_dialled_for_ever_and_others_are_forgotten() {
         let (one, other, now) = (PeerId::random(), PeerId::random(), Instant::now());
-        let mut book = book(vec![(one, somewhere())]);
+        let mut book = book(vec![(one, somewhere())], now);
         book.told(other, vec![somewhere()], now);
         assert_eq!(book.due(now, 0, |_| false).len(), 1, "no others are wanted");
         let mut later = now;
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_peer_that_is_dialled_is_not_due() {
         let (one, now) = (PeerId::random(), Instant::now());
-        let mut book = book(vec![(one, somewhere())]);
+        let mut book = book(vec![(one, somewhere())], now);
         assert_eq!(book.due(now, 9, |_| true).len(), 0, "skipped");
         assert_eq!(book.due(now, 9, |_| false).len(), 1);
         assert_eq!(book.due(now, 9, |_| false).len(), 0);
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_peers_tell_is_bounded() {
         let now = Instant::now();
-        let mut book = book(Vec::new());
+        let mut book = book(Vec::new(), now);
         let peers: Vec<_> = (0..MOST).map(|_| PeerId::random()).collect();
         for peer in &peers {
             book.told(*peer, vec![somewhere()], now);

@@ -6,7 +6,7 @@ use futures::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use libp2p_request_response::Codec;
 use libp2p_swarm::StreamProtocol;
 
-/// Bytes each way, with a limit for each.
+/// Bytes each way, with a limit for each. A request beyond its limit is read as no bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Lengths {
     pub(super) most_request: usize,
@@ -22,7 +22,11 @@ impl Codec for Lengths {
     where
         T: AsyncRead + Unpin + Send,
     {
-        read(io, self.most_request).await
+        // The behaviour tells nobody of a request that fails to be read. No request is empty, so this one is the peer's fault.
+        match read(io, self.most_request).await {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Vec::new()),
+            read => read,
+        }
     }
 
     async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Vec<u8>>

@@ -16,9 +16,7 @@ use futures::StreamExt as _;
 use libp2p_core::{ConnectedPoint, Multiaddr, multiaddr::Protocol};
 use libp2p_gossipsub::{Event as GossipEvent, IdentTopic, MessageAcceptance, MessageId, PublishError};
 use libp2p_identity::PeerId as Libp2pId;
-use libp2p_request_response::{
-    Event as RequestEvent, InboundFailure, Message as RequestMessage, OutboundFailure, OutboundRequestId,
-};
+use libp2p_request_response::{Event as RequestEvent, Message as RequestMessage, OutboundFailure, OutboundRequestId};
 use libp2p_swarm::{
     Swarm, SwarmEvent,
     dial_opts::{DialOpts, PeerCondition},
@@ -32,19 +30,18 @@ use tokio::{
 
 use super::{
     super::{
-        AT_ONCE, Admitted, Arrival, Call, Judgement, OPEN_QUESTIONS, PeerId, PeerReport, QUESTIONS, Terms, UNSENT,
-        UNSENT_FOR,
+        Admitted, Arrival, Judgement, PeerId, PeerReport, Terms,
         bans::{Bans, network},
+        handle::{AT_ONCE, Call, OPEN_QUESTIONS, QUESTIONS, UNSENT, UNSENT_FOR},
         handshake::{Hello, MAX_TOLD, Reply, Told},
         inbox::{Outbox, Tally, count},
         tickets::Tickets,
     },
-    LEAST_SCORE, Protocols, ProtocolsEvent,
     book::{self, Book},
     gate::GateEvent,
     peer::{Channel, Connection, HELLO_AGAIN, HELLO_SOON, LAST_WORDS, Peer, State},
+    protocols::{LEAST_SCORE, Protocols, ProtocolsEvent, topic},
     stream::{Flood, Meters},
-    topic, with_id,
 };
 use crate::{
     message::{Message, Request},
@@ -345,14 +342,9 @@ impl Driver {
                     _ => {}
                 }
             }
-            RequestEvent::InboundFailure { peer: id, request_id, error, .. } => {
+            RequestEvent::InboundFailure { peer: id, request_id, .. } => {
                 if let Some(peer) = self.peers.get_mut(&id) {
                     peer.questions.retain(|(number, _)| *number != request_id);
-                }
-                if let InboundFailure::Io(error) = error
-                    && error.kind() == io::ErrorKind::InvalidData
-                {
-                    self.fault(id, &format!("its question: {error}"));
                 }
             }
             RequestEvent::ResponseSent { .. } => {}
@@ -437,11 +429,6 @@ impl Driver {
                     }
                 }
             },
-            RequestEvent::InboundFailure { peer, error: InboundFailure::Io(error), .. }
-                if error.kind() == io::ErrorKind::InvalidData =>
-            {
-                self.fault(peer, &format!("its credential: {error}"));
-            }
             _ => {}
         }
     }
@@ -450,7 +437,8 @@ impl Driver {
     fn check(&mut self, id: Libp2pId, reply_to: Option<Channel>) {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         if peer.checking.is_some() {
-            // The channel that is dropped tells the peer to try again.
+            // The running check may not see what has changed. A channel that is dropped tells the peer to try again.
+            peer.check_again |= reply_to.is_none();
             return;
         }
         let Some(credential) = peer.credential.clone() else { return };
@@ -463,6 +451,7 @@ impl Driver {
         let now = Instant::now();
         let Some(peer) = self.peers.get_mut(&id) else { return };
         let Some(reply_to) = peer.checking.take() else { return };
+        let again = std::mem::take(&mut peer.check_again);
         let reply = match (admitted, &mut peer.state) {
             (_, State::Leaving { .. }) => return,
             (Admitted::Operator(operator), State::Admitted { operator: known, doubt, .. }) if operator == *known => {
@@ -487,6 +476,7 @@ impl Driver {
             let _ = self.swarm.behaviour_mut().hello.send_response(channel, reply.encode());
         }
         match reply {
+            Reply::Welcome(_) | Reply::NotYet if again => self.check(id, None),
             Reply::Welcome(_) | Reply::NotYet => {}
             Reply::Full(_) => self.leave(id, now),
             Reply::Refused(reason) => {
@@ -533,6 +523,7 @@ impl Driver {
         self.learn(told_before, now);
         self.swarm.behaviour_mut().gate.open(id);
         tracing::debug!(peer = %id, %operator, "a peer is admitted");
+        self.report(now);
         Reply::Welcome(told)
     }
 
@@ -598,14 +589,17 @@ impl Driver {
 
     /// Tells the node that an admitted peer is gone, once.
     fn left(&mut self, id: &Libp2pId) {
-        let Some(peer) = self.peers.get(id) else { return };
+        let Some(peer) = self.peers.get_mut(id) else { return };
         let Some((source, operator)) = peer.admitted() else { return };
+        let now = Instant::now();
+        peer.state = State::Leaving { at: now };
         if self.gone.len() >= GONE {
             self.gone.pop_front();
         }
         self.gone.push_back((source, peer.id, operator));
         self.sources.remove(&source);
         self.outbox.offer(Arrival::Left { source }, 0);
+        self.report(now);
     }
 
     /// A peer did what no honest peer does. It loses its connections, and is banned: with its operator if it was admitted, and
@@ -774,13 +768,16 @@ impl Driver {
         self.tick_peers(now);
         self.tick_dials(now);
         if now.saturating_duration_since(self.reported_at) >= REPORT {
-            self.reported_at = now;
-            let gossip = &self.swarm.behaviour().gate.gossip;
-            let reports =
-                self.peers.iter().filter_map(|(id, peer)| peer.report(gossip.peer_score(id).unwrap_or(0.0), now));
-            let reports = reports.collect();
-            self.reports.send_replace(reports);
+            self.report(now);
         }
+    }
+
+    fn report(&mut self, now: Instant) {
+        self.reported_at = now;
+        let gossip = &self.swarm.behaviour().gate.gossip;
+        let reports = self.peers.iter().filter_map(|(id, peer)| peer.report(gossip.peer_score(id).unwrap_or(0.0), now));
+        let reports = reports.collect();
+        self.reports.send_replace(reports);
     }
 
     fn tick_peers(&mut self, now: Instant) {
@@ -845,6 +842,11 @@ impl Driver {
             });
         }
     }
+}
+
+/// A multiaddress with a peer id behind it.
+fn with_id(address: Multiaddr, peer: Libp2pId) -> String {
+    address.with(Protocol::P2p(peer)).to_string()
 }
 
 /// How often the driver looks at what is due.

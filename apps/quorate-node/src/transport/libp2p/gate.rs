@@ -180,6 +180,7 @@ pub(super) enum ToHandler {
 
 /// What a handler tells.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub(super) enum FromHandler {
     Gossip(THandlerOutEvent<Gossip>),
     Malformed(String),

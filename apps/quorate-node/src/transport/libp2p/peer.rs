@@ -36,6 +36,8 @@ pub(super) struct Peer {
     /// Whether its credential is being checked, and to whom the reply goes. The second is gone if this is a check that the
     /// node began itself.
     pub(super) checking: Option<Option<Channel>>,
+    /// Whether it is to be checked again after that, because the registry has changed.
+    pub(super) check_again: bool,
     /// What it showed last.
     pub(super) credential: Option<Credential>,
     /// Where it says that it listens.
@@ -87,6 +89,7 @@ impl Peer {
             since: now,
             state: State::Stranger { not_yet: false },
             checking: None,
+            check_again: false,
             credential: None,
             announced: Vec::new(),
             told: Vec::new(),

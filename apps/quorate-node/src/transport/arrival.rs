@@ -1,0 +1,52 @@
+//! What the network tells the node.
+
+use quorate_evm::alloy_primitives::Address;
+
+use super::{identity::PeerId, tickets::Ticket};
+use crate::{
+    message::{Answer, Request, Signed},
+    roles::Source,
+};
+
+/// What the network tells the node.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "whoever takes one must say what it does with each kind")]
+pub enum Arrival {
+    /// A signed message, of which nothing was verified.
+    Signed {
+        /// Who sent or forwarded it.
+        source: Source,
+        /// What [`Transport::judge`] takes. Dropping it is [`Judgement::Ignore`].
+        ticket: Ticket,
+        /// The message.
+        message: Signed,
+    },
+    /// A peer asks what it missed. [`Transport::answer`] answers.
+    Asked {
+        /// Who.
+        source: Source,
+        /// What it holds.
+        request: Request,
+    },
+    /// A peer answered [`Transport::ask`]. Nothing of the answer was verified.
+    Answered {
+        /// Who.
+        source: Source,
+        /// The answer.
+        answer: Answer,
+    },
+    /// A peer was admitted.
+    Joined {
+        /// Its number until it leaves. A peer that comes back has another one.
+        source: Source,
+        /// Its name.
+        peer: PeerId,
+        /// For whom it speaks.
+        operator: Address,
+    },
+    /// A peer that had joined is gone. Comes exactly once for each `Joined`, after the other arrivals of the peer.
+    Left {
+        /// Who.
+        source: Source,
+    },
+}

@@ -1,0 +1,199 @@
+//! The node's handle of a running transport.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use quorate_evm::alloy_primitives::Address;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
+
+use super::{
+    arrival::Arrival,
+    handshake::CredentialError,
+    identity::PeerId,
+    inbox::{Counts, Inbox, Tally},
+    tickets::{Judgement, Ticket},
+};
+use crate::{
+    message::{Answer, Request, Signed},
+    roles::Source,
+};
+
+/// A running transport. Nothing here waits but [`next`](Self::next) and [`stop`](Self::stop). Dropping it ends it.
+#[derive(Debug)]
+pub struct Transport {
+    pub(super) peer_id: PeerId,
+    pub(super) addresses: watch::Receiver<Vec<String>>,
+    pub(super) calls: mpsc::Sender<Call>,
+    pub(super) inbox: Inbox,
+    pub(super) peers: watch::Receiver<Vec<PeerReport>>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) task: JoinHandle<()>,
+}
+
+impl Transport {
+    /// The node's name.
+    pub fn peer_id(&self) -> PeerId {
+        self.peer_id
+    }
+
+    /// Where the node listens: with libp2p multiaddresses that end in its peer id, with HTTP an address of `http`, and
+    /// nothing for a node that only joins.
+    pub fn addresses(&self) -> Vec<String> {
+        self.addresses.borrow().clone()
+    }
+
+    /// Sends a message of this node to everybody. It does not arrive at this node. While there is no peer it waits for one,
+    /// for at most 30 seconds.
+    pub fn publish(&self, message: Signed) {
+        self.call(Call::Publish(message));
+    }
+
+    /// Says what becomes of a message. Later than [`Limits::judge_within`], nothing does.
+    pub fn judge(&self, mut ticket: Ticket, judgement: Judgement) {
+        ticket.say(judgement);
+    }
+
+    /// Asks one admitted peer, chosen at random among those that left the fewest questions unanswered.
+    pub fn ask(&self, request: Request) {
+        self.call(Call::Ask(request));
+    }
+
+    /// Answers the oldest open question of a peer. Without one, nothing happens.
+    pub fn answer(&self, to: Source, answer: Answer) {
+        self.call(Call::Answer(to, answer));
+    }
+
+    /// Ends a peer's connections, and refuses the peer and its operator for so long. Also for a peer that has left just now.
+    pub fn ban(&self, source: Source, time: Duration) {
+        self.call(Call::Ban(source, time));
+    }
+
+    /// The registry has changed: every admitted peer is checked again.
+    pub fn readmit(&self) {
+        self.call(Call::Readmit);
+    }
+
+    /// The admitted peers, as of at most a second ago.
+    pub fn peers(&self) -> Vec<PeerReport> {
+        self.peers.borrow().clone()
+    }
+
+    /// What was dropped and refused.
+    pub fn counts(&self) -> Counts {
+        self.tally.counts()
+    }
+
+    /// The next arrival; `None` when the transport has ended. Safe to cancel.
+    pub async fn next(&mut self) -> Option<Arrival> {
+        self.inbox.next().await
+    }
+
+    /// Ends the transport, and returns when its connections and sockets are closed.
+    pub async fn stop(self) {
+        let Self { calls, inbox, task, .. } = self;
+        drop(calls);
+        // The tickets in it go first, which the task may still see.
+        drop(inbox);
+        if let Err(error) = task.await
+            && error.is_panic()
+        {
+            tracing::error!(%error, "the transport's task panicked");
+        }
+    }
+
+    fn call(&self, call: Call) {
+        if self.calls.try_send(call).is_err() {
+            self.tally.calls_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A peer that is admitted, as [`Transport::peers`] shows it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PeerReport {
+    /// Its name.
+    pub peer: PeerId,
+    /// Its number.
+    pub source: Source,
+    /// For whom it speaks.
+    pub operator: Address,
+    /// From where it is connected.
+    pub address: String,
+    /// Since when it is admitted.
+    pub admitted_for: Duration,
+    /// The bytes that came from it: with libp2p all bytes of its connections, with HTTP those of bodies.
+    pub bytes_in: u64,
+    /// The bytes that went to it.
+    pub bytes_out: u64,
+    /// The messages that came from it: gossip that was new, requests and answers.
+    pub messages_in: u64,
+    /// The messages that went to it: requests and answers, and with HTTP the signed messages too. libp2p does not say which
+    /// messages of gossip went to whom.
+    pub messages_out: u64,
+    /// Zero, or less: gossip that was malformed or rejected. A peer below -1 is banned.
+    pub score: f64,
+}
+
+/// Why a transport does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// An address in the settings.
+    #[error("{field}: {found:?} is no address that works here: {why}")]
+    Address {
+        /// The setting.
+        field: &'static str,
+        /// What was found.
+        found: String,
+        /// What is wrong, and what is expected.
+        why: String,
+    },
+    /// The system does not let the node listen.
+    #[error("cannot listen at {address}: {why}; choose another address, or stop the program that uses it")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why.
+        why: String,
+    },
+    /// The credential is too long.
+    #[error("the node's credential: {0}")]
+    Credential(#[from] CredentialError),
+    /// A library refuses its settings.
+    #[error("cannot set up {part}: {why}")]
+    Setup {
+        /// Which part.
+        part: &'static str,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What the handle asks of the task behind it.
+#[derive(Debug)]
+pub(super) enum Call {
+    Publish(Signed),
+    Ask(Request),
+    Answer(Source, Answer),
+    Ban(Source, Duration),
+    Readmit,
+}
+
+/// Calls that wait for the task.
+pub(super) const CALLS: usize = 4096;
+/// Judgements, bans and calls that the task takes before it looks at the network again.
+pub(super) const AT_ONCE: usize = 64;
+/// Messages of this node that wait for a peer.
+pub(super) const UNSENT: usize = 256;
+/// How long they wait.
+pub(super) const UNSENT_FOR: Duration = Duration::from_secs(30);
+/// The most open questions of one peer.
+pub(super) const OPEN_QUESTIONS: usize = 4;
+/// The most questions of this node that wait for answers.
+pub(super) const QUESTIONS: usize = 64;

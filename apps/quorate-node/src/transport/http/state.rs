@@ -1,0 +1,462 @@
+//! What the aggregator knows of the nodes that joined it. No sockets.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use quorate_evm::alloy_primitives::Address;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::oneshot;
+
+use super::{
+    super::{
+        Arrival, Credential, Judgement, PeerId, PeerReport, Terms,
+        bans::Bans,
+        handle::OPEN_QUESTIONS,
+        inbox::{Outbox, Tally, count},
+        limits::Bucket,
+        tickets::Tickets,
+    },
+    bodies::News,
+    ring::{Ring, Seen},
+};
+use crate::{
+    message::{Answer, Message, Request, Signed},
+    roles::Source,
+    wire,
+};
+
+/// The token of a session.
+pub(super) type Token = [u8; 32];
+
+/// All of it.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) terms: Terms,
+    pub(super) outbox: Outbox,
+    pub(super) tally: Arc<Tally>,
+    pub(super) bans: Bans,
+    pub(super) tickets: Tickets<(Source, PeerId, Arc<[u8]>)>,
+    pub(super) ring: Ring,
+    seen: Seen,
+    sessions: HashMap<Token, Session>,
+    /// Makes challenges that need no memory, so that nobody can push out those of others.
+    secret: [u8; 32],
+    started: Instant,
+    /// Challenges that were used, until they are too old.
+    used: VecDeque<[u8; 32]>,
+    gone: VecDeque<(Source, PeerId, Address)>,
+    next_source: u64,
+    next_question: u64,
+}
+
+/// A node that joined.
+#[derive(Debug)]
+struct Session {
+    peer: PeerId,
+    operator: Address,
+    source: Source,
+    credential: Credential,
+    address: IpAddr,
+    since: Instant,
+    seen: Instant,
+    messages: Bucket,
+    bytes: Bucket,
+    requests: Bucket,
+    /// Its questions, which wait for the aggregator's answers.
+    asked: VecDeque<oneshot::Sender<Answer>>,
+    /// The aggregator's questions, which wait for its answers: until when, and whether it has fetched them.
+    questions: Vec<Question>,
+    silent: u32,
+    traffic: [u64; 4],
+}
+
+#[derive(Debug)]
+struct Question {
+    number: u64,
+    until: Instant,
+    bytes: Arc<[u8]>,
+    fetched: bool,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// There is no such session.
+    NoSession,
+    /// The session ends, and its node is banned.
+    Banned,
+    /// Not now.
+    Busy,
+}
+
+impl State {
+    pub(super) fn new(
+        terms: Terms,
+        outbox: Outbox,
+        tally: Arc<Tally>,
+        tickets: Tickets<(Source, PeerId, Arc<[u8]>)>,
+    ) -> Self {
+        Self {
+            terms,
+            outbox,
+            tally,
+            tickets,
+            bans: Bans::default(),
+            ring: Ring::default(),
+            seen: Seen::default(),
+            sessions: HashMap::new(),
+            secret: rand::random(),
+            started: Instant::now(),
+            used: VecDeque::new(),
+            gone: VecDeque::new(),
+            next_source: 0,
+            next_question: 0,
+        }
+    }
+
+    /// A challenge that is good once, for [`Limits::handshake`](super::super::Limits::handshake): the time, random bytes, and
+    /// 16 bytes of a hash of both with a secret.
+    pub(super) fn challenge(&self, now: Instant) -> [u8; 32] {
+        let time = now.saturating_duration_since(self.started).as_millis() as u64;
+        self.seal(&[time.to_be_bytes(), rand::random()])
+    }
+
+    fn seal(&self, head: &[[u8; 8]; 2]) -> [u8; 32] {
+        let mut challenge = [0; 32];
+        challenge[..16].copy_from_slice(head.as_flattened());
+        // All lengths are fixed, and half of the hash is kept back, so nobody can extend it.
+        let hash = Sha256::new().chain_update(self.secret).chain_update(head.as_flattened()).finalize();
+        challenge[16..].copy_from_slice(&hash[..16]);
+        challenge
+    }
+
+    /// How many milliseconds ago a challenge was made; `None` if it was not made here.
+    fn age(&self, challenge: &[u8; 32], now: Instant) -> Option<u64> {
+        let (head, _) = challenge[..16].as_chunks::<8>();
+        let head = [head[0], head[1]];
+        let time = now.saturating_duration_since(self.started).as_millis() as u64;
+        (self.seal(&head) == *challenge).then(|| time.checked_sub(u64::from_be_bytes(head[0]))).flatten()
+    }
+
+    /// Uses a challenge up; `false` if it is too old, was used, or was not made here. Called when everything else about it is
+    /// right, so that only those who hold keys fill the list.
+    pub(super) fn redeem(&mut self, challenge: &[u8; 32], now: Instant) -> bool {
+        let longest = self.terms.limits.handshake.as_millis() as u64;
+        if self.age(challenge, now).is_none_or(|age| age >= longest) || self.used.contains(challenge) {
+            return false;
+        }
+        if self.used.len() >= USED {
+            self.used.pop_front();
+        }
+        self.used.push_back(*challenge);
+        true
+    }
+
+    /// Somebody who is not admitted did what no node does.
+    pub(super) fn stranger(&mut self, peer: Option<PeerId>, address: Option<IpAddr>) {
+        count(&self.tally.strangers);
+        self.bans.ban_stranger(peer, address, Instant::now() + self.terms.limits.stranger_ban);
+    }
+
+    /// Opens a session for a node that is admitted. One that it had ends.
+    pub(super) fn open(
+        &mut self,
+        peer: PeerId,
+        operator: Address,
+        credential: Credential,
+        address: IpAddr,
+    ) -> Result<Token, &'static str> {
+        let now = Instant::now();
+        if self.bans.has_operator(&operator, now) || self.bans.has_peer(&peer, now) {
+            return Err("the operator or the node is banned for some time");
+        }
+        let before = self.sessions.iter().find(|(_, session)| session.peer == peer).map(|(token, _)| *token);
+        if let Some(token) = before {
+            self.end(&token);
+        }
+        let limits = &self.terms.limits;
+        if self.sessions.values().filter(|session| session.operator == operator).count() >= limits.peers_per_operator {
+            return Err("as many nodes of this operator as allowed have joined");
+        }
+        if self.sessions.len() >= limits.peers {
+            return Err("as many nodes as allowed have joined");
+        }
+        let source = Source(self.next_source);
+        let session = Session {
+            peer,
+            operator,
+            source,
+            credential,
+            address,
+            since: now,
+            seen: now,
+            messages: Bucket::new(limits.messages, now),
+            bytes: Bucket::new(limits.bytes, now),
+            requests: Bucket::new(limits.requests, now),
+            asked: VecDeque::new(),
+            questions: Vec::new(),
+            silent: 0,
+            traffic: [0; 4],
+        };
+        if !self.outbox.offer(Arrival::Joined { source, peer, operator }, 0) {
+            return Err("the aggregator is too busy");
+        }
+        self.next_source += 1;
+        let token = rand::random();
+        self.sessions.insert(token, session);
+        Ok(token)
+    }
+
+    /// Ends a session and tells the node of it.
+    fn end(&mut self, token: &Token) {
+        let Some(session) = self.sessions.remove(token) else { return };
+        if self.gone.len() >= GONE {
+            self.gone.pop_front();
+        }
+        self.gone.push_back((session.source, session.peer, session.operator));
+        self.outbox.offer(Arrival::Left { source: session.source }, 0);
+    }
+
+    /// The credential of each session, to be checked again.
+    pub(super) fn credentials(&self) -> Vec<(Token, PeerId, Address, Credential)> {
+        let credential =
+            |(token, session): (&Token, &Session)| (*token, session.peer, session.operator, session.credential.clone());
+        self.sessions.iter().map(credential).collect()
+    }
+
+    /// Lets a node go whose credential holds no more. That is no fault.
+    pub(super) fn dismiss(&mut self, token: &Token) {
+        self.end(token);
+    }
+
+    /// Bans a node and its operator, by a number that it has or had.
+    pub(super) fn ban(&mut self, source: Source, time: Duration, why: &str) {
+        let joined = self.sessions.values().map(|session| (session.source, session.peer, session.operator));
+        let Some((_, peer, operator)) = joined.chain(self.gone.iter().copied()).find(|(theirs, ..)| *theirs == source)
+        else {
+            return;
+        };
+        tracing::warn!(%peer, %operator, why = ?why, "a node is banned");
+        count(&self.tally.banned);
+        self.bans.ban(peer, operator, Instant::now() + time);
+        let theirs = self.sessions.iter().filter(|(_, session)| session.operator == operator || session.peer == peer);
+        let theirs: Vec<_> = theirs.map(|(token, _)| *token).collect();
+        theirs.iter().for_each(|token| self.end(token));
+    }
+
+    fn fault(&mut self, source: Source, why: &str) -> Refusal {
+        self.ban(source, self.terms.limits.ban, why);
+        Refusal::Banned
+    }
+
+    /// A request of a session has come, with a body of so many bytes. Every request passes here.
+    pub(super) fn request(&mut self, token: &Token, bytes: usize) -> Result<PeerId, Refusal> {
+        let now = Instant::now();
+        let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
+        session.seen = now;
+        session.traffic[0] += bytes as u64;
+        // A request without a body costs something too.
+        if !session.bytes.take(bytes as u64 + REQUEST_BYTES, now) {
+            let source = session.source;
+            return Err(self.fault(source, "more bytes than it may send"));
+        }
+        Ok(session.peer)
+    }
+
+    /// Signed messages from a node. Each is new once; those for which there is no room are refused with all behind them, and
+    /// the node sends them again.
+    pub(super) fn messages(&mut self, token: &Token, messages: Vec<Vec<u8>>) -> Result<(), Refusal> {
+        let now = Instant::now();
+        for bytes in messages {
+            let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
+            let (source, peer) = (session.source, session.peer);
+            if !session.messages.take(1, now) {
+                return Err(self.fault(source, "more messages than it may send"));
+            }
+            session.traffic[2] += 1;
+            let message = match wire::decode(&bytes, self.terms.network) {
+                Ok(Message::Signed(message)) => message,
+                Ok(_) => return Err(self.fault(source, "a message that is not signed")),
+                Err(error) => return Err(self.fault(source, &error.to_string())),
+            };
+            if !self.seen.note(&bytes) {
+                continue;
+            }
+            let length = bytes.len();
+            let fits = self.tickets.has_room() && {
+                let ticket = self.tickets.add((source, peer, bytes.as_slice().into()), now);
+                self.outbox.offer(Arrival::Signed { source, ticket, message }, length)
+            };
+            if !fits {
+                self.seen.forget(&bytes);
+                return Err(Refusal::Busy);
+            }
+        }
+        Ok(())
+    }
+
+    /// What becomes of a message. `true` if there is news for others.
+    pub(super) fn judge(&mut self, ticket: u64, judgement: Judgement) -> bool {
+        let Some((source, peer, bytes)) = self.tickets.take(ticket) else { return false };
+        match judgement {
+            Judgement::Accept => self.ring.push(Some(peer), bytes),
+            Judgement::Reject => self.ban(source, self.terms.limits.ban, "a message that is false"),
+            Judgement::Ignore => {}
+        }
+        judgement == Judgement::Accept
+    }
+
+    /// The aggregator's own message.
+    pub(super) fn publish(&mut self, message: Signed) {
+        let bytes = wire::encode(&Message::Signed(message), self.terms.network);
+        if self.seen.note(&bytes) {
+            self.ring.push(None, bytes.into());
+        }
+    }
+
+    /// What is new for a node since a number; `None` if nothing is.
+    pub(super) fn news(&mut self, token: &Token, since: u64) -> Result<Option<News>, Refusal> {
+        let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
+        session.seen = Instant::now();
+        let (next, messages) = self.ring.since(since, &session.peer);
+        let questions: Vec<_> = session.questions.iter_mut().filter(|question| !question.fetched).collect();
+        if messages.is_empty() && questions.is_empty() {
+            return Ok(None);
+        }
+        let questions = questions.into_iter().map(|question| {
+            question.fetched = true;
+            (question.number, question.bytes.to_vec())
+        });
+        let questions: Vec<_> = questions.collect();
+        let messages: Vec<_> = messages.iter().map(|message| message.to_vec()).collect();
+        session.traffic[1] +=
+            messages.iter().chain(questions.iter().map(|(_, bytes)| bytes)).map(Vec::len).sum::<usize>() as u64;
+        session.traffic[3] += (messages.len() + questions.len()) as u64;
+        Ok(Some(News { next, messages, questions }))
+    }
+
+    /// The number from which a node that has no news goes on.
+    pub(super) fn next(&self) -> u64 {
+        self.ring.next()
+    }
+
+    /// A node asks. The answer comes on the channel, unless the node is let go before.
+    pub(super) fn asked(&mut self, token: &Token, bytes: &[u8]) -> Result<oneshot::Receiver<Answer>, Refusal> {
+        let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
+        let source = session.source;
+        if !session.requests.take(1, Instant::now()) {
+            return Err(self.fault(source, "more questions than it may ask"));
+        }
+        session.traffic[2] += 1;
+        let request = match wire::decode(bytes, self.terms.network) {
+            Ok(Message::Request(request)) => request,
+            Ok(_) => return Err(self.fault(source, "a question that is none")),
+            Err(error) => return Err(self.fault(source, &format!("its question: {error}"))),
+        };
+        session.asked.retain(|channel| !channel.is_closed());
+        if session.asked.len() >= OPEN_QUESTIONS || !self.outbox.offer(Arrival::Asked { source, request }, bytes.len())
+        {
+            return Err(Refusal::Busy);
+        }
+        let (channel, answer) = oneshot::channel();
+        session.asked.push_back(channel);
+        Ok(answer)
+    }
+
+    /// The aggregator answers a node.
+    pub(super) fn answer(&mut self, to: Source, answer: Answer) {
+        let Some(session) = self.sessions.values_mut().find(|session| session.source == to) else { return };
+        session.asked.retain(|channel| !channel.is_closed());
+        if let Some(channel) = session.asked.pop_front() {
+            session.traffic[3] += 1;
+            // It fails if the node waits no more.
+            let _ = channel.send(answer);
+        }
+    }
+
+    /// The aggregator asks a node, chosen at random among those that left the fewest questions unanswered.
+    pub(super) fn ask(&mut self, request: Request) {
+        let open = self.sessions.values_mut().filter(|session| session.questions.len() < OPEN_QUESTIONS);
+        let chosen = open.min_by_key(|session| (session.silent, session.questions.len(), rand::random::<u64>()));
+        let Some(session) = chosen else { return count(&self.tally.unanswered) };
+        let bytes = wire::encode(&Message::Request(request), self.terms.network).into();
+        let until = Instant::now() + self.terms.limits.answer_within;
+        session.questions.push(Question { number: self.next_question, until, bytes, fetched: false });
+        self.next_question += 1;
+    }
+
+    /// A node answers the aggregator. An answer to no open question is dropped.
+    pub(super) fn answered(&mut self, token: &Token, number: u64, bytes: &[u8]) -> Result<(), Refusal> {
+        let session = self.sessions.get_mut(token).ok_or(Refusal::NoSession)?;
+        let source = session.source;
+        session.traffic[2] += 1;
+        let open = session.questions.iter().position(|question| question.number == number);
+        if let Some(open) = open {
+            session.questions.swap_remove(open);
+            session.silent = 0;
+        }
+        let answer = match wire::decode(bytes, self.terms.network) {
+            Ok(Message::Answer(answer)) => answer,
+            Ok(_) => return Err(self.fault(source, "an answer that is none")),
+            Err(error) => return Err(self.fault(source, &format!("its answer: {error}"))),
+        };
+        if open.is_some() {
+            self.outbox.offer(Arrival::Answered { source, answer }, bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Ends what is over: tickets, bans, questions, and sessions from which nothing came for so long.
+    pub(super) fn tick(&mut self, idle: Duration) {
+        let now = Instant::now();
+        let unjudged = self.tickets.expire(now).len();
+        self.tally.unjudged.fetch_add(unjudged as u64, std::sync::atomic::Ordering::Relaxed);
+        self.bans.clean(now);
+        let longest = self.terms.limits.handshake.as_millis() as u64;
+        while self.used.front().is_some_and(|oldest| self.age(oldest, now).is_none_or(|age| age >= longest)) {
+            self.used.pop_front();
+        }
+        for session in self.sessions.values_mut() {
+            let before = session.questions.len();
+            session.questions.retain(|question| question.until > now);
+            let unanswered = before - session.questions.len();
+            session.silent = session.silent.saturating_add(u32::try_from(unanswered).unwrap_or(u32::MAX));
+            self.tally.unanswered.fetch_add(unanswered as u64, std::sync::atomic::Ordering::Relaxed);
+        }
+        let over = self.sessions.iter().filter(|(_, session)| now.saturating_duration_since(session.seen) > idle);
+        let over: HashSet<_> = over.map(|(token, _)| *token).collect();
+        over.iter().for_each(|token| self.end(token));
+    }
+
+    /// The nodes that have joined.
+    pub(super) fn reports(&self) -> Vec<PeerReport> {
+        let now = Instant::now();
+        let report = |session: &Session| {
+            let [bytes_in, bytes_out, messages_in, messages_out] = session.traffic;
+            PeerReport {
+                peer: session.peer,
+                source: session.source,
+                operator: session.operator,
+                address: session.address.to_string(),
+                admitted_for: now.saturating_duration_since(session.since),
+                bytes_in,
+                bytes_out,
+                messages_in,
+                messages_out,
+                score: 0.0,
+            }
+        };
+        self.sessions.values().map(report).collect()
+    }
+}
+
+/// Challenges that were used.
+const USED: usize = 4096;
+/// How many nodes that left are remembered.
+const GONE: usize = 1024;
+/// What a request costs beside its body.
+const REQUEST_BYTES: u64 = 512;

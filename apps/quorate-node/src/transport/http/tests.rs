@@ -1,0 +1,422 @@
+//! An aggregator and nodes that join it, on loopback.
+
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use reqwest::{Client, StatusCode, header};
+
+use super::{
+    super::{
+        Admitted, Arrival, Identity, Judgement, Limits, Rate, Terms, Transport,
+        handshake::Hello,
+        tests::rig::{NETWORK, Registry, accept_all, credential, joined, left, message, terms, until, wait_for},
+    },
+    JoinSettings, ServeSettings,
+    bodies::{Challenge, Opened, Opening, Side, decode, encode, statement},
+    join, serve,
+};
+use crate::{
+    message::{Answer, MAX_MESSAGE, Message, Request, Signed},
+    transport::PeerId,
+    wire,
+};
+
+const ANYWHERE: &str = "127.0.0.1:0";
+
+async fn aggregator(terms: Terms) -> Transport {
+    aggregator_at(terms, ANYWHERE).await
+}
+
+async fn aggregator_at(terms: Terms, listen: &str) -> Transport {
+    let listen: SocketAddr = listen.parse().unwrap();
+    serve(terms, &ServeSettings { listen, poll: Duration::from_millis(500) }).await.unwrap()
+}
+
+fn member(terms: Terms, aggregator: &Transport) -> Transport {
+    join(terms, &JoinSettings { aggregator: aggregator.addresses()[0].clone() }).unwrap()
+}
+
+async fn signed(transport: &mut Transport) -> (crate::transport::Ticket, Signed) {
+    wait_for(transport, "a message", |arrival| match arrival {
+        Arrival::Signed { ticket, message, .. } => Some((ticket, message)),
+        _ => None,
+    })
+    .await
+}
+
+async fn converge(count: u8, each: u32) {
+    let registry = Arc::new(Registry::default());
+    let hub = aggregator(terms(1, &registry)).await;
+    let mut nodes: Vec<_> = (2..=count).map(|number| member(terms(number, &registry), &hub)).collect();
+    until("all have joined", || hub.peers().len() == nodes.len()).await;
+    nodes.push(hub);
+    for (number, node) in (1..).zip(&nodes) {
+        (0..each).for_each(|each| node.publish(message(number, each)));
+    }
+    let expected = usize::from(count - 1) * each as usize;
+    // The aggregator stays until the others have everything.
+    let hub = tokio::spawn(accept_all(nodes.pop().unwrap(), expected));
+    let tasks: Vec<_> = nodes.into_iter().map(|node| tokio::spawn(accept_all(node, expected))).collect();
+    let (hub, _) = hub.await.unwrap();
+    for task in tasks {
+        let (node, _) = task.await.unwrap();
+        assert_eq!(node.counts(), Default::default());
+        node.stop().await;
+    }
+    assert_eq!(hub.counts(), Default::default());
+    hub.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_converge() {
+    converge(2, 20).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_nodes_converge() {
+    converge(5, 10).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twelve_nodes_converge() {
+    converge(12, 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_waits_for_its_judgement() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let first = member(terms(2, &registry), &hub);
+    let mut last = member(terms(3, &registry), &hub);
+    joined(&mut last, hub.peer_id()).await;
+    first.publish(message(2, 0));
+    let (ticket, _) = signed(&mut hub).await;
+    let early = tokio::time::timeout(Duration::from_millis(700), signed(&mut last)).await;
+    assert!(early.is_err(), "handed on without a judgement");
+    hub.judge(ticket, Judgement::Accept);
+    assert_eq!(signed(&mut last).await.1, message(2, 0));
+    // What is ignored goes no further; what is false ends the session of its source, and no other.
+    first.publish(message(2, 1));
+    let (ticket, _) = signed(&mut hub).await;
+    hub.judge(ticket, Judgement::Ignore);
+    assert_eq!(hub.counts().banned, 0);
+    first.publish(message(2, 2));
+    let (ticket, _) = signed(&mut hub).await;
+    hub.judge(ticket, Judgement::Reject);
+    until("one is left", || hub.peers().len() == 1).await;
+    assert_eq!((hub.counts().banned, hub.peers()[0].peer), (1, last.peer_id()));
+    hub.publish(message(1, 0));
+    assert_eq!(signed(&mut last).await.1, message(1, 0));
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    assert_eq!(hub.peers().len(), 1, "the banned one is back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_are_answered_both_ways() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let mut node = member(terms(2, &registry), &hub);
+    let source = joined(&mut hub, node.peer_id()).await;
+    let to_hub = joined(&mut node, hub.peer_id()).await;
+    let Signed::Attestation(attestation) = message(1, 0) else { panic!("an attestation") };
+    let answer = Answer { attestations: vec![attestation], ..Answer::default() };
+    let asked = |arrival| match arrival {
+        Arrival::Asked { source, .. } => Some(source),
+        _ => None,
+    };
+    let answered = |arrival| match arrival {
+        Arrival::Answered { source, answer } => Some((source, answer)),
+        _ => None,
+    };
+    node.ask(Request::default());
+    assert_eq!(wait_for(&mut hub, "a question", asked).await, source);
+    hub.answer(source, answer.clone());
+    assert_eq!(wait_for(&mut node, "an answer", answered).await, (to_hub, answer.clone()));
+    hub.ask(Request::default());
+    assert_eq!(wait_for(&mut node, "a question", asked).await, to_hub);
+    node.answer(to_hub, answer.clone());
+    assert_eq!(wait_for(&mut hub, "an answer", answered).await, (source, answer));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_node_is_not_asked_for_ever() {
+    let registry = Arc::new(Registry::default());
+    let quick = terms(1, &registry);
+    let quick = Terms { limits: Limits { answer_within: Duration::from_millis(300), ..quick.limits }, ..quick };
+    let mut hub = aggregator(quick).await;
+    let _silent = member(terms(2, &registry), &hub);
+    let mut helpful = member(terms(3, &registry), &hub);
+    until("both are there", || hub.peers().len() == 2).await;
+    tokio::spawn(async move {
+        while let Some(arrival) = helpful.next().await {
+            if let Arrival::Asked { source, .. } = arrival {
+                helpful.answer(source, Answer::default());
+            }
+        }
+    });
+    let mut answers = 0;
+    for _ in 0..6 {
+        hub.ask(Request::default());
+        let answered = tokio::time::timeout(Duration::from_secs(2), async {
+            wait_for(&mut hub, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(())).await;
+        });
+        answers += usize::from(answered.await.is_ok());
+    }
+    assert!(answers >= 5, "{answers} of 6");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_over_a_restart_of_the_aggregator() {
+    let registry = Arc::new(Registry::default());
+    let own = terms(1, &registry);
+    let hub = aggregator(own.clone()).await;
+    let at = hub.addresses()[0].strip_prefix("http://").unwrap().to_owned();
+    let mut node = member(terms(2, &registry), &hub);
+    let source = joined(&mut node, hub.peer_id()).await;
+    hub.stop().await;
+    left(&mut node, source).await;
+    // It is kept until there is somebody to take it.
+    node.publish(message(2, 0));
+    let mut hub = aggregator_at(own, &at).await;
+    joined(&mut node, hub.peer_id()).await;
+    assert_eq!(signed(&mut hub).await.1, message(2, 0));
+    hub.publish(message(1, 0));
+    assert_eq!(signed(&mut node).await.1, message(1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_goes_has_left_and_may_come_back() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    let own = terms(2, &registry);
+    let node = member(own.clone(), &hub);
+    let source = joined(&mut hub, node.peer_id()).await;
+    node.stop().await;
+    left(&mut hub, source).await;
+    let node = member(own, &hub);
+    assert_ne!(joined(&mut hub, node.peer_id()).await, source);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_registry_decides_who_joins() {
+    let registry = Arc::new(Registry::default());
+    let mut hub = aggregator(terms(1, &registry)).await;
+    registry.say(2, Admitted::NotYet);
+    let mut late = member(terms(2, &registry), &hub);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(hub.peers().is_empty());
+    registry.forget(2);
+    let source = joined(&mut hub, late.peer_id()).await;
+    let there = joined(&mut late, hub.peer_id()).await;
+    registry.say(2, Admitted::No("the operator has left".to_owned()));
+    hub.readmit();
+    left(&mut hub, source).await;
+    left(&mut late, there).await;
+    assert_eq!(hub.counts().banned, 0, "to leave is no fault");
+
+    // The credential of another peer, and an aggregator that is not admitted.
+    let stolen = terms(3, &registry);
+    let stolen = Terms { credential: credential(3, NETWORK, &Identity::random().peer_id()), ..stolen };
+    let stolen = member(stolen, &hub);
+    until("it is refused", || hub.counts().strangers >= 2).await;
+    let elsewhere = Arc::new(Registry::default());
+    elsewhere.say(1, Admitted::No("no such operator".to_owned()));
+    let mut wary = member(terms(4, &elsewhere), &hub);
+    let joined = tokio::time::timeout(Duration::from_millis(500), wary.next()).await;
+    assert!(joined.is_err() && stolen.peers().is_empty(), "{joined:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_aggregator_that_takes_nothing_holds_a_bounded_queue() {
+    let registry = Arc::new(Registry::default());
+    let small = terms(1, &registry);
+    let small = Terms { limits: Limits { arrivals: 50, ..small.limits }, ..small };
+    let mut hub = aggregator(small).await;
+    let node = member(terms(2, &registry), &hub);
+    joined(&mut hub, node.peer_id()).await;
+    (0..200).for_each(|number| node.publish(message(2, number)));
+    until("one is refused", || hub.counts().arrivals_dropped >= 1).await;
+    // Since the node keeps what was not taken, everything comes in the end.
+    let (hub, _) = accept_all(hub, 200).await;
+    assert_eq!((hub.counts().banned, node.counts().unsent), (0, 0));
+}
+
+/// A client that does what the test says.
+struct Hostile {
+    http: Client,
+    url: String,
+    terms: Terms,
+    challenge: Challenge,
+    nonce: [u8; 32],
+}
+
+impl Hostile {
+    async fn new(terms: Terms, hub: &Transport) -> Self {
+        static TLS: std::sync::Once = std::sync::Once::new();
+        TLS.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        let http = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let url = hub.addresses()[0].clone();
+        let challenge = http.post(format!("{url}/v1/challenge")).send().await.unwrap();
+        assert_eq!(challenge.status(), StatusCode::OK);
+        let challenge = decode(&challenge.bytes().await.unwrap()).unwrap();
+        Self { http, url, terms, challenge, nonce: [5; 32] }
+    }
+
+    fn opening(&self) -> Opening {
+        let own = self.terms.identity.peer_id();
+        let server = PeerId::try_from(self.challenge.server.as_slice()).unwrap();
+        let said = statement(Side::Node, NETWORK, &own, &server, &self.challenge.bytes, &self.nonce);
+        Opening {
+            challenge: self.challenge.bytes,
+            nonce: self.nonce,
+            peer: own.to_bytes(),
+            signature: self.terms.identity.sign(&said),
+            hello: Hello::new(&self.terms.credential, Vec::new()).encode(),
+        }
+    }
+
+    async fn open(&self, body: Vec<u8>) -> (StatusCode, Option<Opened>) {
+        let answer = self.http.post(format!("{}/v1/session", self.url)).body(body).send().await.unwrap();
+        (answer.status(), decode(&answer.bytes().await.unwrap()))
+    }
+
+    async fn token(&self) -> String {
+        match self.open(encode(&self.opening())).await {
+            (StatusCode::OK, Some(Opened::Session { token, .. })) => const_hex::encode(token),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn post(&self, path: &str, token: &str, body: Vec<u8>) -> StatusCode {
+        let request = self.http.post(format!("{}{path}", self.url)).bearer_auth(token).body(body);
+        request.send().await.map_or(StatusCode::PAYLOAD_TOO_LARGE, |answer| answer.status())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_misbehaves_loses_its_own_session_alone() {
+    let registry = Arc::new(Registry::default());
+    let small = terms(1, &registry);
+    let limits = Limits {
+        messages: Rate { per_second: 10, at_once: 100 },
+        bytes: Rate { per_second: 100_000, at_once: 2_000_000 },
+        requests: Rate { per_second: 1, at_once: 5 },
+        ..small.limits
+    };
+    let hub = aggregator(Terms { limits, ..small }).await;
+    let mut honest = member(terms(2, &registry), &hub);
+    joined(&mut honest, hub.peer_id()).await;
+    let other = quorate_evm::digest::Contract { chain_id: 1, ..NETWORK };
+    let one = |node, network| wire::encode(&Message::Signed(message(node, 0)), network);
+    let question = wire::encode(&Message::Request(Request::default()), NETWORK);
+    let many: Vec<_> = (0..150).map(|number| wire::encode(&Message::Signed(message(9, number)), NETWORK)).collect();
+    let deeds: [(&str, &str, Vec<u8>, usize); 8] = [
+        ("bytes that are no list", "/v1/messages", vec![0xff; 50], 1),
+        ("bytes that are no message", "/v1/messages", encode(&vec![vec![0xffu8; 50]]), 1),
+        ("a message of another network", "/v1/messages", encode(&vec![one(3, other)]), 1),
+        ("a question among messages", "/v1/messages", encode(&vec![question.clone()]), 1),
+        ("messages without end", "/v1/messages", encode(&many), 1),
+        ("a question that does not decode", "/v1/question", vec![7; 50], 1),
+        ("an answer that does not decode", "/v1/answers/9", vec![7; 50], 1),
+        ("bytes without end", "/v1/answers/9", vec![7; MAX_MESSAGE - 1], 8),
+    ];
+    for (number, (what, path, body, times)) in (3..).zip(deeds) {
+        let hostile = Hostile::new(terms(number, &registry), &hub).await;
+        let token = hostile.token().await;
+        let mut status = StatusCode::OK;
+        for _ in 0..times {
+            status = hostile.post(path, &token, body.clone()).await;
+            if status == StatusCode::FORBIDDEN {
+                break;
+            }
+        }
+        assert_eq!(status, StatusCode::FORBIDDEN, "{what}");
+        assert_eq!(hub.counts().banned, u64::from(number) - 2, "{what}");
+        assert_eq!(
+            hostile.post("/v1/messages", &token, encode(&Vec::<Vec<u8>>::new())).await,
+            StatusCode::UNAUTHORIZED
+        );
+        until("the honest one alone is left", || hub.peers().len() == 1).await;
+        hub.publish(message(1, number.into()));
+        assert_eq!(signed(&mut honest).await.1, message(1, number.into()));
+    }
+    let asks = Hostile::new(terms(20, &registry), &hub).await;
+    let token = asks.token().await;
+    let end = Instant::now() + Duration::from_secs(20);
+    // Nobody answers, so they are sent at once.
+    let questions = (0..8).map(|_| asks.post("/v1/question", &token, question.clone()));
+    let statuses = futures::future::join_all(questions).await;
+    assert!(statuses.contains(&StatusCode::FORBIDDEN) && Instant::now() < end, "{statuses:?}");
+    // What is too long is refused before it is read.
+    let long = Hostile::new(terms(21, &registry), &hub).await;
+    let token = long.token().await;
+    assert_eq!(long.post("/v1/question", &token, vec![0; MAX_MESSAGE + 1]).await, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(hub.peers().iter().any(|report| report.peer == honest.peer_id()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_opens_once_for_who_signed_for_it() {
+    let registry = Arc::new(Registry::default());
+    let own = terms(1, &registry);
+    // The address of a stranger is not banned here, because all come from one.
+    let own = Terms { limits: Limits { stranger_ban: Duration::ZERO, ..own.limits }, ..own };
+    let hub = aggregator(own).await;
+    let hostile = Hostile::new(terms(2, &registry), &hub).await;
+    let right = hostile.opening();
+    let other = Identity::random();
+    let changed: [(&str, Opening); 5] = [
+        ("another's name", Opening { peer: other.peer_id().to_bytes(), ..right.clone() }),
+        ("no name", Opening { peer: vec![1; 38], ..right.clone() }),
+        ("another challenge", Opening { challenge: [1; 32], ..right.clone() }),
+        ("another nonce", Opening { nonce: [1; 32], ..right.clone() }),
+        ("no credential", Opening { hello: Vec::new(), ..right.clone() }),
+    ];
+    for (what, opening) in changed {
+        let (status, opened) = hostile.open(encode(&opening)).await;
+        assert_eq!((status, opened), (StatusCode::FORBIDDEN, None), "{what}");
+    }
+    // A challenge of its own making, signed.
+    let own = Hostile {
+        challenge: Challenge { bytes: [1; 32], ..hostile.challenge.clone() },
+        http: hostile.http.clone(),
+        url: hostile.url.clone(),
+        terms: hostile.terms.clone(),
+        nonce: hostile.nonce,
+    };
+    assert_eq!(own.open(encode(&own.opening())).await.0, StatusCode::CONFLICT);
+    assert!(matches!(hostile.open(encode(&right)).await, (StatusCode::OK, Some(Opened::Session { .. }))));
+    assert_eq!(hostile.open(encode(&right)).await.0, StatusCode::CONFLICT, "a second time");
+    // Nobody without a token is heard.
+    for token in ["", "00", &"00".repeat(32)] {
+        let body = encode(&vec![wire::encode(&Message::Signed(message(2, 0)), NETWORK)]);
+        assert_eq!(hostile.post("/v1/messages", token, body).await, StatusCode::UNAUTHORIZED);
+    }
+    let bare = hostile.http.get(format!("{}/v1/news?since=0", hostile.url)).header(header::AUTHORIZATION, "Bearer x");
+    assert_eq!(bare.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_strangers_address_is_banned_for_a_moment() {
+    let registry = Arc::new(Registry::default());
+    let own = terms(1, &registry);
+    let own = Terms { limits: Limits { stranger_ban: Duration::from_millis(400), ..own.limits }, ..own };
+    let hub = aggregator(own).await;
+    let hostile = Hostile::new(terms(2, &registry), &hub).await;
+    assert_eq!(hostile.open(vec![0xff; 50]).await.0, StatusCode::FORBIDDEN);
+    let again = || async { hostile.http.post(format!("{}/v1/challenge", hostile.url)).send().await.unwrap().status() };
+    assert_eq!(again().await, StatusCode::FORBIDDEN);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(again().await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_address_is_checked_before_anything_is_sent() {
+    let registry = Arc::new(Registry::default());
+    for wrong in ["", "aggregator", "ftp://a.example", "http://user@a.example", "http://a.example/?x=1"] {
+        let error = join(terms(1, &registry), &JoinSettings { aggregator: wrong.to_owned() }).unwrap_err();
+        assert!(error.to_string().contains("https://aggregator.example"), "{error}");
+    }
+}
