@@ -118,7 +118,7 @@ impl Arguments {
             stake: 13_u64.saturating_sub(operator as u64).max(5),
             execute: work(operator == LIAR),
             validate: work(false),
-            aggregate: operator < 4,
+            aggregate: true,
         });
         Ok(LocalSettings {
             operators: operators.collect(),

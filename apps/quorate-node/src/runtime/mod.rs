@@ -127,7 +127,7 @@ pub enum RunError {
 /// The most messages whose signatures are being verified. Further ones are not looked at.
 const MOST_CHECKS: usize = 8_192;
 /// How often the board is brought up to date.
-const BOARD_EVERY: Duration = Duration::from_millis(250);
+const BOARD_EVERY: Duration = Duration::from_millis(500);
 /// How long the loop waits before it writes to a disk again that refused.
 const DISK_RETRY: Duration = Duration::from_secs(1);
 /// The most tasks of a schedule that a node names again after a restart.
@@ -277,6 +277,7 @@ impl Runtime {
 
     /// One event, with all that follows from it.
     async fn step(&mut self, event: Event, ticket: Option<Ticket>) {
+        let about = task_of(&event);
         let outputs = self.node.step(event, now());
         let mut ticket = ticket;
         for output in outputs {
@@ -285,6 +286,10 @@ impl Runtime {
         if let Some(ticket) = ticket {
             // The machine had nothing to say about it, so nobody needs it from here.
             self.parts.transport.judge(ticket, Judgement::Ignore);
+        }
+        // At once, so that the board has the time at which a quorum was there.
+        if let Some(report) = about.and_then(|id| self.node.task_report(id)) {
+            self.parts.board.task_report(report, now());
         }
     }
 
@@ -725,5 +730,15 @@ impl Runtime {
             self.begun_at = Some(now);
             self.parts.chain.order(ChainOrder::BeginEpoch);
         }
+    }
+}
+
+/// The task that an event is about, if it can bring the task forward.
+fn task_of(event: &Event) -> Option<B256> {
+    match event {
+        Event::Received { message, .. } => message.message().attestations().first().map(|one| one.candidate().id),
+        Event::Signed { candidate, .. } => Some(candidate.id),
+        Event::Task { id, .. } | Event::Executed { id, .. } | Event::Settled { id, .. } => Some(*id),
+        _ => None,
     }
 }
