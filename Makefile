@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,11 @@ $(BROWSERS:%=%/node_modules/.package-lock.json): %/node_modules/.package-lock.js
 BUILT := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # The browser is unpacked into the temporary folder, where another version of it may lie: it gets a folder of its own.
 BROWSER_IN := TMPDIR=$(BUILT)/browser
+
+# Ports of the dashboards: 9601 and the next ones.
+demo: contracts/node_modules/.package-lock.json ## A network of seven operators on a local chain: one lies, one crashes
+	$(CARGO) build --release --locked -p quorate-node -p quorate-signer
+	$(BUILT)/release/quorate-node demo --nodes 7 $(DEMO)
 
 dashboard: $(BROWSERS:%=%/node_modules/.package-lock.json) ## The dashboards of the server and of the node in a real browser
 	$(CARGO) build --locked -p quorate-server

@@ -95,7 +95,7 @@ ORDERS = {
         registry verification schedule data_folder options
         metrics board/report board/bounds board/task board/state board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
-        runtime/clock runtime/tell runtime/chain runtime local
+        runtime/clock runtime/tell runtime/rewards runtime/chain runtime local
         exit log commands
         simulator/chance simulator/faults simulator/operators simulator/signer simulator/chain simulator/mesh
         simulator/judge simulator/world simulator/figures simulator

@@ -171,8 +171,8 @@ impl Drop for Killed {
 
 /// How long a part may take until it is ready.
 const READY: Duration = Duration::from_secs(60);
-/// Tokens that weigh 1.
-const UNIT: u64 = 1_000;
+/// What weighs 1, in the token's smallest unit: one token.
+const UNIT: u128 = 1_000_000_000_000_000_000;
 /// The keys are worth nothing elsewhere, so their passphrase is no secret.
 /// Of the key derivation of their keystores: cheap, for the same reason.
 const ITERATIONS: u64 = 1_000;
@@ -201,8 +201,12 @@ impl LocalNetwork {
         let client = client.map_err(|error| LocalError::Chain(error.to_string()))?;
         let deployer = account(&rpc, &anvil, 0).await?;
         let plan = NetworkPlan {
-            unit: UNIT.into(),
-            minimum_stake: UNIT.into(),
+            unit: UNIT,
+            minimum_stake: UNIT,
+            supply: U256::from(UNIT) * U256::from(1_000_000_000_u64),
+            pool: U256::from(UNIT) * U256::from(1_000_000_u64),
+            performer_reward: UNIT / 10,
+            attester_reward: UNIT,
             epoch_length: settings.epoch_length,
             slashing_window: settings.epoch_length,
             withdrawal_delay: 3 * settings.epoch_length,
@@ -255,7 +259,8 @@ impl LocalNetwork {
             .map_err(|error| LocalError::Key(error.to_string()))?;
 
         let account = account(&self.rpc, &self.anvil, operator + 1).await?;
-        let (owner, amount) = (account.address(), U256::from(self.settings.operators[operator].stake * UNIT));
+        let (owner, amount) =
+            (account.address(), U256::from(self.settings.operators[operator].stake) * U256::from(UNIT));
         let Deployed { token, verifier, network, .. } = self.deployed;
         let verifier = Contract { chain_id: self.anvil.chain_id(), address: verifier };
         let registration = key.registration(verifier, owner);
@@ -385,6 +390,11 @@ impl LocalNetwork {
         self.anvil.addresses()[operator + 1]
     }
 
+    /// The account that deployed the contracts, which is no operator, and its key in hexadecimal. It has all other tokens.
+    pub fn deployer(&self) -> (Address, String) {
+        (self.anvil.addresses()[0], hex::encode(self.anvil.keys()[0].to_bytes()))
+    }
+
     /// Where a node's dashboard is.
     pub fn interface(&self, operator: usize) -> SocketAddr {
         self.interfaces[operator]
@@ -436,8 +446,12 @@ impl LocalNetwork {
     }
 
     fn signer_record(&self, operator: usize) -> Vec<String> {
+        self.record_of(&self.operator_folder(operator), self.operator(operator))
+    }
+
+    /// The arguments with which a signer makes the record of an account, from the key in a folder ([`write_key`]).
+    pub fn record_of(&self, folder: &Path, operator: Address) -> Vec<String> {
         let Deployed { verifier, network, .. } = self.deployed;
-        let folder = self.operator_folder(operator);
         let path = |name: &str| folder.join(name).display().to_string();
         [
             ["init".to_owned(), "--key-group=bls12381-g2".to_owned()].to_vec(),
@@ -448,7 +462,7 @@ impl LocalNetwork {
                 ("--chain-id", self.anvil.chain_id().to_string()),
                 ("--contract", network.to_string()),
                 ("--verifier", verifier.to_string()),
-                ("--operator", self.operator(operator).to_string()),
+                ("--operator", operator.to_string()),
                 ("--genesis", self.genesis.to_string()),
                 ("--epoch-length", self.settings.epoch_length.to_string()),
                 ("--slashing-window", self.settings.epoch_length.to_string()),
@@ -549,8 +563,11 @@ async fn genesis(rpc: &Rpc, deployed: &Deployed) -> Result<u64, LocalError> {
     u64::try_from(genesis).map_err(chain)
 }
 
-/// A keystore, whose key derivation is cheap because the key is worth nothing.
-fn write_key(folder: &Path, key: &OperatorKey) -> Result<(), LocalError> {
+/// Writes `keystore.json` and `passphrase` to a folder. The key derivation is cheap, because the key is worth nothing.
+///
+/// # Errors
+/// [`LocalError::Key`].
+pub fn write_key(folder: &Path, key: &OperatorKey) -> Result<(), LocalError> {
     let failed = |error: &dyn std::fmt::Display| LocalError::Key(error.to_string());
     let compressed = key.compressed().ok_or_else(|| failed(&"it is not one of BLS12-381"))?;
     let kdf = Kdf::Pbkdf2(Pbkdf2::new(ITERATIONS).map_err(|error| failed(&error))?);

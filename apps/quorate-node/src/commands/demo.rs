@@ -336,7 +336,8 @@ time        {:.0} s in all",
         let each = punished.iter().map(|entry| {
             let operator = text(entry, "operator").parse().ok().and_then(|owner: Address| self.names.get(&owner));
             let who = operator.map_or_else(|| text(entry, "operator"), |operator| format!("operator {operator}"));
-            format!("{who}, {} of {}", text(entry, "kind"), text(entry, "amount"))
+            let amount = text(entry, "amount").parse().map_or(f64::NAN, |amount: f64| amount / 1e18);
+            format!("{who}, {}: {amount:.2} tokens", text(entry, "kind"))
         });
         let all: Vec<_> = each.collect();
         if all.is_empty() { "nobody; the liar was not elected".to_owned() } else { all.join("; ") }

@@ -11,6 +11,7 @@ use quorate_chain::{
 };
 use quorate_evm::{
     alloy_primitives::Address,
+    contract::TestToken,
     digest::{Contract, PeerBinding},
 };
 use quorate_node::{
@@ -21,7 +22,7 @@ use quorate_node::{
     programs::{Program, ProgramSettings, Programs},
     registry::{NotAdmitted, Registry},
     roles::{Roles, Settings},
-    runtime::{self, ChainEdge, Epochs, Parts, Submitting},
+    runtime::{self, ChainEdge, Epochs, Parts, Pay, Submitting},
     schedule::Schedule,
     transport::{self, Admission, Admitted, Credential, Identity, Limits, Transport},
     verification::Checker,
@@ -225,15 +226,11 @@ async fn prepare(
 
     let batcher = Batcher::start(BatcherSettings::default()).map_err(Failure::internal)?;
     let checker = Checker::new(network, registry.clone(), batcher);
+    let limits = Limits::default();
+    let ban = limits.ban;
     let transport = transport(
         options,
-        transport::Terms {
-            network,
-            identity,
-            credential,
-            admission: Arc::new(ByRegistry(registry.clone())),
-            limits: Limits::default(),
-        },
+        transport::Terms { network, identity, credential, admission: Arc::new(ByRegistry(registry.clone())), limits },
     )
     .await?;
     for address in transport.addresses() {
@@ -241,7 +238,7 @@ async fn prepare(
     }
 
     let every = Duration::from_millis(options.poll.map_or(1_000, |poll| poll.get()));
-    let (edge, chain) = ChainEdge::new(follower, submitting, registry.clone(), board.clone(), every);
+    let (edge, chain) = ChainEdge::new(follower, submitting, registry.clone(), board.clone(), Some(operator), every);
     let edge = tokio::spawn(edge.run());
     let parts = Parts {
         network,
@@ -250,15 +247,23 @@ async fn prepare(
         registry,
         checker,
         programs: programs(options, network)?,
+        pay: Pay { performer_reward: terms.performer_reward, decimals: decimals(&rpc, &terms).await },
         signer: Some(client),
         transport,
+        ban,
         chain,
+        rpc,
         orders: taken,
         board: board.clone(),
         data,
         schedule: schedule(options, network)?,
     };
     Ok(Prepared { parts, board, edge, serving })
+}
+
+/// The token's decimals; none if it does not say, which makes numbers long and nothing else.
+async fn decimals(rpc: &quorate_chain::Rpc, terms: &Terms) -> u8 {
+    rpc.read(terms.token, &TestToken::decimalsCall {}, None).await.unwrap_or(0)
 }
 
 async fn submitting(options: &Options, rpc: &quorate_chain::Rpc, confirmations: Confirmations) -> Result<Submitting> {

@@ -10,7 +10,8 @@ use quorate_chain::{
 };
 use quorate_evm::{
     Collection, QuorumSignature,
-    alloy_primitives::{Address, B256},
+    alloy_primitives::{Address, B256, U256},
+    contract::TaskNetwork,
     digest::{self, Contract},
 };
 use tokio::{
@@ -70,6 +71,13 @@ pub enum ChainNews {
         /// Why.
         why: String,
     },
+    /// The operator's stake, in the token's smallest unit.
+    Stake {
+        /// On its seat.
+        stake: U256,
+        /// What waits to be paid out.
+        pending: U256,
+    },
     /// The epoch was not begun.
     BeginFailed {
         /// Why.
@@ -102,6 +110,7 @@ pub struct ChainEdge {
     network: Contract,
     registry: Registry,
     board: Board,
+    operator: Option<Address>,
     every: Duration,
     orders: mpsc::Receiver<ChainOrder>,
     news: mpsc::Sender<ChainNews>,
@@ -118,6 +127,8 @@ pub type Submitting = (Submitter<Purpose>, mpsc::Receiver<SubmitEvent<Purpose>>)
 const MOST_ORDERS: usize = 4_096;
 /// The most news that wait for the loop. The task waits then, and the chain is read later.
 const MOST_NEWS: usize = 64;
+/// How often the operator's stake is read.
+const STAKE_EVERY: Duration = Duration::from_secs(30);
 /// How long the chain's node may take for one look at it, the first one excepted.
 const LOOK: Duration = Duration::from_secs(20);
 /// The same for the first look, which reads all logs.
@@ -130,6 +141,7 @@ impl ChainEdge {
         submitter: Option<Submitting>,
         registry: Registry,
         board: Board,
+        operator: Option<Address>,
         every: Duration,
     ) -> (Self, ChainHandle) {
         let (orders, order_queue) = mpsc::channel(MOST_ORDERS);
@@ -142,6 +154,7 @@ impl ChainEdge {
             network,
             registry,
             board,
+            operator,
             every,
             orders: order_queue,
             news: sender,
@@ -156,9 +169,12 @@ impl ChainEdge {
         let mut look = interval(self.every);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut first = true;
+        let mut stake = interval(STAKE_EVERY);
+        stake.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let told = tokio::select! {
                 _ = look.tick() => self.look(&mut first).await,
+                _ = stake.tick(), if !first => self.stake().await,
                 order = self.orders.recv() => match order {
                     Some(order) => self.carry_out(order),
                     None => return,
@@ -190,6 +206,18 @@ impl ChainEdge {
             Err(_) => format!("{} did not answer within {} s", self.follower.rpc().shown(), limit.as_secs()),
         };
         vec![ChainNews::Behind(behind)]
+    }
+
+    /// The operator's stake. What cannot be read now is read the next time.
+    async fn stake(&self) -> Vec<ChainNews> {
+        let Some(operator) = self.operator else { return Vec::new() };
+        let (rpc, contract) = (self.follower.rpc(), self.network.address);
+        let read = async {
+            let stake = rpc.read(contract, &TaskNetwork::stakeOfCall { operator }, None).await.ok()?;
+            let waits = rpc.read(contract, &TaskNetwork::pendingOfCall { operator }, None).await.ok()?;
+            Some(ChainNews::Stake { stake, pending: waits.amount })
+        };
+        timeout(LOOK, read).await.ok().flatten().into_iter().collect()
     }
 
     /// Tells the board that the chain was read.

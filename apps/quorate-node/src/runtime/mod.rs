@@ -13,6 +13,7 @@
 //! |---|---|
 //! | `clock` | the node's own time |
 //! | `tell` | what happened, in the words of the board |
+//! | `rewards` | what the operator earned |
 //! | `chain` | the task that follows the chain and submits to it |
 //!
 //! One task owns the state machine. Peers, programs, signer and chain run beside it and answer with events, so it waits for
@@ -20,14 +21,23 @@
 
 mod clock;
 mod tell;
+mod rewards;
 mod chain;
 
-use std::{collections::BTreeMap, num::NonZeroU64, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    num::NonZeroU64,
+    sync::Arc,
+    time::Duration,
+};
 
 use quorate::SourceId;
-use quorate_chain::task_network::{self, Change, EpochSnapshot};
+use quorate_chain::{
+    Rpc,
+    task_network::{self, Change, EpochSnapshot},
+};
 use quorate_evm::{
-    alloy_primitives::{B256, Bytes, keccak256},
+    alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     digest::{self, Contract},
 };
 use quorate_signer::{SignerClient, SignerError, protocol::RefusalCode};
@@ -41,10 +51,11 @@ pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
 pub use tell::Purpose;
 
 use clock::{now, until};
+use rewards::Rewards;
 
 use crate::{
     api::TaskOrder,
-    board::{Board, Component, Count, label_of},
+    board::{BanRow, Board, Component, Count, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
     election::Snapshot,
     message::{Attestation, Candidate, Signed},
@@ -52,7 +63,7 @@ use crate::{
     registry::{RegisteredMember, Registry},
     roles::{Event, Finality, Node, NotTaken, Output, Settings, SignerRefusal, Source},
     schedule::Schedule,
-    transport::{Arrival, Judgement, Ticket, Transport},
+    transport::{Arrival, Judgement, PeerId, Ticket, Transport},
     verification::{Checked, Checker},
 };
 
@@ -71,12 +82,18 @@ pub struct Parts {
     pub checker: Checker,
     /// The user's work.
     pub programs: Programs,
+    /// How the network pays.
+    pub pay: Pay,
     /// The operator's signer.
     pub signer: Option<Arc<SignerClient>>,
     /// The other nodes.
     pub transport: Transport,
+    /// How long the transport bans a peer that sent what no honest one sends: `transport::Limits::ban`.
+    pub ban: Duration,
     /// The chain.
     pub chain: ChainHandle,
+    /// The chain's node, for receipts.
+    pub rpc: Rpc,
     /// Tasks from outside.
     pub orders: mpsc::Receiver<TaskOrder>,
     /// What people see.
@@ -85,6 +102,16 @@ pub struct Parts {
     pub data: DataFolder,
     /// Tasks at fixed times.
     pub schedule: Option<Schedule>,
+}
+
+/// How a network pays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "what the contract fixes")]
+pub struct Pay {
+    /// What the performer of an approved task gets, in the token's smallest unit.
+    pub performer_reward: u128,
+    /// The token's decimals, for people.
+    pub decimals: u8,
 }
 
 /// The epochs of a network in Unix time.
@@ -132,14 +159,18 @@ const BOARD_EVERY: Duration = Duration::from_millis(500);
 const DISK_RETRY: Duration = Duration::from_secs(1);
 /// The most tasks of a schedule that a node names again after a restart.
 const MOST_PAST_TASKS: u64 = 256;
-/// How long a source of false messages is not listened to.
-const BAN: Duration = Duration::from_secs(600);
+/// Of the settlements of how many newest blocks the receipts are asked for.
+const RECEIPTS_OF: u64 = 64;
+/// The most bans that are shown.
+const MOST_BANS: usize = 256;
 /// How long a call that begins an epoch may take before it is tried again.
 const BEGIN_AGAIN: u64 = 30_000;
 
 /// What was done beside the loop.
 enum Done {
     Event(Event),
+    /// The board was told something.
+    Shown,
     Checked {
         source: Source,
         ticket: Option<Ticket>,
@@ -164,7 +195,14 @@ enum Done {
 struct Runtime {
     node: Node,
     parts: Parts,
-    /// The snapshots that the chain has, by epoch: their ids.
+    /// What the operator earned; none without an operator.
+    rewards: Option<Rewards>,
+    /// The operator's stake, and what of it waits to be paid out.
+    stake: (U256, U256),
+    /// The peers that have joined, and those that are banned.
+    peers: BTreeMap<Source, (PeerId, Address)>,
+    bans: VecDeque<BanRow>,
+    /// The snapshots that the chain has, by epoch.
     snapshots: BTreeMap<u64, Arc<Snapshot>>,
     epoch: u64,
     /// The number of the newest block.
@@ -197,9 +235,14 @@ pub async fn run(parts: Parts, stop: impl Future<Output = ()>) -> Result<(), Run
         () = &mut stop => return Ok(()),
     };
     let node = Node::new(parts.settings.clone(), epoch, saved);
+    let rewards = parts.settings.operator.map(|operator| Rewards::new(operator, parts.pay.performer_reward));
     let mut runtime = Runtime {
         node,
         parts,
+        rewards,
+        stake: (U256::ZERO, U256::ZERO),
+        peers: BTreeMap::new(),
+        bans: VecDeque::new(),
         snapshots: BTreeMap::new(),
         epoch,
         head: 0,
@@ -336,14 +379,10 @@ impl Runtime {
             }
             Output::Refused { source, refusal } => {
                 let fault = refusal.is_fault();
-                match ticket.take() {
-                    Some(ticket) if fault => self.parts.transport.judge(ticket, Judgement::Reject),
-                    Some(ticket) => self.parts.transport.judge(ticket, Judgement::Ignore),
-                    None if fault => self.parts.transport.ban(source, BAN),
-                    None => {}
-                }
                 if fault {
-                    tracing::warn!(source = source.0, "a peer sent what no honest one sends: {refusal}");
+                    self.reject(source, ticket.take(), refusal.to_string());
+                } else if let Some(ticket) = ticket.take() {
+                    self.parts.transport.judge(ticket, Judgement::Ignore);
                 }
             }
             Output::Abstained { candidate } => {
@@ -423,6 +462,7 @@ impl Runtime {
 
     async fn done(&mut self, done: Done) {
         match done {
+            Done::Shown => {}
             Done::Event(event) => {
                 self.parts.board.problem(Component::Programs, None);
                 self.step(event, None).await;
@@ -452,11 +492,7 @@ impl Runtime {
                     }
                     Checked::False => {
                         self.parts.board.count(Count::False);
-                        tracing::warn!(source = source.0, "a peer sent a false signature; it is banned");
-                        match ticket {
-                            Some(ticket) => self.parts.transport.judge(ticket, Judgement::Reject),
-                            None => self.parts.transport.ban(source, BAN),
-                        }
+                        self.reject(source, ticket, "a signature is false".to_owned());
                     }
                     Checked::NotChecked(_) | Checked::NoKey => {
                         self.parts.board.count(Count::Ignored);
@@ -482,36 +518,57 @@ impl Runtime {
             }
             Arrival::Asked { source, request } => self.step(Event::Asked { source, request }, None).await,
             Arrival::Joined { source, peer, operator } => {
+                self.peers.insert(source, (peer, operator));
                 tracing::info!(source = source.0, %peer, %operator, "a peer joined");
             }
-            Arrival::Left { source } => tracing::info!(source = source.0, "a peer left"),
+            Arrival::Left { source } => {
+                self.peers.remove(&source);
+                tracing::info!(source = source.0, "a peer left");
+            }
         }
     }
 
     /// Verifies a message, unless the machine would not use it.
     fn receive(&mut self, source: Source, ticket: Option<Ticket>, message: Signed) {
-        let judge = |this: &mut Self, ticket: Option<Ticket>, judgement| {
+        let ignore = |this: &mut Self, ticket: Option<Ticket>| {
+            this.parts.board.count(Count::Ignored);
             if let Some(ticket) = ticket {
-                this.parts.transport.judge(ticket, judgement);
+                this.parts.transport.judge(ticket, Judgement::Ignore);
             }
         };
         if let Err(refusal) = self.node.screen(&message)
             && !refusal.is_worth_verifying()
         {
-            self.parts.board.count(Count::Ignored);
-            return match refusal.is_fault() {
-                true => judge(self, ticket, Judgement::Reject),
-                false => judge(self, ticket, Judgement::Ignore),
+            return if refusal.is_fault() {
+                self.reject(source, ticket, refusal.to_string());
+            } else {
+                ignore(self, ticket);
             };
         }
         if self.checks >= MOST_CHECKS {
-            self.parts.board.count(Count::Ignored);
-            return judge(self, ticket, Judgement::Ignore);
+            return ignore(self, ticket);
         }
         self.checks += 1;
         let name = SourceId::from(format!("peer-{}", source.0).as_str());
         let checking = self.parts.checker.check(Arc::new(message), Some(name));
         self.work.spawn(async move { Done::Checked { source, ticket, found: checking.done().await } });
+    }
+
+    /// Does not forward a message that no honest peer sends, and bans whoever sent it.
+    fn reject(&mut self, source: Source, ticket: Option<Ticket>, why: String) {
+        tracing::warn!(source = source.0, "a peer is banned: {why}");
+        match ticket {
+            Some(ticket) => self.parts.transport.judge(ticket, Judgement::Reject),
+            None => self.parts.transport.ban(source, self.parts.ban),
+        }
+        let Some((peer, operator)) = self.peers.get(&source) else { return };
+        let until = now().saturating_add(u64::try_from(self.parts.ban.as_millis()).unwrap_or(u64::MAX));
+        let row = BanRow { peer_id: peer.to_string(), operator: Some(*operator), reason: why, until };
+        self.bans.retain(|held| held.peer_id != row.peer_id);
+        self.bans.push_back(row);
+        if self.bans.len() > MOST_BANS {
+            self.bans.pop_front();
+        }
     }
 
     async fn news(&mut self, news: ChainNews) {
@@ -532,6 +589,10 @@ impl Runtime {
                 tracing::info!(%operator, %id, "the report was not sent, or failed: {why}");
                 self.step(Event::ReportFailed { operator, id }, None).await;
             }
+            ChainNews::Stake { stake, pending } => {
+                self.stake = (stake, pending);
+                self.show_rewards();
+            }
             ChainNews::BeginFailed { why } => {
                 tracing::info!("the epoch was not begun by this node: {why}");
             }
@@ -544,6 +605,10 @@ impl Runtime {
                 self.head = number;
             }
             tell::change(&self.parts.board, &change, self.head, now());
+            if let Some(rewards) = &mut self.rewards {
+                rewards.change(&change, &self.snapshots);
+            }
+            self.ask_for_receipt(&change);
             let event = match change {
                 Change::Epoch(epoch) => {
                     self.epoch = epoch;
@@ -577,6 +642,40 @@ impl Runtime {
             };
             self.step(event, None).await;
         }
+        self.show_rewards();
+    }
+
+    /// Asks what a new settlement cost, for the board alone.
+    fn ask_for_receipt(&mut self, change: &Change) {
+        let Change::Settled { id, epoch, transaction, block, finality: task_network::Finality::Recent, .. } = *change
+        else {
+            return;
+        };
+        if block.saturating_add(RECEIPTS_OF) < self.head {
+            return;
+        }
+        let Some(mut report) = tell::settled(change) else { return };
+        let (rpc, board) = (self.parts.rpc.clone(), self.parts.board.clone());
+        self.work.spawn(async move {
+            if let Ok(Some(receipt)) = rpc.receipt(transaction).await {
+                let gas: u64 = receipt.gas_used.to();
+                report.gas_used = Some(gas);
+                report.fee = u128::try_from(receipt.effective_gas_price * U256::from(gas)).ok();
+                board.settled(id, epoch, report, now());
+            }
+            Done::Shown
+        });
+    }
+
+    fn show_rewards(&self) {
+        let Some(rewards) = &self.rewards else { return };
+        self.parts.board.rewards(RewardsReport {
+            earned: rewards.earned(),
+            claimed: rewards.claimed(),
+            stake: self.stake.0,
+            pending: self.stake.1,
+            decimals: self.parts.pay.decimals,
+        });
     }
 
     /// Takes the snapshot of an epoch. One that cannot be used is told, and nothing is signed or counted in its epoch.
@@ -702,6 +801,8 @@ impl Runtime {
             self.parts.board.task_report(report, now);
         }
         self.parts.board.conflicts(self.node.conflicts());
+        self.bans.retain(|ban| ban.until > now);
+        self.parts.board.bans(self.bans.iter().cloned());
         self.parts.board.peers(self.parts.transport.peers().into_iter().map(|peer| tell::peer(peer, now)));
         self.begin_epoch(now);
     }

@@ -31,19 +31,10 @@ pub enum Purpose {
 pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
     match change {
         Change::Settled { id, finality: Finality::Final, .. } => board.finalised(*id, now),
-        Change::Settled { id, epoch, result, approved, rewarded, transaction, block, .. } => {
-            let report = SettledReport {
-                approved: *approved,
-                result: *result,
-                rewarded: *rewarded,
-                transaction: *transaction,
-                block: *block,
-                gas_used: None,
-                fee: None,
-                by: None,
-                signers: None,
-            };
-            board.settled(*id, *epoch, report, now);
+        Change::Settled { id, epoch, .. } => {
+            if let Some(report) = settled(change) {
+                board.settled(*id, *epoch, report, now);
+            }
         }
         Change::Unsettled { id } => board.unsettled(*id),
         Change::Slashed { operator, id, amount, .. } => board.punished(PunishmentReport {
@@ -61,9 +52,21 @@ pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
             amount: *amount,
             at_block: head,
         }),
+        Change::Undone(undone) => {
+            if let Change::Penalised { operator, id, .. } = **undone {
+                board.unpunished(operator, id, PunishmentKind::Penalised);
+            }
+        }
         Change::Snapshot(snapshot) => board.members(members(snapshot)),
         _ => {}
     }
+}
+
+/// A settlement as a row, without what its receipt says.
+pub(super) fn settled(change: &Change) -> Option<SettledReport> {
+    let Change::Settled { result, approved, rewarded, transaction, block, .. } = *change else { return None };
+    let (gas_used, fee, by, signers) = (None, None, None, None);
+    Some(SettledReport { approved, result, rewarded, transaction, block, gas_used, fee, by, signers })
 }
 
 fn members(snapshot: &EpochSnapshot) -> impl Iterator<Item = MemberReport> + '_ {

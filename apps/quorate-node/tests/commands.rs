@@ -1,0 +1,170 @@
+//! The commands of an operator, as processes against a local chain: init, register, status, exit; and what `run` refuses.
+
+#![cfg(unix)]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use quorate_evm::{KeyGroup, OperatorKey};
+use quorate_node::local::{LocalNetwork, LocalOperator, LocalPeers, LocalSettings, write_key};
+use serde_json::json;
+
+const NODE: &str = env!("CARGO_BIN_EXE_quorate-node");
+const TOKEN: &str = "000000000000000000";
+
+/// The programs that the test needs beside its own; `None`, with a line, where they are not there.
+fn programs() -> Option<(PathBuf, PathBuf)> {
+    let anvil = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
+    let signer = Path::new(NODE).with_file_name("quorate-signer");
+    for (path, how) in [(&anvil, "make contracts"), (&signer, "cargo build -p quorate-signer")] {
+        if !path.exists() {
+            let line = format!("skipped: no {}; `{how}` makes it", path.display());
+            assert!(env::var("CI").as_deref() != Ok("true"), "{line}, and this is CI");
+            println!("{line}");
+            return None;
+        }
+    }
+    Some((anvil, signer))
+}
+
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn node(arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(NODE).args(arguments).output().unwrap();
+    (output.status.code().unwrap(), text(&output))
+}
+
+#[test]
+fn what_run_refuses_before_it_asks_anybody() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("node").display().to_string();
+    for (arguments, code, expected) in [
+        (&[][..], 2, "name what the node does"),
+        (&["--perform"], 2, "--execute is missing"),
+        (&["--attest"], 2, "--validate is missing"),
+        (&["--aggregate"], 2, "--key-file is missing"),
+        (&["--attest", "--validate", "true"], 2, "--rpc is missing"),
+        (&["--attest", "--validate", "true", "--rpc", "ftp://x"], 2, "--rpc"),
+        (&["--attest", "--validate", "true", "--rpc", "http://127.0.0.1:9"], 2, "--contract is missing"),
+        (&["--attest=perhaps"], 2, "perhaps"),
+        (&["--config", "/nowhere/node.toml"], 3, "/nowhere/node.toml"),
+    ] {
+        let (found, said) = node(&[&["run", "--data", &data], arguments].concat());
+        assert!(found == code && said.contains(expected), "{arguments:?}: {found}: {said}");
+    }
+    fs::write(folder.path().join("node.toml"), "atest = true").unwrap();
+    let config = folder.path().join("node.toml").display().to_string();
+    let (found, said) = node(&["run", "--config", &config]);
+    assert!(found == 2 && said.contains("unknown field `atest`") && said.contains("line 1"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_comes_and_goes() {
+    let Some((anvil_program, signer_program)) = programs() else { return };
+    let operator = || LocalOperator { stake: 10, execute: "true".into(), validate: "true".into(), aggregate: false };
+    let settings = LocalSettings {
+        operators: (0..4).map(|_| operator()).collect(),
+        node_program: NODE.into(),
+        signer_program: signer_program.clone(),
+        anvil_program,
+        peers: LocalPeers::Libp2p,
+        block_time: 1,
+        task_every: 0,
+        task_payload: String::new(),
+        epoch_length: 3_600,
+        options: Vec::new(),
+        first_port: None,
+    };
+    let network = LocalNetwork::start(settings).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (account, digits) = network.deployer();
+    fs::write(at("payer"), digits).unwrap();
+    let (data, socket, payer) = (at("node"), at("signer/signer.sock"), at("payer"));
+    let url = network.rpc().shown().replace("the node at ", "http://");
+    let (contract, owner) = (network.deployed().network.to_string(), account.to_string());
+
+    // The folder, and what comes next.
+    let begin = [
+        ["init", "--data", &data, "--rpc", &url, "--contract", &contract, "--operator", &owner, "--signer", &socket],
+        ["--key-file", &payer, "--attest", "--validate", "true", "--poll", "200", "--http", "127.0.0.1:1", "--log", "text"],
+    ]
+    .concat();
+    let (code, said) = node(&begin);
+    assert!(code == 0 && said.contains(&owner) && said.contains("quorate-signer init"), "{code}: {said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 100 || line.contains("0x") || line.contains('/')), "{said}");
+    let options = fs::read_to_string(at("node/node.toml")).unwrap();
+    assert!(options.contains("attest = true") && options.contains("validate = \"true\""), "{options}");
+    let (code, said) = node(&begin);
+    assert!(code == 0 && said.contains("stays as it is"), "{code}: {said}");
+
+    // Nothing is there yet.
+    let with = |command: &str, more: &[&str]| node(&[&[command, "--data", &data], more].concat());
+    let (code, said) = with("status", &[]);
+    assert!(code == 1 && said.contains("cannot connect to the signer") && said.contains("has no seat"), "{code}: {said}");
+    assert!(said.contains("no node answers at http://127.0.0.1:1/"), "{said}");
+    let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
+    assert!(code == 3 && said.contains("cannot connect to the signer"), "{code}: {said}");
+    let (code, said) = with("exit", &[]);
+    assert!(code == 1 && said.contains("neither a seat nor stake"), "{code}: {said}");
+
+    // A signer.
+    write_key(folder.path(), &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[77; 48])).unwrap();
+    let made = Command::new(&signer_program).args(network.record_of(folder.path(), account)).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let signer = Command::new(&signer_program)
+        .args(["run", "--data", &at("signer"), "--keystore", &at("keystore.json"), "--passphrase-file", &at("passphrase")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let _signer = Ended(signer);
+    let begun = Instant::now();
+    while !Path::new(&socket).exists() && begun.elapsed() < Duration::from_secs(30) {
+        sleep(Duration::from_millis(50));
+    }
+
+    // The seat.
+    let (code, said) = with("register", &["--stake", "5"]);
+    assert!(code == 2 && said.contains("no stake below"), "{code}: {said}");
+    let (code, said) = with("register", &["--stake", &format!("2000000000{TOKEN}")]);
+    assert!(code == 1 && said.contains("less than --stake"), "{code}: {said}");
+    let (code, said) = with("register", &["--rotate"]);
+    assert!(code == 1 && said.contains("no seat"), "{code}: {said}");
+    let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
+    assert!(code == 0 && said.contains(&format!("stake 5{TOKEN}, key 4")), "{code}: {said}");
+    let (code, said) = with("register", &["--stake", &format!("2{TOKEN}")]);
+    assert!(code == 0 && said.contains(&format!("stake 7{TOKEN}, key 4")), "{code}: {said}");
+    let (code, said) = with("register", &["--rotate"]);
+    assert!(code == 1 && said.contains("RotatedTooSoon"), "a key is replaced once an epoch: {code}: {said}");
+    let (code, said) = with("status", &[]);
+    assert!(code == 1 && said.contains(&format!("stake       7{TOKEN}")) && said.contains("key         index 4"), "{said}");
+    assert!(!said.contains("no seat") && !said.contains("cannot connect to the signer"), "{said}");
+
+    // And away again.
+    let (code, said) = with("exit", &[]);
+    assert!(code == 0 && said.contains(&format!("7{TOKEN} can be paid out")), "{code}: {said}");
+    let (code, said) = with("exit", &[]);
+    assert!(code == 1 && said.contains("can be paid out from second"), "{code}: {said}");
+    network.ask("evm_increaseTime", json!([4 * 3_600])).await.unwrap();
+    network.ask("evm_mine", json!([])).await.unwrap();
+    let (code, said) = with("exit", &[]);
+    assert!(code == 0 && said.contains(&format!("7{TOKEN} was paid to {owner}")), "{code}: {said}");
+    assert!(network.stop().await.is_empty());
+}
