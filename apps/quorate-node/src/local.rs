@@ -210,7 +210,8 @@ impl LocalNetwork {
             epoch_length: settings.epoch_length,
             slashing_window: settings.epoch_length,
             withdrawal_delay: 3 * settings.epoch_length,
-            maximum_operators: u32::try_from(settings.operators.len().max(4)).unwrap_or(u32::MAX),
+            // Some seats stay free, for operators that come later.
+            maximum_operators: u32::try_from(settings.operators.len() + 16).unwrap_or(u32::MAX),
             ..NetworkPlan::default()
         };
         let deployed = task_network(&deployer, &plan).await.map_err(chain)?;

@@ -10,7 +10,7 @@ mod commands;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use commands::{demo, demo_work, init, leave, note, register, run, status};
+use commands::{claim, demo, demo_work, init, leave, note, register, run, status};
 use exit::{Exit, Failure};
 
 /// A node of a task network: execute tasks, attest results, settle them on the chain
@@ -36,6 +36,7 @@ enum Command {
     Register(Box<register::Arguments>),
     Run(Box<run::Arguments>),
     Status(Box<status::Arguments>),
+    Claim(Box<claim::Arguments>),
     Exit(Box<leave::Arguments>),
     Demo(demo::Arguments),
     #[command(hide = true)]
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Register(arguments) => arguments.run(),
         Command::Run(arguments) => arguments.run(),
         Command::Status(arguments) => arguments.run(),
+        Command::Claim(arguments) => arguments.run(),
         Command::Exit(arguments) => arguments.run(),
         Command::Demo(arguments) => arguments.run(),
         Command::DemoWork(arguments) => arguments.run(),

@@ -132,6 +132,11 @@ impl Registry {
         Ok(())
     }
 
+    /// Forgets the snapshots of an epoch: a reorganisation removed them.
+    pub fn remove(&self, epoch: u64) {
+        self.write(|keys| keys.snapshots.retain(|(held, _), _| *held != epoch));
+    }
+
     /// The key at an index of a snapshot, if the index has weight there.
     pub fn key(&self, epoch: u64, snapshot: SnapshotId, index: u32) -> Option<CompressedKey> {
         self.member(epoch, snapshot, index, |member| member.compressed)

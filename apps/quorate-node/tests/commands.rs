@@ -4,6 +4,7 @@
 
 use std::{
     env, fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread::sleep,
@@ -77,7 +78,9 @@ fn what_run_refuses_before_it_asks_anybody() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operator_comes_and_goes() {
     let Some((anvil_program, signer_program)) = programs() else { return };
-    let operator = || LocalOperator { stake: 10, execute: "true".into(), validate: "true".into(), aggregate: false };
+    // Programs read their input to the end.
+    let (execute, validate) = ("sh -c 'cat > /dev/null; echo 1'", "sh -c 'cat > /dev/null'");
+    let operator = || LocalOperator { stake: 10, execute: execute.into(), validate: validate.into(), aggregate: true };
     let settings = LocalSettings {
         operators: (0..4).map(|_| operator()).collect(),
         node_program: NODE.into(),
@@ -85,8 +88,8 @@ async fn an_operator_comes_and_goes() {
         anvil_program,
         peers: LocalPeers::Libp2p,
         block_time: 1,
-        task_every: 0,
-        task_payload: String::new(),
+        task_every: 1,
+        task_payload: "{number}".to_owned(),
         epoch_length: 3_600,
         options: Vec::new(),
         first_port: None,
@@ -96,6 +99,7 @@ async fn an_operator_comes_and_goes() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let (account, digits) = network.deployer();
     fs::write(at("payer"), digits).unwrap();
+    fs::set_permissions(at("payer"), fs::Permissions::from_mode(0o600)).unwrap();
     let (data, socket, payer) = (at("node"), at("signer/signer.sock"), at("payer"));
     let url = network.rpc().shown().replace("the node at ", "http://");
     let (contract, owner) = (network.deployed().network.to_string(), account.to_string());
@@ -103,12 +107,27 @@ async fn an_operator_comes_and_goes() {
     // The folder, and what comes next.
     let begin = [
         ["init", "--data", &data, "--rpc", &url, "--contract", &contract, "--operator", &owner, "--signer", &socket],
-        ["--key-file", &payer, "--attest", "--validate", "true", "--poll", "200", "--http", "127.0.0.1:1", "--log", "text"],
+        [
+            "--key-file",
+            &payer,
+            "--attest",
+            "--validate",
+            "true",
+            "--poll",
+            "200",
+            "--http",
+            "127.0.0.1:1",
+            "--log",
+            "text",
+        ],
     ]
     .concat();
     let (code, said) = node(&begin);
     assert!(code == 0 && said.contains(&owner) && said.contains("quorate-signer init"), "{code}: {said}");
-    assert!(said.lines().all(|line| line.chars().count() <= 100 || line.contains("0x") || line.contains('/')), "{said}");
+    assert!(
+        said.lines().all(|line| line.chars().count() <= 100 || line.contains("0x") || line.contains('/')),
+        "{said}"
+    );
     let options = fs::read_to_string(at("node/node.toml")).unwrap();
     assert!(options.contains("attest = true") && options.contains("validate = \"true\""), "{options}");
     let (code, said) = node(&begin);
@@ -117,7 +136,10 @@ async fn an_operator_comes_and_goes() {
     // Nothing is there yet.
     let with = |command: &str, more: &[&str]| node(&[&[command, "--data", &data], more].concat());
     let (code, said) = with("status", &[]);
-    assert!(code == 1 && said.contains("cannot connect to the signer") && said.contains("has no seat"), "{code}: {said}");
+    assert!(
+        code == 1 && said.contains("cannot connect to the signer") && said.contains("has no seat"),
+        "{code}: {said}"
+    );
     assert!(said.contains("no node answers at http://127.0.0.1:1/"), "{said}");
     let (code, said) = with("register", &["--stake", &format!("5{TOKEN}")]);
     assert!(code == 3 && said.contains("cannot connect to the signer"), "{code}: {said}");
@@ -129,7 +151,15 @@ async fn an_operator_comes_and_goes() {
     let made = Command::new(&signer_program).args(network.record_of(folder.path(), account)).output().unwrap();
     assert!(made.status.success(), "{}", text(&made));
     let signer = Command::new(&signer_program)
-        .args(["run", "--data", &at("signer"), "--keystore", &at("keystore.json"), "--passphrase-file", &at("passphrase")])
+        .args([
+            "run",
+            "--data",
+            &at("signer"),
+            "--keystore",
+            &at("keystore.json"),
+            "--passphrase-file",
+            &at("passphrase"),
+        ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -154,7 +184,10 @@ async fn an_operator_comes_and_goes() {
     let (code, said) = with("register", &["--rotate"]);
     assert!(code == 1 && said.contains("RotatedTooSoon"), "a key is replaced once an epoch: {code}: {said}");
     let (code, said) = with("status", &[]);
-    assert!(code == 1 && said.contains(&format!("stake       7{TOKEN}")) && said.contains("key         index 4"), "{said}");
+    assert!(
+        code == 1 && said.contains(&format!("stake       7{TOKEN}")) && said.contains("key         index 4"),
+        "{said}"
+    );
     assert!(!said.contains("no seat") && !said.contains("cannot connect to the signer"), "{said}");
 
     // And away again.
@@ -162,9 +195,29 @@ async fn an_operator_comes_and_goes() {
     assert!(code == 0 && said.contains(&format!("7{TOKEN} can be paid out")), "{code}: {said}");
     let (code, said) = with("exit", &[]);
     assert!(code == 1 && said.contains("can be paid out from second"), "{code}: {said}");
+
+    // Tasks were settled meanwhile. Nothing of a running epoch is paid; of one that is over, all of it, once.
+    let settled = network.get(0, "/v1/status").await.unwrap();
+    assert!(settled.pointer("/chain/head").is_some(), "{settled}");
+    let tasks = network.get(0, "/v1/tasks").await.unwrap();
+    let list = tasks.get("tasks").unwrap_or(&tasks).as_array().unwrap().clone();
+    let done = list.iter().filter(|task| task.pointer("/settlement/approved") == Some(&json!(true))).count();
+    assert!(done > 2, "{tasks}");
+    let payer = network.operator_folder(0).join("payer").display().to_string();
+    let claim =
+        || node(&["claim", "--rpc", &url, "--contract", &contract, "--key-file", &payer, "--data", &at("none")]);
+    let (code, said) = claim();
+    assert!(code == 1 && said.contains("has earned nothing that waits"), "{code}: {said}");
     network.ask("evm_increaseTime", json!([4 * 3_600])).await.unwrap();
     network.ask("evm_mine", json!([])).await.unwrap();
     let (code, said) = with("exit", &[]);
     assert!(code == 0 && said.contains(&format!("7{TOKEN} was paid to {owner}")), "{code}: {said}");
+    let (code, said) = claim();
+    assert!(
+        code == 0 && said.contains("tally") && said.contains(&format!("was paid to {}", network.operator(0))),
+        "{code}: {said}"
+    );
+    let (code, said) = claim();
+    assert!(code == 1 && said.contains("has earned nothing that waits"), "{code}: {said}");
     assert!(network.stop().await.is_empty());
 }

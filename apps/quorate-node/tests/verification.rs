@@ -172,4 +172,8 @@ fn peers_of_operators_are_admitted() {
     registry.insert(9, SNAPSHOT, &[member(1, 10)], 8).unwrap();
     assert_eq!(registry.admit(b"peer", &operator(3).member(), &statement), Err(NotAdmitted::UnknownKey));
     assert_eq!(registry.key(7, SNAPSHOT, 2), None);
+
+    // A reorganisation removed the epoch's snapshot.
+    registry.remove(9);
+    assert!(registry.key(8, SNAPSHOT, 0).is_some() && registry.key(9, SNAPSHOT, 0).is_none());
 }

@@ -1,5 +1,6 @@
 //! The commands of the program, a file for each.
 
+pub(crate) mod claim;
 pub(crate) mod demo;
 pub(crate) mod demo_work;
 pub(crate) mod init;

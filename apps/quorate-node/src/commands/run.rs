@@ -155,13 +155,14 @@ struct Prepared {
 }
 
 impl Prepared {
-    async fn run(self, mut stopped: watch::Receiver<bool>) -> Result {
+    async fn run(self, stopped: watch::Receiver<bool>) -> Result {
         let Self { parts, board, edge, serving } = self;
-        let stop = async {
-            drop(stopped.wait_for(|stopped| *stopped).await);
-            board.stopping();
-        };
-        let ended = runtime::run(parts, stop).await;
+        let (mut told, shown) = (stopped.clone(), board);
+        tokio::spawn(async move {
+            drop(told.wait_for(|stopped| *stopped).await);
+            shown.stopping();
+        });
+        let ended = runtime::run(parts, stopped).await;
         edge.abort();
         if let Some(serving) = serving {
             // It ends by the same signal. If the loop failed, there is none.

@@ -42,7 +42,7 @@ use quorate_evm::{
 };
 use quorate_signer::{SignerClient, SignerError, protocol::RefusalCode};
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::JoinSet,
     time::{MissedTickBehavior, interval, sleep},
 };
@@ -195,6 +195,8 @@ enum Done {
 struct Runtime {
     node: Node,
     parts: Parts,
+    /// Whether the node shall end.
+    stop: watch::Receiver<bool>,
     /// What the operator earned; none without an operator.
     rewards: Option<Rewards>,
     /// The operator's stake, and what of it waits to be paid out.
@@ -224,21 +226,22 @@ struct Runtime {
 ///
 /// # Errors
 /// [`RunError`].
-pub async fn run(parts: Parts, stop: impl Future<Output = ()>) -> Result<(), RunError> {
+pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunError> {
     let saved = parts.data.state()?;
     let kept = parts.data.tasks()?;
-    tokio::pin!(stop);
     let mut parts = parts;
+    let mut stopped = stop.clone();
     // The machine begins in the epoch of the chain's newest block.
     let (epoch, first) = tokio::select! {
         first = begin(&mut parts) => first?,
-        () = &mut stop => return Ok(()),
+        _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
     let node = Node::new(parts.settings.clone(), epoch, saved);
     let rewards = parts.settings.operator.map(|operator| Rewards::new(operator, parts.pay.performer_reward));
     let mut runtime = Runtime {
         node,
         parts,
+        stop,
         rewards,
         stake: (U256::ZERO, U256::ZERO),
         peers: BTreeMap::new(),
@@ -258,7 +261,7 @@ pub async fn run(parts: Parts, stop: impl Future<Output = ()>) -> Result<(), Run
         runtime.changes(changes).await;
     }
     runtime.name_tasks_again().await;
-    runtime.serve(stop).await
+    runtime.serve().await
 }
 
 /// Waits until the chain has told its epoch. What it told is handled when the machine exists.
@@ -284,14 +287,15 @@ async fn begin(parts: &mut Parts) -> Result<(u64, Vec<Vec<Change>>), RunError> {
 }
 
 impl Runtime {
-    async fn serve(mut self, mut stop: std::pin::Pin<&mut impl Future<Output = ()>>) -> Result<(), RunError> {
+    async fn serve(mut self) -> Result<(), RunError> {
+        let mut stopped = self.stop.clone();
         let mut board = interval(BOARD_EVERY);
         board.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let tick = self.wake;
             let task = self.next_task;
             tokio::select! {
-                () = &mut stop => break,
+                _ = stopped.wait_for(|stop| *stop) => break,
                 Some(done) = self.work.join_next(), if !self.work.is_empty() => match done {
                     Ok(done) => self.done(done).await,
                     Err(error) => tracing::error!("a part of the node failed: {error}; please report it"),
@@ -324,7 +328,11 @@ impl Runtime {
         let outputs = self.node.step(event, now());
         let mut ticket = ticket;
         for output in outputs {
-            self.carry_out(output, &mut ticket).await;
+            if matches!(output, Output::Save) && !self.save().await {
+                // The node ends, and nothing that depends on the disk leaves.
+                return;
+            }
+            self.carry_out(output, &mut ticket);
         }
         if let Some(ticket) = ticket {
             // The machine had nothing to say about it, so nobody needs it from here.
@@ -336,9 +344,10 @@ impl Runtime {
         }
     }
 
-    async fn carry_out(&mut self, output: Output, ticket: &mut Option<Ticket>) {
+    fn carry_out(&mut self, output: Output, ticket: &mut Option<Ticket>) {
         match output {
-            Output::Save => self.save().await,
+            // It was written before any other output.
+            Output::Save => {}
             Output::Execute { id, epoch, payload } => {
                 let programs = self.parts.programs.clone();
                 self.parts.board.count(Count::Executed);
@@ -407,17 +416,21 @@ impl Runtime {
         }
     }
 
-    /// Writes the state, however long that takes: nothing that depends on it may leave before.
-    async fn save(&mut self) {
+    /// Writes the state, however long that takes: nothing that depends on it may leave before. `false` if the node was told to
+    /// end meanwhile.
+    async fn save(&mut self) -> bool {
+        let mut stopped = self.stop.clone();
         loop {
-            let written = self.parts.data.write_state(self.node.saved());
-            let Err(error) = written else {
+            let Err(error) = self.parts.data.write_state(self.node.saved()) else {
                 self.parts.board.problem(Component::Disk, None);
-                return;
+                return true;
             };
             tracing::error!("{error}; the node says nothing until this works");
             self.parts.board.problem(Component::Disk, Some(error.to_string()));
-            sleep(DISK_RETRY).await;
+            tokio::select! {
+                () = sleep(DISK_RETRY) => {}
+                _ = stopped.wait_for(|stop| *stop) => return false,
+            }
         }
     }
 
@@ -600,6 +613,7 @@ impl Runtime {
     }
 
     async fn changes(&mut self, changes: Vec<Change>) {
+        let begins = changes.iter().any(|change| matches!(change, Change::Epoch(_)));
         for change in changes {
             if let Change::Block { number, .. } = change {
                 self.head = number;
@@ -624,6 +638,8 @@ impl Runtime {
                 },
                 Change::SnapshotRemoved { epoch } => {
                     self.snapshots.remove(&epoch);
+                    self.parts.registry.remove(epoch);
+                    self.parts.transport.readmit();
                     Event::SnapshotRemoved { epoch }
                 }
                 // Of epochs that can settle nothing more the machine needs nothing.
@@ -641,6 +657,10 @@ impl Runtime {
                 _ => continue,
             };
             self.step(event, None).await;
+        }
+        if begins {
+            // A task that was refused because the chain's node was behind may be taken now.
+            self.name_scheduled_again().await;
         }
         self.show_rewards();
     }
@@ -714,6 +734,10 @@ impl Runtime {
         for (id, KeptTask { epoch, payload }) in self.kept.clone() {
             self.name_task(id, epoch, payload).await;
         }
+        self.name_scheduled_again().await;
+    }
+
+    async fn name_scheduled_again(&mut self) {
         let Some(schedule) = self.parts.schedule.clone() else { return };
         let second = now() / 1_000;
         let newest = schedule.newest(second);
