@@ -30,8 +30,8 @@ pub enum Purpose {
 /// Tells the board a change of the chain, whose newest block is `head`.
 pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
     match change {
-        Change::Settled { id, finality: Finality::Final, .. } => board.finalised(*id, now),
-        Change::Settled { id, epoch, result, approved, rewarded, transaction, block, .. } => {
+        Change::Settled { id, finality: Finality::Final, .. } if board.is_settled(*id) => board.finalised(*id, now),
+        Change::Settled { id, epoch, result, approved, rewarded, transaction, block, finality, .. } => {
             let report = SettledReport {
                 approved: *approved,
                 result: *result,
@@ -44,6 +44,10 @@ pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
                 signers: None,
             };
             board.settled(*id, *epoch, report, now);
+            // A node that was away is told of the settlement when it is final already, and not before.
+            if *finality == Finality::Final {
+                board.finalised(*id, now);
+            }
         }
         Change::Unsettled { id } => board.unsettled(*id),
         Change::Slashed { operator, id, amount, .. } => board.punished(PunishmentReport {
