@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test network demo dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ test: ## Every test: the crates, and where npm is the contracts, the dashboard a
 	@if $(PYTHON) -c $(NEW_ENOUGH) 2> /dev/null; then $(MAKE) python; \
 	elif [ "$$CI" = true ]; then echo "There is no Python from 3.11 on, which the Python package is tested with"; exit 1; \
 	else echo "python: skipped, there is no Python from 3.11 on"; fi
+
+network: contracts/node_modules/.package-lock.json ## Networks of processes with anvil: 4, 10, 25 and 50 nodes, and a chain that hangs (minutes; an idle machine)
+	$(CARGO) build --locked -p quorate-node -p quorate-signer
+	CI=true $(CARGO) test --locked -p quorate-node -p quorate-signer --test network -- --include-ignored --nocapture --test-threads 1
 
 # Ends as forge ends. The wrapper of the npm package ends with success whatever forge found.
 FORGE := bin/forge

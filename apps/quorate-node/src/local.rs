@@ -9,7 +9,7 @@ use std::{
     env, fs, io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -58,7 +58,8 @@ pub struct LocalSettings {
     pub task_payload: String,
     /// The length of an epoch in seconds.
     pub epoch_length: u64,
-    /// The options of every node, beside those that follow from the rest.
+    /// The options of every node, each followed by its value, beside those that follow from the rest. An option that would
+    /// follow from the rest has the value that is given here.
     pub options: Vec<String>,
     /// The port of the first node's dashboard; of the others, the ports behind it. None takes free ones.
     pub first_port: Option<u16>,
@@ -154,6 +155,8 @@ pub struct LocalNetwork {
     parts: BTreeMap<(usize, LocalPart), Killed>,
     interfaces: Vec<SocketAddr>,
     listens: Vec<SocketAddr>,
+    /// The chain's endpoint of nodes that have one of their own.
+    endpoints: BTreeMap<usize, String>,
     client: reqwest::Client,
 }
 
@@ -232,6 +235,7 @@ impl LocalNetwork {
             parts: BTreeMap::new(),
             interfaces,
             listens,
+            endpoints: BTreeMap::new(),
             client,
         };
         for operator in 0..this.settings.operators.len() {
@@ -256,9 +260,7 @@ impl LocalNetwork {
     async fn admit(&self, deployer: &Account, operator: usize) -> Result<(), LocalError> {
         let folder = self.operator_folder(operator);
         fs::create_dir_all(&folder).map_err(file(&folder))?;
-        let mut entropy = [0; 48];
-        entropy[..8].copy_from_slice(&(operator as u64 + 1).to_be_bytes());
-        let key = OperatorKey::from_entropy(KeyGroup::Bls12381G2, &entropy);
+        let key = self.key(operator);
         write_key(&folder, &key)?;
         let payer = folder.join("payer");
         let digits = hex::encode(self.anvil.keys()[operator + 1].to_bytes());
@@ -314,6 +316,35 @@ impl LocalNetwork {
         Ok(())
     }
 
+    /// The command that starts an operator's node. A second process of it finds the folder in use.
+    pub fn node_command(&self, operator: usize) -> Command {
+        let mut command = Command::new(&self.settings.node_program);
+        command.args(self.node_arguments(operator));
+        command
+    }
+
+    /// From its next start on, a node asks this endpoint about the chain.
+    pub fn set_endpoint(&mut self, operator: usize, url: String) {
+        self.endpoints.insert(operator, url);
+    }
+
+    /// Asks a part to end, as `kill -TERM` does, and waits until it has. `None` if it did not within ten seconds; it runs on
+    /// then.
+    pub async fn end(&mut self, operator: usize, part: LocalPart) -> Option<ExitStatus> {
+        let process = i32::try_from(self.process(operator, part)?).ok().and_then(rustix::process::Pid::from_raw)?;
+        // It may have ended already.
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(10) {
+            if let Some(Ok(Some(status))) = self.parts.get_mut(&(operator, part)).map(|part| part.0.try_wait()) {
+                self.parts.remove(&(operator, part));
+                return Some(status);
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        None
+    }
+
     /// Kills a part as `kill -9` does. It is gone when this returns.
     pub fn kill(&mut self, operator: usize, part: LocalPart) {
         drop(self.parts.remove(&(operator, part)));
@@ -333,7 +364,11 @@ impl LocalNetwork {
         .await
     }
 
-    async fn signer_ready(&mut self, operator: usize) -> Result<(), LocalError> {
+    /// Waits until a signer listens.
+    ///
+    /// # Errors
+    /// [`LocalError::NotReady`], with what its log says last.
+    pub async fn signer_ready(&mut self, operator: usize) -> Result<(), LocalError> {
         let socket = self.socket(operator);
         self.ready(operator, LocalPart::Signer, || {
             let exists = socket.exists();
@@ -367,11 +402,39 @@ impl LocalNetwork {
     /// # Errors
     /// [`LocalError::NotReady`] if it does not answer with JSON.
     pub async fn get(&self, operator: usize, path: &str) -> Result<Value, LocalError> {
+        let request = self.client.get(format!("http://{}{path}", self.interfaces[operator]));
+        Ok(self.answer(operator, request).await?.1)
+    }
+
+    /// Hands a node a task with `POST /v1/tasks`: the status of the answer, and the answer.
+    ///
+    /// # Errors
+    /// [`LocalError::NotReady`] if it does not answer with JSON.
+    pub async fn post_task(&self, operator: usize, body: &Value) -> Result<(u16, Value), LocalError> {
+        let path = self.operator_folder(operator).join("node").join("token");
+        let token = fs::read_to_string(&path).map_err(file(&path))?;
+        let request = self.client.post(format!("http://{}/v1/tasks", self.interfaces[operator]));
+        let request = request.header("authorization", format!("Bearer {}", token.trim()));
+        self.answer(operator, request.header("content-type", "application/json").body(body.to_string())).await
+    }
+
+    /// Why a node is not ready, as `/readyz` says; nothing if it is ready.
+    ///
+    /// # Errors
+    /// [`LocalError::NotReady`] if it does not answer with JSON.
+    pub async fn reasons(&self, operator: usize) -> Result<Vec<String>, LocalError> {
+        let request = self.client.get(format!("http://{}/readyz", self.interfaces[operator]));
+        let (_, answer) = self.answer(operator, request).await?;
+        let reasons = answer.get("reasons").and_then(Value::as_array).into_iter().flatten();
+        Ok(reasons.filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    async fn answer(&self, operator: usize, request: reqwest::RequestBuilder) -> Result<(u16, Value), LocalError> {
         let failed = |why: String| LocalError::NotReady { operator, part: "node", why };
-        let answer = self.client.get(format!("http://{}{path}", self.interfaces[operator])).send().await;
-        let answer = answer.map_err(|error| failed(error.to_string()))?;
+        let answer = request.send().await.map_err(|error| failed(error.to_string()))?;
+        let status = answer.status().as_u16();
         let body = answer.bytes().await.map_err(|error| failed(error.to_string()))?;
-        serde_json::from_slice(&body).map_err(|error| failed(error.to_string()))
+        Ok((status, serde_json::from_slice(&body).map_err(|error| failed(error.to_string()))?))
     }
 
     /// Asks the local chain something, such as `anvil_reorg`.
@@ -390,6 +453,31 @@ impl LocalNetwork {
     /// The contracts.
     pub fn deployed(&self) -> &Deployed {
         &self.deployed
+    }
+
+    /// The network's contract on its chain.
+    pub fn network(&self) -> Contract {
+        Contract { chain_id: self.anvil.chain_id(), address: self.deployed.network }
+    }
+
+    /// The chain's endpoint, as a URL.
+    pub fn endpoint(&self) -> String {
+        self.anvil.endpoint()
+    }
+
+    /// The key of an operator. Like all keys of a local network it is worth nothing elsewhere.
+    pub fn key(&self, operator: usize) -> OperatorKey {
+        let mut entropy = [0; 48];
+        entropy[..8].copy_from_slice(&(operator as u64 + 1).to_be_bytes());
+        OperatorKey::from_entropy(KeyGroup::Bls12381G2, &entropy)
+    }
+
+    /// Where the peers of a node reach it: a multiaddress, or with HTTP the first node's address.
+    pub fn peer_address(&self, operator: usize) -> Option<String> {
+        match self.settings.peers {
+            LocalPeers::Libp2p => self.address(operator),
+            LocalPeers::Http => Some(format!("http://{}", self.listens[0])),
+        }
     }
 
     /// The account of an operator.
@@ -495,7 +583,7 @@ impl LocalNetwork {
         let folder = self.operator_folder(operator);
         let options = [
             ("--data", folder.join("node").display().to_string()),
-            ("--rpc", self.anvil.endpoint()),
+            ("--rpc", self.endpoints.get(&operator).cloned().unwrap_or_else(|| self.anvil.endpoint())),
             ("--contract", self.deployed.network.to_string()),
             ("--signer", self.socket(operator).display().to_string()),
             ("--key-file", folder.join("payer").display().to_string()),
@@ -507,7 +595,9 @@ impl LocalNetwork {
         ];
         let mut arguments = vec!["run".to_owned(), "--perform".to_owned(), "--attest".to_owned()];
         arguments.extend(aggregate.then(|| "--aggregate".to_owned()));
-        arguments.extend(pairs(options));
+        let given = |name: &str| settings.options.iter().any(|option| option == name);
+        let options = options.into_iter().filter(|(name, _)| !given(name));
+        arguments.extend(options.flat_map(|(name, value)| [name.to_owned(), value]));
         match settings.peers {
             LocalPeers::Libp2p => {
                 // The first three know each other, and everybody knows them.

@@ -1,5 +1,7 @@
 //! Which messages count as verified, and whom the registry admits as a peer.
 
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
+
 use std::sync::Arc;
 
 use quorate_batcher::{Batcher, Settings};

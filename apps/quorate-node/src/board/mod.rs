@@ -85,6 +85,11 @@ impl Board {
         tasks.settled(id, epoch, report, now_ms, standings, &self.0.metrics);
     }
 
+    /// Whether the board knows how the chain settled a task.
+    pub fn is_settled(&self, id: B256) -> bool {
+        self.lock().tasks.is_settled(id)
+    }
+
     /// Nothing undoes the settlement of a task.
     pub fn finalised(&self, id: B256, now_ms: u64) {
         self.lock().tasks.finalised(id, now_ms, &self.0.metrics);

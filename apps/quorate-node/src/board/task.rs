@@ -128,6 +128,10 @@ impl Tasks {
         record.settlement = Some(report);
     }
 
+    pub(super) fn is_settled(&self, id: B256) -> bool {
+        self.records.get(&id).is_some_and(|record| record.settlement.is_some())
+    }
+
     pub(super) fn finalised(&mut self, id: B256, now_ms: u64, metrics: &Metrics) {
         let Some(record) = self.records.get_mut(&id) else { return };
         let Some(settlement) = record.settlement.as_ref().filter(|_| record.finalised.is_none()) else { return };

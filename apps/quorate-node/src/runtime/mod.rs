@@ -146,7 +146,7 @@ pub enum RunError {
     /// The transport ended.
     #[error("the part that talks to peers ended: a fault of the program; please report it")]
     Transport,
-    /// The data folder cannot be read.
+    /// The data folder cannot be read or written.
     #[error(transparent)]
     Data(#[from] crate::data_folder::DataFolderError),
 }
@@ -229,6 +229,9 @@ struct Runtime {
 pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunError> {
     let saved = parts.data.state()?;
     let kept = parts.data.tasks()?;
+    // A node without tasks writes nothing for a long time, and is ready all the same if it could.
+    parts.data.write_state(&saved)?;
+    parts.board.problem(Component::Disk, None);
     let mut parts = parts;
     let mut stopped = stop.clone();
     // The machine begins in the epoch of the chain's newest block.
@@ -802,6 +805,7 @@ impl Runtime {
             };
             return;
         }
+        self.parts.board.problem(Component::Disk, None);
         self.name_task(id, epoch, payload).await;
         let _ = reply.send(Ok(epoch));
     }

@@ -30,10 +30,14 @@ pub enum Purpose {
 /// Tells the board a change of the chain, whose newest block is `head`.
 pub(super) fn change(board: &Board, change: &Change, head: u64, now: u64) {
     match change {
-        Change::Settled { id, finality: Finality::Final, .. } => board.finalised(*id, now),
-        Change::Settled { id, epoch, .. } => {
+        Change::Settled { id, finality: Finality::Final, .. } if board.is_settled(*id) => board.finalised(*id, now),
+        Change::Settled { id, epoch, finality, .. } => {
             if let Some(report) = settled(change) {
                 board.settled(*id, *epoch, report, now);
+            }
+            // A node that was away is told of the settlement when it is final already, and not before.
+            if *finality == Finality::Final {
+                board.finalised(*id, now);
             }
         }
         Change::Unsettled { id } => board.unsettled(*id),
