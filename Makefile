@@ -4,7 +4,7 @@
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 
-.PHONY: help check test dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
+.PHONY: help check test dashboard page page-script contracts contracts-snapshots contracts-lock slither halmos bench bench-quick bench-network report report-page kernels no-std msrv features python python-bench python-lock wheels fuzz fuzz-smoke test-aarch64 soak soak-stream timing miri deny clean
 
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -164,6 +164,12 @@ bench-quick: ## Every benchmark within some minutes, not recorded
 	$(CARGO) build --release --locked -p quorate-bench -p quorate-server -p quorate-cli
 	$(CARGO) run --release --locked -p quorate-bench -- all --quick
 
+bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/, and the tables of the documents (needs npm)
+	cd contracts && npm ci --loglevel=error
+	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-bench --features quorate-bench/network
+	$${CARGO_TARGET_DIR:-target}/release/quorate-bench network --record
+	$(CARGO) run --locked -p quorate-bench -- report
+
 # Nothing is measured, so the build without optimisation serves, which the tests have made.
 report: ## From the newest records: the tables of the documents, and where npm is the page out/index.html and its picture
 	$(CARGO) run --locked -p quorate-bench -- report
@@ -208,6 +214,9 @@ features: ## Each crate with each of its features alone
 	$(CARGO) check --locked -p quorate-batcher --features bn254
 	$(CARGO) test --locked -p quorate-batcher --features tower tower
 	$(CARGO) check --locked -p quorate-curve --features bench-internals
+	$(CARGO) check --locked -p quorate-bench
+	$(CARGO) clippy --locked -p quorate-bench --all-targets --features network -- -D warnings
+	$(CARGO) test --locked -p quorate-bench --features network network
 	$(CARGO) check --locked -p quorate-blst
 	$(CARGO) check --locked -p quorate-blst --features no-threads,portable,force-adx
 	$(CARGO) check --locked -p quorate-blst --features serde

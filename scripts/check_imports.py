@@ -42,7 +42,7 @@ CRATES = {
     "quorate-chain": {"quorate-evm"},
     "quorate-signer": {"quorate-evm", "quorate-keystore"},
     "quorate-node": {"quorate", "quorate-evm", "quorate-batcher", "quorate-chain", "quorate-signer", "quorate-keystore"},
-    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli"},
+    "quorate-bench": {"quorate", "quorate-batcher", "quorate-formats", "quorate-history", "quorate-blst", "quorate-curve", "quorate-bn254", "quorate-evm", "quorate-threshold", "quorate-cli", "quorate-node"},
 }
 
 # A file imports only modules to its left. A file belongs to the longest of these paths that it lies under, so that a folder

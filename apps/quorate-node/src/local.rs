@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    env, fs, io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -169,13 +169,19 @@ impl Drop for Killed {
     }
 }
 
+/// How often each of so many nodes looks for new blocks, in milliseconds: all ask one chain, which shares the machine with them,
+/// so together they ask it at most 50 times a second.
+fn poll_ms(operators: usize) -> usize {
+    (20 * operators).max(200)
+}
+
 /// How long a part may take until it is ready.
 const READY: Duration = Duration::from_secs(60);
 /// Tokens that weigh 1.
 const UNIT: u64 = 1_000;
-/// The keys are worth nothing elsewhere, so their passphrase is no secret.
-/// Of the key derivation of their keystores: cheap, for the same reason.
+/// Of the key derivation of their keystores: cheap, because the keys are worth nothing elsewhere.
 const ITERATIONS: u64 = 1_000;
+/// The same is why their passphrase is no secret.
 const PASSPHRASE: &str = "a key of a local network";
 
 impl LocalNetwork {
@@ -186,7 +192,7 @@ impl LocalNetwork {
     /// [`LocalError`]. What was started by then has ended.
     pub async fn start(settings: LocalSettings) -> Result<Self, LocalError> {
         let folder = tempfile::Builder::new().prefix("quorate-local-").tempdir();
-        let folder = folder.map_err(|source| LocalError::File { path: std::env::temp_dir(), source })?;
+        let folder = folder.map_err(|source| LocalError::File { path: env::temp_dir(), source })?;
         let accounts = settings.operators.len() + 1;
         let anvil = Anvil::new()
             .path(&settings.anvil_program)
@@ -482,7 +488,7 @@ impl LocalNetwork {
             ("--validate", validate.clone()),
             ("--http", self.interfaces[operator].to_string()),
             ("--confirmations", "2".to_owned()),
-            ("--poll", "200".to_owned()),
+            ("--poll", poll_ms(settings.operators.len()).to_string()),
         ];
         let mut arguments = vec!["run".to_owned(), "--perform".to_owned(), "--attest".to_owned()];
         arguments.extend(aggregate.then(|| "--aggregate".to_owned()));
@@ -563,6 +569,16 @@ fn write_key(folder: &Path, key: &OperatorKey) -> Result<(), LocalError> {
         secret_file::write(&path, contents.as_bytes(), Overwrite::Refuse).map_err(|error| failed(&error))?;
     }
     Ok(())
+}
+
+/// The chain's program, where npm or a user puts it: on the PATH, or in `contracts/node_modules` of the working folder, its
+/// parent or the parent of that.
+pub fn find_anvil() -> Option<PathBuf> {
+    let on_path = env::var_os("PATH")
+        .and_then(|path| env::split_paths(&path).map(|folder| folder.join("anvil")).find(|path| path.is_file()));
+    let beside = ["contracts", "../contracts", "../../contracts"];
+    let from_npm = || beside.iter().map(|up| Path::new(up).join("node_modules/.bin/anvil")).find(|path| path.is_file());
+    on_path.or_else(from_npm)
 }
 
 /// Free ports of loopback, as far as they are free when they are chosen; or those from a first one on.

@@ -19,6 +19,8 @@ mod gas;
 mod history;
 mod measure;
 mod msm;
+#[cfg(feature = "network")]
+mod network;
 mod page;
 mod plot;
 mod record;
@@ -123,6 +125,9 @@ enum Name {
     Gas,
     /// All of the above
     All,
+    /// Networks of nodes as processes on a local chain, and simulated ones; with the feature `network`. Not one of `all`,
+    /// because it starts quorate-node, quorate-signer and anvil
+    Network,
 }
 
 fn main() -> ExitCode {
@@ -158,23 +163,28 @@ fn run(arguments: &Arguments) -> Result<()> {
         effort: if arguments.quick { Effort::Quick } else { Effort::Full },
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
-    type Bench = fn(&Run) -> Vec<Row>;
-    let all: [(Name, &str, Bench); 14] = [
-        (Name::Field, "field", field::run),
-        (Name::Curve, "curve", curve::run),
-        (Name::Msm, "msm", msm::run),
-        (Name::Single, "single", single::run),
-        (Name::Batch, "batch", batch::run),
-        (Name::Block, "block", block::run),
-        (Name::Aggregate, "aggregate", aggregate::run),
-        (Name::Culprits, "culprits", culprits::run),
-        (Name::Threshold, "threshold", threshold::run),
-        (Name::Dropin, "dropin", dropin::run),
-        (Name::Schemes, "schemes", schemes::run),
-        (Name::Service, "service", service::run),
-        (Name::History, "history", history::run),
-        (Name::Gas, "gas", gas::run),
+    type Bench = fn(&Run) -> Result<Vec<Row>>;
+    let all: [(Name, &str, Bench); 15] = [
+        (Name::Field, "field", |run| Ok(field::run(run))),
+        (Name::Curve, "curve", |run| Ok(curve::run(run))),
+        (Name::Msm, "msm", |run| Ok(msm::run(run))),
+        (Name::Single, "single", |run| Ok(single::run(run))),
+        (Name::Batch, "batch", |run| Ok(batch::run(run))),
+        (Name::Block, "block", |run| Ok(block::run(run))),
+        (Name::Aggregate, "aggregate", |run| Ok(aggregate::run(run))),
+        (Name::Culprits, "culprits", |run| Ok(culprits::run(run))),
+        (Name::Threshold, "threshold", |run| Ok(threshold::run(run))),
+        (Name::Dropin, "dropin", |run| Ok(dropin::run(run))),
+        (Name::Schemes, "schemes", |run| Ok(schemes::run(run))),
+        (Name::Service, "service", |run| Ok(service::run(run))),
+        (Name::History, "history", |run| Ok(history::run(run))),
+        (Name::Gas, "gas", |run| Ok(gas::run(run))),
+        (Name::Network, "network", of_networks),
     ];
+    ensure!(
+        !(arguments.record && name == Name::Network && cfg!(debug_assertions)),
+        "the nodes of a debug build are not what anybody runs, so their times are not recorded: build with --release"
+    );
     let machine = Machine::here()?;
     println!("{machine}\n");
     if arguments.record {
@@ -182,10 +192,10 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut rows = Vec::new();
     for (each, file, bench) in all {
-        if each != name && name != Name::All {
+        if each != name && (name != Name::All || each == Name::Network) {
             continue;
         }
-        let made = bench(&measured);
+        let made = bench(&measured)?;
         println!("{}", row::table(&made));
         if arguments.record {
             let folder = machine.folder(&arguments.dir);
@@ -199,6 +209,19 @@ fn run(arguments: &Arguments) -> Result<()> {
         say_written(path);
     }
     Ok(())
+}
+
+#[cfg(feature = "network")]
+fn of_networks(run: &Run) -> Result<Vec<Row>> {
+    network::run(run)
+}
+
+#[cfg(not(feature = "network"))]
+fn of_networks(_: &Run) -> Result<Vec<Row>> {
+    anyhow::bail!(
+        "this quorate-bench was built without networks of nodes; build it with `cargo build --release -p quorate-node \
+         -p quorate-signer -p quorate-bench --features quorate-bench/network`"
+    )
 }
 
 fn compare(root: &Path, options: &compare::Options) -> Result<()> {
@@ -262,6 +285,7 @@ mod tests {
             "report --dir elsewhere",
             "--dir elsewhere report",
             "report --html out",
+            "network --quick",
             "compare --delegates 32 --quorum 22 --rtt 200ms --bandwidth 100Mbit --bad 0 --json compare.json",
             "--dir elsewhere compare --bad 3",
         ] {
@@ -274,6 +298,13 @@ mod tests {
         }
         let both = Arguments::try_parse_from(["quorate-bench", "batch", "compare"]).unwrap();
         assert!(run(&both).unwrap_err().to_string().contains("leave them out"));
+    }
+
+    #[cfg(not(feature = "network"))]
+    #[test]
+    fn networks_without_their_feature_are_an_error() {
+        let error = run(&Arguments::try_parse_from(["quorate-bench", "network", "--quick"]).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("--features quorate-bench/network"), "{error}");
     }
 
     /// Rows of one benchmark do not come under the description of another commit, and do not change the description.

@@ -11,12 +11,13 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     plot,
     record::Record,
-    row::{Latency, Row, short, whole},
+    row::{Figures, Latency, Row, short, whole},
     speed,
 };
 
 /// The documents that can hold generated tables.
-const DOCUMENTS: [&str; 5] = ["README.md", "docs/onchain.md", "BENCHMARKING.md", "docs/batcher.md", "docs/lanes.md"];
+const DOCUMENTS: [&str; 6] =
+    ["README.md", "docs/onchain.md", "BENCHMARKING.md", "docs/batcher.md", "docs/lanes.md", "docs/node.md"];
 
 /// Rewrites the generated tables of a repository's documents, and the plots of gas and of times. Answers with the files that it
 /// wrote.
@@ -28,7 +29,8 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let drop_in = Record::newest_with(root, &["dropin"])?;
     let service = Record::newest_with(root, &["service"])?;
     // Only the list of all rows has these, so they can be missing. It has them already if `main` has the newest.
-    let others = ["schemes", "block", "history", "gas"].map(|name| Ok((name, Record::newest_or_none(root, &[name])?)));
+    let others = ["schemes", "block", "history", "gas", "network"]
+        .map(|name| Ok((name, Record::newest_or_none(root, &[name])?)));
     let others = others.into_iter().collect::<Result<Vec<_>>>()?;
     let others = others.into_iter().filter_map(|(name, record)| Some((name, record?)));
     let rows = main.rows(&["single", "batch", "block", "aggregate", "culprits", "msm", "curve", "field", "schemes"])?;
@@ -72,6 +74,19 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     replace(&documents, "lanes", &format!("{source}\n{}", by_lanes(&of_lanes)))?;
     replace(&documents, "gas", &gas(&of_gas))?;
     replace(&documents, "gas-short", &gas_short(&of_gas))?;
+    let networks = Record::newest_or_none(root, &["network"])?;
+    let [mut long, mut short] = [const { String::new() }; 2];
+    if let Some(record) = &networks {
+        let rows = record.rows(&["network"])?;
+        long = format!("{}\n{}", record.source(), of_networks(&rows));
+        short = format!("{}\n{}", record.source(), networks_short(&rows));
+    } else {
+        for text in [&mut long, &mut short] {
+            text.push_str("No record has these rows. `quorate-bench network --record` makes one.\n");
+        }
+    }
+    replace(&documents, "network", &long)?;
+    replace(&documents, "network-short", &short)?;
     Ok([&plots[..], &documents].concat())
 }
 
@@ -359,6 +374,56 @@ fn under_load(rows: &[Row]) -> String {
     text
 }
 
+/// Networks of nodes: times, what they cost, and gas beside its estimate.
+fn of_networks(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (bench, what) in [
+        ("network/quorum", "From the result to a verified quorum at the node that settles the task"),
+        (
+            "network/liars=33%",
+            "The same if almost a third of the stake judges each result by the opposite of the truth",
+        ),
+        ("network/settled", "From the result to the block in which the task is settled"),
+        ("network/simulated", "Simulated: from the result to a quorum at one node"),
+    ] {
+        text += &format!("\n{what}:\n\n| operators | least ms | median ms | greatest ms | p99 ms | |\n");
+        text += "|--:|--:|--:|--:|--:|---|\n";
+        for row in rows.iter().filter(|row| row.bench == bench) {
+            let [min, median, max] = match row.figures {
+                Figures::Us(times) => [times.min, times.median, times.max].map(|us| short(us / 1e3)),
+                Figures::Gas(_) => continue,
+            };
+            let p99 = row.latency_ms.map_or("–".to_owned(), |latency| short(latency.p99));
+            text += &format!("| {} | {min} | {median} | {max} | {p99} | {} |\n", whole(row.n as f64), row.note);
+        }
+    }
+    text += "\nGas of a settlement:\n\n| | operators | used, mean | estimated, mean | used | estimated |\n";
+    text += "|---|--:|--:|--:|---|---|\n";
+    for used in rows.iter().filter(|row| row.bench.starts_with("network/gas") && row.engine == "used/anvil") {
+        let estimated = rows.iter().find(|r| r.bench == used.bench && r.n == used.n && r.engine == "estimated/plan");
+        let Some(estimated) = estimated else { continue };
+        let name = if used.bench == "network/gas" { "all honest" } else { "almost a third lies" };
+        let [mean, plan] = [used, estimated].map(|row| whole(row.figures.middle()));
+        text += &format!("| {name} | {} | {mean} | {plan} | {} | {} |\n", used.n, used.note, estimated.note);
+    }
+    text
+}
+
+/// Half and 99 of 100 tasks.
+fn networks_short(rows: &[Row]) -> String {
+    let mut text = String::from("| operators | a quorum: half | 99 of 100 | settled: half | 99 of 100 |\n");
+    text += "|--:|--:|--:|--:|--:|\n";
+    for row in rows.iter().filter(|row| row.bench == "network/quorum") {
+        let settled = rows.iter().find(|r| r.bench == "network/settled" && r.n == row.n);
+        let cells = [Some(row), settled].map(|row| {
+            let times = row.and_then(|row| row.latency_ms).map(|times| [times.p50, times.p99]);
+            times.map_or("– | –".to_owned(), |times| times.map(|ms| format!("{} ms", short(ms))).join(" | "))
+        });
+        text += &format!("| {} | {} |\n", row.n, cells.join(" | "));
+    }
+    text
+}
+
 /// Replaces the text between the markers of a table, in every document that has them.
 fn replace(documents: &[PathBuf], name: &str, table: &str) -> Result<()> {
     let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {edge}: quorate-bench {name} -->\n"));
@@ -410,6 +475,38 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_network_without_a_figure_has_a_dash() {
+        let timed = |bench: &str, n: usize, ms: f64| -> Row {
+            serde_json::from_value(serde_json::json!({
+                "bench": bench, "engine": "quorate/libp2p", "threads": 2, "n": n, "per": "task", "note": "said",
+                "us": { "min": 1e3, "median": ms * 1e3, "max": 9e6 }, "latency_ms": { "p50": ms, "p99": 8_000.0 }
+            }))
+            .unwrap()
+        };
+        let gas = |engine: &str, mean: f64| -> Row {
+            serde_json::from_value(serde_json::json!({
+                "bench": "network/gas", "engine": engine, "threads": 1, "n": 10, "per": "transaction", "note": engine,
+                "gas": { "mean": mean, "median": mean }
+            }))
+            .unwrap()
+        };
+        let rows = [
+            timed("network/quorum", 4, 120.0),
+            timed("network/quorum", 10, 250.0),
+            timed("network/settled", 10, 1_500.0),
+            gas("used/anvil", 210_000.0),
+            gas("estimated/plan", 211_000.0),
+        ];
+        let long = of_networks(&rows);
+        assert!(long.contains("| 10 | 1.00 | 250 | 9000 | 8000 | said |\n"), "{long}");
+        let line = "| all honest | 10 | 210,000 | 211,000 | used/anvil | estimated/plan |\n";
+        assert!(long.contains(line), "{long}");
+        let short = networks_short(&rows);
+        assert!(short.contains("| 4 | 120 ms | 8000 ms | – | – |\n"), "{short}");
+        assert!(short.contains("| 10 | 250 ms | 8000 ms | 1500 ms | 8000 ms |\n"), "{short}");
+    }
+
     /// The report of a repository elsewhere changes nothing but that repository.
     #[test]
     fn the_report_is_written_where_it_is_asked_for() {
@@ -434,14 +531,17 @@ mod tests {
         for document in DOCUMENTS {
             fs::write(
                 root.join(document),
-                ["report", "lanes", "threshold", "service", "gas", "gas-short"].map(table).concat(),
+                ["report", "lanes", "threshold", "service", "gas", "gas-short", "network", "network-short"]
+                    .map(table)
+                    .concat(),
             )
             .unwrap();
         }
         let written = write(root).unwrap();
-        assert_eq!(written.len(), 8);
+        assert_eq!(written.len(), 9);
         assert!(written.iter().all(|path| path.starts_with(root) && path.is_file()), "{written:?}");
         assert!(!fs::read_to_string(root.join("README.md")).unwrap().contains("\nold\n"));
+        assert!(fs::read_to_string(root.join("docs/node.md")).unwrap().contains("No record has these rows"));
         let schemes = folder_of_records(root).join("schemes");
         fs::create_dir_all(&schemes).unwrap();
         let machine = Record::newest_with(root, &["batch"]).unwrap().folder.join("machine.json");

@@ -240,8 +240,13 @@ pub(crate) fn folder_of_records(repository: &Path) -> PathBuf {
 }
 
 /// Rows as a table of text. The ratio is the figure of the benchmark's first engine divided by this row's. Notes are shown if
-/// a row has traffic, whose figures mean little without them.
+/// a row has traffic, whose figures mean little without them. Times and gas are two tables.
 pub(crate) fn table(rows: &[Row]) -> String {
+    let (times, gas): (Vec<_>, Vec<_>) = rows.iter().partition(|row| matches!(row.figures, Figures::Us(_)));
+    [times, gas].iter().filter(|rows| !rows.is_empty()).map(|rows| of_one_kind(rows)).collect::<Vec<_>>().join("\n")
+}
+
+fn of_one_kind(rows: &[&Row]) -> String {
     let Some(heads) = rows.first().map(|row| row.figures.heads()) else { return String::new() };
     let has_latencies = rows.iter().any(|row| row.latency_ms.is_some());
     let [p50, p99] = if has_latencies { ["p50 ms", "p99 ms"] } else { [""; 2] };
@@ -393,6 +398,16 @@ mod tests {
         assert!(table(&[row]).trim_end().ends_with(shown));
         let without = serde_json::to_value(self::row("msm/g1", 8, 1.0)).unwrap();
         assert_eq!(without.get("traffic"), None);
+    }
+
+    #[test]
+    fn times_and_gas_have_heads_of_their_own() {
+        let gas = Row { figures: Figures::Gas(Gas { mean: 5e5, median: 4e5 }), ..row("network/gas", 4, 1.0) };
+        let text = table(&[row("network/quorum", 4, 7.0), gas, row("network/quorum", 10, 8.0)]);
+        let tables: Vec<_> = text.split("\n\n").collect();
+        assert_eq!(tables.len(), 2, "{text}");
+        assert!(tables[0].contains("median µs") && tables[0].lines().count() == 3, "{text}");
+        assert!(tables[1].contains("mean gas") && tables[1].contains("500,000"), "{text}");
     }
 
     #[test]

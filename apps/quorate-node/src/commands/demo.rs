@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     env,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::HumanCount;
 use quorate_evm::alloy_primitives::{Address, B256};
-use quorate_node::local::{LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalSettings};
+use quorate_node::local::{LocalError, LocalNetwork, LocalOperator, LocalPart, LocalPeers, LocalSettings, find_anvil};
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -134,15 +134,6 @@ impl Arguments {
             first_port: Some(self.port),
         })
     }
-}
-
-/// The chain's program, where npm or a user puts it.
-fn find_anvil() -> Option<PathBuf> {
-    let on_path =
-        env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join("anvil")).find(|path| path.is_file());
-    let beside = ["contracts", "../contracts", "../../contracts"];
-    let from_npm = || beside.iter().map(|up| Path::new(up).join("node_modules/.bin/anvil")).find(|path| path.is_file());
-    on_path.or_else(from_npm)
 }
 
 fn failure(error: LocalError) -> Failure {

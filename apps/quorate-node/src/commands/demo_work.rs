@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure, Result};
 /// Do the work of the demonstration's operators: the price at a time, made from the time alone
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Give results that are false
+    /// Give results that are false, and judge each result by the opposite of the truth
     #[arg(long)]
     lie: bool,
 }
@@ -41,7 +41,7 @@ impl Arguments {
                 io::stdout().write_all(given.as_bytes()).map_err(Failure::usage)?;
                 Ok(Exit::Success)
             }
-            ProgramInput::Validate { result, .. } if result[..] == *right.as_bytes() => Ok(Exit::Success),
+            ProgramInput::Validate { result, .. } if (result[..] == *right.as_bytes()) != self.lie => Ok(Exit::Success),
             ProgramInput::Validate { .. } => Ok(Exit::Refused),
         }
     }
