@@ -1,6 +1,7 @@
 //! The commands of an operator, as processes against a local chain: init, register, status, exit; and what `run` refuses.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what a test cannot set up fails it")]
 
 use std::{
     env, fs,
