@@ -10,7 +10,7 @@ use super::{handshake::Credential, identity::Identity, limits::Limits};
 pub trait Admission: Send + Sync + 'static {
     /// Whether a credential holds: its key is registered and active, and its signature over the peer id is the key's.
     ///
-    /// Called on a thread that may block, again for every admitted peer after [`Transport::readmit`].
+    /// Called on a thread that may block, again for every admitted peer after [`Transport::readmit`](super::Transport::readmit).
     fn admit(&self, peer_id: &[u8], credential: &Credential) -> Admitted;
 }
 

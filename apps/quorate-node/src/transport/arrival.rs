@@ -16,19 +16,20 @@ pub enum Arrival {
     Signed {
         /// Who sent or forwarded it.
         source: Source,
-        /// What [`Transport::judge`] takes. Dropping it is [`Judgement::Ignore`].
+        /// What [`Transport::judge`](super::Transport::judge) takes. Dropping it is
+        /// [`Judgement::Ignore`](super::Judgement::Ignore).
         ticket: Ticket,
         /// The message.
         message: Signed,
     },
-    /// A peer asks what it missed. [`Transport::answer`] answers.
+    /// A peer asks what it missed. [`Transport::answer`](super::Transport::answer) answers.
     Asked {
         /// Who.
         source: Source,
         /// What it holds.
         request: Request,
     },
-    /// A peer answered [`Transport::ask`]. Nothing of the answer was verified.
+    /// A peer answered [`Transport::ask`](super::Transport::ask). Nothing of the answer was verified.
     Answered {
         /// Who.
         source: Source,

@@ -53,7 +53,7 @@ impl Transport {
         self.call(Call::Publish(message));
     }
 
-    /// Says what becomes of a message. Later than [`Limits::judge_within`], nothing does.
+    /// Says what becomes of a message. Later than [`Limits::judge_within`](super::Limits::judge_within), nothing does.
     pub fn judge(&self, mut ticket: Ticket, judgement: Judgement) {
         ticket.say(judgement);
     }

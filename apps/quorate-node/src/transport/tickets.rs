@@ -36,7 +36,8 @@ impl Drop for Ticket {
 pub enum Judgement {
     /// It is right: it is forwarded.
     Accept,
-    /// It is false, and no honest peer sends it: it is not forwarded, and its source is banned for [`Limits::ban`].
+    /// It is false, and no honest peer sends it: it is not forwarded, and its source is banned for
+    /// [`Limits::ban`](super::Limits::ban).
     Reject,
     /// It is not forwarded, and nobody is blamed.
     Ignore,
