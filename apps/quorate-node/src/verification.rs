@@ -80,7 +80,8 @@ impl Checking {
             Ok(answers) => answers,
             Err(known) => return known,
         };
-        let mut refused = None;
+        // Without a signature nothing is proven.
+        let mut refused = answers.is_empty().then_some(Refused::Failed);
         for answer in answers {
             match answer.await {
                 Ok(verdict) if verdict.is_valid() => {}

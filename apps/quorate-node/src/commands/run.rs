@@ -213,7 +213,7 @@ async fn prepare(
         roles,
         peer_id: peer_id.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        started: now(),
+        started: runtime::now(),
     });
     board.problem(Component::Signer, None);
 
@@ -376,9 +376,4 @@ fn schedule(options: &Options, network: Contract) -> Result<Option<Schedule>> {
     let Some(every) = options.task_every else { return Ok(None) };
     let payload = options.task_payload.clone().unwrap_or_else(|| PAYLOAD.to_owned());
     Schedule::new(network, every, payload).map(Some).map_err(Failure::usage)
-}
-
-fn now() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -18,6 +18,8 @@
 //!
 //! One task owns the state machine. Peers, programs, signer and chain run beside it and answer with events, so it waits for
 //! none of them. It waits for the disk alone, because what it says may leave only when it is written.
+//!
+//! The file is long because what happens and what is done about it stand in one place, each kind in a function of its own.
 
 mod clock;
 mod tell;
@@ -50,7 +52,8 @@ use tokio::{
 pub use chain::{ChainEdge, ChainHandle, ChainNews, ChainOrder, Submitting};
 pub use tell::Purpose;
 
-use clock::{now, until};
+pub use clock::now;
+use clock::until;
 use rewards::Rewards;
 
 use crate::{

@@ -3,6 +3,8 @@
 //! A peer is a *stranger* until this node has admitted it. Each side shows its credential as soon as they are connected, and
 //! decides alone; neither waits for the other. What a stranger must not do, and what a peer must not do, ends its connections
 //! and bans it: see [`Driver::fault`] and [`Driver::expel`].
+//!
+//! The file is long because one task owns the swarm, and each of its events has a function here.
 
 use std::{
     collections::{HashMap, VecDeque},
