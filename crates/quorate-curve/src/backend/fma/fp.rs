@@ -159,15 +159,14 @@ impl<V: Eight> Field for Fp<V> {
 
     #[inline(always)]
     fn gather(lanes: V::Token, rows: &[&Row; LANES]) -> Self {
-        let vectors = limbs_of!(I < 8 => V::load(lanes, &rows[I].0));
-        Self { limbs: V::transposed(&vectors), bound: Bound::NORMALISED }
+        Self { limbs: V::of_rows(lanes, &limbs_of!(I < 8 => &rows[I].0)), bound: Bound::NORMALISED }
     }
 
     #[inline(always)]
     fn scatter(&self) -> [Row; LANES] {
         self.bound.assert_normalised();
-        let vectors = V::transposed(&self.limbs);
-        limbs_of!(I < 8 => Row(vectors[I].store()))
+        let rows = V::to_rows(&self.limbs);
+        limbs_of!(I < 8 => Row(rows[I]))
     }
 
     #[inline(always)]
@@ -495,7 +494,7 @@ in_lanes! {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
+    use alloc::{vec, vec::Vec};
 
     use blst::blst_fp2;
 
@@ -505,7 +504,7 @@ mod tests {
         backend::{
             fma::{
                 kernel::tests::{edges, modulo_p, r},
-                vector::{OneEight, TwoFours},
+                vector::{OneEight, OneFour, TwoFours},
             },
             lanes::tests::{avx2_or_skip, avx512_or_skip},
         },
@@ -563,6 +562,62 @@ mod tests {
         if let Some(lanes) = avx2_or_skip() {
             agrees::<TwoFours>(lanes);
         }
+    }
+
+    /// The lower four lanes alone have the limbs that they have among eight.
+    #[test]
+    fn half_of_the_lanes_compute_the_same() {
+        let Some(lanes) = avx2_or_skip() else { return };
+        let edges = edges(1.0);
+        for i in (0..edges.len() - 7).step_by(4) {
+            let (x, y) = (&edges[i..i + 8], &edges[edges.len() - 8 - i..edges.len() - i]);
+            for shift in 0..8 {
+                let y: Vec<_> = (0..8).map(|lane| y[(lane + shift) % 8]).collect();
+                let whole = results::<TwoFours>(lanes, x, &y);
+                let half = results::<OneFour>(lanes.narrow(), x, &y);
+                for (whole, half) in whole.iter().zip(&half) {
+                    for (whole, half) in whole.limbs.iter().zip(&half.limbs) {
+                        let (whole, half) = (whole.store(), half.store());
+                        assert_eq!(half, core::array::from_fn(|lane| if lane < 4 { whole[lane] } else { 0.0 }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The results of every operation in which a lane is computed from lanes of its own half.
+    fn results<V: Eight>(lanes: V::Token, x: &[[f64; 8]], y: &[[f64; 8]]) -> Vec<Fp<V>> {
+        let [a, b] = [x, y].map(|numbers| of_lanes::<V>(lanes, numbers, 1.0001, 1.5));
+        let (mut link, mut chain) = (a, a);
+        Fp::multiply_link(&mut link, &b);
+        Fp::square_link(&mut chain);
+        let both = Fp2 { c0: a, c1: b };
+        let (product, square) = (Fp::times_in_fp2(&both, &both.conjugated()), Fp::squared_in_fp2(&both));
+        let stored = a.store();
+        let rows = a.shrunk().scatter();
+        let from = [3, 0, 1, 1, 4, 5, 6, 7];
+        let zeros = a.minus(&a.or(0b0101_0110, &b));
+        vec![
+            a.plus(&b),
+            a.minus(&b),
+            a.negated(),
+            a.times(&b),
+            a.squared(),
+            a.shrunk(),
+            link,
+            chain,
+            product.c0,
+            product.c1,
+            square.c0,
+            square.c1,
+            zeros.or(zeros.is_zero(), &b),
+            a.permuted(from),
+            a.gathered(&b, [8, 1, 10, 3, 4, 5, 6, 7]),
+            Fp::load(lanes, &stored.each_ref()),
+            Fp::gather(lanes, &rows.each_ref()),
+            Fp::constants(lanes, &[Constant::ONE; LANES]),
+            Fp::constant(lanes, &Constant::ONE),
+        ]
     }
 
     /// Zero as every multiple of p and beside it, with limbs of one unit and of many.

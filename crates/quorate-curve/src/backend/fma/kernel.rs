@@ -250,9 +250,9 @@ fn reduce_sums<W: Word>(columns: &[W; 8], upper: &[Sum<W>; 7], top: W) -> [W; 8]
     let mut digits = limbs_of!(I in [0 1 2 3 4 5 6] => columns[I]);
     let mut seventh = columns[7];
     unroll!(I < 7 {
-        let Cut { multiple, rest } = columns[I].cut();
-        digits[I] = if I > 0 { rest.plus_carry(digits[I]) } else { rest };
-        if I < 6 { digits[(I + 1) % 7] = multiple } else { seventh = seventh.plus_carry(multiple) }
+        let Cut { carry, rest } = columns[I].cut();
+        digits[I] = if I > 0 { rest.plus(digits[I]) } else { rest };
+        if I < 6 { digits[(I + 1) % 7] = carry } else { seventh = seventh.plus(carry) }
     });
     let mut below = [Sum::new(seventh), upper[0], upper[1], upper[2]];
     unroll!(T < 7 { unroll!(C in [0 1 2 3] {
@@ -272,7 +272,7 @@ fn reduce_sums<W: Word>(columns: &[W; 8], upper: &[Sum<W>; 7], top: W) -> [W; 8]
         W::add_product(&mut above[C], digits[T], zero.splat(SHIFTED[T][4 + C]));
     }); });
     [
-        below[1].low.plus_carry(cleared).plus_high(seventh.high),
+        below[1].low.plus_multiple(cleared).plus_high(seventh.high),
         below[2].low.plus_high(below[1].high),
         below[3].low.plus_high(below[2].high),
         above[0].low.plus_high(below[3].high),
@@ -289,7 +289,7 @@ pub(crate) fn carry<W: Word>(a: &[W; 8]) -> [W; 8] {
     let cuts = limbs_of!(I in [0 1 2 3 4 5 6] => a[I].cut());
     limbs_of!(I < 8 => {
         let rest = if I < 7 { cuts[I % 7].rest } else { a[I] };
-        if I != 0 { rest.plus_carry(cuts[(I + 6) % 7].multiple) } else { rest }
+        if I != 0 { rest.plus(cuts[(I + 6) % 7].carry) } else { rest }
     })
 }
 
@@ -315,10 +315,13 @@ pub(super) mod tests {
         arithmetic::field::Field,
         backend::{
             fma::{
-                vector::{OneEight, TwoFours, Vector},
+                vector::{OneEight, OneFour, TwoFours, Vector},
                 word::Fused,
             },
-            lanes::tests::{avx2_or_skip, avx512_or_skip},
+            lanes::{
+                field::Lanes,
+                tests::{avx2_or_skip, avx512_or_skip},
+            },
         },
     };
     use alloc::vec::Vec;
@@ -359,9 +362,6 @@ pub(super) mod tests {
         }
         fn sub_mul(self, a: Self, b: Self) -> Self {
             self.add_mul(-a, b)
-        }
-        fn add_rounded(self, other: Self) -> Self {
-            self + other
         }
         fn add_mul_rounded(self, a: Self, b: Self) -> Self {
             a.mul_add(b, self)
@@ -453,9 +453,9 @@ pub(super) mod tests {
         }
         fn cut(self) -> Cut<Self> {
             let (least, most) = (rounded(self.least), rounded(self.most));
-            Cut { multiple: Self { least: least << 48, most: most << 48 }, rest: Self::rest() }
+            Cut { carry: Self::new(least, most), rest: Self::rest() }
         }
-        fn plus_carry(self, n: Self) -> Self {
+        fn plus_multiple(self, n: Self) -> Self {
             Self::new(self.least + (n.least >> 48), self.most - (-n.most >> 48))
         }
         fn digit(self, factor: f64) -> Self {
@@ -670,23 +670,34 @@ pub(super) mod tests {
         }
     }
 
-    /// Every method of vectors that moves lanes or reads their bits.
-    fn vectors_move_lanes<V: Vector>(token: V::Token) {
-        let numbers: [[f64; 8]; 8] = limbs_of!(I < 8 => core::array::from_fn(|lane| (8 * I + lane) as f64));
-        let vectors = limbs_of!(I < 8 => V::load(token, &numbers[I]));
-        for (i, vector) in V::transposed(&vectors).iter().enumerate() {
-            assert_eq!(vector.store(), core::array::from_fn(|lane| numbers[lane][i]));
+    /// Every method of vectors that moves lanes or reads their bits. The lanes from `exist` on are zero.
+    fn vectors_move_lanes<V: Vector>(token: V::Token, exist: usize) {
+        let kept = |numbers: [f64; 8]| -> [f64; 8] {
+            core::array::from_fn(|lane| if lane < exist { numbers[lane] } else { 0.0 })
+        };
+        let numbers: [[f64; 8]; 8] = limbs_of!(I < 8 => core::array::from_fn(|lane| (1 + 8 * I + lane) as f64));
+        let of_rows = V::of_rows(token, &numbers.each_ref());
+        for (i, vector) in of_rows.iter().enumerate() {
+            assert_eq!(vector.store(), kept(core::array::from_fn(|lane| numbers[lane][i])));
         }
-        let [a, b, ..] = vectors;
+        for (lane, row) in V::to_rows(&of_rows).iter().enumerate() {
+            assert_eq!(*row, if lane < exist { numbers[lane] } else { [0.0; 8] });
+        }
+        let [a, b] = [0, 1].map(|i| V::load(token, &numbers[i]));
+        let both: Vec<f64> = [0, 1].into_iter().flat_map(|i| kept(numbers[i])).collect();
         let from = [7, 0, 3, 3, 6, 1, 2, 5];
-        assert_eq!(a.permuted(from).store(), from.map(|lane| lane as f64));
-        let from = [15, 0, 8, 3, 11, 12, 7, 4];
-        assert_eq!(a.gathered(b, from).store(), from.map(|lane| lane as f64));
-        assert_eq!(V::splat(token, 5.0).store(), [5.0; 8]);
+        assert_eq!(a.permuted(from).store(), kept(from.map(|lane| both[lane as usize])));
+        for from in [[15, 0, 8, 3, 11, 12, 7, 4], [0, 9, 2, 11, 4, 13, 6, 15]] {
+            assert_eq!(a.gathered(b, from).store(), kept(from.map(|lane| both[lane as usize])));
+        }
+        assert_eq!(V::splat(token, 5.0).store(), kept([5.0; 8]));
         for lane in 0..8 {
             let one = V::splat(token, -0.0).in_mask(1 << lane, b);
-            assert_eq!(one.is_zero(), 1 << lane);
-            assert_eq!(one.store(), core::array::from_fn(|i| if i == lane { 0.0 } else { (8 + i) as f64 }));
+            let expected = kept(core::array::from_fn(|i| if i == lane { 0.0 } else { (9 + i) as f64 }));
+            assert_eq!(one.store(), expected);
+            for (i, number) in expected.into_iter().enumerate() {
+                assert_eq!(one.is_zero() >> i & 1 == 1, number == 0.0);
+            }
         }
         assert_eq!(a.plus(b).minus(a).store(), b.store());
         let mut state = 1_u64;
@@ -698,7 +709,7 @@ pub(super) mod tests {
                 })
             });
             let limbs = V::limbs_of_words(token, &words).map(V::store);
-            for lane in 0..8 {
+            for lane in 0..exist {
                 let number = words.map(|word| word[lane]);
                 assert_eq!(limbs.map(|limb| limb[lane]), limbs_of!(I < 8 => limb_of(&number, I) as f64));
             }
@@ -708,10 +719,11 @@ pub(super) mod tests {
     #[test]
     fn lanes_are_moved_and_read() {
         if let Some(lanes) = avx512_or_skip() {
-            vectors_move_lanes::<OneEight>(lanes);
+            vectors_move_lanes::<OneEight>(lanes, 8);
         }
         if let Some(lanes) = avx2_or_skip() {
-            vectors_move_lanes::<TwoFours>(lanes);
+            vectors_move_lanes::<TwoFours>(lanes, 8);
+            vectors_move_lanes::<OneFour>(lanes.narrow(), 4);
         }
     }
 }

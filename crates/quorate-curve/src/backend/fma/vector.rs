@@ -52,8 +52,10 @@ pub trait Vector: Copy {
     fn permuted(self, from: [i64; LANES]) -> Self;
     /// Lane i takes the number of lane `from[i]` of `self`, or of lane `from[i]` - 8 of `other`.
     fn gathered(self, other: Self, from: [i64; LANES]) -> Self;
-    /// Lane i of vector j becomes lane j of vector i.
-    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES];
+    /// Lane j of vector i takes number i of row j.
+    fn of_rows(token: Self::Token, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES];
+    /// Row j gets its number i from lane j of vector i.
+    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES];
     /// Vectors of which a function gives the words of each register.
     #[inline(always)]
     fn by_parts<const N: usize, const M: usize>(words: impl Fn(usize) -> [[Self::Word; N]; M]) -> [[Self; N]; M] {
@@ -152,10 +154,6 @@ macro_rules! registers {
                 Self(unsafe { $sub_mul(a.0, b.0, self.0) })
             }
             #[inline(always)]
-            fn add_rounded(self, other: Self) -> Self {
-                self.add(other)
-            }
-            #[inline(always)]
             fn add_mul_rounded(self, a: Self, b: Self) -> Self {
                 self.add_mul(a, b)
             }
@@ -212,10 +210,26 @@ fn eight_within(a: __m512d, least: __m512d, most: __m512d) -> bool {
     (_mm512_cmp_pd_mask::<_CMP_GE_OQ>(a, least) & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, most)) == Mask::MAX
 }
 
+/// Proof of the same instructions as [`Avx2`], for lanes of one register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HalfOfAvx2(Avx2);
+
+impl Avx2 {
+    /// The token of lanes of one register.
+    pub(super) fn half(self) -> HalfOfAvx2 {
+        HalfOfAvx2(self)
+    }
+}
+
 /// Eight doubles in two registers.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct TwoFours([Four; 2]);
+
+/// The lower four of eight lanes, in one register. What is loaded into the upper four is lost, and they give zeros.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct OneFour(Four);
 
 /// Eight doubles in one register.
 #[derive(Clone, Copy)]
@@ -310,9 +324,14 @@ impl Vector for TwoFours {
     }
 
     #[inline(always)]
-    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES] {
-        let quarters = limbs_of!(PART in [0 1] => [quarter(vectors, 0, PART), quarter(vectors, 4, PART)]);
-        limbs_of!(I < 8 => Self([quarters[I / 4][0][I % 4], quarters[I / 4][1][I % 4]]))
+    fn of_rows(token: Avx2, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES] {
+        Self::transposed(&limbs_of!(I < 8 => Self::load(token, rows[I])))
+    }
+
+    #[inline(always)]
+    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES] {
+        let rows = Self::transposed(vectors);
+        limbs_of!(I < 8 => rows[I].store())
     }
 
     #[inline(always)]
@@ -335,20 +354,121 @@ impl Vector for TwoFours {
     }
 }
 
-/// Four lanes of four vectors, transposed: those of one part, of the vectors from `first`.
+impl TwoFours {
+    /// Lane i of vector j becomes lane j of vector i.
+    #[inline(always)]
+    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES] {
+        let quarters = limbs_of!(PART in [0 1] => [
+            transposed(&limbs_of!(I in [0 1 2 3] => vectors[I].0[PART])),
+            transposed(&limbs_of!(I in [0 1 2 3] => vectors[4 + I].0[PART])),
+        ]);
+        limbs_of!(I < 8 => Self([quarters[I / 4][0][I % 4], quarters[I / 4][1][I % 4]]))
+    }
+}
+
+/// Lane i of word j becomes lane j of word i.
 #[inline(always)]
-fn quarter(vectors: &[TwoFours; LANES], first: usize, part: usize) -> [Four; 4] {
-    let rows = limbs_of!(I in [0 1 2 3] => vectors[first + I].0[part].0);
-    // SAFETY: a vector exists, so the CPU has the instructions.
+fn transposed(words: &[Four; 4]) -> [Four; 4] {
+    let [a, b, c, d] = *words;
+    // SAFETY: a word exists, so the CPU has the instructions.
     unsafe {
-        let even = [_mm256_unpacklo_pd(rows[0], rows[1]), _mm256_unpacklo_pd(rows[2], rows[3])];
-        let odd = [_mm256_unpackhi_pd(rows[0], rows[1]), _mm256_unpackhi_pd(rows[2], rows[3])];
+        let even = [_mm256_unpacklo_pd(a.0, b.0), _mm256_unpacklo_pd(c.0, d.0)];
+        let odd = [_mm256_unpackhi_pd(a.0, b.0), _mm256_unpackhi_pd(c.0, d.0)];
         [
             Four(_mm256_permute2f128_pd::<0x20>(even[0], even[1])),
             Four(_mm256_permute2f128_pd::<0x20>(odd[0], odd[1])),
             Four(_mm256_permute2f128_pd::<0x31>(even[0], even[1])),
             Four(_mm256_permute2f128_pd::<0x31>(odd[0], odd[1])),
         ]
+    }
+}
+
+impl Vector for OneFour {
+    type Token = HalfOfAvx2;
+    type Word = Four;
+    const PARTS: usize = 1;
+
+    #[inline(always)]
+    fn splat(token: HalfOfAvx2, n: f64) -> Self {
+        Self(TwoFours::splat(token.0, n).0[0])
+    }
+
+    #[inline(always)]
+    fn load(_: HalfOfAvx2, numbers: &[f64; LANES]) -> Self {
+        let [a, b, c, d, ..] = *numbers;
+        Self(Four::of(&[a, b, c, d]))
+    }
+
+    #[inline(always)]
+    fn store(self) -> [f64; LANES] {
+        let [a, b, c, d] = self.0.numbers();
+        [a, b, c, d, 0.0, 0.0, 0.0, 0.0]
+    }
+
+    #[inline(always)]
+    fn token(self) -> HalfOfAvx2 {
+        HalfOfAvx2(Avx2(()))
+    }
+
+    #[inline(always)]
+    fn part(&self, _: usize) -> Four {
+        self.0
+    }
+
+    #[inline(always)]
+    fn put_part(&mut self, _: usize, word: Four) {
+        self.0 = word;
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.plus(other.0))
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Self(self.0.minus(other.0))
+    }
+
+    #[inline(always)]
+    fn in_mask(self, mask: Mask, other: Self) -> Self {
+        Self(TwoFours([self.0; 2]).in_mask(mask, TwoFours([other.0; 2])).0[0])
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> Mask {
+        TwoFours([self.0; 2]).is_zero() | 0xf0
+    }
+
+    #[inline(always)]
+    fn permuted(self, from: [i64; LANES]) -> Self {
+        let numbers = self.store();
+        Self::load(self.token(), &from.map(|lane| numbers[lane as usize & 7]))
+    }
+
+    #[inline(always)]
+    fn gathered(self, other: Self, from: [i64; LANES]) -> Self {
+        let numbers = [self.store(), other.store()];
+        Self::load(self.token(), &from.map(|lane| numbers[lane as usize >> 3 & 1][lane as usize & 7]))
+    }
+
+    #[inline(always)]
+    fn of_rows(token: HalfOfAvx2, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES] {
+        let rows = limbs_of!(I in [0 1 2 3] => TwoFours::load(token.0, rows[I]).0);
+        let limbs = limbs_of!(HALF in [0 1] => transposed(&limbs_of!(I in [0 1 2 3] => rows[I][HALF])));
+        limbs_of!(I < 8 => Self(limbs[I / 4][I % 4]))
+    }
+
+    #[inline(always)]
+    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES] {
+        let limbs = limbs_of!(HALF in [0 1] => transposed(&limbs_of!(I in [0 1 2 3] => vectors[4 * HALF + I].0)));
+        limbs_of!(I < 8 => if I < 4 { TwoFours([limbs[0][I % 4], limbs[1][I % 4]]).store() } else { [0.0; LANES] })
+    }
+
+    #[inline(always)]
+    fn limbs_of_words(token: HalfOfAvx2, words: &[[u64; LANES]; 6]) -> [Self; 8] {
+        let limbs = TwoFours::limbs_of_words(token.0, words);
+        limbs_of!(I < 8 => Self(limbs[I].0[0]))
     }
 }
 
@@ -425,25 +545,14 @@ impl Vector for OneEight {
     }
 
     #[inline(always)]
-    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES] {
-        let rows = limbs_of!(I < 8 => vectors[I].0.0);
-        // SAFETY: a vector exists, so the CPU has the instructions.
-        unsafe {
-            // The even lanes of two rows, alternating, and the odd ones.
-            let pairs = limbs_of!(I in [0 1 2 3] => [
-                _mm512_unpacklo_pd(rows[2 * I], rows[2 * I + 1]),
-                _mm512_unpackhi_pd(rows[2 * I], rows[2 * I + 1]),
-            ]);
-            // Of four rows, the pairs that stand first and third, and those that stand second and fourth.
-            let fours = limbs_of!(I in [0 1 2 3] => {
-                let (a, b) = (pairs[I / 2 * 2][I % 2], pairs[I / 2 * 2 + 1][I % 2]);
-                [_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0xdd>(a, b)]
-            });
-            limbs_of!(I < 8 => {
-                let (a, b) = (fours[I % 2][I / 2 % 2], fours[2 + I % 2][I / 2 % 2]);
-                Self(Eight(if I < 4 { _mm512_shuffle_f64x2::<0x88>(a, b) } else { _mm512_shuffle_f64x2::<0xdd>(a, b) }))
-            })
-        }
+    fn of_rows(token: Avx512, rows: &[&[f64; LANES]; LANES]) -> [Self; LANES] {
+        Self::transposed(&limbs_of!(I < 8 => Self::load(token, rows[I])))
+    }
+
+    #[inline(always)]
+    fn to_rows(vectors: &[Self; LANES]) -> [[f64; LANES]; LANES] {
+        let rows = Self::transposed(vectors);
+        limbs_of!(I < 8 => rows[I].store())
     }
 
     #[inline(always)]
@@ -461,6 +570,31 @@ impl Vector for OneEight {
                 }
                 let limb = _mm512_or_si512(_mm512_and_si512(limb, bits), one);
                 Self(Eight(_mm512_sub_pd(_mm512_castsi512_pd(limb), _mm512_castsi512_pd(one))))
+            })
+        }
+    }
+}
+
+impl OneEight {
+    /// Lane i of vector j becomes lane j of vector i.
+    #[inline(always)]
+    fn transposed(vectors: &[Self; LANES]) -> [Self; LANES] {
+        let rows = limbs_of!(I < 8 => vectors[I].0.0);
+        // SAFETY: a vector exists, so the CPU has the instructions.
+        unsafe {
+            // The even lanes of two rows, alternating, and the odd ones.
+            let pairs = limbs_of!(I in [0 1 2 3] => [
+                _mm512_unpacklo_pd(rows[2 * I], rows[2 * I + 1]),
+                _mm512_unpackhi_pd(rows[2 * I], rows[2 * I + 1]),
+            ]);
+            // Of four rows, the pairs that stand first and third, and those that stand second and fourth.
+            let fours = limbs_of!(I in [0 1 2 3] => {
+                let (a, b) = (pairs[I / 2 * 2][I % 2], pairs[I / 2 * 2 + 1][I % 2]);
+                [_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0xdd>(a, b)]
+            });
+            limbs_of!(I < 8 => {
+                let (a, b) = (fours[I % 2][I / 2 % 2], fours[2 + I % 2][I / 2 % 2]);
+                Self(Eight(if I < 4 { _mm512_shuffle_f64x2::<0x88>(a, b) } else { _mm512_shuffle_f64x2::<0xdd>(a, b) }))
             })
         }
     }

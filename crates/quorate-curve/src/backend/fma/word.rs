@@ -18,7 +18,9 @@
 //! products must stay below 2^99.
 
 /// 2^-48: what one is worth in the limb above.
-const DOWN: f64 = 1.0 / (1_u64 << 48) as f64;
+const DOWN: f64 = 1.0 / UP;
+/// 2^48: what one is worth in the limb below.
+const UP: f64 = (1_u64 << 48) as f64;
 /// The middle of the binade in which doubles are 2^48 apart.
 const MIDDLE: f64 = 1.5 * (1_u128 << 100) as f64;
 /// The middle of the binade in which doubles are integers.
@@ -38,10 +40,13 @@ pub trait Word: Copy {
     /// The integer nearest to `self`·`factor`.
     fn nearest(self, factor: f64) -> Self;
 
-    /// A multiple of 2^48 and the rest, at most 2^47, whose sum is `self`.
+    /// `self` divided by 2^48: the nearest integer, and the rest, at most 2^47.
+    ///
+    /// Each takes a multiplication and an addition. A CPU can do as many of either in a cycle, and kernels have more
+    /// additions, so the rest is not found by additions alone.
     fn cut(self) -> Cut<Self>;
     /// `self` + n/2^48 for a multiple n of 2^48.
-    fn plus_carry(self, n: Self) -> Self;
+    fn plus_multiple(self, n: Self) -> Self;
     /// `self`·`factor` modulo 2^48, at most 2^47, if the product is below 2^99.
     fn digit(self, factor: f64) -> Self;
     /// `self` + a·b, which the caller knows to be a multiple of 2^48.
@@ -57,10 +62,10 @@ pub trait Word: Copy {
     fn plus_high(self, n: Self) -> Self;
 }
 
-/// A number as a multiple of 2^48 and the rest.
+/// The number `carry`·2^48 + `rest`.
 #[derive(Clone, Copy)]
 pub struct Cut<W> {
-    pub(crate) multiple: W,
+    pub(crate) carry: W,
     pub(crate) rest: W,
 }
 
@@ -90,7 +95,6 @@ pub(crate) trait Fused: Copy {
     fn add_mul(self, a: Self, b: Self) -> Self;
     /// `self` - a·b.
     fn sub_mul(self, a: Self, b: Self) -> Self;
-    fn add_rounded(self, other: Self) -> Self;
     /// a·b + `self`, rounded.
     fn add_mul_rounded(self, a: Self, b: Self) -> Self;
     /// `self` - a·b, rounded.
@@ -162,13 +166,12 @@ impl<F: Fused> Word for F {
 
     #[inline(always)]
     fn cut(self) -> Cut<Self> {
-        let middle = self.set(MIDDLE);
-        let multiple = in_binade(middle.add_rounded(self)).sub(middle);
-        Cut { multiple, rest: integer(self.sub(multiple)) }
+        let carry = self.nearest(DOWN);
+        Cut { carry, rest: self.minus_product(carry, self.set(UP)) }
     }
 
     #[inline(always)]
-    fn plus_carry(self, n: Self) -> Self {
+    fn plus_multiple(self, n: Self) -> Self {
         integer(self.add_mul(n, self.set(DOWN)))
     }
 

@@ -25,6 +25,12 @@ pub trait Lanes: Token {
     const THRESHOLDS: Thresholds;
     /// Eight elements of Fp.
     type Fp: PrimeField<Lanes = Self, Fp = Self::Fp>;
+    /// The lower four lanes, if they cost less alone, otherwise these lanes. Where the upper four do not exist, what is
+    /// loaded into them is lost, and they give zeros. So nothing that combines all lanes may be computed there: no inverse.
+    type Narrow: Lanes<Fp: PrimeField<Row = <Self::Fp as Field>::Row>>;
+
+    /// The token of the lower four lanes.
+    fn narrow(self) -> Self::Narrow;
 }
 
 /// Eight elements of the coordinate field of a curve.

@@ -6,12 +6,14 @@
 use blst::{blst_fp2, blst_fp6, blst_fp12};
 
 use super::{
+    compressed::{POWERS, first_coefficients, powers},
     constant::Constant,
-    field::{Field, LANES, PrimeField},
+    field::{Field, LANES, PrimeField, invert_all},
     fp2::Fp2,
     instructions::in_lanes,
     wide::{Wide, sum},
 };
+use crate::arithmetic::curve::PARAMETER;
 
 /// c0 + c1·v + c2·v² in each lane.
 pub(crate) type Fp6<P> = [Fp2<P>; 3];
@@ -76,10 +78,24 @@ pub(crate) trait Extension: Copy {
     fn times(&self, other: &Self) -> Self;
     /// The square of an element of the cyclotomic subgroup (R. Granger and M. Scott, <https://eprint.iacr.org/2009/565>).
     fn cyclotomic_squared(&self) -> Self;
+    /// An element of the cyclotomic subgroup raised to the absolute value of the curve's parameter.
+    fn raised_to_parameter(&self) -> Self;
     /// Raised to p.
     fn frobenius(&self) -> Self;
     /// The inverse. The inverse of zero is zero.
     fn inverted(&self) -> Self;
+}
+
+/// The same power by 63 squares and five products.
+pub(super) fn raised_by_squares<E: Extension>(f: &E) -> E {
+    let mut power = *f;
+    for bit in (0..63).rev() {
+        power = power.cyclotomic_squared();
+        if PARAMETER >> bit & 1 == 1 {
+            power = power.times(f);
+        }
+    }
+    power
 }
 
 impl<P: PrimeField> Extension for Fp12<P> {
@@ -93,6 +109,10 @@ impl<P: PrimeField> Extension for Fp12<P> {
 
     fn cyclotomic_squared(&self) -> Self {
         cyclotomic_squared(self.lanes(), self)
+    }
+
+    fn raised_to_parameter(&self) -> Self {
+        raised_by_compressed_squares(self.lanes(), self).unwrap_or_else(|| raised_by_squares(self))
     }
 
     fn frobenius(&self) -> Self {
@@ -195,6 +215,42 @@ in_lanes! {
             even: [thrice_less(&t0, e0), thrice_less(&t2, e1), thrice_less(&t4, e2)],
             odd: [thrice_more(&times_xi(&t5), o0), thrice_more(&t1, o1), thrice_more(&t3, o2)],
         }
+    }
+
+    /// Squares an element of the cyclotomic subgroup so many times, but for the coefficients of 1 and w³ ([`compressed`]
+    /// has the formulas). The others are those of w, w⁴, w² and w⁵.
+    ///
+    /// [`compressed`]: super::compressed
+    #[inline(never)]
+    fn compressed_squares<P: PrimeField>(lanes: P::Lanes, f: &mut [Fp2<P>; 4], times: u32) {
+        for _ in 0..times {
+            let [a1, b1, a2, b2] = &*f;
+            let [t2, t3] = square4(lanes, a1, b1);
+            let [t4, t5] = square4(lanes, a2, b2);
+            *f = [thrice_more(&times_xi(&t5), a1), thrice_less(&t4, b1), thrice_less(&t2, a2), thrice_more(&t3, b2)];
+        }
+    }
+
+    /// f raised to the parameter, from powers f^(2^k) of which four coefficients were squared. `None` if the others do not
+    /// follow from these, as for the value one.
+    fn raised_by_compressed_squares<P: PrimeField>(lanes: P::Lanes, f: &Fp12<P>) -> Option<Fp12<P>> {
+        let known = [f.odd[0], f.even[2], f.even[1], f.odd[2]];
+        let powers = powers(known, |f, times| compressed_squares(f[0].lanes(), f, times));
+        let mut inverses = [f.even[0]; POWERS];
+        for (inverse, [a1, ..]) in inverses.iter_mut().zip(&powers) {
+            if a1.is_zero() != 0 {
+                return None;
+            }
+            *inverse = a1.doubled().doubled().shrunk();
+        }
+        invert_all(&mut inverses);
+        let mut product: Option<Fp12<P>> = None;
+        for (known, inverse) in powers.iter().zip(&inverses) {
+            let ([a0, b0], [a1, b1, a2, b2]) = (first_coefficients(known, inverse), *known);
+            let power = Fp12 { even: [a0, a2, b1], odd: [a1, b0, b2] };
+            product = Some(product.map_or(power, |product| product.times(&power)));
+        }
+        product
     }
 
     fn frobenius<P: PrimeField>(lanes: P::Lanes, f: &Fp12<P>) -> Fp12<P> {
@@ -486,13 +542,14 @@ mod tests {
     use crate::{
         arithmetic::{
             field::Field as _,
-            fp12::{conjugate, multiply},
+            fp12::{ONE, conjugate, multiply},
         },
         backend::lanes::{
             field::Lanes,
-            tests::{elements2, in_each_kind, load2, values},
+            tests::{cyclotomic, elements2, in_each_kind, load2, power, root, values, without_a1},
         },
     };
+    use alloc::vec::Vec;
     use blst::*;
 
     fn load_values<L: Lanes>(lanes: L, values: &[blst_fp12; 8]) -> Fp12<L::Fp> {
@@ -529,6 +586,32 @@ mod tests {
                 let unitary = x.conjugated().times(&x.inverted());
                 let cyclotomic = unitary.frobenius().frobenius().times(&unitary);
                 assert_eq!(cyclotomic.cyclotomic_squared().store(), cyclotomic.squared().store());
+            }
+        }
+    }
+
+    in_each_kind! {
+        /// By compressed squares. A lane in which a₁ is zero in a power, as in the value one, needs others.
+        fn powers_by_the_parameter(lanes: L) {
+            let mut values: Vec<_> = values().into_iter().step_by(9).map(|v| v.map(|a| cyclotomic(&a))).collect();
+            let a1_of_last_power = (0..63).fold(without_a1(), |f, _| root(&f));
+            let [last, ..] = values[..] else { unreachable!("there are values") };
+            for special in [ONE, blst_fp12::default(), a1_of_last_power, without_a1()] {
+                for lane in 0..8 {
+                    values.push(last);
+                    let n = values.len();
+                    values[n - 1][lane] = special;
+                }
+            }
+            for (i, f) in values.iter().enumerate() {
+                let expected = f.map(|f| power(&f, &[PARAMETER]));
+                let f = load_values(lanes, f);
+                assert_eq!(f.raised_to_parameter().store(), expected);
+                assert_eq!(raised_by_squares(&f).store(), expected);
+                let compressed = raised_by_compressed_squares(lanes, &f).map(|power| power.store());
+                // a₁ of the last element is zero, but not in a power.
+                let is_hidden = (values.len() - 32..values.len() - 8).contains(&i);
+                assert_eq!(compressed, (!is_hidden).then_some(expected), "values {i}");
             }
         }
     }

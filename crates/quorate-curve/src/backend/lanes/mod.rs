@@ -11,7 +11,8 @@
 //! |---|---|
 //! | functions compiled for each kind of lanes; loops written out; constants; bounds in debug builds; where lanes are faster than blst | [`instructions`], [`unroll`], [`constant`], [`tracked`], [`thresholds`] |
 //! | what a kind of lanes offers | [`field`] |
-//! | eight elements of Fp2, sums before their reduction, eight elements of Fp12 | [`fp2`], [`wide`], [`fp12`] |
+//! | eight elements of Fp2, sums before their reduction | [`fp2`], [`wide`] |
+//! | squares of a part of the coefficients, eight elements of Fp12 | [`compressed`], [`fp12`] |
 //! | one element of Fp12, its coefficients in the lanes | [`spread`] |
 //! | powers and roots | [`power`], [`square_root`] |
 //! | the lines of prepared points | [`lines`] |
@@ -21,6 +22,7 @@
 //! No function here takes a secret. Verbs on few items call the portable backend, which is faster there.
 
 pub(crate) mod affine;
+pub(crate) mod compressed;
 pub(crate) mod constant;
 pub(crate) mod curve;
 pub(crate) mod encoding;

@@ -524,7 +524,7 @@ in_lanes! {
     fn final_exponentiation<L: Lanes, E: Extension>(lanes: L, value: &E) -> E {
         let unitary = value.conjugated().times(&value.inverted());
         let f = unitary.frobenius().frobenius().times(&unitary);
-        // Raise to x - 1 twice. x is negative.
+        // Raise to x - 1 twice.
         let a = times_x(&f).times(&f.conjugated());
         let a = times_x(&a).times(&a.conjugated());
         let b = times_x(&a).times(&a.frobenius());
@@ -536,14 +536,8 @@ in_lanes! {
 /// f^x, for f in the cyclotomic subgroup.
 #[inline(always)]
 fn times_x<E: Extension>(f: &E) -> E {
-    let mut power = *f;
-    for bit in (0..63).rev() {
-        power = power.cyclotomic_squared();
-        if PARAMETER >> bit & 1 == 1 {
-            power = power.times(f);
-        }
-    }
-    power.conjugated()
+    // x is negative.
+    f.raised_to_parameter().conjugated()
 }
 
 #[cfg(test)]
@@ -615,6 +609,17 @@ mod tests {
             for n in 0..=values.len() {
                 assert_eq!(final_exponentiations(lanes, &values[..n]), expected[..n]);
                 assert_eq!(final_exponentiations(lanes, &values[n..]), expected[n..]);
+            }
+        }
+    }
+
+    in_each_kind! {
+        /// Zero is no value of a pairing. It must not become one, which would prove what it stands for.
+        fn zero_does_not_become_one(lanes: L) {
+            let zero = MillerValue::new(Pairing::Ate, blst_fp12 { fp6: [blst::blst_fp6::default(); 2] });
+            for n in 1..=LANES {
+                let values = final_exponentiations(lanes, &vec![zero; n]);
+                assert!(values.iter().all(|value| !value.is_one()), "{n} values");
             }
         }
     }

@@ -7,10 +7,11 @@
 use blst::{blst_fp2, blst_fp12};
 
 use super::{
+    compressed::{self, Layout, POWERS},
     constant::Constant,
-    field::{Field, LANES, Mask, PrimeField},
+    field::{Field, LANES, Lanes, Mask, PrimeField},
     fp2::Fp2,
-    fp12::{Extension, FROBENIUS},
+    fp12::{Extension, FROBENIUS, raised_by_squares},
     instructions::in_lanes,
 };
 use crate::arithmetic::fp12;
@@ -65,6 +66,12 @@ impl<P: PrimeField> Extension for Spread<P> {
         cyclotomic_squared(self.0.lanes(), self)
     }
 
+    fn raised_to_parameter(&self) -> Self {
+        let compressed = <P::Lanes as Lanes>::THRESHOLDS.compressed;
+        let power = if compressed { raised_by_compressed_squares(self) } else { None };
+        power.unwrap_or_else(|| raised_by_squares(self))
+    }
+
     fn frobenius(&self) -> Self {
         frobenius(self.0.lanes(), self)
     }
@@ -72,6 +79,37 @@ impl<P: PrimeField> Extension for Spread<P> {
     /// blst inverts, because a single inversion has no work for lanes.
     fn inverted(&self) -> Self {
         Self::load(self.0.lanes(), &fp12::inverse(&self.store()))
+    }
+}
+
+/// f raised to the parameter, from powers f^(2^k) of which four coefficients were squared. `None` if the others do not follow
+/// from these, as for the value one.
+fn raised_by_compressed_squares<P: PrimeField>(f: &Spread<P>) -> Option<Spread<P>> {
+    let lanes = f.0.lanes();
+    let powers = compressed::powers_of_one::<P>(lanes, &compressed_rows(lanes, f));
+    let [a0, b0] = compressed::restored::<P>(lanes, &powers)?;
+    let mut product = of_rows(lanes, &a0[0], &b0[0], &powers[0]);
+    for k in 1..POWERS {
+        product = product.times(&of_rows(lanes, &a0[k], &b0[k], &powers[k]));
+    }
+    Some(product)
+}
+
+in_lanes! {
+    /// The coefficients without a₀ and b₀.
+    fn compressed_rows<P: PrimeField>(lanes: P::Lanes, f: &Spread<P>) -> compressed::Rows<P> {
+        let [_, _, a1, b1, a2, b2, _, _] = f.0.shrunk().scatter();
+        [a1, b1, a2, b2]
+    }
+
+    fn of_rows<P: PrimeField>(
+        lanes: P::Lanes,
+        a0: &<Fp2<P> as Field>::Row,
+        b0: &<Fp2<P> as Field>::Row,
+        rest: &compressed::Rows<P>,
+    ) -> Spread<P> {
+        let ([a1, b1, a2, b2], zero) = (rest, &Fp2::<P>::ZERO_ROW);
+        Spread(Fp2::gather(lanes, &[a0, b0, a1, b1, a2, b2, zero, zero]))
     }
 }
 
@@ -105,34 +143,17 @@ in_lanes! {
         Spread(f.0.negated().shrunk().or(ODD_POWERS, &f.0))
     }
 
-    /// Two products square each aⱼ + bⱼ·s. The factor 1 + i makes the last term simple:
-    ///
-    /// ```text
-    /// a² + (1 + i)·b² = (a + i·b)·(a + (1 - i)·b) - a·b,    2ab = 2·(a·b)
-    /// ```
-    ///
-    /// Each coefficient of the square is 3t - 2c or 3t + 2c, where t is such a term of some j and c is the old
-    /// coefficient. One factor is multiplied by 3 before the product, because the reduction of the product then keeps
-    /// 3t as small as t.
     #[inline(never)]
     fn cyclotomic_squared<P: PrimeField>(lanes: P::Lanes, f: &Spread<P>) -> Spread<P> {
-        // In a lane of some a, `c` is a and `other` is b. In a lane of b it is the other way round.
-        const OF_B: Mask = 0b10_1010;
-        // 3t - 2c is for a₀, b₁ and a₂. For a₁ alone, t = 2(1 + i)·a₂b₂.
-        const LESS: Mask = 0b01_1001;
-        const TIMES_XI: Mask = 0b00_0100;
-        let c = &f.0;
-        let other = c.permuted(six([1, 0, 3, 2, 5, 4]));
-        let plus_i = Fp2::new(other.c0.minus(&c.c1), other.c1.plus(&c.c0));
-        let plus_turned = Fp2::new(other.c0.plus(&c.c0).plus(&c.c1), other.c1.plus(&c.c1).minus(&c.c0));
-        let left = plus_i.or(OF_B, c);
-        let left = left.doubled().plus(&left).carried();
-        let products = left.times(&plus_turned.or(OF_B, &other).carried());
-        let ab = products.permuted(six([0, 0, 4, 4, 2, 2]));
-        let sum = products.permuted(six([1, NONE, NONE, 5, 3, NONE]));
-        let less = sum.subtract::<8, 3>(&ab.plus(&c.doubled()));
-        let more = ab.times_one_plus_i().or(TIMES_XI, &ab).plus(c).doubled();
-        Spread(less.or(LESS, &more).shrunk())
+        const LAYOUT: Layout = Layout {
+            of_b: 0b10_1010,
+            other: six([1, 0, 3, 2, 5, 4]),
+            a: six([0, 0, 4, 4, 2, 2]),
+            b: six([1, NONE, NONE, 5, 3, NONE]),
+            less: 0b01_1001,
+            times_xi: 0b00_0100,
+        };
+        Spread(compressed::squared(&f.0, LAYOUT))
     }
 
     #[inline(never)]
@@ -178,16 +199,50 @@ static FROBENIUS_BY_LANE: [[Constant; LANES]; 2] = {
 mod tests {
     use super::*;
     use crate::{
-        arithmetic::fp12::{conjugate, inverse, multiply, square},
-        backend::lanes::tests::{in_each_kind, values},
+        arithmetic::{
+            curve::PARAMETER,
+            fp12::{self, conjugate, inverse, multiply, square},
+        },
+        backend::lanes::tests::{cyclotomic, frobenius, in_each_kind, power, root, values, without_a1},
     };
-    use blst::blst_fp12_frobenius_map;
 
-    fn blst_frobenius(a: &blst_fp12) -> blst_fp12 {
-        let mut out = blst_fp12::default();
-        // SAFETY: valid references.
-        unsafe { blst_fp12_frobenius_map(&mut out, a, 1) };
-        out
+    in_each_kind! {
+        /// By compressed squares and by others, whichever the lanes choose.
+        fn powers_by_the_parameter(lanes: L) {
+            for a in values().concat().iter().step_by(7) {
+                let f = cyclotomic(a);
+                let expected = power(&f, &[PARAMETER]);
+                let f = Spread::<L::Fp>::load(lanes, &f);
+                let compressed = raised_by_compressed_squares(&f).map(|power| power.store());
+                assert_eq!(compressed, Some(expected));
+                assert_eq!(raised_by_squares(&f).store(), expected);
+                assert_eq!(f.raised_to_parameter().store(), expected);
+            }
+        }
+    }
+
+    in_each_kind! {
+        /// If a₁ is zero in one of the powers of which a power by the parameter is made, a₀ and b₀ do not follow from the
+        /// compressed ones.
+        fn powers_of_elements_without_a_coefficient(lanes: L) {
+            let mut f = without_a1();
+            // f^(2^k) has no a₁.
+            for k in 0..64 {
+                let eight = Spread::<L::Fp>::load(lanes, &f);
+                let expected = power(&f, &[PARAMETER]);
+                assert_eq!(eight.raised_to_parameter().store(), expected, "{k} squares");
+                let is_hidden = raised_by_compressed_squares(&eight).is_none();
+                assert_eq!(is_hidden, PARAMETER >> k & 1 == 1, "{k} squares");
+                let next = root(&f);
+                let mut squared = next;
+                square(&mut squared);
+                assert_eq!(squared, f);
+                f = next;
+            }
+            for f in [fp12::ONE, blst_fp12::default()] {
+                assert_eq!(Spread::<L::Fp>::load(lanes, &f).raised_to_parameter().store(), f);
+            }
+        }
     }
 
     in_each_kind! {
@@ -199,11 +254,9 @@ mod tests {
                 assert_eq!(x.store(), *a);
                 assert_eq!(x.times(&y).store(), multiply(a, b));
                 assert_eq!(x.conjugated().store(), conjugate(a));
-                assert_eq!(x.frobenius().store(), blst_frobenius(a));
+                assert_eq!(x.frobenius().store(), frobenius(a));
                 assert_eq!(x.inverted().store(), inverse(a));
-                // Into the cyclotomic subgroup, by the easy part of the final exponentiation.
-                let unitary = multiply(&conjugate(a), &inverse(a));
-                let mut expected = multiply(&blst_frobenius(&blst_frobenius(&unitary)), &unitary);
+                let mut expected = cyclotomic(a);
                 let mut cyclotomic = Spread::<L::Fp>::load(lanes, &expected);
                 for _ in 0..3 {
                     square(&mut expected);

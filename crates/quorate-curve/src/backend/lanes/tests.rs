@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec, vec::Vec};
 use std::{println, sync::Mutex};
 
-use blst::{blst_fp, blst_fp2, blst_fp6, blst_fp12};
+use blst::{blst_fp, blst_fp2, blst_fp6, blst_fp12, blst_fp12_frobenius_map};
 
 use super::{
     constant::{Constant, P_WORDS, limbs_of_48, limbs_of_50},
@@ -11,7 +11,11 @@ use super::{
     fp2::Fp2,
 };
 use crate::{
-    arithmetic::{curve::ONE, field::Field as _},
+    arithmetic::{
+        curve::ONE,
+        field::Field as _,
+        fp12::{self, conjugate, inverse, multiply, square},
+    },
     backend::{
         fma::{Avx2, Avx512},
         ifma::Ifma,
@@ -126,6 +130,91 @@ pub(crate) fn values() -> Vec<[blst_fp12; LANES]> {
         }),
     };
     (0..30).map(|v| core::array::from_fn(|lane| value(LANES * v + lane))).collect()
+}
+
+/// `a` raised to p.
+pub(crate) fn frobenius(a: &blst_fp12) -> blst_fp12 {
+    let mut out = blst_fp12::default();
+    // SAFETY: valid references.
+    unsafe { blst_fp12_frobenius_map(&mut out, a, 1) };
+    out
+}
+
+/// Into the cyclotomic subgroup, by the easy part of the final exponentiation.
+pub(crate) fn cyclotomic(a: &blst_fp12) -> blst_fp12 {
+    let unitary = multiply(&conjugate(a), &inverse(a));
+    multiply(&frobenius(&frobenius(&unitary)), &unitary)
+}
+
+/// `a` raised to a number in words of 64 bits, the lowest first.
+pub(crate) fn power(a: &blst_fp12, words: &[u64]) -> blst_fp12 {
+    let mut power = fp12::ONE;
+    for bit in (0..64 * words.len()).rev() {
+        square(&mut power);
+        if words[bit / 64] >> (bit % 64) & 1 == 1 {
+            power = multiply(&power, a);
+        }
+    }
+    power
+}
+
+/// An element of the cyclotomic subgroup with a₁ = 0: i/(4 + i) + 4s/(4 + i) + (4 + i)/2·u²·s·w + (u + u·s)·w² with
+/// u³ = 8(4 + 3i)/((1 + i)(4 + i)³).
+pub(crate) fn without_a1() -> blst_fp12 {
+    let u = blst_fp2 {
+        fp: [
+            blst_fp {
+                l: [
+                    0xf8a6_a5a4_20bc_dd30,
+                    0xd054_912d_587a_33dc,
+                    0x0a0b_4756_62bd_9450,
+                    0x3bc7_c6bc_7596_9158,
+                    0xf0de_319d_a463_ae7b,
+                    0x1109_af96_3192_c0b4,
+                ],
+            },
+            blst_fp {
+                l: [
+                    0xf220_a946_2ff5_3024,
+                    0xdd75_3cf5_8299_8bb5,
+                    0xea64_b405_7de1_cc72,
+                    0x02b1_342b_c39e_6f76,
+                    0xef4d_12c5_5692_bd2c,
+                    0x102b_0352_0e84_5235,
+                ],
+            },
+        ],
+    };
+    let (zero, two) = (blst_fp::default(), ONE.doubled());
+    let [i, four, half] = [[zero, ONE], [two.doubled(), zero], [two.inverse(), zero]].map(|fp| blst_fp2 { fp });
+    let sum = four.plus(&i);
+    let mut value = blst_fp12::default();
+    let coefficients = [
+        i.times(&sum.inverse()),
+        four.times(&sum.inverse()),
+        blst_fp2::default(),
+        sum.times(&half).times(&u.squared()),
+        u,
+        u,
+    ];
+    for (coefficient, power) in coefficients.into_iter().zip([0, 3, 1, 4, 2, 5]) {
+        value.fp6[power % 2].fp2[power / 2] = coefficient;
+    }
+    let [twice, four_times] = [2, 4].map(|n| (0..n).fold(value, |value, _| frobenius(&value)));
+    assert_eq!(multiply(&value, &four_times), twice, "not in the cyclotomic subgroup");
+    value
+}
+
+/// The square root in the cyclotomic subgroup, whose order n = p⁴ - p² + 1 is odd: a to the power of (n + 1)/2 =
+/// p²(p + 1)(p - 1)/2 + 1.
+pub(crate) fn root(a: &blst_fp12) -> blst_fp12 {
+    let mut half_of_p = P_WORDS.map(|word| word >> 1);
+    for i in 0..5 {
+        half_of_p[i] |= P_WORDS[i + 1] << 63;
+    }
+    let power = power(a, &half_of_p);
+    let power = multiply(&power, &frobenius(&power));
+    multiply(&frobenius(&frobenius(&power)), a)
 }
 
 /// Eight elements that stand side by side in memory.

@@ -42,6 +42,8 @@ pub struct Thresholds {
     pub(crate) values: usize,
     /// Whether a single value is raised with its coefficients in the lanes. If not, blst raises it.
     pub(crate) spread: bool,
+    /// Whether powers of a single value are made of compressed squares, which fill four lanes and not six.
+    pub(crate) compressed: bool,
 }
 
 impl Thresholds {
