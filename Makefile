@@ -177,6 +177,7 @@ bench-network: ## Networks of nodes on a local chain, recorded under benchmarks/
 	cd contracts && npm ci --loglevel=error
 	$(CARGO) build --release --locked -p quorate-node -p quorate-signer -p quorate-bench --features quorate-bench/network
 	$${CARGO_TARGET_DIR:-target}/release/quorate-bench network --record
+	$${CARGO_TARGET_DIR:-target}/release/quorate-bench simulated --record
 	$(CARGO) run --locked -p quorate-bench -- report
 
 # Nothing is measured, so the build without optimisation serves, which the tests have made.

@@ -19,6 +19,12 @@ seed parquet seeds/*.parquet
 # A result, an attestation, evidence, a request and an answer, behind the byte that chooses the kind; a kept state.
 seed node_message seeds/node-message-*
 seed node_saved seeds/node-saved
+# A credential, a reply that tells of a peer, a challenge, an opening, a session, two messages and news, each behind the byte that
+# chooses the kind; the options of docs/node.md; a network of four operators, as fuzz_targets/chain_logs.rs reads it.
+seed node_bodies seeds/node-bodies-*
+seed chain_logs seeds/chain-logs
+mkdir -p corpus/node_options
+printf 'rpc = "http://127.0.0.1:8545"\ncontract = "0x%040x"\nattest = true\nvalidate = "python3 price.py"\ntask-every = 12\nconfirmations = 3\nlog = "json"\nbootstrap = "/ip4/192.0.2.1/tcp/1, /ip4/192.0.2.2/tcp/2"\n' 1 > corpus/node_options/options
 seed dkg seeds/dkg-*
 seed checkpoint seeds/checkpoint-*.json
 seed checkpoint_files seeds/checkpoint-ratchet seeds/checkpoint-record

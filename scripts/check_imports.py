@@ -52,8 +52,8 @@ ORDERS = {
         weight segments arithmetic/field arithmetic/curve arithmetic/fp12 arithmetic encoding pairing scalar
         backend/portable/affine backend/portable/sum backend/portable
         backend/lanes/instructions backend/lanes/unroll backend/lanes/constant backend/lanes/tracked
-        backend/lanes/thresholds backend/lanes/field backend/lanes/fp2 backend/lanes/wide backend/lanes/fp12
-        backend/lanes/spread backend/lanes/power backend/lanes/square_root backend/lanes/lines
+        backend/lanes/thresholds backend/lanes/field backend/lanes/fp2 backend/lanes/wide
+        backend/lanes/compressed backend/lanes/fp12 backend/lanes/spread backend/lanes/power backend/lanes/square_root backend/lanes/lines
         backend/lanes/curve backend/lanes/affine backend/lanes
         backend/ifma/word backend/ifma/vector backend/ifma/bound backend/ifma/range backend/ifma/kernel
         backend/ifma/kernel_fp2 backend/ifma/kernel52 backend/ifma/kernel_fr backend/ifma/fp backend/ifma/fr backend/ifma
@@ -78,22 +78,22 @@ ORDERS = {
     "quorate-signer": "network task record_file protocol line client exit log config key rules store signer socket server commands",
     "quorate-chain": """
         revert rpc task_network/change task_network/error task_network/terms task_network/log task_network/calldata
-        task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network
+        task_network/state task_network/history task_network/plan task_network/calls task_network/follower task_network/replay task_network
         submitter/call submitter/fees submitter/payer submitter/machine submitter/driver submitter deploy
         exit print payer wallet cursor follow/chain follow send weigh
     """,
     "quorate-node": """
-        message wire election roles/event roles/saved roles/state roles/aggregate roles/exchange roles/receive roles/verdict
+        message wire election groups roles/event roles/saved roles/state roles/cover roles/sums roles/aggregate roles/exchange roles/receive roles/verdict
         roles/step roles
         transport/identity transport/limits transport/bans transport/handshake transport/admission transport/tickets
         transport/arrival transport/inbox transport/handle
-        transport/libp2p/stream transport/libp2p/codec transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
+        transport/libp2p/stream transport/libp2p/codec transport/libp2p/topics transport/libp2p/gate transport/libp2p/book transport/libp2p/peer
         transport/libp2p/protocols transport/libp2p/driver transport/libp2p
         transport/http/bodies transport/http/ring transport/http/state transport/http/server transport/http/client transport/http
         transport
         programs/settings programs/schema programs/error programs/process programs/endpoint programs
         registry verification schedule data_folder options
-        metrics board/report board/bounds board/task board/state board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
+        metrics board/report board/bounds board/task board/state board/transport board/view board dashboard/words dashboard/tasks dashboard/tables dashboard
         api/token api/error api/listen api/app api/task api/routes api
         runtime/clock runtime/tell runtime/rewards runtime/chain runtime local
         exit log commands

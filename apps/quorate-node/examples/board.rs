@@ -194,7 +194,7 @@ impl Script {
                     Output::Sign { candidate } => {
                         events.push(Event::Signed { candidate, signature: signature(OWN, &candidate) });
                     }
-                    Output::Publish(_) => self.board.count(Count::Published),
+                    Output::Publish(..) => self.board.count(Count::Published),
                     _ => {}
                 }
             }

@@ -117,6 +117,11 @@ impl Snapshot {
         self.id
     }
 
+    /// The beacon that elections of the epoch take.
+    pub fn beacon(&self) -> B256 {
+        self.beacon
+    }
+
     /// The weight of all members, in stake units.
     pub fn total(&self) -> u128 {
         self.sums.last().copied().unwrap_or(0)
@@ -162,20 +167,28 @@ impl Snapshot {
     ///
     /// Cost: a hash and a pass over the members for each place.
     pub fn aggregators(&self, id: B256) -> Vec<u32> {
-        let mut weights: Vec<u64> = self.members.iter().map(|member| member.0).collect();
-        let mut left = self.total();
+        self.draw(&[b"quorate.aggregator"], id, self.indices(), MAX_PLACES)
+    }
+
+    /// Draws places by weight from some indices, for a purpose and a task: at most `most`.
+    ///
+    /// Cost: a hash and a pass over the indices for each place.
+    pub fn draw(&self, purpose: &[&[u8]], id: B256, from: impl Iterator<Item = u32>, most: usize) -> Vec<u32> {
+        let mut left: Vec<(u32, u64)> = from.map(|index| (index, self.weight(index))).collect();
+        let mut weight: u128 = left.iter().map(|(_, weight)| u128::from(*weight)).sum();
         let mut order = Vec::new();
-        while left != 0 && order.len() < MAX_PLACES {
+        while weight != 0 && order.len() < most {
             let place = (order.len() as u64).to_be_bytes();
-            let mut point = point(&[b"quorate.aggregator", self.beacon.as_slice(), id.as_slice(), &place], left);
-            let drawn = weights.iter().position(|weight| {
+            let end: [&[u8]; 3] = [self.beacon.as_slice(), id.as_slice(), &place];
+            let mut point = point(&[purpose, &end].concat(), weight);
+            let drawn = left.iter().position(|(_, weight)| {
                 let within = point < u128::from(*weight);
                 point = point.saturating_sub(u128::from(*weight));
                 within
             });
             let drawn = drawn.expect("the point is below the sum of the weights that are left");
-            left -= u128::from(std::mem::take(&mut weights[drawn]));
-            order.push(u32::try_from(drawn).expect("`new` admits no more members than an index can name"));
+            weight -= u128::from(std::mem::take(&mut left[drawn].1));
+            order.push(left[drawn].0);
         }
         order
     }

@@ -14,6 +14,7 @@
 //! | [`message`] | what nodes send each other |
 //! | [`wire`] | the same as bytes |
 //! | [`election`] | a task's performer, and the order of its aggregators |
+//! | [`groups`] | who adds up whose signatures |
 //! | [`roles`] | performer, attester and aggregator as one state machine |
 //! | [`transport`] | how nodes reach each other: a mesh of libp2p, or HTTP to an aggregator |
 //! | `programs` | what executes a task and what judges a result: programs or endpoints of the user; on Unix |
@@ -35,6 +36,7 @@
 pub mod message;
 pub mod wire;
 pub mod election;
+pub mod groups;
 pub mod roles;
 pub mod transport;
 #[cfg(unix)]

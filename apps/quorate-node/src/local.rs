@@ -145,14 +145,15 @@ pub enum LocalError {
 /// A network that runs. Dropping it kills every process of it.
 #[derive(Debug)]
 pub struct LocalNetwork {
-    settings: LocalSettings,
-    folder: tempfile::TempDir,
+    // Dropped in this order: what writes to the folder ends before the folder goes.
+    parts: BTreeMap<(usize, LocalPart), Killed>,
     anvil: AnvilInstance,
+    folder: tempfile::TempDir,
+    settings: LocalSettings,
     rpc: Rpc,
     deployed: Deployed,
     /// The first second of epoch 0.
     genesis: u64,
-    parts: BTreeMap<(usize, LocalPart), Killed>,
     interfaces: Vec<SocketAddr>,
     listens: Vec<SocketAddr>,
     /// The chain's endpoint of nodes that have one of their own.
@@ -191,18 +192,28 @@ impl LocalNetwork {
     /// Starts the chain, deploys the contracts, registers the operators with their keys and stakes, begins the first epoch,
     /// and starts a signer and a node for each. Returns when every node is ready.
     ///
+    /// If the future is dropped before, all that was started ends. So whoever handles signals drops it when one comes.
+    /// If the process ends without dropping it, by a signal that it does not handle, what was started runs on.
+    ///
     /// # Errors
     /// [`LocalError`]. What was started by then has ended.
     pub async fn start(settings: LocalSettings) -> Result<Self, LocalError> {
         let folder = tempfile::Builder::new().prefix("quorate-local-").tempdir();
         let folder = folder.map_err(|source| LocalError::File { path: env::temp_dir(), source })?;
         let accounts = settings.operators.len() + 1;
-        let anvil = Anvil::new()
-            .path(&settings.anvil_program)
-            .timeout(60_000)
-            .args(["--hardfork", "osaka", "--host", "127.0.0.1", "--accounts", &accounts.to_string()])
-            .try_spawn()
-            .map_err(|error| LocalError::Anvil(error.to_string()))?;
+        let anvil = Anvil::new().path(&settings.anvil_program).timeout(60_000).args([
+            "--hardfork",
+            "osaka",
+            "--host",
+            "127.0.0.1",
+            "--accounts",
+            &accounts.to_string(),
+        ]);
+        // It waits until the chain listens, and would hold up the caller's handling of signals. If the caller gives up
+        // meanwhile, the chain is dropped, and ends, as soon as it has started.
+        let anvil = tokio::task::spawn_blocking(|| anvil.try_spawn()).await;
+        let anvil = anvil.map_err(|error| LocalError::Anvil(error.to_string()))?;
+        let anvil = anvil.map_err(|error| LocalError::Anvil(error.to_string()))?;
         let rpc = Rpc::new(&anvil.endpoint()).map_err(chain)?;
         let interfaces = ports(settings.operators.len(), settings.first_port)?;
         let listens = ports(settings.operators.len(), None)?;

@@ -1,6 +1,6 @@
 //! What nodes send each other, as values. [`wire`](crate::wire) turns them into bytes.
 //!
-//! Three kinds are *signed*: somebody with stake answers for what they say. They travel as gossip. A [`Request`] and its
+//! Four kinds are *signed*: somebody with stake answers for what they say. They travel as gossip. A [`Request`] and its
 //! [`Answer`] travel between two peers, and carry what gossip lost.
 //!
 //! A message that decodes has the right shape and no more. Whether its signatures are true is for the edge to find out,
@@ -34,6 +34,8 @@ pub const MAX_EVIDENCE: usize = 64;
 pub const MAX_ANSWER_RESULTS: usize = 4;
 /// The most attestations of one answer.
 pub const MAX_ANSWER_ATTESTATIONS: usize = 512;
+/// The most partial sums of one answer.
+pub const MAX_ANSWER_SUMS: usize = 64;
 /// The most bytes of a message: an answer with all its results fits.
 pub const MAX_MESSAGE: usize = 512 * 1024;
 
@@ -72,6 +74,28 @@ impl Candidate {
         }
         let differ = self.result != other.result || self.approved != other.approved;
         differ || (self.epoch == other.epoch && self.performer != other.performer)
+    }
+}
+
+/// A part of a snapshot's members: a group at level 0, a branch of groups or branches above. `quorate_node::groups` says who
+/// is in which group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::exhaustive_structs, reason = "a name: two numbers")]
+pub struct Branch {
+    /// The level: 0 for groups.
+    pub level: u8,
+    /// The number among those of its level, from 0.
+    pub number: u32,
+}
+
+/// The most groups or branches of a branch.
+pub const FANOUT: u32 = 16;
+
+impl Branch {
+    /// The branch above.
+    #[must_use]
+    pub fn above(self) -> Self {
+        Self { level: self.level.saturating_add(1), number: self.number / FANOUT }
     }
 }
 
@@ -179,6 +203,54 @@ impl Attestation {
     }
 }
 
+/// The sum of the signatures of some members of a branch over one candidate.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartialSum {
+    candidate: Candidate,
+    branch: Branch,
+    signers: MemberSet,
+    signature: Bytes,
+}
+
+impl PartialSum {
+    /// The sum of these signers' signatures.
+    ///
+    /// # Errors
+    /// [`LengthError`] if the bitmap of the signers has no bytes or more than [`MAX_BITMAP`], or the signature none or more
+    /// than [`MAX_SIGNATURE`].
+    pub fn new(
+        candidate: Candidate,
+        branch: Branch,
+        signers: MemberSet,
+        signature: Bytes,
+    ) -> Result<Self, LengthError> {
+        check_length("bitmap of signers", signers.as_bytes().len(), 1, MAX_BITMAP)?;
+        check_length("signature", signature.len(), 1, MAX_SIGNATURE)?;
+        Ok(Self { candidate, branch, signers, signature })
+    }
+
+    /// What is signed.
+    pub fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
+    /// Of which branch all signers are members.
+    pub fn branch(&self) -> Branch {
+        self.branch
+    }
+
+    /// Who signed: the places of at least one member in the branch. `quorate_node::groups::Groups::indices` gives their
+    /// indices. So the bitmap grows with the branch, and not with the network.
+    pub fn signers(&self) -> &MemberSet {
+        &self.signers
+    }
+
+    /// The sum of their signatures over [`Candidate::digest`], as the network's key group encodes it.
+    pub fn signature(&self) -> &Bytes {
+        &self.signature
+    }
+}
+
 /// Two attestations that no operator may sign both. Whether one operator made both is said by the snapshots' owners.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Evidence {
@@ -220,15 +292,29 @@ pub enum Signed {
     Attestation(Attestation),
     /// An operator's two verdicts that conflict.
     Evidence(Evidence),
+    /// The sum of the verdicts of some members of a branch.
+    Sum(PartialSum),
 }
 
 impl Signed {
-    /// The attestations that the message holds: whoever verifies the message verifies these.
+    /// The attestations that the message holds. Whoever verifies the message verifies these, and the sum of a
+    /// [`PartialSum`], which holds none.
     pub fn attestations(&self) -> Vec<Attestation> {
         match self {
+            Self::Sum(_) => Vec::new(),
             Self::Result(result) => vec![result.attestation()],
             Self::Attestation(attestation) => vec![attestation.clone()],
             Self::Evidence(evidence) => evidence.pair.to_vec(),
+        }
+    }
+
+    /// The task that the message is about.
+    pub fn id(&self) -> B256 {
+        match self {
+            Self::Result(result) => result.candidate.id,
+            Self::Attestation(attestation) => attestation.candidate.id,
+            Self::Evidence(evidence) => evidence.id(),
+            Self::Sum(sum) => sum.candidate.id,
         }
     }
 }
@@ -251,7 +337,7 @@ pub struct Held {
     pub snapshot: SnapshotId,
     /// The result that is there; `None` asks for one.
     pub result: Option<B256>,
-    /// Whose attestations are there, by candidate. At most [`MAX_HELD`].
+    /// Whose attestations are there, alone or in sums, by candidate. At most [`MAX_HELD`].
     pub ballots: Vec<HeldBallot>,
     /// The signers of whose conflicts there is evidence, as a bitmap of their indices.
     pub accused: MemberSet,
@@ -277,19 +363,22 @@ pub struct Answer {
     pub attestations: Vec<Attestation>,
     /// At most [`MAX_EVIDENCE`].
     pub evidence: Vec<Evidence>,
+    /// At most [`MAX_ANSWER_SUMS`].
+    pub sums: Vec<PartialSum>,
 }
 
 impl Answer {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
-        self.results.is_empty() && self.attestations.is_empty() && self.evidence.is_empty()
+        self.results.is_empty() && self.attestations.is_empty() && self.evidence.is_empty() && self.sums.is_empty()
     }
 
     /// The parts, results first.
     pub fn into_signed(self) -> impl Iterator<Item = Signed> {
         let results = self.results.into_iter().map(Signed::Result);
         let attestations = self.attestations.into_iter().map(Signed::Attestation);
-        results.chain(attestations).chain(self.evidence.into_iter().map(Signed::Evidence))
+        let sums = self.sums.into_iter().map(Signed::Sum);
+        results.chain(attestations).chain(sums).chain(self.evidence.into_iter().map(Signed::Evidence))
     }
 }
 
@@ -307,7 +396,8 @@ pub enum Message {
 
 /// A signed message all of whose signatures are true: of the key at the named index, in the table of the named snapshot.
 ///
-/// The roles never see a key. Whoever makes one of these has verified [`Signed::attestations`].
+/// The roles never see a key. Whoever makes one of these has verified [`Signed::attestations`], and of a [`PartialSum`]
+/// that its signature is the sum of those of its signers.
 #[derive(Clone, Debug)]
 pub struct Verified(Arc<Signed>);
 

@@ -39,6 +39,7 @@ pub(crate) struct Metrics {
     pub(crate) fees: Family<Labels<1>, Counter<f64, AtomicU64>>,
     pub(crate) bytes: Family<Labels<1>, Counter>,
     pub(crate) messages: Family<Labels<1>, Counter>,
+    pub(crate) transport: Family<Labels<1>, Counter>,
 }
 
 /// A time between two moments of a task.
@@ -131,6 +132,7 @@ impl Metrics {
         r.register_with_unit("fees", "Fees of this node's final transactions, by purpose", wei(), self.fees.clone());
         r.register_with_unit("peer", "Bytes from and to peers, by direction", Unit::Bytes, self.bytes.clone());
         r.register("peer_messages", "Messages from and to peers, by direction", self.messages.clone());
+        r.register("transport_events", "What the transport dropped and refused, by event", self.transport.clone());
     }
 }
 
@@ -167,7 +169,7 @@ impl Now {
         }
         r.register("punishments", "Punishments that the board holds, by kind", punishments);
         r.register("peers", "Peers that are connected", whole(self.peers));
-        r.register("bans", "Peers that are banned", whole(self.bans));
+        r.register("bans", "Peers and strangers that are banned, as far as they are shown", whole(self.bans));
         if let Some(chain) = self.chain {
             r.register("chain_head", "The newest block", block(chain.head));
             r.register("chain_final", "The newest block that nothing undoes", block(chain.final_block));

@@ -229,7 +229,23 @@ impl Options {
     /// [`OptionsError`], with line and name of what is wrong.
     pub fn read(path: &std::path::Path) -> Result<Self, OptionsError> {
         let text = fs::read_to_string(path).map_err(|source| OptionsError::Read { path: path.to_owned(), source })?;
-        toml::from_str(&text).map_err(|source| OptionsError::Parse { path: path.to_owned(), source: Box::new(source) })
+        Self::from_toml(&text).map_err(|source| OptionsError::Parse { path: path.to_owned(), source })
+    }
+
+    /// The options of a file's text.
+    ///
+    /// # Errors
+    /// With line and name of what is wrong.
+    pub fn from_toml(text: &str) -> Result<Self, Box<toml::de::Error>> {
+        toml::from_str(text).map_err(Box::new)
+    }
+
+    /// The text of a file, which is read as the same options.
+    ///
+    /// # Errors
+    /// What the writer of TOML refuses. It takes every value that an option can have, as the tests show.
+    pub fn to_toml(&self) -> Result<String, Box<toml::ser::Error>> {
+        toml::to_string(self).map_err(Box::new)
     }
 
     /// The folder for what the node keeps.
@@ -246,6 +262,7 @@ pub fn parts(list: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -289,10 +306,69 @@ mod tests {
         assert!(Options::read(&folder.path().join("absent")).unwrap_err().to_string().contains("absent"));
     }
 
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<bool>().prop_map(|value| value.to_string()),
+            any::<u64>().prop_map(|value| value.to_string()),
+            (0..100_u64).prop_map(|value| value.to_string()),
+            "[ -~é\\n]{0,30}".prop_map(|text| format!("{text:?}")),
+            Just("\"finalized\"".to_owned()),
+            Just("\"json\"".to_owned()),
+            Just(format!("\"{}\"", Address::repeat_byte(7))),
+            Just("[1, 2]".to_owned()),
+        ]
+    }
+
+    proptest! {
+        /// Lines of names that there are, and of others, with values that may fit.
+        #[test]
+        fn what_a_file_says_is_written_and_read_again(lines in prop::collection::vec((prop::sample::select(vec![
+            "perform", "attest", "execute", "program-time", "programs-at-once", "task-every", "task-payload", "rpc",
+            "contract", "from-block", "confirmations", "poll", "key-file", "max-fee", "stragglers", "turn", "data",
+            "listen", "bootstrap", "http", "beyond-loopback", "log", "unknown", "[table]\nrpc",
+        ]), value()), 0..6)) {
+            let text: String = lines.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
+            if let Ok(options) = Options::from_toml(&text) {
+                prop_assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options.clone());
+                prop_assert_eq!(options.clone().or(Options::default()), options.clone());
+                prop_assert_eq!(Options::default().or(options.clone()), options);
+            }
+        }
+
+        /// The text of a file, damaged.
+        #[test]
+        fn damaged_files_never_panic(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
+        ) {
+            let mut bytes = b"attest = true\nrpc = \"http://a\"\nconfirmations = 3\nlog = \"json\"\nturn = 12\n".to_vec();
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Ok(options) = Options::from_toml(&String::from_utf8_lossy(&bytes)) {
+                prop_assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options);
+            }
+        }
+
+        #[test]
+        fn parts_have_no_spaces_around_them_and_are_not_empty(list in "[ ,a-c]{0,30}") {
+            for part in parts(&list) {
+                prop_assert!(!part.is_empty() && part.trim() == part && !part.contains(','), "{:?}", part);
+            }
+        }
+    }
+
+    /// TOML itself promises numbers up to 2^63 - 1 alone.
+    #[test]
+    fn the_largest_number_comes_back() {
+        let options = line(&["--turn", &u64::MAX.to_string()]);
+        assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options);
+    }
+
     #[test]
     fn a_file_is_written_as_it_is_read() {
         let options = line(&["--attest", "--confirmations", "finalized", "--bootstrap", "a,b", "--turn", "5"]);
-        assert_eq!(toml::from_str::<Options>(&toml::to_string(&options).unwrap()).unwrap(), options);
+        assert_eq!(Options::from_toml(&options.to_toml().unwrap()).unwrap(), options);
         assert_eq!(parts(" a, ,b ").collect::<Vec<_>>(), ["a", "b"]);
     }
 }

@@ -10,12 +10,13 @@ use std::{
 };
 
 use quorate_evm::{
+    MemberSet,
     alloy_primitives::{Address, Bytes, keccak256},
     bls12381,
     digest::{Contract, PeerBinding},
 };
 
-use quorate::Suite as _;
+use quorate::{MinSig, PublicKey, Suite as _};
 
 use crate::message::SnapshotId;
 
@@ -34,7 +35,7 @@ struct Keys {
     /// By epoch and snapshot: of each index the owner and the key, if the index has weight.
     snapshots: BTreeMap<(u64, SnapshotId), Vec<Option<Member>>>,
     /// By the key as the contract keeps it: what it decodes to. Keys that no snapshot has any more are removed.
-    decoded: HashMap<Bytes, CompressedKey>,
+    decoded: HashMap<Bytes, PublicKey<MinSig>>,
     /// Statements of peers whose signature was verified, with the statement's key. Bounded by [`MOST_STATEMENTS`].
     statements: HashMap<[u8; 32], Bytes>,
 }
@@ -43,6 +44,7 @@ struct Keys {
 struct Member {
     owner: Address,
     key: Bytes,
+    point: PublicKey<MinSig>,
     compressed: CompressedKey,
 }
 
@@ -114,12 +116,12 @@ impl Registry {
                 continue;
             }
             let known = self.read(|keys| keys.decoded.get(key).copied());
-            let compressed = match known {
-                Some(compressed) => compressed,
-                None => bls12381::decode_key(key).map_err(|source| BadKey { epoch, index, source })?.to_bytes(),
+            let point = match known {
+                Some(point) => point,
+                None => bls12381::decode_key(key).map_err(|source| BadKey { epoch, index, source })?,
             };
-            decoded.insert(key.clone(), compressed);
-            of_index.push(Some(Member { owner: *owner, key: key.clone(), compressed }));
+            decoded.insert(key.clone(), point);
+            of_index.push(Some(Member { owner: *owner, key: key.clone(), point, compressed: point.to_bytes() }));
         }
         self.write(|keys| {
             keys.snapshots.retain(|(epoch, _), _| *epoch >= kept_from);
@@ -137,9 +139,28 @@ impl Registry {
         self.write(|keys| keys.snapshots.retain(|(held, _), _| *held != epoch));
     }
 
+    /// Whether a snapshot's keys are known: messages of its epoch can be verified.
+    pub fn has(&self, epoch: u64, snapshot: SnapshotId) -> bool {
+        self.read(|keys| keys.snapshots.contains_key(&(epoch, snapshot)))
+    }
+
     /// The key at an index of a snapshot, if the index has weight there.
     pub fn key(&self, epoch: u64, snapshot: SnapshotId, index: u32) -> Option<CompressedKey> {
         self.member(epoch, snapshot, index, |member| member.compressed)
+    }
+
+    /// The sum of the keys at some indices of a snapshot. `None` if one of them has no weight there, or the sum is the
+    /// identity.
+    ///
+    /// Every key has proven that its owner knows the secret key, so a sum of signatures under the sum is one of each.
+    /// Cost: an addition in G2 for each.
+    pub fn sum(&self, epoch: u64, snapshot: SnapshotId, indices: &MemberSet) -> Option<CompressedKey> {
+        let keys = self.read(|keys| {
+            let members = keys.snapshots.get(&(epoch, snapshot))?;
+            let points = indices.iter().map(|index| Some(members.get(index)?.as_ref()?.point));
+            points.collect::<Option<Vec<_>>>()
+        })?;
+        bls12381::sum(None, keys, []).map(|sum| sum.to_bytes())
     }
 
     /// The owner of the key at an index of a snapshot, if the index has weight there.

@@ -19,13 +19,13 @@ use quorate_evm::{
 use serde::{Deserialize, Serialize};
 
 use crate::message::{
-    Answer, Attestation, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
-    MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, MAX_RESULT, MAX_SIGNATURE, Message, Request,
-    Signed, SnapshotId, TaskResult,
+    Answer, Attestation, Branch, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
+    MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, MAX_RESULT, MAX_SIGNATURE,
+    Message, PartialSum, Request, Signed, SnapshotId, TaskResult,
 };
 
 /// The version of the encoding, the first byte of each message.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// Why bytes are not a message. Whoever sent them is at fault, or runs another version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum DecodeError {
         expected: Contract,
     },
     /// No message has this kind.
-    #[error("byte {at}: there is no kind {found} of message; kinds are 1 to 5")]
+    #[error("byte {at}: there is no kind {found} of message; kinds are 1 to 6")]
     Kind {
         /// The kind.
         found: u8,
@@ -125,6 +125,10 @@ pub fn encode(message: &Message, network: Contract) -> Vec<u8> {
             out.attestation(evidence.first());
             out.attestation(evidence.second());
         }
+        Message::Signed(Signed::Sum(sum)) => {
+            out.raw(&[SUM]);
+            out.sum(sum);
+        }
         Message::Request(request) => {
             out.raw(&[REQUEST]);
             out.list(&request.tasks, Writer::held);
@@ -137,6 +141,7 @@ pub fn encode(message: &Message, network: Contract) -> Vec<u8> {
                 out.attestation(evidence.first());
                 out.attestation(evidence.second());
             });
+            out.list(&answer.sums, Writer::sum);
         }
     }
     out.0
@@ -170,7 +175,9 @@ pub fn decode(bytes: &[u8], network: Contract) -> Result<Message, DecodeError> {
             results: input.list("results", MAX_ANSWER_RESULTS, Reader::result)?,
             attestations: input.list("attestations", MAX_ANSWER_ATTESTATIONS, Reader::attestation)?,
             evidence: input.list("evidence", MAX_EVIDENCE, Reader::evidence)?,
+            sums: input.list("sums", MAX_ANSWER_SUMS, Reader::sum)?,
         }),
+        SUM => Message::Signed(Signed::Sum(input.sum()?)),
         found => return Err(DecodeError::Kind { found, at }),
     };
     if !input.rest.is_empty() {
@@ -189,6 +196,7 @@ const ATTESTATION: u8 = 2;
 const EVIDENCE: u8 = 3;
 const REQUEST: u8 = 4;
 const ANSWER: u8 = 5;
+const SUM: u8 = 6;
 
 struct Writer(Vec<u8>);
 
@@ -222,13 +230,24 @@ impl Writer {
     }
 
     fn attestation(&mut self, attestation: &Attestation) {
-        let candidate = attestation.candidate();
+        self.candidate(attestation.candidate());
+        self.put(&attestation.index());
+        self.bytes(attestation.signature());
+    }
+
+    fn sum(&mut self, sum: &PartialSum) {
+        self.candidate(sum.candidate());
+        self.put(&sum.branch().level);
+        self.put(&sum.branch().number);
+        self.bytes(sum.signers().as_bytes());
+        self.bytes(sum.signature());
+    }
+
+    fn candidate(&mut self, candidate: &Candidate) {
         self.round(candidate.id, candidate.epoch, candidate.snapshot);
         self.put(&candidate.performer);
         self.raw(candidate.result.as_slice());
         self.put(&candidate.approved);
-        self.put(&attestation.index());
-        self.bytes(attestation.signature());
     }
 
     fn round(&mut self, id: B256, epoch: u64, snapshot: SnapshotId) {
@@ -320,16 +339,28 @@ impl<'a> Reader<'a> {
         TaskResult::new(epoch, snapshot, id, performer, bytes, signature).map_err(|error| too_long(error, at))
     }
 
-    fn attestation(&mut self) -> Result<Attestation, DecodeError> {
+    fn candidate(&mut self) -> Result<Candidate, DecodeError> {
         let (id, epoch, snapshot) = self.round()?;
         let performer = self.take("performer")?;
         let result = self.word("result's hash")?;
-        let approved = self.take("verdict")?;
+        Ok(Candidate { epoch, snapshot, id, performer, result, approved: self.take("verdict")? })
+    }
+
+    fn attestation(&mut self) -> Result<Attestation, DecodeError> {
+        let candidate = self.candidate()?;
         let index = self.take("signer's index")?;
         let at = self.at();
         let signature = Bytes::copy_from_slice(self.bytes("signature", 1, MAX_SIGNATURE)?);
-        let candidate = Candidate { epoch, snapshot, id, performer, result, approved };
         Attestation::new(candidate, index, signature).map_err(|error| too_long(error, at))
+    }
+
+    fn sum(&mut self) -> Result<PartialSum, DecodeError> {
+        let candidate = self.candidate()?;
+        let branch = Branch { level: self.take("branch's level")?, number: self.take("branch's number")? };
+        let at = self.at();
+        let signers = self.members("signers")?;
+        let signature = Bytes::copy_from_slice(self.bytes("signature", 1, MAX_SIGNATURE)?);
+        PartialSum::new(candidate, branch, signers, signature).map_err(|error| too_long(error, at))
     }
 
     fn evidence(&mut self) -> Result<Evidence, DecodeError> {

@@ -11,8 +11,9 @@ use quorate_evm::{
 };
 use quorate_node::{
     message::{
-        Answer, Attestation, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
-        MAX_EVIDENCE, MAX_MESSAGE, MAX_RESULT, MAX_SIGNATURE, Message, Request, Signed, SnapshotId, TaskResult,
+        Answer, Attestation, Branch, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS,
+        MAX_ANSWER_RESULTS, MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_MESSAGE, MAX_RESULT, MAX_SIGNATURE, Message,
+        PartialSum, Request, Signed, SnapshotId, TaskResult,
     },
     wire::{DecodeError, decode, encode},
 };
@@ -83,21 +84,33 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn sum()(held in attestation(), level in any::<u8>(), number in any::<u32>(), signers in members()) -> PartialSum {
+        let mut signers = signers;
+        signers.insert(7);
+        let branch = Branch { level, number };
+        PartialSum::new(*held.candidate(), branch, signers, held.signature().clone()).unwrap()
+    }
+}
+
 fn message() -> impl Strategy<Value = Message> {
     let answer = (
         prop::collection::vec(result(), 0..3),
         prop::collection::vec(attestation(), 0..5),
         prop::collection::vec(evidence(), 0..3),
+        prop::collection::vec(sum(), 0..3),
     );
     prop_oneof![
         result().prop_map(|result| Message::Signed(Signed::Result(result))),
         attestation().prop_map(|attestation| Message::Signed(Signed::Attestation(attestation))),
         evidence().prop_map(|evidence| Message::Signed(Signed::Evidence(evidence))),
+        sum().prop_map(|sum| Message::Signed(Signed::Sum(sum))),
         prop::collection::vec(held(), 0..4).prop_map(|tasks| Message::Request(Request { tasks })),
-        answer.prop_map(|(results, attestations, evidence)| Message::Answer(Answer {
+        answer.prop_map(|(results, attestations, evidence, sums)| Message::Answer(Answer {
             results,
             attestations,
-            evidence
+            evidence,
+            sums
         })),
     ]
 }
@@ -163,7 +176,7 @@ fn sample_bytes() -> Vec<u8> {
 /// The layout, byte by byte. A change of it is a new version.
 #[test]
 fn the_layout_is_fixed() {
-    let mut expected = vec![1, 0xe9, 0xf4, 0x01];
+    let mut expected = vec![2, 0xe9, 0xf4, 0x01];
     expected.extend([0xcc; 20]);
     expected.push(2);
     expected.extend([3; 32]);
@@ -175,6 +188,34 @@ fn the_layout_is_fixed() {
     assert_eq!(sample_bytes(), expected);
 }
 
+/// The same of a sum: the places 1 and 9 of branch 300 at level 1.
+#[test]
+fn the_layout_of_a_sum_is_fixed() {
+    let branch = Branch { level: 1, number: 300 };
+    let places = [1, 9].into_iter().collect();
+    let sum = PartialSum::new(*sample().candidate(), branch, places, Bytes::from_static(&[7, 8])).unwrap();
+    let mut expected = sample_bytes();
+    expected[24] = 6;
+    expected.truncate(expected.len() - 4);
+    expected.extend([1, 0xac, 0x02, 2, 0x40, 0x40, 2, 7, 8]);
+    let bytes = encode(&Message::Signed(Signed::Sum(sum.clone())), NETWORK);
+    assert_eq!(bytes, expected);
+    assert_eq!(decode(&bytes, NETWORK), Ok(Message::Signed(Signed::Sum(sum.clone()))));
+    // A bitmap without a signer, and one that ends with zeros.
+    let at = bytes.len() - 6;
+    let empty = [&bytes[..at], &[0, 2, 7, 8]].concat();
+    let length = DecodeError::Length { field: "bitmap of signers", at, found: 0, least: 1, most: MAX_BITMAP };
+    assert_eq!(decode(&empty, NETWORK), Err(length));
+    let zeros = [&bytes[..at], &[2, 0x40, 0, 2, 7, 8]].concat();
+    assert!(matches!(decode(&zeros, NETWORK), Err(DecodeError::NotCanonical { .. })));
+    let candidate = *sum.candidate();
+    for (places, signature) in
+        [(MemberSet::default(), 1), (MemberSet::full(8 * MAX_BITMAP + 1), 1), (MemberSet::full(1), 97)]
+    {
+        assert!(PartialSum::new(candidate, branch, places, vec![1; signature].into()).is_err());
+    }
+}
+
 #[test]
 fn other_networks_and_versions_are_refused() {
     let bytes = sample_bytes();
@@ -182,11 +223,11 @@ fn other_networks_and_versions_are_refused() {
         assert_eq!(decode(&bytes, expected), Err(DecodeError::Network { found: NETWORK, expected }));
     }
     let version = |version| [&[version], &bytes[1..]].concat();
-    for found in [0, 2, 255] {
+    for found in [0, 1, 3, 255] {
         assert_eq!(decode(&version(found), NETWORK), Err(DecodeError::Version { found }));
     }
     let mut kind = bytes.clone();
-    for found in [0, 6, 255] {
+    for found in [0, 7, 255] {
         kind[24] = found;
         assert_eq!(decode(&kind, NETWORK), Err(DecodeError::Kind { found, at: 24 }));
     }
@@ -251,12 +292,15 @@ fn the_greatest_messages_fit() {
     let other = Candidate { approved: false, ..greatest };
     let other = Attestation::new(other, u32::MAX, signature.clone()).unwrap();
     let evidence = Evidence::new(attestation.clone(), other).unwrap();
+    let (branch, places) = (Branch { level: u8::MAX, number: u32::MAX }, MemberSet::full(8 * MAX_BITMAP));
+    let sum = PartialSum::new(greatest, branch, places, signature.clone()).unwrap();
     let result =
         TaskResult::new(u64::MAX, SnapshotId::ZERO, B256::ZERO, u32::MAX, vec![0; MAX_RESULT].into(), signature);
     let message = Message::Answer(Answer {
         results: vec![result.unwrap(); MAX_ANSWER_RESULTS],
         attestations: vec![attestation; MAX_ANSWER_ATTESTATIONS],
         evidence: vec![evidence; MAX_EVIDENCE],
+        sums: vec![sum; MAX_ANSWER_SUMS],
     });
     let bytes = encode(&message, NETWORK);
     assert!(bytes.len() <= MAX_MESSAGE, "{} bytes", bytes.len());
@@ -270,7 +314,7 @@ fn the_greatest_messages_fit() {
 fn seeds_of_the_fuzzer_decode() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds");
     let network = Contract { chain_id: 1, address: Address::ZERO };
-    for kind in ["result", "attestation", "evidence", "request", "answer"] {
+    for kind in ["result", "attestation", "evidence", "request", "answer", "sum"] {
         let bytes = std::fs::read(format!("{folder}/node-message-{kind}")).unwrap();
         assert_eq!(encode(&decode(&bytes, network).unwrap_or_else(|error| panic!("{kind}: {error}")), network), bytes);
     }

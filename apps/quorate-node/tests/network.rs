@@ -20,7 +20,11 @@ mod hostile;
 mod outages;
 #[path = "network/proxy.rs"]
 mod proxy;
+#[path = "network/raw.rs"]
+mod raw;
 #[path = "network/reorganisations.rs"]
 mod reorganisations;
+#[path = "network/rotation.rs"]
+mod rotation;
 #[path = "network/settling.rs"]
 mod settling;

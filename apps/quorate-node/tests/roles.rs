@@ -7,6 +7,7 @@ use std::sync::Arc;
 use quorate_evm::alloy_primitives::{Address, B256, Bytes};
 use quorate_node::{
     election::Snapshot,
+    groups::Audience,
     message::{
         Attestation, Candidate, Evidence, MAX_RESULT, Request, Signed, SnapshotId, TaskResult, Verified, candidate_for,
     },
@@ -116,8 +117,7 @@ fn a_performer_executes_signs_and_publishes() {
     assert!(matches!(&outputs[..2], [Output::Save, Output::Sign { candidate: asked }] if *asked == candidate(true)));
     let signature = Bytes::from_static(b"signature");
     let outputs = node.step(Event::Signed { candidate: candidate(true), signature }, 2);
-    let published =
-        |output: &Output| matches!(output, Output::Publish(Signed::Result(held)) if *held == result(b"result"));
+    let published = |output: &Output| matches!(output, Output::Publish(Signed::Result(held), Audience::Everybody) if *held == result(b"result"));
     assert!(matches!(&outputs[0], Output::Save) && has(&outputs, published));
 }
 
@@ -157,7 +157,7 @@ fn an_attester_validates_signs_and_publishes_each_verdict() {
         let signature = Bytes::from_static(b"own");
         let outputs = node.step(Event::Signed { candidate: candidate(approved), signature }, 3);
         let published = |output: &Output| {
-            matches!(output, Output::Publish(Signed::Attestation(held))
+            matches!(output, Output::Publish(Signed::Attestation(held), Audience::Everybody)
                 if *held.candidate() == candidate(approved) && held.index() == attester())
         };
         assert!(has(&outputs, published));
@@ -183,7 +183,7 @@ fn equivocating_performer() {
     node.step(received(Signed::Result(result(b"result"))), 1);
     let outputs = node.step(received(Signed::Result(result(b"other"))), 2);
     assert_eq!(refusal(&outputs), Some(Refusal::Conflicting(performer())));
-    let evidence = |output: &Output| matches!(output, Output::Publish(Signed::Evidence(held)) if held.id() == ID);
+    let evidence = |output: &Output| matches!(output, Output::Publish(Signed::Evidence(held), Audience::Everybody) if held.id() == ID);
     assert!(has(&outputs, evidence) && !has(&outputs, |output| matches!(output, Output::Validate { .. })));
     let again = node.step(received(Signed::Result(result(b"other"))), 3);
     assert!(!has(&again, evidence));
@@ -224,7 +224,7 @@ fn the_first_aggregator_waits_for_stragglers() {
     let [settlement] = settlements(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!(settlement.candidate, candidate(true));
     assert_eq!(settlement.signers.iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert_eq!(settlement.signatures[2], (2, Bytes::from_static(&[3])));
+    assert_eq!(settlement.signatures[2], ([2].into_iter().collect(), Bytes::from_static(&[3])));
     assert!(matches!(outputs[0], Output::Save));
 }
 
@@ -333,7 +333,10 @@ fn conflicts_are_reported_once_and_in_turn() {
     let (mut first, _) = aggregator(0);
     first.step(attested(liar, candidate(true)), 0);
     let outputs = first.step(attested(liar, candidate(false)), 1);
-    assert!(reports(&outputs) && has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_)))));
+    assert!(
+        reports(&outputs)
+            && has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_), Audience::Everybody)))
+    );
     assert!(!reports(&first.step(attested(liar, candidate(false)), 2)) && !reports(&first.step(Event::Tick, 60_000)));
     assert!(reports(&first.step(Event::Tick, 60_001)));
     first.step(Event::Slashed { operator: owner(liar), id: ID }, 60_002);
@@ -423,7 +426,7 @@ fn a_restart_says_the_same_again() {
         let runs = |output: &Output| matches!(output, Output::Execute { .. } | Output::Validate { .. });
         assert!(!has(&outputs, runs));
         let signed = Event::Signed { candidate: candidate(true), signature: Bytes::from_static(b"signature") };
-        assert!(has(&again.step(signed, 1), |output| matches!(output, Output::Publish(_))));
+        assert!(has(&again.step(signed, 1), |output| matches!(output, Output::Publish(..))));
     }
 }
 
@@ -479,7 +482,7 @@ fn peers_answer_with_what_is_missing() {
     empty.step(task(0), 0);
     let ask = |node: &mut Node, at| -> Option<Request> {
         let outputs = node.step(Event::Tick, at);
-        outputs.into_iter().find_map(|output| if let Output::Ask(request) = output { Some(request) } else { None })
+        outputs.into_iter().find_map(|output| if let Output::Ask(request, _) = output { Some(request) } else { None })
     };
     assert_eq!(ask(&mut empty, 999), None);
     let request = ask(&mut empty, 1_000).unwrap();
@@ -511,12 +514,12 @@ fn answers_bring_conflicts_together() {
     other.step(attested(liar, candidate(false)), 0);
     let outputs = other.step(Event::Tick, 1);
     let request =
-        outputs.into_iter().find_map(|output| if let Output::Ask(request) = output { Some(request) } else { None });
+        outputs.into_iter().find_map(|output| if let Output::Ask(request, _) = output { Some(request) } else { None });
     let outputs = one.step(Event::Asked { source: PEER, request: request.unwrap() }, 1);
     let Some(Output::Answer { answer, .. }) = outputs.into_iter().next() else { panic!("no answer") };
     for part in answer.into_signed() {
         let outputs = other.step(received(part), 2);
-        assert!(has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_)))));
+        assert!(has(&outputs, |output| matches!(output, Output::Publish(Signed::Evidence(_), Audience::Everybody))));
     }
     assert_eq!(other.footprint().conflicts, 1);
 }

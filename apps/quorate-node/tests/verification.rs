@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use quorate_batcher::{Batcher, Settings};
 use quorate_evm::{
-    KeyGroup, OperatorKey,
+    KeyGroup, MemberSet, OperatorKey,
     alloy_primitives::{Address, B256, Bytes},
     digest::{Contract, PeerBinding},
 };
 use quorate_node::{
-    message::{Attestation, Candidate, Evidence, Signed, SnapshotId, TaskResult, candidate_for},
+    groups::add_up,
+    message::{Attestation, Branch, Candidate, Evidence, PartialSum, Signed, SnapshotId, TaskResult, candidate_for},
     registry::{NotAdmitted, RegisteredMember, Registry},
     verification::{Checked, Checker},
 };
@@ -49,7 +50,7 @@ fn attestation(index: u32, candidate: Candidate, signature: Bytes) -> Attestatio
 fn check(registry: Registry, message: Signed) -> Checked {
     let checker = Checker::new(NETWORK, registry, Batcher::start(Settings::default()).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(checker.check(Arc::new(message), None).done())
+    runtime.block_on(checker.check(Arc::new(message), None, None).done())
 }
 
 fn check_attestation(index: u32, candidate: Candidate, signature: Bytes) -> Checked {
@@ -120,13 +121,55 @@ fn without_a_key_there_is_no_answer() {
     assert!(matches!(check_attestation(2, other, signature), Checked::NoKey), "no such snapshot");
 }
 
+/// A sum is verified against the sum of the keys at the indices that the node found for its places.
+#[test]
+fn sums_are_verified_against_the_sum_of_their_keys() {
+    let registry = || {
+        let registry = Registry::new(NETWORK);
+        let members = [member(1, 10), member(2, 0), member(3, 5), member(4, 7)];
+        registry.insert(7, SNAPSHOT, &members, 0).unwrap();
+        registry
+    };
+    let candidate = candidate(1);
+    let signed = |numbers: &[u8], of: &Candidate| {
+        let signatures: Vec<Bytes> = numbers.iter().map(|number| sign(*number, of)).collect();
+        add_up(&signatures.iter().collect::<Vec<_>>()).unwrap()
+    };
+    let check = |signers: Option<&[usize]>, signature: Bytes| {
+        let branch = Branch { level: 0, number: 0 };
+        let sum = PartialSum::new(candidate, branch, MemberSet::full(2), signature).unwrap();
+        let checker = Checker::new(NETWORK, registry(), Batcher::start(Settings::default()).unwrap());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let signers: Option<MemberSet> = signers.map(|signers| signers.iter().copied().collect());
+        runtime.block_on(checker.check(Arc::new(Signed::Sum(sum)), signers.as_ref(), None).done())
+    };
+    assert!(matches!(check(Some(&[0, 2]), signed(&[1, 3], &candidate)), Checked::True(_)));
+    assert!(matches!(check(Some(&[0, 2, 3]), signed(&[1, 3, 4], &candidate)), Checked::True(_)));
+    // Another signer, one too few, one twice, another candidate, and something that is no signature.
+    for signature in [
+        signed(&[1, 4], &candidate),
+        signed(&[1], &candidate),
+        signed(&[1, 3, 3], &candidate),
+        signed(&[1, 3], &self::candidate(2)),
+        Bytes::from(vec![7; 96]),
+    ] {
+        assert!(matches!(check(Some(&[0, 2]), signature), Checked::False));
+    }
+    // An index without weight, one that is not there, no index, and a sum whose signers the node did not name.
+    for signers in [Some(&[0, 1][..]), Some(&[0, 9]), Some(&[]), None] {
+        assert!(matches!(check(signers, signed(&[1, 3], &candidate)), Checked::NoKey), "{signers:?}");
+    }
+    assert_eq!(add_up(&[&Bytes::from(vec![7; 96])]), None);
+    assert_eq!(add_up(&[]), None);
+}
+
 #[test]
 fn a_full_batcher_says_nothing() {
     let settings = Settings { queue_bytes: 1, ..Settings::default() };
     let checker = Checker::new(NETWORK, registry(), Batcher::start(settings).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let message = Arc::new(Signed::Attestation(attestation(2, candidate(1), sign(3, &candidate(1)))));
-    let found = runtime.block_on(checker.check(message, None).done());
+    let found = runtime.block_on(checker.check(message, None, None).done());
     assert!(matches!(found, Checked::NotChecked(quorate_batcher::Refused::Overloaded)), "{found:?}");
 }
 
@@ -140,6 +183,7 @@ fn a_snapshot_with_a_bad_key_is_refused_whole() {
     let error = registry.insert(7, SNAPSHOT, &[member(1, 10), bad], 0).unwrap_err();
     assert!(error.to_string().starts_with("epoch 7: the key at index 1 is none"), "{error}");
     assert_eq!(registry.key(7, SNAPSHOT, 0), None);
+    assert!(!registry.has(7, SNAPSHOT));
     // A key without weight is not looked at.
     registry.insert(7, SNAPSHOT, &[RegisteredMember { weight: 0, ..member(1, 0) }], 0).unwrap();
 }

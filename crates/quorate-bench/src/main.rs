@@ -125,9 +125,11 @@ enum Name {
     Gas,
     /// All of the above
     All,
-    /// Networks of nodes as processes on a local chain, and simulated ones; with the feature `network`. Not one of `all`,
-    /// because it starts quorate-node, quorate-signer and anvil
+    /// Networks of nodes as processes on a local chain; with the feature `network`. Not one of `all`, because it starts
+    /// quorate-node, quorate-signer and anvil
     Network,
+    /// Networks of up to 10,000 nodes, simulated; with the feature `network`. Not one of `all`
+    Simulated,
 }
 
 fn main() -> ExitCode {
@@ -164,7 +166,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         backends: arguments.backend.map_or_else(|| Backend::available().to_vec(), |backend| vec![backend]),
     };
     type Bench = fn(&Run) -> Result<Vec<Row>>;
-    let all: [(Name, &str, Bench); 15] = [
+    let all: [(Name, &str, Bench); 16] = [
         (Name::Field, "field", |run| Ok(field::run(run))),
         (Name::Curve, "curve", |run| Ok(curve::run(run))),
         (Name::Msm, "msm", |run| Ok(msm::run(run))),
@@ -180,6 +182,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         (Name::History, "history", |run| Ok(history::run(run))),
         (Name::Gas, "gas", |run| Ok(gas::run(run))),
         (Name::Network, "network", of_networks),
+        (Name::Simulated, "simulated", simulated),
     ];
     ensure!(
         !(arguments.record && name == Name::Network && cfg!(debug_assertions)),
@@ -192,7 +195,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut rows = Vec::new();
     for (each, file, bench) in all {
-        if each != name && (name != Name::All || each == Name::Network) {
+        if each != name && (name != Name::All || matches!(each, Name::Network | Name::Simulated)) {
             continue;
         }
         let made = bench(&measured)?;
@@ -214,6 +217,16 @@ fn run(arguments: &Arguments) -> Result<()> {
 #[cfg(feature = "network")]
 fn of_networks(run: &Run) -> Result<Vec<Row>> {
     network::run(run)
+}
+
+#[cfg(feature = "network")]
+fn simulated(run: &Run) -> Result<Vec<Row>> {
+    Ok(network::simulated(run))
+}
+
+#[cfg(not(feature = "network"))]
+fn simulated(run: &Run) -> Result<Vec<Row>> {
+    of_networks(run)
 }
 
 #[cfg(not(feature = "network"))]

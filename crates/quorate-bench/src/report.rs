@@ -29,7 +29,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let drop_in = Record::newest_with(root, &["dropin"])?;
     let service = Record::newest_with(root, &["service"])?;
     // Only the list of all rows has these, so they can be missing. It has them already if `main` has the newest.
-    let others = ["schemes", "block", "history", "gas", "network"]
+    let others = ["schemes", "block", "history", "gas", "network", "simulated"]
         .map(|name| Ok((name, Record::newest_or_none(root, &[name])?)));
     let others = others.into_iter().collect::<Result<Vec<_>>>()?;
     let others = others.into_iter().filter_map(|(name, record)| Some((name, record?)));
@@ -77,7 +77,11 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let networks = Record::newest_or_none(root, &["network"])?;
     let [mut long, mut short] = [const { String::new() }; 2];
     if let Some(record) = &networks {
-        let rows = record.rows(&["network"])?;
+        let mut rows = record.rows(&["network"])?;
+        // Simulated networks are the same on every machine, and measured in seconds.
+        if let Some(simulated) = Record::newest_or_none(root, &["simulated"])? {
+            rows.extend(simulated.rows(&["simulated"])?);
+        }
         long = format!("{}\n{}", record.source(), of_networks(&rows));
         short = format!("{}\n{}", record.source(), networks_short(&rows));
     } else {
@@ -386,6 +390,9 @@ fn of_networks(rows: &[Row]) -> String {
         ("network/settled", "From the result to the block in which the task is settled"),
         ("network/simulated", "Simulated: from the result to a quorum at one node"),
     ] {
+        if rows.iter().all(|row| row.bench != bench) {
+            continue;
+        }
         text += &format!("\n{what}:\n\n| operators | least ms | median ms | greatest ms | p99 ms | |\n");
         text += "|--:|--:|--:|--:|--:|---|\n";
         for row in rows.iter().filter(|row| row.bench == bench) {

@@ -59,6 +59,17 @@ pub fn decode_signature(bytes: &[u8]) -> Result<Signature<MinSig>, ParseError> {
     UncheckedSignature::from_point(point).check()
 }
 
+/// A signature as the engine takes it, in 48 bytes: the same point, because a point of the curve has one other with its x, and
+/// the encoding says which of the two it is. Checks that the point is on the curve, and leaves the subgroup to whoever decodes
+/// the 48 bytes.
+///
+/// # Errors
+/// [`ParseError::Signature`].
+pub fn compress_signature(bytes: &[u8]) -> Result<[u8; 48], ParseError> {
+    let point: G1 = decode(bytes, "x").map_err(ParseError::Signature)?;
+    Ok(point.compress())
+}
+
 /// The key of a quorum, computed from the key of another quorum, its base: `base` + `added` - `removed`. A base of `None`
 /// is the identity. `None` if the sum is the identity.
 #[must_use]

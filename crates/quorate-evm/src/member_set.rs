@@ -88,6 +88,25 @@ impl MemberSet {
         difference
     }
 
+    /// The members of either set.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let (long, short) = if self.0.len() < other.0.len() { (other, self) } else { (self, other) };
+        let mut union = long.clone();
+        union.0.iter_mut().zip(&short.0).for_each(|(byte, other)| *byte |= other);
+        union
+    }
+
+    /// Whether no member is in both sets.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(byte, other)| byte & other == 0)
+    }
+
+    /// Whether all members are in the other set.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().enumerate().all(|(at, byte)| byte & !other.0.get(at).copied().unwrap_or(0) == 0)
+    }
+
     /// The number of members that change, without allocating the set of them.
     pub fn distance(&self, other: &Self) -> usize {
         let n = self.0.len().max(other.0.len());

@@ -171,6 +171,11 @@ proptest! {
         prop_assert_eq!(a.symmetric_difference(&b), difference.clone());
         prop_assert_eq!(b.symmetric_difference(&a), difference.clone());
         prop_assert_eq!(a.distance(&b), difference.len());
+        let union: MemberSet = (0..300).filter(|i| a.contains(*i) || b.contains(*i)).collect();
+        prop_assert_eq!(a.union(&b), union.clone());
+        prop_assert_eq!(a.is_disjoint(&b), union.len() == a.len() + b.len());
+        prop_assert_eq!(a.is_subset(&b), union == b);
+        prop_assert!(a.is_subset(&union) && a.is_disjoint(&MemberSet::default()));
         prop_assert_eq!(a.iter().collect::<MemberSet>(), a.clone());
         prop_assert_eq!(a.iter().count(), a.len());
         prop_assert!(a.iter().is_sorted());

@@ -18,6 +18,7 @@
 mod report;
 mod bounds;
 mod task;
+mod transport;
 mod state;
 mod view;
 
@@ -33,6 +34,7 @@ pub use report::{
     Purpose, RewardsReport, SettledReport, SubmissionReport, SubmissionState,
 };
 pub use state::Expectations;
+pub use transport::TransportView;
 pub use view::{
     BanView, ChainView, ConflictView, CountsView, MissingView, NodeView, OperatorView, PeerView, ProblemView,
     PunishmentView, RewardsView, SettlementView, SubmissionView, TaskState, TaskView, TimesView, View,
@@ -41,6 +43,7 @@ pub use view::{
 use crate::{
     metrics::Metrics,
     roles::{ConflictReport, TaskReport},
+    transport::Counts,
 };
 use bounds::{clipped, push_bounded};
 use state::State;
@@ -153,6 +156,13 @@ impl Board {
     pub fn bans(&self, bans: impl IntoIterator<Item = BanRow>) {
         let bounded = |row: BanRow| BanRow { peer_id: clipped(&row.peer_id), reason: clipped(&row.reason), ..row };
         self.lock().bans = bans.into_iter().take(MAX_PEERS).map(bounded).collect();
+    }
+
+    /// What the transport has dropped and refused since it started. It replaces what it said before.
+    pub fn transport(&self, counts: Counts) {
+        let mut state = self.lock();
+        self.0.metrics.transport(&state.transport, &counts);
+        state.transport = counts;
     }
 
     /// The chain was read. Tasks whose epoch can settle nothing more have lapsed.

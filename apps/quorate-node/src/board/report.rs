@@ -225,12 +225,12 @@ pub struct PeerRow {
     pub score: f64,
 }
 
-/// A peer that is banned.
+/// A peer or a stranger that is banned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BanRow {
     /// Its name, or its address if it has shown none.
     pub peer_id: String,
-    /// Its operator, if it is known.
+    /// Its operator, which is banned with it; none for a stranger.
     pub operator: Option<Address>,
     /// Why, in words.
     pub reason: String,

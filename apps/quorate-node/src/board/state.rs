@@ -16,6 +16,7 @@ use super::{
 use crate::{
     metrics::{ChainNow, Metrics, Now},
     roles::ConflictReport,
+    transport::Counts,
 };
 
 /// What a node must have to be ready.
@@ -54,6 +55,7 @@ pub(super) struct State {
     pub(super) rewards: Option<RewardsReport>,
     pub(super) peers: Vec<PeerRow>,
     pub(super) bans: Vec<BanRow>,
+    pub(super) transport: Counts,
 }
 
 /// A transaction, and when it was first and last heard of.
@@ -214,6 +216,7 @@ impl Metrics {
         zero(&this.failures, "component", &Component::ALL.map(Component::name));
         zero(&this.bytes, "direction", &["in", "out"]);
         zero(&this.messages, "direction", &["in", "out"]);
+        this.transport(&Counts::default(), &Counts::default());
         this
     }
 
@@ -249,6 +252,22 @@ impl Metrics {
         if let Some(fee) = report.fee {
             self.fees.get_or_create(&purpose).inc_by(fee as f64);
         }
+    }
+
+    /// Counts what a transport dropped and refused since the last report. One that has started anew begins at zero.
+    pub(super) fn transport(&self, before: &Counts, after: &Counts) {
+        let more = |event, of: fn(&Counts) -> u64| {
+            let (before, after) = (of(before), of(after));
+            let more = if after >= before { after - before } else { after };
+            self.transport.get_or_create(&[("event", event)]).inc_by(more);
+        };
+        more("peer banned", |counts| counts.banned);
+        more("stranger refused", |counts| counts.strangers);
+        more("arrival dropped", |counts| counts.arrivals_dropped);
+        more("call dropped", |counts| counts.calls_dropped);
+        more("message unsent", |counts| counts.unsent);
+        more("message unjudged", |counts| counts.unjudged);
+        more("question unanswered", |counts| counts.unanswered);
     }
 
     /// Counts what peers sent and got since the last report. A peer that has connected anew begins at zero.

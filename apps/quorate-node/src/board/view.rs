@@ -19,6 +19,7 @@ use super::{
     },
     state::{State, Submission},
     task::Record,
+    transport::TransportView,
 };
 use crate::{
     message::SnapshotId,
@@ -63,7 +64,7 @@ pub struct View {
     pub peers: Vec<PeerView>,
     /// How many there are.
     pub peers_in_all: usize,
-    /// The peers that are banned: at most 200.
+    /// The peers and strangers that are banned: at most 200.
     pub bans: Vec<BanView>,
     /// How many there are.
     pub bans_in_all: usize,
@@ -145,6 +146,8 @@ pub struct CountsView {
     pub validated: u64,
     /// Calls that failed.
     pub failures: u64,
+    /// What the transport dropped and refused.
+    pub transport: TransportView,
     /// Of the tasks shown: half had a quorum this soon after their result, in milliseconds.
     pub quorum_p50_ms: Option<u64>,
     /// Of the tasks shown: half were settled this soon after their result, in milliseconds.
@@ -400,12 +403,12 @@ pub struct PeerView {
     pub score: f64,
 }
 
-/// A peer that is banned.
+/// A peer or a stranger that is banned.
 #[derive(Clone, Debug, Serialize)]
 pub struct BanView {
-    /// Its name.
+    /// Its name, or its address if it has shown none.
     pub peer_id: String,
-    /// Its operator.
+    /// Its operator; none for a stranger.
     pub operator: Option<Address>,
     /// Why.
     pub reason: String,
@@ -475,6 +478,7 @@ impl View {
                 open: state.tasks.open() as u64,
                 quorum_p50_ms: median(records().filter_map(|task| Some(task.quorum?.saturating_sub(task.result?)))),
                 settled_p50_ms: median(records().filter_map(|task| Some(task.settled?.saturating_sub(task.result?)))),
+                transport: state.transport.into(),
                 ..metrics.counts()
             },
             tasks: records().map(|record| task(record, settles, waiting.contains(&record.id), &gas)).collect(),

@@ -15,7 +15,7 @@ use quorate_node::local::{LocalError, LocalNetwork, LocalOperator, LocalPart, Lo
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::{interrupted, note, print, runtime};
+use super::{Interruption, note, print, runtime};
 use crate::exit::{Exit, Failure, Result};
 
 /// Start a whole network on this machine, run tasks, and show what happens
@@ -67,16 +67,18 @@ impl Arguments {
         let settings = self.settings()?;
         runtime()?.block_on(async {
             let begun = Instant::now();
+            // Before the first process starts, so that a signal leaves none behind.
+            let mut interruption = Interruption::listen().map_err(Failure::internal)?;
             note(format!("starting a chain, its contracts and {} operators …", self.nodes));
             let network = tokio::select! {
                 network = LocalNetwork::start(settings) => network.map_err(failure)?,
-                () = interrupted() => return Err(Failure::interrupted()),
+                () = interruption.wait() => return Err(Failure::interrupted()),
             };
             let mut show = Show::new(&self, network);
             show.introduce(begun.elapsed())?;
             let ended = tokio::select! {
                 ended = show.watch() => ended,
-                () = interrupted() => Err(Failure::interrupted()),
+                () = interruption.wait() => Err(Failure::interrupted()),
             };
             let summary = match &ended {
                 Ok(()) => show.summary(begun.elapsed()).await,
@@ -84,9 +86,14 @@ impl Arguments {
             };
             if ended.is_ok() && self.keep {
                 note("the network runs on; Ctrl-C ends it");
-                interrupted().await;
+                interruption.wait().await;
             }
-            for operator in show.network.stop().await {
+            let left = tokio::select! {
+                left = show.network.stop() => left,
+                // Asked a second time, it does not wait: what is left is killed.
+                () = interruption.wait() => Vec::new(),
+            };
+            for operator in left {
                 note(format!("operator {operator}: its node did not end by itself within ten seconds"));
             }
             ended?;

@@ -38,7 +38,7 @@ impl Arguments {
         let file = folder.options_file();
         let exists = file.exists();
         if !exists {
-            let text = toml::to_string(&options).map_err(Failure::internal)?;
+            let text = options.to_toml().map_err(Failure::usage)?;
             folder.write_options(&text)?;
         }
         let operator = self.operator.map_or("0x…".to_owned(), |operator| operator.to_string());

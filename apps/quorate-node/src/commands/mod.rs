@@ -36,7 +36,7 @@ use quorate_node::{
 use quorate_signer::{SignerClient, protocol::StatusAnswer};
 use tokio::{
     runtime::{Builder, Runtime},
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
 };
 
 use crate::exit::{Failure, Result};
@@ -187,14 +187,32 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 /// Waits for Ctrl-C, or for the signal that ends services.
 pub(crate) async fn interrupted() {
-    let (mut interrupt, mut terminate) = match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
-        (Ok(interrupt), Ok(terminate)) => (interrupt, terminate),
+    match Interruption::listen() {
+        Ok(mut interruption) => interruption.wait().await,
         // The system's own rule holds then: both end the program.
-        _ => return std::future::pending().await,
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Ctrl-C, and the signal that ends services. From its making on neither ends the program by itself, so that a program
+/// with children can end them first.
+pub(crate) struct Interruption {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Interruption {
+    /// Begins to listen, inside a runtime.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for one of them. One that came since the last wait ends it at once.
+    pub(crate) async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }
 

@@ -68,6 +68,8 @@ const LISTEN: &str = "/ip4/0.0.0.0/tcp/9600";
 const PAYLOAD: &str = r#"{"number":{number},"time":{time}}"#;
 /// How long the node waits for its signer, before it asks again.
 const SIGNER_RETRY: Duration = Duration::from_secs(2);
+/// How long a signature waits for others, so that they are verified together. A message waits so long at each hop.
+const LINGER: Duration = Duration::from_millis(25);
 /// The most tasks from outside that wait for the loop.
 const MOST_ORDERS: usize = 256;
 
@@ -225,7 +227,9 @@ async fn prepare(
         Some(serve(options, &http, &data, board.clone(), orders, stopped.clone()).await?)
     };
 
-    let batcher = Batcher::start(BatcherSettings::default()).map_err(Failure::internal)?;
+    // Attestations of one task come within a fraction of a second, so a little patience makes a batch of them.
+    let batcher = BatcherSettings { linger: LINGER, ..BatcherSettings::default() };
+    let batcher = Batcher::start(batcher).map_err(Failure::internal)?;
     let checker = Checker::new(network, registry.clone(), batcher);
     let limits = Limits::default();
     let ban = limits.ban;

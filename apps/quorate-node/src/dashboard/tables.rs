@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use quorate_evm::alloy_primitives::{Address, U256};
 
 use super::words::{amount, bytes, count, duration, ends, percent, short, thousands};
-use crate::board::{BanView, OperatorView, PeerView, PunishmentView, SubmissionView, View};
+use crate::board::{BanView, OperatorView, PeerView, PunishmentView, SubmissionView, TransportView, View};
 
 /// A section with a table, or with a sentence where there is no row. A heading with `#` before it is of a column of numbers.
 fn table(id: &str, title: &str, none: &str, heads: &[&str], rows: Vec<Markup>) -> Markup {
@@ -215,6 +215,36 @@ pub(super) fn bans(view: &View) -> Markup {
     html! {
         (table("bans", "Banned peers", "None.", &["Peer", "Operator", "Why", "#Still for"], rows))
         (more(SHOWN, view.bans_in_all))
+        (transport(&view.counts.transport))
+    }
+}
+
+/// What the transport dropped and refused, as far as there was any of it.
+fn transport(counts: &TransportView) -> Markup {
+    let TransportView { banned, strangers, arrivals_dropped, calls_dropped, unsent, unjudged, unanswered } = *counts;
+    let all = [
+        (banned, "peer banned", "peers banned"),
+        (strangers, "stranger refused", "strangers refused"),
+        (arrivals_dropped, "arrival dropped", "arrivals dropped"),
+        (calls_dropped, "call dropped", "calls dropped"),
+        (unsent, "message not sent", "messages not sent"),
+        (unjudged, "message without a judgement", "messages without a judgement"),
+        (unanswered, "question without an answer", "questions without an answer"),
+    ];
+    let some: Vec<_> = all.into_iter().filter(|(number, ..)| *number != 0).collect();
+    html! {
+        p.more id="transport" {
+            @if some.is_empty() {
+                "The transport has dropped and refused nothing since the start."
+            } @else {
+                "Since the start: "
+                @for (place, (number, one, many)) in some.iter().enumerate() {
+                    @if place > 0 { " · " }
+                    span.whole { (thousands(*number)) " " (if *number == 1 { one } else { many }) }
+                }
+                "."
+            }
+        }
     }
 }
 

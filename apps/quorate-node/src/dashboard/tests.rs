@@ -10,6 +10,7 @@ use crate::{
         SubmissionReport, SubmissionState,
     },
     roles::Roles,
+    transport::Counts,
 };
 
 /// Texts that would do something if they were not escaped.
@@ -73,6 +74,20 @@ fn the_banner_has_every_reason() {
         assert!(page.contains(&format!("<li>{reason}</li>")), "{reason}: {page}");
     }
     assert!(page.contains("data-ready=\"false\""));
+}
+
+#[test]
+fn what_the_transport_refused_is_said() {
+    let board = board();
+    assert!(render(&board.view(1)).contains("The transport has dropped and refused nothing since the start."));
+    let mut counts = Counts::default();
+    (counts.banned, counts.strangers) = (1, 12);
+    board.transport(counts);
+    let page = render(&board.view(1));
+    for said in ["1 peer banned", "12 strangers refused"] {
+        assert!(page.contains(&format!(">{said}<")), "{said}: {page}");
+    }
+    assert!(!page.contains("arrivals dropped") && !page.contains("refused nothing"), "{page}");
 }
 
 #[test]

@@ -38,9 +38,13 @@ impl Node {
         if self.now < due {
             return Some(due);
         }
-        let signed = round.attested.values().filter(|attestation| *attestation.candidate() == ready.candidate);
-        let signatures: Vec<_> = signed.map(|signed| (signed.index(), signed.signature().clone())).collect();
-        let signers = signatures.iter().map(|(index, _)| *index as usize).collect();
+        let cover = round.cover((ready.candidate.result, ready.candidate.approved));
+        if cover.weight <= round.snapshot.required() {
+            // A sum with more signers took the place of heavier ones. More will come.
+            return None;
+        }
+        let signatures = cover.pieces.into_iter().map(|(signers, signature)| (signers, signature.clone())).collect();
+        let signers = cover.signers;
         self.saved.pending.insert(id, timeout);
         self.unsaved = true;
         out.push(Output::Settle(Settlement { candidate: ready.candidate, signers, signatures }));

@@ -9,7 +9,8 @@ use quorate_evm::{
 
 use crate::{
     election::Snapshot,
-    message::{Answer, Candidate, Evidence, Request, Signed, Verified},
+    groups::Audience,
+    message::{Answer, Branch, Candidate, Evidence, Request, Signed, Verified},
 };
 
 /// A peer, by a number that the edge gives it. Answers and refusals name it.
@@ -183,10 +184,10 @@ pub enum Output {
         /// What to sign.
         candidate: Candidate,
     },
-    /// Send a message to everybody, as gossip.
-    Publish(Signed),
-    /// Ask a peer, chosen at random each time.
-    Ask(Request),
+    /// Send a message to an audience, as gossip.
+    Publish(Signed, Audience),
+    /// Ask a peer of an audience, chosen at random each time; any peer, if none of the audience is connected.
+    Ask(Request, Audience),
     /// Send an answer to a peer.
     Answer {
         /// The peer.
@@ -238,8 +239,8 @@ pub struct Settlement {
     pub candidate: Candidate,
     /// Who.
     pub signers: MemberSet,
-    /// The signature of each, in the order of their indices.
-    pub signatures: Vec<(u32, Bytes)>,
+    /// Signatures, each with its signers: one, or those of a sum. No two have a signer in common.
+    pub signatures: Vec<(MemberSet, Bytes)>,
 }
 
 /// Why a task was not taken.
@@ -294,6 +295,15 @@ pub enum Refusal {
     /// Nobody has weight at this index.
     #[error("nobody has weight at index {0}")]
     NoSuchSigner(u32),
+    /// A sum is of a branch that does not exist or publishes no sums, or has signers at places that the branch does not have.
+    #[error("there is no branch {} of level {} with these places", .0.number, .0.level)]
+    NoSuchBranch(Branch),
+    /// A sum is for members of another branch.
+    #[error("the sum of branch {} of level {} is for others", .0.number, .0.level)]
+    OtherBranch(Branch),
+    /// A sum is of another result than the one that is there, or none is there.
+    #[error("the sum is of another result than the one that is there")]
+    OtherResult,
     /// The two attestations are not of one operator.
     #[error("the two attestations of the evidence are not of one operator")]
     NotOneOperator,
@@ -302,7 +312,7 @@ pub enum Refusal {
 impl Refusal {
     /// Whether no honest peer on the same chain sends this, so that its source is to be penalised.
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::NotElected { .. } | Self::NoSuchSigner(_) | Self::NotOneOperator)
+        matches!(self, Self::NotElected { .. } | Self::NoSuchSigner(_) | Self::NotOneOperator | Self::NoSuchBranch(_))
     }
 
     /// Whether a message that is refused for this reason can be half of a conflict, so that the edge verifies its signature

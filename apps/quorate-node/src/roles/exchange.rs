@@ -2,18 +2,25 @@
 //!
 //! A node asks as long as a task is open, settled or not: two nodes may each hold one half of a conflict. The questions
 //! become rarer, down to one in `ask_most`.
+//!
+//! What a sum holds counts as held. But who signed two candidates that conflict, at least one of them in a sum, is a
+//! *suspect*: a sum is no evidence, so a node asks for a suspect's attestations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_evm::{MemberSet, alloy_primitives::B256};
+use quorate_evm::{
+    MemberSet,
+    alloy_primitives::{Address, B256},
+};
 
 use super::{
     event::{Output, Source},
-    state::{Node, Round, Task},
+    state::{HeldSum, Node, Round, Task},
 };
+use crate::groups::Audience;
 use crate::message::{
-    Answer, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS, MAX_BITMAP, MAX_EVIDENCE,
-    MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, Request,
+    Answer, Branch, Candidate, Evidence, Held, HeldBallot, MAX_ANSWER_ATTESTATIONS, MAX_ANSWER_RESULTS,
+    MAX_ANSWER_SUMS, MAX_BITMAP, MAX_EVIDENCE, MAX_HELD, MAX_MESSAGE, MAX_REQUEST_TASKS, Request,
 };
 
 impl Node {
@@ -21,6 +28,7 @@ impl Node {
     pub(super) fn when_to_ask(&mut self, id: B256, task: &mut Task) -> Option<u64> {
         if self.now >= task.ask_at {
             self.to_ask.push(id);
+            task.asked += 1;
             task.ask_interval = (task.ask_interval * 2).min(self.settings.ask_most);
             task.ask_at = self.now + task.ask_interval;
         }
@@ -30,29 +38,71 @@ impl Node {
     /// Asks about all tasks whose time has come, with as few requests as the limits allow.
     pub(super) fn ask(&mut self, out: &mut Vec<Output>) {
         let ids = std::mem::take(&mut self.to_ask);
-        let mut request = Request::default();
-        let mut size = 0;
+        let mut requests: BTreeMap<Audience, (Request, usize)> = BTreeMap::new();
         for id in ids {
             let Some(task) = self.tasks.get(&id) else { continue };
+            let suspects = self.suspects(id, task);
             let rounds = task.rounds.iter();
             for (_, round) in rounds.filter(|((epoch, snapshot), _)| self.is_in_chain(*epoch, *snapshot)) {
-                let held = self.held(id, round);
+                let held = self.held(id, round, &suspects);
                 let more = size_of_held(&held);
-                if size + more > MAX_MESSAGE - HEADER || request.tasks.len() == MAX_REQUEST_TASKS {
-                    out.push(Output::Ask(std::mem::take(&mut request)));
-                    size = 0;
+                let audience = whom_to_ask(task.asked, round, &suspects);
+                let (request, size) = requests.entry(audience).or_default();
+                if *size + more > MAX_MESSAGE - HEADER || request.tasks.len() == MAX_REQUEST_TASKS {
+                    out.push(Output::Ask(std::mem::take(request), audience));
+                    *size = 0;
                 }
-                size += more;
+                *size += more;
                 request.tasks.push(held);
             }
         }
-        if !request.tasks.is_empty() {
-            out.push(Output::Ask(request));
+        for (audience, (request, _)) in requests {
+            out.push(Output::Ask(request, audience));
         }
     }
 
-    fn held(&self, id: B256, round: &Round) -> Held {
+    /// Who signed candidates that conflict, as far as sums tell it too, and without evidence so far.
+    fn suspects(&self, id: B256, task: &Task) -> BTreeSet<Address> {
+        let mut signed: BTreeMap<Address, BTreeSet<Candidate>> = BTreeMap::new();
+        if task.rounds.values().all(|round| round.sums.is_empty()) {
+            return BTreeSet::new();
+        }
+        for ((epoch, snapshot), round) in &task.rounds {
+            if !self.is_in_chain(*epoch, *snapshot) {
+                continue;
+            }
+            let singly = round.attested.values().map(|attestation| (attestation.index(), *attestation.candidate()));
+            let summed = round.sums.iter().flat_map(|((result, approved), sums)| {
+                let (epoch, snapshot) = (*epoch, *snapshot);
+                let (performer, result, approved) = (round.performer, *result, *approved);
+                let candidate = Candidate { epoch, snapshot, id, performer, result, approved };
+                let signers = sums.values().flatten().flat_map(|held| held.signers.iter());
+                signers.filter_map(move |index| Some((u32::try_from(index).ok()?, candidate)))
+            });
+            for (index, candidate) in singly.chain(summed) {
+                if let Some(operator) = round.snapshot.owner(index) {
+                    signed.entry(operator).or_default().insert(candidate);
+                }
+            }
+        }
+        let conflict = |candidates: &BTreeSet<Candidate>| {
+            candidates.iter().any(|one| candidates.iter().any(|other| one.conflicts_with(other)))
+        };
+        let proven = |operator: &Address| self.conflicts.contains_key(&(*operator, id));
+        let signed = signed.into_iter().filter(|(operator, candidates)| !proven(operator) && conflict(candidates));
+        signed.map(|(operator, _)| operator).collect()
+    }
+
+    fn held(&self, id: B256, round: &Round, suspects: &BTreeSet<Address>) -> Held {
         let mut ballots: BTreeMap<(B256, bool), MemberSet> = BTreeMap::new();
+        for ballot in round.sums.keys() {
+            let signers = round.cover(*ballot).signers;
+            let suspect = |index: usize| {
+                let owner = u32::try_from(index).ok().and_then(|index| round.snapshot.owner(index));
+                owner.is_some_and(|owner| suspects.contains(&owner))
+            };
+            ballots.insert(*ballot, signers.iter().filter(|index| !suspect(*index)).collect());
+        }
         for attestation in round.attested.values().filter(|held| held.candidate().performer == round.performer) {
             let candidate = attestation.candidate();
             ballots.entry((candidate.result, candidate.approved)).or_default().insert(attestation.index() as usize);
@@ -99,6 +149,16 @@ impl Node {
                     answer.attestations.push(attestation.clone());
                 }
             }
+            // Those of the largest branches first.
+            for (ballot, sums) in &round.sums {
+                let listed = held.ballots.iter().find(|listed| (listed.result, listed.approved) == *ballot);
+                let news = |held: &&HeldSum| listed.is_none_or(|listed| !held.signers.is_subset(&listed.signers));
+                for held in sums.values().rev().flatten().filter(news) {
+                    if implied == Some(ballot.0) && answer.sums.len() < MAX_ANSWER_SUMS {
+                        answer.sums.push(held.sum.clone());
+                    }
+                }
+            }
             for (operator, evidence) in self.evidence_of(held.id) {
                 let index = round.snapshot.index_of(operator);
                 let known = index.is_some_and(|index| held.accused.contains(index as usize));
@@ -117,6 +177,15 @@ impl Node {
         let of_task = self.conflicts.iter().filter(move |((_, of), _)| *of == id);
         of_task.map(|((operator, _), conflict)| (*operator, &conflict.evidence))
     }
+}
+
+/// Who may have what a node misses of a round: the group of a suspect, and in turn everybody and the own group.
+fn whom_to_ask(turn: u64, round: &Round, suspects: &BTreeSet<Address>) -> Audience {
+    let suspects: Vec<u32> = suspects.iter().filter_map(|suspect| round.snapshot.index_of(*suspect)).collect();
+    let suspect = turn.checked_rem(suspects.len() as u64).and_then(|at| suspects.get(at as usize)).copied();
+    let own = round.own.filter(|_| turn.is_multiple_of(2));
+    let group = suspect.or(own).and_then(|index| round.groups.group(index));
+    group.map_or(Audience::Everybody, |number| round.groups.audience(Branch { level: 0, number }))
 }
 
 /// The most bytes of a request before its first task.

@@ -20,11 +20,16 @@
 //!                  └── each aggregator counts; weight > required: wait for stragglers and for its turn ── Settle
 //! ```
 //!
+//! In a network of more than [`GROUP`](crate::groups::GROUP) members an attestation goes to its group alone, and sums of the
+//! groups' signatures go up to everybody ([`groups`](crate::groups)).
+//!
 //! # Bounds
 //! Only the operator's own source adds tasks, at most `most_tasks`. A round holds one result and one attestation of each
-//! member, whatever strangers send; a member can begin one candidate, so there are at most as many as members. A task has
-//! rounds for two epochs, each with at most four snapshots. There is one conflict for each operator and task. Tasks go when
-//! their epoch can settle nothing more, and evidence when the contract no longer takes it.
+//! member, whatever strangers send; a member can begin one candidate, so there are at most as many as members. Sums are of the
+//! result that is there, for two verdicts, and no two of a branch and verdict have a signer in common: so each level has at
+//! most two for each member. A task has rounds for two epochs, each with at most four snapshots. There is one conflict for
+//! each operator and task. Tasks go when their epoch can settle nothing more, and evidence when the contract no longer takes
+//! it.
 //!
 //! # What a restart needs
 //! [`Saved`] says what must be on disk, and why. All else comes again from the operator's source, the chain, the signer's
@@ -35,6 +40,8 @@
 //! | `event` | what happens to a node, and what it wants done |
 //! | `saved` | what is kept over a restart |
 //! | `state` | what a node knows; which messages it would use |
+//! | `cover` | signatures and sums that have no signer in common |
+//! | `sums` | the sums of a group or branch, for the branch above |
 //! | `aggregate` | settlements and reports |
 //! | `exchange` | what gossip lost |
 //! | `receive` | attestations and conflicts |
@@ -43,6 +50,7 @@
 //! | `report` | what a node knows of its tasks, for people |
 
 mod aggregate;
+mod cover;
 mod event;
 mod exchange;
 mod receive;
@@ -50,6 +58,7 @@ mod report;
 mod saved;
 mod state;
 mod step;
+mod sums;
 mod verdict;
 
 pub use event::{Event, Finality, NotTaken, Output, Refusal, Settlement, SignerRefusal, Source};

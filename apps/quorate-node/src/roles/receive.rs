@@ -8,9 +8,12 @@ use quorate_evm::alloy_primitives::{Address, B256};
 
 use super::{
     event::{Output, Source},
-    state::{Conflict, Node, Ready, Task},
+    state::{Conflict, Node, Ready, Round, Task},
 };
-use crate::message::{Attestation, Evidence, Signed};
+use crate::{
+    groups::Audience,
+    message::{Attestation, Candidate, Evidence, PartialSum, Signed},
+};
 
 impl Node {
     pub(super) fn receive(&mut self, source: Source, message: &Signed, out: &mut Vec<Output>) {
@@ -30,6 +33,11 @@ impl Node {
                 self.add_conflict(operator, evidence.clone(), out);
             }
             return;
+        }
+        if let Signed::Sum(sum) = message {
+            return if screened.is_ok() {
+                self.insert_sum(sum, out)
+            };
         }
         for attestation in message.attestations() {
             let id = attestation.candidate().id;
@@ -61,16 +69,12 @@ impl Node {
             Entry::Vacant(place) => {
                 place.insert(attestation.clone());
                 if candidate.performer == round.performer {
-                    let sum = round.weights.entry((candidate.result, candidate.approved)).or_default();
-                    *sum += u128::from(weight);
-                    if round.ready.is_none() && *sum > round.snapshot.required() {
-                        let place = self.place(&round.snapshot, candidate.id);
-                        let begins = self.now + self.settings.stragglers;
-                        round.ready = Some(Ready { candidate, begins, place });
-                    }
-                }
-                if let (Some(ready), true) = (&mut round.ready, round.attested.len() == round.members) {
-                    ready.begins = ready.begins.min(self.now);
+                    let ballot = (candidate.result, candidate.approved);
+                    let sum = match round.sums.contains_key(&ballot) {
+                        true => round.cover(ballot).weight,
+                        false => round.weights.get(&ballot).copied().unwrap_or(0) + u128::from(weight),
+                    };
+                    self.count(round, candidate, sum);
                 }
             }
         }
@@ -86,6 +90,40 @@ impl Node {
             if self.is_reportable(&evidence) {
                 self.found_conflict(operator, evidence, out);
             }
+        }
+    }
+
+    fn insert_sum(&mut self, sum: &PartialSum, out: &mut Vec<Output>) {
+        let candidate = *sum.candidate();
+        let Some(signers) = self.signers(sum) else { return };
+        let Some(mut task) = self.tasks.remove(&candidate.id) else { return };
+        if let Some(round) = task.rounds.get_mut(&(candidate.epoch, candidate.snapshot)) {
+            round.insert_sum(sum.clone(), signers);
+            let weight = round.cover((candidate.result, candidate.approved)).weight;
+            self.count(round, candidate, weight);
+        }
+        self.tasks.insert(candidate.id, task);
+        self.look_at(candidate.id, out);
+    }
+
+    /// Notes what a candidate weighs now, and whether it weighs enough to settle.
+    fn count(&mut self, round: &mut Round, candidate: Candidate, weight: u128) {
+        round.weights.insert((candidate.result, candidate.approved), weight);
+        if round.ready.is_none() && weight > round.snapshot.required() {
+            let place = self.place(&round.snapshot, candidate.id);
+            let begins = self.now + self.settings.stragglers;
+            round.ready = Some(Ready { candidate, begins, place });
+        }
+        let Some(ready) = &round.ready else { return };
+        let signed = if round.sums.is_empty() {
+            round.attested.len()
+        } else {
+            round.cover((ready.candidate.result, ready.candidate.approved)).signers.len()
+        };
+        if signed == round.members
+            && let Some(ready) = &mut round.ready
+        {
+            ready.begins = ready.begins.min(self.now);
         }
     }
 
@@ -113,7 +151,7 @@ impl Node {
     /// A conflict that this node found: everybody shall know it.
     fn found_conflict(&mut self, operator: Address, evidence: Evidence, out: &mut Vec<Output>) {
         if self.add_conflict(operator, evidence.clone(), out) {
-            out.push(Output::Publish(Signed::Evidence(evidence)));
+            out.push(Output::Publish(Signed::Evidence(evidence), Audience::Everybody));
         }
     }
 

@@ -173,13 +173,8 @@ impl Node {
         let heaviest = round.weights.iter().max_by_key(|(_, weight)| **weight).map(|(of, _)| *of);
         let ready = round.ready.map(|ready| (ready.candidate.result, ready.candidate.approved));
         let leading = ready.or(heaviest).map(|(result, approved)| {
-            let signed = round.attested.values().filter(|attestation| {
-                let candidate = attestation.candidate();
-                candidate.performer == round.performer && (candidate.result, candidate.approved) == (result, approved)
-            });
-            let signers = signed.map(|attestation| attestation.index() as usize).collect();
-            let weight = round.weights.get(&(result, approved)).copied().unwrap_or(0);
-            LeadingReport { result, approved, signers, weight }
+            let cover = round.cover((result, approved));
+            LeadingReport { result, approved, signers: cover.signers, weight: cover.weight }
         });
         let signed: u128 = round.weights.values().sum();
         RoundReport {
@@ -191,7 +186,7 @@ impl Node {
                 .result
                 .as_ref()
                 .map(|held| ResultReport { hash: held.candidate().result, length: held.bytes().len() }),
-            against: signed - leading.as_ref().map_or(0, |held| held.weight),
+            against: signed.saturating_sub(leading.as_ref().map_or(0, |held| held.weight)),
             leading,
             ready: round.ready.map(|ready| ReadyReport {
                 begins: ready.begins,

@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use quorate_evm::alloy_primitives::{Address, B256, Bytes};
+use quorate_evm::{
+    MemberSet,
+    alloy_primitives::{Address, B256, Bytes},
+};
 
 use super::{
     event::{Finality, Output, Refusal},
@@ -13,7 +16,8 @@ use super::{
 };
 use crate::{
     election::Snapshot,
-    message::{Attestation, Candidate, Evidence, Signed, SnapshotId, TaskResult},
+    groups::{GROUP, Groups, add_up},
+    message::{Attestation, Branch, Candidate, Evidence, PartialSum, Signed, SnapshotId, TaskResult},
 };
 
 /// What a node does. A node with none of these still forwards, answers and finds conflicts.
@@ -51,6 +55,18 @@ pub struct Settings {
     /// How many epochs evidence is kept after its epoch can settle nothing more: the contract's `slashingWindow`, rounded
     /// up.
     pub evidence_epochs: u64,
+    /// The most members of a group ([`GROUP`]): the same at all nodes of a network.
+    pub group: usize,
+    /// How long the signatures of a group are gathered until their sum is published, if some are missing. Each level above
+    /// adds as much.
+    pub gather: u64,
+    /// How long each member that was drawn to publish a branch's sum has before the next one does.
+    pub relief: u64,
+    /// How long after its attestation an attester waits for a quorum, in a network of several groups. Then it publishes the
+    /// attestation to everybody.
+    pub appeal: u64,
+    /// Adds verified signatures up; `None` if one does not decode. [`add_up`] but in simulations.
+    pub add_up: fn(&[&Bytes]) -> Option<Bytes>,
 }
 
 impl Default for Settings {
@@ -67,6 +83,11 @@ impl Default for Settings {
             ask_most: 30_000,
             most_tasks: 1024,
             evidence_epochs: 2,
+            group: GROUP,
+            gather: 400,
+            relief: 600,
+            appeal: 10_000,
+            add_up,
         }
     }
 }
@@ -84,6 +105,8 @@ pub struct Node {
     pub(super) epoch: u64,
     /// The snapshots that the chain has, by epoch.
     pub(super) snapshots: BTreeMap<u64, Arc<Snapshot>>,
+    /// The groups of those snapshots.
+    pub(super) groups: BTreeMap<SnapshotId, Arc<Groups>>,
     pub(super) tasks: BTreeMap<B256, Task>,
     /// The ids that the chain has settled, with the epoch.
     pub(super) settled: BTreeMap<B256, (u64, Finality)>,
@@ -120,6 +143,8 @@ pub(super) struct Task {
     pub(super) submit_after: u64,
     pub(super) ask_at: u64,
     pub(super) ask_interval: u64,
+    /// How often a peer was asked.
+    pub(super) asked: u64,
     /// Under which time it stands in `wakes`.
     pub(super) wake: Option<u64>,
 }
@@ -136,6 +161,7 @@ pub(super) enum Execution {
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     pub(super) snapshot: Arc<Snapshot>,
+    pub(super) groups: Arc<Groups>,
     /// The elected performer.
     pub(super) performer: u32,
     /// The index of the node's own operator.
@@ -145,10 +171,46 @@ pub(super) struct Round {
     pub(super) result: Option<TaskResult>,
     /// What each signer signed first. A signer fills one place at most, so nobody can crowd out others.
     pub(super) attested: BTreeMap<u32, Attestation>,
-    /// The weight of each result and verdict, of attestations that name the elected performer.
-    pub(super) weights: BTreeMap<(B256, bool), u128>,
+    /// The sums that came, by branch: of the result that is there, so there are two ballots at most. Those of one branch have
+    /// no signer in common.
+    pub(super) sums: BTreeMap<Ballot, BTreeMap<Branch, Vec<HeldSum>>>,
+    /// The weight of each result and verdict, of signatures that name the elected performer.
+    pub(super) weights: BTreeMap<Ballot, u128>,
+    /// The branches of the node's operator below the last level, from its group up: how many members each has, and the
+    /// operator's turn among those who publish its sums.
+    pub(super) places: Vec<(Branch, usize, Option<u64>)>,
+    /// How far the sum of each of those branches is, by level and verdict.
+    pub(super) shares: BTreeMap<(u8, bool), Share>,
+    /// When the operator's attestation was published.
+    pub(super) spoke_at: Option<u64>,
+    /// Whether it was published to everybody, because there was no quorum.
+    pub(super) appealed: bool,
     pub(super) duty: Duty,
     pub(super) ready: Option<Ready>,
+}
+
+/// A result's hash and a verdict: what tells the candidates of a round apart.
+pub(super) type Ballot = (B256, bool);
+
+/// A sum, with the indices of its signers.
+#[derive(Clone, Debug)]
+pub(super) struct HeldSum {
+    pub(super) sum: PartialSum,
+    pub(super) signers: MemberSet,
+}
+
+/// How far the sum of a branch is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    /// Since when there is a signature that no published sum has.
+    pub(super) since: Option<u64>,
+    /// Since when all members of the branch have signed.
+    pub(super) whole: Option<u64>,
+    /// When this node published a sum last.
+    pub(super) last: Option<u64>,
+    /// Set when this node's sum would have been no gain: how many had signed then, and how many of them were in published
+    /// sums. As long as both stay the same, it is not tried again.
+    pub(super) vain: Option<(usize, usize)>,
 }
 
 /// How far the operator's own verdict is.
@@ -196,6 +258,8 @@ pub struct Footprint {
     pub tasks: usize,
     /// Attestations of all of them.
     pub attestations: usize,
+    /// Sums of all of them.
+    pub sums: usize,
     /// Results, those that the node executed included.
     pub results: usize,
     /// Conflicts.
@@ -217,6 +281,8 @@ impl Node {
             retry: settings.retry.max(1),
             ask_first: settings.ask_first.max(1),
             ask_most: settings.ask_most.max(1),
+            group: settings.group.max(1),
+            gather: settings.gather.max(1),
             ..settings
         };
         Self {
@@ -226,6 +292,7 @@ impl Node {
             now: 0,
             epoch,
             snapshots: BTreeMap::new(),
+            groups: BTreeMap::new(),
             tasks: BTreeMap::new(),
             settled: BTreeMap::new(),
             conflicts: BTreeMap::new(),
@@ -248,6 +315,7 @@ impl Node {
         Footprint {
             tasks: self.tasks.len(),
             attestations: rounds().map(|round| round.attested.len()).sum(),
+            sums: rounds().flat_map(|round| round.sums.values()).flat_map(BTreeMap::values).map(Vec::len).sum(),
             results: rounds().filter(|round| round.result.is_some()).count() + self.saved.results.len(),
             conflicts: self.conflicts.len(),
         }
@@ -311,6 +379,24 @@ impl Node {
                     Some(_) => Err(Refusal::Conflicting(index)),
                 }
             }
+            Signed::Sum(sum) => {
+                let candidate = sum.candidate();
+                let round = self.round_of(candidate)?;
+                elected(round, candidate)?;
+                let signers = round.groups.indices(sum.branch(), sum.signers());
+                let Some(signers) = signers.filter(|_| sum.branch().level < round.groups.top()) else {
+                    return Err(Refusal::NoSuchBranch(sum.branch()));
+                };
+                if !round.groups.hears(round.own, sum.branch()) {
+                    return Err(Refusal::OtherBranch(sum.branch()));
+                }
+                // Of other results there could be sums without end.
+                if round.result.as_ref().is_none_or(|held| held.candidate().result != candidate.result) {
+                    return Err(Refusal::OtherResult);
+                }
+                let gain = round.is_gain((candidate.result, candidate.approved), sum.branch(), &signers);
+                if gain { Ok(()) } else { Err(Refusal::Duplicate) }
+            }
             Signed::Evidence(evidence) => {
                 let operator = self.accused(evidence)?;
                 match self.conflicts.get(&(operator, evidence.id())) {
@@ -321,6 +407,12 @@ impl Node {
                 }
             }
         }
+    }
+
+    /// The indices of a sum's signers, with which its signature is verified; `None` if the chain has no such snapshot, or the
+    /// branch no such members.
+    pub fn signers(&self, sum: &PartialSum) -> Option<MemberSet> {
+        self.groups.get(&sum.candidate().snapshot)?.indices(sum.branch(), sum.signers())
     }
 
     /// The operator that signed both halves of evidence.
@@ -358,22 +450,38 @@ impl Node {
 }
 
 impl Round {
-    pub(super) fn new(snapshot: Arc<Snapshot>, id: B256, operator: Option<Address>) -> Self {
-        Self {
+    pub(super) fn new(snapshot: Arc<Snapshot>, groups: Arc<Groups>, id: B256, operator: Option<Address>) -> Self {
+        let mut round = Self {
             performer: snapshot.performer(id),
             own: operator.and_then(|operator| snapshot.index_of(operator)),
             members: snapshot.indices().count(),
             snapshot,
+            groups,
             result: None,
             attested: BTreeMap::new(),
+            sums: BTreeMap::new(),
             weights: BTreeMap::new(),
+            places: Vec::new(),
+            shares: BTreeMap::new(),
+            spoke_at: None,
+            appealed: false,
             duty: Duty::Idle(0),
             ready: None,
-        }
+        };
+        round.places = round.own.map_or_else(Vec::new, |own| round.groups.summers(&round.snapshot, id, own));
+        round
     }
 }
 
 fn elected(round: &Round, candidate: &Candidate) -> Result<(), Refusal> {
     let (found, elected) = (candidate.performer, round.performer);
     if found == elected { Ok(()) } else { Err(Refusal::NotElected { found, elected }) }
+}
+
+/// Keeps the earlier of two times.
+pub(super) fn earlier(wake: &mut Option<u64>, other: Option<u64>) {
+    *wake = match (*wake, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
 }

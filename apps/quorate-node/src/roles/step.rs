@@ -1,13 +1,14 @@
 //! The one entry: an event comes in, outputs come out.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use quorate_evm::alloy_primitives::{B256, Bytes};
 
 use super::{
     event::{Event, Finality, NotTaken, Output},
-    state::{Due, Execution, MAX_BRANCHES, Node, Round, Task},
+    state::{Due, Execution, MAX_BRANCHES, Node, Round, Task, earlier},
 };
+use crate::groups::Groups;
 
 impl Node {
     /// Takes an event and says what to do, in order. `now` is the node's own time in milliseconds, from any beginning that
@@ -21,11 +22,16 @@ impl Node {
             Event::Task { id, epoch, payload } => self.task(id, epoch, payload, &mut out),
             Event::Epoch(epoch) => self.epoch(epoch, &mut out),
             Event::Snapshot(snapshot) => {
+                self.groups
+                    .entry(snapshot.id())
+                    .or_insert_with(|| Arc::new(Groups::new(&snapshot, self.settings.group)));
                 self.snapshots.insert(snapshot.epoch(), snapshot);
+                self.keep_groups();
                 self.look_at_all(&mut out);
             }
             Event::SnapshotRemoved { epoch } => {
                 self.snapshots.remove(&epoch);
+                self.keep_groups();
                 self.look_at_all(&mut out);
             }
             Event::Settled { id, epoch, finality } => {
@@ -83,6 +89,7 @@ impl Node {
             submit_after: 0,
             ask_at: self.now + self.settings.ask_first,
             ask_interval: self.settings.ask_first,
+            asked: 0,
             wake: None,
         });
         if task.epochs.insert(epoch) {
@@ -112,6 +119,7 @@ impl Node {
         self.places.clear();
         self.settled.retain(|_, (epoch, _)| *epoch >= open);
         self.snapshots.retain(|epoch, _| *epoch >= kept);
+        self.keep_groups();
         self.slashed.retain(|_, epoch| *epoch >= kept);
         self.conflicts.retain(|(operator, id), conflict| {
             let evidence = &conflict.evidence;
@@ -129,6 +137,12 @@ impl Node {
         self.unsaved |= waiting != self.saved.pending.len() + self.saved.reports.len();
         self.unsaved |= self.saved.forget_before(open);
         self.look_at_all(out);
+    }
+
+    /// Forgets the groups of snapshots that are gone.
+    fn keep_groups(&mut self) {
+        let snapshots = &self.snapshots;
+        self.groups.retain(|id, _| snapshots.values().any(|snapshot| snapshot.id() == *id));
     }
 
     fn tick(&mut self, out: &mut Vec<Output>) {
@@ -167,10 +181,12 @@ impl Node {
                 if others.len() >= MAX_BRANCHES {
                     task.rounds.remove(&others[0]);
                 }
-                task.rounds.insert(key, Round::new(snapshot, id, self.settings.operator));
+                let Some(groups) = self.groups.get(&key.1).cloned() else { continue };
+                task.rounds.insert(key, Round::new(snapshot, groups, id, self.settings.operator));
             }
             if !self.settled.contains_key(&id) {
                 earlier(&mut wake, self.own_verdict(id, &mut task, key, out));
+                earlier(&mut wake, self.share(&mut task, key, out));
                 earlier(&mut wake, self.settle(&task, key, out));
             }
             earlier(&mut wake, self.when_to_ask(id, &mut task));
@@ -181,12 +197,4 @@ impl Node {
         }
         self.tasks.insert(id, task);
     }
-}
-
-/// Keeps the earlier of two times.
-fn earlier(wake: &mut Option<u64>, other: Option<u64>) {
-    *wake = match (*wake, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    };
 }

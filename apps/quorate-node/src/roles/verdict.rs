@@ -16,7 +16,10 @@ use super::{
     saved::SavedVerdict,
     state::{Duty, Execution, Node, Task},
 };
-use crate::message::{Attestation, Candidate, MAX_RESULT, Signed, SnapshotId, TaskResult, candidate_for};
+use crate::{
+    groups::Audience,
+    message::{Attestation, Branch, Candidate, MAX_RESULT, Signed, SnapshotId, TaskResult, candidate_for},
+};
 
 impl Node {
     /// Goes on with the operator's verdict in a round, and says when to look again.
@@ -105,20 +108,23 @@ impl Node {
         let key = (candidate.epoch, candidate.snapshot);
         let Some(round) = task.rounds.get_mut(&key) else { return };
         let Some(own) = round.own else { return };
+        round.spoke_at = Some(self.now);
+        let group = round.groups.group(own).map(|number| Branch { level: 0, number });
+        let group = group.map_or(Audience::Everybody, |group| round.groups.audience(group));
         let result = self.saved.results.get(&candidate.id).filter(|_| own == round.performer);
-        let message = if let Some((_, bytes)) = result {
+        let (message, audience) = if let Some((_, bytes)) = result {
             let result = TaskResult::new(key.0, key.1, candidate.id, own, bytes.clone(), signature)
                 .expect("lengths were checked when the program and the signer answered");
             round.result.get_or_insert_with(|| result.clone());
-            Signed::Result(result)
+            (Signed::Result(result), Audience::Everybody)
         } else {
             let attestation = Attestation::new(candidate, own, signature);
-            Signed::Attestation(attestation.expect("the length was checked when the signer answered"))
+            (Signed::Attestation(attestation.expect("the length was checked when the signer answered")), group)
         };
         for attestation in message.attestations() {
             self.insert(task, attestation, out);
         }
-        out.push(Output::Publish(message));
+        out.push(Output::Publish(message, audience));
     }
 
     pub(super) fn executed(&mut self, id: B256, bytes: Bytes, out: &mut Vec<Output>) {

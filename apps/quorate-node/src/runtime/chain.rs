@@ -3,13 +3,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use quorate::Options;
 use quorate_chain::{
     Call, SubmitEvent, Submitter,
     task_network::{self, Change, Follower, PlannedCall, SignedTask},
 };
 use quorate_evm::{
-    Collection, QuorumSignature,
+    QuorumSignature,
     alloy_primitives::{Address, B256, U256},
     contract::TaskNetwork,
     digest::{self, Contract},
@@ -25,7 +24,8 @@ use super::{
 };
 use crate::{
     board::{Board, ChainReport, Component},
-    message::{Attestation, Candidate, Evidence},
+    groups::add_up,
+    message::{Attestation, Candidate, Evidence, SnapshotId},
     registry::Registry,
     roles::Settlement,
 };
@@ -225,7 +225,9 @@ impl ChainEdge {
         let Some((head, time)) = self.head else { return };
         let final_block = self.follower.final_block().unwrap_or(0);
         let epoch = self.follower.epoch();
-        let snapshot = self.follower.snapshot(epoch).map(|snapshot| snapshot.id);
+        // A snapshot that the loop could not use is none: the node is not ready then.
+        let usable = |id: &SnapshotId| self.registry.has(epoch, *id);
+        let snapshot = self.follower.snapshot(epoch).map(|snapshot| snapshot.id).filter(usable);
         let report = ChainReport { head, time, final_block, epoch, snapshot, behind: None };
         self.board.chain(report, now());
         self.board.problem(Component::Chain, None);
@@ -259,22 +261,13 @@ impl ChainEdge {
         }
     }
 
-    /// The call that settles a task. The signatures are verified and added up once more, against the keys that the plan uses.
+    /// The call that settles a task. The sum of the signatures is verified once more, against the keys that the plan uses.
     fn settlement(&self, settlement: &Settlement) -> Result<PlannedCall, String> {
         let Settlement { candidate, signers, signatures } = settlement;
         let task = self.task(candidate);
-        let network = self.follower.network(candidate.epoch).ok_or("the chain has no snapshot of the task's epoch")?;
-        let mut collection = Collection::new(&network, task.digest());
-        let signatures = signatures
-            .iter()
-            .map(|(index, bytes)| Ok((*index as usize, signature(bytes)?)))
-            .collect::<Result<Vec<_>, String>>()?;
-        let answers =
-            collection.add(&signatures, &Options::default(), &mut rand::rng()).map_err(|why| why.to_string())?;
-        for ((index, _), answer) in signatures.iter().zip(answers) {
-            answer.map_err(|why| format!("the signature of index {index}: {why}"))?;
-        }
-        let sum = collection.aggregate().map_err(|why| why.to_string())?.ok_or("the quorum is empty")?;
+        let signatures: Vec<_> = signatures.iter().map(|(_, signature)| signature).collect();
+        let sum = add_up(&signatures).ok_or("a signature of the quorum does not decode")?;
+        let sum = signature(&sum)?;
         self.follower.settle(&task, signers, &sum).map_err(|why| why.to_string())
     }
 

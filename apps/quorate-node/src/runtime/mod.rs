@@ -27,7 +27,7 @@ mod rewards;
 mod chain;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     num::NonZeroU64,
     sync::Arc,
     time::Duration,
@@ -61,6 +61,7 @@ use crate::{
     board::{BanRow, Board, Component, Count, RewardsReport, label_of},
     data_folder::{DataFolder, KeptTask},
     election::Snapshot,
+    groups::Audience,
     message::{Attestation, Candidate, Signed},
     programs::{ProgramTask, Programs},
     registry::{RegisteredMember, Registry},
@@ -209,6 +210,8 @@ struct Runtime {
     bans: VecDeque<BanRow>,
     /// The snapshots that the chain has, by epoch.
     snapshots: BTreeMap<u64, Arc<Snapshot>>,
+    /// Where the transport listens.
+    audiences: BTreeSet<Audience>,
     epoch: u64,
     /// The number of the newest block.
     head: u64,
@@ -253,6 +256,7 @@ pub async fn run(parts: Parts, stop: watch::Receiver<bool>) -> Result<(), RunErr
         peers: BTreeMap::new(),
         bans: VecDeque::new(),
         snapshots: BTreeMap::new(),
+        audiences: BTreeSet::new(),
         epoch,
         head: 0,
         kept,
@@ -381,11 +385,11 @@ impl Runtime {
                 });
             }
             Output::Sign { candidate } => self.sign(candidate),
-            Output::Publish(message) => {
+            Output::Publish(message, audience) => {
                 self.parts.board.count(Count::Published);
-                self.parts.transport.publish(message);
+                self.parts.transport.publish(message, audience);
             }
-            Output::Ask(request) => self.parts.transport.ask(request),
+            Output::Ask(request, audience) => self.parts.transport.ask(request, audience),
             Output::Answer { to, answer } => self.parts.transport.answer(to, answer),
             Output::Accepted { .. } => {
                 if let Some(ticket) = ticket.take() {
@@ -467,7 +471,7 @@ impl Runtime {
             let Some(attestation) = attestation else {
                 return failed(refusal, "the operator has no weight in the task's epoch".to_owned());
             };
-            match checker.check(Arc::new(Signed::Attestation(attestation)), None).done().await {
+            match checker.check(Arc::new(Signed::Attestation(attestation)), None, None).done().await {
                 Checked::True(_) => Done::Signed { candidate, signature },
                 Checked::NotChecked(why) => failed(refusal, why.to_string()),
                 Checked::False | Checked::NoKey => failed(
@@ -569,7 +573,11 @@ impl Runtime {
         }
         self.checks += 1;
         let name = SourceId::from(format!("peer-{}", source.0).as_str());
-        let checking = self.parts.checker.check(Arc::new(message), Some(name));
+        let signers = match &message {
+            Signed::Sum(sum) => self.node.signers(sum),
+            _ => None,
+        };
+        let checking = self.parts.checker.check(Arc::new(message), signers.as_ref(), Some(name));
         self.work.spawn(async move { Done::Checked { source, ticket, found: checking.done().await } });
     }
 
@@ -664,6 +672,11 @@ impl Runtime {
             };
             self.step(event, None).await;
         }
+        let audiences = self.node.audiences();
+        if audiences != self.audiences {
+            self.parts.transport.listen(audiences.clone());
+            self.audiences = audiences;
+        }
         if begins {
             // A task that was refused because the chain's node was behind may be taken now.
             self.name_scheduled_again().await;
@@ -715,11 +728,6 @@ impl Runtime {
             .iter()
             .map(|member| RegisteredMember { owner: member.owner, weight: member.weight, key: member.key.clone() })
             .collect();
-        if let Err(error) = self.parts.registry.insert(told.epoch, told.id, &members, kept_from) {
-            tracing::error!("{error}; the chain's node lies, or is not one of this network");
-            self.parts.board.problem(Component::Chain, Some(error.to_string()));
-            return None;
-        }
         let weights = members.iter().map(|member| (member.weight, member.owner)).collect();
         let snapshot = match Snapshot::new(told.epoch, told.id, told.beacon, weights, told.required) {
             Ok(snapshot) => Arc::new(snapshot),
@@ -729,6 +737,11 @@ impl Runtime {
                 return None;
             }
         };
+        if let Err(error) = self.parts.registry.insert(told.epoch, told.id, &members, kept_from) {
+            tracing::error!("{error}; the chain's node lies, or is not one of this network");
+            self.parts.board.problem(Component::Chain, Some(error.to_string()));
+            return None;
+        }
         self.snapshots.insert(told.epoch, snapshot.clone());
         self.parts.transport.readmit();
         tracing::info!(epoch = told.epoch, total = %told.total, required = %told.required, "the epoch has a snapshot");
@@ -833,9 +846,18 @@ impl Runtime {
         }
         self.parts.board.conflicts(self.node.conflicts());
         self.bans.retain(|ban| ban.until > now);
-        self.parts.board.bans(self.bans.iter().cloned());
+        self.show_bans(now);
         self.parts.board.peers(self.parts.transport.peers().into_iter().map(|peer| tell::peer(peer, now)));
         self.begin_epoch(now);
+    }
+
+    /// Shows the bans of this loop, which knows best why, and then those that the transport made by itself.
+    fn show_bans(&self, now: u64) {
+        let shown: BTreeSet<&str> = self.bans.iter().map(|row| row.peer_id.as_str()).collect();
+        let by_transport = self.parts.transport.bans().into_iter().map(|ban| tell::ban(ban, now));
+        let by_transport: Vec<_> = by_transport.filter(|row| !shown.contains(row.peer_id.as_str())).collect();
+        self.parts.board.bans(self.bans.iter().cloned().chain(by_transport));
+        self.parts.board.transport(self.parts.transport.counts());
     }
 
     /// Begins the running epoch if nobody did, when the turn of this aggregator has come.
@@ -868,7 +890,7 @@ impl Runtime {
 /// The task that an event is about, if it can bring the task forward.
 fn task_of(event: &Event) -> Option<B256> {
     match event {
-        Event::Received { message, .. } => message.message().attestations().first().map(|one| one.candidate().id),
+        Event::Received { message, .. } => Some(message.message().id()),
         Event::Signed { candidate, .. } => Some(candidate.id),
         Event::Task { id, .. } | Event::Executed { id, .. } | Event::Settled { id, .. } => Some(*id),
         _ => None,

@@ -1,5 +1,7 @@
 //! What the chain, the peers and the node's transactions did, in the words of the board.
 
+use std::time::Instant;
+
 use quorate_chain::{
     SubmitEvent,
     task_network::{Change, EpochSnapshot, Finality},
@@ -9,10 +11,10 @@ use quorate_evm::alloy_primitives::{Address, B256};
 
 use crate::{
     board::{
-        self, Board, MemberReport, PeerRow, PunishmentKind, PunishmentReport, SettledReport, SubmissionReport,
+        self, BanRow, Board, MemberReport, PeerRow, PunishmentKind, PunishmentReport, SettledReport, SubmissionReport,
         SubmissionState,
     },
-    transport::PeerReport,
+    transport::{BanReport, PeerReport},
 };
 
 /// What a transaction is for.
@@ -95,6 +97,23 @@ pub(super) fn peer(peer: PeerReport, now: u64) -> PeerRow {
         messages_in: peer.messages_in,
         messages_out: peer.messages_out,
         score: peer.score,
+    }
+}
+
+/// A ban that the transport made, as a row.
+pub(super) fn ban(ban: BanReport, now: u64) -> BanRow {
+    let left = ban.until.saturating_duration_since(Instant::now());
+    let address = ban.address.map(|address| address.to_string());
+    // Strangers from the same address are refused too, so whoever reads this must know it.
+    let reason = match (&ban.peer, &address) {
+        (Some(_), Some(address)) => format!("{}; its address {address} is banned too", ban.reason),
+        _ => ban.reason,
+    };
+    BanRow {
+        peer_id: ban.peer.map(|peer| peer.to_string()).or(address).unwrap_or_else(|| "unknown".to_owned()),
+        operator: ban.operator,
+        reason,
+        until: now.saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
     }
 }
 

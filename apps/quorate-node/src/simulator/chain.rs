@@ -161,10 +161,10 @@ fn submit(state: &mut State, current: u64, settlement: &Settlement) -> Result<Ve
     if candidate.snapshot != snapshot.id() {
         return Err(Revert::OtherSnapshot);
     }
-    let mut signed: Vec<usize> = settlement.signatures.iter().map(|(index, _)| *index as usize).collect();
+    let mut signed: Vec<usize> = settlement.signatures.iter().flat_map(|(signers, _)| signers.iter()).collect();
     signed.sort_unstable();
-    let true_ones =
-        settlement.signatures.iter().all(|(index, signature)| *signature == signer::sign(*index, candidate));
+    let mut signatures = settlement.signatures.iter();
+    let true_ones = signatures.all(|(signers, signature)| signer::is_sum(signers, candidate, signature));
     if !true_ones || signed != settlement.signers.iter().collect::<Vec<_>>() {
         return Err(Revert::FalseSum);
     }

@@ -1,5 +1,7 @@
 //! What goes wrong in a simulated network.
 
+use crate::groups::GROUP;
+
 /// A network and what goes wrong in it. Times are in milliseconds, and shares in thousandths.
 ///
 /// Faults of messages, machines and chain end at [`calm_from`](Self::calm_from). Liars lie to the end.
@@ -15,6 +17,8 @@ pub struct Scenario {
     pub block_time: u64,
     /// Within what time all nodes learn of a task from their operators' sources.
     pub announced_within: u64,
+    /// The most members of a group.
+    pub group: usize,
     /// The number of peers to which a node forwards gossip.
     pub degree: usize,
     /// The least and the greatest time of a message from one peer to another.
@@ -67,11 +71,17 @@ pub enum Lie {
     Impostor,
     /// It floods the network: tasks that do not exist, signers who do not exist.
     Flood,
+    /// The sums that it publishes are false.
+    FalseSum,
+    /// In place of each sum it publishes one of half of the signers, so that others fit to it no more.
+    HalfSum,
+    /// It publishes no sums.
+    NoSum,
 }
 
 impl Lie {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::FalseVerdict,
         Self::FalseSignature,
         Self::TwoVerdicts,
@@ -81,6 +91,9 @@ impl Lie {
         Self::SilentAggregator,
         Self::Impostor,
         Self::Flood,
+        Self::FalseSum,
+        Self::HalfSum,
+        Self::NoSum,
     ];
 
     /// Which verdict must be settled if the performer lies so, or not at all; none if nothing is promised.
@@ -102,6 +115,7 @@ impl Scenario {
             epoch_length: 60_000,
             block_time: 1_000,
             announced_within: 1_500,
+            group: GROUP,
             degree: 8,
             latency: (10, 150),
             calm_from: 0,
@@ -162,5 +176,11 @@ impl Scenario {
         faults.push(("all_lies".to_owned(), Self { lies: Lie::ALL.to_vec(), ..calm }));
         faults.push(("everything".to_owned(), everything));
         faults
+    }
+
+    /// The same with groups of so many members.
+    #[must_use]
+    pub fn in_groups(self, group: usize) -> Self {
+        Self { group, ..self }
     }
 }

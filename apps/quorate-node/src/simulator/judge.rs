@@ -6,7 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use quorate_evm::alloy_primitives::{Address, B256};
+use quorate_evm::{
+    MemberSet,
+    alloy_primitives::{Address, B256},
+};
 
 use super::{
     chain::{Change, Revert, State},
@@ -76,8 +79,14 @@ impl Judge {
     }
 
     /// An honest node published a message of its own.
-    pub(super) fn published(&mut self, life: Life, message: &Signed, operators: &Operators) {
-        if !message.attestations().iter().all(signer::is_true) {
+    pub(super) fn published(
+        &mut self,
+        life: Life,
+        message: &Signed,
+        signers: Option<&MemberSet>,
+        operators: &Operators,
+    ) {
+        if !signer::are_true(message, signers) {
             self.accuse(format!("node {} published a false signature: {message:?}", life.0));
         }
         if let Signed::Evidence(evidence) = message {
@@ -106,13 +115,14 @@ impl Judge {
         if settled_in_view {
             self.accuse(format!("node {node} submitted {}, which it knew to be settled", candidate.id));
         }
-        let indices: BTreeSet<u32> = settlement.signatures.iter().map(|(index, _)| *index).collect();
-        if indices.len() != settlement.signatures.len() {
+        let indices: BTreeSet<u32> =
+            settlement.signatures.iter().flat_map(|(signers, _)| signers.iter()).map(|index| index as u32).collect();
+        if indices.len() != settlement.signatures.iter().map(|(signers, _)| signers.len()).sum::<usize>() {
             self.accuse(format!("node {node} counted a signer twice: {settlement:?}"));
         }
-        for (index, signature) in &settlement.signatures {
-            if *signature != signer::sign(*index, &candidate) {
-                self.accuse(format!("node {node} added a false signature of index {index}: {settlement:?}"));
+        for (signers, signature) in &settlement.signatures {
+            if !signer::is_sum(signers, &candidate, signature) {
+                self.accuse(format!("node {node} added a false signature of {signers:?}: {settlement:?}"));
             }
         }
         let Some(snapshot) = self.snapshots.get(&candidate.snapshot) else {
@@ -192,6 +202,8 @@ impl Judge {
         let rounds = 4 * footprint.tasks;
         let bounded = footprint.tasks <= tasks
             && footprint.attestations <= rounds * operators
+            // Of each member in one sum a level, for two verdicts; three levels are more than any simulation has.
+            && footprint.sums <= 6 * rounds * operators
             && footprint.results <= rounds + tasks
             && footprint.conflicts <= tasks * operators;
         if !bounded {

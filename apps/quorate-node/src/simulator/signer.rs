@@ -3,11 +3,14 @@
 //! A signature is eight bytes that follow from the key's index and from what it signs. Nobody in the simulation makes one
 //! for a key that is not theirs, so it is as good as a real one.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    num::Wrapping,
+};
 
-use quorate_evm::alloy_primitives::Bytes;
+use quorate_evm::{MemberSet, alloy_primitives::Bytes};
 
-use crate::message::{Attestation, Candidate};
+use crate::message::{Attestation, Candidate, Signed};
 
 /// The signature of the key at an index.
 pub(super) fn sign(index: u32, candidate: &Candidate) -> Bytes {
@@ -18,6 +21,29 @@ pub(super) fn sign(index: u32, candidate: &Candidate) -> Bytes {
 
 pub(super) fn is_true(attestation: &Attestation) -> bool {
     *attestation.signature() == sign(attestation.index(), attestation.candidate())
+}
+
+/// The sum of signatures: as numbers of eight bytes.
+pub(super) fn add_up(signatures: &[&Bytes]) -> Option<Bytes> {
+    let numbers =
+        signatures.iter().map(|bytes| bytes[..].try_into().ok().map(|bytes| Wrapping(u64::from_be_bytes(bytes))));
+    let sum = numbers.sum::<Option<Wrapping<u64>>>();
+    sum.map(|sum| Bytes::copy_from_slice(&sum.0.to_be_bytes()))
+}
+
+/// Whether a signature is the sum of those of the keys at some indices.
+pub(super) fn is_sum(signers: &MemberSet, candidate: &Candidate, signature: &Bytes) -> bool {
+    let signatures: Vec<_> = signers.iter().map(|index| sign(index as u32, candidate)).collect();
+    add_up(&signatures.iter().collect::<Vec<_>>()).as_ref() == Some(signature)
+}
+
+/// Whether all signatures of a message are true, of a sum with these signers.
+pub(super) fn are_true(message: &Signed, signers: Option<&MemberSet>) -> bool {
+    let sum = match message {
+        Signed::Sum(sum) => signers.is_some_and(|signers| is_sum(signers, sum.candidate(), sum.signature())),
+        _ => true,
+    };
+    sum && message.attestations().iter().all(is_true)
 }
 
 pub(super) fn attest(candidate: Candidate, index: u32) -> Attestation {

@@ -1,12 +1,13 @@
 //! A simulated network: nodes, what carries their messages, and what calls their state machines.
 
 use std::{
-    collections::{BTreeSet, BinaryHeap},
+    collections::{BTreeMap, BTreeSet, BinaryHeap},
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
 
 use quorate_evm::{
+    MemberSet,
     alloy_primitives::{Address, B256, Bytes},
     digest::Contract,
 };
@@ -21,7 +22,11 @@ use super::{
     signer::{self, Signer},
 };
 use crate::{
-    message::{Attestation, Candidate, Message, Request, Signed, TaskResult, Verified, candidate_for},
+    groups::{Audience, Groups},
+    message::{
+        Attestation, Branch, Candidate, Held, Message, PartialSum, Request, Signed, SnapshotId, TaskResult, Verified,
+        candidate_for,
+    },
     roles::{Event, Finality, Node, Output, Refusal, Roles, Saved, Settings, SignerRefusal, Source},
     wire,
 };
@@ -66,6 +71,8 @@ pub(super) struct World {
     outcome: Outcome,
     /// When the first result of a task was published, and when it was first submitted.
     published: Vec<(Option<u64>, Option<u64>)>,
+    /// Who forwards gossip to whom in a branch of a snapshot.
+    meshes: BTreeMap<(SnapshotId, Branch), BTreeMap<usize, Vec<usize>>>,
     /// From when to when the network is in two parts, and which part each node is in.
     partition: Option<(u64, u64)>,
     sides: Vec<bool>,
@@ -92,6 +99,7 @@ struct Peer {
 #[derive(Clone)]
 struct Gossip {
     number: u64,
+    audience: Audience,
     message: Arc<Signed>,
     size: u64,
 }
@@ -151,6 +159,7 @@ impl World {
             chain: Chain::new(scenario),
             judge: Judge::default(),
             published: vec![(None, None); works.len()],
+            meshes: BTreeMap::new(),
             works,
             peers,
             operators,
@@ -234,7 +243,10 @@ impl World {
     fn act(&mut self, action: Action) {
         match action {
             Action::Gossip { to, from, gossip } => {
-                if self.peers[to].node.is_some() && self.peers[to].seen.insert(gossip.number) {
+                let hears = self.peers[to].node.as_ref().is_some_and(|node| {
+                    gossip.audience == Audience::Everybody || node.audiences().contains(&gossip.audience)
+                });
+                if hears && self.peers[to].seen.insert(gossip.number) {
                     self.show(to, from, &gossip.message, Some(&gossip));
                 }
             }
@@ -275,17 +287,24 @@ impl World {
         let peer = &self.peers[to];
         let Some(node) = &peer.node else { return };
         let worth = node.screen(message).err().is_none_or(|refusal| refusal.is_worth_verifying());
-        if worth && !message.attestations().iter().all(signer::is_true) {
+        if worth && !signer::are_true(message, signers_of(node, message).as_ref()) {
             if self.peers[from].lie.is_none() {
                 self.judge.accuse(format!("node {from}, which is honest, sent node {to} a false signature"));
             }
             return;
         }
-        if worth && peer.lie.is_none() && self.now + EXCHANGE < self.closes(message) {
+        if worth && peer.lie.is_none() && self.now + self.exchange() < self.closes(message) {
             self.judge.saw((to, peer.life), message);
         }
         let message = Verified::by_the_caller(message.clone());
         self.step(to, Event::Received { source: Source(from as u64), message }, gossip);
+    }
+
+    /// Two nodes that each hold half of a conflict have exchanged it after this time, in a network that is calm. A node asks
+    /// one peer at a time, and in a network of groups few hold the other half.
+    fn exchange(&self) -> u64 {
+        let groups = self.scenario.operators.div_ceil(self.scenario.group).min(4) as u64;
+        EXCHANGE * groups
     }
 
     /// When the first epoch of a message can settle no more.
@@ -350,9 +369,10 @@ impl World {
                 self.later(10, 100, Action::Local { to: from, life, event });
             }
             Output::Sign { candidate } => self.later(1, 20, Action::Signer { to: from, life, candidate }),
-            Output::Publish(message) => self.publish(from, message),
-            Output::Ask(request) => {
-                let to = (from + 1 + self.chance.below(self.peers.len().max(2) - 1)) % self.peers.len();
+            Output::Publish(message, audience) => self.publish(from, message, audience),
+            Output::Ask(request, audience) => {
+                let anybody = (from + 1 + self.chance.below(self.peers.len().max(2) - 1)) % self.peers.len();
+                let to = self.member(from, audience, request.tasks.first()).unwrap_or(anybody);
                 let message = Message::Request(request);
                 let size = wire::encode(&message, CONTRACT).len() as u64;
                 if let Message::Request(request) = message {
@@ -371,7 +391,7 @@ impl World {
             }
             Output::Accepted { source } => {
                 if let Some(gossip) = gossip {
-                    let neighbours = self.peers[from].neighbours.clone();
+                    let neighbours = self.neighbours(from, &gossip.message, gossip.audience);
                     let others = neighbours.into_iter().filter(|to| *to as u64 != source.0);
                     self.spread(from, gossip, others.collect());
                 }
@@ -449,10 +469,11 @@ impl World {
     }
 
     /// A node publishes a message of its own; a liar publishes what it likes.
-    fn publish(&mut self, from: usize, message: Signed) {
+    fn publish(&mut self, from: usize, message: Signed, audience: Audience) {
         let peer = &self.peers[from];
         let Some(lie) = peer.lie else {
-            self.judge.published((from, peer.life), &message, &self.operators);
+            let signers = peer.node.as_ref().and_then(|node| signers_of(node, &message));
+            self.judge.published((from, peer.life), &message, signers.as_ref(), &self.operators);
             if let Signed::Result(result) = &message {
                 let id = result.candidate().id;
                 if let Some(work) = self.works.iter().position(|work| work.id == id) {
@@ -460,36 +481,78 @@ impl World {
                     self.published[work].0.get_or_insert(now);
                 }
             }
-            return self.gossip(from, message, Half::Both);
+            return self.gossip(from, message, audience, Half::Both);
         };
         match (lie, &message) {
             (Lie::TwoVerdicts, Signed::Attestation(held)) => {
                 let other = opposite(held);
-                self.gossip(from, message, Half::First);
-                self.gossip(from, other, Half::Second);
+                self.gossip(from, message, audience, Half::First);
+                self.gossip(from, other, audience, Half::Second);
             }
             (Lie::TwoResults, Signed::Result(held)) => {
                 let other = another_result(held);
                 if let Signed::Result(other) = &other {
                     self.judge.results.insert(other.candidate().result, true);
                 }
-                self.gossip(from, message, Half::First);
-                self.gossip(from, other, Half::Second);
+                self.gossip(from, message, audience, Half::First);
+                self.gossip(from, other, audience, Half::Second);
             }
-            (Lie::SilentPerformer, Signed::Result(_)) => {}
-            _ => self.gossip(from, message, Half::Both),
+            (Lie::SilentPerformer, Signed::Result(_)) | (Lie::NoSum, Signed::Sum(_)) => {}
+            (Lie::FalseSum | Lie::HalfSum, Signed::Sum(sum)) => {
+                let half: MemberSet = sum.signers().iter().step_by(2).collect();
+                let other = |signature| PartialSum::new(*sum.candidate(), sum.branch(), half.clone(), signature);
+                let halved = other(sum.signature().clone()).ok();
+                let signers = peer.node.as_ref().zip(halved).and_then(|(node, halved)| node.signers(&halved));
+                let signers = signers.unwrap_or_default();
+                let signatures: Vec<_> =
+                    signers.iter().map(|index| signer::sign(index as u32, sum.candidate())).collect();
+                let signature = signer::add_up(&signatures.iter().collect::<Vec<_>>());
+                let signature = signature.filter(|_| lie == Lie::HalfSum).unwrap_or(Bytes::from_static(&[7; 8]));
+                let other = other(signature).expect("half of a sum has a signer");
+                self.gossip(from, Signed::Sum(other), audience, Half::Both);
+            }
+            _ => self.gossip(from, message, audience, Half::Both),
         }
     }
 
-    fn gossip(&mut self, from: usize, message: Signed, half: Half) {
+    /// Those to whom a node sends or forwards what an audience gets.
+    fn neighbours(&mut self, of: usize, message: &Signed, audience: Audience) -> Vec<usize> {
+        let (Audience::Branch(_, branch), Some(snapshot)) = (audience, snapshot_of(message)) else {
+            return self.peers[of].neighbours.clone();
+        };
+        if !self.meshes.contains_key(&(snapshot, branch)) {
+            let Some(held) = self.judge.snapshots.get(&snapshot) else { return Vec::new() };
+            let groups = Groups::new(held, self.scenario.group);
+            let owners = groups.members(branch).iter().filter_map(|index| held.owner(*index));
+            let members: Vec<_> = owners.filter_map(|owner| self.operators.number_of(owner)).collect();
+            let links = mesh(members.len(), self.scenario.degree, &mut self.chance);
+            let named = links.into_iter().map(|links| links.into_iter().map(|link| members[link]).collect());
+            self.meshes.insert((snapshot, branch), members.iter().copied().zip(named).collect());
+        }
+        self.meshes[&(snapshot, branch)].get(&of).cloned().unwrap_or_default()
+    }
+
+    /// A member of an audience, chosen at random, that is not this node; none of everybody.
+    fn member(&mut self, not: usize, audience: Audience, held: Option<&Held>) -> Option<usize> {
+        let (Audience::Branch(_, branch), Some(held)) = (audience, held) else { return None };
+        let snapshot = self.judge.snapshots.get(&held.snapshot)?;
+        let groups = Groups::new(snapshot, self.scenario.group);
+        let owners = groups.members(branch).iter().filter_map(|index| snapshot.owner(*index));
+        let members: Vec<_> =
+            owners.filter_map(|owner| self.operators.number_of(owner)).filter(|member| *member != not).collect();
+        if members.is_empty() { None } else { Some(members[self.chance.below(members.len())]) }
+    }
+
+    fn gossip(&mut self, from: usize, message: Signed, audience: Audience, half: Half) {
         let mut hasher = DefaultHasher::new();
-        message.hash(&mut hasher);
+        (&message, audience).hash(&mut hasher);
         let message = Message::Signed(message);
         let size = wire::encode(&message, CONTRACT).len() as u64;
         let Message::Signed(message) = message else { return };
-        let gossip = Gossip { number: hasher.finish(), message: Arc::new(message), size };
+        let neighbours = self.neighbours(from, &message, audience);
+        let gossip = Gossip { number: hasher.finish(), audience, message: Arc::new(message), size };
         self.peers[from].seen.insert(gossip.number);
-        let neighbours = self.peers[from].neighbours.iter().enumerate();
+        let neighbours = neighbours.iter().enumerate();
         let chosen = neighbours.filter(|(place, _)| match half {
             Half::Both => true,
             Half::First => place % 2 == 0,
@@ -546,7 +609,8 @@ impl World {
             let candidate = candidate_for(epoch, snapshot.id(), id, performer, b"forged");
             let signature = signer::sign(own, &candidate);
             let forged = TaskResult::new(epoch, snapshot.id(), id, performer, Bytes::from_static(b"forged"), signature);
-            self.gossip(from, Signed::Result(forged.expect("six bytes are a result")), Half::Both);
+            let forged = Signed::Result(forged.expect("six bytes are a result"));
+            self.gossip(from, forged, Audience::Everybody, Half::Both);
         }
     }
 
@@ -560,7 +624,8 @@ impl World {
             let candidate = candidate_for(epoch, snapshot.id(), id, performer, b"flood");
             // Half of the flood is about tasks that nobody knows, half of the rest by signers without weight.
             let index = if number % 4 == 1 { 1_000_000 + number } else { own };
-            self.gossip(from, Signed::Attestation(signer::attest(candidate, index)), Half::Both);
+            let flood = Signed::Attestation(signer::attest(candidate, index));
+            self.gossip(from, flood, Audience::Everybody, Half::Both);
         }
     }
 
@@ -661,6 +726,11 @@ impl World {
             ask_most: 8_000,
             most_tasks: 64,
             evidence_epochs: 1,
+            group: self.scenario.group,
+            gather: 300,
+            relief: 400,
+            appeal: 6_000,
+            add_up: signer::add_up,
         };
         let saved = match Saved::from_bytes(&self.peers[to].saved) {
             Ok(saved) => saved,
@@ -682,6 +752,22 @@ impl World {
                 self.later(0, 200, Action::Announce { to, work });
             }
         }
+    }
+}
+
+/// The indices of a sum's signers.
+fn signers_of(node: &Node, message: &Signed) -> Option<MemberSet> {
+    match message {
+        Signed::Sum(sum) => node.signers(sum),
+        _ => None,
+    }
+}
+
+/// Of which snapshot a message is.
+fn snapshot_of(message: &Signed) -> Option<SnapshotId> {
+    match message {
+        Signed::Sum(sum) => Some(sum.candidate().snapshot),
+        _ => message.attestations().first().map(|attestation| attestation.candidate().snapshot),
     }
 }
 
@@ -747,5 +833,5 @@ const CONTRACT: Contract = Contract { chain_id: 1, address: Address::repeat_byte
 /// How long a node waits for its own transaction.
 const SUBMISSION_TIMEOUT: u64 = 20_000;
 
-/// Two nodes that each hold half of a conflict have exchanged it after this time, in a network that is calm.
+/// See [`World::exchange`].
 const EXCHANGE: u64 = 25_000;

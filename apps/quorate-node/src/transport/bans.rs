@@ -1,7 +1,7 @@
 //! Who is kept out, and until when.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::Hash,
     net::{IpAddr, Ipv6Addr},
     time::Instant,
@@ -12,7 +12,8 @@ use quorate_evm::alloy_primitives::Address;
 use super::identity::PeerId;
 
 /// Bans by peer, by operator and, for strangers, by address. Each table is bounded: where it is full, the ban that ends
-/// first makes room. Strangers cannot push out the ban of an operator, because their addresses have a table of their own.
+/// first makes room. Strangers cannot push out the ban of an operator, because their addresses have a table of their
+/// own.
 #[derive(Debug, Default)]
 pub(super) struct Bans {
     operators: Table<Address>,
@@ -61,6 +62,58 @@ impl Bans {
         self.addresses.clean(now);
     }
 }
+
+/// Somebody whom a transport refuses for some time, as [`Transport::bans`](super::Transport::bans) shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BanReport {
+    /// The peer's name; none for a stranger who gave none.
+    pub peer: Option<PeerId>,
+    /// The peer's operator, whose other peers are refused too; none for somebody who was never admitted.
+    pub operator: Option<Address>,
+    /// From where strangers are refused too.
+    pub address: Option<IpAddr>,
+    /// Why, in words: at most 200 bytes. Parts of it may come from outside.
+    pub reason: String,
+    /// When the ban ends.
+    pub until: Instant,
+}
+
+/// The newest bans, for people: at most [`MOST_SHOWN`] of peers that were admitted, and as many of strangers, so that
+/// strangers push out nobody else.
+#[derive(Debug, Default)]
+pub(super) struct ShownBans {
+    admitted: VecDeque<BanReport>,
+    strangers: VecDeque<BanReport>,
+}
+
+impl ShownBans {
+    /// Notes a ban. It takes the place of the one before of the same peer, or of the same address.
+    pub(super) fn note(&mut self, mut report: BanReport) {
+        report.reason.truncate(report.reason.floor_char_boundary(MOST_REASON));
+        let list = if report.operator.is_some() { &mut self.admitted } else { &mut self.strangers };
+        list.retain(|held| match report.peer {
+            Some(_) => held.peer != report.peer,
+            None => held.peer.is_some() || held.address != report.address,
+        });
+        if list.len() >= MOST_SHOWN {
+            list.pop_front();
+        }
+        list.push_back(report);
+    }
+
+    /// The bans that have not ended: of those who were admitted first, the oldest first.
+    pub(super) fn list(&mut self, now: Instant) -> Vec<BanReport> {
+        self.admitted.retain(|ban| ban.until > now);
+        self.strangers.retain(|ban| ban.until > now);
+        self.admitted.iter().chain(&self.strangers).cloned().collect()
+    }
+}
+
+/// Bans of each kind that are shown.
+const MOST_SHOWN: usize = 256;
+/// Bytes of a reason.
+const MOST_REASON: usize = 200;
 
 /// Of an address of IPv6 the first 64 bits, which one customer of a provider has alone.
 pub(super) fn network(address: IpAddr) -> IpAddr {
@@ -136,6 +189,33 @@ mod tests {
         assert!(bans.has_peer(&peer, now));
         bans.clean(now + Duration::from_secs(3600));
         assert!(bans.addresses.0.is_empty() && bans.peers.0.is_empty());
+    }
+
+    #[test]
+    fn strangers_do_not_push_out_what_is_shown_of_peers() {
+        let now = Instant::now();
+        let mut shown = ShownBans::default();
+        let peer = Some(super::super::identity::Identity::random().peer_id());
+        let later = now + Duration::from_secs(9);
+        let ban = |peer, operator, address, reason: &str, until| BanReport {
+            peer,
+            operator,
+            address,
+            reason: reason.to_owned(),
+            until,
+        };
+        shown.note(ban(peer, Some(Address::ZERO), None, "first", later));
+        shown.note(ban(peer, Some(Address::ZERO), None, &"ü".repeat(MOST_REASON), later));
+        for number in 0..2 * MOST_SHOWN as u32 {
+            let address = Some(IpAddr::from(number.to_be_bytes()));
+            shown.note(ban(None, None, address, "a stranger", now + Duration::from_secs(number.into())));
+            shown.note(ban(None, None, address, "again", now + Duration::from_secs(number.into())));
+        }
+        let list = shown.list(now);
+        assert_eq!(list.len(), 1 + MOST_SHOWN);
+        assert_eq!((list[0].peer, list[0].reason.as_str()), (peer, "ü".repeat(MOST_REASON / 2).as_str()));
+        assert!(list[1..].iter().all(|ban| ban.reason == "again"));
+        assert_eq!(shown.list(now + Duration::from_secs(2 * MOST_SHOWN as u64)), []);
     }
 
     #[test]

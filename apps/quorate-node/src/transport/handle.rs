@@ -1,6 +1,7 @@
 //! The node's handle of a running transport.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -13,12 +14,14 @@ use tokio::{
 
 use super::{
     arrival::Arrival,
+    bans::BanReport,
     handshake::CredentialError,
     identity::PeerId,
     inbox::{Counts, Inbox, Tally},
     tickets::{Judgement, Ticket},
 };
 use crate::{
+    groups::Audience,
     message::{Answer, Request, Signed},
     roles::Source,
 };
@@ -47,10 +50,16 @@ impl Transport {
         self.addresses.borrow().clone()
     }
 
-    /// Sends a message of this node to everybody. It does not arrive at this node. While there is no peer it waits for one,
-    /// for at most 30 seconds.
-    pub fn publish(&self, message: Signed) {
-        self.call(Call::Publish(message));
+    /// Sends a message of this node to an audience. It does not arrive at this node. While there is no peer it waits for one,
+    /// for at most 30 seconds. By HTTP everybody gets it, because all messages go through the aggregator.
+    pub fn publish(&self, message: Signed, audience: Audience) {
+        self.call(Call::Publish(message, audience));
+    }
+
+    /// To which audiences this node belongs from now on: it gets and forwards what is published to them. All nodes belong to
+    /// [`Audience::Everybody`].
+    pub fn listen(&self, audiences: BTreeSet<Audience>) {
+        self.call(Call::Listen(audiences));
     }
 
     /// Says what becomes of a message. Later than [`Limits::judge_within`](super::Limits::judge_within), nothing does.
@@ -58,9 +67,10 @@ impl Transport {
         ticket.say(judgement);
     }
 
-    /// Asks one admitted peer, chosen at random among those that left the fewest questions unanswered.
-    pub fn ask(&self, request: Request) {
-        self.call(Call::Ask(request));
+    /// Asks one admitted peer of an audience, chosen at random among those that left the fewest questions unanswered; any
+    /// admitted peer, if none of the audience is connected. By HTTP the aggregator is asked, and asks any.
+    pub fn ask(&self, request: Request, audience: Audience) {
+        self.call(Call::Ask(request, audience));
     }
 
     /// Answers the oldest open question of a peer. Without one, nothing happens.
@@ -81,6 +91,12 @@ impl Transport {
     /// The admitted peers, as of at most a second ago.
     pub fn peers(&self) -> Vec<PeerReport> {
         self.peers.borrow().clone()
+    }
+
+    /// The bans that have not ended, for people: the newest 256 of peers that were admitted, and then the newest 256 of
+    /// strangers. More may be in force.
+    pub fn bans(&self) -> Vec<BanReport> {
+        self.tally.bans()
     }
 
     /// What was dropped and refused.
@@ -178,8 +194,9 @@ pub enum TransportError {
 /// What the handle asks of the task behind it.
 #[derive(Debug)]
 pub(super) enum Call {
-    Publish(Signed),
-    Ask(Request),
+    Publish(Signed, Audience),
+    Listen(BTreeSet<Audience>),
+    Ask(Request, Audience),
     Answer(Source, Answer),
     Ban(Source, Duration),
     Readmit,

@@ -1,6 +1,7 @@
 //! What two peers say before one hears the other: bytes of the handshake.
 //!
-//! Each side shows a [`Hello`] and gets a [`Reply`]. Both are postcard.
+//! Each side shows a [`Hello`] and gets a [`Reply`]. Both are postcard. They are public so that other programs, such as
+//! fuzzers and the tests of processes, can make and read them; nothing of a signature or a name is verified here.
 
 use quorate_evm::alloy_primitives::Bytes;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -11,17 +12,17 @@ pub const MAX_OPERATOR_KEY: usize = 256;
 pub const MAX_OPERATOR_SIGNATURE: usize = 256;
 
 /// The most addresses that a node announces.
-pub(super) const MAX_ADDRESSES: usize = 4;
+pub const MAX_ADDRESSES: usize = 4;
 /// The most bytes of an address.
-pub(super) const MAX_ADDRESS: usize = 256;
+pub const MAX_ADDRESS: usize = 256;
 /// The most peers that a reply tells of.
-pub(super) const MAX_TOLD: usize = 24;
+pub const MAX_TOLD: usize = 24;
 /// The most bytes of a reason.
-pub(super) const MAX_REASON: usize = 200;
+pub const MAX_REASON: usize = 200;
 /// The most bytes of a [`Hello`].
-pub(super) const MAX_HELLO: usize = 2 * 1024;
+pub const MAX_HELLO: usize = 2 * 1024;
 /// The most bytes of a [`Reply`].
-pub(super) const MAX_REPLY: usize = 32 * 1024;
+pub const MAX_REPLY: usize = 32 * 1024;
 
 /// What an operator signed so that a peer may speak for it: [`PeerBinding`](quorate_evm::digest::PeerBinding).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,70 +61,82 @@ impl Credential {
 
 /// A node shows its credential, and where it listens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Hello {
+pub struct Hello {
     operator_key: Vec<u8>,
     signature: Vec<u8>,
-    /// Multiaddresses, as bytes.
-    pub(super) addresses: Vec<Vec<u8>>,
+    addresses: Vec<Vec<u8>>,
 }
 
 impl Hello {
-    pub(super) fn new(credential: &Credential, mut addresses: Vec<Vec<u8>>) -> Self {
+    /// Shows a credential and the first [`MAX_ADDRESSES`] of these multiaddresses, as bytes. One of more than
+    /// [`MAX_ADDRESS`] bytes is left out.
+    pub fn new(credential: &Credential, mut addresses: Vec<Vec<u8>>) -> Self {
         addresses.retain(|address| address.len() <= MAX_ADDRESS);
         addresses.truncate(MAX_ADDRESSES);
         Self { operator_key: credential.operator_key.to_vec(), signature: credential.signature.to_vec(), addresses }
     }
 
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// At most [`MAX_HELLO`] bytes, if the credential is within its limits.
+    pub fn encode(&self) -> Vec<u8> {
         encode(self)
     }
 
     /// `None` for anything but a hello within its limits.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
         let hello: Self = decode(bytes, MAX_HELLO)?;
         let addresses = hello.addresses.len() <= MAX_ADDRESSES
             && hello.addresses.iter().all(|address| address.len() <= MAX_ADDRESS);
         (addresses && hello.credential().check().is_ok()).then_some(hello)
     }
 
-    pub(super) fn credential(&self) -> Credential {
+    /// Where the node listens: at most [`MAX_ADDRESSES`] multiaddresses, as bytes. Nobody has looked at them.
+    pub fn addresses(&self) -> &[Vec<u8>] {
+        &self.addresses
+    }
+
+    /// What the node shows. Nobody has verified it.
+    pub fn credential(&self) -> Credential {
         Credential { operator_key: self.operator_key.clone().into(), signature: self.signature.clone().into() }
     }
 }
 
 /// What the other side says to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Reply {
-    /// You are admitted, and these others are.
+#[allow(clippy::exhaustive_enums, reason = "whoever gets one must say what it does with each")]
+pub enum Reply {
+    /// You are admitted, and these others are: at most [`MAX_TOLD`].
     Welcome(Vec<Told>),
     /// You would be admitted, but there is no room: try these.
     Full(Vec<Told>),
     /// My chain is behind. Try again.
     NotYet,
-    /// You are not admitted.
+    /// You are not admitted, for a reason of at most [`MAX_REASON`] bytes.
     Refused(String),
 }
 
 /// Where an admitted peer listens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Told {
-    /// The bytes of its name.
-    pub(super) peer: Vec<u8>,
-    /// Multiaddresses, as bytes.
-    pub(super) addresses: Vec<Vec<u8>>,
+#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
+pub struct Told {
+    /// The bytes of its name: at most 64.
+    pub peer: Vec<u8>,
+    /// At most [`MAX_ADDRESSES`] multiaddresses, as bytes.
+    pub addresses: Vec<Vec<u8>>,
 }
 
 impl Reply {
-    pub(super) fn refused(reason: &str) -> Self {
+    /// Refuses, for the beginning of a reason.
+    pub fn refused(reason: &str) -> Self {
         Self::Refused(reason[..reason.floor_char_boundary(MAX_REASON)].to_owned())
     }
 
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// At most [`MAX_REPLY`] bytes, if all is within its limits.
+    pub fn encode(&self) -> Vec<u8> {
         encode(self)
     }
 
     /// `None` for anything but a reply within its limits.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
         let reply: Self = decode(bytes, MAX_REPLY)?;
         let fits = match &reply {
             Self::Welcome(told) | Self::Full(told) => {

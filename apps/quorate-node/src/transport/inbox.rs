@@ -1,13 +1,24 @@
 //! The queue of what the network tells the node, and the counts of what did not fit.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, AtomicUsize, Ordering},
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Instant,
 };
+
+use quorate_evm::alloy_primitives::Address;
 
 use tokio::sync::mpsc;
 
-use super::{arrival::Arrival, limits::Limits};
+use super::{
+    arrival::Arrival,
+    bans::{BanReport, ShownBans},
+    identity::PeerId,
+    limits::Limits,
+};
 
 /// A queue of arrivals, bounded in number and in bytes. What does not fit is dropped: the newest.
 ///
@@ -91,7 +102,7 @@ pub struct Counts {
     pub strangers: u64,
 }
 
-/// [`Counts`] while they count.
+/// [`Counts`] while they count, and the bans that are shown.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) arrivals_dropped: AtomicU64,
@@ -99,11 +110,39 @@ pub(super) struct Tally {
     pub(super) unsent: AtomicU64,
     pub(super) unanswered: AtomicU64,
     pub(super) unjudged: AtomicU64,
-    pub(super) banned: AtomicU64,
-    pub(super) strangers: AtomicU64,
+    banned: AtomicU64,
+    strangers: AtomicU64,
+    shown: Mutex<ShownBans>,
 }
 
 impl Tally {
+    /// A peer that was admitted is banned with its operator.
+    pub(super) fn ban(&self, peer: PeerId, operator: Address, why: &str, until: Instant) {
+        count(&self.banned);
+        self.note(BanReport {
+            peer: Some(peer),
+            operator: Some(operator),
+            address: None,
+            reason: why.to_owned(),
+            until,
+        });
+    }
+
+    /// A stranger is let go, and refused for some time.
+    pub(super) fn stranger(&self, peer: Option<PeerId>, address: Option<IpAddr>, why: &str, until: Instant) {
+        count(&self.strangers);
+        self.note(BanReport { peer, operator: None, address, reason: why.to_owned(), until });
+    }
+
+    /// The bans that have not ended.
+    pub(super) fn bans(&self) -> Vec<BanReport> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).list(Instant::now())
+    }
+
+    fn note(&self, report: BanReport) {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).note(report);
+    }
+
     pub(super) fn counts(&self) -> Counts {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Counts {

@@ -19,7 +19,7 @@
 mod identity;
 mod limits;
 mod bans;
-mod handshake;
+pub mod handshake;
 mod admission;
 mod tickets;
 mod arrival;
@@ -33,6 +33,7 @@ mod tests;
 pub use self::{
     admission::{Admission, Admitted, Terms},
     arrival::Arrival,
+    bans::BanReport,
     handle::{PeerReport, Transport, TransportError},
     handshake::{Credential, CredentialError, MAX_OPERATOR_KEY, MAX_OPERATOR_SIGNATURE},
     identity::{Identity, IdentityError, PeerId, PeerIdError},

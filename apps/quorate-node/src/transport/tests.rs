@@ -2,3 +2,4 @@
 
 pub(super) mod rig;
 mod mesh;
+mod groups;

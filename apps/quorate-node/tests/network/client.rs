@@ -8,6 +8,7 @@ use quorate_evm::{
     digest::{Contract, PeerBinding},
 };
 use quorate_node::{
+    groups::Audience,
     message::{Attestation, Candidate, Signed, SnapshotId, TaskResult, candidate_for},
     transport::{Admission, Admitted, Arrival, Credential, Identity, Limits, Terms, Transport, libp2p},
 };
@@ -68,7 +69,7 @@ impl Client {
     }
 
     pub(crate) fn say(&self, message: Signed) {
-        self.transport.publish(message);
+        self.transport.publish(message, Audience::Everybody);
     }
 
     /// Waits until a peer has ended the connection.

@@ -1,6 +1,6 @@
 //! Operators that sign conflicts, and peers and strangers that send what nobody may send.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use quorate_evm::{
     alloy_primitives::{B256, Bytes},
@@ -8,8 +8,9 @@ use quorate_evm::{
 };
 use quorate_node::{
     local::LocalPart,
-    message::{Attestation, Candidate, Signed, TaskResult},
+    message::{Attestation, Candidate, Message, Signed, TaskResult},
     transport::Transport,
+    wire::encode,
 };
 use serde_json::json;
 use tokio::{
@@ -20,6 +21,7 @@ use tokio::{
 
 use crate::{
     client::{self, Client},
+    raw::RawPeer,
     rig::{Net, Plan},
 };
 
@@ -172,4 +174,105 @@ async fn a_hostile_peer_loses_its_connection_and_no_other() {
     for client in [foreign, stolen, again, liar, quiet] {
         stop(client).await;
     }
+}
+
+/// Operator 4 is admitted everywhere, and sends each of the others something that no node sends. Whoever gets it bans
+/// it; the others stay connected, and tasks settle.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_admitted_peer_that_sends_what_nobody_may_is_banned_alone() {
+    const HONEST: Range<usize> = 0..4;
+    const HOSTILE: usize = 4;
+    let Some(mut net) = Net::start(Plan { operators: 5, ..Plan::default() }).await else { return };
+    net.local.kill(HOSTILE, LocalPart::Node);
+    let own = HONEST.map(|node| net.local.peer_address(node).unwrap().rsplit('/').next().unwrap().to_owned());
+    let own: Vec<String> = own.collect();
+    for node in HONEST {
+        net.until("all honest nodes are peers, and no other", async || connected(&net, node, &own).await.len() == 3)
+            .await;
+    }
+    let mut since = Vec::new();
+    for node in HONEST {
+        since.push(connected(&net, node, &own).await);
+    }
+
+    // A message of an honest operator, which all nodes have.
+    let task = net.task(0).await;
+    net.give(&task, HONEST).await;
+    assert!(net.settled([task.id]).await[0].approved);
+    let (snapshot, performer) = (client::snapshot(&net, 0).await, net.index(0).await);
+    let result = client::hash(&client::price(&task));
+    let candidate = Candidate { epoch: task.epoch, snapshot, id: task.id, performer, result, approved: true };
+    let message = Message::Signed(client::attestation(&net, 1, candidate).await);
+    let network = net.local.network();
+    let (true_bytes, foreign) = (encode(&message, network), encode(&message, Contract { chain_id: 1, ..network }));
+
+    for node in HONEST {
+        let mut hostile = RawPeer::join(&net, HOSTILE, node).await;
+        let name = hostile.name();
+        net.until("it is a peer", async || net.has_peer(node, &name).await).await;
+        let why = match node {
+            // Longer than a frame of gossip may be.
+            0 => {
+                hostile.gossip(vec![7; 200_000]);
+                "its gossip"
+            }
+            // No message.
+            1 => {
+                hostile.gossip(vec![0xff; 300]);
+                "the version is 255"
+            }
+            2 => {
+                hostile.gossip(foreign.clone());
+                "of chain 1, and this node is in"
+            }
+            // To send again what is true is no fault, as long as it is not a flood.
+            _ => {
+                hostile.replay(&true_bytes, 100);
+                hostile.run(Duration::from_secs(2)).await;
+                assert!(!hostile.has_ended() && net.has_peer(node, &name).await, "a few repetitions");
+                hostile.replay(&true_bytes, 60_000);
+                "more messages than it may send"
+            }
+        };
+        hostile.until_ended().await;
+        net.until(&format!("it is shown as banned for {why:?}"), async || {
+            let status = net.status(node).await;
+            let bans = status["bans"].as_array().unwrap();
+            bans.iter().any(|row| {
+                let is_it = row["peer_id"] == name && row["operator"] == json!(net.local.operator(HOSTILE));
+                is_it && row["reason"].as_str().unwrap().contains(why)
+            })
+        })
+        .await;
+        assert_eq!(net.status(node).await["counts"]["transport"]["banned"], json!(1), "node {node}");
+        // Another peer of the operator is not let in either.
+        let again = Client::dial(&net, client::terms(&net, HOSTILE, network), &[node]);
+        let task = net.task(node).await;
+        net.give(&task, HONEST).await;
+        assert!(net.settled([task.id]).await[0].approved);
+        sleep(Duration::from_secs(1)).await;
+        assert!(!net.has_peer(node, &again.name()).await, "node {node}");
+        again.transport.stop().await;
+    }
+
+    // Nobody else lost a connection: whoever is connected anew is so for a shorter time.
+    for node in HONEST {
+        let now = connected(&net, node, &own).await;
+        assert_eq!(now.len(), 3, "node {node}: {now:?}");
+        for (peer, then) in &since[node] {
+            let apart = now[peer].abs_diff(*then);
+            assert!(apart < 3_000, "node {node}: {peer} is connected anew");
+        }
+        assert_eq!(net.status(node).await["counts"]["transport"]["banned"], json!(1), "node {node}");
+    }
+    let ledger = net.ledger().await;
+    assert_eq!((ledger.slashed, ledger.penalised), (vec![], vec![]));
+}
+
+/// Those of some peers that are connected to a node, and since when.
+async fn connected(net: &Net, node: usize, peers: &[String]) -> BTreeMap<String, u64> {
+    let status = net.status(node).await;
+    let rows = status["peers"].as_array().unwrap().iter();
+    let row = |row: &serde_json::Value| Some((row["peer_id"].as_str()?.to_owned(), row["since_ms"].as_u64()?));
+    rows.filter_map(row).filter(|(peer, _)| peers.contains(peer)).collect()
 }

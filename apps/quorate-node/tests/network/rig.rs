@@ -9,6 +9,7 @@ use std::{
 };
 
 use quorate_evm::{
+    MemberSet,
     alloy_primitives::{Address, B256, Bytes, U256, keccak256},
     alloy_sol_types::SolEvent,
     contract::TaskNetwork,
@@ -71,6 +72,8 @@ pub(crate) struct Ledger {
     pub(crate) settled: BTreeMap<B256, Vec<Settled>>,
     pub(crate) slashed: Vec<(Address, B256)>,
     pub(crate) penalised: Vec<(Address, B256)>,
+    /// Of each quorum: its epoch, its block, and the indices that signed.
+    pub(crate) quorums: Vec<(u64, u64, MemberSet)>,
     /// The block of each epoch's snapshot.
     pub(crate) snapshots: BTreeMap<u64, u64>,
 }
@@ -95,7 +98,7 @@ impl Net {
     pub(crate) async fn start(plan: Plan) -> Option<Self> {
         let anvil = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/node_modules/.bin/anvil");
         let node = PathBuf::from(env!("CARGO_BIN_EXE_quorate-node"));
-        let signer = node.with_file_name("quorate-signer");
+        let signer = signer_program();
         for (program, hint) in [(&anvil, "make contracts"), (&signer, "cargo build -p quorate-signer")] {
             if !program.exists() {
                 let line = format!("skipped: no {}; `{hint}` makes it", program.display());
@@ -207,6 +210,8 @@ impl Net {
                 ledger.slashed.push((event.operator, event.id));
             } else if let Ok(event) = TaskNetwork::Penalised::decode_raw_log(topics.iter().copied(), &data) {
                 ledger.penalised.push((event.operator, event.id));
+            } else if let Ok(event) = TaskNetwork::Attested::decode_raw_log(topics.iter().copied(), &data) {
+                ledger.quorums.push((event.epoch.to(), block, MemberSet::from_bytes(&event.signers).unwrap()));
             } else if let Ok(event) = TaskNetwork::EpochSnapshotted::decode_raw_log(topics.iter().copied(), &data) {
                 ledger.snapshots.insert(event.epoch.to(), block);
             }
@@ -291,19 +296,7 @@ impl Net {
         for operator in self.all() {
             self.local.kill(operator, LocalPart::Node);
             self.local.kill(operator, LocalPart::Signer);
-            let program = Path::new(env!("CARGO_BIN_EXE_quorate-node")).with_file_name("quorate-signer");
-            let folder = self.local.operator_folder(operator).join("signer");
-            let written = Command::new(program).arg("export").arg("--data").arg(folder).output().unwrap();
-            assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
-            let record: Value = serde_json::from_slice(&written.stdout).unwrap();
-            let (mut ids, mut contents) = (BTreeSet::new(), BTreeSet::new());
-            for task in record["epochs"].as_array().unwrap().iter().flat_map(|epoch| epoch["tasks"].as_array().unwrap())
-            {
-                let id = task["id"].to_string();
-                contents.insert((id.clone(), task["result"].to_string(), task["approved"].to_string()));
-                ids.insert(id);
-            }
-            assert!(!ids.is_empty() && ids.len() == contents.len(), "operator {operator}: {record}");
+            signed_once(&self.local.operator_folder(operator).join("signer"));
         }
     }
 
@@ -315,6 +308,27 @@ impl Net {
             sleep(Duration::from_millis(100)).await;
         }
     }
+}
+
+/// The program of the signer.
+pub(crate) fn signer_program() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_quorate-node")).with_file_name("quorate-signer")
+}
+
+/// Checks in the record of a signer that has stopped that it signed no two verdicts and no two results of a task.
+/// Returns the tasks that it signed.
+pub(crate) fn signed_once(folder: &Path) -> BTreeSet<String> {
+    let written = Command::new(signer_program()).arg("export").arg("--data").arg(folder).output().unwrap();
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let record: Value = serde_json::from_slice(&written.stdout).unwrap();
+    let (mut ids, mut contents) = (BTreeSet::new(), BTreeSet::new());
+    for task in record["epochs"].as_array().unwrap().iter().flat_map(|epoch| epoch["tasks"].as_array().unwrap()) {
+        let id = task["id"].to_string();
+        contents.insert((id.clone(), task["result"].to_string(), task["approved"].to_string()));
+        ids.insert(id);
+    }
+    assert!(!ids.is_empty() && ids.len() == contents.len(), "{}: {record}", folder.display());
+    ids
 }
 
 impl Drop for Net {

@@ -121,7 +121,7 @@ async fn stranger(aggregator: &str, path: &str, length: usize, sent: usize) -> u
     text.split(' ').nth(1).map_or(413, |status| status.parse().unwrap())
 }
 
-async fn genesis(net: &Net) -> u64 {
+pub(crate) async fn genesis(net: &Net) -> u64 {
     let call = quorate_evm::contract::TaskNetwork::genesisCall {};
     net.local.rpc().read(net.local.deployed().network, &call, None).await.unwrap().to()
 }

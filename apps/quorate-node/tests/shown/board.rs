@@ -1,10 +1,13 @@
 //! The board keeps the first of everything, in any order of reports, and never grows beyond its bounds.
 
 use quorate_evm::alloy_primitives::U256;
-use quorate_node::board::{
-    BanRow, Board, MAX_MEMBERS, MAX_PEERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, MAX_TASKS, MAX_TEXT, MemberReport,
-    PunishmentKind, PunishmentReport, Purpose, SHOWN_TASKS, SettledReport, SubmissionReport, SubmissionState,
-    TaskState, label_of,
+use quorate_node::{
+    board::{
+        BanRow, Board, MAX_MEMBERS, MAX_PEERS, MAX_PUNISHMENTS, MAX_SUBMISSIONS, MAX_TASKS, MAX_TEXT, MemberReport,
+        PunishmentKind, PunishmentReport, Purpose, SHOWN_TASKS, SettledReport, SubmissionReport, SubmissionState,
+        TaskState, label_of,
+    },
+    transport::Counts,
 };
 
 use crate::rig::{EPOCH, RESULT, chain, id, mined, owner, peer, performing, ready, sent, settlement, signed, task};
@@ -232,6 +235,21 @@ fn nothing_grows_without_bound() {
     assert!(texts.iter().all(|text| text.chars().count() <= MAX_TEXT + 1));
     let json = serde_json::to_string(&view).unwrap();
     assert!(json.len() < 1_000_000, "{} bytes", json.len());
+}
+
+#[test]
+fn what_a_transport_refused_is_in_the_status() {
+    let board = ready();
+    let mut counts = Counts::default();
+    (counts.banned, counts.strangers, counts.arrivals_dropped, counts.calls_dropped) = (1, 2, 3, 4);
+    (counts.unsent, counts.unjudged, counts.unanswered) = (5, 6, 7);
+    board.transport(counts);
+    let status = serde_json::to_value(board.view(1)).unwrap();
+    let expected = serde_json::json!({
+        "banned": 1, "strangers": 2, "arrivals_dropped": 3, "calls_dropped": 4,
+        "unsent": 5, "unjudged": 6, "unanswered": 7,
+    });
+    assert_eq!(status["counts"]["transport"], expected);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use quorate_evm::alloy_primitives::U256;
-use quorate_node::board::{
-    Board, Component, Count, PunishmentKind, PunishmentReport, SubmissionReport, SubmissionState,
+use quorate_node::{
+    board::{Board, Component, Count, PunishmentKind, PunishmentReport, SubmissionReport, SubmissionState},
+    transport::Counts,
 };
 
 use crate::rig::{EPOCH, chain, empty, id, mined, owner, peer, ready, sent, settlement, signed};
@@ -123,6 +124,37 @@ fn bytes_of_peers_add_up_over_connections() {
     let samples = samples(&board, 1);
     expect(&samples, "quorate_node_peer_bytes_total{direction=\"out\"}", 390.0);
     expect(&samples, "quorate_node_peers", 0.0);
+}
+
+/// A transport says what it counted since it began. One that begins anew adds to what was there.
+#[test]
+fn what_a_transport_refuses_adds_up() {
+    let board = empty();
+    let name = |event: &str| format!("quorate_node_transport_events_total{{event=\"{event}\"}}");
+    expect(&samples(&board, 1), &name("stranger refused"), 0.0);
+    let mut counts = Counts::default();
+    (counts.banned, counts.strangers, counts.unsent) = (1, 5, 9);
+    (counts.arrivals_dropped, counts.calls_dropped, counts.unjudged, counts.unanswered) = (11, 12, 13, 14);
+    board.transport(counts);
+    board.transport(counts);
+    counts.strangers = 7;
+    board.transport(counts);
+    // Another run.
+    let mut anew = Counts::default();
+    anew.strangers = 2;
+    board.transport(anew);
+    let samples = samples(&board, 1);
+    for (event, value) in [
+        ("peer banned", 1.0),
+        ("stranger refused", 9.0),
+        ("message unsent", 9.0),
+        ("arrival dropped", 11.0),
+        ("call dropped", 12.0),
+        ("message unjudged", 13.0),
+        ("question unanswered", 14.0),
+    ] {
+        expect(&samples, &name(event), value);
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `network/*`: whole networks of nodes on this machine, each operator with a node and a signer as processes of their own, on
-//! a local chain; and simulated networks that are too large for one machine.
+//! a local chain; and simulated networks, which are too large for one machine.
 //!
 //! | module | contents |
 //! |---|---|
@@ -64,9 +64,13 @@ pub(crate) fn run(run: &Run) -> Result<Vec<Row>> {
         format!("the liars weigh {share:.0} %; p99 is {ratio:.2} times that without liars; {}", seen.load_note());
     rows.push(seen.row("network/liars=33%", &seen.quorum_ms, note));
     gas.extend(seen.gas_rows("network/gas-liars=33%"));
-    rows.extend(simulated::rows(&[100, 1_000, 10_000], run.choose(3, 15)));
     rows.extend(gas);
     Ok(rows)
+}
+
+/// `network/simulated`.
+pub(crate) fn simulated(run: &Run) -> Vec<Row> {
+    simulated::rows(&[100, 1_000, 10_000], run.choose(3, 15))
 }
 
 /// The size of the network with liars.

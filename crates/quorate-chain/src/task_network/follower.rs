@@ -12,10 +12,9 @@ use alloy::{
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use quorate_evm::{
     MemberSet, Network, QuorumSignature,
-    base::NEWEST,
     contract::{TaskNetwork, VerifierBls12381G2 as Verifier, task_network::ITaskNetwork::Task},
     digest,
-    gas::{Measured, RewardRecord, Storing},
+    gas::{Measured, RewardRecord},
     quorum::Store,
 };
 
@@ -24,7 +23,7 @@ use super::{
     error::{Contradiction, FollowError},
     history::{BlockId, History},
     log::{Event, topics},
-    plan::{CallError, PlannedCall, Writes, settle_with},
+    plan::{CallError, PlannedCall, Writes, settle_with, storing},
     state::{State, Transaction, needs_calldata, rent_of},
     terms::Terms,
 };
@@ -166,9 +165,10 @@ impl Follower {
         Some(network)
     }
 
-    /// Where to store a quorum of an epoch as a base, by ski rental (`quorate_evm::refresh`): in slot 0, as soon as the
-    /// members that were brought in since a base was stored have cost as much gas, with this quorum's, as storing it.
-    /// The account is kept from what the chain settled, so all who follow it decide alike.
+    /// Where to store a quorum of an epoch as a base, by ski rental (`quorate_evm::refresh`): as soon as the members that
+    /// were brought in since a base was stored have cost as much gas, with this quorum's, as storing it. A few slots are
+    /// used in turn: a settlement that waits to be mined keeps the base that it was planned from. The account is kept from
+    /// what the chain settled, so all who follow it decide alike.
     pub fn store(&self, epoch: u64, signers: &MemberSet) -> Store {
         let (Some(network), Some(state)) = (self.network(epoch), self.seen.history.state()) else {
             return Store::Nowhere;
@@ -177,9 +177,10 @@ impl Follower {
         let Ok(ways) = network.ways(&measured, signers, Default::default()) else { return Store::Nowhere };
         let Some(way) = ways.first().filter(|way| !way.changed.is_empty()) else { return Store::Nowhere };
         let here = rent_of(network.key_group, way.steps.paged, way.steps.passed, way.steps.key_pages);
-        let is_there = network.bases.iter().any(|base| base.slot == NEWEST);
-        let price = measured.store(if is_there { Storing::OverAnother } else { Storing::New });
-        if state.rent().saturating_add(here) >= price { Store::Slot(NEWEST) } else { Store::Nowhere }
+        let slot = state.next_slot(self.terms.pinned_slots);
+        let from = way.base.and_then(|base| network.bases.get(base)).map(|base| base.slot);
+        let price = measured.store(storing(&network, from, slot));
+        if state.rent().saturating_add(here) >= price { Store::Slot(slot) } else { Store::Nowhere }
     }
 
     /// [`settle`](super::settle) with the network, the snapshot and the slot that this follower knows. Its estimate of

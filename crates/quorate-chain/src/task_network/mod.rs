@@ -14,6 +14,8 @@
 //! | settled tasks of epochs that are open, slashed operators | the contract's `isSettledAs` and `isSlashed` |
 //! | bases, from the calldata of `submitTasks` | the verifier's `commitmentAt`; one that differs is left out, which costs gas alone |
 //!
+//! [`Replay`] follows logs that were read before, without a node.
+//!
 //! NOT detected: that a node leaves out the log of a settled task, of a withdrawal or of a claim, and a node whose
 //! contract states are made up as well as its logs. Ask a node of your own, or one that you trust.
 
@@ -25,6 +27,7 @@ mod calldata;
 mod state;
 mod history;
 mod follower;
+mod replay;
 mod plan;
 mod calls;
 #[cfg(test)]
@@ -38,4 +41,5 @@ pub use change::{Change, EpochSnapshot, Finality, Member};
 pub use error::{Contradiction, FollowError};
 pub use follower::{Confirmations, FollowSettings, Follower};
 pub use plan::{CallError, PlannedCall, SignedTask, report_conflict, settle};
+pub use replay::Replay;
 pub use terms::{Terms, TermsError};

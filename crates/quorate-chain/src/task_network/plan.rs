@@ -151,10 +151,9 @@ pub(super) fn settle_with(
         record: writes.record,
         pays: writes.pays && rewards,
     };
-    // A verifier has the newest base in its ring, like the others.
     let storing = match store {
-        Store::Slot(slot) if network.bases.iter().all(|base| base.slot != slot) => Storing::New,
-        _ => network.storing(&plan),
+        Store::Slot(slot) => storing(network, plan.base_slot(), slot),
+        Store::Nowhere | Store::Rental => Storing::Nowhere,
     };
     let of = Calldata::of(&calldata);
     let gas = measured.submit(network.key_group, of, submission, &plan.way.steps, storing).total();
@@ -181,6 +180,18 @@ pub fn report_conflict(terms: &Terms, first: &SignedTask, second: &SignedTask) -
     };
     let call = TaskNetwork::reportConflictCall { first: attestation(first)?, second: attestation(second)? };
     Ok(PlannedCall::of(terms.contract, &call))
+}
+
+/// How a verifier's storing in a slot is priced, for a quorum that is planned from the base in slot `from`. Unlike a
+/// settlement's, a verifier's ring holds the newest base like the others.
+pub(super) fn storing(network: &Network, from: Option<u16>, slot: u16) -> Storing {
+    if from == Some(slot) {
+        Storing::OverTheBase
+    } else if network.bases.iter().any(|base| base.slot == slot) {
+        Storing::OverAnother
+    } else {
+        Storing::New
+    }
 }
 
 impl PlannedCall {

@@ -10,7 +10,7 @@ use alloy::primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
 use quorate_evm::{
     KeyGroup, MemberSet, Network, Quorum,
     alloy_sol_types::SolValue as _,
-    base::{Base, KeyPage, PART, WeightPage},
+    base::{Base, KeyPage, NEWEST, PART, WeightPage},
     gas::{CALLDATA_NONZERO, Measured, Steps},
     network::sum_of_keys,
     quorum::Store,
@@ -51,6 +51,8 @@ pub(super) struct State {
     bases: BTreeMap<(u16, u16), Arc<Stored>>,
     /// What the changes of members have cost since a base was stored, in gas: ski rental's account.
     rent: u64,
+    /// The slot of the running table in which a quorum was stored last.
+    stored: Option<u16>,
     /// Whether the pool paid for the last task; none if there was no task.
     pays: Option<bool>,
     /// Counts the submissions whose call is not in the calldata. Their quorum may be in any slot.
@@ -220,6 +222,16 @@ impl State {
         self.rent
     }
 
+    /// The slot for the next base of the running table: [`BASES`] slots in turn, slot 0 and those behind the pinned ones.
+    ///
+    /// With one slot alone, a settlement that was planned from its base fails when another one stores a base first.
+    pub(super) fn next_slot(&self, pinned: u16) -> u16 {
+        let behind = (1..BASES).filter_map(|place| pinned.checked_add(place)).filter(|slot| *slot < NO_SLOT);
+        let ring: Vec<u16> = std::iter::once(NEWEST).chain(behind).collect();
+        let last = ring.iter().position(|slot| Some(*slot) == self.stored);
+        last.map_or(NEWEST, |last| ring[(last + 1) % ring.len()])
+    }
+
     /// What quorums of an epoch are planned with. `None` without its snapshot.
     pub(super) fn network(&self, terms: &Terms, epoch: u64) -> Option<Network> {
         let of = self.epochs.get(&epoch)?;
@@ -367,6 +379,7 @@ impl State {
             follows("the snapshot's key table", u64::from(number), u64::from(self.running) + 1)?;
             self.running = number;
             self.rent = 0;
+            self.stored = None;
         }
         let unknown = Contradiction::Unknown { what: "key table", number: number.into() };
         let table = self.tables.get(&number).ok_or(unknown)?;
@@ -440,6 +453,7 @@ impl State {
             self.bases.insert((table, slot), Arc::new(base));
             if table == self.running {
                 self.rent = 0;
+                self.stored = Some(slot);
             }
         }
         Ok(())
@@ -453,6 +467,11 @@ impl State {
         }
     }
 }
+
+/// How many slots of a table hold bases in turn. Each costs 17,100 gas more the first time that it is written.
+const BASES: u16 = 4;
+/// Slots have smaller numbers (`network::CheckError`, `Quorums.sol`).
+const NO_SLOT: u16 = 0xfffe;
 
 /// What it costs to bring members in, in gas: `paged` of them from so many pages, and `passed` of them from calldata.
 pub(super) fn rent_of(key_group: KeyGroup, paged: u64, passed: u64, key_pages: u64) -> u64 {

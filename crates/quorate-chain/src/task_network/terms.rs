@@ -27,6 +27,8 @@ pub struct Terms {
     pub token: Address,
     /// The curve and the group of the keys.
     pub key_group: KeyGroup,
+    /// How many of the verifier's slots are pinned: slots 1 to this number.
+    pub pinned_slots: u16,
     /// The first second of epoch 0, in Unix time.
     pub genesis: u64,
     /// The length of an epoch.
@@ -101,12 +103,16 @@ impl Terms {
         if named != contract {
             return Err(reader.refuse(TermsError::OtherNetwork { verifier, found: named }));
         }
+        let pinned = reader.ask(verifier, &Verifier::pinnedSlotsCall {}).await?;
+        let pinned_slots = u16::try_from(pinned)
+            .map_err(|_| reader.refuse(TermsError::Term { what: "verifier's pinned slots", found: pinned }))?;
         let terms = Self {
             chain_id,
             contract,
             verifier,
             token: reader.ask(contract, &TaskNetwork::tokenCall {}).await?,
             key_group: reader.key_group(verifier).await?,
+            pinned_slots,
             genesis: reader.number("genesis", &TaskNetwork::genesisCall {}).await?,
             epoch_length: reader.number("epoch length", &TaskNetwork::epochLengthCall {}).await?,
             slashing_window: reader.number("slashing window", &TaskNetwork::slashingWindowCall {}).await?,

@@ -27,6 +27,7 @@ pub(super) fn terms() -> Terms {
         verifier: Address::repeat_byte(0xbb),
         token: Address::repeat_byte(0xcc),
         key_group: KeyGroup::Bls12381G2,
+        pinned_slots: 1,
         genesis: 1_000,
         epoch_length: 100,
         slashing_window: 100,
@@ -384,6 +385,26 @@ fn bases_are_those_of_the_calls_that_were_made() {
     assert_eq!(slots(&all).0, [(0, 4), (1, 4)]);
     all.push(pin(1, 9));
     assert_eq!(slots(&all).0, [(0, 4)], "what slot 9 held is not known");
+}
+
+/// Slots are used in turn, so that the last bases stay. Pinned slots are left out, and a new table begins anew.
+#[test]
+fn slots_are_used_in_turn() {
+    let mut model = Model::default();
+    let mut all = model.begin();
+    let signers = MemberSet::full(4);
+    let weights = model.weights.clone();
+    let next = |all: &[Transaction], pinned| after(all, &weights).unwrap().next_slot(pinned);
+    assert_eq!(next(&all, 1), 0);
+    for (task, (slot, expected)) in (1..).zip([(0, 2), (2, 3), (3, 4), (4, 0), (9, 0), (2, 3)]) {
+        all.push(model.settle(0, task, &signers, Store::Slot(slot)));
+        assert_eq!(next(&all, 1), expected, "after slot {slot}");
+    }
+    all.push(model.settle(0, 7, &signers, Store::Nowhere));
+    assert_eq!(next(&all, 1), 3);
+    assert_eq!((next(&all, 0), next(&all, u16::MAX)), (3, 0));
+    let state = after(&all, &model.weights).unwrap();
+    assert_eq!(state.network(&terms(), 0).unwrap().bases.len(), 5);
 }
 
 /// Keys are carried to the next table, together with one that comes meanwhile. The epoch before keeps its table.

@@ -28,6 +28,9 @@ fn assert_near((estimate, used): (u64, u64), what: &str) {
     assert!(estimate.abs_diff(used) * 100 <= 3 * used, "{what}: {estimate} against {used}");
 }
 
+/// The slots in which bases are stored in turn: slot 1 is pinned.
+const RING: [u16; 4] = [0, 2, 3, 4];
+
 /// The commitments of all bases are the verifier's.
 fn assert_bases(world: &World, follower: &Follower, slots: &[u16]) {
     let network = follower.network(follower.epoch()).unwrap();
@@ -85,6 +88,7 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
     let mut others = all.clone();
     others.remove(6);
     let mut ids = Vec::new();
+    let mut stored = Vec::new();
     for (number, signers) in [&all, &most, &most, &others, &all, &most].into_iter().enumerate() {
         if number == 3 {
             for call in task_network::compact(&terms, 0, &world.operators.members()) {
@@ -106,7 +110,8 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
         let weight = follower.network(0).unwrap().weight(signers);
         assert_eq!(attested, Some((0, signers, weight, 500)));
         ids.push(task.id);
-        assert_bases(&world, &follower, &[0]);
+        stored.push(follower.network(follower.epoch()).unwrap().bases.len());
+        assert_bases(&world, &follower, &RING[..stored[stored.len() - 1]]);
     }
 
     // A settlement is told as final after two blocks.
@@ -169,8 +174,12 @@ fn a_network_is_followed_from_its_deployment_to_its_second_epoch() {
         let task = world.task(&follower, number, true);
         assert_near(world.settle(&follower, &signers, &task), &format!("task {number} of epoch 1"));
         assert_eq!(settled(&world.poll(&mut follower)).last(), Some(&(task.id, Finality::Recent)));
-        assert_bases(&world, &follower, &[0]);
+        stored.push(follower.network(follower.epoch()).unwrap().bases.len());
+        assert_bases(&world, &follower, &RING[..stored[stored.len() - 1]]);
     }
+
+    // How many bases there are after each settlement.
+    assert_eq!(stored, [1, 1, 1, 2, 2, 2, 2, 3]);
 
     // Rewards of epoch 0, once it is closed, and what an operator claims.
     world.node.pass(DAY);

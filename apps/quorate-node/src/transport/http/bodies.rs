@@ -1,38 +1,43 @@
 //! The bodies of requests and responses, and what both sides sign. All are postcard; messages are as
-//! [`wire`](crate::wire) has them.
+//! [`wire`] has them. They are public so that other programs, such as fuzzers, can make and read them;
+//! nothing of a signature or a name is verified here.
 
 use quorate_evm::digest::Contract;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::super::PeerId;
+use super::super::{PeerId, handle::OPEN_QUESTIONS};
 use crate::{message::MAX_MESSAGE, wire};
 
 /// What the aggregator asks a node to sign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Challenge {
+#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
+pub struct Challenge {
     /// Random bytes, which are good once.
-    pub(super) bytes: [u8; 32],
+    pub bytes: [u8; 32],
     /// The aggregator's name.
-    pub(super) server: Vec<u8>,
+    pub server: Vec<u8>,
 }
 
 /// A node says who it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Opening {
-    pub(super) challenge: [u8; 32],
+#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
+pub struct Opening {
+    /// What the aggregator asked it to sign.
+    pub challenge: [u8; 32],
     /// Random bytes, which the aggregator signs.
-    pub(super) nonce: [u8; 32],
+    pub nonce: [u8; 32],
     /// The node's name.
-    pub(super) peer: Vec<u8>,
+    pub peer: Vec<u8>,
     /// Its signature over [`statement`].
-    pub(super) signature: Vec<u8>,
+    pub signature: Vec<u8>,
     /// The bytes of its [`Hello`](super::super::handshake::Hello).
-    pub(super) hello: Vec<u8>,
+    pub hello: Vec<u8>,
 }
 
 /// What the aggregator says to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Opened {
+#[allow(clippy::exhaustive_enums, reason = "whoever gets one must say what it does with each")]
+pub enum Opened {
     /// The node is admitted.
     Session {
         /// What the node shows with each request, as hexadecimal digits.
@@ -56,24 +61,28 @@ pub(super) enum Opened {
 
 /// What is new at the aggregator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct News {
+#[allow(clippy::exhaustive_structs, reason = "the fields of an encoding")]
+pub struct News {
     /// From which number on to ask next.
-    pub(super) next: u64,
-    /// Signed messages.
-    pub(super) messages: Vec<Vec<u8>>,
-    /// Questions to this node, by number.
-    pub(super) questions: Vec<(u64, Vec<u8>)>,
+    pub next: u64,
+    /// Signed messages: at most [`MAX_BATCH_MESSAGES`].
+    pub messages: Vec<Vec<u8>>,
+    /// Questions to this node, by number: at most [`MAX_QUESTIONS`].
+    pub questions: Vec<(u64, Vec<u8>)>,
 }
 
 /// Who signs a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+#[allow(clippy::exhaustive_enums, reason = "a session has two sides")]
+pub enum Side {
+    /// The node that opens the session.
     Node = 0,
+    /// The aggregator.
     Aggregator = 1,
 }
 
 /// What both sides sign with their own keys: that they open this session, with each other, in this network.
-pub(super) fn statement(
+pub fn statement(
     side: Side,
     network: Contract,
     node: &PeerId,
@@ -88,24 +97,41 @@ pub(super) fn statement(
     [&head[..], address.as_slice(), &node, &aggregator, challenge, nonce].concat()
 }
 
-pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+/// The bytes of a body.
+pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_allocvec(value).expect("bytes and lists always encode, and a vector grows")
 }
 
 /// `None` for anything else, also if bytes follow.
-pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)
 }
 
+/// The signed messages of a request. `None` for anything else, and for more than [`MAX_BATCH_MESSAGES`]: their number
+/// is looked at before they are read, so that the bytes of a body make no millions of empty messages.
+pub fn decode_batch(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let (count, _) = postcard::take_from_bytes::<u64>(bytes).ok()?;
+    (count <= MAX_BATCH_MESSAGES as u64).then(|| decode(bytes)).flatten()
+}
+
+/// News within their limits. `None` for anything else. Their number is looked at first, as that of a batch.
+pub fn decode_news(bytes: &[u8]) -> Option<News> {
+    let ((_, count), _) = postcard::take_from_bytes::<(u64, u64)>(bytes).ok()?;
+    let news = (count <= MAX_BATCH_MESSAGES as u64).then(|| decode::<News>(bytes)).flatten()?;
+    (news.questions.len() <= MAX_QUESTIONS).then_some(news)
+}
+
 /// The most bytes of a [`Challenge`], an [`Opening`] or an [`Opened`].
-pub(super) const MAX_OPENING: usize = 4 * 1024;
+pub const MAX_OPENING: usize = 4 * 1024;
 /// The most bytes of messages in one request or response, beside their lengths: one message always fits.
-pub(super) const MAX_BATCH: usize = MAX_MESSAGE;
+pub const MAX_BATCH: usize = MAX_MESSAGE;
 /// The most messages of a batch.
-pub(super) const MAX_BATCH_MESSAGES: usize = 256;
+pub const MAX_BATCH_MESSAGES: usize = 256;
+/// The most questions in one response: so many of one node are open at a time.
+pub const MAX_QUESTIONS: usize = OPEN_QUESTIONS;
 /// The most bytes of a batch, with room for lengths, and of [`News`] for its questions.
-pub(super) const MAX_BODY: usize = 5 * MAX_BATCH;
+pub const MAX_BODY: usize = 5 * MAX_BATCH;
 
 #[cfg(test)]
 mod tests {

@@ -24,8 +24,8 @@ use super::{
         tickets::Tickets,
     },
     bodies::{
-        Challenge, MAX_BATCH, MAX_BATCH_MESSAGES, MAX_BODY, MAX_OPENING, News, Opened, Opening, Side, decode, encode,
-        statement,
+        Challenge, MAX_BATCH, MAX_BATCH_MESSAGES, MAX_BODY, MAX_OPENING, Opened, Opening, Side, decode, decode_news,
+        encode, statement,
     },
     ring::Seen,
 };
@@ -125,7 +125,7 @@ enum Failure {
     #[error("the aggregator is not admitted: {0:?}")]
     NotAdmitted(String),
     #[error("the node bans the aggregator for some time")]
-    Banned(Duration),
+    Banned { time: Duration, why: &'static str },
     #[error("the transport has ended")]
     Ended,
 }
@@ -221,6 +221,9 @@ impl Node {
                 Ok(mut session) => {
                     failures = 0;
                     let failure = self.serve(&mut session).await;
+                    if let Failure::Banned { time, why } = failure {
+                        self.tally.ban(session.peer, session.report.operator, why, Instant::now() + time);
+                    }
                     self.outbox.offer(Arrival::Left { source: session.source }, 0);
                     self.reports.send_replace(Vec::new());
                     failure
@@ -233,7 +236,7 @@ impl Node {
             failures += 1;
             let wait = match &failure {
                 Failure::Ended => return,
-                Failure::Banned(time) => *time,
+                Failure::Banned { time, .. } => *time,
                 Failure::NoSession if failures == 1 => Duration::ZERO,
                 _ => wait,
             };
@@ -252,12 +255,12 @@ impl Node {
                 () = sleep_until(end) => return true,
                 call = self.calls.recv() => match call {
                     None => return false,
-                    Some(Call::Publish(message)) => {
+                    Some(Call::Publish(message, _)) => {
                         let bytes = wire::encode(&Message::Signed(message), self.terms.network);
                         self.keep(bytes);
                     }
-                    Some(Call::Ask(_)) => count(&self.tally.unanswered),
-                    Some(Call::Answer(..) | Call::Ban(..) | Call::Readmit) => {}
+                    Some(Call::Ask(..)) => count(&self.tally.unanswered),
+                    Some(Call::Answer(..) | Call::Ban(..) | Call::Readmit | Call::Listen(_)) => {}
                 },
                 Some((ticket, _)) = self.judgements.recv() => drop(self.tickets.take(ticket)),
             }
@@ -365,7 +368,7 @@ impl Node {
                 Some((ticket, judgement)) = self.judgements.recv() => {
                     let source = self.tickets.take(ticket);
                     (judgement == Judgement::Reject && source == Some(session.source))
-                        .then_some(Failure::Banned(self.terms.limits.ban))
+                        .then_some(Failure::Banned { time: self.terms.limits.ban, why: "a message that is false" })
                 }
                 body = &mut news => match body.and_then(|body| self.news(session, &body)) {
                     Ok(()) => {
@@ -439,11 +442,12 @@ impl Node {
 
     async fn call(&mut self, session: &mut Session, call: Call) -> Option<Failure> {
         match call {
-            Call::Publish(message) => {
+            Call::Listen(_) => {}
+            Call::Publish(message, _) => {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
                 self.keep(bytes);
             }
-            Call::Ask(request) if session.asks.len() < OPEN_QUESTIONS => {
+            Call::Ask(request, _) if session.asks.len() < OPEN_QUESTIONS => {
                 let bytes = wire::encode(&Message::Request(request), self.terms.network);
                 session.report.bytes_out += bytes.len() as u64;
                 session.report.messages_out += 1;
@@ -451,7 +455,7 @@ impl Node {
                 let ask = async move { link.send(Method::POST, "v1/question", bytes, MAX_MESSAGE, time).await };
                 session.asks.spawn(ask);
             }
-            Call::Ask(_) => count(&self.tally.unanswered),
+            Call::Ask(..) => count(&self.tally.unanswered),
             Call::Answer(to, answer) if to == session.source => {
                 let number = session.questions.pop_front()?;
                 let bytes = wire::encode(&Message::Answer(answer), self.terms.network);
@@ -462,8 +466,7 @@ impl Node {
             }
             Call::Answer(..) => {}
             Call::Ban(source, time) if source == session.source => {
-                count(&self.tally.banned);
-                return Some(Failure::Banned(time));
+                return Some(Failure::Banned { time, why: "the node bans it" });
             }
             Call::Ban(..) => {}
             Call::Readmit => {
@@ -484,11 +487,13 @@ impl Node {
 
     /// What is new. A message that does not decode ends the session: no aggregator of this network has it.
     fn news(&mut self, session: &mut Session, body: &[u8]) -> Result<(), Failure> {
-        let news: News = decode(body).ok_or(Failure::NotAggregator("its news do not decode"))?;
+        let news = decode_news(body).ok_or(Failure::NotAggregator("its news do not decode"))?;
         session.report.bytes_in += body.len() as u64;
-        let ban = Failure::Banned(self.terms.limits.ban);
+        let ban = |why| Failure::Banned { time: self.terms.limits.ban, why };
         for bytes in news.messages {
-            let Ok(Message::Signed(message)) = wire::decode(&bytes, self.terms.network) else { return Err(ban) };
+            let Ok(Message::Signed(message)) = wire::decode(&bytes, self.terms.network) else {
+                return Err(ban("news that are no signed message of this network"));
+            };
             session.report.messages_in += 1;
             if !self.seen.note(&bytes) {
                 continue;
@@ -501,7 +506,9 @@ impl Node {
             self.outbox.offer(Arrival::Signed { source, ticket, message }, bytes.len());
         }
         for (number, bytes) in news.questions {
-            let Ok(Message::Request(request)) = wire::decode(&bytes, self.terms.network) else { return Err(ban) };
+            let Ok(Message::Request(request)) = wire::decode(&bytes, self.terms.network) else {
+                return Err(ban("a question that does not decode"));
+            };
             session.report.messages_in += 1;
             let source = session.source;
             if session.questions.len() < OPEN_QUESTIONS
@@ -524,7 +531,7 @@ impl Node {
             Err(failure) => return Some(failure),
         };
         let Ok(Message::Answer(answer)) = wire::decode(&bytes, self.terms.network) else {
-            return Some(Failure::Banned(self.terms.limits.ban));
+            return Some(Failure::Banned { time: self.terms.limits.ban, why: "an answer that does not decode" });
         };
         session.report.bytes_in += bytes.len() as u64;
         session.report.messages_in += 1;

@@ -6,7 +6,7 @@
 //!
 //! There is no encryption: put a server that ends TLS in front of the aggregator, and let the others join by `https`.
 
-mod bodies;
+pub mod bodies;
 mod ring;
 mod state;
 mod server;

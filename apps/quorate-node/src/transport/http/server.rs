@@ -36,7 +36,7 @@ use super::{
         inbox::{self, Tally},
         tickets::Tickets,
     },
-    bodies::{Challenge, MAX_BODY, MAX_OPENING, News, Opened, Opening, Side, decode, encode, statement},
+    bodies::{Challenge, MAX_BODY, MAX_OPENING, News, Opened, Opening, Side, decode, decode_batch, encode, statement},
     state::{Refusal, State, Token},
 };
 use crate::{
@@ -172,11 +172,11 @@ async fn run(
 
 fn take(state: &mut State, call: Call) {
     match call {
-        Call::Publish(message) => state.publish(message),
-        Call::Ask(request) => state.ask(request),
+        Call::Publish(message, _) => state.publish(message),
+        Call::Ask(request, _) => state.ask(request),
         Call::Answer(to, answer) => state.answer(to, answer),
         Call::Ban(source, time) => state.ban(source, time, "the aggregator bans it"),
-        Call::Readmit => {}
+        Call::Readmit | Call::Listen(_) => {}
     }
 }
 
@@ -289,13 +289,13 @@ async fn challenge(Shared(hub): HubState, Extension(from): Extension<IpAddr>) ->
 }
 
 async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body: Bytes) -> Response {
-    let stranger = |peer| {
-        hub.state().stranger(peer, Some(from));
+    let stranger = |peer, why| {
+        hub.state().stranger(peer, Some(from), why);
         plain(StatusCode::FORBIDDEN, "this opens no session here; see docs/network.md")
     };
-    let Some(opening) = decode::<Opening>(&body) else { return stranger(None) };
+    let Some(opening) = decode::<Opening>(&body) else { return stranger(None, "an opening that does not decode") };
     let (Ok(peer), Some(hello)) = (PeerId::try_from(opening.peer.as_slice()), Hello::decode(&opening.hello)) else {
-        return stranger(None);
+        return stranger(None, "a peer id or a credential that does not decode");
     };
     let (terms, ours) = {
         let state = hub.state();
@@ -303,7 +303,8 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body
         let said = |side| statement(side, network, &peer, &hub.peer, &opening.challenge, &opening.nonce);
         if !peer.verify(&said(Side::Node), &opening.signature) {
             drop(state);
-            return stranger(None);
+            // Whoever holds the key of this peer id did not sign, so only the address is banned.
+            return stranger(None, "a signature that is not of its peer id");
         }
         (state.terms.clone(), identity.sign(&said(Side::Aggregator)))
     };
@@ -331,7 +332,7 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body
         Ok(Admitted::No(reason)) => {
             tracing::info!(%peer, reason, "a node is not admitted");
             // The key is a node's, so its address is left alone.
-            hub.state().stranger(Some(peer), None);
+            hub.state().stranger(Some(peer), None, &reason);
             Opened::Refused(reason.chars().take(REASON).collect())
         }
         Ok(Admitted::Operator(operator)) => {
@@ -354,7 +355,7 @@ async fn session(Shared(hub): HubState, Extension(from): Extension<IpAddr>, body
 }
 
 async fn messages(Shared(hub): HubState, headers: HeaderMap, body: Bytes) -> Response {
-    authorized(&hub, &headers, body.len(), |state, token| match decode::<Vec<Vec<u8>>>(&body) {
+    authorized(&hub, &headers, body.len(), |state, token| match decode_batch(&body) {
         Some(messages) => state.messages(token, messages),
         // One message that is none: the session ends.
         None => state.messages(token, vec![body.to_vec()]),

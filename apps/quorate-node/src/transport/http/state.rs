@@ -157,9 +157,10 @@ impl State {
     }
 
     /// Somebody who is not admitted did what no node does.
-    pub(super) fn stranger(&mut self, peer: Option<PeerId>, address: Option<IpAddr>) {
-        count(&self.tally.strangers);
-        self.bans.ban_stranger(peer, address, Instant::now() + self.terms.limits.stranger_ban);
+    pub(super) fn stranger(&mut self, peer: Option<PeerId>, address: Option<IpAddr>, why: &str) {
+        let until = Instant::now() + self.terms.limits.stranger_ban;
+        self.tally.stranger(peer, address, why, until);
+        self.bans.ban_stranger(peer, address, until);
     }
 
     /// Opens a session for a node that is admitted. One that it had ends.
@@ -241,8 +242,9 @@ impl State {
             return;
         };
         tracing::warn!(%peer, %operator, why = ?why, "a node is banned");
-        count(&self.tally.banned);
-        self.bans.ban(peer, operator, Instant::now() + time);
+        let until = Instant::now() + time;
+        self.tally.ban(peer, operator, why, until);
+        self.bans.ban(peer, operator, until);
         let theirs = self.sessions.iter().filter(|(_, session)| session.operator == operator || session.peer == peer);
         let theirs: Vec<_> = theirs.map(|(token, _)| *token).collect();
         theirs.iter().for_each(|token| self.end(token));

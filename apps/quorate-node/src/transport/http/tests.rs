@@ -12,13 +12,16 @@ use super::{
     super::{
         Admitted, Arrival, Identity, Judgement, Limits, Rate, Terms, Transport,
         handshake::Hello,
-        tests::rig::{NETWORK, Registry, accept_all, credential, joined, left, message, terms, until, wait_for},
+        tests::rig::{
+            NETWORK, Registry, accept_all, address, credential, joined, left, message, terms, until, wait_for,
+        },
     },
     JoinSettings, ServeSettings,
     bodies::{Challenge, Opened, Opening, Side, decode, encode, statement},
     join, serve,
 };
 use crate::{
+    groups::Audience,
     message::{Answer, MAX_MESSAGE, Message, Request, Signed},
     transport::PeerId,
     wire,
@@ -54,7 +57,7 @@ async fn converge(count: u8, each: u32) {
     until("all have joined", || hub.peers().len() == nodes.len()).await;
     nodes.push(hub);
     for (number, node) in (1..).zip(&nodes) {
-        (0..each).for_each(|each| node.publish(message(number, each)));
+        (0..each).for_each(|each| node.publish(message(number, each), Audience::Everybody));
     }
     let expected = usize::from(count - 1) * each as usize;
     // The aggregator stays until the others have everything.
@@ -92,23 +95,23 @@ async fn a_message_waits_for_its_judgement() {
     let first = member(terms(2, &registry), &hub);
     let mut last = member(terms(3, &registry), &hub);
     joined(&mut last, hub.peer_id()).await;
-    first.publish(message(2, 0));
+    first.publish(message(2, 0), Audience::Everybody);
     let (ticket, _) = signed(&mut hub).await;
     let early = tokio::time::timeout(Duration::from_millis(700), signed(&mut last)).await;
     assert!(early.is_err(), "handed on without a judgement");
     hub.judge(ticket, Judgement::Accept);
     assert_eq!(signed(&mut last).await.1, message(2, 0));
     // What is ignored goes no further; what is false ends the session of its source, and no other.
-    first.publish(message(2, 1));
+    first.publish(message(2, 1), Audience::Everybody);
     let (ticket, _) = signed(&mut hub).await;
     hub.judge(ticket, Judgement::Ignore);
     assert_eq!(hub.counts().banned, 0);
-    first.publish(message(2, 2));
+    first.publish(message(2, 2), Audience::Everybody);
     let (ticket, _) = signed(&mut hub).await;
     hub.judge(ticket, Judgement::Reject);
     until("one is left", || hub.peers().len() == 1).await;
     assert_eq!((hub.counts().banned, hub.peers()[0].peer), (1, last.peer_id()));
-    hub.publish(message(1, 0));
+    hub.publish(message(1, 0), Audience::Everybody);
     assert_eq!(signed(&mut last).await.1, message(1, 0));
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert_eq!(hub.peers().len(), 1, "the banned one is back");
@@ -131,11 +134,11 @@ async fn questions_are_answered_both_ways() {
         Arrival::Answered { source, answer } => Some((source, answer)),
         _ => None,
     };
-    node.ask(Request::default());
+    node.ask(Request::default(), Audience::Everybody);
     assert_eq!(wait_for(&mut hub, "a question", asked).await, source);
     hub.answer(source, answer.clone());
     assert_eq!(wait_for(&mut node, "an answer", answered).await, (to_hub, answer.clone()));
-    hub.ask(Request::default());
+    hub.ask(Request::default(), Audience::Everybody);
     assert_eq!(wait_for(&mut node, "a question", asked).await, to_hub);
     node.answer(to_hub, answer.clone());
     assert_eq!(wait_for(&mut hub, "an answer", answered).await, (source, answer));
@@ -159,7 +162,7 @@ async fn a_silent_node_is_not_asked_for_ever() {
     });
     let mut answers = 0;
     for _ in 0..6 {
-        hub.ask(Request::default());
+        hub.ask(Request::default(), Audience::Everybody);
         let answered = tokio::time::timeout(Duration::from_secs(2), async {
             wait_for(&mut hub, "an answer", |arrival| matches!(arrival, Arrival::Answered { .. }).then_some(())).await;
         });
@@ -179,11 +182,11 @@ async fn nothing_is_lost_over_a_restart_of_the_aggregator() {
     hub.stop().await;
     left(&mut node, source).await;
     // It is kept until there is somebody to take it.
-    node.publish(message(2, 0));
+    node.publish(message(2, 0), Audience::Everybody);
     let mut hub = aggregator_at(own, &at).await;
     joined(&mut node, hub.peer_id()).await;
     assert_eq!(signed(&mut hub).await.1, message(2, 0));
-    hub.publish(message(1, 0));
+    hub.publish(message(1, 0), Audience::Everybody);
     assert_eq!(signed(&mut node).await.1, message(1, 0));
 }
 
@@ -237,7 +240,7 @@ async fn an_aggregator_that_takes_nothing_holds_a_bounded_queue() {
     let mut hub = aggregator(small).await;
     let node = member(terms(2, &registry), &hub);
     joined(&mut hub, node.peer_id()).await;
-    (0..200).for_each(|number| node.publish(message(2, number)));
+    (0..200).for_each(|number| node.publish(message(2, number), Audience::Everybody));
     until("one is refused", || hub.counts().arrivals_dropped >= 1).await;
     // Since the node keeps what was not taken, everything comes in the end.
     let (hub, _) = accept_all(hub, 200).await;
@@ -335,12 +338,14 @@ async fn a_node_that_misbehaves_loses_its_own_session_alone() {
         }
         assert_eq!(status, StatusCode::FORBIDDEN, "{what}");
         assert_eq!(hub.counts().banned, u64::from(number) - 2, "{what}");
+        let own = hostile.terms.identity.peer_id();
+        assert!(hub.bans().iter().any(|ban| ban.peer == Some(own) && ban.operator == Some(address(number))), "{what}");
         assert_eq!(
             hostile.post("/v1/messages", &token, encode(&Vec::<Vec<u8>>::new())).await,
             StatusCode::UNAUTHORIZED
         );
         until("the honest one alone is left", || hub.peers().len() == 1).await;
-        hub.publish(message(1, number.into()));
+        hub.publish(message(1, number.into()), Audience::Everybody);
         assert_eq!(signed(&mut honest).await.1, message(1, number.into()));
     }
     let asks = Hostile::new(terms(20, &registry), &hub).await;
@@ -406,10 +411,15 @@ async fn a_strangers_address_is_banned_for_a_moment() {
     let hub = aggregator(own).await;
     let hostile = Hostile::new(terms(2, &registry), &hub).await;
     assert_eq!(hostile.open(vec![0xff; 50]).await.0, StatusCode::FORBIDDEN);
+    let bans = hub.bans();
+    let [ban] = &bans[..] else { panic!("{bans:?}") };
+    assert_eq!((ban.peer, ban.operator, ban.address), (None, None, Some([127, 0, 0, 1].into())));
+    assert_eq!(ban.reason, "an opening that does not decode");
     let again = || async { hostile.http.post(format!("{}/v1/challenge", hostile.url)).send().await.unwrap().status() };
     assert_eq!(again().await, StatusCode::FORBIDDEN);
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(again().await, StatusCode::OK);
+    assert_eq!(hub.bans(), [], "it is over");
 }
 
 #[tokio::test]

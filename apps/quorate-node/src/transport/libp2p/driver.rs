@@ -7,7 +7,8 @@
 //! The file is long because one task owns the swarm, and each of its events has a function here.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     io,
     net::SocketAddr,
     sync::{Arc, atomic::Ordering},
@@ -16,7 +17,7 @@ use std::{
 
 use futures::StreamExt as _;
 use libp2p_core::{ConnectedPoint, Multiaddr, multiaddr::Protocol};
-use libp2p_gossipsub::{Event as GossipEvent, IdentTopic, MessageAcceptance, MessageId, PublishError};
+use libp2p_gossipsub::{Event as GossipEvent, MessageAcceptance, MessageId, PublishError};
 use libp2p_identity::PeerId as Libp2pId;
 use libp2p_request_response::{Event as RequestEvent, Message as RequestMessage, OutboundFailure, OutboundRequestId};
 use libp2p_swarm::{
@@ -42,10 +43,12 @@ use super::{
     book::{self, Book},
     gate::GateEvent,
     peer::{Channel, Connection, HELLO_AGAIN, HELLO_SOON, LAST_WORDS, Peer, State},
-    protocols::{LEAST_SCORE, Protocols, ProtocolsEvent, topic},
+    protocols::{LEAST_SCORE, Protocols, ProtocolsEvent, invalid},
     stream::{Flood, Meters},
+    topics::topic,
 };
 use crate::{
+    groups::Audience,
     message::{Message, Request},
     roles::Source,
     wire,
@@ -58,7 +61,8 @@ pub(super) struct Driver {
     meters: Meters,
     outbox: Outbox,
     tally: Arc<Tally>,
-    topic: IdentTopic,
+    /// The topics to which this node has subscribed, the one of everybody excepted.
+    topics: BTreeSet<Audience>,
     peers: HashMap<Libp2pId, Peer>,
     /// Admitted peers, by number.
     sources: HashMap<Source, Libp2pId>,
@@ -73,7 +77,7 @@ pub(super) struct Driver {
     names: JoinSet<(Libp2pId, Vec<Multiaddr>)>,
     asked: HashMap<OutboundRequestId, Libp2pId>,
     /// Messages of this node that wait for a peer.
-    unsent: VecDeque<(Instant, Vec<u8>)>,
+    unsent: VecDeque<(Instant, Vec<u8>, Audience)>,
     announce: Vec<Multiaddr>,
     reports: watch::Sender<Vec<PeerReport>>,
     listening: watch::Sender<Vec<String>>,
@@ -97,7 +101,7 @@ impl Driver {
         let limits = &terms.limits;
         let (tickets, judgements) = Tickets::new(limits.unjudged, limits.judge_within);
         Self {
-            topic: topic(terms.network),
+            topics: BTreeSet::new(),
             peers: HashMap::new(),
             sources: HashMap::new(),
             gone: VecDeque::new(),
@@ -170,11 +174,12 @@ impl Driver {
 
     fn call(&mut self, call: Call) {
         match call {
-            Call::Publish(message) => {
+            Call::Publish(message, audience) => {
                 let bytes = wire::encode(&Message::Signed(message), self.terms.network);
-                self.publish(bytes, Instant::now());
+                self.publish(bytes, audience, Instant::now());
             }
-            Call::Ask(request) => self.ask(request),
+            Call::Listen(audiences) => self.listen(audiences),
+            Call::Ask(request, audience) => self.ask(request, audience),
             Call::Answer(to, answer) => {
                 let Some(peer) = self.sources.get(&to).and_then(|id| self.peers.get_mut(id)) else { return };
                 let Some((_, channel)) = peer.questions.pop_front() else { return };
@@ -187,7 +192,7 @@ impl Driver {
                 if let Some(id) = self.sources.get(&source) {
                     self.expel(*id, time, "the node bans it");
                 } else if let Some((_, peer, operator)) = self.gone.iter().find(|(gone, ..)| *gone == source).copied() {
-                    self.ban_operator(peer, operator, time);
+                    self.ban_operator(peer, operator, time, "the node bans it");
                 }
             }
             Call::Readmit => {
@@ -199,16 +204,34 @@ impl Driver {
 
     // Gossip.
 
-    fn publish(&mut self, bytes: Vec<u8>, since: Instant) {
+    /// Subscribes to the topics of audiences, and leaves those of others.
+    fn listen(&mut self, mut audiences: BTreeSet<Audience>) {
+        audiences.remove(&Audience::Everybody);
+        let gossip = &mut self.swarm.behaviour_mut().gate.gossip;
+        for gone in self.topics.difference(&audiences) {
+            gossip.unsubscribe(&topic(self.terms.network, *gone));
+        }
+        for new in audiences.difference(&self.topics) {
+            let topic = topic(self.terms.network, *new);
+            let scored = gossip.set_topic_params(topic.clone(), invalid()).map_err(str::to_owned);
+            let subscribed = scored.and_then(|()| gossip.subscribe(&topic).map_err(|error| error.to_string()));
+            if let Err(error) = subscribed {
+                tracing::error!(%topic, %error, "the node does not hear its group");
+            }
+        }
+        self.topics = audiences;
+    }
+
+    fn publish(&mut self, bytes: Vec<u8>, audience: Audience, since: Instant) {
         let behaviour = self.swarm.behaviour_mut();
-        match behaviour.gate.gossip.publish(self.topic.clone(), bytes.clone()) {
+        match behaviour.gate.gossip.publish(topic(self.terms.network, audience), bytes.clone()) {
             Ok(_) | Err(PublishError::Duplicate) => {}
             Err(PublishError::NoPeersSubscribedToTopic | PublishError::AllQueuesFull(_)) => {
                 if self.unsent.len() >= UNSENT {
                     self.unsent.pop_front();
                     count(&self.tally.unsent);
                 }
-                self.unsent.push_back((since, bytes));
+                self.unsent.push_back((since, bytes, audience));
             }
             Err(error) => {
                 count(&self.tally.unsent);
@@ -218,9 +241,9 @@ impl Driver {
     }
 
     fn publish_unsent(&mut self, now: Instant) {
-        for (since, bytes) in std::mem::take(&mut self.unsent) {
+        for (since, bytes, audience) in std::mem::take(&mut self.unsent) {
             if now.saturating_duration_since(since) < UNSENT_FOR {
-                self.publish(bytes, since);
+                self.publish(bytes, audience, since);
             } else {
                 count(&self.tally.unsent);
             }
@@ -287,13 +310,19 @@ impl Driver {
 
     // Questions and answers.
 
-    fn ask(&mut self, request: Request) {
+    fn ask(&mut self, request: Request, audience: Audience) {
+        let heard = topic(self.terms.network, audience).hash();
+        let gossip = &self.swarm.behaviour().gate.gossip;
+        let members: HashSet<_> =
+            gossip.all_peers().filter(|(_, topics)| topics.contains(&&heard)).map(|(peer, _)| *peer).collect();
         let candidates = self
             .peers
             .iter()
             .filter(|(_, peer)| peer.admitted().is_some() && peer.welcomed && peer.asked < OPEN_QUESTIONS);
-        // Who is silent comes last, and who has less to do comes first. The rest is chance.
-        let chosen = candidates.min_by_key(|(_, peer)| (peer.silent, peer.asked, rand::random::<u64>()));
+        // Others than members of the audience come last, then who is silent, and who has less to do comes first. The rest is
+        // chance.
+        let chosen = candidates
+            .min_by_key(|(id, peer)| (!members.contains(*id), peer.silent, peer.asked, rand::random::<u64>()));
         let Some(id) = chosen.map(|(id, _)| *id).filter(|_| self.asked.len() < QUESTIONS) else {
             count(&self.tally.unanswered);
             return;
@@ -410,7 +439,7 @@ impl Driver {
                 let Some(hello) = Hello::decode(&request) else {
                     return self.fault(id, "a credential that does not decode");
                 };
-                peer.announced = book::announced(&hello.addresses);
+                peer.announced = book::announced(hello.addresses());
                 peer.credential = Some(hello.credential());
                 self.check(id, Some(channel));
             }
@@ -486,8 +515,9 @@ impl Driver {
                 if let Some(peer) = self.peers.get(&id)
                     && peer.admitted().is_none()
                 {
-                    count(&self.tally.strangers);
-                    self.bans.ban_stranger(Some(peer.id), None, now + self.terms.limits.stranger_ban);
+                    let until = now + self.terms.limits.stranger_ban;
+                    self.tally.stranger(Some(peer.id), None, &reason, until);
+                    self.bans.ban_stranger(Some(peer.id), None, until);
                 }
                 self.leave(id, now);
             }
@@ -529,11 +559,25 @@ impl Driver {
         Reply::Welcome(told)
     }
 
-    /// Where some admitted peers listen, chosen at random.
+    /// Where some admitted peers listen: those first that hear most of what the other one hears, so that the members of a group
+    /// find each other; else chosen at random.
     fn tell(&self, to: &Libp2pId) -> Vec<Told> {
+        let heard: HashMap<_, BTreeSet<_>> = self
+            .swarm
+            .behaviour()
+            .gate
+            .gossip
+            .all_peers()
+            .map(|(peer, topics)| (*peer, topics.into_iter().collect()))
+            .collect();
+        let common = |id: &Libp2pId| match (heard.get(id), heard.get(to)) {
+            (Some(one), Some(other)) => one.intersection(other).count(),
+            _ => 0,
+        };
         let known =
             self.peers.iter().filter(|(id, peer)| *id != to && peer.admitted().is_some() && !peer.announced.is_empty());
-        let mut known: Vec<_> = known.map(|(id, peer)| (rand::random::<u64>(), id, peer)).collect();
+        let mut known: Vec<_> =
+            known.map(|(id, peer)| ((Reverse(common(id)), rand::random::<u64>()), id, peer)).collect();
         known.sort_unstable_by_key(|(order, ..)| *order);
         let told = known.into_iter().take(MAX_TOLD).map(|(_, id, peer)| Told {
             peer: id.to_bytes(),
@@ -616,8 +660,9 @@ impl Driver {
             return;
         }
         tracing::info!(peer = %id, why = ?why, "a stranger's connection is closed");
-        count(&self.tally.strangers);
-        self.bans.ban_stranger(Some(peer.id), peer.came_from(), now + self.terms.limits.stranger_ban);
+        let until = now + self.terms.limits.stranger_ban;
+        self.tally.stranger(Some(peer.id), peer.came_from(), why, until);
+        self.bans.ban_stranger(Some(peer.id), peer.came_from(), until);
         self.book.put_off(&id, now, LATER);
         self.close(id);
     }
@@ -627,13 +672,14 @@ impl Driver {
         let Some(peer) = self.peers.get(&id) else { return };
         let Some((_, operator)) = peer.admitted() else { return };
         tracing::warn!(peer = %id, %operator, why = ?why, "a peer is banned");
-        self.ban_operator(peer.id, operator, time);
+        self.ban_operator(peer.id, operator, time, why);
     }
 
     /// Bans a peer and all peers of its operator, connected or not.
-    fn ban_operator(&mut self, peer: PeerId, operator: Address, time: Duration) {
-        count(&self.tally.banned);
-        self.bans.ban(peer, operator, Instant::now() + time);
+    fn ban_operator(&mut self, peer: PeerId, operator: Address, time: Duration, why: &str) {
+        let until = Instant::now() + time;
+        self.tally.ban(peer, operator, why, until);
+        self.bans.ban(peer, operator, until);
         let theirs =
             self.peers.iter().filter(|(_, other)| other.admitted().is_some_and(|(_, theirs)| theirs == operator));
         let theirs: Vec<_> = theirs.map(|(id, _)| *id).chain([peer.inner()]).collect();
@@ -817,6 +863,15 @@ impl Driver {
 
     fn tick_dials(&mut self, now: Instant) {
         let wanted = self.terms.limits.wanted_peers.saturating_sub(self.sources.len());
+        // Besides, so many that each topic has a mesh.
+        let gossip = &self.swarm.behaviour().gate.gossip;
+        let lonely = |audience: &Audience| {
+            let heard = topic(self.terms.network, *audience).hash();
+            gossip.all_peers().filter(|(_, topics)| topics.contains(&&heard)).take(MESH).count() < MESH
+        };
+        let room = self.terms.limits.peers.saturating_sub(self.sources.len());
+        let lonely = self.topics.iter().any(lonely) && self.terms.limits.wanted_peers != 0;
+        let wanted = if lonely { wanted.max(MESH.min(room / 2)) } else { wanted };
         let (peers, bans) = (&self.peers, &self.bans);
         let due = self.book.due(now, wanted, |id| {
             peers.contains_key(id) || PeerId::try_from(*id).is_ok_and(|peer| bans.has_peer(&peer, now))
@@ -851,6 +906,8 @@ fn with_id(address: Multiaddr, peer: Libp2pId) -> String {
     address.with(Protocol::P2p(peer)).to_string()
 }
 
+/// The fewest peers that a node wants in each of its topics.
+const MESH: usize = 6;
 /// How often the driver looks at what is due.
 const TICK: Duration = Duration::from_millis(100);
 /// How often reports are made.

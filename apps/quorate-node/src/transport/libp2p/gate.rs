@@ -15,7 +15,7 @@ use std::{
 
 use futures::{Stream as _, future::Either};
 use libp2p_core::{ConnectedPoint, Endpoint, Multiaddr, transport::PortUse};
-use libp2p_gossipsub::{Behaviour as Gossipsub, Event, IdentityTransform, WhitelistSubscriptionFilter};
+use libp2p_gossipsub::{Behaviour as Gossipsub, Event, IdentityTransform};
 use libp2p_identity::PeerId;
 use libp2p_swarm::{
     ConnectionDenied, ConnectionHandler, ConnectionHandlerEvent, ConnectionId, FromSwarm, NetworkBehaviour,
@@ -24,10 +24,13 @@ use libp2p_swarm::{
     handler::{ConnectionEvent, InboundUpgradeSend},
 };
 
-use super::super::limits::{Bucket, Rate};
+use super::{
+    super::limits::{Bucket, Rate},
+    topics::Topics,
+};
 
 /// Gossip without a gate.
-pub(super) type Gossip = Gossipsub<IdentityTransform, WhitelistSubscriptionFilter>;
+pub(super) type Gossip = Gossipsub<IdentityTransform, Topics>;
 
 type Inner = THandler<Gossip>;
 type Inbound = <<Inner as ConnectionHandler>::InboundProtocol as InboundUpgradeSend>::Output;

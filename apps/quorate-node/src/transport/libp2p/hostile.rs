@@ -6,9 +6,7 @@ use std::{
 };
 
 use futures::StreamExt as _;
-use libp2p_gossipsub::{
-    ConfigBuilder, IdentityTransform, MessageAuthenticity, ValidationMode, WhitelistSubscriptionFilter,
-};
+use libp2p_gossipsub::{ConfigBuilder, IdentityTransform, MessageAuthenticity, ValidationMode};
 use libp2p_request_response::{Event as RequestEvent, Message as RequestMessage, ProtocolSupport};
 use libp2p_swarm::{NetworkBehaviour, StreamProtocol, Swarm, SwarmEvent};
 use quorate_evm::{
@@ -22,14 +20,18 @@ use super::{
         Arrival, Identity, Limits, Rate, Terms, Transport,
         handshake::{Hello, Reply},
         limits::Bucket,
-        tests::rig::{NETWORK, PATIENCE, Registry, credential, joined, limits, message, node, terms, until, wait_for},
+        tests::rig::{
+            NETWORK, PATIENCE, Registry, address, credential, joined, limits, message, node, terms, until, wait_for,
+        },
     },
     codec::Lengths,
     gate::Gossip,
-    protocols::{Protocols, ProtocolsEvent, message_id, prefix, requests, swarm, topic},
+    protocols::{Protocols, ProtocolsEvent, message_id, requests, swarm},
     stream::Meters,
+    topics::{OwnTopics, prefix, topic},
 };
 use crate::{
+    groups::Audience,
     message::{MAX_MESSAGE, Message, Request, Signed, SnapshotId, TaskResult},
     wire,
 };
@@ -102,7 +104,7 @@ impl Hostile {
     }
 
     fn gossip(&mut self, bytes: Vec<u8>) {
-        let topic = topic(self.terms.network);
+        let topic = topic(self.terms.network, Audience::Everybody);
         // It fails when the queue is full, which is as well.
         let _ = self.swarm.behaviour_mut().gate.gossip.publish(topic, bytes);
     }
@@ -154,10 +156,14 @@ fn lawless(authenticity: MessageAuthenticity) -> Gossip {
         .max_transmit_size(1 << 22)
         .build()
         .unwrap();
-    let known = WhitelistSubscriptionFilter([topic(NETWORK).hash()].into());
-    let mut gossip =
-        Gossip::new_with_subscription_filter_and_transform(authenticity, config, known, IdentityTransform).unwrap();
-    gossip.subscribe(&topic(NETWORK)).unwrap();
+    let mut gossip = Gossip::new_with_subscription_filter_and_transform(
+        authenticity,
+        config,
+        OwnTopics::of(NETWORK),
+        IdentityTransform,
+    )
+    .unwrap();
+    gossip.subscribe(&topic(NETWORK, Audience::Everybody)).unwrap();
     gossip
 }
 
@@ -192,7 +198,7 @@ async fn scene(registry: &Arc<Registry>) -> (Transport, Transport) {
 /// The honest peer is still there, and gets what the victim sends.
 async fn unharmed(victim: &Transport, honest: &mut Transport, number: u32) {
     assert!(victim.peers().iter().any(|report| report.peer == honest.peer_id()), "the honest peer is gone");
-    victim.publish(message(1, number));
+    victim.publish(message(1, number), Audience::Everybody);
     wait_for(honest, "a message of the victim", |arrival| match arrival {
         Arrival::Signed { message: found, .. } => (found == message(1, number)).then_some(()),
         Arrival::Left { .. } => panic!("the honest peer lost its connection"),
@@ -241,6 +247,11 @@ async fn a_peer_that_misbehaves_loses_its_own_connection_alone() {
         deed(&mut hostile);
         hostile.until_closed(what).await;
         until("it is counted", || victim.counts().banned == u64::from(number) - 2).await;
+        let own = hostile.terms.identity.peer_id();
+        let shown = victim.bans().into_iter().find(|ban| ban.peer == Some(own));
+        let shown = shown.unwrap_or_else(|| panic!("{what}: it is not shown"));
+        assert_eq!(shown.operator, Some(address(number)), "{what}");
+        assert!(!shown.reason.is_empty() && shown.reason.len() <= 200, "{what}: {shown:?}");
         unharmed(&victim, &mut honest, number.into()).await;
     }
 }
@@ -285,7 +296,7 @@ async fn an_answer_that_is_none_ends_the_connection() {
         let end = Instant::now() + PATIENCE;
         while !hostile.closed {
             assert!(Instant::now() < end, "still connected");
-            victim.ask(Request::default());
+            victim.ask(Request::default(), Audience::Everybody);
             hostile.run(Duration::from_millis(100)).await;
         }
         assert_eq!(victim.counts().banned, u64::from(number) - 2);
@@ -386,6 +397,7 @@ async fn a_stranger_is_let_go_and_nothing_of_it_is_heard() {
         assert!(!hostile.replies.iter().any(|reply| matches!(reply, Reply::Welcome(_))), "{what}");
     }
     assert_eq!((victim.counts().strangers, victim.counts().banned), (deeds.len() as u64, 0));
+    assert!(victim.bans().iter().all(|ban| ban.operator.is_none()), "{:?}", victim.bans());
     unharmed(&victim, &mut honest, 0).await;
     let heard = timeout(Duration::from_millis(100), victim.next()).await;
     assert!(heard.is_err(), "{heard:?}");

@@ -4,6 +4,7 @@
 
 mod stream;
 mod codec;
+mod topics;
 mod gate;
 mod book;
 mod peer;

@@ -1,11 +1,11 @@
 //! The protocols of a node, their names and their settings.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
 use libp2p_connection_limits::ConnectionLimits;
 use libp2p_gossipsub::{
     ConfigBuilder, IdentTopic, IdentityTransform, Message, MessageAuthenticity, MessageId, PeerScoreParams,
-    PeerScoreThresholds, TopicScoreParams, ValidationMode, WhitelistSubscriptionFilter,
+    PeerScoreThresholds, TopicScoreParams, ValidationMode,
 };
 use libp2p_request_response::ProtocolSupport;
 use libp2p_swarm::{NetworkBehaviour, StreamProtocol, Swarm};
@@ -22,10 +22,11 @@ use super::{
     codec::Lengths,
     gate::{Gate, Gossip},
     stream::{self, Meters},
+    topics::{OwnTopics, prefix, topic},
 };
 use crate::{
+    groups::Audience,
     message::{MAX_MESSAGE, MAX_RESULT},
-    wire,
 };
 
 /// All protocols of a node.
@@ -59,17 +60,6 @@ pub(super) fn swarm(terms: &Terms, meters: Meters) -> Result<Swarm<Protocols>, T
         .with_idle_connection_timeout(Duration::from_secs(365 * 86_400))
         .with_max_negotiating_inbound_streams(16);
     Ok(Swarm::new(transport, protocols, terms.identity.peer_id().inner(), config))
-}
-
-/// What the names of all protocols and of the topic begin with.
-pub(super) fn prefix(network: Contract) -> String {
-    let Contract { chain_id, address } = network;
-    format!("/quorate/{}/{chain_id}/{address:#x}", wire::VERSION)
-}
-
-/// The topic of signed messages.
-pub(super) fn topic(network: Contract) -> IdentTopic {
-    IdentTopic::new(format!("{}/signed", prefix(network)))
 }
 
 pub(super) fn requests(
@@ -113,12 +103,11 @@ fn gossip(network: Contract, limits: &Limits) -> Result<Gossip, TransportError> 
         .forward_queue_duration(Duration::from_secs(5))
         .build()
         .map_err(|why| setup(why.to_string()))?;
-    let topic = topic(network);
-    let known = WhitelistSubscriptionFilter(HashSet::from([topic.hash()]));
+    let topic = topic(network, Audience::Everybody);
     let mut gossip = Gossip::new_with_subscription_filter_and_transform(
         MessageAuthenticity::Anonymous,
         config,
-        known,
+        OwnTopics::of(network),
         IdentityTransform,
     )
     .map_err(|why| setup(why.to_owned()))?;
@@ -131,18 +120,8 @@ fn gossip(network: Contract, limits: &Limits) -> Result<Gossip, TransportError> 
 /// A score that counts nothing but gossip that was malformed or rejected: one such message makes it -100. Everything else is
 /// limited elsewhere, and a slow peer must not be taken for a hostile one.
 fn score(topic: &IdentTopic) -> (PeerScoreParams, PeerScoreThresholds) {
-    let invalid = TopicScoreParams {
-        topic_weight: 1.0,
-        time_in_mesh_weight: 0.0,
-        first_message_deliveries_weight: 0.0,
-        mesh_message_deliveries_weight: 0.0,
-        mesh_failure_penalty_weight: 0.0,
-        invalid_message_deliveries_weight: -100.0,
-        invalid_message_deliveries_decay: 0.99,
-        ..TopicScoreParams::default()
-    };
     let score = PeerScoreParams {
-        topics: [(topic.hash(), invalid)].into(),
+        topics: [(topic.hash(), invalid())].into(),
         app_specific_weight: 0.0,
         ip_colocation_factor_weight: 0.0,
         behaviour_penalty_weight: 0.0,
@@ -160,9 +139,25 @@ fn score(topic: &IdentTopic) -> (PeerScoreParams, PeerScoreThresholds) {
     (score, thresholds)
 }
 
-/// The first 20 bytes of the SHA-256 of a message.
+/// How a topic counts for a peer's score.
+pub(super) fn invalid() -> TopicScoreParams {
+    TopicScoreParams {
+        topic_weight: 1.0,
+        time_in_mesh_weight: 0.0,
+        first_message_deliveries_weight: 0.0,
+        mesh_message_deliveries_weight: 0.0,
+        mesh_failure_penalty_weight: 0.0,
+        invalid_message_deliveries_weight: -100.0,
+        invalid_message_deliveries_decay: 0.99,
+        ..TopicScoreParams::default()
+    }
+}
+
+/// The first 20 bytes of the SHA-256 of the topic and the message: what went to a group can be published to everybody.
 pub(super) fn message_id(message: &Message) -> MessageId {
-    MessageId::new(&Sha256::digest(&message.data)[..20])
+    let hash =
+        Sha256::new().chain_update(message.topic.as_str()).chain_update([0]).chain_update(&message.data).finalize();
+    MessageId::new(&hash[..20])
 }
 
 /// How often gossip mends its mesh and tells what it has.

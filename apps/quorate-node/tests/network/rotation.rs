@@ -1,0 +1,229 @@
+//! An operator replaces its key while its network runs, by the commands that docs/node.md names, in their order.
+
+use std::{
+    collections::BTreeSet,
+    num::NonZeroU64,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use quorate_evm::{KeyGroup, OperatorKey, alloy_primitives::hex};
+use quorate_node::{
+    local::{LocalPart, write_key},
+    schedule::{Schedule, ScheduledTask},
+};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::{
+    client::{self, Client},
+    rig::{Net, PAYLOAD, Plan, signed_once, signer_program},
+    settling::genesis,
+};
+
+const EPOCH: u64 = 20;
+const EVERY: u64 = 2;
+/// Who rotates.
+const OPERATOR: usize = 3;
+
+/// In the epoch of the rotation the old key counts. From the next one on the new key does, and lets the node in. Tasks
+/// settle all the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_rotates_its_key_while_tasks_settle() {
+    let plan = Plan { epoch_length: EPOCH, task_every: EVERY, ..Plan::default() };
+    let Some(mut net) = Net::start(plan).await else { return };
+    let old_folder = net.local.operator_folder(OPERATOR);
+    let old_index = net.index(OPERATOR).await as usize;
+    let old_key = hex::encode_prefixed(net.local.key(OPERATOR).member());
+
+    // 1. The new key, and a record for it.
+    let new_folder = old_folder.join("new");
+    std::fs::create_dir(&new_folder).unwrap();
+    write_key(&new_folder, &OperatorKey::from_entropy(KeyGroup::Bls12381G2, &[99; 48])).unwrap();
+    signer(&net.local.record_of(&new_folder, net.local.operator(OPERATOR)));
+
+    // 2. Its signer, on a socket of its own, proves possession. A key must be an epoch old to be replaced. At the start of
+    // an epoch, so that the old key has much to sign afterwards.
+    let epoch = (net.epoch().await + 1).max(2);
+    began(&net, epoch).await;
+    let new_signer = Process::signer(&new_folder, &new_folder.join("signer").join("signer.sock")).await;
+    net.local.end(OPERATOR, LocalPart::Node).await.expect("the node ends");
+    let url = net.local.endpoint();
+    let contract = net.local.network().address.to_string();
+    let said = done(
+        Command::new(env!("CARGO_BIN_EXE_quorate-node"))
+            .args(["register", "--rotate", "--rpc", &url, "--contract", &contract, "--signer"])
+            .arg(new_folder.join("signer").join("signer.sock"))
+            .arg("--key-file")
+            .arg(old_folder.join("payer"))
+            // It has no file of options: the test names them all.
+            .arg("--data")
+            .arg(new_folder.join("absent")),
+    );
+    assert!(said.contains("next epoch's snapshot"), "{said}");
+    net.local.start_part(OPERATOR, LocalPart::Node).unwrap();
+    new_signer.end();
+    let new_index = net.index(OPERATOR).await as usize;
+    assert_ne!(new_index, old_index);
+    assert_eq!(net.epoch().await, epoch, "the rotation took longer than an epoch");
+    let rotated_at = net.local.rpc().newest().await.unwrap().number;
+    net.ready([OPERATOR]).await;
+
+    // What is left of the epoch: the old key signs, and no other.
+    net.until("a quorum with the old key, after the rotation", async || {
+        let quorums = net.ledger().await.quorums;
+        quorums.iter().any(|(of, block, signers)| *of == epoch && *block > rotated_at && signers.contains(old_index))
+    })
+    .await;
+
+    // 3. The next epoch has the new key. Once the tasks of the epoch before are settled, the old signer has done its work.
+    began(&net, epoch + 1).await;
+    let tasks = scheduled(&net, epoch).await;
+    net.settled(tasks.iter().map(|task| task.id)).await;
+    net.local.end(OPERATOR, LocalPart::Node).await.expect("the node ends");
+    net.local.end(OPERATOR, LocalPart::Signer).await.expect("the signer ends");
+    let record = new_folder.join("record.json").display().to_string();
+    let (old_data, new_data) = (old_folder.join("signer").display().to_string(), data(&new_folder));
+    let signed = signed_once(Path::new(&old_data));
+    signer(&["export", "--data", &old_data, "--retire", "--out", &record].map(str::to_owned));
+    signer(&["import", "--data", &new_data, "--previous-key", &old_key, &record].map(str::to_owned));
+    // Of the epoch's tasks, of which conflicts can be reported for long, the new record has all that the old one had.
+    let (of_epoch, imported) = (ids(&tasks), signed_once(Path::new(&new_data)));
+    let kept: BTreeSet<_> = signed.intersection(&of_epoch).collect();
+    assert!(!kept.is_empty() && kept.iter().all(|id| imported.contains(*id)), "{signed:?}, then {imported:?}");
+    let new_signer = Process::signer(&new_folder, &old_folder.join("signer").join("signer.sock")).await;
+    net.local.start_part(OPERATOR, LocalPart::Node).unwrap();
+    net.ready([OPERATOR]).await;
+    let restarted = net.local.rpc().newest().await.unwrap().number;
+    net.until("a quorum with the new key", async || {
+        net.ledger().await.quorums.iter().any(|(of, _, signers)| *of > epoch && signers.contains(new_index))
+    })
+    .await;
+
+    // With the snapshot after that, the old key has weight in neither of the two newest. The node stays; who shows a
+    // statement of the old key is not let in.
+    began(&net, epoch + 2).await;
+    sleep(Duration::from_secs(2)).await;
+    let own = net.local.peer_address(OPERATOR).unwrap();
+    let own = own.rsplit('/').next().unwrap();
+    let peers = net.status(0).await["peers"].clone();
+    let row = peers.as_array().unwrap().iter().find(|row| row["peer_id"] == own);
+    let row = row.unwrap_or_else(|| panic!("{own} is no peer of node 0: {peers}"));
+    assert_eq!(row["operator"], json!(net.local.operator(OPERATOR)));
+    let former = Client::dial(&net, client::terms(&net, OPERATOR, net.local.network()), &[0]);
+    sleep(Duration::from_secs(3)).await;
+    assert!(!net.has_peer(0, &former.name()).await, "the old key admits nobody any more");
+    assert!(net.has_peer(0, own).await);
+    former.transport.stop().await;
+
+    // A later task that the operator's key alone could complete: without operator 1, the others are no quorum without
+    // it.
+    net.local.kill(1, LocalPart::Node);
+    net.until("a quorum that needs the new key", async || {
+        let quorums = net.ledger().await.quorums;
+        let one = quorums.iter().filter(|(of, block, _)| *of > epoch && *block > restarted);
+        one.into_iter().any(|(_, _, signers)| signers.len() == 3 && signers.contains(new_index))
+    })
+    .await;
+    net.local.start_part(1, LocalPart::Node).unwrap();
+    net.ready([1]).await;
+
+    // Every task of both epochs settled as it should, under the right key.
+    let tasks = [tasks, scheduled(&net, epoch + 1).await].concat();
+    for (task, settled) in tasks.iter().zip(net.settled(tasks.iter().map(|task| task.id)).await) {
+        assert!(settled.approved, "{task:?}: {settled:?}");
+    }
+    for (of, _, signers) in net.ledger().await.quorums {
+        let wrong = if of <= epoch { new_index } else { old_index };
+        assert!(!signers.contains(wrong), "epoch {of}: {signers:?}");
+    }
+    net.nobody_punished_but(None).await;
+    // Nothing in the new record contradicts.
+    new_signer.end();
+    assert!(!signed_once(Path::new(&new_data)).is_disjoint(&ids(&scheduled(&net, epoch + 2).await)));
+}
+
+/// Waits until an epoch has a snapshot, which is soon after its beginning.
+async fn began(net: &Net, epoch: u64) {
+    net.until(&format!("epoch {epoch} has a snapshot"), async || net.ledger().await.snapshots.contains_key(&epoch))
+        .await;
+}
+
+/// The tasks of an epoch.
+async fn scheduled(net: &Net, epoch: u64) -> Vec<ScheduledTask> {
+    let schedule = Schedule::new(net.local.network(), NonZeroU64::new(EVERY).unwrap(), PAYLOAD.to_owned()).unwrap();
+    let begins = genesis(net).await + epoch * EPOCH;
+    (begins.div_ceil(EVERY)..(begins + EPOCH).div_ceil(EVERY)).map(|number| schedule.task(number)).collect()
+}
+
+/// The ids of tasks as a signer's record writes them.
+fn ids(tasks: &[ScheduledTask]) -> BTreeSet<String> {
+    tasks.iter().map(|task| json!(task.id).to_string()).collect()
+}
+
+fn data(folder: &Path) -> String {
+    folder.join("signer").display().to_string()
+}
+
+/// Runs a command of the signer that ends.
+fn signer(arguments: &[String]) -> String {
+    done(Command::new(signer_program()).args(arguments))
+}
+
+fn done(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(output.status.success(), "{command:?}: {said}");
+    said
+}
+
+/// A signer that the test started. It ends with the test.
+struct Process(Child);
+
+impl Process {
+    /// Starts the signer of a folder with `signer`, `keystore.json` and `passphrase`, and waits until it listens.
+    async fn signer(folder: &Path, socket: &Path) -> Self {
+        let child = Command::new(signer_program())
+            .arg("run")
+            .arg("--data")
+            .arg(folder.join("signer"))
+            .arg("--keystore")
+            .arg(folder.join("keystore.json"))
+            .arg("--passphrase-file")
+            .arg(folder.join("passphrase"))
+            .arg("--socket")
+            .arg(socket)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut this = Self(child);
+        for _ in 0..600 {
+            if socket.exists() {
+                return this;
+            }
+            assert_eq!(this.0.try_wait().unwrap(), None, "the signer ended");
+            sleep(Duration::from_millis(50)).await;
+        }
+        panic!("the signer does not listen");
+    }
+
+    /// Ends it in order.
+    fn end(mut self) {
+        let process = Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap();
+        kill_process(process, Signal::TERM).unwrap();
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
